@@ -1,0 +1,52 @@
+# One Makefile. `make setup` needs Python 3.11 or newer, git and make; everything else comes from the lock files.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUNS ?= 100000
+SEED ?= 0
+
+.PHONY: setup check test demo bench docs simulate lock clean
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+	@echo "flyball is ready: $(BIN)/flyball --help"
+
+$(VENV)/.bench-installed: requirements-bench.lock $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.lock
+	@touch $@
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/pytest -n 2 -m "not slow"
+
+test: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/pytest -n 2
+
+simulate: setup
+	$(BIN)/python -m bench.simulate --runs $(RUNS) --seed $(SEED)
+
+demo: setup
+	$(BIN)/flyball demo
+
+bench: $(VENV)/.bench-installed
+	$(BIN)/python -m bench
+
+docs: setup
+	$(BIN)/python -m bench.docs
+
+lock:
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --extra dev -o requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --extra bench -c requirements.lock -o requirements-bench.lock pyproject.toml
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis node_modules

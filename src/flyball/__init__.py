@@ -1,0 +1,1 @@
+"""Flyball: a governor for coding agents."""
