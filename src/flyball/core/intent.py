@@ -1,0 +1,99 @@
+"""What a request asks for, and how many calls it may therefore spend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from types import MappingProxyType
+
+import msgspec
+
+
+class Intent(StrEnum):
+    """What the user wants, from the smallest budget to the largest."""
+
+    CONVERSATIONAL = "conversational"
+    STATUS_CHECK = "status_check"
+    DIAGNOSE = "diagnose"
+    SMALL_FIX = "small_fix"
+    FEATURE_BUILD = "feature_build"
+    AUTONOMOUS = "autonomous"
+
+
+LIMITS: Mapping[Intent, int] = MappingProxyType(
+    {
+        Intent.CONVERSATIONAL: 0,
+        Intent.STATUS_CHECK: 2,
+        Intent.DIAGNOSE: 8,
+        Intent.SMALL_FIX: 15,
+        Intent.FEATURE_BUILD: 40,
+        Intent.AUTONOMOUS: 150,
+    }
+)
+
+MAX_TOOL_ROUNDS = 150
+
+MAY_MUTATE: frozenset[Intent] = frozenset(
+    {Intent.SMALL_FIX, Intent.FEATURE_BUILD, Intent.AUTONOMOUS}
+)
+
+CONFIDENCE_THRESHOLD = 0.5
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """One line of the conversation so far."""
+
+    role: str
+    text: str
+
+
+class Alternative(msgspec.Struct, frozen=True):
+    """Another way to read the request, and how likely it is."""
+
+    intent: Intent
+    confidence: float
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """How a request was understood, and why."""
+
+    intent: Intent
+    budget: int
+    confidence: float
+    reasons: tuple[str, ...]
+    alternatives: tuple[Alternative, ...]
+
+
+def smaller(reading: Reading) -> Reading:
+    """The smaller budget of the two best candidates."""
+    if not reading.alternatives:
+        return reading
+    best = reading.alternatives[0]
+    if LIMITS[best.intent] >= reading.budget:
+        return reading
+    rest = (Alternative(reading.intent, reading.confidence), *reading.alternatives[1:])
+    return Reading(
+        intent=best.intent,
+        budget=LIMITS[best.intent],
+        confidence=best.confidence,
+        reasons=(*reading.reasons, f"unsure, so the smaller budget of {best.intent} is taken"),
+        alternatives=rest,
+    )
+
+
+_OPENERS: tuple[tuple[Intent, tuple[str, ...]], ...] = (
+    (Intent.AUTONOMOUS, ("entire", "from scratch", "keep going", "continue")),
+    (Intent.FEATURE_BUILD, ("add ", "implement", "wire up", "integrate", "create")),
+    (Intent.SMALL_FIX, ("fix", "change", "rename", "typo", "update")),
+    (Intent.DIAGNOSE, ("why", "failed", "error", "broken")),
+    (Intent.STATUS_CHECK, ("show", "what is", "status", "logs", "list")),
+)
+
+
+def classify(text: str, history: Sequence[Turn] = ()) -> Reading:
+    """Read a request in the light of the conversation so far."""
+    plain = f"{text.casefold()} "
+    found = [intent for intent, words in _OPENERS if any(word in plain for word in words)]
+    chosen = min(found, key=LIMITS.__getitem__, default=Intent.CONVERSATIONAL)
+    reason = f"{len(history)} earlier turns; words of {chosen}"
+    return Reading(chosen, LIMITS[chosen], 0.5, (reason,), ())
