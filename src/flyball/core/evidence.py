@@ -1,0 +1,305 @@
+"""Evidence is what Flyball itself observed; a claim is what a model said. They are never mixed.
+
+Every piece of evidence is bound to the tree it was observed on. Any later mutation makes it stale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import IntEnum, StrEnum
+from typing import TypeVar
+
+import msgspec
+
+TreeHash = str
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
+    """One observation: what was looked at, on which tree, how long it took."""
+
+    id: str
+    tree: TreeHash
+    elapsed: float = 0.0
+
+
+class Failure(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One failing test and the first lines of why."""
+
+    name: str
+    message: str = ""
+
+
+class SuiteReport(Evidence, frozen=True, kw_only=True, tag="suite-report"):
+    """A test run."""
+
+    runner: str
+    command: str
+    exit_code: int
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    failures: tuple[Failure, ...] = ()
+    selected: bool = False
+    timed_out: bool = False
+    reason: str = ""
+
+    @property
+    def first_failure(self) -> str:
+        return self.failures[0].name if self.failures else "(unnamed)"
+
+    @property
+    def is_green(self) -> bool:
+        return self.exit_code == 0 and not self.failed and self.passed > 0 and not self.timed_out
+
+
+class CheckKind(StrEnum):
+    """What a check looks at, strongest first."""
+
+    BUILD = "build"
+    TYPES = "types"
+    DIAGNOSTICS = "diagnostics"
+    LINT = "lint"
+    SYNTAX = "syntax"
+
+
+class CheckReport(Evidence, frozen=True, kw_only=True, tag="check-report"):
+    """A build, type check, lint or syntax check."""
+
+    kind: CheckKind
+    command: str
+    exit_code: int
+    problems: tuple[str, ...] = ()
+    count: int = 0
+
+
+class CommandReport(Evidence, frozen=True, kw_only=True, tag="command-report"):
+    """A command that Flyball ran; `proves_nothing` says why it is no verification."""
+
+    command: str
+    exit_code: int
+    verification: bool = False
+    proves_nothing: str = ""
+
+
+class HttpReport(Evidence, frozen=True, kw_only=True, tag="http-report"):
+    """What an address answered."""
+
+    url: str
+    status: int
+    error: str = ""
+
+
+class ConsoleReport(Evidence, frozen=True, kw_only=True, tag="console-report"):
+    """What a page wrote to its console."""
+
+    url: str
+    errors: tuple[str, ...] = ()
+    failed_requests: tuple[str, ...] = ()
+
+
+class VisualReport(Evidence, frozen=True, kw_only=True, tag="visual-report"):
+    """What a picture of a page shows, judged against an expectation."""
+
+    url: str
+    expectation: str
+    ok: bool
+    note: str = ""
+
+
+class BaseRun(Evidence, frozen=True, kw_only=True, tag="base-run"):
+    """The same suite on the tree from before the change; `tree` is what it is meant to prove."""
+
+    report: str
+    base: TreeHash
+    outcome: str
+    detail: str = ""
+
+
+class Weakened(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One place where a test got easier to pass."""
+
+    path: str
+    line: int
+    kind: str
+    detail: str = ""
+
+
+class WeakeningReport(Evidence, frozen=True, kw_only=True, tag="weakening-report"):
+    """How the tests changed against the base tree."""
+
+    base: TreeHash
+    findings: tuple[Weakened, ...] = ()
+
+
+class FileChange(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One changed file and its size in lines."""
+
+    path: str
+    type: str
+    added: int = 0
+    removed: int = 0
+
+
+class DiffReport(Evidence, frozen=True, kw_only=True, tag="diff-report"):
+    """The whole change against the base tree."""
+
+    base: TreeHash
+    files: tuple[FileChange, ...] = ()
+    keep_regions_touched: tuple[str, ...] = ()
+    secrets_added: tuple[str, ...] = ()
+
+
+class FileReport(Evidence, frozen=True, kw_only=True, tag="file-report"):
+    """Whether a file is there and which of the asked-for texts it holds."""
+
+    path: str
+    exists: bool
+    contains: tuple[str, ...] = ()
+
+
+class CoverageReport(Evidence, frozen=True, kw_only=True, tag="coverage-report"):
+    """Coverage in per cent, before and now."""
+
+    before: float
+    after: float
+
+
+class ApprovalReport(Evidence, frozen=True, kw_only=True, tag="approval-report"):
+    """A person's answer about this very tree."""
+
+    by: str
+    granted: bool
+    what: str = ""
+
+
+AnyEvidence = (
+    SuiteReport
+    | CheckReport
+    | CommandReport
+    | HttpReport
+    | ConsoleReport
+    | VisualReport
+    | BaseRun
+    | WeakeningReport
+    | DiffReport
+    | FileReport
+    | CoverageReport
+    | ApprovalReport
+)
+
+E = TypeVar("E", bound=Evidence)
+
+
+def latest(evidence: Iterable[Evidence], kind: type[E]) -> E | None:
+    """The last evidence of one kind."""
+    found: E | None = None
+    for item in evidence:
+        if isinstance(item, kind):
+            found = item
+    return found
+
+
+class Strength(IntEnum):
+    """How much a piece of evidence proves."""
+
+    NOTHING = 0
+    PARSES = 1
+    SHOWN = 2
+    CHECKED = 3
+    GREEN = 4
+    RED_GREEN = 5
+
+    @property
+    def label(self) -> str:
+        return {
+            Strength.NOTHING: "unverified",
+            Strength.PARSES: "unverified (it parses)",
+            Strength.SHOWN: "it answers",
+            Strength.CHECKED: "it builds or type-checks",
+            Strength.GREEN: "tests are green",
+            Strength.RED_GREEN: "tests went from red to green",
+        }[self]
+
+
+def strength(item: Evidence) -> Strength:
+    """What one piece of evidence proves about its tree; a failing one proves nothing."""
+    match item:
+        case SuiteReport() if item.is_green:
+            return Strength.GREEN
+        case CheckReport(exit_code=0):
+            compiles = item.kind in {CheckKind.BUILD, CheckKind.TYPES, CheckKind.DIAGNOSTICS}
+            return Strength.CHECKED if compiles else Strength.PARSES
+        case CommandReport(exit_code=0, verification=True, proves_nothing=""):
+            return Strength.CHECKED
+        case HttpReport(error="") if 200 <= item.status < 400:
+            return Strength.SHOWN
+        case ConsoleReport(errors=(), failed_requests=()):
+            return Strength.SHOWN
+        case VisualReport(ok=True):
+            return Strength.SHOWN
+        case _:
+            return Strength.NOTHING
+
+
+def is_failing(item: Evidence) -> bool:
+    """Whether this is a verification that came out badly."""
+    match item:
+        case SuiteReport():
+            return not item.is_green
+        case CheckReport():
+            return item.exit_code != 0
+        case CommandReport(verification=True):
+            return item.exit_code != 0
+        case HttpReport() | ConsoleReport() | VisualReport():
+            return strength(item) is Strength.NOTHING
+        case _:
+            return False
+
+
+def proof(evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "") -> Strength:
+    """The strongest proof for this very tree; failures that `base` did not have take it away."""
+    standing: dict[str, Evidence] = {}
+    for item in evidence:
+        if item.tree == tree:
+            standing[verification_key(item)] = item
+    if _is_contradicted(list(standing.values()), _known_red(evidence, base)):
+        return Strength.NOTHING
+    best = max((strength(item) for item in standing.values()), default=Strength.NOTHING)
+    was_red = any(isinstance(item, BaseRun) and item.outcome == "red" for item in standing.values())
+    return Strength.RED_GREEN if best is Strength.GREEN and was_red else best
+
+
+def _known_red(evidence: Sequence[Evidence], base: TreeHash) -> frozenset[str]:
+    """The tests that failed before anything was changed."""
+    return frozenset(
+        failure.name
+        for item in evidence
+        if isinstance(item, SuiteReport) and item.tree == base
+        for failure in item.failures
+    )
+
+
+def _is_contradicted(standing: Sequence[Evidence], known_red: frozenset[str]) -> bool:
+    """Whether a suite is red in a way that no later full run has answered."""
+    red = False
+    for item in standing:
+        if not isinstance(item, SuiteReport):
+            continue
+        if item.is_green:
+            red = red and item.selected
+        elif not item.failures or any(each.name not in known_red for each in item.failures):
+            red = True
+    return red
+
+
+def verification_key(item: Evidence) -> str:
+    """Two observations with one key speak of the same thing: the later one counts."""
+    match item:
+        case SuiteReport() | CommandReport():
+            return f"{type(item).__name__}:{item.command}"
+        case CheckReport():
+            return f"check:{item.kind}:{item.command}"
+        case HttpReport() | ConsoleReport() | VisualReport():
+            return f"{type(item).__name__}:{item.url}"
+        case _:
+            return type(item).__name__
