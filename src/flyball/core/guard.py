@@ -1,0 +1,389 @@
+"""Doom-loop guards: pure functions over the digests of what a driver did.
+
+A `Memory` is folded from `Step`s and stays small, because it is stored beside every event. Each
+guard has a soft level (a nudge, given once when it is newly reached) and a hard level (an
+escalation, reported at and beyond it). Outcomes are compared, not only calls: the same call with
+a changed outcome is progress.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from enum import StrEnum
+from typing import Annotated, Literal
+
+import msgspec
+
+Kind = Literal["read", "mutate", "verify", "run", "checkpoint", "note", "refused", "monologue"]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+
+GUARDS = (
+    "repetition",
+    "cycle",
+    "revisited-tree",
+    "no-progress",
+    "error-stagnation",
+    "reading-on",
+    "failed-edits",
+    "refused",
+    "monologue",
+    "time",
+)
+
+LONGEST_CYCLE = 5
+TREES_KEPT = 256
+EDITS_KEPT = 32
+
+
+class Level(StrEnum):
+    """How serious a trip is."""
+
+    SOFT = "soft"
+    HARD = "hard"
+
+
+class Trip(msgspec.Struct, frozen=True):
+    """A guard noticed something."""
+
+    guard: str
+    level: Level
+    reason: str
+
+
+class GuardLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When each guard nudges and when it escalates; zero switches that level off."""
+
+    repetition_soft: Count = 3
+    repetition_hard: Count = 5
+    cycle_soft: Count = 3
+    cycle_hard: Count = 4
+    cycle_max: Annotated[int, msgspec.Meta(ge=1, le=LONGEST_CYCLE)] = LONGEST_CYCLE
+    revisited_tree_soft: Count = 1
+    revisited_tree_hard: Count = 3
+    no_progress_soft: Count = 2
+    no_progress_hard: Count = 4
+    error_stagnation_soft: Count = 3
+    error_stagnation_hard: Count = 5
+    reading_on_soft: Count = 12
+    reading_on_hard: Count = 24
+    failed_edits_soft: Count = 3
+    failed_edits_hard: Count = 5
+    refused_soft: Count = 3
+    refused_hard: Count = 5
+    monologue_soft: Count = 2
+    monologue_hard: Count = 3
+    plan_seconds: Seconds | None = None
+    build_seconds: Seconds | None = None
+    time_soft: Annotated[float, msgspec.Meta(gt=0)] = 0.8
+    time_hard: Annotated[float, msgspec.Meta(gt=0)] = 1.0
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One observed step, reduced to what the guards compare.
+
+    `call` and `outcome` are digests (`outcome` is empty for a refused call); `ok` says of a
+    mutation whether it applied; `tree` is the tree hash after the step, `error` the fingerprint
+    of a failing outcome, `failing` the digest of a verification's failing tests and diagnostics.
+    An unknown value is left empty, and the guards that need it stay silent.
+    """
+
+    call: str
+    outcome: str
+    kind: Kind
+    ok: bool = True
+    tree: str = ""
+    error: str = ""
+    failing: str = ""
+
+
+class Row(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The last steps, and for each period from one to five how long they have kept to it."""
+
+    tail: tuple[str, ...] = ()
+    kept: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
+
+
+class Memory(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the guards remember of one attempt; a new attempt starts with an empty one."""
+
+    work: Row = Row()
+    notes: Row = Row()
+    trees: tuple[str, ...] = ()
+    revisits: int = 0
+    check: str = ""
+    unchanged: int = 0
+    error: str = ""
+    error_call: str = ""
+    edits: tuple[str, ...] = ()
+    edited: bool = False
+    stagnant: int = 0
+    reads: int = 0
+    failed_edits: int = 0
+    refused: int = 0
+    monologues: int = 0
+    moved: tuple[str, ...] = ()
+
+
+def remember(memory: Memory, step: Step) -> Memory:
+    """Fold one step into the memory."""
+    if step.kind == "monologue":
+        count = memory.monologues + 1
+        return msgspec.structs.replace(memory, monologues=count, moved=("monologue",))
+    work, notes = _rows(memory, step)
+    trees, revisits = _trees(memory, step)
+    check, unchanged = _check(memory, step)
+    error, error_call, edits, edited, stagnant = _stagnation(memory, step)
+    reads = _reads(memory, step)
+    failed_edits = _failed_edits(memory, step)
+    refused = _refused(memory, step)
+    row = notes if step.kind == "note" else work
+    moved = (
+        ("repetition", row.kept[0] > 0),
+        ("cycle", row.kept[1:] != (0, 0, 0, 0)),
+        ("revisited-tree", revisits > memory.revisits),
+        ("no-progress", step.kind == "verify" and unchanged > 0),
+        ("error-stagnation", stagnant > 0 and memory.edited and not edited),
+        ("reading-on", reads > memory.reads),
+        ("failed-edits", failed_edits > memory.failed_edits),
+        ("refused", refused > memory.refused),
+    )
+    return Memory(
+        work=work,
+        notes=notes,
+        trees=trees,
+        revisits=revisits,
+        check=check,
+        unchanged=unchanged,
+        error=error,
+        error_call=error_call,
+        edits=edits,
+        edited=edited,
+        stagnant=stagnant,
+        reads=reads,
+        failed_edits=failed_edits,
+        refused=refused,
+        moved=tuple([guard for guard, has_moved in moved if has_moved]),
+    )
+
+
+def trips(memory: Memory, limits: GuardLimits) -> tuple[Trip, ...]:
+    """What the last step tripped: each guard at most once, in the order of `GUARDS`."""
+    if not memory.moved:
+        return ()
+    m, at = memory, limits
+    row = m.notes if m.notes.tail else m.work
+    found = (
+        _trip(m, "repetition", row.kept[0] + 1, at.repetition_soft, at.repetition_hard),
+        _cycle(m, row, at),
+        _trip(m, "revisited-tree", m.revisits, at.revisited_tree_soft, at.revisited_tree_hard),
+        _trip(m, "no-progress", m.unchanged, at.no_progress_soft, at.no_progress_hard),
+        _trip(
+            m, "error-stagnation", m.stagnant, at.error_stagnation_soft, at.error_stagnation_hard
+        ),
+        _trip(m, "reading-on", m.reads, at.reading_on_soft, at.reading_on_hard),
+        _trip(m, "failed-edits", m.failed_edits, at.failed_edits_soft, at.failed_edits_hard),
+        _trip(m, "refused", m.refused, at.refused_soft, at.refused_hard),
+        _trip(m, "monologue", m.monologues, at.monologue_soft, at.monologue_hard),
+    )
+    return tuple([trip for trip in found if trip])
+
+
+def time_trip(parent: str, elapsed: float, limits: GuardLimits) -> Trip | None:
+    """Whether `plan` or `build` has used up its wall clock, or nearly so."""
+    allowed = {"plan": limits.plan_seconds, "build": limits.build_seconds}.get(parent)
+    if allowed is None:
+        return None
+    reason = f"{parent} has used {elapsed:.0f} of its {allowed:.0f} seconds"
+    if elapsed >= allowed * limits.time_hard:
+        return Trip("time", Level.HARD, reason)
+    if elapsed >= allowed * limits.time_soft:
+        return Trip("time", Level.SOFT, reason)
+    return None
+
+
+def _rows(memory: Memory, step: Step) -> tuple[Row, Row]:
+    """Notes do not break a row of work, so that a loop cannot hide behind them."""
+    mark = f"{step.call} {step.outcome}"
+    if step.kind == "note":
+        return memory.work, _follow(memory.notes, mark)
+    return _follow(memory.work, mark), Row()
+
+
+def _follow(row: Row, mark: str) -> Row:
+    tail, kept = row.tail, row.kept
+    length = len(tail)
+    return Row(
+        (*tail[-(LONGEST_CYCLE - 1) :], mark),
+        (
+            kept[0] + 1 if length > 0 and tail[-1] == mark else 0,
+            kept[1] + 1 if length > 1 and tail[-2] == mark else 0,
+            kept[2] + 1 if length > 2 and tail[-3] == mark else 0,
+            kept[3] + 1 if length > 3 and tail[-4] == mark else 0,
+            kept[4] + 1 if length > 4 and tail[-5] == mark else 0,
+        ),
+    )
+
+
+def _trees(memory: Memory, step: Step) -> tuple[tuple[str, ...], int]:
+    """The newest tree is last; a mutation that leaves the tree alone returns to nothing."""
+    trees = memory.trees
+    tree = step.tree if len(step.tree) <= 12 else digest(step.tree)[:12]
+    if not tree or (trees and trees[-1] == tree):
+        return trees, memory.revisits
+    seen = tree in trees
+    rest = tuple([t for t in trees if t != tree]) if seen else trees[-(TREES_KEPT - 1) :]
+    return (*rest, tree), memory.revisits + (seen and step.kind == "mutate")
+
+
+def _check(memory: Memory, step: Step) -> tuple[str, int]:
+    if step.kind != "verify":
+        return memory.check, memory.unchanged
+    if not (step.failing and step.tree):
+        return "", 0
+    check = f"{step.failing} {step.tree}"
+    return check, memory.unchanged + 1 if check == memory.check else 1
+
+
+def _stagnation(memory: Memory, step: Step) -> tuple[str, str, tuple[str, ...], bool, int]:
+    """Count after how many different edits the same error came back.
+
+    A passing check clears the error only when it is the check that had failed: a green lint run
+    says nothing about the test that stays red.
+    """
+    m = memory
+    if step.error:
+        if step.error == m.error:
+            return m.error, step.call, m.edits, False, m.stagnant + m.edited
+        return step.error, step.call, m.edits[-1:] if m.edited else (), False, int(m.edited)
+    if step.kind == "mutate" and step.ok and step.call not in m.edits:
+        return m.error, m.error_call, (*m.edits[-(EDITS_KEPT - 1) :], step.call), True, m.stagnant
+    if step.kind == "verify" and step.call == m.error_call:
+        return "", "", (), False, 0
+    return m.error, m.error_call, m.edits, m.edited, m.stagnant
+
+
+def _reads(memory: Memory, step: Step) -> int:
+    """Reading the same thing again and finding it changed is waiting, not reading on."""
+    if step.kind == "read":
+        return memory.reads if _is_poll(memory.work.tail, step) else memory.reads + 1
+    if step.kind == "note":
+        return memory.reads + 1
+    return memory.reads if step.kind == "refused" else 0
+
+
+def _is_poll(tail: tuple[str, ...], step: Step) -> bool:
+    for mark in reversed(tail):
+        call, _, outcome = mark.rpartition(" ")
+        if call == step.call:
+            return outcome != step.outcome
+    return False
+
+
+def _failed_edits(memory: Memory, step: Step) -> int:
+    if step.kind == "mutate":
+        return 0 if step.ok else memory.failed_edits + 1
+    return 0 if step.kind == "checkpoint" else memory.failed_edits
+
+
+def _refused(memory: Memory, step: Step) -> int:
+    if step.kind == "refused":
+        return memory.refused + 1
+    return memory.refused if step.kind == "note" else 0
+
+
+REASONS = {
+    "repetition": "the same call gave the same outcome {} times in a row",
+    "revisited-tree": "edits have returned to an earlier state of the tree {} times",
+    "no-progress": "{} verifications in a row found the same failures on the same tree",
+    "error-stagnation": "the same error came back after {} different edits",
+    "reading-on": "{} read-only calls in a row without a checkpoint",
+    "failed-edits": "{} edits in a row could not be applied",
+    "refused": "{} calls in a row were denied or malformed",
+    "monologue": "{} replies in a row had neither a call nor a stop",
+}
+
+
+def _trip(memory: Memory, guard: str, count: int, soft: int, hard: int) -> Trip | None:
+    if guard not in memory.moved:
+        return None
+    if hard and count >= hard:
+        return Trip(guard, Level.HARD, REASONS[guard].format(count))
+    if count == soft:
+        return Trip(guard, Level.SOFT, REASONS[guard].format(count))
+    return None
+
+
+def _cycle(memory: Memory, row: Row, limits: GuardLimits) -> Trip | None:
+    """The shortest period that has lasted long enough; a row of equal steps is repetition."""
+    if "cycle" not in memory.moved:
+        return None
+    stretch = [kept + period for period, kept in enumerate(row.kept, 1)]
+    soft: Trip | None = None
+    for period in range(2, limits.cycle_max + 1):
+        length = stretch[period - 1]
+        if any(length <= stretch[d - 1] for d in range(1, period) if period % d == 0):
+            continue
+        reason = f"a cycle of {period} calls and outcomes has gone round {length // period} times"
+        if limits.cycle_hard and length >= limits.cycle_hard * period:
+            return Trip("cycle", Level.HARD, reason)
+        if soft is None and length == limits.cycle_soft * period:
+            soft = Trip("cycle", Level.SOFT, reason)
+    return soft
+
+
+def digest(value: object) -> str:
+    """A short stable digest of a JSON-like value; the order of keys does not matter."""
+    try:
+        data = msgspec.json.encode(value, order="deterministic")
+    except (UnicodeEncodeError, OverflowError):
+        data = json.dumps(value, sort_keys=True).encode()
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+ERROR_LINE = re.compile(
+    r"error|exception|fail|fatal|panic|assert|traceback|undefined|cannot|denied|not found|no such"
+    r"|unexpected|invalid|expected|missing|refused|timed? ?out",
+    re.IGNORECASE,
+)
+FRAME_LINE = re.compile(r'^\s*(?:File ".*", line \d+|at .+\(.*:\d+(?::\d+)?\)$)|^Traceback \(')
+ERROR_LINES_KEPT = 20
+
+# What varies between two runs of the same failure, most specific first.
+VARYING = tuple(
+    (re.compile(pattern), plain)
+    for pattern, plain in (
+        (r"\x1b\[[0-9;?]*[A-Za-z]", ""),
+        (r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?", "T"),
+        (r"\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\b", "T"),
+        (r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b", "H"),
+        (r"\b0x[0-9a-fA-F]+\b", "H"),
+        (r"(?:/private)?(?:/var/folders|/var/tmp|/tmp|/dev/shm)/[^\s'\":,;)\]]+", "P"),
+        (r"\b[A-Za-z]:\\(?:[^\s\\'\":,;)\]]+\\)*[Tt]e?mp\\[^\s'\":,;)\]]+", "P"),
+        (r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+(?=[\w.@+-])", ""),
+        (r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}\b", "H"),
+        (r"\d+(?:[.,]\d+)*", "N"),
+        (r"[=_*-]{4,}", "-"),
+        (r"\s+", " "),
+    )
+)
+
+
+def fingerprint(text: str) -> str:
+    """A digest of an error that survives new numbers, addresses, times, paths and temp names."""
+    return digest(plain_error(text))
+
+
+def plain_error(text: str) -> str:
+    """The lines of a text that name the error, without what varies from run to run."""
+    lines = [line for line in text.split("\n") if line.strip() and not FRAME_LINE.match(line)]
+    telling = [line for line in lines if ERROR_LINE.search(line)] or lines[-5:]
+    return "\n".join(dict.fromkeys(map(_plain, telling[:ERROR_LINES_KEPT])))
+
+
+def _plain(line: str) -> str:
+    for pattern, plain in VARYING:
+        line = pattern.sub(plain, line)
+    return line.strip()
