@@ -1,0 +1,79 @@
+"""How much a run may do, and how much it has done."""
+
+from __future__ import annotations
+
+import msgspec
+
+from flyball.core.call import FREE_TOOLS, Access, Call
+from flyball.core.intent import MAX_TOOL_ROUNDS
+
+DEFAULT_RESERVE = 2
+
+
+class Extension(msgspec.Struct, frozen=True):
+    """Calls that a person added: who, how many, why."""
+
+    by: str
+    calls: int
+    why: str
+
+
+class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The limit on calls and what was added to it; the last few are kept for verification."""
+
+    calls: int
+    reserve: int = DEFAULT_RESERVE
+    extensions: tuple[Extension, ...] = ()
+    ceiling: int = MAX_TOOL_ROUNDS
+    tokens: int = 0
+    money: float = 0.0
+
+    @property
+    def limit(self) -> int:
+        """Calls in all; extensions are a person's word and go past the ceiling."""
+        return min(self.calls, self.ceiling) + sum(each.calls for each in self.extensions)
+
+    def extend(self, extension: Extension) -> Budget:
+        return msgspec.structs.replace(self, extensions=(*self.extensions, extension))
+
+
+class Spend(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What has been used. Blocked calls cost nothing but are counted."""
+
+    calls: int = 0
+    blocked: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    money: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+def cost(call: Call) -> int:
+    """What a call takes from the budget."""
+    return 0 if call.tool in FREE_TOOLS else 1
+
+
+def remaining(budget: Budget, spend: Spend) -> int:
+    return max(0, budget.limit - spend.calls)
+
+
+def is_exhausted(budget: Budget, spend: Spend) -> str:
+    """Which limit is used up, in words, or nothing."""
+    if budget.calls and not remaining(budget, spend):
+        return f"all {budget.limit} tool calls are spent"
+    if budget.tokens and spend.tokens >= budget.tokens:
+        return f"all {budget.tokens} tokens are spent"
+    if budget.money and spend.money >= budget.money:
+        return f"all of the {budget.money:.2f} allowed is spent"
+    return ""
+
+
+def is_reserved(budget: Budget, spend: Spend, call: Call, *, has_mutated: bool) -> bool:
+    """Whether this call would eat what is kept for verification."""
+    if call.access is Access.VERIFY or not cost(call):
+        return False
+    needs_reserve = has_mutated or call.access is Access.MUTATE
+    return needs_reserve and remaining(budget, spend) <= budget.reserve
