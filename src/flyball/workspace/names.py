@@ -1,0 +1,105 @@
+"""What a path's names say before anything on disk is looked at."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+PROTECTED: dict[str, str] = {
+    ".git": "git keeps its own records there",
+    ".flyball": "Flyball keeps its own records there",
+    "node_modules": "a package manager owns it",
+    ".hg": "Mercurial keeps its own records there",
+    ".svn": "Subversion keeps its own records there",
+    ".jj": "Jujutsu keeps its own records there",
+    ".githooks": "git would run what is in it",
+    ".husky": "git would run what is in it",
+    "flyball.toml": "it is Flyball's own policy",
+    ".github/workflows": "a build server would run what is in it",
+    ".github/actions": "a build server would run what is in it",
+    ".gitlab-ci.yml": "a build server would run what is in it",
+    ".circleci": "a build server would run what is in it",
+    ".buildkite": "a build server would run what is in it",
+    ".travis.yml": "a build server would run what is in it",
+    "azure-pipelines.yml": "a build server would run what is in it",
+    "bitbucket-pipelines.yml": "a build server would run what is in it",
+    "Jenkinsfile": "a build server would run what is in it",
+    ".vscode": "an editor would run what is in it",
+    ".idea": "an editor would run what is in it",
+    ".devcontainer": "an editor would run what is in it",
+    ".claude": "another agent takes its orders from it",
+    ".codex": "another agent takes its orders from it",
+    ".gemini": "another agent takes its orders from it",
+    ".cursor": "another agent takes its orders from it",
+    ".envrc": "a shell would run it",
+}
+"""What may not be written, and why. A name with a slash is meant from the top of the workspace."""
+
+DEFAULT_PROTECTED: tuple[str, ...] = tuple(PROTECTED)
+
+LONGEST_NAME = 255
+LONGEST_PATH = 4096
+
+_DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.I)
+_SHORT_GIT = re.compile(r"git~[0-9]+")
+
+
+def fold(name: str) -> str:
+    """The name as the most forgiving file system would read it."""
+    visible = "".join(
+        ch
+        for ch in unicodedata.normalize("NFKC", name)
+        if unicodedata.category(ch) not in ("Cf", "Cc", "Mn", "Me")
+    )
+    bare = visible.split(":", 1)[0].rstrip(". \t") or visible
+    folded = unicodedata.normalize("NFKC", bare.casefold())
+    return ".git" if _SHORT_GIT.fullmatch(folded) else folded
+
+
+def protection(parts: Sequence[str], protected: Sequence[str]) -> str:
+    """Why these path components may not be written, or nothing."""
+    folded = [fold(part) for part in parts]
+    for pattern in protected:
+        wanted = [fold(part) for part in pattern.strip("/").split("/")]
+        here = folded[: len(wanted)] == wanted if len(wanted) > 1 else wanted[0] in folded
+        if here:
+            return f"{pattern} is protected: {PROTECTED.get(pattern, 'the policy says so')}"
+    return ""
+
+
+def unreadable(raw: str) -> str:
+    """Why this text cannot be a path in a workspace at all, or nothing."""
+    if not raw or raw.isspace():
+        return "the path is empty"
+    if "\0" in raw:
+        return "the path contains a NUL character"
+    try:
+        size = len(raw.encode())
+    except UnicodeEncodeError:
+        return "the path is not valid Unicode"
+    if size > LONGEST_PATH:
+        return f"the path is longer than {LONGEST_PATH} bytes"
+    if any(len(part.encode()) > LONGEST_NAME for part in raw.split("/")):
+        return f"a name in the path is longer than {LONGEST_NAME} bytes"
+    first, slash, _ = raw.partition("/")
+    if raw == "~" or (slash and first.startswith("~")):
+        return "~ is not expanded; name the file relative to the workspace"
+    return ""
+
+
+def unportable(name: str) -> str:
+    """Why a new file should not get this name, or nothing."""
+    if "\\" in name:
+        return "it contains a backslash; separate directories with /"
+    if ":" in name:
+        return "it contains a colon, which names a hidden stream on Windows"
+    if name != name.rstrip(". "):
+        return "it ends in a dot or a space, which some systems drop"
+    if name != name.lstrip(" "):
+        return "it begins with a space"
+    if _DEVICE.fullmatch(name):
+        return "it is the name of a device on Windows"
+    if any(unicodedata.category(ch) in ("Cf", "Cc", "Zl", "Zp") for ch in name):
+        return "it contains invisible characters"
+    return ""
