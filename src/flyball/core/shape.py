@@ -1,0 +1,188 @@
+"""How a plain value differs from a type: every difference, with the path to it and the mend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import NamedTuple, TypeGuard
+
+import msgspec.inspect as shapes
+
+Path = tuple[str | int, ...]
+
+
+class Fault(NamedTuple):
+    """One place where a value is not what its type says."""
+
+    path: Path
+    code: str
+    message: str
+    mend: str
+
+
+def is_map(value: object) -> TypeGuard[Mapping[object, object]]:
+    return isinstance(value, Mapping)
+
+
+def is_list(value: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(value, list | tuple)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def found(value: object) -> str:
+    """What a value is, in words, with the value itself where it is short."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if is_number(value):
+        return f"the number {value}" if abs(value) < 1e18 else "a huge number"
+    if isinstance(value, str):
+        return f"the text {_short(value)!r}" if value.strip() else "empty text"
+    if is_list(value):
+        return f"a list of {len(value)}" if value else "an empty list"
+    return "a map" if is_map(value) else f"a {type(value).__name__}"
+
+
+def dotted(path: Path) -> str:
+    """A path as people write it: `gates[0].type`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """The closest known name as a sentence, or all of them."""
+    names = sorted(known)
+    near = get_close_matches(name, names, 1, 0.5)
+    if near:
+        return f"Did you mean `{near[0]}`?"
+    return f"Known are: {', '.join(names)}." if names else "Leave it out."
+
+
+def faults(value: object, kind: type, path: Path = ()) -> tuple[Fault, ...]:
+    """Everything in `value` that is not as `kind` wants it."""
+    return tuple(_faults(value, shapes.type_info(kind), path))
+
+
+def _faults(value: object, kind: shapes.Type, path: Path) -> Iterator[Fault]:
+    match kind:
+        case shapes.AnyType():
+            return
+        case shapes.StructType():
+            yield from _struct_faults(value, kind, path)
+        case shapes.VarTupleType():
+            yield from _list_faults(value, kind.item_type, path)
+        case shapes.DictType():
+            yield from _map_faults(value, kind, path)
+        case shapes.UnionType():
+            choices = [_expectation(each) for each in kind.types]
+            if all(any(_faults(value, each, path)) for each in kind.types):
+                yield _wrong(value, " or ".join(choices), path)
+        case shapes.EnumType():
+            members = [str(member.value) for member in kind.cls]
+            if value not in members:
+                mend = suggest(value, members) if isinstance(value, str) else ""
+                yield _wrong(value, f"one of {', '.join(members)}", path, mend)
+        case _:
+            if not _is_plain(value, kind):
+                yield _wrong(value, _expectation(kind), path)
+
+
+def _struct_faults(value: object, kind: shapes.StructType, path: Path) -> Iterator[Fault]:
+    if not is_map(value):
+        yield _wrong(value, "a map", path)
+        return
+    fields = {field.encode_name: field for field in kind.fields}
+    where = f"`{dotted(path)}`" if path else "The template"
+    for name, item in value.items():
+        if name in fields:
+            field = fields[str(name)]
+            yield from _faults(item, field.type, (*path, field.encode_name))
+        else:
+            message = f"`{dotted((*path, str(name)))}` is not a known field."
+            yield Fault((*path, str(name)), "unknown-field", message, suggest(str(name), fields))
+    for name, field in fields.items():
+        if field.required and name not in value:
+            message = f"{where} has no `{name}`."
+            yield Fault(
+                path, "missing-field", message, f"Add `{name}`: {_expectation(field.type)}."
+            )
+
+
+def _list_faults(value: object, kind: shapes.Type, path: Path) -> Iterator[Fault]:
+    if not is_list(value):
+        yield _wrong(value, f"a list, each {_expectation(kind)}", path)
+        return
+    for index, item in enumerate(value):
+        yield from _faults(item, kind, (*path, index))
+
+
+def _map_faults(value: object, kind: shapes.DictType, path: Path) -> Iterator[Fault]:
+    if not is_map(value):
+        yield _wrong(value, "a map", path)
+        return
+    for name, item in value.items():
+        yield from _faults(name, kind.key_type, (*path, str(name)))
+        yield from _faults(item, kind.value_type, (*path, str(name)))
+
+
+def _is_plain(value: object, kind: shapes.Type) -> bool:
+    match kind:
+        case shapes.StrType():
+            return isinstance(value, str) and len(value.strip()) >= (kind.min_length or 0)
+        case shapes.BoolType():
+            return isinstance(value, bool)
+        case shapes.NoneType():
+            return value is None
+        case shapes.IntType():
+            return is_number(value) and isinstance(value, int) and _is_within(value, kind)
+        case shapes.FloatType():
+            return is_number(value) and _is_within(value, kind)
+        case _:
+            raise NotImplementedError(f"no rule for {kind}")
+
+
+def _is_within(value: float, kind: shapes.IntType | shapes.FloatType) -> bool:
+    return (kind.ge is None or value >= kind.ge) and (kind.le is None or value <= kind.le)
+
+
+def _expectation(kind: shapes.Type) -> str:
+    match kind:
+        case shapes.StrType():
+            return "text that is not empty" if kind.min_length else "text"
+        case shapes.BoolType():
+            return "true or false"
+        case shapes.NoneType():
+            return "null"
+        case shapes.IntType() | shapes.FloatType():
+            noun = "a whole number" if isinstance(kind, shapes.IntType) else "a number"
+            return noun + _limits(kind)
+        case shapes.VarTupleType():
+            return f"a list, each {_expectation(kind.item_type)}"
+        case shapes.EnumType():
+            return f"one of {', '.join(str(member.value) for member in kind.cls)}"
+        case shapes.UnionType():
+            return " or ".join(map(_expectation, kind.types))
+        case _:
+            return "a map"
+
+
+def _limits(kind: shapes.IntType | shapes.FloatType) -> str:
+    if kind.ge is not None and kind.le is not None:
+        return f" from {kind.ge} to {kind.le}"
+    return "" if kind.ge is None else f" of at least {kind.ge}"
+
+
+def _wrong(value: object, expected: str, path: Path, mend: str = "") -> Fault:
+    where = f"`{dotted(path)}`" if path else "It"
+    message = f"{where} must be {expected}, not {found(value)}."
+    return Fault(path, "wrong-type", message, mend or f"Write {expected} here.")
+
+
+def _short(text: str, limit: int = 40) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
