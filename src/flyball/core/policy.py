@@ -36,6 +36,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     preview: bool = False
     assume_yes: bool = False
     bash: bool = False
+    bash_without_sandbox: bool = False
     release_keep_regions: bool = False
     self_modify: bool = False
     review: bool = True

@@ -151,6 +151,7 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     is_reviewing: bool = False
     is_reviewed: bool = False
     accepted_weakening: TreeHash = ""
+    accepted_review: TreeHash = ""
     remarks: tuple[Remark, ...] = ()
     answer: str = ""
     ending: Ending | None = None

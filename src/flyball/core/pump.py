@@ -1,0 +1,140 @@
+"""Calls on their way: each is judged when its turn comes, performed, and taken back."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core.budget import cost
+from flyball.core.call import Access, Call
+from flyball.core.closing import settle, verdict
+from flyball.core.decision import Allow, Ask, Deny, judge, may_build
+from flyball.core.draft import Draft
+from flyball.core.effect import Perform
+from flyball.core.evidence import is_failing
+from flyball.core.gate import Passed
+from flyball.core.guard import Step
+from flyball.core.intent import LIMITS, Intent
+from flyball.core.library import template_for
+from flyball.core.phase import RECON, Phase
+from flyball.core.state import Asking, Denial, Judged
+from flyball.errors import IllegalEvent
+
+KEPT_DENIALS = 12
+BUDGET_CODES = frozenset({"budget_spent"})
+
+
+def go_on(d: Draft, context_tokens: int = 0) -> None:
+    """Judge what is queued; when nothing is left to wait for, ask the driver again."""
+    reach = d.card.phase
+    pump(d)
+    if d.card.phase is Phase.PAUSED or d.card.in_flight or d.card.queue:
+        return
+    if d.card.is_summing_up:
+        d.think(text_only=True)
+        return
+    if d.card.phase is Phase.VERIFY and reach is Phase.VERIFY and _has_looked(d):
+        return
+    if context_tokens > d.run.policy.context_tokens:
+        d.reset_thread("the thread has grown too long")
+        return
+    d.think()
+
+
+def _has_looked(d: Draft) -> bool:
+    """In `verify`: a failure opens `execute` again, a proof leads on to `final`."""
+    card = d.card
+    if card.is_reviewing or not card.evidence:
+        return False
+    last = card.evidence[-1]
+    if last.tree == card.tree and is_failing(last):
+        d.enter(Phase.EXECUTE)
+        d.say("guidance", "The verification failed. Mend it, then verify again.")
+        return False
+    if isinstance(verdict(d), Passed):
+        settle(d)
+        return True
+    return False
+
+
+def pump(d: Draft) -> None:
+    """Send off queued calls: read-only ones side by side, all others alone."""
+    while d.card.queue and d.card.phase is not Phase.PAUSED:
+        call = d.card.queue[0]
+        if d.card.in_flight and not _is_companion(d, call):
+            return
+        decision = judge(d.run, d.card, call)
+        if isinstance(decision, Ask) and d.card.in_flight:
+            return
+        d.set(queue=d.card.queue[1:])
+        match decision:
+            case Allow():
+                _send(d, call)
+            case Ask():
+                d.record(Judged(call.id, call.tool, "ask", decision.code, decision.reason))
+                d.ask(Asking.CALL, decision.reason, call=call)
+            case Deny():
+                _deny(d, call, decision)
+
+
+def _is_companion(d: Draft, call: Call) -> bool:
+    return call.access is Access.READ and all(c.access is Access.READ for c in d.card.in_flight)
+
+
+def _send(d: Draft, call: Call) -> None:
+    d.spend(calls=cost(call))
+    d.record(Judged(call.id, call.tool, "allow"))
+    d.set(in_flight=(*d.card.in_flight, call), calls=d.card.calls + cost(call))
+    d.owe(Perform(card=d.card.id, call=call, phase=d.card.phase))
+
+
+def _deny(d: Draft, call: Call, decision: Deny) -> None:
+    d.spend(blocked=1)
+    d.record(Judged(call.id, call.tool, "deny", decision.code, decision.reason))
+    d.say("denial", decision.reason, call.id)
+    d.set(denials=_remember(d.card.denials, call, decision))
+    if decision.code in BUDGET_CODES:
+        for left in d.card.queue:
+            d.say("denial", "Not made: the budget is spent.", left.id)
+        d.spend(blocked=len(d.card.queue))
+        d.set(queue=(), is_summing_up=True)
+        return
+    if decision.code == "checkpoint_owed" and d.card.phase is Phase.EXECUTE:
+        d.enter(Phase.CHECKPOINT)
+    elif decision.code == "out_of_phase" and call.access is Access.MUTATE:
+        _demand_checkpoint(d)
+    if reason := d.observe(Step(call=call.digest, outcome="", kind="refused")):
+        d.ask(Asking.GUARD, f"Stopped by a guard. {reason}.")
+
+
+def _demand_checkpoint(d: Draft) -> None:
+    """A write attempted in recon moves the card to where only a checkpoint helps."""
+    if d.card.phase.is_in(RECON) and may_build(d.run, d.card) and d.card.role == "executor":
+        d.say("guidance", "State a checkpoint before you write.")
+
+
+def _remember(denials: tuple[Denial, ...], call: Call, decision: Deny) -> tuple[Denial, ...]:
+    for i, denial in enumerate(denials):
+        if denial.digest == call.digest:
+            again = replace(
+                denial, call=call.id, code=decision.code, reason=denial.reason, times=denial.times + 1
+            )
+            return (*denials[:i], *denials[i + 1 :], again)
+    new = Denial(call.id, call.tool, call.digest, decision.code, decision.reason)
+    return (*denials, new)[-KEPT_DENIALS:]
+
+
+def take_back(d: Draft, id: str) -> Call:
+    """The call that an event answers, no longer in flight."""
+    for call in d.card.in_flight:
+        if call.id == id:
+            d.set(in_flight=tuple([c for c in d.card.in_flight if c.id != id]))
+            return call
+    raise IllegalEvent(f"card {d.card.id} has no call {id!r} in flight")
+
+
+def promote(d: Draft) -> None:
+    """A run that only looked may now mend what it found."""
+    intent = Intent.SMALL_FIX
+    calls = max(d.run.budget.calls, LIMITS[intent])
+    d.run = replace(d.run, intent=intent, budget=replace(d.run.budget, calls=calls))
+    d.set(template=template_for(intent))

@@ -1,0 +1,487 @@
+"""One small handler per row of the table.
+
+A handler changes the draft and names the next phase by entering it; `advance` checks that its row
+allows that phase.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core.budget import Extension
+from flyball.core.call import Access, Call
+from flyball.core.closing import finish, settle
+from flyball.core.decision import APPEALABLE, may_build
+from flyball.core.draft import Draft
+from flyball.core.event import (
+    Answered,
+    Appealed,
+    CallInterrupted,
+    CallReturned,
+    Cancelled,
+    CardClosed,
+    CheckpointStated,
+    DriverFailed,
+    DriverReplied,
+    EvidenceSubmitted,
+    EvidenceTaken,
+    Extended,
+    Finish,
+    Noted,
+    PauseAsked,
+    Resumed,
+    ThreadReset,
+)
+from flyball.core.evidence import AnyEvidence, SuiteReport, TreeHash, is_failing
+from flyball.core.guard import Memory, Step, digest, fingerprint
+from flyball.core.phase import RECON, Phase
+from flyball.core.pump import go_on, promote, pump, take_back
+from flyball.core.state import Asking, Checkpoint, Ending, Remark
+from flyball.errors import IllegalEvent
+
+EMPTY_REPLY = "Your reply was empty. Make a call, or stop with an answer in words."
+GO_ON = "Your reply was cut off. Go on from where it ended, and be brief."
+STATE_IT = (
+    "Nothing may be changed before a checkpoint. Call `checkpoint` with goal, findings, "
+    "proposed_action, files and verify_with."
+)
+
+
+def reply(d: Draft, event: DriverReplied) -> None:
+    """The driver spoke: pass on its calls, or find out what its silence means."""
+    usage = event.usage
+    d.spend(
+        input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, money=usage.money
+    )
+    d.set(turns=d.card.turns + 1)
+    if d.card.is_summing_up:
+        d.set(answer=event.text or d.card.answer, is_summing_up=False)
+        d.ask(Asking.EXTENSION, f"The budget of {d.run.budget.limit} calls is spent. Extend it?")
+        return
+    if event.finish is Finish.CONTENT_FILTER:
+        d.ask(Asking.CONTENT_FILTER, "The model's provider withheld its reply.")
+        return
+    if event.finish is Finish.ERROR:
+        retry(d, event.text or "the reply ended in an error", retryable=True)
+        return
+    d.set(driver_errors=0)
+    if event.calls:
+        d.set(queue=(*d.card.queue, *event.calls), continues=0)
+        if event.text:
+            d.set(answer=event.text)
+        go_on(d, event.usage.input_tokens)
+        return
+    _reply_without_calls(d, event)
+
+
+def _reply_without_calls(d: Draft, event: DriverReplied) -> None:
+    if event.finish is Finish.LENGTH:
+        d.set(continues=d.card.continues + 1)
+        if d.card.continues > d.run.policy.max_continues:
+            limit = d.run.policy.max_continues
+            d.ask(Asking.LIMIT, f"The reply was cut off more than {limit} times (max_continues).")
+            return
+        _nudge_on(d, "monologue", GO_ON)
+    elif event.finish is Finish.TOOL_CALLS:
+        _nudge_on(d, "monologue", "You announced calls but made none. Make one, or stop.")
+    elif not event.text.strip():
+        _nudge_on(d, "refused", EMPTY_REPLY)
+    else:
+        d.set(continues=0, answer=event.text)
+        stop(d)
+
+
+def _nudge_on(d: Draft, kind: str, text: str) -> None:
+    step = Step(call="reply", outcome=digest(text), kind="refused" if kind == "refused" else "monologue")
+    d.say("guidance", text)
+    if reason := d.observe(step):
+        d.ask(Asking.GUARD, f"Stopped by a guard. {reason}.")
+        return
+    d.think()
+
+
+def stop(d: Draft) -> None:
+    """The driver means to be done with this phase."""
+    card = d.card
+    if card.phase.is_in(RECON):
+        _leave_recon(d)
+    elif card.phase is Phase.CHECKPOINT:
+        d.set(idle_stops=card.idle_stops + 1)
+        if d.card.idle_stops > 1:
+            finish(d, Ending.UNVERIFIED, "The driver stopped without changing anything.")
+        else:
+            d.say("guidance", STATE_IT)
+            d.think()
+    elif card.phase is Phase.EXECUTE:
+        if not card.has_changed:
+            finish(d, Ending.UNVERIFIED, "The driver stopped without changing anything.")
+        else:
+            d.enter(Phase.VERIFY)
+            settle(d)
+    else:
+        if card.is_reviewing:
+            d.set(is_reviewing=False, is_reviewed=True)
+        settle(d)
+
+
+def _leave_recon(d: Draft) -> None:
+    card = d.card
+    if card.role == "researcher":
+        d.set(remarks=(*card.remarks, Remark("researcher", card.answer)))
+        d.say("findings", f"The researcher found: {card.answer}")
+    phases = card.template.phases
+    following = phases[phases.index(card.phase) + 1 :] if card.phase in phases else ()
+    for phase in following:
+        if phase.is_in(RECON) or phase is Phase.CHECKPOINT:
+            d.enter(phase)
+            if phase is Phase.CHECKPOINT:
+                d.say("guidance", STATE_IT)
+            d.think()
+            return
+    finish(d, Ending.SUCCEEDED, "")
+
+
+def last_word(d: Draft, event: DriverReplied) -> None:
+    """In `final` the driver only answers; whatever it asks for besides is not made."""
+    usage = event.usage
+    d.spend(
+        input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, money=usage.money
+    )
+    if event.calls:
+        d.spend(blocked=len(event.calls))
+    d.set(turns=d.card.turns + 1, answer=event.text.strip() or d.card.answer)
+    d.close()
+
+
+def no_last_word(d: Draft, _event: DriverFailed) -> None:
+    """The work is done; a driver that cannot sum it up does not undo it."""
+    d.close()
+
+
+def driver_failed(d: Draft, event: DriverFailed) -> None:
+    retry(d, event.error, retryable=event.retryable)
+
+
+def retry(d: Draft, error: str, *, retryable: bool) -> None:
+    """Ask again after a pause that doubles, then leave it to a person."""
+    errors = d.card.driver_errors + 1
+    d.set(driver_errors=errors)
+    if retryable and errors <= d.run.policy.max_driver_errors:
+        d.think(text_only=d.card.is_summing_up, wait=float(2 ** (errors - 1)))
+        return
+    d.set(driver_errors=0)
+    d.ask(Asking.DRIVER, f"The driver failed: {error}")
+
+
+def call_returned(d: Draft, event: CallReturned) -> None:
+    """A call came back: take its evidence, let the guards see it, go on."""
+    call = take_back(d, event.call)
+    _set_tree(d, event.tree, event.changed)
+    _take_evidence(d, event.evidence)
+    if event.undone:
+        names = ", ".join(event.undone)
+        d.say("guidance", f"`{call.tool}` changed {names}; that was undone, it is not allowed here.")
+    if reason := d.observe(_step(call, event)):
+        d.ask(Asking.GUARD, f"Stopped by a guard. {reason}.")
+        return
+    go_on(d)
+
+
+def _step(call: Call, event: CallReturned) -> Step:
+    kind = {Access.READ: "read", Access.MUTATE: "mutate", Access.VERIFY: "verify"}[call.access]
+    failing = [item for item in event.evidence if is_failing(item)]
+    names = sorted(
+        {f.name for item in failing if isinstance(item, SuiteReport) for f in item.failures}
+    )
+    error = event.outcome.error or (event.outcome.text if failing else "")
+    return Step(
+        call=call.digest,
+        outcome=event.outcome.digest,
+        kind=kind,  # pyright: ignore[reportArgumentType]
+        ok=event.outcome.ok,
+        tree=event.tree,
+        error=fingerprint(error) if error else "",
+        failing=digest(names or [event.outcome.digest]) if failing else "",
+    )
+
+
+def call_interrupted(d: Draft, event: CallInterrupted) -> None:
+    call = take_back(d, event.call)
+    _set_tree(d, event.tree, ())
+    text = f"`{call.tool}` was interrupted and may have done part of its work. {event.detail}"
+    d.say("denial", f"{text.rstrip()} Look at the workspace before you repeat it.", call.id)
+    go_on(d)
+
+
+def checkpoint_stated(d: Draft, event: CheckpointStated) -> None:
+    """A checkpoint opens `execute`, at once or when a person has seen it."""
+    if event.call:
+        take_back(d, event.call)
+    d.observe(Step(call="checkpoint", outcome=digest(event.goal), kind="checkpoint"))
+    d.set(
+        checkpoint=Checkpoint(
+            goal=event.goal,
+            findings=event.findings,
+            proposed_action=event.proposed_action,
+            files=event.files,
+            verify_with=event.verify_with,
+        ),
+        drift=(),
+        idle_stops=0,
+        is_reviewing=False,
+    )
+    if not may_build(d.run, d.card):
+        if d.run.policy.assume_yes:
+            promote(d)
+            open_build(d)
+        else:
+            d.ask(Asking.PROMOTION, f"The run only looks so far. Let it change: {event.goal}?")
+    elif d.run.policy.approve_checkpoint or d.card.template.checkpoint:
+        d.ask(Asking.CHECKPOINT, f"Accept the checkpoint? {event.goal}")
+    else:
+        open_build(d)
+
+
+def open_build(d: Draft) -> None:
+    d.enter(Phase.EXECUTE)
+    go_on(d)
+
+
+def noted(d: Draft, event: Noted) -> None:
+    if event.call:
+        call = take_back(d, event.call)
+        d.observe(Step(call=call.digest, outcome="noted", kind="note"))
+    remark = Remark(d.card.role, event.text, event.risk, event.assumptions)
+    d.set(remarks=(*d.card.remarks, remark))
+    go_on(d)
+
+
+def appealed(d: Draft, event: Appealed) -> None:
+    """One appeal per denied call; promises cannot be appealed."""
+    take_back(d, event.call)
+    for i, denial in enumerate(d.card.denials):
+        if event.about not in (denial.call, denial.tool) or denial.appealed:
+            continue
+        seen = replace(denial, appealed=True)
+        d.set(denials=(*d.card.denials[:i], seen, *d.card.denials[i + 1 :]))
+        if denial.code in APPEALABLE:
+            text = f"`{denial.tool}` was refused: {denial.reason} The driver objects: {event.reason}"
+            d.ask(Asking.APPEAL, text, appeal=denial.digest)
+            return
+        d.say("denial", f"Noted, but this rule has no exception: {denial.reason}", event.call)
+        go_on(d)
+        return
+    d.say("denial", f"There is no denied call {event.about!r} left to appeal.", event.call)
+    go_on(d)
+
+
+def evidence_taken(d: Draft, event: EvidenceTaken) -> None:
+    """What an inspection found; the way to `final` goes on from there."""
+    _take_evidence(d, event.evidence)
+    settle(d)
+
+
+def evidence_seen(d: Draft, event: EvidenceTaken) -> None:
+    """Something observed from outside, such as a page that loads; it changes no plan."""
+    _take_evidence(d, event.evidence)
+
+
+def evidence_submitted(d: Draft, event: EvidenceSubmitted) -> None:
+    """A claim: kept apart from evidence, and it satisfies only what asks for claims."""
+    d.set(claims={**d.card.claims, **event.fields})
+
+
+def answered(d: Draft, event: Answered) -> None:
+    """A person spoke; the model cannot forge this."""
+    question = d.card.question
+    if question is None or question.id != event.question:
+        raise IllegalEvent(f"nobody asked {event.question!r}")
+    d.return_from_pause()
+    if event.note:
+        d.say("person", event.note)
+    ANSWERS[question.kind](d, event, question.call, question.appeal)
+
+
+def _on_call(d: Draft, event: Answered, call: Call | None, _appeal: str) -> None:
+    assert call is not None
+    if event.granted:
+        d.set(granted=(*d.card.granted, call.digest), queue=(call, *d.card.queue))
+    else:
+        d.set(refused=(*d.card.refused, call.digest))
+        d.spend(blocked=1)
+        d.say("denial", f"A person refused `{call.tool}`. {event.note}".rstrip(), call.id)
+    go_on(d)
+
+
+def _on_checkpoint(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    if event.granted:
+        open_build(d)
+        return
+    d.set(checkpoint=None)
+    d.enter(Phase.CHECKPOINT)
+    d.say("guidance", "The checkpoint was not accepted. State a better one.")
+    go_on(d)
+
+
+def _on_promotion(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    if event.granted:
+        promote(d)
+        open_build(d)
+        return
+    d.set(checkpoint=None)
+    finish(d, Ending.SUCCEEDED, "", needs_words=True)
+
+
+def _on_extension(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    if event.granted:
+        raise IllegalEvent("an extension says how many calls; append `extended` instead")
+    give_up(d, "The budget is spent and was not extended.")
+
+
+def _on_weakening(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    if event.granted:
+        d.set(accepted_weakening=d.card.tree)
+        settle(d)
+        return
+    d.enter(Phase.EXECUTE)
+    d.say("guidance", "The weakened tests were not accepted. Restore them and mend the code.")
+    go_on(d)
+
+
+def _on_appeal(d: Draft, event: Answered, _call: Call | None, appeal: str) -> None:
+    if event.granted:
+        d.set(granted=(*d.card.granted, appeal))
+        d.say("guidance", "The appeal was granted. Make the call again.")
+    else:
+        d.say("guidance", "The appeal was refused. Do something else.")
+    go_on(d)
+
+
+def _on_review(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    if event.granted:
+        d.set(accepted_review=d.card.tree)
+        settle(d)
+        return
+    d.enter(Phase.EXECUTE)
+    d.say("guidance", "A person reviewed the work and wants it changed.")
+    go_on(d)
+
+
+def _on_guard(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    if event.granted:
+        d.reset_thread("a guard stopped the last thread")
+    else:
+        give_up(d, "A guard stopped the run and a person agreed.")
+
+
+def _on_rest(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    if event.granted:
+        d.set(continues=0)
+        go_on(d)
+    else:
+        give_up(d, "A person did not want the run to go on.")
+
+
+ANSWERS = {
+    Asking.CALL: _on_call,
+    Asking.CHECKPOINT: _on_checkpoint,
+    Asking.PROMOTION: _on_promotion,
+    Asking.EXTENSION: _on_extension,
+    Asking.WEAKENED_TESTS: _on_weakening,
+    Asking.APPEAL: _on_appeal,
+    Asking.REVIEW: _on_review,
+    Asking.GUARD: _on_guard,
+    Asking.DRIVER: _on_rest,
+    Asking.CONTENT_FILTER: _on_rest,
+    Asking.LIMIT: _on_rest,
+    Asking.PERSON: _on_rest,
+}
+
+
+def give_up(d: Draft, reason: str) -> None:
+    """End without success; work that is there and unproven is called so."""
+    finish(d, Ending.UNVERIFIED if d.card.has_changed else Ending.FAILED, reason)
+
+
+def extended(d: Draft, event: Extended) -> None:
+    """A working card simply has more to spend (the run's budget was raised already)."""
+    d.say("guidance", f"{event.by} added {event.calls} calls to the budget: {event.why}")
+
+
+def extended_in_pause(d: Draft, event: Extended) -> None:
+    question = d.card.question
+    if question is None or question.kind is not Asking.EXTENSION:
+        return
+    d.return_from_pause()
+    extended(d, event)
+    go_on(d)
+
+
+def resumed(d: Draft, event: Resumed) -> None:
+    """Go on where the card was; what needs an answer keeps waiting for it."""
+    question = d.card.question
+    kind = question.kind if question else Asking.PERSON
+    if event.tree:
+        _set_tree(d, event.tree, ())
+    if ANSWERS[kind] not in (_on_rest, _on_guard):
+        return
+    d.return_from_pause()
+    d.set(continues=0)
+    if kind is Asking.GUARD:
+        d.reset_thread("a guard stopped the last thread")
+    else:
+        go_on(d)
+
+
+def rest(d: Draft, event: PauseAsked) -> None:
+    d.ask(Asking.PERSON, f"{event.by} asked for a pause.")
+
+
+def stay(_d: Draft, _event: object) -> None:
+    """Nothing to do: the card waits already."""
+
+
+def cancel(d: Draft, event: Cancelled) -> None:
+    reason = f"Cancelled by {event.by}. {event.why}".rstrip()
+    d.set(ending=Ending.CANCELLED, ending_reason=reason, question=None, queue=(), in_flight=())
+    d.enter(Phase.CANCELLED)
+
+
+def thread_reset(d: Draft, _event: ThreadReset) -> None:
+    d.set(attempt=d.card.attempt + 1, memory=Memory())
+    go_on(d)
+
+
+def closed(d: Draft, event: CardClosed) -> None:
+    """The last row: only a proven card, or one that had nothing to prove, succeeds."""
+    card = d.card
+    if event.error:
+        d.set(ending=Ending.FAILED, ending_reason=event.error)
+    d.set(commit=event.commit)
+    d.enter(Phase.SUCCEEDED if d.card.ending is Ending.SUCCEEDED else Phase.FAILED)
+    _ = card
+
+
+def _set_tree(d: Draft, tree: TreeHash, changed: tuple[str, ...]) -> None:
+    """A new tree makes all evidence stale but what was seen on the base."""
+    card = d.card
+    if tree == card.tree:
+        return
+    named = set(card.checkpoint.files) if card.checkpoint else set[str]()
+    drift = tuple([p for p in changed if not _is_named(p, named) and p not in card.drift])
+    d.set(
+        tree=tree,
+        mutated_at=d.run.seq,
+        evidence=tuple([item for item in card.evidence if item.tree == card.base]),
+        drift=(*card.drift, *drift),
+        is_reviewed=False,
+    )
+
+
+def _is_named(path: str, names: set[str]) -> bool:
+    return path in names or any(name.endswith("/") and path.startswith(name) for name in names)
+
+
+def _take_evidence(d: Draft, evidence: tuple[AnyEvidence, ...]) -> None:
+    if evidence:
+        d.set(evidence=(*d.card.evidence, *evidence))

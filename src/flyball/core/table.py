@@ -1,0 +1,134 @@
+"""Every legal move of a card. A rule can only go where its row says.
+
+Inner rows win over outer ones. `STAY` is "where it is", `HISTORY` is "where it was when paused".
+The diagram, the list of possible moves and the exported machine are all drawn from these rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from flyball.core import rules
+from flyball.core.draft import Draft
+from flyball.core.event import (
+    Answered,
+    Appealed,
+    CallInterrupted,
+    CallReturned,
+    Cancelled,
+    CardClosed,
+    CheckpointStated,
+    DriverFailed,
+    DriverReplied,
+    Event,
+    EvidenceSubmitted,
+    EvidenceTaken,
+    Extended,
+    Noted,
+    PauseAsked,
+    Resumed,
+    ThreadReset,
+)
+from flyball.core.phase import ENDINGS, LIVE, RECON, Phase, regions
+from flyball.core.phase import Phase as P
+
+STAY = "stay"
+HISTORY = "history"
+
+Rule = Callable[[Draft, Any], None]
+
+
+class Row(NamedTuple):
+    """One legal move: in a region, on an event, by a rule, to one of these targets."""
+
+    region: str
+    event: type[Event]
+    rule: Rule
+    targets: tuple[str, ...]
+
+    @property
+    def rule_name(self) -> str:
+        return self.rule.__name__
+
+    def allows(self, before: Phase, was: Phase, after: Phase) -> bool:
+        return self.target(before, was, after) is not None
+
+    def target(self, before: Phase, was: Phase, after: Phase) -> str | None:
+        """Which of the row's targets a move took."""
+        if after is before and STAY in self.targets:
+            return STAY
+        if before is P.PAUSED and after is was and HISTORY in self.targets:
+            return HISTORY
+        return after.value if after in self.targets else None
+
+
+def on(region: str, event: type[Event], rule: Rule, *targets: str) -> Row:
+    return Row(region, event, rule, targets)
+
+
+ROWS: tuple[Row, ...] = (
+    on(RECON, DriverReplied, rules.reply, STAY, P.RESEARCH, P.DESIGN, P.CHECKPOINT, P.FINAL, P.PAUSED),
+    on(RECON, DriverFailed, rules.driver_failed, STAY, P.PAUSED),
+    on(RECON, CallReturned, rules.call_returned, STAY, P.PAUSED),
+    on(RECON, CallInterrupted, rules.call_interrupted, STAY, P.PAUSED),
+    on(RECON, CheckpointStated, rules.checkpoint_stated, P.EXECUTE, P.CHECKPOINT, P.PAUSED),
+    on(RECON, Noted, rules.noted, STAY, P.PAUSED),
+    on(RECON, Appealed, rules.appealed, STAY, P.PAUSED),
+    on(P.CHECKPOINT, DriverReplied, rules.reply, STAY, P.FINAL, P.PAUSED),
+    on(P.CHECKPOINT, DriverFailed, rules.driver_failed, STAY, P.PAUSED),
+    on(P.CHECKPOINT, CheckpointStated, rules.checkpoint_stated, P.EXECUTE, STAY, P.PAUSED),
+    on(P.CHECKPOINT, Noted, rules.noted, STAY, P.PAUSED),
+    on(P.CHECKPOINT, Appealed, rules.appealed, STAY, P.PAUSED),
+    on(P.CHECKPOINT, CallReturned, rules.call_returned, STAY, P.PAUSED),
+    on(P.CHECKPOINT, CallInterrupted, rules.call_interrupted, STAY, P.PAUSED),
+    on(P.EXECUTE, DriverReplied, rules.reply, STAY, P.CHECKPOINT, P.VERIFY, P.FINAL, P.PAUSED),
+    on(P.EXECUTE, DriverFailed, rules.driver_failed, STAY, P.PAUSED),
+    on(P.EXECUTE, CallReturned, rules.call_returned, STAY, P.CHECKPOINT, P.PAUSED),
+    on(P.EXECUTE, CallInterrupted, rules.call_interrupted, STAY, P.CHECKPOINT, P.PAUSED),
+    on(P.EXECUTE, CheckpointStated, rules.checkpoint_stated, STAY, P.CHECKPOINT, P.PAUSED),
+    on(P.EXECUTE, Noted, rules.noted, STAY, P.CHECKPOINT, P.PAUSED),
+    on(P.EXECUTE, Appealed, rules.appealed, STAY, P.CHECKPOINT, P.PAUSED),
+    on(P.VERIFY, DriverReplied, rules.reply, STAY, P.EXECUTE, P.FINAL, P.PAUSED),
+    on(P.VERIFY, DriverFailed, rules.driver_failed, STAY, P.PAUSED),
+    on(P.VERIFY, CallReturned, rules.call_returned, STAY, P.EXECUTE, P.FINAL, P.PAUSED),
+    on(P.VERIFY, CallInterrupted, rules.call_interrupted, STAY, P.EXECUTE, P.FINAL, P.PAUSED),
+    on(P.VERIFY, CheckpointStated, rules.checkpoint_stated, P.EXECUTE, P.CHECKPOINT, P.PAUSED),
+    on(P.VERIFY, Noted, rules.noted, STAY, P.EXECUTE, P.FINAL, P.PAUSED),
+    on(P.VERIFY, Appealed, rules.appealed, STAY, P.EXECUTE, P.FINAL, P.PAUSED),
+    on(P.VERIFY, EvidenceTaken, rules.evidence_taken, STAY, P.EXECUTE, P.FINAL, P.PAUSED),
+    on(P.FINAL, DriverReplied, rules.last_word, STAY),
+    on(P.FINAL, DriverFailed, rules.no_last_word, STAY),
+    on(P.FINAL, CardClosed, rules.closed, P.SUCCEEDED, P.FAILED),
+    on(P.PAUSED, Answered, rules.answered, HISTORY, P.CHECKPOINT, P.EXECUTE, P.FINAL, P.PAUSED),
+    on(P.PAUSED, Resumed, rules.resumed, HISTORY, STAY, P.CHECKPOINT, P.EXECUTE, P.FINAL),
+    on(P.PAUSED, Extended, rules.extended_in_pause, HISTORY, STAY, P.CHECKPOINT, P.EXECUTE, P.FINAL),
+    on(P.PAUSED, PauseAsked, rules.stay, STAY),
+    on(LIVE, ThreadReset, rules.thread_reset, STAY, P.CHECKPOINT, P.EXECUTE, P.FINAL, P.PAUSED),
+    on(LIVE, EvidenceTaken, rules.evidence_seen, STAY),
+    on(LIVE, EvidenceSubmitted, rules.evidence_submitted, STAY),
+    on(LIVE, Extended, rules.extended, STAY),
+    on(LIVE, PauseAsked, rules.rest, P.PAUSED),
+    on(LIVE, Cancelled, rules.cancel, P.CANCELLED),
+)
+
+
+def _index() -> dict[tuple[Phase, type[Event]], Row]:
+    found: dict[tuple[Phase, type[Event]], Row] = {}
+    for phase in Phase:
+        if phase in ENDINGS:
+            continue
+        inner_first = regions(phase)
+        for row in sorted(
+            (r for r in ROWS if r.region in inner_first), key=lambda r: inner_first.index(r.region)
+        ):
+            found.setdefault((phase, row.event), row)
+    return found
+
+
+MOVES = _index()
+
+
+def row_for(phase: Phase, event: type[Event]) -> Row | None:
+    """The row that rules here: the innermost one for this event."""
+    return MOVES.get((phase, event))

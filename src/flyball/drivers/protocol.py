@@ -1,0 +1,57 @@
+"""Who thinks: one request in, one reply out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from flyball.core.event import Finish, Usage
+from flyball.core.phase import Phase
+from flyball.core.thread import Line, SpokenCall
+
+
+class ToolSpec(msgspec.Struct, frozen=True):
+    """A tool as a driver sees it."""
+
+    name: str
+    description: str
+    schema: dict[str, object]
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Everything a driver is told: who it is, what was said, what it may ask for."""
+
+    run: str
+    card: str
+    role: str
+    phase: Phase
+    system: str
+    opening: str
+    lines: tuple[Line, ...] = ()
+    tools: tuple[ToolSpec, ...] = ()
+    images: tuple[str, ...] = ()
+    turn: int = 0
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the driver said."""
+
+    text: str = ""
+    calls: tuple[SpokenCall, ...] = ()
+    finish: Finish = Finish.STOP
+    usage: Usage = Usage()
+    model: str = ""
+
+
+class Driver(Protocol):
+    """Anything that can think. A failure is a `DriverError`, retryable or not."""
+
+    async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
+        """Answer one request; text may be passed on as it arrives."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of clients and files."""
+        ...
