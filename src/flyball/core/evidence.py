@@ -154,6 +154,7 @@ class FileReport(Evidence, frozen=True, kw_only=True, tag="file-report"):
 
     path: str
     exists: bool
+    asked: tuple[str, ...] = ()
     contains: tuple[str, ...] = ()
 
 
@@ -258,18 +259,25 @@ def is_failing(item: Evidence) -> bool:
 
 def proof(evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "") -> Strength:
     """The strongest proof for this very tree; failures that `base` did not have take it away."""
-    standing: dict[str, Evidence] = {}
-    for item in evidence:
-        if item.tree == tree:
-            standing[verification_key(item)] = item
-    if _is_contradicted(list(standing.values()), _known_red(evidence, base)):
+    present = standing(evidence, tree)
+    if _is_contradicted(present, known_red(evidence, base)):
         return Strength.NOTHING
-    best = max((strength(item) for item in standing.values()), default=Strength.NOTHING)
-    was_red = any(isinstance(item, BaseRun) and item.outcome == "red" for item in standing.values())
+    best = max((strength(item) for item in present), default=Strength.NOTHING)
+    was_red = any(isinstance(item, BaseRun) and item.outcome == "red" for item in present)
     return Strength.RED_GREEN if best is Strength.GREEN and was_red else best
 
 
-def _known_red(evidence: Sequence[Evidence], base: TreeHash) -> frozenset[str]:
+def standing(evidence: Iterable[Evidence], tree: TreeHash) -> tuple[Evidence, ...]:
+    """What is known of this very tree: of each thing the last observation, in the order taken."""
+    last: dict[str, Evidence] = {}
+    for item in evidence:
+        if item.tree == tree:
+            last.pop(verification_key(item), None)
+            last[verification_key(item)] = item
+    return tuple(last.values())
+
+
+def known_red(evidence: Sequence[Evidence], base: TreeHash) -> frozenset[str]:
     """The tests that failed before anything was changed."""
     return frozenset(
         failure.name

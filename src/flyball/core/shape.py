@@ -76,7 +76,7 @@ def _faults(value: object, kind: shapes.Type, path: Path) -> Iterator[Fault]:
         case shapes.StructType():
             yield from _struct_faults(value, kind, path)
         case shapes.VarTupleType():
-            yield from _list_faults(value, kind.item_type, path)
+            yield from _list_faults(value, kind, path)
         case shapes.DictType():
             yield from _map_faults(value, kind, path)
         case shapes.UnionType():
@@ -114,12 +114,12 @@ def _struct_faults(value: object, kind: shapes.StructType, path: Path) -> Iterat
             )
 
 
-def _list_faults(value: object, kind: shapes.Type, path: Path) -> Iterator[Fault]:
-    if not is_list(value):
-        yield _wrong(value, f"a list, each {_expectation(kind)}", path)
+def _list_faults(value: object, kind: shapes.VarTupleType, path: Path) -> Iterator[Fault]:
+    if not is_list(value) or len(value) < (kind.min_length or 0):
+        yield _wrong(value, _expectation(kind), path)
         return
     for index, item in enumerate(value):
-        yield from _faults(item, kind, (*path, index))
+        yield from _faults(item, kind.item_type, (*path, index))
 
 
 def _map_faults(value: object, kind: shapes.DictType, path: Path) -> Iterator[Fault]:
@@ -163,7 +163,8 @@ def _expectation(kind: shapes.Type) -> str:
             noun = "a whole number" if isinstance(kind, shapes.IntType) else "a number"
             return noun + _limits(kind)
         case shapes.VarTupleType():
-            return f"a list, each {_expectation(kind.item_type)}"
+            noun = "a list with something in it" if kind.min_length else "a list"
+            return f"{noun}, each {_expectation(kind.item_type)}"
         case shapes.EnumType():
             return f"one of {', '.join(str(member.value) for member in kind.cls)}"
         case shapes.UnionType():

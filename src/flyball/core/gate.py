@@ -1,0 +1,211 @@
+"""Gates: what must hold to leave a card, and the gate before done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import msgspec
+
+from flyball.core import check as checks
+from flyball.core.evidence import (
+    CheckKind,
+    CheckReport,
+    CommandReport,
+    ConsoleReport,
+    Evidence,
+    HttpReport,
+    Strength,
+    SuiteReport,
+    TreeHash,
+    is_failing,
+    known_red,
+    proof,
+    standing,
+    strength,
+    verification_key,
+)
+from flyball.core.shape import Fault, Path, faults, suggest
+from flyball.core.template import GateUse, Template
+from flyball.core.verdict import Case, Failed, Missing, Passed, Verdict
+
+
+class Gate(NamedTuple):
+    """A check and what it can be told.
+
+    Failing a gate that `forbids` is a forbidden change; one that `claims` takes the driver's word.
+    """
+
+    check: Callable[[Case, Any], Verdict]
+    parameters: type[checks.Parameters] = checks.NoParameters
+    forbids: bool = False
+    claims: bool = False
+
+    @property
+    def summary(self) -> str:
+        return (self.check.__doc__ or "").strip()
+
+
+GATES: Mapping[str, Gate] = MappingProxyType(
+    {
+        "criteria_checklist_complete": Gate(checks.criteria_checklist_complete, claims=True),
+        "evidence_present": Gate(checks.evidence_present, checks.Names, claims=True),
+        "tests_pass": Gate(checks.tests_pass, checks.SuiteLimits),
+        "new_test_fails_before": Gate(checks.new_test_fails_before),
+        "tests_not_weakened": Gate(checks.tests_not_weakened, forbids=True),
+        "command_succeeds": Gate(checks.command_succeeds, checks.Command),
+        "build_passes": Gate(checks.clean(CheckKind.BUILD), checks.AnyCommand),
+        "lint_clean": Gate(checks.clean(CheckKind.LINT), checks.AnyCommand),
+        "types_clean": Gate(checks.clean(CheckKind.TYPES), checks.AnyCommand),
+        "diagnostics_clean": Gate(checks.clean(CheckKind.DIAGNOSTICS), checks.AnyCommand),
+        "diff_within": Gate(checks.diff_within, checks.Paths, forbids=True),
+        "diff_size": Gate(checks.diff_size, checks.DiffLimits, forbids=True),
+        "forbidden_paths_untouched": Gate(
+            checks.forbidden_paths_untouched, checks.Paths, forbids=True
+        ),
+        "keep_regions_intact": Gate(checks.keep_regions_intact, forbids=True),
+        "file_exists": Gate(checks.file_exists, checks.OneFile),
+        "file_contains": Gate(checks.file_contains, checks.FileText),
+        "http_ok": Gate(checks.http_ok, checks.Answer),
+        "console_clean": Gate(checks.console_clean, checks.Address),
+        "visual_ok": Gate(checks.visual_ok, checks.Picture),
+        "coverage_not_dropped": Gate(checks.coverage_not_dropped, checks.CoverageLimits),
+        "human_approved": Gate(checks.human_approved, checks.Approval),
+        "no_secrets_added": Gate(checks.no_secrets_added, forbids=True),
+    }
+)
+
+
+def gate_faults(use: Mapping[str, object], path: Path = ()) -> tuple[Fault, ...]:
+    """What is wrong with a gate's type or its parameters."""
+    name = use.get("type")
+    gate = GATES.get(name) if isinstance(name, str) else None
+    if gate is None:
+        if not isinstance(name, str) or not name.strip():
+            return ()
+        message = f"There is no gate `{name}`."
+        return (Fault((*path, "type"), "unknown-gate", message, suggest(name, GATES)),)
+    where = (*path, "parameters")
+    given = use.get("parameters", {})
+    found = faults(given, gate.parameters, where)
+    if found:
+        return tuple(each._replace(code=_CODES.get(each.code, each.code)) for each in found)
+    try:
+        msgspec.convert(given, gate.parameters)
+    except msgspec.ValidationError as error:
+        return (Fault(where, "bad-parameter", f"{error}.", "Add one of them."),)
+    return ()
+
+
+_CODES = {"missing-field": "bad-parameter", "wrong-type": "bad-parameter"}
+
+
+def judge(use: GateUse, case: Case) -> Verdict:
+    """What one gate says about a case; a gate that is itself wrong never passes."""
+    if wrong := gate_faults({"type": use.type, "parameters": use.parameters}):
+        return Failed(f"The gate itself is wrong: {wrong[0].message} {wrong[0].mend}")
+    gate = GATES[use.type]
+    return gate.check(case, msgspec.convert(use.parameters, gate.parameters))
+
+
+def judge_all(template: Template, case: Case) -> tuple[tuple[GateUse, Verdict], ...]:
+    """What every gate of a template says, in the template's order."""
+    full = case._replace(schema=template.evidence_schema)
+    return tuple((use, judge(use, full)) for use in template.gates)
+
+
+def proven(
+    evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "", *, has_suite: bool
+) -> Verdict:
+    """The gate before done: fresh, passing verification for this very tree.
+
+    Where the project has tests, a green run satisfies it, or a look at what the change shows. Where
+    it has none, a build or type check does. That something parses or lints never does.
+    """
+    counted = [item for item in evidence if not _ran_nothing(item)]
+    best = proof(counted, tree, base)
+    if best >= Strength.GREEN:
+        return Passed(f"Verified on the present tree: {best.label}.")
+    present = standing(counted, tree)
+    if red := _new_failure(present, known_red(counted, base)):
+        return Failed(f"{checks.why_red(red)} Mend that and run `{red.command}` again.")
+    wanted = {Strength.SHOWN} if has_suite else {Strength.SHOWN, Strength.CHECKED}
+    enough = {strength(item) for item in present} & wanted
+    broken = _new_trouble(present, counted, base)
+    if broken and (enough or not has_suite):
+        return Failed(f"{_describe(broken)} Mend that and look again.")
+    if enough:
+        return Passed(f"Verified on the present tree: {max(enough).label}.")
+    return Missing(_what_to_run(evidence, tree, has_suite))
+
+
+def _ran_nothing(item: Evidence) -> bool:
+    """A test run that selected nothing is neither a pass nor a failure."""
+    if not isinstance(item, SuiteReport) or item.timed_out or item.failures:
+        return False
+    return not item.passed and not item.failed and item.exit_code in checks.NOTHING_RAN
+
+
+def _new_failure(present: Sequence[Evidence], known: frozenset[str]) -> SuiteReport | None:
+    """The last red suite with a failure that the base tree did not have."""
+    for item in reversed(present):
+        if not isinstance(item, SuiteReport) or item.is_green:
+            continue
+        if not item.failures or any(each.name not in known for each in item.failures):
+            return item
+    return None
+
+
+def _new_trouble(
+    present: Sequence[Evidence], evidence: Sequence[Evidence], base: TreeHash
+) -> Evidence | None:
+    """The last failing check or look that did not fail on the base tree; style does not count."""
+    before = {verification_key(item) for item in standing(evidence, base) if is_failing(item)}
+    for item in reversed(present):
+        if isinstance(item, SuiteReport) or verification_key(item) in before:
+            continue
+        if isinstance(item, CheckReport) and item.kind is CheckKind.LINT:
+            continue
+        if is_failing(item):
+            return item
+    return None
+
+
+def _describe(item: Evidence) -> str:
+    match item:
+        case CheckReport() | CommandReport():
+            return f"`{item.command}` ended with exit code {item.exit_code}."
+        case HttpReport():
+            return f"{item.url} answered {item.error or item.status}."
+        case ConsoleReport():
+            trouble = (*item.errors, *item.failed_requests)[0]
+            return f"The console of {item.url} reports: {trouble}."
+        case _:
+            return "The page does not look as expected."
+
+
+def _what_to_run(evidence: Sequence[Evidence], tree: TreeHash, has_suite: bool) -> str:
+    """Exactly what would satisfy the gate, and why what there is does not."""
+    suites = [item for item in evidence if isinstance(item, SuiteReport)]
+    if not has_suite and not suites:
+        return (
+            "Nothing verifies the present tree. The project has no tests: run `check` for build or "
+            "types, or look at the result with `http_probe` or `browser_console`."
+        )
+    run = f"Run `test` (`{suites[-1].command}`)" if suites else "Run `test`"
+    fresh = [item for item in evidence if item.tree == tree]
+    if ran := [item for item in suites if item.tree == tree]:
+        if all(map(_ran_nothing, ran)):
+            return f"{checks.why_red(ran[-1])} Run `test` so that tests run."
+        return (
+            "The suite is red only where it was red before. Run `test` on the tests of this change "
+            "alone, so that something green speaks for it."
+        )
+    if empty := [item for item in fresh if isinstance(item, CommandReport) and item.proves_nothing]:
+        return f"`{empty[-1].command}` proves nothing: {empty[-1].proves_nothing}. {run}."
+    if any(strength(item) > Strength.NOTHING for item in fresh):
+        return f"What was checked does not show that it works. {run} on the present tree."
+    if any(strength(item) > Strength.NOTHING or is_failing(item) for item in evidence):
+        return f"The tree changed since it was last verified. {run} again."
+    return f"Nothing verifies the present tree. {run}."

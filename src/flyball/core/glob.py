@@ -1,0 +1,31 @@
+"""Which paths a pattern names: `*` stays inside a folder, `**` crosses folders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+
+def matches(path: str, patterns: Iterable[str]) -> bool:
+    """Whether any pattern names the path or a folder that holds it."""
+    clean = path.removeprefix("./").strip("/")
+    return any(_compiled(pattern).fullmatch(clean) for pattern in patterns)
+
+
+@lru_cache(maxsize=512)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    body = ""
+    for part in re.split(r"(\*\*/|\*\*|\*|\?)", pattern.removeprefix("./").strip("/")):
+        match part:
+            case "**/":
+                body += r"(?:.*/)?"
+            case "**":
+                body += r".*"
+            case "*":
+                body += r"[^/]*"
+            case "?":
+                body += r"[^/]"
+            case _:
+                body += re.escape(part)
+    return re.compile(rf"{body}(?:/.*)?", re.DOTALL)
