@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from flyball.core import changecheck as changes
 from flyball.core import check as checks
+from flyball.core import pagecheck as pages
 from flyball.core.evidence import (
     CheckKind,
     CheckReport,
@@ -59,20 +61,20 @@ GATES: Mapping[str, Gate] = MappingProxyType(
         "lint_clean": Gate(checks.clean(CheckKind.LINT), checks.AnyCommand),
         "types_clean": Gate(checks.clean(CheckKind.TYPES), checks.AnyCommand),
         "diagnostics_clean": Gate(checks.clean(CheckKind.DIAGNOSTICS), checks.AnyCommand),
-        "diff_within": Gate(checks.diff_within, checks.Paths, forbids=True),
-        "diff_size": Gate(checks.diff_size, checks.DiffLimits, forbids=True),
+        "diff_within": Gate(changes.diff_within, changes.Paths, forbids=True),
+        "diff_size": Gate(changes.diff_size, changes.DiffLimits, forbids=True),
         "forbidden_paths_untouched": Gate(
-            checks.forbidden_paths_untouched, checks.Paths, forbids=True
+            changes.forbidden_paths_untouched, changes.Paths, forbids=True
         ),
-        "keep_regions_intact": Gate(checks.keep_regions_intact, forbids=True),
-        "file_exists": Gate(checks.file_exists, checks.OneFile),
-        "file_contains": Gate(checks.file_contains, checks.FileText),
-        "http_ok": Gate(checks.http_ok, checks.Answer),
-        "console_clean": Gate(checks.console_clean, checks.Address),
-        "visual_ok": Gate(checks.visual_ok, checks.Picture),
-        "coverage_not_dropped": Gate(checks.coverage_not_dropped, checks.CoverageLimits),
+        "keep_regions_intact": Gate(changes.keep_regions_intact, forbids=True),
+        "file_exists": Gate(changes.file_exists, changes.OneFile),
+        "file_contains": Gate(changes.file_contains, changes.FileText),
+        "http_ok": Gate(pages.http_ok, pages.Answer),
+        "console_clean": Gate(pages.console_clean, pages.Address),
+        "visual_ok": Gate(pages.visual_ok, pages.Picture),
+        "coverage_not_dropped": Gate(changes.coverage_not_dropped, changes.CoverageLimits),
         "human_approved": Gate(checks.human_approved, checks.Approval),
-        "no_secrets_added": Gate(checks.no_secrets_added, forbids=True),
+        "no_secrets_added": Gate(changes.no_secrets_added, forbids=True),
     }
 )
 

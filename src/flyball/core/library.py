@@ -44,7 +44,6 @@ ANSWER = Template(
     title="Answer",
     objective="Answer from the conversation alone.",
     prompt_template="Answer the person briefly. No tool is available, and none is needed.",
-    role=Role.RESEARCHER,
     phases=(Phase.FINAL,),
 )
 
@@ -55,7 +54,6 @@ STATUS = Template(
     prompt_template=(
         "Look once or twice, then say how things stand. Name what you looked at. Change nothing."
     ),
-    role=Role.RESEARCHER,
     phases=_LOOK,
 )
 
@@ -68,7 +66,6 @@ DIAGNOSE = Template(
         "where, why, and the smallest change that would mend it. Change nothing."
     ),
     injections=("ledger", "repo_map"),
-    role=Role.RESEARCHER,
     phases=_LOOK,
 )
 
@@ -107,7 +104,7 @@ PLAN = Template(
         "steps, each with an id, a title, success criteria that can be checked, and the steps it "
         "depends on. Take the issues of earlier iterations into account. Change nothing."
     ),
-    injections=("issues", "ledger", "repo_map"),
+    injections=("issues", "diff", "ledger", "repo_map"),
     role=Role.PLANNER,
     phases=_STUDY,
 )

@@ -45,13 +45,11 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Context(Part, frozen=True, kw_only=True):
-    """What a request is about, and what earlier iterations left behind."""
+    """What a request is about, and what earlier iterations tried."""
 
     target: str = "project"
     self_modify: bool = False
     tried: tuple[str, ...] = ()
-    diff: str = ""
-    ledger: tuple[str, ...] = ()
 
 
 class Step(Part, frozen=True, kw_only=True):
