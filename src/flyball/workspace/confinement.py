@@ -1,0 +1,149 @@
+"""What is asked of the kernel for one command: levels, means, and the orders they come to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from flyball.workspace import landlock, seccomp, visible
+from flyball.workspace.landlock import DEVICE, IOCTL_DEV, READ, WRITE
+
+_PACKAGE = Path(__file__).parent
+_BOOT = """
+import sys
+for name, place in (("flyball", {top!r}), ("flyball.workspace", {here!r})):
+    sys.modules[name] = module = type(sys)(name)
+    module.__path__ = [place]
+from flyball.workspace import supervisor
+supervisor.{entry}(int(sys.argv[1]))
+"""
+
+
+class Level(StrEnum):
+    """Who holds a command to its place."""
+
+    NAMESPACES = "kernel+namespaces"
+    KERNEL = "kernel"
+    NONE = "none"
+
+
+class Mechanism(StrEnum):
+    """By what means a level is reached, best first."""
+
+    NAMESPACES = "namespaces"
+    BUBBLEWRAP = "bubblewrap"
+    LANDLOCK = "landlock"
+    NONE = "none"
+
+    @property
+    def level(self) -> Level:
+        """The level these means give."""
+        return {
+            Mechanism.NAMESPACES: Level.NAMESPACES,
+            Mechanism.BUBBLEWRAP: Level.NAMESPACES,
+            Mechanism.LANDLOCK: Level.KERNEL,
+            Mechanism.NONE: Level.NONE,
+        }[self]
+
+
+class Sandbox(msgspec.Struct, frozen=True):
+    """One command's reach.
+
+    `writable` and `readable` add places outside `root`; `fixed` are places inside it that stay
+    read-only where the level can do that; `home` is the user's, whose toolchains may be read.
+    `private` is kept between commands; without it each command gets its own and loses it.
+    `mechanism` pins the means; by default it is the best that works and gives `level`.
+    """
+
+    level: Level
+    root: Path
+    writable: tuple[Path, ...] = ()
+    read_only: bool = False
+    network: bool = False
+    readable: tuple[Path, ...] = ()
+    fixed: tuple[Path, ...] = ()
+    home: Path | None = None
+    private: Path | None = None
+    mechanism: Mechanism | None = None
+
+
+def interpreter(entry: str) -> list[str]:
+    """The command line of the supervisor: a bare interpreter, no site, no package initialiser."""
+    boot = _BOOT.format(top=str(_PACKAGE.parent), here=str(_PACKAGE), entry=entry)
+    return [sys.executable, "-I", "-S", "-c", boot]
+
+
+def orders(
+    sandbox: Sandbox, means: Mechanism, env: Mapping[str, str], private: Path
+) -> dict[str, Any]:
+    """What the supervisor must do to a child before it becomes the command."""
+    if means is Mechanism.NONE:
+        return {"mechanism": str(means)}
+    root = os.path.realpath(sandbox.root)
+    writable = [str(private), *(os.path.realpath(path) for path in sandbox.writable)]
+    shown = [*visible.readable(env, sandbox.home), *map(os.path.realpath, sandbox.readable)]
+    (shown if sandbox.read_only else writable).append(root)
+    hidden = visible.private_below("/etc")
+    ruled: dict[str, Any] = {
+        "mechanism": str(means),
+        "network": sandbox.network,
+        "filter": _filter(sandbox, means),
+        "open_ports": sandbox.network or means is not Mechanism.LANDLOCK,
+    }
+    if means is Mechanism.LANDLOCK:
+        covered = [path for top in shown for path in visible.without(top, hidden)]
+        ruled["grants"] = [
+            *((path, READ) for path in covered),
+            *((path, WRITE) for path in writable),
+            *((path, DEVICE) for path in visible.DEVICES),
+        ]
+        return ruled
+    places = ("/tmp", "/dev/shm", *writable)
+    ruled |= {
+        "grants": [("/", READ), ("/dev", DEVICE | IOCTL_DEV), *((path, WRITE) for path in places)],
+        "stage": str(private / "stage"),
+        "scratch": str(private / "tmp"),
+        "shown": shown,
+        "writable": writable,
+        "fixed": [os.path.realpath(path) for path in sandbox.fixed],
+        "hidden": list(hidden),
+    }
+    if means is Mechanism.BUBBLEWRAP:
+        ruled["bubblewrap"] = _bubblewrap(ruled)
+        ruled["inner"] = interpreter("inner")
+    return ruled
+
+
+def _filter(sandbox: Sandbox, means: Mechanism) -> bytes:
+    bare = means is Mechanism.LANDLOCK
+    local = (seccomp.UNIX, seccomp.INET, seccomp.INET6)
+    return seccomp.program(
+        families=(seccomp.NETLINK, *(() if bare and not sandbox.network else local)),
+        metadata=not (bare and sandbox.read_only),
+        truncate=not bare or landlock.abi() >= 3,
+    )
+
+
+def _bubblewrap(ruled: Mapping[str, Any]) -> list[str]:
+    argv = [shutil.which("bwrap") or "bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]
+    argv += [] if ruled["network"] else ["--unshare-net"]
+    argv += ["--die-with-parent", "--dev", "/dev", "--proc", "/proc"]
+    argv += ["--bind", ruled["scratch"], "/tmp"]
+    open_to_change = set(ruled["writable"])
+    for path in sorted({*ruled["shown"], *open_to_change, str(_PACKAGE)} - {"/proc"}):
+        if Path(path).is_symlink():
+            argv += ["--symlink", str(Path(path).readlink()), path]
+        else:
+            argv += ["--bind" if path in open_to_change else "--ro-bind", path, path]
+    for path in ruled["fixed"]:
+        argv += ["--ro-bind-try", path, path]
+    for path in ruled["hidden"]:
+        argv += ["--tmpfs", path] if Path(path).is_dir() else ["--ro-bind", "/dev/null", path]
+    return [*argv, "--chdir", "/", "--"]

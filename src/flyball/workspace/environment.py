@@ -1,0 +1,100 @@
+"""The environment a command gets: made by us, not inherited."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+PASSED = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "COLUMNS", "LINES")
+"""Names handed on as they are: they change how output looks, not what is run."""
+
+STANDARD_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+
+TOOLCHAINS: dict[str, str] = {
+    "CARGO_HOME": ".cargo",
+    "RUSTUP_HOME": ".rustup",
+    "PYENV_ROOT": ".pyenv",
+    "NVM_DIR": ".nvm",
+    "VOLTA_HOME": ".volta",
+    "RBENV_ROOT": ".rbenv",
+    "SDKMAN_DIR": ".sdkman",
+    "ASDF_DATA_DIR": ".asdf",
+    "MISE_DATA_DIR": ".local/share/mise",
+    "GOMODCACHE": "go/pkg/mod",
+    "PLAYWRIGHT_BROWSERS_PATH": ".cache/ms-playwright",
+}
+"""Where tool managers keep what they installed; they look in HOME, which a command does not get."""
+
+SETTLED: dict[str, str] = {
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONNOUSERSITE": "1",
+    "PYTHONUNBUFFERED": "1",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_PAGER": "cat",
+    "GIT_EDITOR": "true",
+    "PAGER": "cat",
+    "EDITOR": "true",
+    "TERM": "dumb",
+    "NO_COLOR": "1",
+    "CI": "1",
+    "DEBIAN_FRONTEND": "noninteractive",
+}
+"""What we decide: nothing asks, nothing pages, nothing reads the user's own configuration."""
+
+
+def clean(
+    source: Mapping[str, str],
+    *,
+    workspace: Path | None = None,
+    allowed: Iterable[str] = (),
+    extra: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """A small environment drawn from `source`, with nothing secret and nothing planted in it.
+
+    `allowed` are further names the user lets through; `extra` is set last, by Flyball itself.
+    """
+    env = {name: source[name] for name in (*PASSED, *allowed) if name in source}
+    env.setdefault("LANG", "C.UTF-8")
+    env.update(SETTLED)
+    home = source.get("HOME", "")
+    env.update(toolchains(source, Path(home) if home else None))
+    env["PATH"] = os.pathsep.join(search_path(source.get("PATH", ""), workspace))
+    env.update(extra or {})
+    return env
+
+
+def toolchains(source: Mapping[str, str], home: Path | None) -> dict[str, str]:
+    """Where installed tool managers live, for those that are there."""
+    found: dict[str, str] = {}
+    for name, below in TOOLCHAINS.items():
+        place = Path(source[name]) if source.get(name) else home / below if home else None
+        if place and place.is_absolute() and place.is_dir():
+            found[name] = str(place)
+    return found
+
+
+def search_path(value: str, workspace: Path | None = None) -> list[str]:
+    """The directories of a PATH that are safe to run programs from, then the standard ones."""
+    kept: list[str] = []
+    for entry in (*value.split(os.pathsep), *STANDARD_PATH):
+        if entry not in kept and _is_safe(Path(entry), workspace):
+            kept.append(entry)
+    return kept
+
+
+def _is_safe(entry: Path, workspace: Path | None) -> bool:
+    if not entry.is_absolute() or ".." in entry.parts:
+        return False
+    real = Path(os.path.realpath(entry))
+    if workspace and real.is_relative_to(os.path.realpath(workspace)):
+        return False
+    try:
+        mode = real.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISDIR(mode) and not mode & stat.S_IWOTH

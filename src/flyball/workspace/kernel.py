@@ -1,0 +1,231 @@
+"""What a process asks of Linux before it becomes somebody else's command.
+
+This runs in the bare interpreter of the supervisor, once per command, so it imports nothing that
+is slow to load: no pathlib, no contextlib, no signal.
+"""
+
+# ruff: noqa: PTH, SIM105
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+from os.path import dirname, isdir, islink, lexists
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SET_NO_NEW_PRIVILEGES, _SET_CHILD_SUBREAPER, _SET_PARENT_DEATH_SIGNAL = 38, 36, 1
+_SET_SECCOMP, _FILTER = 22, 2
+_DROP_FROM_BOUNDING_SET = 24
+
+_NEW_MOUNTS, _NEW_IPC, _NEW_USERS, _NEW_NETWORK = 0x20000, 0x8000000, 0x10000000, 0x40000000
+_BIND, _RECURSIVE, _PRIVATE = 0x1000, 0x4000, 0x40000
+_NO_SETUID, _NO_DEVICES, _NO_EXECUTION = 0x2, 0x4, 0x8
+_MOUNT_SETATTR = 442
+_AT_CWD, _AT_RECURSIVE = -100, 0x8000
+_READ_ONLY = 0x1
+_DETACH = 2
+_CAPABILITIES_V3 = 0x20080522
+_FILE_CAPABILITIES = 0b11111
+"""chown, dac_override, dac_read_search, fowner, fsetid: what a container's root needs for files."""
+
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+
+
+class _MountAttributes(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_uint64) for name in ("add", "drop", "propagation", "users"))
+
+
+class _Filter(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
+
+
+class _InterfaceFlags(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char * 16),
+        ("flags", ctypes.c_short),
+        ("rest", ctypes.c_char * 22),
+    )
+
+
+def default_signals() -> None:
+    """Undo what the interpreter does to signals: SIGPIPE and SIGXFSZ end a program again."""
+    for number in (13, 25):
+        _libc().signal(number, None)
+
+
+def die_with_parent() -> None:
+    """Be killed when the supervisor is."""
+    _done("parent's death", _libc().prctl(_SET_PARENT_DEATH_SIGNAL, 9, 0, 0, 0))
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every descendant whose own parent dies."""
+    _done("subreaper", _libc().prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+
+
+def forgo_privileges() -> None:
+    """Give up, for good, every capability but those over files, and what setuid programs lend."""
+    libc = _libc()
+    for capability in range(5, 64):
+        libc.prctl(_DROP_FROM_BOUNDING_SET, capability, 0, 0, 0)
+    keep = _FILE_CAPABILITIES if os.geteuid() == 0 else 0
+    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0)
+    data = (ctypes.c_uint32 * 6)()
+    libc.capget(header, data)
+    for index in range(6):
+        data[index] &= keep if index in (0, 1) else 0
+    _done("capabilities", libc.capset(header, data))
+    _done("no-new-privileges", libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+
+
+def filter_calls(code: bytes) -> None:
+    """Install a system call filter."""
+    program = _Filter(len(code) // 8, code)
+    _done("call filter", _libc().prctl(_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0))
+
+
+def unshare(*, network: bool) -> None:
+    """Leave the machine's view of mounts, shared memory and, unless allowed, the network."""
+    spaces = _NEW_MOUNTS | _NEW_IPC | (0 if network else _NEW_NETWORK)
+    user, group = os.geteuid(), os.getegid()
+    if user == 0:
+        _done("namespaces", _libc().unshare(spaces))
+    else:
+        _done("namespaces", _libc().unshare(spaces | _NEW_USERS))
+        _put("/proc/self/setgroups", "deny")
+        _put("/proc/self/uid_map", f"{user} {user} 1")
+        _put("/proc/self/gid_map", f"{group} {group} 1")
+    if not network:
+        _raise_loopback()
+
+
+def see_only(
+    stage: str,
+    shown: Iterable[str],
+    writable: Iterable[str],
+    fixed: Iterable[str],
+    hidden: Iterable[str],
+    scratch: str,
+) -> None:
+    """Put a new root in place in which only these paths exist, and only some can be written.
+
+    `fixed` are read-only places inside writable ones, `hidden` unreadable ones inside shown ones,
+    and `scratch` is what /tmp becomes.
+    """
+    _mount("none", "/", "", _RECURSIVE | _PRIVATE)
+    _mount("tmpfs", stage, "tmpfs", _NO_SETUID | _NO_DEVICES)
+    open_to_change = set(writable)
+    _show(stage, scratch, "/tmp", change=True)
+    _make_devices(stage)
+    for path in sorted({*shown, *open_to_change}):
+        if lexists(path):
+            _show(stage, path, path, change=path in open_to_change)
+    for path in fixed:
+        if lexists(stage + path):
+            _show(stage, path, path, change=False)
+    for path in hidden:
+        _hide(stage, path)
+    _attributes(stage, add=_READ_ONLY)
+    os.chdir(stage)
+    _done("pivot", _libc().syscall(_pivot_root(), b".", b"."))
+    _done("detach", _libc().umount2(b".", _DETACH))
+    os.chdir("/")
+
+
+def _show(stage: str, source: str, path: str, *, change: bool) -> None:
+    target = stage + path
+    if islink(path) and source == path:
+        if not lexists(target):
+            os.makedirs(dirname(target), exist_ok=True)
+            os.symlink(os.readlink(path), target)
+        return
+    _make_place(target, directory=isdir(source))
+    _mount(source, target, "", _BIND | _RECURSIVE)
+    if not change:
+        _attributes(target, add=_READ_ONLY, recursive=True)
+
+
+def _make_place(target: str, *, directory: bool) -> None:
+    os.makedirs(target if directory else dirname(target), exist_ok=True)
+    if not directory and not lexists(target):
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+
+
+def _make_devices(stage: str) -> None:
+    os.makedirs(f"{stage}/dev/shm")
+    for name in _DEVICES:
+        _show(stage, f"/dev/{name}", f"/dev/{name}", change=True)
+    for name, place in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
+        os.symlink(f"/proc/self/fd{place}", f"{stage}/dev/{name}")
+    _mount("tmpfs", f"{stage}/dev/shm", "tmpfs", _NO_SETUID | _NO_DEVICES | _NO_EXECUTION)
+    os.mkdir(f"{stage}/dev/pts")
+    _mount("devpts", f"{stage}/dev/pts", "devpts", _NO_SETUID, "newinstance,ptmxmode=0666")
+    os.symlink("pts/ptmx", f"{stage}/dev/ptmx")
+
+
+def _hide(stage: str, path: str) -> None:
+    target = stage + path
+    if isdir(target):
+        _mount("tmpfs", target, "tmpfs", _NO_SETUID | _NO_DEVICES, "mode=000")
+    elif lexists(target):
+        _mount("/dev/null", target, "", _BIND)
+        _attributes(target, add=_READ_ONLY)
+
+
+def _raise_loopback() -> None:
+    """Loopback inside an empty network namespace starts out down."""
+    fd = _done("socket", _libc().socket(2, 2, 0))
+    try:
+        request = _InterfaceFlags(b"lo", 0x1 | 0x40)
+        _done("loopback", _libc().ioctl(fd, 0x8914, ctypes.byref(request)))
+    finally:
+        os.close(fd)
+
+
+def _attributes(path: str, *, add: int, recursive: bool = False) -> None:
+    attributes = _MountAttributes(add, 0, 0, 0)
+    result = _libc().syscall(
+        _MOUNT_SETATTR,
+        _AT_CWD,
+        path.encode(),
+        _AT_RECURSIVE if recursive else 0,
+        ctypes.byref(attributes),
+        ctypes.sizeof(attributes),
+    )
+    _done(f"read-only {path}", result)
+
+
+def _mount(source: str, target: str, kind: str, flags: int, data: str = "") -> None:
+    result = _libc().mount(
+        os.fsencode(source),
+        os.fsencode(target),
+        kind.encode() or None,
+        ctypes.c_ulong(flags),
+        data.encode() or None,
+    )
+    _done(f"mount {target}", result)
+
+
+def _put(path: str, text: str) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    os.write(fd, text.encode())
+    os.close(fd)
+
+
+def _pivot_root() -> int:
+    return 155 if os.uname().machine == "x86_64" else 41
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _done(what: str, result: int) -> int:
+    if result < 0:
+        code = ctypes.get_errno() or errno.EPERM
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+    return result

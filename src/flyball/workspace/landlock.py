@@ -1,0 +1,111 @@
+"""Landlock, the kernel's own way for a process to give up reach, by three system calls.
+
+This also runs in the bare interpreter that stands between Flyball and each command, so it imports
+nothing that is slow to load. See docs/decisions/0009-landlock-binding.md.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION_FLAG = 1
+_RULE_PATH = 1
+_KIND, _DIRECTORY = 0o170000, 0o040000
+
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+REMOVE_DIR, REMOVE_FILE = 1 << 4, 1 << 5
+MAKE_CHAR, MAKE_DIR, MAKE_REG, MAKE_SOCK = 1 << 6, 1 << 7, 1 << 8, 1 << 9
+MAKE_FIFO, MAKE_BLOCK, MAKE_SYM = 1 << 10, 1 << 11, 1 << 12
+REFER, TRUNCATE, IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+
+READ = EXECUTE | READ_FILE | READ_DIR
+CHANGE = WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_SOCK
+WRITE = READ | CHANGE | MAKE_FIFO | MAKE_SYM | REFER | TRUNCATE
+"""Devices are never made: one in the workspace would open the disk to a privileged user."""
+DEVICE = READ_FILE | WRITE_FILE | TRUNCATE
+ON_A_FILE = EXECUTE | READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV
+
+TCP = 0b11
+SCOPES = 0b11
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = (
+        ("files", ctypes.c_uint64),
+        ("ports", ctypes.c_uint64),
+        ("scopes", ctypes.c_uint64),
+    )
+
+
+class _Beneath(ctypes.Structure):
+    _pack_ = 1
+    _layout_ = "ms"
+    _fields_ = (("access", ctypes.c_uint64), ("parent", ctypes.c_int32))
+
+
+class LandlockError(OSError):
+    """The kernel did not take the rules."""
+
+
+def abi() -> int:
+    """The version of Landlock this kernel speaks; 0 where it speaks none."""
+    if sys.platform != "linux":
+        return 0
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        return max(0, _call(libc, _CREATE_RULESET, None, 0, _VERSION_FLAG))
+    except OSError:
+        return 0
+
+
+def handled_files(version: int) -> int:
+    """Every kind of file access this version can refuse."""
+    newest = {1: MAKE_SYM, 2: REFER, 3: TRUNCATE, 4: TRUNCATE}.get(version, IOCTL_DEV)
+    return (newest << 1) - 1
+
+
+def restrict(grants: Iterable[tuple[str, int]], *, network: bool) -> None:
+    """Give up, for this process and its children, all access to files but these paths'."""
+    version = abi()
+    if not version:
+        raise LandlockError("this kernel has no Landlock")
+    files = handled_files(version)
+    ports = TCP if version >= 4 and not network else 0
+    rules = _Ruleset(files, ports, SCOPES if version >= 6 else 0)
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    libc = ctypes.CDLL(None, use_errno=True)
+    ruleset = _call(libc, _CREATE_RULESET, ctypes.byref(rules), size, 0)
+    try:
+        for path, access in grants:
+            _grant(libc, ruleset, path, access & files)
+        _call(libc, _RESTRICT_SELF, ruleset, 0)
+    finally:
+        os.close(ruleset)
+
+
+def _grant(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
+    try:
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return  # what is not there needs no grant
+    try:
+        if os.fstat(fd).st_mode & _KIND != _DIRECTORY:
+            access &= ON_A_FILE
+        _call(libc, _ADD_RULE, ruleset, _RULE_PATH, ctypes.byref(_Beneath(access, fd)), 0)
+    finally:
+        os.close(fd)
+
+
+def _call(libc: ctypes.CDLL, number: int, *arguments: object) -> int:
+    result: int = libc.syscall(number, *arguments)
+    if result < 0:
+        code = ctypes.get_errno()
+        raise LandlockError(code, f"Landlock call {number}: {os.strerror(code)}")
+    return result

@@ -1,0 +1,58 @@
+"""How far a command can reach, and whether the kernel will really hold it there.
+
+Three levels, never silently lowered:
+
+    kernel+namespaces   what is not granted does not exist; a network of its own; Landlock within
+    kernel              Landlock and a system call filter
+    none                nothing holds the command; every surface says so
+"""
+
+from __future__ import annotations
+
+import re
+
+from flyball.workspace.confinement import Level, Mechanism, Sandbox
+from flyball.workspace.process import Finished, works
+
+__all__ = ["Level", "Mechanism", "Sandbox", "detect", "explain", "mechanism"]
+
+
+def mechanism() -> Mechanism:
+    """The best means that were seen to work on this machine."""
+    return next(means for means in Mechanism if works(means))
+
+
+def detect() -> Level:
+    """The best level that was seen to work on this machine."""
+    return mechanism().level
+
+
+_SIGNS = (
+    (
+        re.compile(r"(?i)permission denied|PermissionError|\bEACCES\b|\bEPERM\b|not permitted"),
+        "something was refused permission",
+    ),
+    (
+        re.compile(r"(?i)read-only file system|\bEROFS\b"),
+        "a write outside the writable places was refused",
+    ),
+    (
+        re.compile(r"(?i)network is unreachable|\bENETUNREACH\b|name resolution|could not resolve"),
+        "a network connection was refused",
+    ),
+)
+
+
+def explain(finished: Finished) -> tuple[str, ...]:
+    """What the sandbox seems to have refused, judged by the command's output, one line each."""
+    found: list[str] = []
+    for line in finished.output.splitlines():
+        for sign, meaning in _SIGNS:
+            if sign.search(line):
+                note = f"{meaning}: {line.strip()[:200]}"
+                if note not in found:
+                    found.append(note)
+                break
+    if finished.over_limit:
+        found.append(f"the limit on {finished.over_limit} ended the command")
+    return tuple(found[:20])

@@ -1,0 +1,137 @@
+"""A small system call filter for what Landlock does not cover.
+
+It refuses sockets of families that leave the machine or lead to its daemons, kernel administration,
+and, in read-only mode without namespaces, changes to modes, owners and times.
+"""
+
+from __future__ import annotations
+
+import errno
+import platform
+import struct
+from collections.abc import Iterable
+from typing import NamedTuple
+
+_LOAD, _IF_EQUAL, _IF_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_NUMBER, _ARCH, _FIRST_ARGUMENT = 0, 4, 16
+_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
+_FOREIGN_NUMBERS = 0x40000000
+
+UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
+
+_ADMINISTRATION = {
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "open_by_handle_at": (304, 265),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "reboot": (169, 142),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "acct": (163, 89),
+    "quotactl": (179, 60),
+    "sethostname": (170, 161),
+    "setdomainname": (171, 162),
+    "settimeofday": (164, 170),
+    "adjtimex": (159, 171),
+    "clock_settime": (227, 112),
+}
+
+_METADATA = {
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "chown": (92, None),
+    "lchown": (94, None),
+    "fchown": (93, 55),
+    "fchownat": (260, 54),
+    "utime": (132, None),
+    "utimes": (235, None),
+    "futimesat": (261, None),
+    "utimensat": (280, 88),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "setxattrat": (463, 463),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
+    "removexattrat": (466, 466),
+}
+
+_TRUNCATE = (76, 45)
+
+
+class Machine(NamedTuple):
+    """Where a processor's system call table differs."""
+
+    arch: int
+    column: int
+    socket: int
+
+
+_MACHINES = {
+    "x86_64": Machine(0xC000003E, 0, 41),
+    "aarch64": Machine(0xC00000B7, 1, 198),
+}
+
+
+def program(*, families: Iterable[int], metadata: bool, truncate: bool) -> bytes:
+    """The filter for this processor, or nothing where its table is not known.
+
+    `families` are the socket families allowed; `metadata` and `truncate` allow those calls.
+    """
+    machine = _MACHINES.get(platform.machine())
+    if machine is None:
+        return b""
+    calls = [numbers[machine.column] for numbers in _ADMINISTRATION.values()]
+    if not metadata:
+        calls += [numbers[machine.column] for numbers in _METADATA.values()]
+    if not truncate:
+        calls.append(_TRUNCATE[machine.column])
+    refused = sorted({number for number in calls if number is not None})
+    return _assemble(machine, refused, sorted(families))
+
+
+def _assemble(machine: Machine, refused: list[int], families: list[int]) -> bytes:
+    code = [
+        (_LOAD, 0, 0, _ARCH),
+        (_IF_EQUAL, 1, 0, machine.arch),
+        (_RETURN, 0, 0, _REFUSE | errno.ENOSYS),
+        (_LOAD, 0, 0, _NUMBER),
+        (_IF_AT_LEAST, 0, 1, _FOREIGN_NUMBERS),
+        (_RETURN, 0, 0, _REFUSE | errno.ENOSYS),
+        (_IF_EQUAL, 0, len(families) + 2, machine.socket),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT),
+    ]
+    for index, family in enumerate(families):
+        code.append((_IF_EQUAL, len(families) - index + len(refused), 0, family))
+    code.append((_RETURN, 0, 0, _REFUSE | errno.EACCES))
+    for index, number in enumerate(refused):
+        code.append((_IF_EQUAL, len(refused) - index, 0, number))
+    code.append((_RETURN, 0, 0, _ALLOW))
+    code.append((_RETURN, 0, 0, _REFUSE | errno.EPERM))
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
