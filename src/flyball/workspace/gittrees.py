@@ -1,0 +1,329 @@
+"""Trees of a working directory kept by git, in a git directory of our own.
+
+One index file stays warm between captures, so a capture costs about one `git status`, and only what
+changed is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from flyball.workspace.git import Git
+from flyball.workspace.ignore import walk_nested
+from flyball.workspace.trees import (
+    LARGE,
+    SUBMODULE,
+    Captured,
+    Changed,
+    Clash,
+    Entry,
+    Merged,
+    Skipped,
+    TreeHash,
+    kind_of,
+    mode_of,
+    stub,
+)
+from flyball.workspace.trouble import GitFailed, told
+
+_SPLIT = ("-c", "core.splitIndex=true")
+_STATUS = ("status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-submodules=all")
+_UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+_AT_ONCE = 400
+
+
+class GitTrees:
+    """The trees of one working directory, in a depot."""
+
+    def __init__(self, depot: Git, root: Path, index: Path, *, large: int = LARGE) -> None:
+        self.depot = depot
+        self.root = root
+        self.large = large
+        self._index = index
+        self._git = depot.with_env(GIT_WORK_TREE=os.fspath(root), GIT_INDEX_FILE=os.fspath(index))
+        self._stub_file = depot.directory / "stubs"
+        self._stubs = set(_lines(self._stub_file))
+        self._digests: dict[str, tuple[tuple[int, int, int], str]] = {}
+        self._last: TreeHash | None = None
+
+    def capture(self) -> Captured:
+        """Keep the present state of the working directory."""
+        kept, skipped = self.capture_kept()
+        if not skipped:
+            return Captured(kept, ())
+        entries = {each.path: self._stand_in(each.path, each.reason) for each in skipped}
+        return Captured(self.overlay(kept, entries), skipped)
+
+    def capture_kept(self) -> Captured:
+        """Keep the present state, with nothing in place of what is not kept."""
+        gone, fresh, unkept = self._look()
+        if gone or fresh or self._last is None:
+            self.update(gone, fresh)
+            self._last = TreeHash(self._git.text(*_SPLIT, "write-tree"))
+        return Captured(self._last, tuple(Skipped(*each) for each in sorted(unkept.items())))
+
+    def update(self, gone: Sequence[str], fresh: Sequence[str]) -> None:
+        """Take these paths out of the index, and these in as they are on disk."""
+        if gone:
+            zero = "0" * len(self.empty_tree())
+            lines = b"".join(b"0 %s\t%s\0" % (zero.encode(), os.fsencode(path)) for path in gone)
+            self._git.call(*_SPLIT, "update-index", "-z", "--index-info", stdin=lines)
+        if fresh:
+            names = b"".join(os.fsencode(path) + b"\0" for path in fresh)
+            self._git.call(*_SPLIT, *_UPDATE, stdin=names)
+
+    def seed(self, tree: str, *, write: bool) -> None:
+        """Start the index from a tree, writing its files out if asked."""
+        self._git.call("read-tree", tree)
+        if write:
+            self._git.call("checkout-index", "--all", "--force", "--index")
+
+    def forget_submodules(self) -> None:
+        """Stop treating submodules as one opaque entry, so that files in them count too."""
+        listed = self._git.call("ls-files", "-s", "-z").out.split(b"\0")
+        links = [os.fsdecode(line.split(b"\t", 1)[1]) for line in listed if line[:6] == b"160000"]
+        self.update(links, ())
+
+    def look_again(self) -> None:
+        """Clear the marks by which a user told git to overlook changes."""
+        listed = self._git.call("ls-files", "-v", "-z").out.split(b"\0")
+        if overlooked := [line[2:] for line in listed if line[:1].islower()]:
+            names = b"\0".join(overlooked) + b"\0"
+            self._git.call("update-index", "--no-assume-unchanged", "-z", "--stdin", stdin=names)
+
+    def empty_tree(self) -> TreeHash:
+        """The tree with nothing in it."""
+        return TreeHash(self.depot.text("mktree"))
+
+    def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
+        """Every path that differs between two trees."""
+        if old == new:
+            return ()
+        args = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames", "--abbrev=64")
+        out = self.depot.call(*args, "--no-ext-diff", "--no-textconv", old, new).out
+        return tuple(_parse_changes(out.split(b"\0")))
+
+    def diff(self, old: TreeHash, new: TreeHash) -> bytes:
+        """The difference between two trees as a unified diff."""
+        args = ("diff-tree", "-r", "-p", "--binary", "--full-index", "--find-renames")
+        return self.depot.call(*args, "--no-ext-diff", "--no-textconv", "--no-color", old, new).out
+
+    def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, Entry]:
+        """What a tree holds at these paths."""
+        found: dict[str, Entry] = {}
+        for at in range(0, len(paths), _AT_ONCE):
+            some = paths[at : at + _AT_ONCE]
+            out = self.depot.call("ls-tree", "-z", "--full-tree", tree, "--", *some).out
+            for line in out.split(b"\0")[:-1]:
+                meta, _, name = line.partition(b"\t")
+                mode, kind, blob = meta.decode().split()
+                if kind != "tree":
+                    found[os.fsdecode(name)] = Entry(mode, blob)
+        return found
+
+    def overlay(self, tree: TreeHash, entries: Mapping[str, Entry | None]) -> TreeHash:
+        """The tree with some paths replaced, or removed where there is no entry."""
+        nothing = Entry("0", "0" * len(tree))
+        ordered = sorted(entries.items(), key=lambda item: item[1] is not None)
+        lines = b"".join(
+            b"%s %s\t%s\0" % (*(part.encode() for part in entry or nothing), os.fsencode(path))
+            for path, entry in ordered
+        )
+        with self._spare_index() as git:
+            git.call("read-tree", tree)
+            git.call("update-index", "-z", "--index-info", stdin=lines)
+            return TreeHash(git.text("write-tree"))
+
+    def contents(self, blobs: Sequence[str]) -> dict[str, bytes]:
+        """What each of these blobs holds."""
+        wanted = list(dict.fromkeys(blobs))
+        names = "".join(f"{blob}\n" for blob in wanted).encode()
+        out = self.depot.call("cat-file", "--batch", stdin=names).out if wanted else b""
+        found: dict[str, bytes] = {}
+        at = 0
+        for blob in wanted:
+            end = out.index(b"\n", at)
+            header = out[at:end].split()
+            if header[1:2] != [b"blob"]:
+                raise GitFailed(
+                    f"The content {blob} is missing from {self.depot.directory}.",
+                    "Check the disk; `flyball runs prune` may have run, or git collected garbage.",
+                )
+            size = int(header[2])
+            found[blob] = out[end + 1 : end + 1 + size]
+            at = end + size + 2
+        return found
+
+    def keep(self, content: bytes) -> str:
+        """Store content; the blob's name."""
+        return self.depot.text("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
+
+    def is_kept(self, blob: str) -> bool:
+        """Whether the blob is a file's content, and not the sign that it was not kept."""
+        return blob not in self._stubs
+
+    def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> Merged:
+        """Bring the change from base to theirs into ours, as git would merge them."""
+        origin = self.commit_object(base)
+        sides = [self.commit_object(tree, origin) for tree in (ours, theirs)]
+        args = ("merge-tree", "--write-tree", "--name-only", "-z", "--messages", *sides)
+        done = self.depot.call(*args, ok=(0, 1))
+        return _parse_merge(os.fsdecode(done.out).split("\0"), done.code)
+
+    def commit_object(self, tree: str, *parents: str) -> str:
+        """A commit that exists only to give git a history to reason about."""
+        who = "Flyball <flyball@localhost> 0 +0000"
+        lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
+        text = "\n".join([*lines, f"author {who}", f"committer {who}", "", "tree", ""])
+        return self.depot.text("hash-object", "-t", "commit", "-w", "--stdin", stdin=text.encode())
+
+    def checkout(self, tree: TreeHash, into: Path) -> None:
+        """Write a tree's files into an empty directory."""
+        with self._spare_index(GIT_WORK_TREE=os.fspath(into)) as git:
+            git.call("read-tree", tree)
+            git.call("checkout-index", "--all", "--force", f"--prefix={os.fspath(into)}/")
+
+    def missing(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
+        """What is damaged or gone among the objects of these trees."""
+        checked = self.depot.call(
+            "fsck", "--no-full", "--no-dangling", "--no-reflogs", ok=range(99)
+        )
+        damaged = [
+            line
+            for line in (checked.out + checked.err).decode(errors="replace").splitlines()
+            if "unborn branch" not in line and line.startswith(("error", "missing", "bad"))
+        ]
+        roots = "".join(f"{tree}\n" for tree in trees).encode()
+        args = ("rev-list", "--objects", "--no-object-names", "--missing=print", "--stdin")
+        walked = self.depot.call(*args, stdin=roots, ok=(0, 128))
+        gone = [line for line in walked.out.decode().splitlines() if line.startswith("?")]
+        if walked.code:
+            gone.append(walked.err.decode(errors="replace").strip())
+        return (*damaged, *(f"missing {line.lstrip('?')}" for line in gone))
+
+    def prune(self, keep: Sequence[TreeHash]) -> int:
+        """Drop every object of ours that none of these trees needs; the bytes freed."""
+        before = _size(self.depot.directory / "objects")
+        self._git.call("prune", "--expire=now", "--", *keep)
+        return before - _size(self.depot.directory / "objects")
+
+    def _look(self) -> tuple[list[str], list[str], dict[str, str]]:
+        """What changed since the index was last written: gone, fresh, and what is not kept."""
+        gone: list[str] = []
+        fresh: list[str] = []
+        unkept: dict[str, str] = {}
+        for path in self._dirty():
+            try:
+                status = os.lstat(self.root / path)
+            except (FileNotFoundError, NotADirectoryError):
+                gone.append(path)
+                continue
+            if mode_of(status) is None:
+                gone.append(path)
+            elif reason := self._objection(path, status):
+                unkept[path] = reason
+            else:
+                fresh.append(path)
+        return gone, fresh, unkept
+
+    def _dirty(self) -> Iterator[str]:
+        for line in self._git.call(*_SPLIT, *_STATUS).out.split(b"\0"):
+            if len(line) < 4 or line[1:2] == b" ":
+                continue
+            path = os.fsdecode(line[3:])
+            if path.endswith("/"):
+                yield from walk_nested(self.root, path.rstrip("/"))
+            else:
+                yield path
+
+    def _objection(self, path: str, status: os.stat_result) -> str:
+        if mode_of(status) == "120000":
+            return ""
+        if status.st_size > self.large:
+            return f"larger than {self.large // (1024 * 1024)} MB"
+        return "" if os.access(self.root / path, os.R_OK) else "not readable"
+
+    def _stand_in(self, path: str, reason: str) -> Entry:
+        """An entry that changes when the file does, without keeping what is in it."""
+        status = os.lstat(self.root / path)
+        facts = (status.st_size, status.st_mtime_ns, status.st_ino)
+        known = self._digests.get(path)
+        if known is None or known[0] != facts:
+            known = self._digests[path] = (facts, _digest(self.root / path, facts))
+        blob = self.keep(stub(status.st_size, known[1], reason))
+        if blob not in self._stubs:
+            self._stubs.add(blob)
+            with told(os.fspath(self._stub_file)), self._stub_file.open("a") as file:
+                file.write(f"{blob}\n")
+        return Entry(mode_of(status) or "100644", blob)
+
+    @contextmanager
+    def _spare_index(self, **env: str) -> Generator[Git]:
+        with tempfile.TemporaryDirectory(dir=self.depot.directory, prefix="index-") as spare:
+            yield self.depot.with_env(GIT_INDEX_FILE=os.fspath(Path(spare, "index")), **env)
+
+
+def _parse_changes(fields: list[bytes]) -> Iterator[Changed]:
+    at = 0
+    pairs: list[tuple[str, Entry | None, Entry | None]] = []
+    while at < len(fields) and fields[at].startswith(b":"):
+        old_mode, new_mode, old, new, _ = fields[at][1:].decode().split()
+        before = None if set(old) == {"0"} else Entry(old_mode, old)
+        after = None if set(new) == {"0"} else Entry(new_mode, new)
+        pairs.append((os.fsdecode(fields[at + 1]), before, after))
+        at += 2
+    counts: dict[str, tuple[bytes, bytes]] = {}
+    for field in fields[at:]:
+        if field:
+            added, removed, name = field.split(b"\t", 2)
+            counts[os.fsdecode(name)] = (added, removed)
+    for path, before, after in pairs:
+        if any(entry and entry.mode == SUBMODULE for entry in (before, after)):
+            continue
+        added, removed = counts.get(path, (b"0", b"0"))
+        binary = added == b"-"
+        lines = (0, 0) if binary else (int(added), int(removed))
+        yield Changed(path, kind_of(before, after), before, after, *lines, binary)
+
+
+def _parse_merge(fields: list[str], code: int) -> Merged:
+    tree = TreeHash(fields[0])
+    if code == 0:
+        return Merged(tree, ())
+    end = fields.index("", 1)
+    paths = dict.fromkeys(fields[1:end])
+    reasons: dict[str, str] = {}
+    at = end + 1
+    while at < len(fields) and fields[at].isdigit():
+        count = int(fields[at])
+        about = fields[at + 1 : at + 1 + count]
+        kind, message = fields[at + 1 + count : at + 3 + count]
+        if kind.startswith("CONFLICT"):
+            reasons.update(dict.fromkeys(about, message.strip()))
+        at += 3 + count
+    return Merged(tree, tuple(Clash(p, reasons.get(p, "both sides changed it")) for p in paths))
+
+
+def _digest(path: Path, facts: tuple[int, int, int]) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except PermissionError:
+        return f"unread-{facts[1]}"
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text().split() if path.exists() else []
+
+
+def _size(directory: Path) -> int:
+    return sum(
+        os.lstat(Path(folder, name)).st_size
+        for folder, _, names in os.walk(directory)
+        for name in names
+    )

@@ -1,0 +1,139 @@
+"""Which files count when git is not asked: `.gitignore` files read, and a walk that heeds them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+NEVER = frozenset({".git", ".hg", ".svn", ".jj", ".flyball"})
+"""Directories that hold somebody's records, and are no part of any tree."""
+
+CLUTTER = frozenset(
+    {"node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache", ".pytest_cache"}
+)
+"""Directories left out where no repository says what to ignore."""
+
+
+class Rule(NamedTuple):
+    """One line of an ignore file."""
+
+    pattern: re.Pattern[str]
+    spares: bool
+    only_directories: bool
+
+
+class Rules(NamedTuple):
+    """The rules of one directory, which hold below it."""
+
+    folder: str
+    rules: tuple[Rule, ...]
+
+    def verdict(self, path: str, *, is_directory: bool) -> bool | None:
+        """Ignored, spared, or not mentioned; the last rule that matches wins."""
+        inner = path.removeprefix(f"{self.folder}/") if self.folder else path
+        for rule in reversed(self.rules):
+            if (is_directory or not rule.only_directories) and rule.pattern.fullmatch(inner):
+                return not rule.spares
+        return None
+
+
+def parse_rules(text: str, folder: str = "") -> Rules:
+    """The rules an ignore file states."""
+    rules = (_rule(line) for line in text.removeprefix("\ufeff").splitlines())
+    return Rules(folder, tuple(rule for rule in rules if rule))
+
+
+def _rule(line: str) -> Rule | None:
+    line = re.sub(r"(?<!\\) +$", "", line.rstrip("\r"))
+    if not line or line.startswith("#"):
+        return None
+    spares = line.startswith("!")
+    body = line[1:] if spares else line
+    only_directories = body.endswith("/")
+    body = body.rstrip("/")
+    if not body:
+        return None
+    anchored = "/" in body
+    expression = _expression(body.lstrip("/"))
+    if not anchored:
+        expression = f"(?:.*/)?{expression}"
+    try:
+        return Rule(re.compile(expression, re.DOTALL), spares, only_directories)
+    except re.error:
+        return None
+
+
+_TOKEN = re.compile(
+    r"(?P<deep>(?:(?<=/)|^)\*\*/)|(?P<rest>(?<=/)\*\*$)|(?P<star>\*+)|(?P<one>\?)"
+    r"|\[(?P<not>[!^]?)(?P<set>\]?[^\]]*)\]|\\(?P<plain>.)|(?P<any>.)",
+    re.DOTALL,
+)
+
+
+def _expression(body: str) -> str:
+    parts: list[str] = []
+    for found in _TOKEN.finditer(body):
+        match found.lastgroup:
+            case "deep":
+                parts.append("(?:.*/)?")
+            case "rest":
+                parts.append(".*")
+            case "star":
+                parts.append("[^/]*")
+            case "one":
+                parts.append("[^/]")
+            case "set":
+                inside = found["set"].replace("\\", "\\\\").replace("[", "\\[")
+                parts.append(f"(?!/)[{'^' if found['not'] else ''}{inside}]")
+            case _:
+                parts.append(re.escape(found["plain"] or found["any"]))
+    return "".join(parts)
+
+
+def walk(root: Path) -> Iterator[str]:
+    """Every file and link of a plain directory that is not ignored."""
+    return _walk(root, "", (), NEVER | CLUTTER)
+
+
+def walk_nested(root: Path, folder: str) -> Iterator[str]:
+    """Every file of a repository inside the tree, except that repository's own records."""
+    return _walk(root, folder, (), NEVER)
+
+
+def _walk(
+    root: Path, folder: str, above: Sequence[Rules], unwanted: frozenset[str]
+) -> Iterator[str]:
+    try:
+        listed = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
+    except (PermissionError, FileNotFoundError):
+        return
+    chain = [*above, *_own_rules(root, folder)]
+    for entry in listed:
+        path = f"{folder}/{entry.name}" if folder else entry.name
+        is_directory = entry.is_dir(follow_symlinks=False)
+        if entry.name in unwanted and (is_directory or entry.name == ".git"):
+            continue
+        if _is_ignored(chain, path, is_directory=is_directory):
+            continue
+        if is_directory:
+            yield from _walk(root, path, chain, unwanted)
+        elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
+            yield path
+
+
+def _own_rules(root: Path, folder: str) -> list[Rules]:
+    file = root / folder / ".gitignore"
+    if file.is_symlink() or not file.is_file():
+        return []
+    return [parse_rules(file.read_text(errors="surrogateescape"), folder)]
+
+
+def _is_ignored(chain: Sequence[Rules], path: str, *, is_directory: bool) -> bool:
+    for rules in reversed(chain):
+        verdict = rules.verdict(path, is_directory=is_directory)
+        if verdict is not None:
+            return verdict
+    return False

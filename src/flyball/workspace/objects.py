@@ -1,0 +1,365 @@
+"""Our own object store, for trees of directories that have no git repository.
+
+Content and trees are named exactly as git would name them, so a directory has the same tree hash
+with and without git. Objects are zlib-compressed files, written once and never changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import unified_diff
+from pathlib import Path
+
+from flyball.workspace.ignore import walk
+from flyball.workspace.treemerge import merge_by_path
+from flyball.workspace.trees import (
+    LARGE,
+    LINK,
+    Captured,
+    Changed,
+    Entry,
+    Merged,
+    Skipped,
+    TreeHash,
+    kind_of,
+    mode_of,
+    stub,
+)
+from flyball.workspace.trouble import GitFailed, told
+
+Files = dict[str, Entry]
+_DIRECTORY = "40000"
+
+
+class ObjectTrees:
+    """The trees of one working directory, in a store of our own."""
+
+    def __init__(self, store: Path, root: Path, *, large: int = LARGE) -> None:
+        self.store = store
+        self.root = root
+        self.large = large
+        self._known_file = store / "known.json"
+        self._known: dict[str, tuple[list[int], str]] = {}
+        self._stub_file = store / "stubs"
+        with told(os.fspath(store)):
+            store.mkdir(parents=True, exist_ok=True)
+        if self._known_file.exists():
+            self._known = json.loads(self._known_file.read_text())
+        self._stubs = set(self._stub_file.read_text().split() if self._stub_file.exists() else ())
+
+    def capture(self) -> Captured:
+        """Keep the present state of the working directory."""
+        files: Files = {}
+        skipped: list[Skipped] = []
+        known: dict[str, tuple[list[int], str]] = {}
+        for path in walk(self.root):
+            status = os.lstat(self.root / path)
+            mode = mode_of(status)
+            if mode is None:
+                continue
+            facts = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+            before = self._known.get(path)
+            blob = before[1] if before and before[0] == facts else self._take(path, status)
+            known[path] = (facts, blob)
+            files[path] = Entry(mode, blob)
+            if not self.is_kept(blob):
+                skipped.append(Skipped(path, self._objection(path, status)))
+        if known != self._known:
+            self._known = known
+            self._write(self._known_file, json.dumps(known).encode())
+        return Captured(self._plant(files), tuple(skipped))
+
+    def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
+        """Every path that differs between two trees."""
+        before, after = dict(self._differing(old, new)), dict(self._differing(new, old))
+        return tuple(
+            self._changed(path, before.get(path), after.get(path))
+            for path in sorted({*before, *after})
+        )
+
+    def diff(self, old: TreeHash, new: TreeHash) -> bytes:
+        """The difference between two trees as a unified diff."""
+        return b"".join(self._file_diff(change) for change in self.changes(old, new))
+
+    def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, Entry]:
+        """What a tree holds at these paths."""
+        found = {path: self._find(tree, path.split("/")) for path in paths}
+        return {path: entry for path, entry in found.items() if entry}
+
+    def overlay(self, tree: TreeHash, entries: Mapping[str, Entry | None]) -> TreeHash:
+        """The tree with some paths replaced, or removed where there is no entry."""
+        files = self.files(tree)
+        for path, entry in sorted(entries.items(), key=lambda item: item[1] is not None):
+            files.pop(path, None)
+            if entry:
+                for other in [name for name in files if _in_the_way(name, path)]:
+                    del files[other]
+                files[path] = entry
+        return self._plant(files)
+
+    def files(self, tree: TreeHash) -> Files:
+        """Every file in a tree."""
+        return dict(self._list(tree, ""))
+
+    def contents(self, blobs: Sequence[str]) -> dict[str, bytes]:
+        """What each of these blobs holds."""
+        return {blob: self._object(blob, "blob") for blob in blobs}
+
+    def keep(self, content: bytes) -> str:
+        """Store content; the blob's name."""
+        return self._add("blob", content)
+
+    def is_kept(self, blob: str) -> bool:
+        """Whether the blob is a file's content, and not the sign that it was not kept."""
+        return blob not in self._stubs
+
+    def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> Merged:
+        """Bring the change from base to theirs into ours, path by path."""
+        return merge_by_path(self, base, ours, theirs)
+
+    def checkout(self, tree: TreeHash, into: Path) -> None:
+        """Write a tree's files into an empty directory."""
+        for path, entry in self._list(tree, ""):
+            target = into / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            content = self._object(entry.blob, "blob")
+            if entry.mode == LINK:
+                target.symlink_to(os.fsdecode(content))
+            else:
+                target.write_bytes(content)
+                target.chmod(0o755 if entry.mode == "100755" else 0o644)
+
+    def missing(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
+        """What is damaged or gone among the objects of these trees."""
+        problems: list[str] = []
+        for name in sorted(self._reachable(trees, problems.append)):
+            try:
+                kind, content = self._load(name)
+                if _name(kind, content) != name:
+                    problems.append(f"damaged {name}")
+            except GitFailed:
+                problems.append(f"missing {name}")
+            except zlib.error:
+                problems.append(f"damaged {name}")
+        return tuple(dict.fromkeys(problems))
+
+    def prune(self, keep: Sequence[TreeHash]) -> int:
+        """Drop every object that none of these trees needs; the bytes freed."""
+        needed = self._reachable(keep, lambda _: None) | {blob for _, blob in self._known.values()}
+        freed = 0
+        for file in list(self.store.glob("??/*")):
+            if file.parent.name + file.name not in needed:
+                freed += file.stat().st_size
+                file.unlink()
+        return freed
+
+    def _take(self, path: str, status: os.stat_result) -> str:
+        place = self.root / path
+        if mode_of(status) == LINK:
+            return self.keep(os.fsencode(place.readlink()))
+        if reason := self._objection(path, status):
+            with told(os.fspath(self._stub_file)):
+                return self._keep_stub(place, status, reason)
+        return self.keep(place.read_bytes())
+
+    def _keep_stub(self, place: Path, status: os.stat_result, reason: str) -> str:
+        try:
+            with place.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except PermissionError:
+            digest = f"unread-{status.st_mtime_ns}"
+        blob = self.keep(stub(status.st_size, digest, reason))
+        if blob not in self._stubs:
+            self._stubs.add(blob)
+            with self._stub_file.open("a") as file:
+                file.write(f"{blob}\n")
+        return blob
+
+    def _objection(self, path: str, status: os.stat_result) -> str:
+        if status.st_size > self.large:
+            return f"larger than {self.large // (1024 * 1024)} MB"
+        return "" if os.access(self.root / path, os.R_OK) else "not readable"
+
+    def _plant(self, files: Mapping[str, Entry]) -> TreeHash:
+        """Store the tree of these files, bottom up."""
+        folders: dict[str, list[tuple[bytes, str, str]]] = {"": []}
+        for path in files:
+            folder = path.rpartition("/")[0]
+            while folder not in folders:
+                folders[folder] = []
+                folder = folder.rpartition("/")[0]
+        for path, entry in files.items():
+            folder, _, name = path.rpartition("/")
+            folders[folder].append((os.fsencode(name), entry.mode, entry.blob))
+        for folder in sorted(folders, key=lambda name: name.count("/") + bool(name), reverse=True):
+            tree = self._add("tree", _tree_content(folders[folder]))
+            if folder:
+                above, _, name = folder.rpartition("/")
+                folders[above].append((os.fsencode(name), _DIRECTORY, tree))
+            else:
+                return TreeHash(tree)
+        raise AssertionError("the top folder is always there")
+
+    def _tree(self, tree: str) -> Iterator[tuple[str, str, str]]:
+        content = self._object(tree, "tree")
+        at = 0
+        while at < len(content):
+            space = content.index(b" ", at)
+            zero = content.index(b"\0", space)
+            blob = content[zero + 1 : zero + 21].hex()
+            yield os.fsdecode(content[space + 1 : zero]), content[at:space].decode(), blob
+            at = zero + 21
+
+    def _list(self, tree: str, prefix: str) -> Iterator[tuple[str, Entry]]:
+        for name, mode, blob in self._tree(tree):
+            if mode == _DIRECTORY:
+                yield from self._list(blob, f"{prefix}{name}/")
+            else:
+                yield f"{prefix}{name}", Entry(mode, blob)
+
+    def _differing(self, tree: str, other: str, prefix: str = "") -> Iterator[tuple[str, Entry]]:
+        """The files of one tree that another does not hold as they are, whole folders at a time."""
+        if tree == other:
+            return
+        theirs = {name: (mode, blob) for name, mode, blob in self._tree(other)} if other else {}
+        for name, mode, blob in self._tree(tree):
+            their_mode, their_blob = theirs.get(name, ("", ""))
+            if (mode, blob) == (their_mode, their_blob):
+                continue
+            if mode == _DIRECTORY:
+                below = their_blob if their_mode == _DIRECTORY else ""
+                yield from self._differing(blob, below, f"{prefix}{name}/")
+            else:
+                yield f"{prefix}{name}", Entry(mode, blob)
+
+    def _find(self, tree: str, parts: Sequence[str]) -> Entry | None:
+        for name, mode, blob in self._tree(tree):
+            if name == parts[0]:
+                if len(parts) == 1:
+                    return None if mode == _DIRECTORY else Entry(mode, blob)
+                return self._find(blob, parts[1:]) if mode == _DIRECTORY else None
+        return None
+
+    def _changed(self, path: str, before: Entry | None, after: Entry | None) -> Changed:
+        old, new = (self._text(entry) for entry in (before, after))
+        if old is None or new is None:
+            return Changed(path, kind_of(before, after), before, after, binary=True)
+        lines = list(unified_diff(old, new, n=0))[2:]
+        added = sum(line.startswith("+") for line in lines)
+        removed = sum(line.startswith("-") for line in lines)
+        return Changed(path, kind_of(before, after), before, after, added, removed)
+
+    def _text(self, entry: Entry | None) -> list[str] | None:
+        """The lines of a file, or nothing if it is binary."""
+        content = self._object(entry.blob, "blob") if entry else b""
+        if b"\0" in content[:8000]:
+            return None
+        text = content.decode(errors="surrogateescape")
+        return [line + "\n" for line in text.split("\n")[:-1]] + (
+            [text.rpartition("\n")[2]] if text and not text.endswith("\n") else []
+        )
+
+    def _file_diff(self, change: Changed) -> bytes:
+        name = change.path
+        head = [f"diff --git a/{name} b/{name}\n"]
+        if change.before is None and change.after:
+            head.append(f"new file mode {change.after.mode}\n")
+        elif change.after is None and change.before:
+            head.append(f"deleted file mode {change.before.mode}\n")
+        elif change.before and change.after and change.before.mode != change.after.mode:
+            head += [f"old mode {change.before.mode}\n", f"new mode {change.after.mode}\n"]
+        old, new = self._text(change.before), self._text(change.after)
+        if old is None or new is None:
+            return _bytes([*head, f"Binary files a/{name} and b/{name} differ\n"])
+        sides = (
+            f"a/{name}" if change.before else "/dev/null",
+            f"b/{name}" if change.after else "/dev/null",
+        )
+        body = list(unified_diff(old, new, *sides))
+        body[:2] = [line.rstrip() + "\n" for line in body[:2]]
+        marked = [
+            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+            for line in body
+        ]
+        return _bytes([*head, *marked])
+
+    def _reachable(self, trees: Sequence[str], trouble: Callable[[str], object]) -> set[str]:
+        seen: set[str] = set()
+        waiting = list(trees)
+        while waiting:
+            tree = waiting.pop()
+            if tree in seen:
+                continue
+            seen.add(tree)
+            try:
+                for _, mode, blob in self._tree(tree):
+                    waiting.append(blob) if mode == _DIRECTORY else seen.add(blob)
+            except (GitFailed, zlib.error, ValueError):
+                trouble(f"missing {tree}")
+        return seen
+
+    def _add(self, kind: str, content: bytes) -> str:
+        name = _name(kind, content)
+        place = self._place(name)
+        if not place.exists():
+            header = f"{kind} {len(content)}\0".encode()
+            with told(os.fspath(self.store)):
+                place.parent.mkdir(exist_ok=True)
+                self._write(place, zlib.compress(header + content, 1))
+        return name
+
+    def _load(self, name: str) -> tuple[str, bytes]:
+        try:
+            data = zlib.decompress(self._place(name).read_bytes())
+        except FileNotFoundError:
+            raise GitFailed(
+                f"The content {name} is missing from {self.store}.", "Check the disk."
+            ) from None
+        header, _, content = data.partition(b"\0")
+        return header.split()[0].decode(), content
+
+    def _object(self, name: str, kind: str) -> bytes:
+        found, content = self._load(name)
+        if found != kind:
+            raise GitFailed(f"{name} is a {found}, not a {kind}.", f"Check {self.store}.")
+        return content
+
+    def _place(self, name: str) -> Path:
+        return self.store / name[:2] / name[2:]
+
+    def _write(self, place: Path, data: bytes) -> None:
+        with told(os.fspath(self.store)):
+            fd, spare = tempfile.mkstemp(dir=self.store)
+            try:
+                with os.fdopen(fd, "wb") as file:
+                    file.write(data)
+                Path(spare).replace(place)
+            except OSError:
+                Path(spare).unlink(missing_ok=True)
+                raise
+
+
+def _name(kind: str, content: bytes) -> str:
+    header = f"{kind} {len(content)}\0".encode()
+    return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
+
+
+def _tree_content(children: Sequence[tuple[bytes, str, str]]) -> bytes:
+    """A tree as git writes it: sorted as if directories ended in a slash."""
+    ordered = sorted(children, key=lambda c: c[0] + (b"/" if c[1] == _DIRECTORY else b""))
+    return b"".join(
+        mode.encode() + b" " + name + b"\0" + bytes.fromhex(blob) for name, mode, blob in ordered
+    )
+
+
+def _in_the_way(name: str, path: str) -> bool:
+    return name.startswith(f"{path}/") or path.startswith(f"{name}/")
+
+
+def _bytes(lines: Sequence[str]) -> bytes:
+    return "".join(lines).encode(errors="surrogateescape")

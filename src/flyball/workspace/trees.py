@@ -1,0 +1,168 @@
+"""What a tree is to us: named states of every file that matters, with or without git."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple, NewType, Protocol
+
+import msgspec
+
+TreeHash = NewType("TreeHash", str)
+SnapshotId = NewType("SnapshotId", str)
+
+REGULAR, EXECUTABLE, LINK, SUBMODULE = "100644", "100755", "120000", "160000"
+
+LARGE = 10 * 1024 * 1024
+"""Bytes beyond which a file's content is not kept."""
+
+_STUB = b"flyball: this file was not kept\n"
+
+
+class Entry(NamedTuple):
+    """One file in a tree: its mode as git writes it, and the name of its content."""
+
+    mode: str
+    blob: str
+
+
+class ChangeKind(StrEnum):
+    """What happened to a path between two trees."""
+
+    ADDED = "added"
+    MODIFIED = "modified"
+    DELETED = "deleted"
+    RETYPED = "retyped"
+
+
+class Changed(msgspec.Struct, frozen=True):
+    """One path that differs between two trees."""
+
+    path: str
+    kind: ChangeKind
+    before: Entry | None
+    after: Entry | None
+    added: int = 0
+    removed: int = 0
+    binary: bool = False
+
+    def inverse(self) -> Changed:
+        """The same difference seen from the other side."""
+        kinds = {ChangeKind.ADDED: ChangeKind.DELETED, ChangeKind.DELETED: ChangeKind.ADDED}
+        return Changed(
+            self.path,
+            kinds.get(self.kind, self.kind),
+            self.after,
+            self.before,
+            self.removed,
+            self.added,
+            self.binary,
+        )
+
+
+class Skipped(msgspec.Struct, frozen=True):
+    """A file whose content was not kept, and why."""
+
+    path: str
+    reason: str
+
+
+class Captured(NamedTuple):
+    """The present tree, and what could not be kept of it."""
+
+    tree: TreeHash
+    skipped: tuple[Skipped, ...]
+
+
+class Clash(msgspec.Struct, frozen=True):
+    """A path on which two changes cannot both hold."""
+
+    path: str
+    reason: str
+
+
+class Merged(NamedTuple):
+    """The outcome of a three-way merge: a tree, good only if nothing clashed."""
+
+    tree: TreeHash
+    clashes: tuple[Clash, ...]
+
+
+class Trees(Protocol):
+    """A place that keeps trees of one working directory."""
+
+    def capture(self) -> Captured:
+        """Keep the present state of the working directory."""
+        ...
+
+    def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
+        """Every path that differs between two trees."""
+        ...
+
+    def diff(self, old: TreeHash, new: TreeHash) -> bytes:
+        """The difference between two trees as a unified diff."""
+        ...
+
+    def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, Entry]:
+        """What a tree holds at these paths."""
+        ...
+
+    def overlay(self, tree: TreeHash, entries: Mapping[str, Entry | None]) -> TreeHash:
+        """The tree with some paths replaced, or removed where there is no entry."""
+        ...
+
+    def contents(self, blobs: Sequence[str]) -> dict[str, bytes]:
+        """What each of these blobs holds."""
+        ...
+
+    def is_kept(self, blob: str) -> bool:
+        """Whether the blob is a file's content, and not the sign that it was not kept."""
+        ...
+
+    def keep(self, content: bytes) -> str:
+        """Store content; the blob's name."""
+        ...
+
+    def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> Merged:
+        """Bring the change from base to theirs into ours."""
+        ...
+
+    def checkout(self, tree: TreeHash, into: Path) -> None:
+        """Write a tree's files into an empty directory."""
+        ...
+
+    def missing(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
+        """What is damaged or gone among the objects of these trees."""
+        ...
+
+    def prune(self, keep: Sequence[TreeHash]) -> int:
+        """Drop every object of ours that none of these trees needs; the bytes freed."""
+        ...
+
+
+def mode_of(status: os.stat_result) -> str | None:
+    """The mode git would give a file, or nothing for what git does not keep."""
+    if stat.S_ISLNK(status.st_mode):
+        return LINK
+    if stat.S_ISREG(status.st_mode):
+        return EXECUTABLE if status.st_mode & stat.S_IXUSR else REGULAR
+    return None
+
+
+def kind_of(before: Entry | None, after: Entry | None) -> ChangeKind:
+    """What a pair of entries amounts to."""
+    if before is None:
+        return ChangeKind.ADDED
+    if after is None:
+        return ChangeKind.DELETED
+    return (
+        ChangeKind.RETYPED if (before.mode == LINK) != (after.mode == LINK) else ChangeKind.MODIFIED
+    )
+
+
+def stub(size: int, digest: str, reason: str) -> bytes:
+    """What stands in a tree for a file that was not kept, so that its change is still seen."""
+    return _STUB + f"reason {reason}\nsize {size}\ndigest {digest}\n".encode()

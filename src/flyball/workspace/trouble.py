@@ -1,0 +1,105 @@
+"""What can go wrong while work is kept or taken back, each with its own stable code.
+
+Conflict
+├── WorkspaceHeld     another process works in this tree (holder)
+├── IndexLocked       git's index is locked, perhaps by a process that died (lock)
+└── Diverged          going on would lose later work (losses)
+ToolError
+├── GitFailed         git refused what we asked of it
+├── DiskFull          there is no room to keep what is needed
+└── NotWritable       a directory cannot be written
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+
+from flyball.errors import Conflict, ToolError
+
+
+class WorkspaceHeld(Conflict):
+    """Another process works in this tree."""
+
+    code = "workspace-held"
+
+    def __init__(self, place: str, holder: str) -> None:
+        super().__init__(
+            f"{place} is in use by {holder}.",
+            "Wait until it is done, or stop that process, and try again.",
+        )
+        self.holder = holder
+
+
+class IndexLocked(Conflict):
+    """Git's index is locked."""
+
+    code = "index-locked"
+
+    def __init__(self, lock: str) -> None:
+        super().__init__(
+            f"Git's index is locked by {lock}; nothing was changed.",
+            "If no git command is running, a dead one left it behind: delete that file, try again.",
+        )
+        self.lock = lock
+
+
+class Diverged(Conflict):
+    """Going on would lose work that came later."""
+
+    code = "diverged"
+
+    def __init__(self, message: str, hint: str, losses: Sequence[str] = ()) -> None:
+        super().__init__(message, hint)
+        self.losses = tuple(losses)
+
+
+class GitFailed(ToolError):
+    """Git refused what we asked of it."""
+
+    code = "git-failed"
+
+
+class DiskFull(ToolError):
+    """There is no room to keep what is needed."""
+
+    code = "disk-full"
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"The disk that holds {place} is full; nothing was lost.",
+            "Free some space (`flyball runs prune` helps) and try again.",
+        )
+
+
+class NotWritable(ToolError):
+    """A directory or file cannot be written."""
+
+    code = "not-writable"
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"{place} cannot be written; nothing was lost.",
+            "Make it writable for you, or choose another place, and try again.",
+        )
+
+
+def _sort(error: OSError, place: str) -> DiskFull | NotWritable | None:
+    where = str(error.filename or place)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return DiskFull(where)
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return NotWritable(where)
+    return None
+
+
+@contextmanager
+def told(place: str) -> Generator[None]:
+    """Turn a full disk or a read-only place into an error that says so."""
+    try:
+        yield
+    except OSError as error:
+        if plain := _sort(error, place):
+            raise plain from error
+        raise

@@ -1,0 +1,230 @@
+"""A run's branch and worktree in the user's repository, and what was carried into it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.workspace.git import Git, Identity, Repository
+from flyball.workspace.gittrees import GitTrees
+from flyball.workspace.trees import SUBMODULE, Changed, Skipped, TreeHash
+from flyball.workspace.trouble import GitFailed, NotWritable
+
+_TRAILER = re.compile(r"^(Flyball-[A-Za-z]+): (.*)$", re.MULTILINE)
+
+
+class CardRecord(msgspec.Struct, frozen=True):
+    """One card's work: the commit that holds it, and the trees before and after it."""
+
+    run: str
+    card: str
+    title: str
+    commit: str
+    before: TreeHash
+    after: TreeHash
+    evidence: tuple[str, ...] = ()
+
+
+class Commit(NamedTuple):
+    """A commit as far as we read it."""
+
+    id: str
+    tree: TreeHash
+    parents: tuple[str, ...]
+    message: str
+
+    def trailers(self, name: str) -> tuple[str, ...]:
+        """The values of one of our trailers."""
+        return tuple(value for key, value in _TRAILER.findall(self.message) if key == name)
+
+
+class Carried(NamedTuple):
+    """The user's present work as a tree."""
+
+    tree: TreeHash
+    skipped: tuple[Skipped, ...]
+
+
+def branch_of(run: str) -> str:
+    """The full name of a run's branch."""
+    return f"refs/heads/flyball/{run}"
+
+
+def carry(repository: Repository, depot: Git, index: Path, large: int) -> Carried:
+    """The user's checkout as it is, staged or not, read through a copy of their index."""
+    for shared in repository.directory.glob("sharedindex.*"):
+        shutil.copyfile(shared, depot.directory / shared.name)
+    trees = GitTrees(depot, repository.top, index, large=large)
+    if (repository.directory / "index").exists():
+        shutil.copyfile(repository.directory / "index", index)
+        trees.look_again()
+    else:
+        trees.seed(head_tree(depot) or trees.empty_tree(), write=False)
+    return Carried(*trees.capture_kept())
+
+
+def head_tree(depot: Git) -> str | None:
+    """The tree of the depot's present commit."""
+    return depot.resolve("HEAD^{tree}")
+
+
+class RunBranch:
+    """The branch that holds one commit per card."""
+
+    def __init__(
+        self, run: str, repository: Repository, user: Git, depot: Git, identity: Identity
+    ) -> None:
+        self.run = run
+        self.repository = repository
+        self.user = user
+        self.depot = depot
+        self.identity = identity
+        self.ref = branch_of(run)
+
+    def tip(self) -> str | None:
+        """The newest commit of the branch, if the branch is there."""
+        return self.user.resolve(self.ref)
+
+    def write_commit(
+        self, tree: TreeHash, parent: str | None, title: str, trailers: Sequence[tuple[str, str]]
+    ) -> str:
+        """A commit in the depot, not yet visible to the user."""
+        lines = "\n".join(f"{key}: {one_line(value)}" for key, value in trailers)
+        message = f"{one_line(title)}\n\n{lines}\n".encode(errors="replace")
+        git = self.depot.with_env(**self.identity.environment())
+        above = ("-p", parent) if parent else ()
+        return git.text("commit-tree", tree, *above, "-F", "-", stdin=message)
+
+    def publish(self, commit: str, known: str | None) -> None:
+        """Copy a commit's objects into the user's repository."""
+        wanted = f"{commit}\n" + (f"^{known}\n" if known else "")
+        pack = self.depot.call("pack-objects", "--revs", "--stdout", "-q", stdin=wanted.encode())
+        try:
+            self.depot.with_env(GIT_OBJECT_DIRECTORY=os.fspath(self.repository.objects)).call(
+                "unpack-objects", "-q", stdin=pack.out
+            )
+        except NotWritable as error:
+            raise NotWritable(os.fspath(self.repository.objects)) from error
+
+    def advance(self, commit: str, old: str | None) -> None:
+        """Publish a commit and move the branch to it from where it must be."""
+        self.publish(commit, old)
+        self.user.set_ref(self.ref, commit, old or "0" * len(commit))
+
+    def project(self, trees: GitTrees, parent: str, before: TreeHash, after: TreeHash) -> TreeHash:
+        """The parent commit's tree with what changed between two captured trees."""
+        committed = TreeHash(self.depot.text("rev-parse", f"{parent}^{{tree}}"))
+        entries = {
+            change.path: change.after
+            for change in trees.changes(before, after)
+            if _is_kept(trees, change) and not self._inside_submodule(trees, committed, change.path)
+        }
+        return trees.overlay(committed, entries) if entries else committed
+
+    def _inside_submodule(self, trees: GitTrees, tree: TreeHash, path: str) -> bool:
+        above = ["/".join(path.split("/")[:n]) for n in range(1, path.count("/") + 1)]
+        return any(entry.mode == SUBMODULE for entry in trees.entries(tree, above).values())
+
+    def cards(self, start: str | None = None) -> Iterator[CardRecord]:
+        """The cards committed on this branch (or below another commit), oldest first."""
+        found = [
+            CardRecord(
+                self.run,
+                card,
+                commit.message.partition("\n")[0],
+                commit.id,
+                read_commit(self.user, commit.parents[0]).tree,
+                commit.tree,
+                commit.trailers("Flyball-Evidence"),
+            )
+            for commit in self._commits(start)
+            if self.run in commit.trailers("Flyball-Run") and commit.parents
+            for card in commit.trailers("Flyball-Card")
+        ]
+        return reversed(found)
+
+    def _commits(self, start: str | None) -> Iterator[Commit]:
+        """Commits from the newest card's down; on the run's branch, until the first foreign one."""
+        if start is None:
+            at = self.tip()
+            while at:
+                commit = read_commit(self.user, at)
+                if self.run not in commit.trailers("Flyball-Run"):
+                    return
+                yield commit
+                at = commit.parents[0] if commit.parents else None
+            return
+        args = ("rev-list", "--fixed-strings", f"--grep=Flyball-Run: {self.run}", start)
+        for name in self.user.text(*args).split():
+            yield read_commit(self.user, name)
+
+    def delete(self) -> None:
+        """Take the branch out of the user's repository."""
+        self.user.delete_ref(self.ref)
+        with suppress(OSError):
+            (self.repository.common / "refs/heads/flyball").rmdir()
+
+
+def _is_kept(trees: GitTrees, change: Changed) -> bool:
+    return change.after is None or trees.is_kept(change.after.blob)
+
+
+def add_worktree(user: Git, repository: Repository, place: Path, branch: str) -> None:
+    """Register an empty worktree on a branch; its files are ours to write."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    name = branch.removeprefix("refs/heads/")
+    user.call("worktree", "add", "--no-checkout", "--quiet", os.fspath(place), name)
+    if find_admin(repository, place) is None:
+        raise GitFailed(f"git made no worktree at {place}.", "Look at `git worktree list`.")
+
+
+def find_admin(repository: Repository, place: Path) -> Path | None:
+    """Where the repository keeps its notes about a worktree."""
+    for note in (repository.common / "worktrees").glob("*/gitdir"):
+        if Path(note.read_text().strip()) == place / ".git":
+            return note.parent
+    return None
+
+
+def share_index(index_git: Git, repository: Repository, place: Path, tree: str) -> None:
+    """Give the worktree's own index the state of a commit, so that git there sees the truth."""
+    admin = find_admin(repository, place)
+    if admin is None:
+        return
+    git = index_git.with_env(
+        GIT_INDEX_FILE=os.fspath(admin / "index"), GIT_WORK_TREE=os.fspath(place)
+    )
+    git.call("read-tree", tree)
+    git.call("update-index", "-q", "--refresh", ok=(0, 1))
+
+
+def remove_worktree(repository: Repository, place: Path) -> None:
+    """Take a worktree and the repository's notes about it away."""
+    admin = find_admin(repository, place)
+    shutil.rmtree(place, ignore_errors=True)
+    if admin:
+        shutil.rmtree(admin, ignore_errors=True)
+        with suppress(OSError):
+            admin.parent.rmdir()
+
+
+def read_commit(git: Git, name: str) -> Commit:
+    """A commit's tree, parents and message, as they are stored."""
+    raw = git.call("cat-file", "commit", name).out.decode(errors="replace")
+    header, _, message = raw.partition("\n\n")
+    fields = [line.split(" ", 1) for line in header.splitlines() if not line.startswith(" ")]
+    tree = next(value for key, value in fields if key == "tree")
+    parents = tuple(value for key, value in fields if key == "parent")
+    return Commit(name, TreeHash(tree), parents, message)
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks or control characters."""
+    return " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", text).split()) or "(no title)"
