@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from flyball.core.draft import Draft
 from flyball.core.effect import Inspect
-from flyball.core.evidence import SuiteReport, Strength, WeakeningReport, latest
-from flyball.core.gate import Passed, Verdict, proven
+from flyball.core.evidence import Strength, SuiteReport, WeakeningReport, latest
+from flyball.core.gate import judge_all, proven
 from flyball.core.phase import Phase
 from flyball.core.policy import OnWeakened
 from flyball.core.state import Asking, Ending
+from flyball.core.verdict import Case, Passed, Verdict
 
 
 def settle(d: Draft) -> None:
@@ -18,10 +19,10 @@ def settle(d: Draft) -> None:
         return
     judgement = verdict(d)
     if not isinstance(judgement, Passed):
-        _reject(d, str(judgement))
+        _reject(d, judgement.sentence)
         return
     d.set(verified_at=d.run.seq)
-    if _inspect(d) or _ask_about_weakening(d) or _review(d):
+    if _inspect(d) or _ask_about_weakening(d) or _stopped_by_gates(d) or _review(d):
         return
     finish(d, Ending.SUCCEEDED, "", needs_words=d.card.rejections > 0)
 
@@ -71,8 +72,28 @@ def _ask_about_weakening(d: Draft) -> bool:
         d.think()
     else:
         count = len(report.findings)
-        d.ask(Asking.WEAKENED_TESTS, f"{count} tests got easier to pass, first {what}. Accept that?")
+        d.ask(
+            Asking.WEAKENED_TESTS, f"{count} tests got easier to pass, first {what}. Accept that?"
+        )
     return True
+
+
+def _stopped_by_gates(d: Draft) -> bool:
+    """The template's own gates; weakened tests are a question of their own."""
+    card = d.card
+    case = Case(card.evidence, card.tree, card.base, card.claims)
+    for use, judgement in judge_all(card.template, case):
+        if use.type == "tests_not_weakened" or isinstance(judgement, Passed):
+            continue
+        if d.card.rejections >= d.run.policy.max_rejections:
+            finish(d, Ending.FAILED, f"The gate {use.type} did not pass: {judgement.sentence}")
+            return True
+        d.set(rejections=card.rejections + 1)
+        d.enter(Phase.EXECUTE)
+        d.say("rejection", f"The gate {use.type} did not pass: {judgement.sentence}")
+        d.think()
+        return True
+    return False
 
 
 def _review(d: Draft) -> bool:

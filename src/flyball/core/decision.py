@@ -38,11 +38,13 @@ APPEALABLE = frozenset(
 )
 """Objections that a person may set aside; the others are promises."""
 
+CHECKPOINT_FORM = "goal, findings, proposed_action, files, verify_with"
+
 RECOVERY = {
-    Phase.ANALYZE_CODE: "State a checkpoint first: goal, findings, proposed_action, files, verify_with.",
-    Phase.RESEARCH: "State a checkpoint first: goal, findings, proposed_action, files, verify_with.",
+    Phase.ANALYZE_CODE: f"State a checkpoint first: {CHECKPOINT_FORM}.",
+    Phase.RESEARCH: f"State a checkpoint first: {CHECKPOINT_FORM}.",
     Phase.DESIGN: "Think, write a note, then state a checkpoint.",
-    Phase.CHECKPOINT: "State the checkpoint now: goal, findings, proposed_action, files, verify_with.",
+    Phase.CHECKPOINT: f"State the checkpoint now: {CHECKPOINT_FORM}.",
     Phase.EXECUTE: "",
     Phase.VERIFY: "Run `test` or `check`; to change something, state a new checkpoint.",
     Phase.FINAL: "Answer in words; the work is over.",
@@ -81,7 +83,10 @@ def out_of_role(_run: RunState, card: CardState, call: Call) -> str | None:
     if call.access in ROLE_TOOLS[card.role]:
         return None
     allowed = " and ".join(sorted(access.value for access in ROLE_TOOLS[card.role]))
-    return f"A {card.role} may use only {allowed} tools, so `{call.tool}` is not made. Report what you found instead."
+    return (
+        f"A {card.role} may use only {allowed} tools, so `{call.tool}` is not made. "
+        "Report what you found instead."
+    )
 
 
 def no_tools(run: RunState, _card: CardState, call: Call) -> str | None:
@@ -94,7 +99,9 @@ def budget_spent(run: RunState, _card: CardState, call: Call) -> str | None:
     if call.tool in FREE_TOOLS:
         return None
     if used_up := is_exhausted(run.budget, run.spend):
-        return f"`{call.tool}` is not made: {used_up}. Sum up in words what is done and what is left."
+        return (
+            f"`{call.tool}` is not made: {used_up}. Sum up in words what is done and what is left."
+        )
     return None
 
 
@@ -102,8 +109,8 @@ def reserve_only(run: RunState, card: CardState, call: Call) -> str | None:
     if not is_reserved(run.budget, run.spend, call, has_mutated=card.has_changed):
         return None
     return (
-        f"`{call.tool}` is not made: the last {run.budget.reserve} calls of the budget are kept for "
-        "verification. Run `test` or `check`, or stop and say what is left."
+        f"`{call.tool}` is not made: the last {run.budget.reserve} calls of the budget are kept "
+        "for verification. Run `test` or `check`, or stop and say what is left."
     )
 
 
@@ -118,21 +125,22 @@ def checkpoint_owed(run: RunState, card: CardState, call: Call) -> str | None:
     names = ", ".join(outside)
     return (
         f"`{call.tool}` would change {names}, which the checkpoint did not name, and "
-        f"{len(card.drift)} such files were changed already. State a new checkpoint that names them."
+        f"{len(card.drift)} such files were changed already. "
+        "State a new checkpoint that names them."
     )
 
 
 def outside(_run: RunState, _card: CardState, call: Call) -> str | None:
     for fact in call.paths:
         if not fact.inside:
-            return f"{fact.path} is outside the workspace. Name a path inside it, relative to its root."
+            return f"{fact.path} is outside the workspace. Name a path inside it, from its root."
     return None
 
 
 def protected(run: RunState, _card: CardState, call: Call) -> str | None:
     for fact in call.paths:
         if fact.write and fact.protected and not _may_modify_itself(run, fact.path):
-            return f"{fact.path} is protected: {fact.protected}. Leave it alone, or ask the user to change it."
+            return f"{fact.path} is protected: {fact.protected}. Leave it to the user."
     return None
 
 
@@ -159,7 +167,7 @@ def unattended_bash(run: RunState, _card: CardState, call: Call) -> str | None:
 
 def command_refused(_run: RunState, _card: CardState, call: Call) -> str | None:
     fact = call.command
-    if fact is None or fact.decision != "deny" or call.digest in _card.granted:
+    if fact is None or fact.decision != "deny":
         return None
     return f"The command is not allowed: {fact.reason} Use a simpler command, or another tool."
 
@@ -167,7 +175,9 @@ def command_refused(_run: RunState, _card: CardState, call: Call) -> str | None:
 def confirmation_missing(_run: RunState, _card: CardState, call: Call) -> str | None:
     if not call.destructive or call.confirmed:
         return None
-    return f"`{call.tool}` {call.destructive}. If that is meant, repeat the call with confirm: true."
+    return (
+        f"`{call.tool}` {call.destructive}. If that is meant, repeat the call with confirm: true."
+    )
 
 
 def refused_by_a_person(_run: RunState, card: CardState, call: Call) -> str | None:
@@ -179,9 +189,7 @@ def refused_by_a_person(_run: RunState, card: CardState, call: Call) -> str | No
 def repeated_after_denial(_run: RunState, card: CardState, call: Call) -> str | None:
     for denial in card.denials:
         if denial.digest == call.digest and denial.times >= 3:
-            return (
-                f"This very call was denied {denial.times} times: {denial.reason} Do something else."
-            )
+            return f"Denied {denial.times} times already: {denial.reason} Do something else."
     return None
 
 
@@ -227,8 +235,11 @@ def judge(run: RunState, card: CardState, call: Call) -> Decision:
     if call.fault:
         return Deny("malformed", call.fault)
     for objection in OBJECTIONS:
+        name = objection.__name__
+        if name in APPEALABLE and call.digest in card.granted:
+            continue
         if reason := objection(run, card, call):
-            return Deny(objection.__name__, reason)
+            return Deny(name, reason)
     if (doubt := _doubt(run, card, call)) and call.digest not in card.granted:
         return Allow() if run.policy.assume_yes else doubt
     return Allow()
@@ -270,4 +281,6 @@ def is_named(path: str, names: set[str]) -> bool:
 
 
 def _may_modify_itself(run: RunState, path: str) -> bool:
-    return run.policy.self_modify and (path == "flyball.toml" or path.startswith(".flyball/templates/"))
+    return run.policy.self_modify and (
+        path == "flyball.toml" or path.startswith(".flyball/templates/")
+    )

@@ -38,16 +38,28 @@ class Draft:
     def owe(self, effect: AnyEffect) -> None:
         self.effects.append(effect)
 
+    @property
+    def has_debt(self) -> bool:
+        """Whether something is owed to this card from before."""
+        return any(getattr(owed.effect, "card", "") == self.card.id for owed in self.run.owed)
+
     def think(self, *, text_only: bool = False, wait: float = 0.0) -> None:
         """Ask the driver, in the phase and role the card has now."""
         card = self.card
         self.owe(
-            Think(
-                card=card.id, role=card.role, phase=card.phase, text_only=text_only, wait=wait
-            )
+            Think(card=card.id, role=card.role, phase=card.phase, text_only=text_only, wait=wait)
         )
 
     def reset_thread(self, reason: str) -> None:
+        """Owe a new thread; a question still owed to the old one is dropped."""
+        kept = tuple(
+            [
+                owed
+                for owed in self.run.owed
+                if not (isinstance(owed.effect, Think) and owed.effect.card == self.card.id)
+            ]
+        )
+        self.run = replace(self.run, owed=kept)
         self.owe(ResetThread(card=self.card.id, reason=reason))
 
     def close(self) -> None:

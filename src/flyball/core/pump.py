@@ -7,16 +7,16 @@ from msgspec.structs import replace
 from flyball.core.budget import cost
 from flyball.core.call import Access, Call
 from flyball.core.closing import settle, verdict
-from flyball.core.decision import Allow, Ask, Deny, judge, may_build
+from flyball.core.decision import Allow, Ask, Deny, judge
 from flyball.core.draft import Draft
 from flyball.core.effect import Perform
 from flyball.core.evidence import is_failing
-from flyball.core.gate import Passed
 from flyball.core.guard import Step
 from flyball.core.intent import LIMITS, Intent
 from flyball.core.library import template_for
-from flyball.core.phase import RECON, Phase
+from flyball.core.phase import Phase
 from flyball.core.state import Asking, Denial, Judged
+from flyball.core.verdict import Passed
 from flyball.errors import IllegalEvent
 
 KEPT_DENIALS = 12
@@ -100,23 +100,19 @@ def _deny(d: Draft, call: Call, decision: Deny) -> None:
         return
     if decision.code == "checkpoint_owed" and d.card.phase is Phase.EXECUTE:
         d.enter(Phase.CHECKPOINT)
-    elif decision.code == "out_of_phase" and call.access is Access.MUTATE:
-        _demand_checkpoint(d)
     if reason := d.observe(Step(call=call.digest, outcome="", kind="refused")):
         d.ask(Asking.GUARD, f"Stopped by a guard. {reason}.")
-
-
-def _demand_checkpoint(d: Draft) -> None:
-    """A write attempted in recon moves the card to where only a checkpoint helps."""
-    if d.card.phase.is_in(RECON) and may_build(d.run, d.card) and d.card.role == "executor":
-        d.say("guidance", "State a checkpoint before you write.")
 
 
 def _remember(denials: tuple[Denial, ...], call: Call, decision: Deny) -> tuple[Denial, ...]:
     for i, denial in enumerate(denials):
         if denial.digest == call.digest:
             again = replace(
-                denial, call=call.id, code=decision.code, reason=denial.reason, times=denial.times + 1
+                denial,
+                call=call.id,
+                code=decision.code,
+                reason=denial.reason,
+                times=denial.times + 1,
             )
             return (*denials[:i], *denials[i + 1 :], again)
     new = Denial(call.id, call.tool, call.digest, decision.code, decision.reason)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core.budget import Extension
 from flyball.core.call import Access, Call
 from flyball.core.closing import finish, settle
-from flyball.core.decision import APPEALABLE, may_build
+from flyball.core.decision import APPEALABLE, is_named, may_build
 from flyball.core.draft import Draft
 from flyball.core.event import (
     Answered,
@@ -33,10 +32,10 @@ from flyball.core.event import (
     ThreadReset,
 )
 from flyball.core.evidence import AnyEvidence, SuiteReport, TreeHash, is_failing
-from flyball.core.guard import Memory, Step, digest, fingerprint
+from flyball.core.guard import Kind, Memory, Step, digest, fingerprint
 from flyball.core.phase import RECON, Phase
-from flyball.core.pump import go_on, promote, pump, take_back
-from flyball.core.state import Asking, Checkpoint, Ending, Remark
+from flyball.core.pump import go_on, promote, take_back
+from flyball.core.state import Asking, Checkpoint, Clock, Ending, Remark
 from flyball.errors import IllegalEvent
 
 EMPTY_REPLY = "Your reply was empty. Make a call, or stop with an answer in words."
@@ -50,9 +49,7 @@ STATE_IT = (
 def reply(d: Draft, event: DriverReplied) -> None:
     """The driver spoke: pass on its calls, or find out what its silence means."""
     usage = event.usage
-    d.spend(
-        input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, money=usage.money
-    )
+    d.spend(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, money=usage.money)
     d.set(turns=d.card.turns + 1)
     if d.card.is_summing_up:
         d.set(answer=event.text or d.card.answer, is_summing_up=False)
@@ -67,8 +64,6 @@ def reply(d: Draft, event: DriverReplied) -> None:
     d.set(driver_errors=0)
     if event.calls:
         d.set(queue=(*d.card.queue, *event.calls), continues=0)
-        if event.text:
-            d.set(answer=event.text)
         go_on(d, event.usage.input_tokens)
         return
     _reply_without_calls(d, event)
@@ -86,13 +81,17 @@ def _reply_without_calls(d: Draft, event: DriverReplied) -> None:
         _nudge_on(d, "monologue", "You announced calls but made none. Make one, or stop.")
     elif not event.text.strip():
         _nudge_on(d, "refused", EMPTY_REPLY)
+    elif d.card.is_reviewing:
+        remark = Remark("reviewer", event.text)
+        d.set(continues=0, remarks=(*d.card.remarks, remark))
+        stop(d)
     else:
         d.set(continues=0, answer=event.text)
         stop(d)
 
 
-def _nudge_on(d: Draft, kind: str, text: str) -> None:
-    step = Step(call="reply", outcome=digest(text), kind="refused" if kind == "refused" else "monologue")
+def _nudge_on(d: Draft, kind: Kind, text: str) -> None:
+    step = Step(call="reply", outcome=digest(text), kind=kind)
     d.say("guidance", text)
     if reason := d.observe(step):
         d.ask(Asking.GUARD, f"Stopped by a guard. {reason}.")
@@ -144,9 +143,7 @@ def _leave_recon(d: Draft) -> None:
 def last_word(d: Draft, event: DriverReplied) -> None:
     """In `final` the driver only answers; whatever it asks for besides is not made."""
     usage = event.usage
-    d.spend(
-        input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, money=usage.money
-    )
+    d.spend(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, money=usage.money)
     if event.calls:
         d.spend(blocked=len(event.calls))
     d.set(turns=d.card.turns + 1, answer=event.text.strip() or d.card.answer)
@@ -180,15 +177,25 @@ def call_returned(d: Draft, event: CallReturned) -> None:
     _take_evidence(d, event.evidence)
     if event.undone:
         names = ", ".join(event.undone)
-        d.say("guidance", f"`{call.tool}` changed {names}; that was undone, it is not allowed here.")
+        d.say(
+            "guidance", f"`{call.tool}` changed {names}; that was undone, it is not allowed here."
+        )
     if reason := d.observe(_step(call, event)):
         d.ask(Asking.GUARD, f"Stopped by a guard. {reason}.")
         return
     go_on(d)
 
 
+STEP_KIND: dict[Access, Kind] = {
+    Access.READ: "read",
+    Access.MUTATE: "mutate",
+    Access.VERIFY: "verify",
+    Access.CHECKPOINT: "checkpoint",
+}
+
+
 def _step(call: Call, event: CallReturned) -> Step:
-    kind = {Access.READ: "read", Access.MUTATE: "mutate", Access.VERIFY: "verify"}[call.access]
+    kind = STEP_KIND[call.access]
     failing = [item for item in event.evidence if is_failing(item)]
     names = sorted(
         {f.name for item in failing if isinstance(item, SuiteReport) for f in item.failures}
@@ -197,7 +204,7 @@ def _step(call: Call, event: CallReturned) -> Step:
     return Step(
         call=call.digest,
         outcome=event.outcome.digest,
-        kind=kind,  # pyright: ignore[reportArgumentType]
+        kind=kind,
         ok=event.outcome.ok,
         tree=event.tree,
         error=fingerprint(error) if error else "",
@@ -265,7 +272,9 @@ def appealed(d: Draft, event: Appealed) -> None:
         seen = replace(denial, appealed=True)
         d.set(denials=(*d.card.denials[:i], seen, *d.card.denials[i + 1 :]))
         if denial.code in APPEALABLE:
-            text = f"`{denial.tool}` was refused: {denial.reason} The driver objects: {event.reason}"
+            text = (
+                f"`{denial.tool}` was refused: {denial.reason} The driver objects: {event.reason}"
+            )
             d.ask(Asking.APPEAL, text, appeal=denial.digest)
             return
         d.say("denial", f"Noted, but this rule has no exception: {denial.reason}", event.call)
@@ -375,11 +384,12 @@ def _on_guard(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> No
 
 
 def _on_rest(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
-    if event.granted:
-        d.set(continues=0)
-        go_on(d)
-    else:
+    if not event.granted:
         give_up(d, "A person did not want the run to go on.")
+        return
+    d.set(continues=0)
+    if not d.has_debt:
+        go_on(d)
 
 
 ANSWERS = {
@@ -429,7 +439,7 @@ def resumed(d: Draft, event: Resumed) -> None:
     d.set(continues=0)
     if kind is Asking.GUARD:
         d.reset_thread("a guard stopped the last thread")
-    else:
+    elif not d.has_debt:
         go_on(d)
 
 
@@ -448,18 +458,16 @@ def cancel(d: Draft, event: Cancelled) -> None:
 
 
 def thread_reset(d: Draft, _event: ThreadReset) -> None:
-    d.set(attempt=d.card.attempt + 1, memory=Memory())
+    d.set(attempt=d.card.attempt + 1, memory=Memory(), clock=Clock())
     go_on(d)
 
 
 def closed(d: Draft, event: CardClosed) -> None:
     """The last row: only a proven card, or one that had nothing to prove, succeeds."""
-    card = d.card
     if event.error:
         d.set(ending=Ending.FAILED, ending_reason=event.error)
     d.set(commit=event.commit)
     d.enter(Phase.SUCCEEDED if d.card.ending is Ending.SUCCEEDED else Phase.FAILED)
-    _ = card
 
 
 def _set_tree(d: Draft, tree: TreeHash, changed: tuple[str, ...]) -> None:
@@ -467,8 +475,8 @@ def _set_tree(d: Draft, tree: TreeHash, changed: tuple[str, ...]) -> None:
     card = d.card
     if tree == card.tree:
         return
-    named = set(card.checkpoint.files) if card.checkpoint else set[str]()
-    drift = tuple([p for p in changed if not _is_named(p, named) and p not in card.drift])
+    named = {*card.checkpoint.files, *card.drift} if card.checkpoint else set[str]()
+    drift = tuple([path for path in changed if not is_named(path, named)])
     d.set(
         tree=tree,
         mutated_at=d.run.seq,
@@ -476,10 +484,6 @@ def _set_tree(d: Draft, tree: TreeHash, changed: tuple[str, ...]) -> None:
         drift=(*card.drift, *drift),
         is_reviewed=False,
     )
-
-
-def _is_named(path: str, names: set[str]) -> bool:
-    return path in names or any(name.endswith("/") and path.startswith(name) for name in names)
 
 
 def _take_evidence(d: Draft, evidence: tuple[AnyEvidence, ...]) -> None:

@@ -101,6 +101,7 @@ class Clock(msgspec.Struct, frozen=True, omit_defaults=True):
 
     plan: float = 0.0
     build: float = 0.0
+    warned: tuple[str, ...] = ()
 
 
 class Remark(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -125,6 +126,7 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     was: Phase = Phase.ANALYZE_CODE
     attempt: int = 1
     turns: int = 0
+    at: float = 0.0
 
     checkpoint: Checkpoint | None = None
     drift: tuple[str, ...] = ()
@@ -176,9 +178,10 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
         """As whom the driver thinks now."""
         if self.is_reviewing:
             return "reviewer"
-        if self.phase is Phase.ANALYZE_CODE and Phase.RESEARCH in self.template.phases:
+        studies = Phase.RESEARCH in self.template.phases
+        if self.phase is Phase.ANALYZE_CODE and studies and self.template.may_mutate:
             return "researcher"
-        return self.template.role
+        return self.template.role.value
 
     @property
     def proof(self) -> Strength:
@@ -215,7 +218,9 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
     policy: Policy = Policy()
     project: Project = Project()
     base: TreeHash = ""
+    tree: TreeHash = ""
     branch: str = ""
+    wished_budget: int | None = None
     cards: tuple[CardState, ...] = ()
     coordinator: Coordinator | None = None
     owed: tuple[Owed, ...] = ()

@@ -31,7 +31,8 @@ from flyball.core.event import (
     ThreadReset,
 )
 from flyball.core.phase import ENDINGS, LIVE, RECON, Phase, regions
-from flyball.core.phase import Phase as P
+
+P = Phase
 
 STAY = "stay"
 HISTORY = "history"
@@ -68,7 +69,17 @@ def on(region: str, event: type[Event], rule: Rule, *targets: str) -> Row:
 
 
 ROWS: tuple[Row, ...] = (
-    on(RECON, DriverReplied, rules.reply, STAY, P.RESEARCH, P.DESIGN, P.CHECKPOINT, P.FINAL, P.PAUSED),
+    on(
+        RECON,
+        DriverReplied,
+        rules.reply,
+        STAY,
+        P.RESEARCH,
+        P.DESIGN,
+        P.CHECKPOINT,
+        P.FINAL,
+        P.PAUSED,
+    ),
     on(RECON, DriverFailed, rules.driver_failed, STAY, P.PAUSED),
     on(RECON, CallReturned, rules.call_returned, STAY, P.PAUSED),
     on(RECON, CallInterrupted, rules.call_interrupted, STAY, P.PAUSED),
@@ -102,7 +113,9 @@ ROWS: tuple[Row, ...] = (
     on(P.FINAL, CardClosed, rules.closed, P.SUCCEEDED, P.FAILED),
     on(P.PAUSED, Answered, rules.answered, HISTORY, P.CHECKPOINT, P.EXECUTE, P.FINAL, P.PAUSED),
     on(P.PAUSED, Resumed, rules.resumed, HISTORY, STAY, P.CHECKPOINT, P.EXECUTE, P.FINAL),
-    on(P.PAUSED, Extended, rules.extended_in_pause, HISTORY, STAY, P.CHECKPOINT, P.EXECUTE, P.FINAL),
+    on(
+        P.PAUSED, Extended, rules.extended_in_pause, HISTORY, STAY, P.CHECKPOINT, P.EXECUTE, P.FINAL
+    ),
     on(P.PAUSED, PauseAsked, rules.stay, STAY),
     on(LIVE, ThreadReset, rules.thread_reset, STAY, P.CHECKPOINT, P.EXECUTE, P.FINAL, P.PAUSED),
     on(LIVE, EvidenceTaken, rules.evidence_seen, STAY),

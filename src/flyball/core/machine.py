@@ -1,0 +1,159 @@
+"""The governor's first verb: what an event makes of a run. Pure, complete, and the only way on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from flyball.core import course
+from flyball.core.draft import Draft, drop_owed, number
+from flyball.core.effect import AnyEffect
+from flyball.core.event import AnyEvent, CardEvent, Event, name_of
+from flyball.core.guard import Level, time_trip
+from flyball.core.phase import Phase
+from flyball.core.state import Asking, CardState, Clock, RunState, Transition
+from flyball.core.table import MOVES, ROWS, Row
+from flyball.errors import IllegalEvent
+
+
+def advance(state: RunState, event: AnyEvent) -> Transition:
+    """Apply one event. An illegal one raises and changes nothing."""
+    run = replace(state, seq=state.seq + 1, at=event.at or state.at)
+    if event.effect:
+        run = _settle_debt(run, event)
+    if isinstance(event, CardEvent):
+        card = run.card(event.card)
+        if card is None:
+            raise IllegalEvent(f"run {run.run!r} has no card {event.card!r}")
+        if run.has_ended:
+            raise IllegalEvent(f"run {run.run!r} has ended")
+        run, effects = _move(run, card, event)
+    else:
+        run, effects = _run_event(run, event)
+    return Transition(number(run, effects), tuple(effects))
+
+
+def replay(events: Iterable[AnyEvent], state: RunState | None = None) -> RunState:
+    """Fold a journal into the state it stands for."""
+    now = state or RunState()
+    for event in events:
+        now = advance(now, event).state
+    return now
+
+
+class Move(NamedTuple):
+    """An event that is legal now; `card` is empty for the run's own events."""
+
+    card: str
+    event: str
+
+
+def moves(state: RunState) -> tuple[Move, ...]:
+    """Which events are legal now, in a fixed order: the run's first, then each card's."""
+    found = [Move("", name) for name in course.legal(state)]
+    for card in state.cards:
+        if state.has_ended or not card.is_live:
+            continue
+        seen: set[type[Event]] = set()
+        for row in ROWS:
+            ruling = MOVES.get((card.phase, row.event))
+            if ruling is row and row.event not in seen and issubclass(row.event, CardEvent):
+                seen.add(row.event)
+                found.append(Move(card.id, name_of(row.event)))
+    return tuple(found)
+
+
+def _settle_debt(run: RunState, event: Event) -> RunState:
+    owed = run.owed
+    kept = tuple([o for o in owed if o.n != event.effect])
+    if len(kept) == len(owed):
+        name = name_of(type(event))
+        raise IllegalEvent(f"{name} answers effect {event.effect}, which is not owed")
+    return replace(run, owed=kept)
+
+
+def _run_event(run: RunState, event: AnyEvent) -> tuple[RunState, list[AnyEffect]]:
+    run, effects = course.apply(run, event)
+    if not isinstance(event, course.SPREAD):
+        return run, effects
+    touched = False
+    for card in run.cards:
+        if not card.is_live or not course.concerns(card, event):
+            continue
+        if (card.phase, type(event)) in MOVES:
+            run, more = _move(run, card, event)
+            effects += more
+            touched = True
+    if not touched and course.needs_a_card(run, event):
+        raise IllegalEvent(f"{name_of(type(event))}: no card of run {run.run!r} waits for it")
+    return run, effects
+
+
+def _move(run: RunState, card: CardState, event: AnyEvent) -> tuple[RunState, list[AnyEffect]]:
+    """Apply the ruling row to one card."""
+    row = MOVES.get((card.phase, type(event)))
+    if row is None:
+        raise IllegalEvent(f"{name_of(type(event))} is not legal in {card.phase.value}")
+    draft = Draft(run, _freshen(card, event))
+    row.rule(draft, event)
+    _watch_clock(draft)
+    _check(row, card, draft.card)
+    run = _put(draft.run, draft.card)
+    effects = draft.effects
+    if not draft.card.is_live:
+        run = drop_owed(run, card.id)
+        run, more = course.card_ended(run, draft.card)
+        effects = [*more]
+    return run, effects
+
+
+def _freshen(card: CardState, event: Event) -> CardState:
+    """Clear what only the last event said, and let the clock of the phase run."""
+    elapsed = max(0.0, event.at - card.at) if event.at and card.at else 0.0
+    clock = card.clock
+    if elapsed and card.phase.parent in ("plan", "build"):
+        if card.phase.parent == "plan":
+            clock = Clock(clock.plan + elapsed, clock.build, clock.warned)
+        else:
+            clock = Clock(clock.plan, clock.build + elapsed, clock.warned)
+    return replace(card, said=(), judged=(), tripped=(), clock=clock, at=event.at or card.at)
+
+
+def _watch_clock(d: Draft) -> None:
+    """The time guard: it nudges once per region and rests the card when the time is up."""
+    card = d.card
+    parent = card.phase.parent
+    if parent not in ("plan", "build"):
+        return
+    spent = card.clock.plan if parent == "plan" else card.clock.build
+    trip = time_trip(parent, spent, d.run.policy.guards)
+    if trip is None or (trip.level is Level.SOFT and parent in card.clock.warned):
+        return
+    if trip.level is Level.SOFT:
+        d.set(clock=Clock(card.clock.plan, card.clock.build, (*card.clock.warned, parent)))
+    if reason := d.heed((trip,)):
+        d.ask(Asking.GUARD, f"Stopped by a guard. {reason}.")
+
+
+def _check(row: Row, before: CardState, after: CardState) -> None:
+    if (
+        row.target(before.phase, before.was, after.phase) is None
+        and after.phase is not before.phase
+    ):
+        raise IllegalEvent(
+            f"{row.rule_name} went from {before.phase.value} to {after.phase.value}, "
+            "which its row does not allow"
+        )
+
+
+def _put(run: RunState, card: CardState) -> RunState:
+    cards = tuple([card if each.id == card.id else each for each in run.cards])
+    return replace(run, cards=cards)
+
+
+def phase_of(state: RunState, card: str = "") -> Phase | None:
+    """Where a card stands: the named one, or the last."""
+    found = state.card(card) if card else (state.cards[-1] if state.cards else None)
+    return found.phase if found else None

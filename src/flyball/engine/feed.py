@@ -1,0 +1,226 @@
+"""What watchers see: telemetry objects, projected from the same events that move the run.
+
+The objects are those of the event stream: every surface shows these and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from flyball.core.event import (
+    CallReturned,
+    CardEvent,
+    CheckpointStated,
+    DriverFailed,
+    DriverReplied,
+    Event,
+    EvidenceTaken,
+    Extended,
+    IntentRead,
+    Messaged,
+    RunStarted,
+    ThreadReset,
+    WorkspaceFailed,
+    WorkspaceReady,
+)
+from flyball.core.evidence import Evidence, is_failing, strength
+from flyball.core.message import PlanRequest, UserResponse
+from flyball.core.phase import Phase
+from flyball.core.state import CardState, RunState
+
+Telemetry = dict[str, Any]
+
+
+def telemetry(before: RunState, event: Event, after: RunState) -> tuple[Telemetry, ...]:
+    """Everything a watcher is told about one event, in the order it should be read."""
+    seq = after.seq
+    return tuple({**line, "seq": seq} for line in _lines(before, event, after))
+
+
+def _lines(before: RunState, event: Event, after: RunState) -> Iterator[Telemetry]:
+    yield from _about_run(event)
+    for card in after.cards:
+        previous = before.card(card.id)
+        if previous is card:
+            continue
+        if isinstance(event, CardEvent) and event.card == card.id:
+            yield from _about_event(card, event)
+        yield from _about_card(previous, card)
+    if after.spend.calls != before.spend.calls or after.budget != before.budget:
+        yield {"type": "budget", "used": after.spend.calls, "limit": after.budget.limit}
+    if isinstance(event, Messaged):
+        yield from _about_message(after, event)
+
+
+def _about_run(event: Event) -> Iterator[Telemetry]:
+    match event:
+        case RunStarted():
+            yield {"type": "run", "run": event.run, "request": event.request}
+        case IntentRead():
+            yield {
+                "type": "intent",
+                "intent": event.intent.value,
+                "budget": event.budget,
+                "confidence": event.confidence,
+                "reasons": list(event.reasons),
+                "by": event.by,
+            }
+        case WorkspaceReady():
+            yield {
+                "type": "workspace",
+                "branch": event.branch,
+                "sandbox": event.project.sandbox,
+                "runners": list(event.project.runners),
+            }
+        case WorkspaceFailed():
+            yield {"type": "error", "code": "workspace", "message": event.error}
+        case Extended():
+            yield {
+                "type": "extension",
+                "by": event.by,
+                "calls": event.calls,
+                "why": event.why,
+            }
+        case _:
+            return
+
+
+def _about_event(card: CardState, event: CardEvent) -> Iterator[Telemetry]:
+    match event:
+        case DriverReplied():
+            if event.text:
+                yield {"type": "text", "card": card.id, "role": card.role, "text": event.text}
+            yield {
+                "type": "usage",
+                "card": card.id,
+                "model": event.model,
+                "input_tokens": event.usage.input_tokens,
+                "output_tokens": event.usage.output_tokens,
+                "money": event.usage.money,
+            }
+        case DriverFailed():
+            yield {"type": "error", "code": "driver", "card": card.id, "message": event.error}
+        case CallReturned():
+            yield from _about_outcome(card, event)
+        case CheckpointStated():
+            yield {
+                "type": "checkpoint",
+                "card": card.id,
+                "goal": event.goal,
+                "findings": event.findings,
+                "proposed_action": event.proposed_action,
+                "files": list(event.files),
+                "verify_with": list(event.verify_with),
+            }
+        case EvidenceTaken():
+            for item in event.evidence:
+                yield _evidence(card, item)
+        case ThreadReset():
+            yield {"type": "thread", "card": card.id, "reason": event.reason}
+        case _:
+            return
+
+
+def _about_outcome(card: CardState, event: CallReturned) -> Iterator[Telemetry]:
+    outcome = event.outcome
+    yield {
+        "type": "call",
+        "card": card.id,
+        "call": event.call,
+        "state": "returned",
+        "ok": outcome.ok,
+        "elapsed": outcome.elapsed,
+        "bytes": outcome.bytes,
+        "summary": outcome.text.strip().partition("\n")[0][:200],
+    }
+    if patch := outcome.data.get("patch"):
+        yield {"type": "patch", "card": card.id, "event": outcome.data.get("event"), "patch": patch}
+    for item in event.evidence:
+        yield _evidence(card, item)
+    if event.undone:
+        yield {"type": "undone", "card": card.id, "paths": list(event.undone)}
+
+
+def _evidence(card: CardState, item: Evidence) -> Telemetry:
+    body: Telemetry = msgspec.to_builtins(item)
+    kind = body.pop("type")
+    return {
+        "type": "evidence",
+        "card": card.id,
+        "kind": kind,
+        "passing": not is_failing(item),
+        "strength": strength(item).name.lower(),
+        "evidence": body,
+    }
+
+
+def _about_card(previous: CardState | None, card: CardState) -> Iterator[Telemetry]:
+    if previous is None:
+        yield {"type": "card", "card": card.id, "title": card.title, "status": card.status}
+    if previous is None or previous.phase is not card.phase:
+        yield from _about_phase(previous, card)
+    for judged in card.judged:
+        yield {
+            "type": "decision",
+            "card": card.id,
+            "call": judged.call,
+            "tool": judged.tool,
+            "decision": judged.answer,
+            "code": judged.code,
+            "reason": judged.reason,
+        }
+    for trip in card.tripped:
+        yield {"type": "guard", "card": card.id, "guard": trip.guard, "level": trip.level.value,
+               "reason": trip.reason}  # fmt: skip
+    for said in card.said:
+        if said.kind in ("rejection", "guidance"):
+            yield {"type": "governor", "card": card.id, "kind": said.kind, "text": said.text}
+    if card.question is not None and (previous is None or previous.question != card.question):
+        question = card.question
+        yield {
+            "type": "approval",
+            "card": card.id,
+            "question": question.id,
+            "kind": question.kind.value,
+            "text": question.text,
+            "call": msgspec.to_builtins(question.call) if question.call else None,
+        }
+
+
+def _about_phase(previous: CardState | None, card: CardState) -> Iterator[Telemetry]:
+    name = card.phase.name_for_people
+    if previous is None or previous.phase.name_for_people != name:
+        yield {"type": "phase", "phase": name, "label": card.phase.label, "card": card.id}
+    if previous is not None and previous.status != card.status:
+        yield {
+            "type": "card",
+            "card": card.id,
+            "title": card.title,
+            "status": card.status,
+            "ending": card.ending.value if card.ending else None,
+            "proof": card.proof.label,
+            "commit": card.commit,
+        }
+
+
+def _about_message(after: RunState, event: Messaged) -> Iterator[Telemetry]:
+    message = event.message
+    if isinstance(message, PlanRequest):
+        limit = after.policy.max_iterations
+        yield {"type": "iteration", "iteration": message.iteration, "limit": limit}
+    if isinstance(message, UserResponse):
+        last = after.cards[-1] if after.cards else None
+        yield {
+            "type": "final",
+            "status": message.status.value,
+            "iterations": message.iterations,
+            "goal_achieved": message.goal_achieved,
+            "message": message.message,
+            "issues": list(message.issues),
+            "next_actions": msgspec.to_builtins(message.next_actions),
+            "ending": last.ending.value if last and last.ending else None,
+            "proof": last.proof.label if last and last.phase is not Phase.CANCELLED else "",
+        }
