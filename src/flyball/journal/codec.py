@@ -1,0 +1,64 @@
+"""Events and states as bytes. What every release wrote, every later one reads.
+
+A stored event carries the version of the codec that wrote it; `UPGRADES[n]` turns the plain data of
+version n into that of version n + 1. A stored state is only a cache of the fold: one from another
+version is folded anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from flyball.core.event import AnyEvent, Event
+from flyball.core.state import RunState
+from flyball.core.thread import Line
+from flyball.errors import Corrupt, SchemaTooNew
+
+Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
+
+UPGRADES: tuple[Upgrade, ...] = ()
+VERSION = len(UPGRADES) + 1
+
+_encoder = msgspec.json.Encoder()
+_event = msgspec.json.Decoder(AnyEvent)
+_state = msgspec.json.Decoder(RunState)
+_line = msgspec.json.Decoder(Line)
+
+
+def encode(value: Event | RunState | Line) -> bytes:
+    return _encoder.encode(value)
+
+
+def decode_event(body: bytes, version: int = VERSION) -> AnyEvent:
+    """Read an event that any release has written."""
+    try:
+        if version == VERSION:
+            return _event.decode(body)
+        if version > VERSION:
+            raise SchemaTooNew(
+                f"An event was written by a later release (format {version}, ours is {VERSION}).",
+                "Upgrade flyball.",
+            )
+        data: dict[str, Any] = msgspec.json.decode(body)
+        for upgrade in UPGRADES[version - 1 :]:
+            data = upgrade(data)
+        return msgspec.convert(data, AnyEvent)
+    except msgspec.MsgspecError as error:
+        raise Corrupt(f"A stored event cannot be read: {error}.") from error
+
+
+def decode_state(body: bytes, version: int) -> RunState | None:
+    """The cached state, or None when it must be folded anew."""
+    if version != VERSION:
+        return None
+    try:
+        return _state.decode(body)
+    except msgspec.MsgspecError:
+        return None
+
+
+def decode_line(body: bytes) -> Line:
+    return _line.decode(body)

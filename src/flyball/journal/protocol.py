@@ -1,0 +1,99 @@
+"""The journal: an append-only log of events, with the present state beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from flyball.core.effect import Owed
+from flyball.core.event import AnyEvent
+from flyball.core.state import RunState
+from flyball.core.thread import Line
+
+
+class Intention(msgspec.Struct, frozen=True):
+    """The record that an effect is about to be performed.
+
+    `is_repeat` says that an earlier process intended the same and did not report back: what it did
+    is unknown and must be probed.
+    """
+
+    run: str
+    effect: int
+    key: str
+    is_repeat: bool
+
+
+class Lease(msgspec.Struct, frozen=True):
+    """The right to drive a run; the fence rises with every new holder."""
+
+    run: str
+    holder: str
+    fence: int
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One event and its place in the log."""
+
+    seq: int
+    event: AnyEvent
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """A line of the list of runs."""
+
+    run: str
+    request: str
+    status: str
+    created_at: float
+    updated_at: float
+    seq: int
+    holder: str = ""
+
+
+class Journal(Protocol):
+    """Where runs live. Every write of a driven run is fenced by its lease."""
+
+    async def acquire(
+        self, run: str, holder: str, now: float, ttl: float, is_dead: Callable[[str], bool]
+    ) -> Lease:
+        """Take the right to drive a run, or raise `LeaseHeld` with the live holder."""
+        ...
+
+    async def renew(self, lease: Lease, now: float, ttl: float) -> None:
+        """Keep the right; raises `LeaseHeld` when somebody else has taken it."""
+        ...
+
+    async def release(self, lease: Lease) -> None: ...
+
+    async def load(self, run: str) -> RunState:
+        """The present state of a run; an unknown run raises `NotFound`."""
+        ...
+
+    async def intend(self, lease: Lease, owed: Owed, now: float) -> Intention:
+        """Record that an effect is about to be performed."""
+        ...
+
+    async def commit(
+        self, lease: Lease, event: AnyEvent, state: RunState, lines: Sequence[Line]
+    ) -> None:
+        """Append an event with the state it leads to and the lines it adds, in one transaction."""
+        ...
+
+    async def events(self, run: str, after: int = 0) -> Sequence[Entry]: ...
+
+    async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[Line]: ...
+
+    async def runs(self) -> Sequence[Summary]: ...
+
+    async def post(self, run: str, event: AnyEvent) -> None:
+        """Leave an event for whoever drives the run."""
+        ...
+
+    async def collect(self, run: str) -> Sequence[AnyEvent]:
+        """Take the events that were left for this run."""
+        ...
+
+    async def close(self) -> None: ...

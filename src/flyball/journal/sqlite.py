@@ -1,0 +1,226 @@
+"""The embedded journal: one SQLite file per project, in WAL mode."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from flyball.core.effect import Owed
+from flyball.core.event import AnyEvent
+from flyball.core.machine import replay
+from flyball.core.state import RunState
+from flyball.core.thread import Line
+from flyball.errors import Conflict, Corrupt, JournalError, LeaseHeld, NotFound, SchemaTooNew
+from flyball.journal import codec
+from flyball.journal.migrations import MIGRATIONS
+from flyball.journal.protocol import Entry, Intention, Lease, Summary
+
+BUSY_MS = 10_000
+
+
+class SqliteJournal:
+    """A journal in a file; several processes may open it at once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _explained(path):
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._db.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._migrate()
+
+    def _migrate(self) -> None:
+        with self._transaction() as db:
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            if version > len(MIGRATIONS):
+                raise SchemaTooNew(
+                    f"{self.path} was written by a later release (schema {version}).",
+                    "Upgrade flyball.",
+                )
+            for script in MIGRATIONS[version:]:
+                for statement in filter(str.strip, script.split(";")):
+                    db.execute(statement)
+            db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+
+    @contextmanager
+    def _transaction(self) -> Generator[sqlite3.Connection]:
+        with _explained(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+
+    async def acquire(
+        self, run: str, holder: str, now: float, ttl: float, is_dead: Callable[[str], bool]
+    ) -> Lease:
+        with self._transaction() as db:
+            row = db.execute(
+                "SELECT holder, fence, expires_at FROM leases WHERE run = ?", (run,)
+            ).fetchone()
+            if row and row[0] not in ("", holder) and row[2] > now and not is_dead(row[0]):
+                raise LeaseHeld(run, row[0])
+            fence = (row[1] if row else 0) + 1
+            db.execute(
+                "INSERT INTO leases VALUES (?, ?, ?, ?) ON CONFLICT (run) DO UPDATE SET"
+                " holder = excluded.holder, fence = excluded.fence,"
+                " expires_at = excluded.expires_at",
+                (run, holder, fence, now + ttl),
+            )
+        return Lease(run, holder, fence)
+
+    async def renew(self, lease: Lease, now: float, ttl: float) -> None:
+        with self._transaction() as db:
+            self._check_fence(db, lease)
+            db.execute("UPDATE leases SET expires_at = ? WHERE run = ?", (now + ttl, lease.run))
+
+    async def release(self, lease: Lease) -> None:
+        with self._transaction() as db:
+            db.execute(
+                "UPDATE leases SET holder = '', expires_at = 0 WHERE run = ? AND fence = ?",
+                (lease.run, lease.fence),
+            )
+
+    def _check_fence(self, db: sqlite3.Connection, lease: Lease) -> None:
+        row = db.execute("SELECT holder, fence FROM leases WHERE run = ?", (lease.run,)).fetchone()
+        if row is None or row[1] != lease.fence:
+            raise LeaseHeld(lease.run, row[0] if row else "nobody")
+
+    async def load(self, run: str) -> RunState:
+        with _explained(self.path):
+            row = self._db.execute(
+                "SELECT codec, state, seq FROM runs WHERE run = ?", (run,)
+            ).fetchone()
+        if row is None:
+            raise NotFound("run", run, "`flyball runs list` shows the runs of this project.")
+        state = codec.decode_state(row[1], row[0])
+        if state is None:
+            state = replay(entry.event for entry in await self.events(run))
+        if state.seq != row[2]:
+            raise Corrupt(f"Run {run} has {row[2]} events but its state counts {state.seq}.")
+        return state
+
+    async def intend(self, lease: Lease, owed: Owed, now: float) -> Intention:
+        with self._transaction() as db:
+            self._check_fence(db, lease)
+            added = db.execute(
+                "INSERT OR IGNORE INTO intentions VALUES (?, ?, ?, ?)",
+                (lease.run, owed.n, now, lease.fence),
+            )
+            is_repeat = added.rowcount == 0
+        return Intention(lease.run, owed.n, f"{lease.run}/{owed.n}", is_repeat)
+
+    async def commit(
+        self, lease: Lease, event: AnyEvent, state: RunState, lines: Sequence[Line]
+    ) -> None:
+        body = codec.encode(state)
+        with self._transaction() as db:
+            self._check_fence(db, lease)
+            self._put_run(db, event, state, body)
+            db.execute(
+                "INSERT INTO events VALUES (?, ?, ?, ?, ?)",
+                (state.run, state.seq, event.at, codec.VERSION, codec.encode(event)),
+            )
+            if lines:
+                db.executemany(
+                    "INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    [
+                        (state.run, x.card, x.role, x.attempt, state.seq, n, codec.encode(x))
+                        for n, x in enumerate(lines)
+                    ],
+                )
+
+    def _put_run(
+        self, db: sqlite3.Connection, event: AnyEvent, state: RunState, body: bytes
+    ) -> None:
+        """Compare-and-set on the sequence: a gap or a double is refused."""
+        status = status_of(state)
+        if state.seq == 1:
+            db.execute(
+                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (state.run, state.request, status, event.at, event.at, 1, codec.VERSION, body),
+            )
+            return
+        done = db.execute(
+            "UPDATE runs SET status = ?, updated_at = ?, seq = ?, codec = ?, state = ?"
+            " WHERE run = ? AND seq = ?",
+            (status, event.at, state.seq, codec.VERSION, body, state.run, state.seq - 1),
+        )
+        if done.rowcount != 1:
+            raise Conflict(f"Event {state.seq} of run {state.run} does not follow its log.")
+
+    async def events(self, run: str, after: int = 0) -> Sequence[Entry]:
+        with _explained(self.path):
+            rows = self._db.execute(
+                "SELECT seq, codec, body FROM events WHERE run = ? AND seq > ? ORDER BY seq",
+                (run, after),
+            ).fetchall()
+        return [Entry(seq, codec.decode_event(body, version)) for seq, version, body in rows]
+
+    async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[Line]:
+        with _explained(self.path):
+            rows = self._db.execute(
+                "SELECT body FROM lines WHERE run = ? AND card = ? AND role = ? AND attempt = ?"
+                " ORDER BY seq, n",
+                (run, card, role, attempt),
+            ).fetchall()
+        return [codec.decode_line(body) for (body,) in rows]
+
+    async def runs(self) -> Sequence[Summary]:
+        with _explained(self.path):
+            rows = self._db.execute(
+                "SELECT r.run, request, status, created_at, updated_at, seq,"
+                " coalesce(l.holder, '') FROM runs r LEFT JOIN leases l ON l.run = r.run"
+                " ORDER BY created_at DESC, r.rowid DESC"
+            ).fetchall()
+        return [Summary(*row) for row in rows]
+
+    async def post(self, run: str, event: AnyEvent) -> None:
+        with self._transaction() as db:
+            db.execute(
+                "INSERT INTO inbox (run, codec, body) VALUES (?, ?, ?)",
+                (run, codec.VERSION, codec.encode(event)),
+            )
+
+    async def collect(self, run: str) -> Sequence[AnyEvent]:
+        with _explained(self.path):
+            waiting = self._db.execute("SELECT 1 FROM inbox WHERE run = ?", (run,)).fetchone()
+        if not waiting:
+            return ()
+        with self._transaction() as db:
+            rows = db.execute(
+                "SELECT codec, body FROM inbox WHERE run = ? ORDER BY id", (run,)
+            ).fetchall()
+            db.execute("DELETE FROM inbox WHERE run = ?", (run,))
+        return [codec.decode_event(body, version) for version, body in rows]
+
+    async def close(self) -> None:
+        self._db.close()
+
+
+def status_of(state: RunState) -> str:
+    """One word for the list of runs."""
+    if state.response is not None:
+        last = state.cards[-1] if state.cards else None
+        if last is not None and last.ending is not None and last.ending.value == "unverified":
+            return "unverified"
+        return state.response.status.value
+    return "paused" if state.paused and state.is_at_rest else "running"
+
+
+@contextmanager
+def _explained(path: Path) -> Generator[None]:
+    """SQLite's own errors, as ours, with what to do."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise JournalError(
+            f"The journal {path} cannot be used: {error}.",
+            "Check that the disk has room and that the file is writable and not damaged.",
+        ) from error
