@@ -1,0 +1,249 @@
+"""The functions of a Python test module, with what the runner makes of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from flyball.core.weakening.assertion import Assertion, assertions_of, dotted, is_literal
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Skip(NamedTuple):
+    """One reason not to run a test, or not to mind its failure."""
+
+    text: str
+    line: int
+
+
+class Routine(NamedTuple):
+    """A function or method of a test module."""
+
+    path: str
+    name: str
+    node: Definition
+    is_collected: bool
+    skips: tuple[Skip, ...]
+    cases: tuple[ast.expr, ...]
+    assertions: tuple[Assertion, ...]
+
+    @property
+    def shape(self) -> str:
+        """What it does, whatever it is called."""
+        arguments = ast.dump(self.node.args)
+        return "\n".join([arguments, *map(ast.dump, _without_docstring(self.node.body))])
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it does nothing at all."""
+        body = _without_docstring(self.node.body)
+        return all(
+            isinstance(stmt, ast.Pass)
+            or (isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant))
+            for stmt in body
+        )
+
+
+class Module(NamedTuple):
+    """A parsed test module."""
+
+    path: str
+    text: str
+    routines: Mapping[str, Routine]
+    constants: Mapping[str, ast.expr]
+
+
+def read_module(path: str, text: str) -> Module | None:
+    """Parse a test module, or None where it is not valid Python."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    constants = dict(_constants(tree.body))
+    skips = {name for name, value in constants.items() if _skip_names(value, frozenset())}
+    reader = Reader(path, constants, frozenset(skips), _helpers(tree))
+    routines = {routine.name: routine for routine in reader.routines(tree.body)}
+    for name in _removed_names(tree.body):
+        routines.pop(name, None)
+    return Module(path, text, routines, constants)
+
+
+def _constants(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
+    """Names bound to a value once at the top, and fixtures that only return a literal."""
+    for stmt in body:
+        match stmt:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                yield name, value
+            case ast.FunctionDef(name=name, body=[ast.Return(value=ast.expr() as value)]) if (
+                is_literal(value)
+            ):
+                yield name, value
+            case _:
+                continue
+
+
+def _helpers(tree: ast.Module) -> frozenset[str]:
+    """Functions of the module that assert on behalf of tests."""
+    return frozenset(
+        stmt.name
+        for stmt in tree.body
+        if isinstance(stmt, Definition)
+        and not stmt.name.startswith("test")
+        and any(True for _ in assertions_of(stmt.body))
+    )
+
+
+def _removed_names(body: Sequence[ast.stmt]) -> Iterator[str]:
+    """Tests that are defined and then unbound, rebound or switched off."""
+    for stmt in body:
+        targets = stmt.targets if isinstance(stmt, ast.Assign | ast.Delete) else []
+        for target in targets:
+            name = dotted(target)
+            yield name.removesuffix(".__test__")
+
+
+class Reader(NamedTuple):
+    """Walks a module's definitions, carrying what outer scopes say about inner ones."""
+
+    path: str
+    constants: Mapping[str, ast.expr]
+    skip_names: frozenset[str]
+    helpers: frozenset[str]
+
+    def routines(
+        self,
+        body: Sequence[ast.stmt],
+        prefix: str = "",
+        outer: tuple[Skip, ...] = (),
+        is_suite: bool = True,
+    ) -> Iterator[Routine]:
+        """Every function below these statements that could be reached by a test runner."""
+        outer = (*outer, *self._marks(body))
+        for stmt in body:
+            if isinstance(stmt, Definition):
+                yield self._routine(stmt, prefix, outer, is_suite)
+            elif isinstance(stmt, ast.ClassDef):
+                here = (*outer, *self._decorated(stmt.decorator_list))
+                is_run = is_suite and _is_suite(stmt)
+                yield from self.routines(stmt.body, f"{prefix}{stmt.name}.", here, is_run)
+            elif isinstance(stmt, ast.If):
+                live = not isinstance(stmt.test, ast.Constant) or bool(stmt.test.value)
+                yield from self.routines(
+                    stmt.body if live else stmt.orelse, prefix, outer, is_suite
+                )
+            elif isinstance(stmt, ast.Try):
+                yield from self.routines(stmt.body, prefix, outer, is_suite)
+
+    def _routine(
+        self, node: Definition, prefix: str, outer: tuple[Skip, ...], is_suite: bool
+    ) -> Routine:
+        skips = (*outer, *self._decorated(node.decorator_list), *_skipping(node.body))
+        return Routine(
+            path=self.path,
+            name=prefix + node.name,
+            node=node,
+            is_collected=is_suite and node.name.startswith("test"),
+            skips=skips,
+            cases=tuple(self._cases(node.decorator_list)),
+            assertions=tuple(assertions_of(node.body, self.helpers)),
+        )
+
+    def _marks(self, body: Sequence[ast.stmt]) -> Iterator[Skip]:
+        """`pytestmark` and skips that are called while the module or class is read."""
+        for stmt in body:
+            match stmt:
+                case ast.Assign(targets=[ast.Name(id="pytestmark")], value=value):
+                    marks = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+                    yield from self._decorated(marks)
+                case ast.Expr() | ast.If():
+                    yield from _skipping([stmt])
+                case _:
+                    continue
+
+    def _decorated(self, decorators: Sequence[ast.expr]) -> Iterator[Skip]:
+        for decorator in decorators:
+            if _skip_names(decorator, self.skip_names):
+                yield Skip(_plain(decorator), decorator.lineno)
+            elif dotted(getattr(decorator, "func", decorator)).endswith("parametrize"):
+                for node in ast.walk(decorator):
+                    if isinstance(node, ast.keyword) and node.arg == "marks":
+                        yield from self._decorated(
+                            node.value.elts if isinstance(node.value, ast.List) else [node.value]
+                        )
+
+    def _cases(self, decorators: Sequence[ast.expr]) -> Iterator[ast.expr]:
+        """The rows of every `parametrize`, also where they are listed under a name."""
+        for decorator in decorators:
+            if not isinstance(decorator, ast.Call):
+                continue
+            if not dotted(decorator.func).endswith("parametrize") or len(decorator.args) < 2:
+                continue
+            rows = decorator.args[1]
+            if isinstance(rows, ast.Name):
+                rows = self.constants.get(rows.id, rows)
+            yield from rows.elts if isinstance(rows, ast.List | ast.Tuple) else [rows]
+
+
+SKIPS = frozenset({"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure"})
+SKIP_CALLS = frozenset({"pytest.skip", "pytest.xfail", "pytest.importorskip", "self.skipTest"})
+
+
+def _skip_names(node: ast.expr, known: frozenset[str]) -> bool:
+    name = dotted(getattr(node, "func", node))
+    return bool(name) and (name.split(".")[-1] in SKIPS or name in known)
+
+
+def _skipping(body: Sequence[ast.stmt]) -> Iterator[Skip]:
+    """Statements in a body that skip the test when they are reached."""
+    for stmt in body:
+        if isinstance(stmt, Definition | ast.ClassDef):
+            continue
+        for node in ast.walk(stmt):
+            is_call = isinstance(node, ast.Call) and dotted(node.func) in SKIP_CALLS
+            raised = node.exc if isinstance(node, ast.Raise) else None
+            what = dotted(getattr(raised, "func", raised)) if raised else ""
+            if is_call or what.endswith("SkipTest"):
+                yield Skip(_plain(node), getattr(node, "lineno", 0))
+
+
+def _plain(node: ast.AST) -> str:
+    """A skip without its reason, which may be reworded freely."""
+    call = node.exc if isinstance(node, ast.Raise) else node
+    if not isinstance(call, ast.Call):
+        return ast.unparse(node)
+    name = dotted(call.func)
+    if name in SKIP_CALLS or name.endswith(("SkipTest", ".skip")):
+        return name
+    keywords = [kw for kw in call.keywords if kw.arg != "reason"]
+    args = [
+        arg
+        for arg in call.args
+        if not isinstance(arg, ast.Constant) or not isinstance(arg.value, str)
+    ]
+    return ast.unparse(ast.Call(call.func, args, keywords))
+
+
+def _is_suite(node: ast.ClassDef) -> bool:
+    """Whether a test runner looks into a class."""
+    is_named = node.name.startswith("Test")
+    is_case = any(dotted(base).split(".")[-1].endswith(("TestCase", "Test")) for base in node.bases)
+    switched_off = any(
+        isinstance(stmt, ast.Assign)
+        and any(dotted(target) == "__test__" for target in stmt.targets)
+        and isinstance(stmt.value, ast.Constant)
+        and not stmt.value.value
+        for stmt in node.body
+    )
+    return (is_named or is_case) and not switched_off
+
+
+def _without_docstring(body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
+    match body[0]:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return body[1:]
+        case _:
+            return body
