@@ -1,0 +1,78 @@
+"""A driver that asks by clipboard: a person carries each request to a chat window and back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from flyball.core.handover import Runner, RunnerAction, runner_actions
+from flyball.drivers.form import ReplyError, ReplyForm, read_form, reply_from
+from flyball.drivers.page import news, question
+from flyball.drivers.prose import read_prose
+from flyball.drivers.protocol import Reply, Request
+from flyball.drivers.wire import Message, conversation
+
+MODEL = "relay"
+
+ANSWER_HERE = "Answer here, in this chat; your answer is carried back as it is."
+
+WORDS = {
+    Runner.COPY_TO_CLIPBOARD: "The prompt is in the clipboard.",
+    Runner.NEW_THREAD: "Open a new chat.",
+    Runner.PASTE_PROMPT: "Paste the prompt.",
+    Runner.SEND_PROMPT: "Send it.",
+}
+
+
+class Hand(NamedTuple):
+    """What the driver needs of the person's machine.
+
+    `copy` fills the clipboard, `show` says something, `read` waits for the reply: pasted into the
+    terminal, or taken from the clipboard when the person says that it is there.
+    """
+
+    copy: Callable[[str], None]
+    show: Callable[[str], None]
+    read: Callable[[], Awaitable[str]]
+
+
+class ClipboardDriver:
+    """Copies the whole request into a new chat, then only what that chat has not heard yet."""
+
+    def __init__(self, hand: Hand) -> None:
+        self._hand = hand
+        self._heard: tuple[Message, ...] = ()
+
+    async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
+        """Say what to carry where, then wait for what comes back until it can be read."""
+        for action in self._actions(request):
+            if action.action is Runner.COPY_TO_CLIPBOARD:
+                self._hand.copy(action.text)
+            self._hand.show(WORDS[action.action])
+        self._hand.show("Copy the whole answer and bring it back here.")
+        form = await self._bring_back(request)
+        self._heard = conversation(request)
+        if form.text:
+            on_text(form.text)
+        return reply_from(form, request, MODEL)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def _actions(self, request: Request) -> tuple[RunnerAction, ...]:
+        """A chat that has heard how this thread begins needs only what is new in it."""
+        heard = len(self._heard)
+        if not heard or conversation(request)[:heard] != self._heard:
+            return runner_actions(question(request, ANSWER_HERE))
+        text = news(request, heard + 1, ANSWER_HERE)
+        actions = runner_actions(text)
+        return tuple(action for action in actions if action.action is not Runner.NEW_THREAD)
+
+    async def _bring_back(self, request: Request) -> ReplyForm:
+        while True:
+            text = await self._hand.read()
+            try:
+                is_json = text.lstrip().startswith("{")
+                return read_form(text) if is_json else read_prose(text, request.tools)
+            except ReplyError as error:
+                self._hand.show(f"This cannot be used. {error} Bring the answer again.")

@@ -1,0 +1,99 @@
+"""The one written form of a reply: a line of a script, and the answer to a relayed request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from flyball.core.event import Finish, Usage
+from flyball.core.shape import faults, found
+from flyball.core.thread import SpokenCall
+from flyball.drivers.protocol import Reply, Request
+
+Name = Annotated[str, msgspec.Meta(min_length=1)]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Money = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class CallForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A call as it is written down; without an id it gets one."""
+
+    tool: Name
+    args: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    id: str = ""
+
+
+class UsageForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a written reply says it cost."""
+
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    money: Money = 0.0
+
+
+class ReplyForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A reply as it is written down."""
+
+    role: str = ""
+    text: str = ""
+    calls: tuple[CallForm, ...] = ()
+    finish: Finish | None = None
+    usage: UsageForm = UsageForm()
+
+
+class ReplyError(ValueError):
+    """What was written is no reply; says what is wrong and how to mend it."""
+
+    def __init__(self, message: str, mend: str) -> None:
+        super().__init__(f"{message} {mend}".rstrip())
+        self.message = message
+        self.mend = mend
+
+
+def read_form(text: str) -> ReplyForm:
+    """A reply from its JSON, or everything that is wrong with it."""
+    try:
+        value = msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise ReplyError(f"This is not JSON: {error}.", "Write one JSON object.") from None
+    if not isinstance(value, dict):
+        raise ReplyError(f"A reply is a JSON object, not {found(value)}.", "Begin with `{`.")
+    if wrong := faults(cast(object, value), ReplyForm):
+        message = " ".join(fault.message for fault in wrong)
+        raise ReplyError(message, wrong[0].mend)
+    return msgspec.convert(value, ReplyForm)
+
+
+def reply_from(form: ReplyForm, request: Request, model: str) -> Reply:
+    """What a written reply says, with an id for every call that has none of its own."""
+    calls = [SpokenCall(call.id, call.tool, call.args) for call in form.calls]
+    finish = form.finish or (Finish.TOOL_CALLS if calls else Finish.STOP)
+    usage = Usage(form.usage.input_tokens, form.usage.output_tokens, form.usage.money)
+    named = with_ids(calls, request)
+    return Reply(text=form.text, calls=named, finish=finish, usage=usage, model=model)
+
+
+def with_ids(calls: Iterable[SpokenCall], request: Request) -> tuple[SpokenCall, ...]:
+    """The calls, each with an id that no other call of the thread has.
+
+    Providers need ids to pair calls with outcomes, and not every server makes good ones.
+    """
+    taken = {call.id for line in request.lines for call in line.calls}
+    named: list[SpokenCall] = []
+    for index, call in enumerate(calls, 1):
+        id = call.id
+        if not id or id in taken:
+            id = f"{call.id or request.role}-{request.turn + 1}-{index}"
+        while id in taken:
+            id += "x"
+        taken.add(id)
+        named.append(replace(call, id=id))
+    return tuple(named)
+
+
+def reply_schema() -> dict[str, Any]:
+    """The JSON Schema of a written reply."""
+    return msgspec.json.schema(ReplyForm)

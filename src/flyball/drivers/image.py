@@ -1,0 +1,65 @@
+"""Images as they travel: `data:` URLs with their bytes inside, or web addresses."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
+
+from flyball.errors import UsageError
+
+SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "png"),
+    (b"\xff\xd8\xff", "jpeg"),
+    (b"GIF87a", "gif"),
+    (b"GIF89a", "gif"),
+)
+
+
+class Picture(NamedTuple):
+    """An image's bytes and what they are."""
+
+    media_type: str
+    data: bytes
+
+    @property
+    def suffix(self) -> str:
+        return self.media_type.partition("/")[2].partition("+")[0]
+
+
+def data_url(data: bytes, name: str) -> str:
+    """The bytes of an image file as a `data:` URL; the bytes, not the name, say what it is."""
+    kind = next((kind for start, kind in SIGNATURES if data.startswith(start)), None)
+    if kind is None and data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        kind = "webp"
+    if kind is None:
+        raise UsageError(
+            f"{name} is not a PNG, JPEG, GIF or WebP image.", "Convert it to one of these first."
+        )
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
+
+
+def picture(url: str) -> Picture | None:
+    """What a `data:` URL holds; None for an address, or where it holds no image."""
+    head, comma, body = url.partition(",")
+    media_type, *options = head.removeprefix("data:").split(";")
+    if not head.startswith("data:image/") or not comma or "base64" not in options:
+        return None
+    try:
+        data = base64.b64decode(unquote_to_bytes(body), validate=True)
+    except (ValueError, binascii.Error):
+        return None
+    return Picture(media_type, data) if data else None
+
+
+def is_address(url: str) -> bool:
+    """Whether an image is to be fetched by whoever looks at it."""
+    return url.startswith(("https://", "http://"))
+
+
+def describe(url: str) -> str:
+    """An image in a few words, where it cannot be shown."""
+    if shown := picture(url):
+        return f"{shown.media_type}, {len(shown.data)} bytes"
+    return url if len(url) <= 200 else f"{url[:200]}…"

@@ -1,0 +1,236 @@
+"""A reply written by hand: prose, with calls in fenced blocks.
+
+    ```call
+    {"tool": "read", "args": {"path": "src/cart.py"}}
+    ```
+
+    ```call edit_diff
+    --- a/src/cart.py
+    ...
+    ```
+
+A block that names its tool may give arguments as `name=value` after it. Its body is then the one
+long text that the tool takes, verbatim (`VERBATIM`), or a JSON object, or lines of `name: value`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+import msgspec
+
+from flyball.core.call import tool_name
+from flyball.drivers.form import CallForm, ReplyError, ReplyForm, read_form
+from flyball.drivers.protocol import ToolSpec
+
+VERBATIM: Mapping[str, str] = {"edit_diff": "diff", "write_file": "content", "bash": "cmd"}
+"""Tools whose block holds one long text as it is, and the argument that takes it."""
+
+CALL = "call"
+FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*(.*)")
+FIELD = re.compile(r"(\w+):(?:[ \t]+(.*))?")
+
+Schemas = Mapping[str, Mapping[str, Any]]
+
+
+class Block(NamedTuple):
+    """A fenced block, and the line it begins at."""
+
+    line: int
+    info: str
+    body: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join(f"{line}\n" for line in self.body)
+
+
+def arguments(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments in a tool's schema, which may be stated by reference."""
+    return _resolved(schema).get("properties", {})
+
+
+def required(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """The arguments that a tool cannot do without."""
+    return tuple(_resolved(schema).get("required", ()))
+
+
+def _resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    reference = str(schema.get("$ref", ""))
+    if not reference.startswith("#/$defs/"):
+        return schema
+    return schema.get("$defs", {}).get(reference.removeprefix("#/$defs/"), {})
+
+
+def read_prose(text: str, tools: Sequence[ToolSpec]) -> ReplyForm:
+    """The prose and the calls of a reply, or what is wrong with the first bad block."""
+    schemas = {tool.name: arguments(tool.schema) for tool in tools}
+    prose: list[str] = []
+    calls: list[CallForm] = []
+    for item in _items(text.replace("\r\n", "\n").removesuffix("\n").split("\n")):
+        if isinstance(item, str):
+            prose.append(item)
+        else:
+            calls.append(_call(item, schemas))
+    words = re.sub(r"\n{3,}", "\n\n", "\n".join(prose)).strip()
+    if not words and not calls:
+        raise ReplyError("The reply is empty.", "Write an answer, or a `call` block.")
+    return ReplyForm(text=words, calls=tuple(calls))
+
+
+def _items(lines: Sequence[str]) -> Iterator[str | Block]:
+    """Lines of prose, and call blocks; other blocks are prose."""
+    at = 0
+    while at < len(lines):
+        fence = FENCE.fullmatch(lines[at])
+        if fence is None:
+            yield lines[at]
+            at += 1
+            continue
+        info = fence[2].strip()
+        is_call = info.split()[:1] == [CALL]
+        end = _closing(lines, at, fence[1])
+        if end is None and is_call:
+            raise ReplyError(
+                f"Line {at + 1}: this call block is never closed.",
+                f"End it with a line {fence[1]} of its own.",
+            )
+        stop = len(lines) if end is None else end
+        block = Block(at + 1, info, tuple(lines[at + 1 : stop]))
+        if is_call:
+            yield block
+        else:
+            _refuse_disguised_call(block)
+            yield from lines[at : stop + 1]
+        at = stop + 1
+
+
+def _closing(lines: Sequence[str], start: int, fence: str) -> int | None:
+    for at in range(start + 1, len(lines)):
+        line = lines[at].strip()
+        if len(line) >= len(fence) and line == fence[0] * len(line):
+            return at
+    return None
+
+
+def _refuse_disguised_call(block: Block) -> None:
+    """A call in a block of another kind would be taken for prose, and the reply for the end."""
+    value = _json_object(block.text)
+    if value is not None and "tool" in value and set(value) <= {"tool", "args", "id"}:
+        raise ReplyError(
+            f"Line {block.line}: this looks like a call, but the block is not one.",
+            "Begin a call with ```call.",
+        )
+
+
+def _call(block: Block, schemas: Schemas) -> CallForm:
+    try:
+        words = shlex.split(block.info)[1:]
+    except ValueError:
+        raise _wrong(block, "a quote is not closed.", "Write name=value, or name='a b'.") from None
+    if words:
+        return _named_call(block, words[0], words[1:], schemas)
+    try:
+        form = read_form(f'{{"calls": [{block.text or "null"}]}}')
+    except ReplyError as error:
+        mend = 'Write {"tool": "…", "args": {…}}.'
+        raise _wrong(block, error.message.replace("calls[0].", ""), mend) from None
+    return form.calls[0]
+
+
+def _named_call(block: Block, tool: str, words: Sequence[str], schemas: Schemas) -> CallForm:
+    name = tool_name(tool) or tool
+    properties = schemas.get(name, {})
+    args: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key.isidentifier():
+            raise _wrong(block, f"{word!r} is not name=value.", "Write name=value, or name='a b'.")
+        args[key] = _typed(block, key, value, properties)
+    body = None if args and name in VERBATIM else _json_object(block.text)
+    if body is not None:
+        return CallForm(tool, {**args, **body})
+    if name in VERBATIM and VERBATIM[name] not in args:
+        text = block.text if name != "bash" else block.text.strip()
+        return CallForm(tool, {**args, VERBATIM[name]: text})
+    return CallForm(tool, {**args, **_fields(block, properties)})
+
+
+def _fields(block: Block, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Lines of `name: value`; a line that begins with no known name goes on with the last one."""
+    values: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    for line in block.body:
+        start = FIELD.fullmatch(line)
+        if start and (start[1] in properties or not properties):
+            current = values.setdefault(start[1], [])
+            current.append(start[2] or "")
+        elif current is not None:
+            current.append(line)
+        elif line.strip():
+            names = ", ".join(properties) or "none"
+            mend = f"Write a JSON object, or lines of name: value. The names are: {names}."
+            raise _wrong(block, f"{line.strip()!r} is not name: value.", mend)
+    return {
+        name: _typed(block, name, "\n".join(lines).strip(), properties)
+        for name, lines in values.items()
+    }
+
+
+def _typed(block: Block, name: str, text: str, properties: Mapping[str, Any]) -> object:
+    kind = kind_of(properties.get(name))
+    if kind == "string":
+        return text
+    if kind == "array":
+        return _listed(block, name, text)
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        if not kind:
+            return text
+        raise _wrong(block, f"`{name}` must be a JSON {kind}, not {text!r}.", "") from None
+
+
+def _listed(block: Block, name: str, text: str) -> object:
+    if text.startswith("["):
+        try:
+            return msgspec.json.decode(text)
+        except msgspec.DecodeError as error:
+            raise _wrong(block, f"`{name}` is not a JSON list: {error}.", "") from None
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if all(line.startswith("- ") for line in lines):
+        return [line[2:].strip() for line in lines]
+    if len(lines) == 1 and ", " not in lines[0]:
+        return lines
+    mend = "Begin each item on a line of its own with `- `, or write a JSON list."
+    raise _wrong(block, f"it is not clear what the items of `{name}` are.", mend)
+
+
+def kind_of(schema: object) -> str:
+    """The JSON type that a schema names, leaving out null; nothing where it names several."""
+    if not isinstance(schema, Mapping):
+        return ""
+    known = cast(Mapping[str, Any], schema)
+    kinds = known.get("type")
+    if kinds is None:
+        options = cast(list[object], known.get("anyOf") or known.get("oneOf") or [])
+        kinds = [kind_of(option) for option in options]
+    names = {kind for kind in ([kinds] if isinstance(kinds, str) else kinds) if kind != "null"}
+    return names.pop() if len(names) == 1 else ""
+
+
+def _json_object(text: str) -> dict[str, Any] | None:
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        value = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return None
+    return cast(dict[str, Any], value) if isinstance(value, dict) else None
+
+
+def _wrong(block: Block, message: str, mend: str) -> ReplyError:
+    return ReplyError(f"Line {block.line}: {message}", mend)

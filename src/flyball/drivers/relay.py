@@ -1,0 +1,211 @@
+"""A driver that asks by file: whoever can read and write a folder can be the model."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from flyball.drivers.form import ReplyError, ReplyForm, read_form, reply_from, reply_schema
+from flyball.drivers.image import picture
+from flyball.drivers.page import question
+from flyball.drivers.prose import read_prose
+from flyball.drivers.protocol import Reply, Request, ToolSpec
+from flyball.drivers.wire import Message, conversation
+from flyball.errors import ConfigError, DriverError
+
+MODEL = "relay"
+POLL = 0.2
+SETTLED = 2
+"""How many looks in a row must find a reply unchanged before it counts as written."""
+
+NUMBERED = re.compile(r"(\d{4,})\.request\.json")
+
+
+class Relayed(msgspec.Struct, frozen=True, kw_only=True):
+    """A request as it is written to `NNNN.request.json`."""
+
+    run: str
+    card: str
+    role: str
+    phase: str
+    turn: int
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...]
+    reply_schema: dict[str, Any]
+
+
+class Written(NamedTuple):
+    """One state of a reply file; two of the same mean that nobody is writing any more."""
+
+    path: Path
+    modified: int
+    text: str
+
+
+class RelayDriver:
+    """Writes `NNNN.request.json` and `.md`, and waits for `NNNN.reply.json` or `.md`."""
+
+    def __init__(
+        self, folder: Path, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    ) -> None:
+        self._folder = folder
+        self._sleep = sleep
+
+    async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
+        """Ask, and wait as long as it takes; what was already asked is not asked twice."""
+        try:
+            number = self._ask(request)
+            form = await self._answer(number, request)
+        except OSError as error:
+            raise DriverError(
+                f"The relay folder {self._folder} cannot be used: {error.strerror or error}.",
+                "Name a folder that you may write to.",
+            ) from None
+        if form.text:
+            on_text(form.text)
+        return reply_from(form, request, MODEL)
+
+    async def close(self) -> None:
+        """Nothing is held: an open request stays, and is found again on resuming."""
+
+    def _ask(self, request: Request) -> str:
+        content = msgspec.json.format(msgspec.json.encode(_relayed(request)), indent=2)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        number = self._same_request(content)
+        while number is None:
+            number = self._claim(content)
+        page = self._folder / f"{number}.request.md"
+        if not page.exists():
+            self._write_images(number, request)
+            _replace(page, question(request, _where(number, self._folder)).encode())
+        return number
+
+    def _same_request(self, content: bytes) -> str | None:
+        """The number under which this very request was asked before we were interrupted."""
+        for number in sorted(self._numbers(), reverse=True):
+            path = self._folder / f"{number:04}.request.json"
+            if path.stat().st_size == len(content) and path.read_bytes() == content:
+                return f"{number:04}"
+        return None
+
+    def _claim(self, content: bytes) -> str | None:
+        """Take the next free number, or None where another process was faster."""
+        number = f"{max(self._numbers(), default=0) + 1:04}"
+        return number if _create(self._folder / f"{number}.request.json", content) else None
+
+    def _numbers(self) -> list[int]:
+        names = (NUMBERED.fullmatch(path.name) for path in self._folder.iterdir())
+        return [int(name[1]) for name in names if name]
+
+    def _write_images(self, number: str, request: Request) -> None:
+        images = [image for message in conversation(request) for image in message.images]
+        for index, image in enumerate(images, 1):
+            if shown := picture(image):
+                _replace(self._folder / f"{number}.image-{index}.{shown.suffix}", shown.data)
+
+    async def _answer(self, number: str, request: Request) -> ReplyForm:
+        """Poll until a reply can be read; one that stays wrong is answered with what is wrong."""
+        complaint = self._folder / f"{number}.error.md"
+        last: Written | None = None
+        same = 0
+        while True:
+            written = self._look(number)
+            same = same + 1 if written is not None and written == last else 1
+            last = written
+            if written is not None and same == SETTLED:
+                try:
+                    form = _read(written, request)
+                except ReplyError as error:
+                    _replace(complaint, _complaint(written.path.name, error).encode())
+                else:
+                    complaint.unlink(missing_ok=True)
+                    return form
+            await self._sleep(POLL)
+
+    def _look(self, number: str) -> Written | None:
+        for suffix in ("json", "md"):
+            path = self._folder / f"{number}.reply.{suffix}"
+            with suppress(FileNotFoundError):
+                text = path.read_bytes().decode("utf-8-sig", errors="replace")
+                if text.strip():
+                    return Written(path, path.stat().st_mtime_ns, text)
+        return None
+
+
+def open_relay(folder: Path) -> RelayDriver:
+    """A relay through a folder, which is made where it does not exist yet."""
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{folder} is a file.", "Name a folder for the relay: relay:FOLDER.")
+    return RelayDriver(folder)
+
+
+def _relayed(request: Request) -> Relayed:
+    return Relayed(
+        run=request.run,
+        card=request.card,
+        role=request.role,
+        phase=request.phase.value,
+        turn=request.turn,
+        system=request.system,
+        messages=conversation(request),
+        tools=request.tools,
+        reply_schema=reply_schema(),
+    )
+
+
+def _read(written: Written, request: Request) -> ReplyForm:
+    if written.path.suffix == ".md":
+        return read_prose(written.text, request.tools)
+    form = read_form(written.text)
+    if form.role and form.role != request.role:
+        raise ReplyError(
+            f"This reply is for the {form.role}, but the {request.role} was asked.",
+            "Leave `role` out, or answer the request of that role.",
+        )
+    return form
+
+
+def _where(number: str, folder: Path) -> str:
+    return (
+        f"**Write your answer into `{number}.reply.md`, next to this file** in {folder}, and save "
+        f"it once, when it is complete. (A program may write `{number}.reply.json` instead, in the "
+        f"shape that `reply_schema` in `{number}.request.json` gives.) If something in it cannot "
+        f"be understood, `{number}.error.md` says what; mend the reply and save it again."
+    )
+
+
+def _complaint(name: str, error: ReplyError) -> str:
+    return f"# {name} cannot be used\n\n{error}\n\nMend it and save it again.\n"
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file so that nobody sees half of it."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.write_bytes(content)
+    part.replace(path)
+
+
+def _create(path: Path, content: bytes) -> bool:
+    """The same, but only where no such file exists yet."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.write_bytes(content)
+    try:
+        path.hardlink_to(part)
+    except FileExistsError:
+        return False
+    except OSError:
+        # A file system without hard links: the number is still taken in one step.
+        if path.exists():
+            return False
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return True

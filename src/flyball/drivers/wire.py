@@ -1,0 +1,97 @@
+"""A thread as providers want to hear it: every call is answered before anyone else speaks."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from flyball.core.thread import Line, Speaker, SpokenCall
+from flyball.drivers.protocol import Request
+
+NOT_PERFORMED = "(not performed)"
+
+
+class Part(StrEnum):
+    """Who says a message, in the words that providers use."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+class Message(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One message of a conversation; a tool's message names the call that it answers."""
+
+    role: Part
+    content: str = ""
+    calls: tuple[SpokenCall, ...] = ()
+    call: str = ""
+    tool: str = ""
+    images: tuple[str, ...] = ()
+
+
+def conversation(request: Request) -> tuple[Message, ...]:
+    """The opening and the thread, in an order that every provider accepts."""
+    talk = _Talk([Message(Part.USER, request.opening, images=request.images)])
+    for line in request.lines:
+        match line.speaker:
+            case Speaker.DRIVER:
+                talk.say(line)
+            case Speaker.TOOL:
+                talk.answer(line)
+            case Speaker.GOVERNOR:
+                talk.tell(line.text, line.images)
+    talk.settle()
+    return tuple(talk.messages)
+
+
+def has_images(request: Request) -> bool:
+    """Whether anything in the request has to be seen."""
+    return bool(request.images) or any(line.images for line in request.lines)
+
+
+class _Talk:
+    """A conversation under construction: calls that wait for their answer, and what was said."""
+
+    def __init__(self, messages: list[Message]) -> None:
+        self.messages = messages
+        self.open: dict[str, SpokenCall] = {}
+        self.answers: dict[str, str] = {}
+        self.remarks: list[Message] = []
+
+    def say(self, line: Line) -> None:
+        self.settle()
+        if not line.text.strip() and not line.calls:
+            return
+        self.messages.append(Message(Part.ASSISTANT, line.text, line.calls))
+        self.open = {call.id: call for call in line.calls}
+
+    def answer(self, line: Line) -> None:
+        if line.call not in self.open:
+            self.tell(f"Outcome of {line.tool or 'an earlier call'}:\n{line.text}", line.images)
+            return
+        said = self.answers.get(line.call)
+        self.answers[line.call] = line.text if said is None else f"{said}\n\n{line.text}"
+        if line.images:
+            shown = f"What `{self.open[line.call].tool}` shows:"
+            self.remarks.append(Message(Part.USER, shown, images=line.images))
+
+    def tell(self, text: str, images: tuple[str, ...]) -> None:
+        self.remarks.append(Message(Part.USER, text, images=images))
+
+    def settle(self) -> None:
+        """Answer what is still open, then let the others speak, as one message."""
+        for call in self.open.values():
+            content = self.answers.get(call.id, NOT_PERFORMED)
+            self.messages.append(Message(Part.TOOL, content, call=call.id, tool=call.tool))
+        self.open, self.answers = {}, {}
+        for remark in self.remarks:
+            last = self.messages[-1]
+            if last.role is Part.USER:
+                content = "\n\n".join(filter(None, (last.content, remark.content)))
+                images = (*last.images, *remark.images)
+                self.messages[-1] = Message(Part.USER, content, images=images)
+            else:
+                self.messages.append(remark)
+        self.remarks = []
