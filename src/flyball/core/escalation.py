@@ -72,6 +72,13 @@ ROWS: tuple[Row, ...] = (
     Row(Trouble.FORBIDDEN_CHANGE, Strictness.STRICT, _PAUSE, _FAIL, _FAIL),
 )
 
+NOTES: tuple[str, ...] = (
+    f"{TEMPLATE} is the step's own `on_fail.escalate_policy`.",
+    "Retries are left while no more attempts failed than `on_fail.max_retries`.",
+    "A step is diagnosed once; a diagnosis itself is not diagnosed.",
+    "A policy of RETRY or DIAGNOSE that would go round again becomes PAUSE_FOR_HUMAN.",
+)
+
 _BY_KEY = {(row.trouble, row.strictness): row for row in ROWS}
 
 

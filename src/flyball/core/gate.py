@@ -96,7 +96,7 @@ def gate_faults(use: Mapping[str, object], path: Path = ()) -> tuple[Fault, ...]
     try:
         msgspec.convert(given, gate.parameters)
     except msgspec.ValidationError as error:
-        return (Fault(where, "bad-parameter", f"{error}.", "Add one of them."),)
+        return (Fault(where, "bad-parameter", f"{error}.", "Add what is missing."),)
     return ()
 
 
@@ -105,10 +105,13 @@ _CODES = {"missing-field": "bad-parameter", "wrong-type": "bad-parameter"}
 
 def judge(use: GateUse, case: Case) -> Verdict:
     """What one gate says about a case; a gate that is itself wrong never passes."""
-    if wrong := gate_faults({"type": use.type, "parameters": use.parameters}):
-        return Failed(f"The gate itself is wrong: {wrong[0].message} {wrong[0].mend}")
-    gate = GATES[use.type]
-    return gate.check(case, msgspec.convert(use.parameters, gate.parameters))
+    gate = GATES.get(use.type)
+    if gate is not None:
+        try:
+            return gate.check(case, msgspec.convert(use.parameters, gate.parameters))
+        except msgspec.ValidationError as error:
+            return Failed(f"The parameters of `{use.type}` are wrong: {error}.")
+    return Failed(f"There is no gate `{use.type}`. {suggest(use.type, GATES)}")
 
 
 def judge_all(template: Template, case: Case) -> tuple[tuple[GateUse, Verdict], ...]:

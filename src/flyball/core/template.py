@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -88,16 +88,20 @@ def _fields(kind: Kind, names: str) -> dict[str, Kind]:
 FIELDS: Mapping[str, Kind] = MappingProxyType(
     _fields(
         Kind.TEXT,
-        "answer diagnosis diff_summary devlog_line error findings goal notes plan proposed_action "
-        "rationale repair_plan reproduction review risk root_cause summary test_output verdict",
+        "answer changelog_entry commit commit_message decision description design devlog_line "
+        "diagnosis diff_summary error explanation findings goal log_excerpt notes plan "
+        "proposed_action rationale repair_plan reproduction review review_notes risk root_cause "
+        "rollback_plan summary test_output test_plan test_results verdict",
     )
     | _fields(
         Kind.LIST,
-        "artifacts_created assumptions commands_run files_changed files_read issues next_actions "
-        "open_questions risks screenshots sources steps tests_added tests_run urls verify_with",
+        "acceptance_criteria alternatives artifacts_created assumptions commands_run failing_tests "
+        "files_changed files_created files_read issues links next_actions open_questions "
+        "references risks screenshots sources steps tests_added tests_run urls verify_with",
     )
-    | _fields(Kind.NUMBER, "coverage exit_code tests_failed tests_passed")
+    | _fields(Kind.NUMBER, "coverage duration exit_code tests_failed tests_passed")
 )
+"""The evidence that any form may ask for without defining it."""
 
 INJECTIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -199,7 +203,7 @@ class GateUse(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     """One gate of a step, with its parameters."""
 
     type: Text
-    parameters: dict[str, object] = {}
+    parameters: dict[str, Any] = {}
     description: str = ""
 
 

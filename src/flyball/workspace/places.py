@@ -1,0 +1,55 @@
+"""Where in a text things stand."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from flyball.core.shape import Path
+
+MAX_DEPTH = 64
+MAX_VALUES = 50_000
+
+
+class UnreadableError(ValueError):
+    """The text is not what its format says; `line` and `column` say where."""
+
+    def __init__(self, code: str, message: str, mend: str, line: int, column: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = f"{message} (column {column})." if column else f"{message}."
+        self.mend = mend
+        self.line = line
+
+
+class Places:
+    """The lines of a text, and the line of each value found in it so far."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines: dict[Path, int] = {}
+        self._count = 0
+        self._breaks = [match.start() for match in re.finditer("\n", text)]
+
+    def line(self, offset: int) -> int:
+        return bisect_right(self._breaks, offset - 1) + 1
+
+    def column(self, offset: int) -> int:
+        return offset - (self.text.rfind("\n", 0, offset) + 1) + 1
+
+    def mark(self, path: Path, offset: int) -> None:
+        """Remember where a value stands; too many or too deep is refused."""
+        if len(path) > MAX_DEPTH:
+            raise self.unreadable(
+                "too-deep", f"Values are nested more than {MAX_DEPTH} deep", "Flatten it.", offset
+            )
+        self._count += 1
+        if self._count > MAX_VALUES:
+            raise self.unreadable(
+                "too-large", f"There are more than {MAX_VALUES} values", "Split the file.", offset
+            )
+        self.lines.setdefault(path, self.line(offset))
+
+    def unreadable(self, code: str, message: str, mend: str, offset: int) -> UnreadableError:
+        offset = min(offset, len(self.text))
+        return UnreadableError(code, message, mend, self.line(offset), self.column(offset))
