@@ -1,0 +1,16 @@
+"""Parse a shell command and judge it: pure, and never more lenient than it can explain."""
+
+from flyball.shellcheck.judgement import AllowRule, Finding, Judgement, Kind, Part
+from flyball.shellcheck.verdict import PHASES, findings_of, judge, phase_of
+
+__all__ = [
+    "PHASES",
+    "AllowRule",
+    "Finding",
+    "Judgement",
+    "Kind",
+    "Part",
+    "findings_of",
+    "judge",
+    "phase_of",
+]

@@ -1,0 +1,70 @@
+"""Every program known, and how a name finds its rule."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import NamedTuple
+
+from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.place import Scope, outside
+from flyball.shellcheck.programs.archive import ARCHIVES
+from flyball.shellcheck.programs.builtin import BUILTINS
+from flyball.shellcheck.programs.checker import CHECKERS
+from flyball.shellcheck.programs.container import CONTAINERS
+from flyball.shellcheck.programs.file import FILES
+from flyball.shellcheck.programs.git import GITS
+from flyball.shellcheck.programs.interpreter import INTERPRETERS
+from flyball.shellcheck.programs.network import NETWORKS
+from flyball.shellcheck.programs.package import PACKAGES
+from flyball.shellcheck.programs.project import PROJECTS
+from flyball.shellcheck.programs.system import SYSTEMS
+from flyball.shellcheck.programs.text import TEXTS
+from flyball.shellcheck.programs.wrapper import WRAPPERS
+from flyball.shellcheck.rule import Rule
+
+PROGRAMS: dict[str, Rule] = {
+    **INTERPRETERS,
+    **CHECKERS,
+    **PROJECTS,
+    **PACKAGES,
+    **CONTAINERS,
+    **NETWORKS,
+    **GITS,
+    **ARCHIVES,
+    **FILES,
+    **SYSTEMS,
+    **TEXTS,
+    **BUILTINS,
+    **WRAPPERS,
+}
+
+SYSTEM_DIRS = frozenset(
+    ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin", "/usr/local/sbin"]
+)
+_TOOL_DIRS = re.compile(r"(\./)?([\w.@-]+/)*(node_modules/\.bin|\.?venv\w*/bin|env/bin|vendor/bin)")
+_LAUNCHERS = frozenset(("gradlew", "mvnw"))
+
+
+class Known(NamedTuple):
+    """A rule for a program, and the least it counts for because of where it lies."""
+
+    rule: Rule | None
+    floor: Kind
+    why: str
+
+
+def lookup(name: str, scope: Scope) -> Known:
+    """The rule for a program as it is called."""
+    folder, base = posixpath.split(name)
+    found = PROGRAMS.get(base)
+    if not folder or folder in SYSTEM_DIRS:
+        if found is None:
+            return Known(None, Kind.UNKNOWN, "is not a program known here")
+        return Known(found, Kind.READ_ONLY, "")
+    if outside(name, scope):
+        return Known(None, Kind.UNKNOWN, "is a program from outside the workspace")
+    own = "is the workspace's own program"
+    if found is not None and (_TOOL_DIRS.fullmatch(folder) or base in _LAUNCHERS):
+        return Known(found, Kind.VERIFICATION, own)
+    return Known(None, Kind.MUTATING, own)

@@ -1,0 +1,98 @@
+"""Archives and compression: listing and printing are harmless, the rest writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.programs.table import MUTATE, READ, rule, table
+from flyball.shellcheck.rule import (
+    Inquiry,
+    Rule,
+    judge_words,
+    named,
+    opts,
+    parse,
+    secret_among,
+    secret_finding,
+    written,
+)
+from flyball.shellcheck.word import Word, literal
+
+_TAR_RUNS = opts(
+    "--checkpoint-action --to-command -I --use-compress-program -F --info-script --new-volume-script "
+    "--rsh-command --rmt-command"
+)
+
+
+def _tar(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """tar: `t` lists; `x` and `c` write, and several options run programs."""
+    text = " ".join(word.source for word in words)
+    rest = list(words[1:])
+    if rest and re.fullmatch(r"[A-Za-z]+", rest[0].value or ""):
+        rest[0] = literal("-" + rest[0].known)
+    parsed = parse(rule, rest)
+    modes = [f for f, _ in parsed.flags if f in rule.known]
+    if parsed.doubtful or any(named(f, _TAR_RUNS, rule) for f, _ in parsed.flags):
+        yield Finding(text, Kind.UNKNOWN, "tar is given an option that can run another program")
+    elif any("::" in w.known or re.match(r"[\w.@-]+:", w.known) for _, w in parsed.flags if w):
+        yield Finding(text, Kind.UNKNOWN, "tar would reach another machine")
+    elif modes and all(m in ("-t", "--list", "-d", "--diff", "--compare") for m in modes):
+        yield Finding(text, Kind.READ_ONLY, "tar lists an archive")
+    elif hidden := secret_among(parsed.operands):
+        yield secret_finding(text, hidden)
+    elif {"-P", "--absolute-names"} & {f for f, _ in parsed.flags}:
+        yield Finding(text, Kind.MUTATING, "tar may write outside the workspace", veto=True)
+    else:
+        makes = any(m in ("-c", "--create", "-r", "--append", "-u", "--update") for m in modes)
+        target = parsed.value("-f", "--file") if makes else parsed.value("-C", "--directory")
+        yield written(inquiry, text, "tar", [target or literal(".")])
+
+
+def _unzip(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """unzip: listing, testing and printing are harmless."""
+    text = " ".join(word.source for word in words)
+    parsed = parse(rule, words[1:])
+    if parsed.has("-l", "-v", "-t", "-Z", "-p", "-c", "-z"):
+        yield Finding(text, Kind.READ_ONLY, "unzip lists or prints an archive")
+    else:
+        yield written(inquiry, text, "unzip", [parsed.value("-d") or literal(".")])
+
+
+def _squeeze(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """gzip and its kin replace files, unless told to print, test or list."""
+    text = " ".join(word.source for word in words)
+    parsed = parse(rule, words[1:])
+    prints = parsed.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test")
+    if (prints or not parsed.operands) and not parsed.doubtful:
+        yield from judge_words(inquiry, rule, words)
+    else:
+        yield written(inquiry, text, words[0].source, parsed.operands or [None])
+
+
+_LIST = rule(READ, "lists an archive")
+_PACK = rule(MUTATE, "packs or unpacks")
+
+ARCHIVES = table(
+    {
+        "tar gtar bsdtar": rule(
+            READ, "handles archives", check=_tar,
+            valued="-f -C -X -T -b -g -H -K -L -N -V --file --directory --exclude --exclude-from "
+            "--files-from --strip-components --transform --owner --group --mode --format --checkpoint",
+            known="-t -x -c -r -u -d -A --list --extract --get --create --append --update --diff "
+            "--compare --delete --concatenate --checkpoint",
+        ),
+        "unzip": rule(READ, "handles archives", valued="-d -x -P", check=_unzip),
+        "zipinfo lsar": _LIST,
+        "zip 7za unrar unar": rule(MUTATE, "writes archives", runs="-TT --unzip-command -T --test"),
+        "7z": rule(READ, "handles archives", runs="-o",
+                   subcommands={"l": _LIST, "t": _LIST, "a": _PACK, "x": _PACK, "e": _PACK}),
+        "jar": rule(MUTATE, "handles archives", spares="-t --list tf tvf"),
+        "ar": rule(MUTATE, "handles archives"),
+        "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 lzma unlzma pigz": rule(
+            READ, "prints, lists or tests", writes="-o", valued="-S --suffix -T --threads",
+            check=_squeeze,
+        ),
+    }
+)  # fmt: skip

@@ -1,0 +1,108 @@
+"""awk: a language that can write files and run commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.rule import (
+    Inquiry,
+    Rule,
+    judge_words,
+    parse,
+    secret_among,
+    secret_finding,
+)
+from flyball.shellcheck.word import Word
+
+_TOKEN = re.compile(
+    r"""
+    (?P<blank>\s+|\\\n|\#[^\n]*)
+    | (?P<string>"(?:[^"\\\n]|\\.)*")
+    | (?P<name>[A-Za-z_]\w*)
+    | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+    | (?P<slash>/)
+    | (?P<mark>&&|\|\||\+\+|--|[-+*%^=!<>]=|\*\*=?|>>|[^\s\w"/\#\\])
+    """,
+    re.X,
+)
+_REGEX = re.compile(r"/(?:[^/\\\n]|\\.)*/")
+_OPENERS = frozenset(("print", "printf", "return", "in", "case", "else", "do"))
+_ODD = re.compile(r"[|>@]|system|getline")
+
+
+def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Judge the options, then the program text."""
+    text = " ".join(word.source for word in words)
+    parsed = parse(rule, words[1:])
+    for found in judge_words(inquiry, rule, [words[0], *_options(rule, words)]):
+        if found.kind is not Kind.READ_ONLY:
+            yield found._replace(text=text)
+            return
+    if not parsed.operands:
+        yield Finding(text, Kind.UNKNOWN, f"{words[0].source} has no program to judge")
+    elif objection := program_objection(parsed.operands[0].value):
+        yield Finding(text, Kind.UNKNOWN, f"{words[0].source} {objection}")
+    elif hidden := secret_among(parsed.operands[1:]):
+        yield secret_finding(text, hidden)
+    else:
+        yield Finding(text, Kind.READ_ONLY, f"{words[0].source} only prints")
+
+
+def _options(rule: Rule, words: Sequence[Word]) -> Sequence[Word]:
+    """The words before the program text; what follows it are files, not options."""
+    found: list[Word] = []
+    rest = list(words[1:])
+    while rest and rest[0].known.startswith("-") and rest[0].value != "--":
+        found.append(rest.pop(0))
+        if found[-1].value in rule.valued and rest:
+            found.append(rest.pop(0))
+    return found
+
+
+def program_objection(program: str | None) -> str | None:
+    """Why a program is not plain reading and printing, or None."""
+    if program is None:
+        return "gets a program that is only known when it runs"
+    tokens = _tokens(program)
+    if tokens is None:
+        return "gets a program that is not understood"
+    for name in ("system", "getline", "close", "fflush", "@", "|", "|&", ">>"):
+        if name in tokens:
+            return f"uses `{name}`, which can run programs or reach other files"
+    printing = False
+    for token in tokens:
+        if printing and token == ">":
+            return "writes to a file with `>`"
+        printing = token in ("print", "printf") or (printing and token not in (";", "}"))
+    return None
+
+
+def _tokens(program: str) -> list[str] | None:
+    """The tokens of a program, or None where a slash could open or close either of two things."""
+    found: list[str] = []
+    at = 0
+    while at < len(program):
+        match = _TOKEN.match(program, at)
+        if match is None:
+            return None
+        at = match.end()
+        if match.lastgroup == "blank":
+            continue
+        token = match.group()
+        if match.lastgroup == "slash":
+            before = found[-1] if found else ";"
+            if before in (")", "++", "--") and _ODD.search(program, at):
+                return None
+            if not (before in (")", "]", "$", "++", "--") or _is_value(before)):
+                regex = _REGEX.match(program, match.start())
+                if regex is None:
+                    return None
+                at, token = regex.end(), "0"
+        found.append('""' if match.lastgroup == "string" else token)
+    return found
+
+
+def _is_value(token: str) -> bool:
+    return token not in _OPENERS and bool(re.match(r'[\w".]', token))

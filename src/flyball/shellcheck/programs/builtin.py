@@ -1,0 +1,117 @@
+"""What the shell does itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.programs.table import MUTATE, NONE, READ, TEXT, UNKNOWN, rule, table
+from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
+from flyball.shellcheck.word import Word
+
+_SHOPTS = frozenset(
+    ["globstar", "nullglob", "dotglob", "extglob", "nocaseglob", "failglob", "lastpipe", "inherit_errexit", "nocasematch"]
+)
+_ACTIVATE = re.compile(r"(\./)?([\w.-]+/)*\.?v?env[\w.-]*/bin/activate")
+
+
+def _text(words: Sequence[Word]) -> str:
+    return " ".join(word.source for word in words)
+
+
+def check_cd(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Follow the shell to another directory."""
+    operands = parse(rule, words[1:]).operands
+    target = operands[0].value if operands else "~"
+    inquiry.enter(None if target == "-" or (operands and operands[0].glob) else target)
+    yield Finding(_text(words), Kind.READ_ONLY, "it only changes the shell's directory")
+
+
+def check_stack(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """pushd and popd: where they lead is not followed."""
+    inquiry.enter(None)
+    yield Finding(_text(words), Kind.READ_ONLY, "it only changes the shell's directory")
+
+
+def check_set(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`set` with options that only make a shell stricter or more talkative."""
+    known = all(
+        re.fullmatch(r"[-+][euxvfCo]+|pipefail|errexit|nounset", w.known) for w in words[1:]
+    )
+    if known and all(w.value is not None for w in words):
+        yield Finding(_text(words), Kind.READ_ONLY, "it sets how strict the shell is")
+    else:
+        yield Finding(_text(words), Kind.UNKNOWN, "what it sets is not understood")
+
+
+def check_shopt(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`shopt` with options that only change matching."""
+    if all(w.value in _SHOPTS or w.value in ("-s", "-u", "-q", "-p") for w in words[1:]):
+        yield Finding(_text(words), Kind.READ_ONLY, "it sets how the shell matches names")
+    else:
+        yield Finding(_text(words), Kind.UNKNOWN, "this shell option is not understood")
+
+
+def check_alias(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Listing aliases, never defining one."""
+    if all(w.value is not None and "=" not in w.value for w in words[1:]):
+        yield Finding(_text(words), Kind.READ_ONLY, "it lists aliases")
+    else:
+        yield Finding(_text(words), Kind.UNKNOWN, "an alias can take the name of any program")
+
+
+def check_source(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`source`: a virtual environment, or the workspace's own script."""
+    script = words[1] if len(words) > 1 else None
+    text = _text(words)
+    if script is not None and script.value and _ACTIVATE.fullmatch(script.value):
+        yield Finding(text, Kind.VERIFICATION, "it enters the workspace's virtual environment")
+    else:
+        yield Finding(text, Kind.UNKNOWN, "it runs a script inside this shell")
+
+
+def check_read(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`read` and its kin: only into plain names that control nothing."""
+    from_name = re.compile(r"[a-z_][a-z0-9_]*|[A-Z]")
+    parsed = parse(rule, words[1:])
+    text = _text(words)
+    if any(not (w.value and from_name.fullmatch(w.value)) for w in parsed.operands):
+        yield Finding(text, Kind.UNKNOWN, "it sets a variable that is not plain")
+    else:
+        yield from judge_words(inquiry, rule, words)
+
+
+def check_exit(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Leaving with a status that is a number."""
+    yield Finding(_text(words), Kind.READ_ONLY, "it ends the script or loop")
+
+
+BUILTINS = table(
+    {
+        "cd chdir": rule(READ, "changes directory", check=check_cd),
+        "pushd popd": rule(READ, "changes directory", check=check_stack),
+        "dirs pwd jobs times wait hash": rule(READ, "reports", operands=TEXT, runs="-p -n"),
+        "type which": rule(READ, "tells where a program is", operands=TEXT),
+        "help compgen": rule(READ, "lists", operands=TEXT, runs="-C -F -W"),
+        "exit return break continue": rule(READ, "ends", check=check_exit),
+        "set": rule(READ, "sets", check=check_set),
+        "shopt": rule(READ, "sets", check=check_shopt),
+        "alias": rule(READ, "lists", check=check_alias),
+        "source .": rule(UNKNOWN, "runs a script", check=check_source),
+        "read mapfile readarray": rule(
+            READ, "reads a line into a variable", operands=TEXT, runs="-C",
+            valued="-d -n -N -p -t -u -O -s -c", check=check_read,
+        ),
+        "history fc": rule(READ, "lists", mutates="-c -d -a -w -r -n -s -p", runs="-e"),
+        "ulimit": rule(READ, "shows or lowers limits", operands=TEXT),
+        "umask": rule(READ, "shows the mask", operands=NONE),
+        "bind complete disown enable eval trap let logout suspend": rule(
+            UNKNOWN, "changes the shell or runs text that was not judged"
+        ),
+        "coproc": rule(UNKNOWN, "runs a command beside the shell"),
+        "tput clear reset tty": rule(READ, "talks to the terminal", operands=TEXT),
+        "stty": rule(READ, "shows terminal settings", operands=TEXT),
+        "mktemp": rule(MUTATE, "makes a temporary file", operands=TEXT),
+    }
+)  # fmt: skip

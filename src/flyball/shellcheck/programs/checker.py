@@ -1,0 +1,198 @@
+"""Test runners, linters, type checkers, compilers: programs that verify."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.place import outside
+from flyball.shellcheck.programs.project import SCRIPT
+from flyball.shellcheck.programs.table import MUTATE, READ, TEXT, UNKNOWN, VERIFY, each, rule, table
+from flyball.shellcheck.rule import Check, Inquiry, Rule, judge_words, parse
+from flyball.shellcheck.word import Word
+
+
+def check_inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """What runs code may be pointed only at the workspace's own."""
+    parsed = parse(rule, words[1:])
+    for word in parsed.operands:
+        if outside(word.known or ".", inquiry.scope):
+            text = " ".join(w.source for w in words)
+            yield Finding(text, Kind.UNKNOWN, f"{word.source} is code from outside the workspace")
+            return
+    yield from judge_words(inquiry, rule, words)
+
+
+def _changes_unless(flags: str, proves: str) -> Check:
+    """A formatter that rewrites files unless told only to check."""
+    sparing = frozenset(flags.split())
+
+    def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+        general = judge_words(inquiry, rule, words)[0]
+        if general.kind is Kind.VERIFICATION and not parse(rule, words[1:]).has(*sparing):
+            yield general._replace(kind=Kind.MUTATING, reason=f"{words[0].source} rewrites files")
+        else:
+            yield general._replace(proves=proves)
+
+    return check
+
+
+def _compiler(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Compilers write what they make; a syntax check does not."""
+    general = judge_words(inquiry, rule, words)[0]
+    checks = any(w.value in ("-fsyntax-only", "-E", "--noEmit", "-noEmit") for w in words)
+    if general.kind is Kind.MUTATING and checks and not general.veto and "-o" not in general.reason:
+        yield general._replace(kind=Kind.VERIFICATION, reason="it only checks", proves="syntax")
+    else:
+        yield general
+
+
+_PYTEST = rule(
+    VERIFY,
+    "runs the tests",
+    operands=TEXT,
+    proves="tests",
+    check=check_inside,
+    valued="-k -m -n -p -W -o --override-ini --tb --maxfail --cov --durations --rootdir -c "
+    "--ignore --deselect --timeout --color --dist --randomly-seed --cov-config --log-level "
+    "--log-cli-level --capture --import-mode --durations-min --cov-fail-under",
+    writes="--junitxml --junit-xml --log-file --html --json-report-file --report-log "
+    "--result-log --resultlog",
+    mutates="--snapshot-update --update-snapshots --force-regen --regen-all --inline-snapshot "
+    "--debug --update-golden --accept",
+    destroys="--basetemp",
+    runs="--pastebin --pdbcls",
+    known="--pdb --cov --html --log-level --log-cli-level --durations",
+)
+_UNIT = rule(
+    VERIFY,
+    "runs the tests",
+    operands=TEXT,
+    proves="tests",
+    check=check_inside,
+    valued="-s -p -t -k -b",
+    mutates="--update --updateSnapshot -u",
+    writes="--outputFile --output-file",
+)
+_JS_TEST = rule(
+    VERIFY,
+    "runs the tests",
+    operands=TEXT,
+    proves="tests",
+    check=check_inside,
+    mutates="-u --update --updateSnapshot --update-snapshots",
+    writes="--outputFile --reporter-options --output",
+    valued="-t -c --config --testNamePattern -g --grep --reporter --project --testPathPattern",
+)
+_LINT = rule(
+    VERIFY,
+    "lints",
+    operands=TEXT,
+    proves="lint",
+    check=check_inside,
+    mutates="--fix --fix-only --unsafe-fixes --add-noqa --write --apply -w "
+    "--apply-unsafe --in-place -a -A --autocorrect --autocorrect-all --auto-correct "
+    "--generate-config --generate-rcfile --auto-gen-config --install-types",
+    writes="--output-file --output -o",
+    runs="--init-hook --load-plugins --require -r --python-executable",
+    valued="-c --config -f --format --select --ignore --ext --max-line-length --exclude "
+    "--rules -d -e --rcfile --line-length -l -E",
+    known="--format --output-format --reporter --required-version --write-changes "
+    "--fix-type --report-unused-disable-directives --install-hooks",
+)
+_TYPES = _LINT._replace(proves="types", does="checks types")
+_FORMAT = rule(
+    VERIFY,
+    "checks formatting",
+    operands=TEXT,
+    valued="-l --line-length --config -c --target-version -t --exclude --profile",
+    known="--config",
+)
+_BUILD = rule(VERIFY, "builds", proves="build", operands=TEXT, runs="--exec")
+_SERVE = rule(MUTATE, "starts a server or watches", operands=TEXT)
+_COMPILE = rule(
+    MUTATE, "writes what it compiles", operands=TEXT, check=_compiler, writes="-o",
+    runs="-wrapper -B -fplugin -specs --specs -load -Xclang", valued="-I -L -l -D -U -std -x -W -f -m",
+)  # fmt: skip
+
+
+def _first(rows: dict[str, Rule], bare: Rule) -> Rule:
+    return Rule(subcommands=rows, bare=bare)
+
+
+_RUFF = {
+    "check": _LINT, "rule": rule(READ, "shows a rule", operands=TEXT),
+    "format": _FORMAT._replace(check=_changes_unless("--check --diff", "lint")),
+    **each("config linter version help analyze", rule(READ, "shows", operands=TEXT)),
+    "clean": rule(MUTATE, "deletes caches", operands=TEXT),
+}  # fmt: skip
+
+CHECKERS = table(
+    {
+        "pytest py.test": _PYTEST,
+        "unittest nosetests nose2 green ward behave trial stestr phpunit pest rspec minitest cucumber "
+        "ctest prove bats shunit2 busted tap ginkgo gotestsum karma qunit tape ava uvu": _UNIT,
+        "jest vitest mocha jasmine": _JS_TEST,
+        "playwright cypress": _first({**each("test run", _JS_TEST),
+                                      **each("open codegen install show-report", _SERVE)},
+                                     rule(READ, "shows help")),
+        "mypy pyright basedpyright pyre pytype ty dmypy flow": _TYPES,
+        "flake8 pylint bandit vulture pydocstyle pycodestyle pyflakes djlint radon xenon "
+        "eslint oxlint jshint stylelint standard xo markdownlint markdownlint-cli2 yamllint jsonlint "
+        "hadolint actionlint shellcheck semgrep staticcheck revive golint errcheck "
+        "ineffassign govulncheck reek brakeman phpcs phpstan psalm cppcheck cpplint "
+        "ktlint detekt swiftlint luacheck credo tflint checkov trivy ansible-lint codespell "
+        "typos vale proselint commitlint knip depcheck dependency-cruiser madge pip-audit "
+        "safety deptry import-linter lint-imports interrogate": _LINT,
+        "golangci-lint": _first({"run": _LINT, **each("linters version help config",
+                                                      rule(READ, "shows", operands=TEXT))}, _LINT),
+        "rubocop": _LINT._replace(runs=frozenset(("-r", "--require", "--plugin"))),
+        "sqlfluff biome": _first({**each("lint check ci", _LINT), **each("fix", _SERVE._replace(
+            does="rewrites files")), "format": _FORMAT._replace(check=_changes_unless("", "lint"))},
+            rule(READ, "shows")),
+        "ruff": _first(_RUFF, rule(READ, "shows help")),
+        "black isort autopep8 yapf autoflake pyupgrade docformatter rustfmt": _FORMAT._replace(
+            mutates=frozenset(("-i", "--in-place", "--overwrite-in-place")),
+            check=_changes_unless("--check --diff --check-only -c --quiet-check -d", "lint")),
+        "prettier": _FORMAT._replace(mutates=frozenset(("--write", "-w")),
+                                     valued=frozenset(("--config", "--parser", "--ignore-path")),
+                                     proves="lint"),
+        "gofmt gofumpt goimports shfmt clang-format buildifier stylua taplo": rule(
+            READ, "prints formatted code", mutates="-w --write -i --inplace --in-place",
+            valued="-style --style -r -e -ci", runs="-cpuprofile",
+        ),
+        "clang-tidy": rule(VERIFY, "lints", proves="lint", mutates="-fix --fix --fix-errors "
+                           "-fix-errors", runs="-load --load", writes="-export-fixes --export-fixes"),
+        "coverage": _first({**each("run", rule(VERIFY, "runs the tests", operands=TEXT, proves="tests",
+                                               valued="--source -m --omit --include --rcfile -p")),
+                            **each("report html xml json lcov combine annotate debug help",
+                                   rule(VERIFY, "reports coverage", operands=TEXT,
+                                        writes="-d --directory -o")),
+                            "erase": rule(MUTATE, "deletes coverage data", operands=TEXT)},
+                           rule(READ, "shows help")),
+        "tsc vue-tsc": rule(VERIFY, "checks types", operands=TEXT, proves="types", mutates="--init",
+                            writes="--outDir --outFile --declarationDir --tsBuildInfoFile "
+                            "--generateTrace --generateCpuProfile",
+                            valued="-p --project --target -t --module"),
+        "webpack rollup esbuild parcel swc babel sass lessc postcss tailwindcss browserify tsup": _BUILD,
+        "vite next nuxt astro gatsby remix vue-cli-service react-scripts ng svelte-kit expo rsbuild": _first(
+            {**each("build prerender export", _BUILD), **each("lint", _LINT),
+             **each("test", _JS_TEST), **each("check typecheck info", _TYPES),
+             **each("dev start serve preview generate add new eject", _SERVE)}, _SERVE),
+        "meson": _first({**each("compile", _BUILD), "test": _UNIT, "introspect": rule(READ, "shows"),
+                         "setup": rule(MUTATE, "configures", operands=TEXT)},
+                        rule(READ, "shows help")),
+        "cmake": rule(MUTATE, "configures or builds", operands=TEXT, runs="-E -P -C",
+                      valued="-S -G -D -B --preset --target -j --config", spares="--version -N"),
+        "sphinx-build mkdocs hugo jekyll doxygen typedoc jsdoc": rule(
+            MUTATE, "writes pages", operands=TEXT),
+        "gcc g++ cc c++ clang clang++ javac kotlinc rustc ghc nvcc ld as nasm gfortran swiftc "
+        "protoc dmd fpc ocamlc ocamlopt scalac": _COMPILE,
+        "vapor hyperfine nodemon entr concurrently": rule(UNKNOWN, "runs commands given as text"),
+        "alembic flyway liquibase prisma sequelize knex": rule(MUTATE, "may change a database",
+                                                              operands=TEXT),
+        "flask uvicorn gunicorn hypercorn daphne celery streamlit jupyter rails puma": rule(
+            MUTATE, "starts the project's own program", operands=TEXT),
+        "npm-run-all run-s run-p": SCRIPT,
+    }
+)  # fmt: skip

@@ -1,0 +1,196 @@
+"""Containers, clusters and clouds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.programs.table import (
+    DESTROY,
+    MUTATE,
+    READ,
+    TEXT,
+    UNKNOWN,
+    VERIFY,
+    each,
+    rule,
+    table,
+)
+from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
+from flyball.shellcheck.word import Word
+
+_LOOK = rule(READ, "only shows", operands=TEXT)
+_BUILD = rule(MUTATE, "builds or starts containers", operands=TEXT)
+_DEPLOY = rule(DESTROY, "changes things outside the workspace", operands=TEXT)
+
+
+def _get(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Listing a cluster, but not its secrets."""
+    text = " ".join(word.source for word in words)
+    names = [w.known.lower() for w in parse(rule, words[1:]).operands]
+    if any(re.match(r"secrets?\b", part) for name in names for part in re.split(r"[,/]", name)):
+        yield Finding(text, Kind.READ_ONLY, "it would show secrets", veto=True)
+    else:
+        yield from judge_words(inquiry, rule, words)
+
+
+def _api(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`gh api` asks with GET, and changes with anything else."""
+    general = judge_words(inquiry, rule, words)[0]
+    parsed = parse(rule, words[1:])
+    method = parsed.value("-X", "--method")
+    asks = method is not None and method.value in ("GET", "HEAD")
+    if general.kind is Kind.DESTRUCTIVE and asks and not parsed.has("--input"):
+        yield general._replace(kind=Kind.READ_ONLY, reason="gh api only asks")
+    elif general.kind is Kind.READ_ONLY and method is not None and not asks:
+        yield general._replace(kind=Kind.DESTRUCTIVE, reason="gh api changes something")
+    else:
+        yield general
+
+
+def _group(shows: str, builds: str = "", deploys: str = "", look: Rule = _LOOK) -> Rule:
+    rows = {**each(shows, look), **each(builds, _BUILD), **each(deploys, _DEPLOY)}
+    return Rule(subcommands=rows)
+
+
+_COMPOSE = Rule(
+    valued=frozenset(["-f", "--file", "-p", "--project-name", "--profile", "--env-file"]),
+    subcommands={
+        **each("ps logs config ls images top version port events convert stats volumes", _LOOK),
+        **each("build up start stop restart pull create pause unpause down watch", _BUILD),
+        **each("run exec rm kill push cp", _DEPLOY),
+    },
+    bare=_LOOK,
+)
+_KUBE = "-n --namespace -l --selector -o --output --context --field-selector -c --container --tail --since"
+_KUBE_LOOK = rule(
+    READ, "asks the cluster", operands=TEXT, valued=_KUBE, runs="--kubeconfig", check=_get
+)
+_GH = rule(READ, "asks the forge", operands=TEXT, runs="-w --web --show-token -t", fixed=True,
+           valued="--json --jq -q --template -R --repo -L --limit -s --state -l --label -A --author -S "
+           "--search -b -B --branch", known="--template --title --watch --workflow")  # fmt: skip
+_GH_CHANGE = rule(DESTROY, "changes something on the forge", operands=TEXT)
+
+
+def _gh(shows: str, changes: str, local: str = "") -> Rule:
+    return Rule(
+        subcommands={
+            **each(shows, _GH),
+            **each(changes, _GH_CHANGE),
+            **each(local, rule(MUTATE, "changes the workspace", operands=TEXT)),
+        }
+    )
+
+
+CONTAINERS = table(
+    {
+        "docker podman nerdctl": rule(
+            READ, "handles containers", runs="-H --host --config --tlscacert",
+            valued="--context -c -l --log-level",
+            subcommands={
+                **each("ps images logs inspect version info stats top port history diff search events "
+                       "help", _LOOK),
+                **each("build pull start stop restart pause unpause create tag wait", _BUILD),
+                **each("run exec rm rmi push kill cp commit load save import export login logout "
+                       "rename update attach", _DEPLOY),
+                "container": _group("ls list ps inspect logs stats top port diff", "start stop restart",
+                                    "run exec rm prune kill"),
+                "image": _group("ls list inspect history", "build pull tag", "rm prune push load save"),
+                "volume": _group("ls list inspect", "create", "rm prune"),
+                "network": _group("ls list inspect", "create", "rm prune connect disconnect"),
+                "system": _group("df info events", "", "prune"),
+                "context": _group("ls list show inspect", "", "use create rm update"),
+                "buildx": _group("ls inspect du version", "build bake", "rm prune create use"),
+                "manifest": _group("inspect", "", "create push annotate rm"),
+                "compose": _COMPOSE,
+            },
+        ),
+        "docker-compose podman-compose": _COMPOSE,
+        "kubectl k oc": rule(
+            READ, "asks the cluster", valued=_KUBE, runs="--kubeconfig",
+            subcommands={
+                **each("get describe logs explain version api-resources api-versions top events "
+                       "options help", _KUBE_LOOK),
+                "cluster-info": rule(READ, "asks the cluster", operands=TEXT,
+                                     writes="--output-directory", runs="--kubeconfig"),
+                "config": _group("current-context get-contexts get-clusters get-users", "",
+                                 "use-context set set-context delete-context unset rename-context")
+                ._replace(subcommands={
+                    **each("current-context get-contexts get-clusters get-users", _LOOK),
+                    "view": rule(READ, "shows settings", operands=TEXT, runs="--raw --kubeconfig"),
+                    **each("use-context set set-context delete-context unset rename-context", _DEPLOY),
+                }),
+                "auth": _group("can-i whoami", "", "reconcile"),
+                "rollout": _group("status history", "", "restart undo pause resume"),
+                **each("apply delete create edit patch scale exec cp port-forward run drain cordon "
+                       "uncordon label annotate expose set replace autoscale taint debug attach "
+                       "proxy diff kustomize", _DEPLOY),
+            },
+        ),
+        "helm": rule(
+            READ, "asks the cluster", runs="--kubeconfig", valued=_KUBE,
+            subcommands={
+                **each("list ls status history version search show env get", _LOOK),
+                **each("lint template", rule(VERIFY, "renders charts", runs="--post-renderer "
+                                             "--post-renderer-args", writes="--output-dir",
+                                             proves="lint")),
+                "repo": _group("list", "", "add remove update"),
+                **each("install upgrade uninstall rollback delete push pull", _DEPLOY),
+            },
+        ),
+        "terraform tofu": rule(
+            READ, "handles infrastructure", runs="-chdir", single=True,
+            subcommands={
+                **each("version show output providers graph", _LOOK),
+                "state": _group("list show", "", "rm mv push pull replace-provider"),
+                "workspace": _group("list show", "", "new delete select"),
+                "validate": rule(VERIFY, "checks the configuration", proves="lint"),
+                "fmt": rule(MUTATE, "formats files", spares="-check -diff", single=True),
+                "init": rule(MUTATE, "fetches providers", runs="-plugin-dir", single=True),
+                "get": _BUILD,
+                **each("plan apply destroy import taint untaint refresh", _DEPLOY),
+            },
+        ),
+        "gh": rule(
+            READ, "asks the forge",
+            subcommands={
+                "pr": _gh("list view diff checks status ls", "create merge close edit comment review "
+                          "reopen ready lock unlock update-branch", "checkout co"),
+                "issue": _gh("list view status ls", "create close edit comment reopen delete transfer "
+                             "pin unpin lock unlock", "develop"),
+                "run": _gh("list view watch ls", "cancel rerun delete", "download"),
+                "repo": _gh("list view ls", "create delete edit fork rename sync archive set-default",
+                            "clone"),
+                "release": _gh("list view ls", "create delete edit upload", "download"),
+                "workflow": _gh("list view ls", "run enable disable"),
+                "gist": _gh("list view ls", "create delete edit rename", "clone"),
+                "label": _gh("list ls", "create delete edit clone"),
+                "search": _gh("issues prs repos commits code", ""),
+                "auth": _gh("status", "login logout refresh setup-git switch"),
+                "cache": _gh("list ls", "delete"),
+                "secret": _gh("list ls", "set delete remove"),
+                "variable": _gh("list ls get", "set delete remove"),
+                "config": _gh("list get ls", "set"),
+                "project": _gh("list view item-list field-list", "create edit delete"),
+                "ruleset": _gh("list view check", ""),
+                **each("status version help", _GH),
+                "api": rule(
+                    READ, "asks the forge", operands=TEXT, fixed=True, check=_api,
+                    destroys="-f --raw-field -F --field --input",
+                    valued="-X --method -H --header -q --jq -t --template --cache -p --preview --hostname",
+                ),
+            },
+        ),
+        "glab": rule(READ, "asks the forge", subcommands={
+            "mr": _gh("list view diff", "create merge close", "checkout"),
+            "issue": _gh("list view", "create close"), "ci": _gh("list view status", "run retry")}),
+        "aws": rule(
+            READ, "asks the cloud", valued="--profile --region --output", runs="--endpoint-url",
+            subcommands={"sts": _group("get-caller-identity"), "s3": _group("ls", "", "cp mv rm sync mb rb"),
+                         "configure": _group("list list-profiles", "", "set")},
+        ),
+        "gcloud az heroku fly flyctl vercel netlify wrangler pulumi ansible ansible-playbook vagrant "
+        "packer serverless eksctl minikube kind": rule(UNKNOWN, "can change things elsewhere"),
+    }
+)  # fmt: skip

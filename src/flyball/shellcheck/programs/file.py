@@ -1,0 +1,134 @@
+"""Programs that change files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.place import WILD
+from flyball.shellcheck.programs import find
+from flyball.shellcheck.programs.table import DESTROY, MUTATE, READ, UNKNOWN, rule, table
+from flyball.shellcheck.rule import (
+    Inquiry,
+    Operands,
+    Rule,
+    parse,
+    secret_among,
+    secret_finding,
+    written,
+)
+from flyball.shellcheck.word import Word
+
+_OUTPUT = re.compile(
+    r"(dist|build|out|target|node_modules|coverage|htmlcov|__pycache__|\.[a-z]+_cache|\.next|\.nuxt|"
+    r"\.tox|\.nox|\.venv|venv|\.turbo|\.parcel-cache|\.cache|\.coverage|[\w.-]+\.egg-info|tmp|\.output|"
+    r"\.svelte-kit|bin|obj|_build|site|cmake-build-\w+|\.gradle)"
+)
+"""Names of directories that a build makes and can make again."""
+
+
+def _rm(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Named files and build output may go; whole trees and patterns are a person's choice."""
+    text = " ".join(word.source for word in words)
+    parsed = parse(rule, words[1:])
+    found = written(inquiry, text, "rm", parsed.operands or [None])
+    deep = parsed.has("-r", "-R", "--recursive", "-d", "--dir")
+    if found.veto:
+        yield found._replace(kind=Kind.DESTRUCTIVE)
+    elif any(_is_whole(w) for w in parsed.operands):
+        yield Finding(text, Kind.DESTRUCTIVE, "rm would delete the workspace itself", veto=True)
+    elif deep and not all(_is_output(w) for w in parsed.operands):
+        yield Finding(text, Kind.DESTRUCTIVE, "rm deletes a whole directory")
+    elif any(w.glob for w in parsed.operands):
+        yield Finding(text, Kind.DESTRUCTIVE, "rm deletes whatever matches")
+    else:
+        yield found._replace(reason=found.reason.replace("writes", "deletes"))
+
+
+def _is_whole(word: Word) -> bool:
+    return (word.value or "").rstrip("/") in ("", ".", "..", "*", "./*", ".*")
+
+
+def _is_output(word: Word) -> bool:
+    names = [n for n in (word.value or "").split("/") if n not in ("", ".")]
+    return bool(names) and bool(_OUTPUT.fullmatch(names[-1])) and not WILD.search(names[-1])
+
+
+def _cp(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Copies: sources are read, the last operand or `-t` is written."""
+    text = " ".join(word.source for word in words)
+    parsed = parse(rule, words[1:])
+    into = parsed.value("-t", "--target-directory")
+    targets = [into] if into else list(parsed.operands[-1:])
+    sources = parsed.operands if into else parsed.operands[:-1]
+    if hidden := secret_among(sources):
+        yield secret_finding(text, hidden)
+    else:
+        yield written(inquiry, text, words[0].source, targets or [None])
+
+
+def _all(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Moves and links: every operand must lie inside."""
+    text = " ".join(word.source for word in words)
+    parsed = parse(rule, words[1:])
+    into = parsed.value("-t", "--target-directory")
+    yield written(inquiry, text, words[0].source, [*parsed.operands, *([into] if into else [])])
+
+
+def _after_first(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """chmod and its kin: a mode, then the files."""
+    text = " ".join(word.source for word in words)
+    operands = parse(rule, words[1:]).operands
+    targets = operands if any(f.known.startswith("--ref") for f in words) else operands[1:]
+    found = written(inquiry, text, words[0].source, targets or [None])
+    odd = operands and re.search(r"[ugoa]*[+=][rwxX]*s|^[2467]\d{3}$", operands[0].known)
+    if odd:
+        yield Finding(text, Kind.DESTRUCTIVE, f"{words[0].source} gives a file another's rights")
+    else:
+        yield found
+
+
+def _dd(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """dd writes where `of=` says, and prints otherwise."""
+    text = " ".join(word.source for word in words)
+    for word in words[1:]:
+        name, _, value = word.known.partition("=")
+        if word.value is None:
+            yield Finding(text, Kind.UNKNOWN, f"{word.source} is only known when it runs")
+            return
+        if name == "of":
+            yield written(inquiry, text, "dd", [Word(value, value)])
+            return
+        if name == "if" and secret_among([word]):
+            yield secret_finding(text, word.source)
+            return
+    yield Finding(text, Kind.READ_ONLY, "dd only copies to its output")
+
+
+WRITE = Operands.WRITE
+FILES = table(
+    {
+        "find gfind": rule(READ, "finds", check=find.check),
+        "touch": rule(MUTATE, "writes", operands=WRITE, valued="-d -t -r --date --reference"),
+        "mkdir": rule(MUTATE, "writes", operands=WRITE, valued="-m --mode"),
+        "rmdir mkfifo truncate unlink": rule(MUTATE, "writes", operands=WRITE, valued="-s -m --size"),
+        "dos2unix unix2dos": rule(MUTATE, "writes", operands=WRITE),
+        "shred": rule(DESTROY, "destroys", operands=WRITE, valued="-n -s"),
+        "rm": rule(MUTATE, "deletes", check=_rm),
+        "cp install": rule(
+            MUTATE, "copies", valued="-t --target-directory -S --suffix -m -o -g", check=_cp
+        ),
+        "mv ln link": rule(MUTATE, "moves", valued="-t --target-directory -S --suffix", check=_all),
+        "chmod chown chgrp chattr setfacl": rule(MUTATE, "changes rights", check=_after_first),
+        "dd": rule(READ, "copies", check=_dd),
+        "split csplit": rule(MUTATE, "writes pieces", runs="--filter", valued="-l -b -n -a -C -d"),
+        "patch": rule(
+            MUTATE, "changes files", spares="--dry-run -C --check", runs="-e --ed",
+            writes="-o --output -r --reject-file", valued="-p -i -d -F --input --strip",
+        ),
+        "strip ctags etags rename mogrify convert": rule(MUTATE, "changes files", operands=WRITE),
+        "rsync scp sftp rclone": rule(DESTROY, "copies between places"),
+        "mknod": rule(UNKNOWN, "makes a device"),
+    }
+)  # fmt: skip

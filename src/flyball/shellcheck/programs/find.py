@@ -1,0 +1,74 @@
+"""find: a search, and what it does with what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.rule import Inquiry, Rule, written
+from flyball.shellcheck.word import Word, opaque
+
+_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
+_WRITES = frozenset(("-fprint", "-fprint0", "-fls", "-fprintf"))
+_TESTS = frozenset(
+    ["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-type", "-xtype", "-size", "-mtime", "-atime", "-ctime", "-mmin", "-amin", "-cmin", "-newer", "-anewer", "-cnewer", "-newermt", "-newerct", "-newerat", "-maxdepth", "-mindepth", "-perm", "-user", "-group", "-uid", "-gid", "-links", "-inum", "-samefile", "-lname", "-ilname", "-fstype", "-printf", "-regextype", "-used", "-context", "-D"]
+)
+_FLAGS = frozenset(
+    ["-print", "-print0", "-ls", "-empty", "-readable", "-writable", "-executable", "-prune", "-quit", "-not", "-a", "-and", "-o", "-or", "-depth", "-d", "-daystart", "-follow", "-mount", "-xdev", "-noleaf", "-nouser", "-nogroup", "-true", "-false", "-warn", "-nowarn", "-L", "-H", "-P", "-E", "-ignore_readdir_race", "-noignore_readdir_race", "-O0", "-O1", "-O2", "-O3", "(", ")", "!", ",", "-X", "-s", "-x"]
+)
+
+
+def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Every word of the expression must be known; actions are judged for what they do."""
+    text = " ".join(word.source for word in words)
+    rest = list(words[1:])
+    found = 0
+    while rest:
+        word = rest.pop(0)
+        name = word.value
+        if word.may_be_option:
+            yield Finding(text, Kind.UNKNOWN, f"{word.source} may become an action of find")
+            return
+        if name is None or not (name.startswith("-") or name in _FLAGS):
+            continue
+        if name in _RUNS:
+            inner = _taken(rest)
+            found += 1
+            yield from _executed(inquiry, text, inner)
+        elif name == "-delete":
+            found += 1
+            yield Finding(text, Kind.DESTRUCTIVE, "find -delete deletes what it finds")
+        elif name in _WRITES:
+            found += 1
+            yield written(inquiry, text, f"find {name}", rest[:1] or [None])
+            rest = rest[2 if name == "-fprintf" else 1 :]
+        elif name in _TESTS or name.startswith("-newer"):
+            rest = rest[1:]
+        elif name not in _FLAGS:
+            yield Finding(text, Kind.UNKNOWN, f"find {name} is not a known test or action")
+            return
+    if not found:
+        yield Finding(text, Kind.READ_ONLY, "find only lists")
+
+
+def _taken(rest: list[Word]) -> list[Word]:
+    inner: list[Word] = []
+    while rest:
+        word = rest.pop(0)
+        if word.value == ";" or (word.value == "+" and inner and inner[-1].value == "{}"):
+            break
+        inner.append(word)
+    return inner
+
+
+def _executed(inquiry: Inquiry, text: str, inner: list[Word]) -> Iterable[Finding]:
+    if not inner or "{}" in inner[0].known:
+        yield Finding(text, Kind.UNKNOWN, "find runs what it finds")
+    elif any("{}" in w.known and w.known != "{}" for w in inner):
+        yield Finding(
+            text, Kind.UNKNOWN, "a found name becomes part of another word; pass {} alone"
+        )
+    else:
+        # Found names begin with the starting point, never with a dash of their own.
+        filled = [opaque("{}", tame=True) if w.value == "{}" else w for w in inner]
+        yield from inquiry.command(filled)

@@ -1,0 +1,85 @@
+"""Programs that talk to other machines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.programs.table import DESTROY, READ, TEXT, UNKNOWN, rule, table
+from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
+from flyball.shellcheck.word import Word
+
+_METADATA = re.compile(r"169\.254\.|metadata\.google|\[?fd00:ec2")
+
+
+def _curl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Fetching to the terminal looks; sending anything, or another method, changes."""
+    text = " ".join(word.source for word in words)
+    parsed = parse(rule, words[1:])
+    method = parsed.value("-X", "--request")
+    if method is not None and method.value not in ("GET", "HEAD", "OPTIONS"):
+        yield Finding(text, Kind.DESTRUCTIVE, f"it sends {method.source} to another machine")
+    elif odd := next((w for w in parsed.operands if not _is_web(w.value)), None):
+        yield Finding(text, Kind.UNKNOWN, f"{odd.source} is not a plain web address")
+    else:
+        yield from judge_words(inquiry, rule, words)
+
+
+def _is_web(address: str | None) -> bool:
+    if address is None or _METADATA.search(address):
+        return False
+    return bool(re.match(r"https?://", address)) or "://" not in address
+
+
+def _wget(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """wget writes a file unless it prints or only probes."""
+    parsed = parse(rule, words[1:])
+    target = parsed.value("-O", "--output-document")
+    general = judge_words(inquiry, rule, words)[0]
+    prints = target is not None and target.value in ("-", "/dev/null", "/dev/stdout")
+    if general.kind is Kind.READ_ONLY and not (prints or parsed.has("--spider")):
+        yield Finding(general.text, Kind.MUTATING, "wget writes what it fetches to a file")
+    else:
+        yield general
+
+
+NETWORKS = table(
+    {
+        "curl": rule(
+            READ, "fetches", operands=TEXT, fixed=True, check=_curl,
+            writes="-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr "
+            "--output-dir --hsts --alt-svc --etag-save --libcurl",
+            mutates="-O --remote-name --remote-name-all -J --remote-header-name --create-dirs",
+            destroys="-d --data --data-raw --data-binary --data-urlencode --data-ascii -F --form "
+            "--form-string --json -T --upload-file -Q --quote -a --append --mail-from --mail-rcpt",
+            runs="-K --config --engine --proxy -x --preproxy --socks5 --unix-socket "
+            "--abstract-unix-socket --netrc-file -n --netrc --netrc-optional",
+            valued="-X --request -H --header -A --user-agent -u --user -e --referer -m --max-time "
+            "--connect-timeout --retry -w --write-out -b --cookie -r --range --resolve --cacert "
+            "--retry-delay --max-redirs",
+            known="--compressed --compressed-ssh --connect-to --fail --form-escape --no-progress-meter "
+            "--path-as-is --proto --retry --resolve --next --no-buffer",
+        ),
+        "wget": rule(
+            READ, "fetches", operands=TEXT, fixed=True, check=_wget,
+            writes="-o --output-file -a --append-output -O --output-document -P --directory-prefix",
+            destroys="--post-data --post-file --method --body-data --body-file --delete-after",
+            runs="-e --execute --use-askpass --config -i --input-file",
+            valued="-T --timeout -t --tries -U --user-agent --header",
+            known="--continue --quiet --no-check-certificate --page-requisites",
+        ),
+        "http https xh": rule(UNKNOWN, "may send data to another machine"),
+        "ping ping6 traceroute tracepath mtr dig nslookup host whois drill": rule(
+            READ, "asks the network", operands=TEXT, fixed=True, runs="-f", valued="-c -i -W -w -t -p"
+        ),
+        "ssh telnet ftp nc ncat netcat socat mosh autossh": rule(
+            UNKNOWN, "opens a connection through which anything can run"
+        ),
+        "psql mysql mariadb mongo mongosh redis-cli sqlcmd cqlsh": rule(
+            UNKNOWN, "can change a database"
+        ),
+        "mail sendmail mailx mutt": rule(DESTROY, "sends mail"),
+        "xdg-open open start": rule(UNKNOWN, "starts another program"),
+    }
+)  # fmt: skip

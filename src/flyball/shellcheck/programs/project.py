@@ -1,0 +1,126 @@
+"""Build tools that run the tasks of a project: make, npm run, gradle and their kin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.place import outside
+from flyball.shellcheck.programs.table import MUTATE, VERIFY, rule, table
+from flyball.shellcheck.programs.task import task_kind
+from flyball.shellcheck.rule import Inquiry, Parsed, Rule, named, parse
+from flyball.shellcheck.word import Word, literal
+
+_HARMLESS = frozenset(["V", "VERBOSE", "DEBUG", "Q", "CI", "NO_COLOR", "JOBS", "J", "PORT", "BUILD_TYPE"])
+
+
+def tasks_finding(
+    inquiry: Inquiry, rule: Rule, words: Sequence[Word], parsed: Parsed, names: Sequence[Word]
+) -> Finding:
+    """The worst that the named tasks promise to be."""
+    text = " ".join(word.source for word in words)
+    program = words[0].source
+    for flag, value in parsed.flags:
+        if named(flag, rule.runs, rule):
+            return Finding(text, Kind.UNKNOWN, f"{program} {flag} loads code or runs a program")
+        if flag in rule.writes and (value is None or outside(value.value or "/", inquiry.scope)):
+            return Finding(text, Kind.UNKNOWN, f"{program} {flag} leads out of the workspace")
+    odd = next((w for w in (*parsed.doubtful, *names) if w.value is None), None)
+    if odd is not None:
+        return Finding(text, Kind.UNKNOWN, f"which task {odd.source} is is only known when it runs")
+    worst = Finding(
+        text, Kind.VERIFICATION, f"{program} builds or checks the project", proves="build"
+    )
+    for name in names:
+        kind, proves = task_kind(name.value or "")
+        if kind.severity > worst.kind.severity:
+            worst = Finding(text, kind, f"task {name.value} may change anything in the project")
+        elif kind is Kind.VERIFICATION and worst.kind is Kind.VERIFICATION and proves != "build":
+            worst = Finding(text, kind, f"{program} {name.value} checks the project", proves=proves)
+    return worst
+
+
+def check_make(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """make: targets by name; a variable on the command line can hold a command."""
+    parsed = parse(rule, words[1:])
+    names = [w for w in parsed.operands if "=" not in w.known]
+    found = tasks_finding(inquiry, rule, words, parsed, names)
+    sets = [w.known.partition("=")[0].rstrip(":?+!") for w in parsed.operands if "=" in w.known]
+    if any(name not in _HARMLESS for name in sets):
+        found = found.at_least(Kind.MUTATING, "a variable given to make can hold a command")
+    if any(re.match(r"SHELL|\.|MAKE", name) for name in sets):
+        found = found._replace(kind=Kind.UNKNOWN, reason="it changes what make runs")
+    if parsed.has("-f", "--file", "--makefile"):
+        found = found.at_least(Kind.MUTATING, "it uses another makefile")
+    yield found
+
+
+def check_tasks(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Operands are tasks."""
+    parsed = parse(rule, words[1:])
+    yield tasks_finding(inquiry, rule, words, parsed, [w for w in parsed.operands])
+
+
+def check_script(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`npm run NAME -- arguments`: the first operand is a task; alone it lists them."""
+    cut = next((i for i, w in enumerate(words) if w.value == "--"), len(words))
+    parsed = parse(rule, words[1:cut])
+    if not parsed.operands:
+        text = " ".join(word.source for word in words)
+        yield Finding(text, Kind.READ_ONLY, f"{words[0].source} lists the scripts")
+        return
+    found = tasks_finding(inquiry, rule, words, parsed, parsed.operands[:1])
+    after = [*parsed.operands[1:], *words[cut + 1 :]]
+    if any(
+        re.fullmatch(r"-u|--fix|--write|-w|--update\S*|--updateSnapshot", w.known) for w in after
+    ):
+        found = found.at_least(Kind.MUTATING, "its arguments make it change files")
+    yield found
+
+
+def check_test(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`npm test`: the script of that name."""
+    yield from check_script(inquiry, rule, [words[0], literal("test"), *words[1:]])
+
+
+SCRIPT = rule(
+    VERIFY, "runs a script of the project", check=check_script,
+    runs="--script-shell --node-options --userconfig --globalconfig -c --call",
+    valued="-w --workspace --filter -F --loglevel", writes="--prefix -C --dir --cwd",
+)  # fmt: skip
+SCRIPT_TEST = SCRIPT._replace(check=check_test)
+
+PROJECTS = table(
+    {
+        "make gmake": rule(
+            VERIFY, "builds", check=check_make, runs="--eval -E", valued="-j -l -k -o -W",
+            writes="-C --directory -I --include-dir -f --file --makefile",
+            known="--environment-overrides --jobs --keep-going",
+        ),
+        "ninja": rule(VERIFY, "builds", check=check_tasks, valued="-j -l -k -d -t", writes="-C -f",
+                      runs="-t"),
+        "just task rake invoke inv": rule(
+            VERIFY, "runs tasks", check=check_tasks, valued="-j", runs="-e --execute --shell --command "
+            "--evaluate --edit --choose --chooser -r --require -c --init --global", writes="-f "
+            "--justfile -d --working-directory --rakefile --taskfile --dir",
+        ),
+        "mvn mvnd mvnw": rule(
+            VERIFY, "builds", check=check_tasks, single=True, valued="-pl -T -P -rf -l --projects -s",
+            runs="-gs -t --global-toolchains --toolchains",
+            writes="-f --file",
+        ),
+        "gradle gradlew": rule(
+            VERIFY, "builds", check=check_tasks, single=True, runs="-I --init-script -g "
+            "--gradle-user-home -c --settings-file --include-build", writes="-p --project-dir -b",
+            valued="-x --tests --exclude-task --console --max-workers",
+        ),
+        "sbt mill ant lein": rule(VERIFY, "builds", check=check_tasks, single=True,
+                                  valued="-f"),
+        "tox nox": rule(
+            VERIFY, "runs the project's checks", proves="tests", runs="--force-dep --override -x "
+            "--noxfile", valued="-e -s -p -k --session --env", mutates="--devenv --notest",
+        ),
+        "pre-commit lefthook husky": rule(MUTATE, "runs hooks that may change files"),
+    }
+)  # fmt: skip

@@ -1,0 +1,97 @@
+"""Programs that read files and text."""
+
+from __future__ import annotations
+
+from flyball.shellcheck.programs import awk, sed
+from flyball.shellcheck.programs.pager import check_less
+from flyball.shellcheck.programs.table import MUTATE, NAMES, READ, TEXT, UNKNOWN, rule, table
+from flyball.shellcheck.rule import Operands
+
+SECOND = Operands.SECOND
+
+TEXTS = table(
+    {
+        "cat tac nl head tail wc rev cut paste tr fold fmt expand unexpand comm join cmp diff "
+        "colordiff diff3 wdiff diffstat od hexdump hd strings base64 base32 column colrm pr look "
+        "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum "
+        "egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep zcat bzcat xzcat zstdcat lz4cat gzcat zdiff "
+        "zcmp jq gron csvlook csvcut csvgrep csvstat tsort ul nm readelf size cloc "
+        "tokei scc sloccount jless hexyl": rule(
+            READ, "only reads", valued="-n -c -e -f -d -w -m -A -B -C"
+        ),
+        "grep": rule(READ, "searches", valued="-e -f -m -A -B -C --include --exclude"),
+        "echo true false : seq expr basename dirname sleep cal ncal factor numfmt yes test": rule(
+            READ, "changes nothing", operands=TEXT
+        ),
+        "printf": rule(READ, "prints", operands=TEXT, runs="-v"),
+        "ls dir vdir exa eza lsd stat realpath readlink pathchk namei getfacl lsattr": rule(
+            READ, "lists", operands=NAMES
+        ),
+        "du df": rule(READ, "measures", operands=NAMES),
+        "tree": rule(READ, "lists", operands=NAMES, writes="-o", mutates="-R", valued="-L -P -I"),
+        "file": rule(READ, "looks at file types", operands=NAMES, mutates="-C --compile"),
+        "sort": rule(
+            READ, "sorts", writes="-o --output", runs="--compress-program",
+            valued="-k -t -S -T --key --field-separator --buffer-size --parallel",
+        ),
+        "shuf": rule(READ, "shuffles", writes="-o --output", valued="-n -i --head-count"),
+        "uniq": rule(READ, "filters lines", operands=SECOND, valued="-f -s -w"),
+        "xxd": rule(READ, "dumps", operands=SECOND, valued="-c -g -l -o -s -len -cols", single=True),
+        "rg": rule(
+            READ, "searches", runs="--pre --hostname-bin",
+            valued="-e -f -g -t -T -A -B -C -m -r -E -j -M --glob --type --regexp --file --max-count "
+            "--context --replace --sort --iglob --max-depth --pre-glob",
+            known="--pre-glob --pretty",
+        ),
+        "ag": rule(READ, "searches", runs="--pager", valued="-A -B -C -m -G --ignore --depth"),
+        "ack": rule(
+            READ, "searches", runs="--pager --ackrc --create-ackrc", valued="-A -B -C -m --output"
+        ),
+        "fd fdfind": rule(
+            READ, "finds files", operands=NAMES, runs="-x -X --exec --exec-batch",
+            valued="-e -E -t -d -g -c -S -j --extension --exclude --type --max-depth --color",
+            known="--exclude --extension",
+        ),
+        "locate plocate whereis": rule(READ, "finds names", operands=TEXT),
+        "bat batcat": rule(
+            READ, "shows", runs="--pager cache", valued="-l -r --language --line-range --style "
+            "--theme --paging --color", known="--paging",
+        ),
+        "less more most zless zmore": rule(
+            READ, "shows", writes="-o -O --log-file --LOG-FILE",
+            runs="-k --lesskey-file --lesskey-src --lesskey-content", valued="-p -x -j -h -b -P -T -y",
+            check=check_less,
+        ),
+        "man info apropos whatis tldr": rule(
+            READ, "shows documentation", operands=TEXT,
+            runs="-P --pager -H --html -X --gxditview -T --troff-device -C --config-file -p "
+            "--preprocessor -o --output -O --restore --init-file",
+            valued="-s -S -M -L -m -e",
+        ),
+        "yq": rule(
+            READ, "reads", mutates="-i --inplace --in-place -s --split-exp --split-exp-file",
+            valued="-p -o -I --input-format --output-format --arg",
+        ),
+        "iconv": rule(READ, "converts", writes="-o --output", valued="-f -t"),
+        "xmllint": rule(
+            READ, "reads", writes="--output -o", runs="--shell", valued="--xpath --encode"
+        ),
+        "sdiff": rule(READ, "compares", writes="-o --output", runs="--diff-program", valued="-w"),
+        "objdump": rule(READ, "dumps", valued="-j -M -b -m"),
+        "bc": rule(READ, "computes"),
+        "sed gsed": rule(
+            READ, "prints a changed copy", runs="-f --file",
+            mutates="-i --in-place", valued="-e --expression -l --line-length", check=sed.check,
+        ),
+        "awk gawk mawk nawk": rule(
+            READ, "prints", runs="-f --file -E --exec -l --load -i --include -D --debug",
+            writes="-o --pretty-print -p --profile -d --dump-variables",
+            valued="-F -v --field-separator --assign", check=awk.check,
+        ),
+        "tee sponge": rule(MUTATE, "writes", operands=Operands.WRITE),
+        "fzf dc": rule(UNKNOWN, "can run other programs"),
+        "vi vim nvim view nano emacs ed ex pico micro code subl": rule(
+            UNKNOWN, "is an editor that can run and write anything"
+        ),
+    }
+)  # fmt: skip

@@ -1,0 +1,242 @@
+"""Programs that run another program: what they run is judged in their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.programs.table import READ, UNKNOWN, VERIFY, rule, table
+from flyball.shellcheck.rule import Inquiry, Rule, named, parse
+from flyball.shellcheck.variable import assignment_objection
+from flyball.shellcheck.word import Word, literal, opaque
+
+
+def _text(words: Sequence[Word]) -> str:
+    return " ".join(word.source for word in words)
+
+
+def _odd(rule: Rule, words: Sequence[Word], flags: Iterable[str]) -> Finding | None:
+    """A wrapper's option that is not known changes what its words mean."""
+    for flag in flags:
+        if flag not in rule.known and flag not in rule.valued:
+            reason = f"{words[0].source} {flag} is not a known option of a wrapper"
+            return Finding(_text(words), Kind.UNKNOWN, reason)
+    return None
+
+
+def _inner(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`wrapper [options] command…`."""
+    parsed = parse(rule, words[1:], stop_at_operand=True)
+    if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
+        yield odd
+    elif parsed.doubtful or not parsed.operands:
+        yield Finding(_text(words), Kind.UNKNOWN, f"what {words[0].source} runs is not known")
+    else:
+        yield from inquiry.command(parsed.operands)
+
+
+def _timed(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`timeout [options] duration command…`."""
+    parsed = parse(rule, words[1:], stop_at_operand=True)
+    if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
+        yield odd
+    elif len(parsed.operands) < 2 or parsed.operands[0].value is None:
+        yield Finding(_text(words), Kind.UNKNOWN, f"what {words[0].source} runs is not known")
+    else:
+        yield from inquiry.command(parsed.operands[1:])
+
+
+def _env(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`env [options] [NAME=value…] [command…]`; alone it prints the environment."""
+    parsed = parse(rule, words[1:], stop_at_operand=True)
+    text = _text(words)
+    if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
+        yield odd
+        return
+    rest = list(parsed.operands)
+    while rest and (match := re.match(r"([A-Za-z_]\w*)=(.*)", rest[0].known, re.S)):
+        value = literal(match[2]) if rest[0].value is not None else None
+        if objection := assignment_objection(match[1], value, exported=True):
+            yield Finding(text, Kind.UNKNOWN, objection)
+            return
+        if match[1] == "PYTHONPATH":
+            yield Finding(text, Kind.UNKNOWN, "set PYTHONPATH in front of the command, without env")
+            return
+        rest.pop(0)
+    if rest:
+        yield from inquiry.command(rest)
+    else:
+        yield Finding(text, Kind.READ_ONLY, "env prints the environment")
+
+
+def _command(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`command -v name` asks; `command name…` runs."""
+    if len(words) > 1 and words[1].value in ("-v", "-V"):
+        yield Finding(_text(words), Kind.READ_ONLY, "it tells where a program is")
+    else:
+        yield from _inner(inquiry, rule, words)
+
+
+def _exec(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`exec command…`; without one it only moves redirections, judged elsewhere."""
+    if len(words) == 1:
+        yield Finding(_text(words), Kind.READ_ONLY, "it only applies its redirections")
+    else:
+        yield from _inner(inquiry, rule, words)
+
+
+def _xargs(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`xargs [options] command…`: the words it adds are not known."""
+    parsed = parse(rule, words[1:], stop_at_operand=True)
+    text = _text(words)
+    if (odd := _odd(rule, words, (f for f, _ in parsed.flags))) or parsed.doubtful:
+        yield odd or Finding(text, Kind.UNKNOWN, "what xargs runs is not known")
+        return
+    mark = parsed.value("-I", "--replace")
+    slot = mark.value if mark else ("{}" if parsed.has("-i", "-I", "--replace") else None)
+    inner = list(parsed.operands) or [literal("echo")]
+    if slot and any(slot in w.known and w.known != slot for w in inner):
+        head = inner[0].value in ("sh", "bash", "zsh", "dash", "python", "python3", "perl")
+        if head or slot in inner[0].known:
+            yield Finding(text, Kind.UNKNOWN, "a line of input becomes part of a command")
+            return
+    if slot:
+        filled = [_filled(word, slot) for word in inner]
+    else:
+        filled = [*inner, opaque("…")]
+    yield from inquiry.command(filled)
+
+
+def _filled(word: Word, slot: str) -> Word:
+    if slot not in word.known:
+        return word
+    return opaque(word.source, head=word.known.partition(slot)[0], splits=False)
+
+
+def _shell(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`sh -c text` is judged as text; `sh file` runs the workspace's script."""
+    text = _text(words)
+    parsed = parse(rule, words[1:], stop_at_operand=True)
+    flags = [f for f, _ in parsed.flags]
+    script = parsed.operands[0] if parsed.operands else None
+    if odd := _odd(rule, words, flags):
+        yield odd
+    elif script is None:
+        yield Finding(text, Kind.UNKNOWN, f"{words[0].source} runs whatever it is fed")
+    elif script.value is None:
+        yield Finding(text, Kind.UNKNOWN, "the script is only known when it runs")
+    elif "-c" in flags:
+        found = inquiry.script(script.value)
+        yield from found
+    elif "-n" in flags:
+        yield Finding(text, Kind.READ_ONLY, "it only checks syntax", proves="syntax")
+    else:
+        from_script = script_finding(inquiry, text, script)
+        yield from_script
+
+
+def script_finding(inquiry: Inquiry, text: str, script: Word) -> Finding:
+    """A script file: the workspace's own may run where things may change."""
+    from flyball.shellcheck.place import outside
+
+    path = script.value
+    if path is None or script.glob or path == "-":
+        return Finding(text, Kind.UNKNOWN, f"{script.source} is only known when it runs")
+    if outside(path, inquiry.scope) or path.startswith("/dev/"):
+        return Finding(text, Kind.UNKNOWN, f"{path} is a program from outside the workspace")
+    return Finding(text, Kind.MUTATING, f"it runs the workspace's program {path}")
+
+
+def _watch(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`watch` joins its words and gives them to a shell."""
+    parsed = parse(rule, words[1:], stop_at_operand=True)
+    values = [w.value for w in parsed.operands]
+    if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
+        yield odd
+    elif not values or None in values:
+        yield Finding(_text(words), Kind.UNKNOWN, "what watch runs is not known")
+    else:
+        yield from inquiry.script(" ".join(v for v in values if v is not None))
+
+
+def _parallel(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """GNU parallel gives a line to a shell: only plain words with `:::` values are followed."""
+    parsed = parse(rule, words[1:], stop_at_operand=True)
+    values = [w.value for w in parsed.operands]
+    if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
+        yield odd
+        return
+    cut = values.index(":::") if ":::" in values else len(values)
+    line = parsed.operands[:cut]
+    if not line or any(not re.fullmatch(r"[\w./{}=:-]+", w.value or "") for w in line):
+        yield Finding(_text(words), Kind.UNKNOWN, "what parallel runs is not known")
+        return
+    filled = [_filled(w, "{}") if "{" in w.known else w for w in line]
+    yield from inquiry.command([*filled, opaque("…")])
+
+
+def _runner(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`poetry run`, `npx` and their kin: a known tool from the project's own environment."""
+    parsed = parse(rule, words[1:], stop_at_operand=True)
+    if any(named(f, rule.runs, rule) for f, _ in parsed.flags) or parsed.doubtful:
+        yield Finding(_text(words), Kind.UNKNOWN, f"what {words[0].source} runs is not known")
+        return
+    if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
+        yield odd
+        return
+    if not parsed.operands:
+        yield Finding(_text(words), Kind.UNKNOWN, f"what {words[0].source} runs is not known")
+        return
+    inner = list(parsed.operands)
+    name = inner[0].value or ""
+    if name.endswith(".py"):
+        inner.insert(0, literal("python"))
+    for found in inquiry.command(inner):
+        yield found.at_least(Kind.VERIFICATION, f"{words[0].source} uses the project's own tools")
+
+
+_SHELL_FLAGS = "-c -e -u -x -v -n -l --norc --noprofile --posix -o"
+
+RUNNER = rule(
+    VERIFY, "runs a tool of the project", check=_runner, runs="-c --call -p --package --shell",
+    valued="--with --extra --group --python --env -e --directory --project --from --filter -w "
+    "--workspace",
+    known="-y --yes --no --no-install -q --quiet --frozen --locked --no-sync --silent --offline "
+    "--prefer-offline --isolated -r -s --all-extras --dev --no-dev --bun -T",
+)  # fmt: skip
+
+WRAPPERS = table(
+    {
+        "nohup setsid builtin": rule(READ, "runs", check=_inner),
+        "nice ionice chrt taskset": rule(
+            READ, "runs", valued="-n --adjustment -c -p", check=_inner
+        ),
+        "time": rule(READ, "runs", known="-p -v --verbose", valued="-f --format", check=_inner),
+        "stdbuf": rule(READ, "runs", valued="-i -o -e --input --output --error", check=_inner),
+        "unbuffer caffeinate": rule(READ, "runs", known="-i -d -s", check=_inner),
+        "timeout gtimeout": rule(
+            READ, "runs", valued="-k --kill-after -s --signal",
+            known="--preserve-status --foreground -v --verbose", check=_timed,
+        ),
+        "env": rule(READ, "runs", valued="-u --unset", known="-i --ignore-environment -0 --null -",
+                    check=_env),
+        "command": rule(READ, "runs", known="-p", check=_command),
+        "exec": rule(READ, "runs", known="-c -l", check=_exec),
+        "xargs gxargs": rule(
+            READ, "runs", check=_xargs,
+            valued="-n -L -P -I -d -s -E -a --max-args --max-lines --max-procs --delimiter --replace "
+            "--arg-file",
+            known="-0 -r -t -x --null --no-run-if-empty --verbose --exit -i --replace",
+        ),
+        "sh bash dash ash ksh zsh": rule(READ, "runs", known=_SHELL_FLAGS, valued="-o",
+                                         check=_shell),
+        "fish csh tcsh pwsh powershell": rule(UNKNOWN, "is another shell, which is not judged"),
+        "watch": rule(READ, "runs", valued="-n --interval",
+                      known="-d --differences -t --no-title -c --color -g -b -e", check=_watch),
+        "parallel": rule(READ, "runs", valued="-j --jobs", known="-k --keep-order --bar",
+                         check=_parallel),
+        "npx bunx pnpx uvx": RUNNER,
+        "busybox toybox": rule(READ, "runs", check=_inner),
+    }
+)  # fmt: skip

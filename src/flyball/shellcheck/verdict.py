@@ -1,0 +1,84 @@
+"""From findings to one answer for a phase."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flyball.shellcheck.judgement import AllowRule, Answer, Finding, Judgement, Kind, Part
+from flyball.shellcheck.place import Scope
+from flyball.shellcheck.walk import Walk
+
+PHASES = ("recon", "checkpoint", "execute", "verify", "final")
+
+_LOOKS: dict[Kind, Answer] = {Kind.READ_ONLY: "allow", Kind.VERIFICATION: "allow"}
+ANSWERS: dict[str, dict[Kind, Answer]] = {
+    "recon": _LOOKS,
+    "checkpoint": {},
+    "execute": {**_LOOKS, Kind.MUTATING: "allow", Kind.DESTRUCTIVE: "ask"},
+    "verify": _LOOKS,
+    "final": {},
+}
+"""What each phase answers to each class; what is not here is denied."""
+
+_ADVICE = {
+    Kind.READ_ONLY: "State the checkpoint or give the answer; no command runs here.",
+    Kind.VERIFICATION: "State the checkpoint or give the answer; no command runs here.",
+    Kind.MUTATING: "Only look and verify here; changes wait for execute, after a checkpoint.",
+    Kind.DESTRUCTIVE: "Only look and verify here; this also needs a person's word in execute.",
+    Kind.UNKNOWN: "Write it as plain commands whose words are known beforehand.",
+}
+
+
+def phase_of(name: str) -> str | None:
+    """The phase a name stands for: `recon`, or dotted as in `plan.recon.research`."""
+    parts = name.strip().lower().split(".")
+    return next((part for part in reversed(parts) if part in PHASES), None)
+
+
+def judge(
+    command: str,
+    *,
+    phase: str = "execute",
+    allow: Sequence[AllowRule] = (),
+    root: str = "",
+) -> Judgement:
+    """Judge a shell command for a phase.
+
+    `root` is the absolute path of the workspace, so that absolute paths in it count as inside;
+    the command is taken to start there.
+    """
+    place = phase_of(phase)
+    if place is None:
+        raise ValueError(f"unknown phase {phase!r}; known are {', '.join(PHASES)}")
+    findings = findings_of(command, allow=allow, root=root)
+    worst = max(findings, key=lambda f: (f.veto, f.kind.severity))
+    kind = max((f.kind for f in findings), key=lambda k: k.severity)
+    answer = "deny" if worst.veto else ANSWERS[place].get(kind, "deny")
+    return Judgement(
+        decision=answer,
+        kind=kind,
+        reason=_sentence(worst, answer, place),
+        parts=tuple(Part(text=f.text, kind=f.kind, reason=f.reason) for f in findings),
+    )
+
+
+def findings_of(
+    command: str, *, allow: Sequence[AllowRule] = (), root: str = ""
+) -> tuple[Finding, ...]:
+    """Everything seen in a command, at least one thing."""
+    if not command.strip():
+        return (Finding(command, Kind.UNKNOWN, "there is no command"),)
+    found = Walk(Scope(root.rstrip("/")), allow).over(command)
+    return tuple(found) or (Finding(command, Kind.READ_ONLY, "it runs nothing"),)
+
+
+def _sentence(worst: Finding, answer: Answer, phase: str) -> str:
+    text = worst.text if len(worst.text) <= 80 else worst.text[:77] + "…"
+    fact = f"`{text}` is {worst.kind}: {worst.reason}."
+    if answer == "allow":
+        return fact
+    if answer == "ask":
+        return f"{fact} A person must agree first."
+    if worst.veto:
+        return f"{fact} Stay inside the workspace and leave secrets alone."
+    return f"{fact} The {phase} phase does not allow that. {_ADVICE[worst.kind]}"
