@@ -2,9 +2,9 @@
 
 Whatever reads file content (status, add, diff, checkout, merge) runs in a depot: a git directory
 of our own outside the tree, whose configuration and attributes we wrote, and which borrows the
-user's objects. A planted configuration, hook, filter, driver or monitor is therefore never even read.
-The few calls that must go to the user's git directory (references, worktrees) read no file content,
-and every switch that could start a program is set on their command line.
+user's objects. A planted configuration, hook, filter, driver or monitor is therefore never read. The few
+calls that must go to the user's git directory (references, worktrees) read no file content, and
+every switch that could start a program is set on their command line.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from flyball.errors import ToolUnavailable, UsageError
+from flyball.workspace.process import Captured, run_sync
 from flyball.workspace.trouble import DiskFull, GitFailed, IndexLocked, NotWritable, told
 
 SWITCHES: tuple[str, ...] = (
@@ -99,21 +99,8 @@ _UNWRITABLE = re.compile(r"Permission denied|Read-only file system|insufficient 
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|File too large")
 
 
-class Completed(NamedTuple):
-    """What a finished git call left behind."""
-
-    code: int
-    out: bytes
-    err: bytes
-
-
-GitRunner = Callable[[Sequence[str], Mapping[str, str], bytes], Completed]
-
-
-def spawn(argv: Sequence[str], env: Mapping[str, str], stdin: bytes) -> Completed:
-    """Run a program to its end."""
-    done = subprocess.run(argv, env=dict(env), input=stdin, capture_output=True, check=False)
-    return Completed(done.returncode, done.stdout, done.stderr)
+_SECONDS = 1800.0
+"""Long enough to write out a very large repository."""
 
 
 class Repository(NamedTuple):
@@ -182,35 +169,37 @@ class Git:
         *,
         program: str,
         env: Mapping[str, str] | None = None,
-        runner: GitRunner = spawn,
     ) -> None:
         self.directory = directory
         self.program = program
-        self.runner = runner
         self.env = {**ENVIRONMENT, "GIT_DIR": os.fspath(directory), **(env or {})}
 
     def with_env(self, **env: str) -> Git:
         """The same git directory with more of its environment said."""
-        return Git(
-            self.directory, program=self.program, env={**self.env, **env}, runner=self.runner
-        )
+        return Git(self.directory, program=self.program, env={**self.env, **env})
 
-    def call(self, *args: str, stdin: bytes = b"", ok: Iterable[int] = (0,)) -> Completed:
+    def call(self, *args: str, stdin: bytes = b"", ok: Iterable[int] = (0,)) -> Captured:
         """Run one git command; an exit code that is not among `ok` is an error."""
         settings = [part for switch in SWITCHES for part in ("-c", switch)]
-        done = self.runner((self.program, *settings, *args), self.env, stdin)
-        if done.code not in ok:
+        done = run_sync(
+            (self.program, *settings, *args),
+            cwd=self.directory,
+            env=self.env,
+            seconds=_SECONDS,
+            stdin=stdin,
+        )
+        if done.exit_code not in ok:
             raise self._failure(args, done)
         return done
 
     def text(self, *args: str, stdin: bytes = b"") -> str:
         """The output of one git command as one line of text."""
-        return self.call(*args, stdin=stdin).out.decode(errors="surrogateescape").rstrip("\n")
+        return self.call(*args, stdin=stdin).stdout.decode(errors="surrogateescape").rstrip("\n")
 
     def resolve(self, name: str) -> str | None:
         """The object a revision names, if there is one."""
         done = self.call("rev-parse", "--verify", "--quiet", "--end-of-options", name, ok=(0, 1))
-        return done.out.decode().strip() or None
+        return done.stdout.decode().strip() or None
 
     def set_ref(self, ref: str, new: str, old: str, *, log: str = "") -> None:
         """Move a reference from one value to another, or fail if it is elsewhere by now."""
@@ -222,8 +211,8 @@ class Git:
         if value := self.resolve(ref):
             self.call("update-ref", "-d", ref, value)
 
-    def _failure(self, args: Sequence[str], done: Completed) -> Exception:
-        said = done.err.decode(errors="replace").strip()
+    def _failure(self, args: Sequence[str], done: Captured) -> Exception:
+        said = done.stderr.decode(errors="replace").strip()
         if found := _LOCK.search(said):
             return IndexLocked(found.group(1))
         if _FULL.search(said):
@@ -231,16 +220,16 @@ class Git:
         if _UNWRITABLE.search(said):
             return NotWritable(os.fspath(self.directory))
         verb = next((arg for arg in args if not arg.startswith("-") and "=" not in arg), "git")
-        first = next((line for line in said.splitlines() if line), f"exit code {done.code}")
+        first = next((line for line in said.splitlines() if line), f"exit code {done.exit_code}")
         return GitFailed(
             f"git {verb} failed in {self.directory}: {first}",
             "Run `git fsck` there; nothing of the working tree was changed.",
         )
 
 
-def user_git(repository: Repository, program: str, runner: GitRunner = spawn) -> Git:
+def user_git(repository: Repository, program: str) -> Git:
     """The user's own git directory, for references and worktrees only, never for content."""
-    return Git(repository.directory, program=program, runner=runner)
+    return Git(repository.directory, program=program)
 
 
 def make_depot(
@@ -251,7 +240,6 @@ def make_depot(
     object_format: str = "sha1",
     excludes: Path | None = None,
     ignored: str = "",
-    runner: GitRunner = spawn,
 ) -> Git:
     """A git directory of our own, whose every setting we wrote; made once, then reused."""
     if not (directory / "HEAD").exists():
@@ -272,7 +260,7 @@ def make_depot(
             (directory / "info/attributes").write_text(RAW_ATTRIBUTES)
             (directory / "info/exclude").write_text(ignored)
             (directory / "HEAD").write_text("ref: refs/heads/none\n")
-    return Git(directory, program=program, runner=runner)
+    return Git(directory, program=program)
 
 
 def _quoted(path: str) -> str:
@@ -327,7 +315,7 @@ def _settings(git: Git, file: Path) -> dict[str, str]:
     if not file.is_file():
         return {}
     args = ("config", "--file", os.fspath(file), "--no-includes", "-z", "--list")
-    listed = git.call(*args, ok=range(256)).out.decode(errors="replace")
+    listed = git.call(*args, ok=range(256)).stdout.decode(errors="replace")
     entries = (entry.partition("\n") for entry in listed.split("\0") if entry)
     return {key: value for key, _, value in entries}
 

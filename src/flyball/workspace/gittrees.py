@@ -85,13 +85,13 @@ class GitTrees:
 
     def forget_submodules(self) -> None:
         """Stop treating submodules as one opaque entry, so that files in them count too."""
-        listed = self._git.call("ls-files", "-s", "-z").out.split(b"\0")
+        listed = self._git.call("ls-files", "-s", "-z").stdout.split(b"\0")
         links = [os.fsdecode(line.split(b"\t", 1)[1]) for line in listed if line[:6] == b"160000"]
         self.update(links, ())
 
     def look_again(self) -> None:
         """Clear the marks by which a user told git to overlook changes."""
-        listed = self._git.call("ls-files", "-v", "-z").out.split(b"\0")
+        listed = self._git.call("ls-files", "-v", "-z").stdout.split(b"\0")
         if overlooked := [line[2:] for line in listed if line[:1].islower()]:
             names = b"\0".join(overlooked) + b"\0"
             self._git.call("update-index", "--no-assume-unchanged", "-z", "--stdin", stdin=names)
@@ -105,20 +105,22 @@ class GitTrees:
         if old == new:
             return ()
         args = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames", "--abbrev=64")
-        out = self.depot.call(*args, "--no-ext-diff", "--no-textconv", old, new).out
+        out = self.depot.call(*args, "--no-ext-diff", "--no-textconv", old, new).stdout
         return tuple(_parse_changes(out.split(b"\0")))
 
     def diff(self, old: TreeHash, new: TreeHash) -> bytes:
         """The difference between two trees as a unified diff."""
         args = ("diff-tree", "-r", "-p", "--binary", "--full-index", "--find-renames")
-        return self.depot.call(*args, "--no-ext-diff", "--no-textconv", "--no-color", old, new).out
+        return self.depot.call(
+            *args, "--no-ext-diff", "--no-textconv", "--no-color", old, new
+        ).stdout
 
     def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, Entry]:
         """What a tree holds at these paths."""
         found: dict[str, Entry] = {}
         for at in range(0, len(paths), _AT_ONCE):
             some = paths[at : at + _AT_ONCE]
-            out = self.depot.call("ls-tree", "-z", "--full-tree", tree, "--", *some).out
+            out = self.depot.call("ls-tree", "-z", "--full-tree", tree, "--", *some).stdout
             for line in out.split(b"\0")[:-1]:
                 meta, _, name = line.partition(b"\t")
                 mode, kind, blob = meta.decode().split()
@@ -143,7 +145,7 @@ class GitTrees:
         """What each of these blobs holds."""
         wanted = list(dict.fromkeys(blobs))
         names = "".join(f"{blob}\n" for blob in wanted).encode()
-        out = self.depot.call("cat-file", "--batch", stdin=names).out if wanted else b""
+        out = self.depot.call("cat-file", "--batch", stdin=names).stdout if wanted else b""
         found: dict[str, bytes] = {}
         at = 0
         for blob in wanted:
@@ -173,7 +175,7 @@ class GitTrees:
         sides = [self.commit_object(tree, origin) for tree in (ours, theirs)]
         args = ("merge-tree", "--write-tree", "--name-only", "-z", "--messages", *sides)
         done = self.depot.call(*args, ok=(0, 1))
-        return _parse_merge(os.fsdecode(done.out).split("\0"), done.code)
+        return _parse_merge(os.fsdecode(done.stdout).split("\0"), done.exit_code)
 
     def commit_object(self, tree: str, *parents: str) -> str:
         """A commit that exists only to give git a history to reason about."""
@@ -195,15 +197,15 @@ class GitTrees:
         )
         damaged = [
             line
-            for line in (checked.out + checked.err).decode(errors="replace").splitlines()
+            for line in (checked.stdout + checked.stderr).decode(errors="replace").splitlines()
             if "unborn branch" not in line and line.startswith(("error", "missing", "bad"))
         ]
         roots = "".join(f"{tree}\n" for tree in trees).encode()
         args = ("rev-list", "--objects", "--no-object-names", "--missing=print", "--stdin")
         walked = self.depot.call(*args, stdin=roots, ok=(0, 128))
-        gone = [line for line in walked.out.decode().splitlines() if line.startswith("?")]
-        if walked.code:
-            gone.append(walked.err.decode(errors="replace").strip())
+        gone = [line for line in walked.stdout.decode().splitlines() if line.startswith("?")]
+        if walked.exit_code:
+            gone.append(walked.stderr.decode(errors="replace").strip())
         return (*damaged, *(f"missing {line.lstrip('?')}" for line in gone))
 
     def prune(self, keep: Sequence[TreeHash]) -> int:
@@ -232,7 +234,7 @@ class GitTrees:
         return gone, fresh, unkept
 
     def _dirty(self) -> Iterator[str]:
-        for line in self._git.call(*_SPLIT, *_STATUS).out.split(b"\0"):
+        for line in self._git.call(*_SPLIT, *_STATUS).stdout.split(b"\0"):
             if len(line) < 4 or line[1:2] == b" ":
                 continue
             path = os.fsdecode(line[3:])

@@ -8,8 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-NEVER = frozenset({".git", ".hg", ".svn", ".jj", ".flyball"})
+RECORDS = frozenset({".git", ".hg", ".svn", ".jj"})
 """Directories that hold somebody's records, and are no part of any tree."""
+
+NEVER_KEPT = "/.flyball/artifacts/"
+"""Flyball's own account of a run, which is no part of the tree either."""
 
 CLUTTER = frozenset(
     {"node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache", ".pytest_cache"}
@@ -95,12 +98,12 @@ def _expression(body: str) -> str:
 
 def walk(root: Path) -> Iterator[str]:
     """Every file and link of a plain directory that is not ignored."""
-    return _walk(root, "", (), NEVER | CLUTTER)
+    return _walk(root, "", (parse_rules(NEVER_KEPT),), RECORDS | CLUTTER)
 
 
 def walk_nested(root: Path, folder: str) -> Iterator[str]:
     """Every file of a repository inside the tree, except that repository's own records."""
-    return _walk(root, folder, (), NEVER)
+    return _walk(root, folder, (), RECORDS)
 
 
 def _walk(

@@ -12,14 +12,16 @@ import os
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import unified_diff
 from pathlib import Path
 
+from flyball.patch.compare import compare, keep_ends
+from flyball.patch.unified import unified_diff
 from flyball.workspace.ignore import walk
 from flyball.workspace.treemerge import merge_by_path
 from flyball.workspace.trees import (
     LARGE,
     LINK,
+    REGULAR,
     Captured,
     Changed,
     Entry,
@@ -39,11 +41,13 @@ _DIRECTORY = "40000"
 class ObjectTrees:
     """The trees of one working directory, in a store of our own."""
 
-    def __init__(self, store: Path, root: Path, *, large: int = LARGE) -> None:
+    def __init__(
+        self, store: Path, root: Path, *, known: Path | None = None, large: int = LARGE
+    ) -> None:
         self.store = store
         self.root = root
         self.large = large
-        self._known_file = store / "known.json"
+        self._known_file = known or store / "known.json"
         self._known: dict[str, tuple[list[int], str]] = {}
         self._stub_file = store / "stubs"
         with told(os.fspath(store)):
@@ -246,47 +250,29 @@ class ObjectTrees:
         return None
 
     def _changed(self, path: str, before: Entry | None, after: Entry | None) -> Changed:
-        old, new = (self._text(entry) for entry in (before, after))
-        if old is None or new is None:
+        old, new = (self._content(entry) or b"" for entry in (before, after))
+        if b"\0" in old or b"\0" in new:
             return Changed(path, kind_of(before, after), before, after, binary=True)
-        lines = list(unified_diff(old, new, n=0))[2:]
-        added = sum(line.startswith("+") for line in lines)
-        removed = sum(line.startswith("-") for line in lines)
+        runs = compare(keep_ends(old), keep_ends(new))
+        added = sum(run.new_end - run.new_at for run in runs)
+        removed = sum(run.old_end - run.old_at for run in runs)
         return Changed(path, kind_of(before, after), before, after, added, removed)
 
-    def _text(self, entry: Entry | None) -> list[str] | None:
-        """The lines of a file, or nothing if it is binary."""
-        content = self._object(entry.blob, "blob") if entry else b""
-        if b"\0" in content[:8000]:
-            return None
-        text = content.decode(errors="surrogateescape")
-        return [line + "\n" for line in text.split("\n")[:-1]] + (
-            [text.rpartition("\n")[2]] if text and not text.endswith("\n") else []
-        )
+    def _content(self, entry: Entry | None) -> bytes | None:
+        return self._object(entry.blob, "blob") if entry else None
 
     def _file_diff(self, change: Changed) -> bytes:
-        name = change.path
-        head = [f"diff --git a/{name} b/{name}\n"]
-        if change.before is None and change.after:
-            head.append(f"new file mode {change.after.mode}\n")
-        elif change.after is None and change.before:
-            head.append(f"deleted file mode {change.before.mode}\n")
-        elif change.before and change.after and change.before.mode != change.after.mode:
-            head += [f"old mode {change.before.mode}\n", f"new mode {change.after.mode}\n"]
-        old, new = self._text(change.before), self._text(change.after)
+        """A file's diff, with the modes that content alone does not show."""
+        old, new = change.before, change.after
+        text = unified_diff(change.path, self._content(old), self._content(new))
         if old is None or new is None:
-            return _bytes([*head, f"Binary files a/{name} and b/{name} differ\n"])
-        sides = (
-            f"a/{name}" if change.before else "/dev/null",
-            f"b/{name}" if change.after else "/dev/null",
-        )
-        body = list(unified_diff(old, new, *sides))
-        body[:2] = [line.rstrip() + "\n" for line in body[:2]]
-        marked = [
-            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-            for line in body
-        ]
-        return _bytes([*head, *marked])
+            mode = (old or new or Entry(REGULAR, "")).mode
+            text = text.replace(f"file mode {REGULAR}\n", f"file mode {mode}\n", 1)
+        elif old.mode != new.mode:
+            name = f"diff --git a/{change.path} b/{change.path}\n"
+            head, _, rest = (text or name).partition("\n")
+            text = f"{head}\nold mode {old.mode}\nnew mode {new.mode}\n{rest}"
+        return text.encode(errors="surrogateescape")
 
     def _reachable(self, trees: Sequence[str], trouble: Callable[[str], object]) -> set[str]:
         seen: set[str] = set()
@@ -359,7 +345,3 @@ def _tree_content(children: Sequence[tuple[bytes, str, str]]) -> bytes:
 
 def _in_the_way(name: str, path: str) -> bool:
     return name.startswith(f"{path}/") or path.startswith(f"{name}/")
-
-
-def _bytes(lines: Sequence[str]) -> bytes:
-    return "".join(lines).encode(errors="surrogateescape")

@@ -13,7 +13,6 @@ import msgspec
 from flyball.errors import Conflict, NotFound, ToolUnavailable, UsageError
 from flyball.workspace.git import (
     Git,
-    GitRunner,
     Repository,
     UserConfig,
     checked_run_name,
@@ -21,11 +20,11 @@ from flyball.workspace.git import (
     find_repository,
     make_depot,
     read_user_config,
-    spawn,
     user_git,
 )
 from flyball.workspace.gittrees import GitTrees
 from flyball.workspace.hold import Hold
+from flyball.workspace.ignore import NEVER_KEPT
 from flyball.workspace.objects import ObjectTrees
 from flyball.workspace.trees import LARGE
 from flyball.workspace.trouble import told
@@ -35,9 +34,9 @@ from flyball.workspace.worktree import (
     RunBranch,
     add_worktree,
     carry,
+    give_index,
     head_tree,
     remove_worktree,
-    share_index,
 )
 
 
@@ -58,7 +57,6 @@ def open_workspace(
     in_place: bool,
     large: int = LARGE,
     home: Path | None = None,
-    runner: GitRunner = spawn,
 ) -> Workspace:
     """The workspace of a run: its own worktree, or the checkout if in place or without git."""
     project = _project(repo)
@@ -68,7 +66,7 @@ def open_workspace(
     door = state_dir / ("checkout.lock" if in_place else f"locks/{run}")
     hold = Hold(door, os.fspath(project) if in_place else f"The workspace of run {run}")
     try:
-        ground = repository and _ground(repository, directory, home or Path.home(), runner)
+        ground = repository and _ground(repository, directory, home or Path.home())
         if (directory / "workspace.json").exists():
             return _reopen(directory, ground, hold, large)
         with told(os.fspath(directory)):
@@ -107,9 +105,9 @@ def _usable(repository: Repository | None, *, in_place: bool) -> Repository | No
     return repository
 
 
-def _ground(repository: Repository, directory: Path, home: Path, runner: GitRunner) -> Ground:
+def _ground(repository: Repository, directory: Path, home: Path) -> Ground:
     program = find_git()
-    user = user_git(repository, program, runner)
+    user = user_git(repository, program)
     config = read_user_config(user, repository, home)
     with told(os.fspath(directory)):
         exclude = repository.common / "info/exclude"
@@ -120,8 +118,7 @@ def _ground(repository: Repository, directory: Path, home: Path, runner: GitRunn
             borrow=[repository.objects, *sorted(repository.common.glob("modules/*/objects"))],
             object_format=config.object_format,
             excludes=config.excludes,
-            ignored=f"{ignored}\n/.flyball/\n",
-            runner=runner,
+            ignored=f"{ignored}\n{NEVER_KEPT}\n",
         )
     return Ground(repository, user, depot, config)
 
@@ -144,7 +141,7 @@ def _make(
     else:
         add_worktree(user, repository, place, branch.ref)
         trees.seed(carried.tree, write=True)
-        share_index(depot, repository, place, carried.tree)
+        give_index(repository, place, directory / "index")
     trees.forget_submodules()
     base = trees.capture().tree
     (depot.directory / "HEAD").write_text(trees.commit_object(base) + "\n")
@@ -178,7 +175,7 @@ def _clear_leftovers(
 ) -> None:
     """Undo an opening that died half way; refuse if the branch holds anybody's work."""
     if branch.tip():
-        if any(branch.cards()) or not (directory / "index").parent.joinpath("begun").exists():
+        if branch.history() or not (directory / "begun").exists():
             raise Conflict(
                 f"The branch flyball/{branch.run} exists already, without its workspace.",
                 "Choose another run name, or delete that branch if you do not need it.",

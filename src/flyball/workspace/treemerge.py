@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from flyball.patch.merge import merge3
 from flyball.workspace.trees import (
     LINK,
     Changed,
@@ -44,7 +45,7 @@ def merge_by_path(trees: Trees, base: TreeHash, ours: TreeHash, theirs: TreeHash
     return Merged(ours if clashes else trees.overlay(ours, result), tuple(clashes))
 
 
-def _settle(trees: Trees, change: Changed, present: Entry | None) -> Entry | None | str:
+def _settle(trees: Trees, change: Changed, present: Entry | None) -> Entry | str | None:
     """What a path becomes, or why that cannot be said."""
     if present in (change.before, change.after):
         return change.after
@@ -60,7 +61,14 @@ def _settle(trees: Trees, change: Changed, present: Entry | None) -> Entry | Non
     if change.before.blob in (present.blob, change.after.blob):
         blob = change.after.blob if present.blob == change.before.blob else present.blob
         return Entry(mode, blob)
-    return "both sides changed it"
+    contents = trees.contents([change.before.blob, present.blob, change.after.blob])
+    old, mine, yours = (contents[e.blob] for e in (change.before, present, change.after))
+    if b"\0" in old + mine + yours:
+        return "both sides changed it, and it is binary"
+    merged = merge3(old, mine, yours)
+    if merged.ok:
+        return Entry(mode, trees.keep(merged.data))
+    return f"both sides changed lines {merged.clashes[0].first} to {merged.clashes[0].last}"
 
 
 def _moves(changes: Sequence[Changed]) -> dict[str, str]:

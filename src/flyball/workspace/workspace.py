@@ -27,7 +27,7 @@ from flyball.workspace.snapshot import (
 )
 from flyball.workspace.trees import Changed, Skipped, SnapshotId, TreeHash, Trees
 from flyball.workspace.trouble import told
-from flyball.workspace.worktree import CardRecord, RunBranch, remove_worktree, share_index
+from flyball.workspace.worktree import CardRecord, RunBranch, Step, remove_worktree, share_index
 from flyball.workspace.writes import Writer
 
 
@@ -140,69 +140,76 @@ class Workspace:
         """Delete a throw-away directory at once."""
         shutil.rmtree(place.parent, ignore_errors=True)
 
-    def cards(self) -> tuple[CardRecord, ...]:
-        """The cards committed so far, oldest first."""
+    def history(self) -> tuple[CardRecord, ...]:
+        """Every step committed so far, cards and what was taken back or put again, oldest first."""
         noted = read_lines(self.directory / "cards.jsonl", CardRecord)
         if self.branch is None:
             return tuple(noted)
         by_commit = {record.commit: record for record in noted}
-        return tuple(by_commit.get(record.commit, record) for record in self.branch.cards())
+        return tuple(by_commit.get(record.commit, record) for record in self.branch.history())
+
+    def cards(self) -> tuple[CardRecord, ...]:
+        """The cards committed so far, oldest first."""
+        return tuple(record for record in self.history() if record.step is Step.CARD)
 
     def card(self, card: str) -> CardRecord:
-        """One committed card, as it was committed last."""
-        for record in reversed(self.cards()):
+        """One committed card."""
+        cards = self.cards()
+        for record in cards:
             if record.card == card:
                 return record
-        known = ", ".join(dict.fromkeys(record.card for record in self.cards())) or "none yet"
+        known = ", ".join(record.card for record in cards) or "none yet"
         raise NotFound("card", card, f"Run {self.run} has these cards: {known}.")
 
     def commit_card(self, run: str, card: str, title: str, evidence: Sequence[str] = ()) -> str:
-        """Commit what changed since the last card; a card already committed is only found."""
+        """Commit what changed since the last step; a card already committed is only found."""
         if run != self.run:
             raise UsageError(f"This is the workspace of run {self.run}, not of {run}.")
-        done = self.cards()
-        for record in done:
+        for record in self.cards():
             if record.card == card:
                 return record.commit
-        return self.commit(card, title, evidence, before=done[-1].after if done else self.base)
+        return self.commit_step(Step.CARD, card, title, self.tree_hash(), evidence)
 
-    def commit(
-        self, card: str, title: str, evidence: Sequence[str] = (), *, before: TreeHash
+    def commit_step(
+        self, step: Step, card: str, title: str, after: TreeHash, evidence: Sequence[str] = ()
     ) -> str:
-        """Commit what changed since a tree under a card's name."""
-        after = self.tree_hash()
+        """Commit the way from the last step's tree to this one."""
+        before = self.committed_tree()
+        facts = (before, after, (*evidence,), step)
         if self.branch is None:
-            facts = json.dumps([self.run, card, title, before, after, len(self.cards())])
-            commit = hashlib.sha1(facts.encode(), usedforsecurity=False).hexdigest()
-            self._note_card(CardRecord(self.run, card, title, commit, before, after, (*evidence,)))
+            named = json.dumps([self.run, card, title, facts, len(self.history())])
+            commit = hashlib.sha1(named.encode(), usedforsecurity=False).hexdigest()
+            self._note_card(CardRecord(self.run, card, title, commit, *facts))
             return commit
-        trailers = [
-            ("Flyball-Run", self.run),
-            ("Flyball-Card", card),
-            *(("Flyball-Evidence", each) for each in evidence),
-        ]
         assert isinstance(self.trees, GitTrees)
+        trailers = [("Flyball-Run", self.run), (step, card)]
+        trailers += [("Flyball-Evidence", each) for each in evidence]
         parent = self.branch.tip() or self.facts.base_commit
         tree = self.branch.project(self.trees, parent, before, after)
         commit = self.branch.write_commit(tree, parent, title, trailers)
-        self._note_card(CardRecord(self.run, card, title, commit, before, after, (*evidence,)))
+        self._note_card(CardRecord(self.run, card, title, commit, *facts))
         self.branch.advance(commit, parent)
         if not self.in_place:
             share_index(self.branch.depot, self.branch.repository, self.root, tree)
         return commit
+
+    def committed_tree(self) -> TreeHash:
+        """The tree the last step left, whatever has changed since."""
+        history = self.history()
+        return history[-1].after if history else self.base
 
     def _note_card(self, record: CardRecord) -> None:
         append_line(self.directory / "cards.jsonl", record)
 
     def prune(self, *, max_age: float = MAX_AGE, max_count: int = MAX_COUNT) -> Pruned:
         """Forget old snapshots; cards can still be taken back afterwards."""
-        trees = [tree for record in self.cards() for tree in (record.before, record.after)]
+        trees = [tree for record in self.history() for tree in (record.before, record.after)]
         keep = [self.base, *trees]
         return self.snapshots.prune(max_age=max_age, max_count=max_count, also_keep=keep)
 
     def verify(self) -> tuple[str, ...]:
         """What is damaged or gone among everything kept for this run; nothing means all is well."""
-        trees = [tree for record in self.cards() for tree in (record.before, record.after)]
+        trees = [tree for record in self.history() for tree in (record.before, record.after)]
         return (*self.snapshots.verify(), *self.trees.missing([self.base, *trees]))
 
     def remove(self) -> None:
@@ -213,6 +220,10 @@ class Workspace:
             self.branch.delete()
         shutil.rmtree(self.directory, ignore_errors=True)
         self._hold.release()
+
+    def is_here(self, root: Path) -> bool:
+        """Whether this workspace is that very directory."""
+        return self.root.resolve() == root.resolve()
 
     def close(self) -> None:
         """Let go of the workspace; it can be opened again."""

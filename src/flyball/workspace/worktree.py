@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,8 +21,16 @@ from flyball.workspace.trouble import GitFailed, NotWritable
 _TRAILER = re.compile(r"^(Flyball-[A-Za-z]+): (.*)$", re.MULTILINE)
 
 
+class Step(StrEnum):
+    """What a commit on a run's branch did; the value is its trailer's name."""
+
+    CARD = "Flyball-Card"
+    REVERT = "Flyball-Reverted"
+    APPLY = "Flyball-Applied"
+
+
 class CardRecord(msgspec.Struct, frozen=True):
-    """One card's work: the commit that holds it, and the trees before and after it."""
+    """One step of a card: the commit that holds it, and the trees before and after it."""
 
     run: str
     card: str
@@ -30,6 +39,7 @@ class CardRecord(msgspec.Struct, frozen=True):
     before: TreeHash
     after: TreeHash
     evidence: tuple[str, ...] = ()
+    step: Step = Step.CARD
 
 
 class Commit(NamedTuple):
@@ -102,13 +112,19 @@ class RunBranch:
         above = ("-p", parent) if parent else ()
         return git.text("commit-tree", tree, *above, "-F", "-", stdin=message)
 
+    def rewrite(self, commit: Commit, tree: TreeHash, parent: str | None) -> str:
+        """The same commit with another tree, on another parent."""
+        git = self.depot.with_env(**self.identity.environment())
+        above = ("-p", parent) if parent else ()
+        return git.text("commit-tree", tree, *above, "-F", "-", stdin=commit.message.encode())
+
     def publish(self, commit: str, known: str | None) -> None:
         """Copy a commit's objects into the user's repository."""
         wanted = f"{commit}\n" + (f"^{known}\n" if known else "")
         pack = self.depot.call("pack-objects", "--revs", "--stdout", "-q", stdin=wanted.encode())
         try:
             self.depot.with_env(GIT_OBJECT_DIRECTORY=os.fspath(self.repository.objects)).call(
-                "unpack-objects", "-q", stdin=pack.out
+                "unpack-objects", "-q", stdin=pack.stdout
             )
         except NotWritable as error:
             raise NotWritable(os.fspath(self.repository.objects)) from error
@@ -132,8 +148,8 @@ class RunBranch:
         above = ["/".join(path.split("/")[:n]) for n in range(1, path.count("/") + 1)]
         return any(entry.mode == SUBMODULE for entry in trees.entries(tree, above).values())
 
-    def cards(self, start: str | None = None) -> Iterator[CardRecord]:
-        """The cards committed on this branch (or below another commit), oldest first."""
+    def history(self, start: str | None = None) -> list[CardRecord]:
+        """The steps committed on this branch (or below another commit), oldest first."""
         found = [
             CardRecord(
                 self.run,
@@ -143,12 +159,14 @@ class RunBranch:
                 read_commit(self.user, commit.parents[0]).tree,
                 commit.tree,
                 commit.trailers("Flyball-Evidence"),
+                step,
             )
             for commit in self._commits(start)
             if self.run in commit.trailers("Flyball-Run") and commit.parents
-            for card in commit.trailers("Flyball-Card")
+            for step in Step
+            for card in commit.trailers(step)
         ]
-        return reversed(found)
+        return found[::-1]
 
     def _commits(self, start: str | None) -> Iterator[Commit]:
         """Commits from the newest card's down; on the run's branch, until the first foreign one."""
@@ -193,15 +211,21 @@ def find_admin(repository: Repository, place: Path) -> Path | None:
     return None
 
 
+def give_index(repository: Repository, place: Path, index: Path) -> None:
+    """Give a fresh worktree an index that matches its files."""
+    if admin := find_admin(repository, place):
+        shutil.copyfile(index, admin / "index")
+
+
 def share_index(index_git: Git, repository: Repository, place: Path, tree: str) -> None:
-    """Give the worktree's own index the state of a commit, so that git there sees the truth."""
+    """Bring the worktree's own index to a commit's state, so that git there sees the truth."""
     admin = find_admin(repository, place)
-    if admin is None:
+    if admin is None or (admin / "index.lock").exists():
         return
     git = index_git.with_env(
         GIT_INDEX_FILE=os.fspath(admin / "index"), GIT_WORK_TREE=os.fspath(place)
     )
-    git.call("read-tree", tree)
+    git.call("read-tree", "--reset", tree)
     git.call("update-index", "-q", "--refresh", ok=(0, 1))
 
 
@@ -217,7 +241,7 @@ def remove_worktree(repository: Repository, place: Path) -> None:
 
 def read_commit(git: Git, name: str) -> Commit:
     """A commit's tree, parents and message, as they are stored."""
-    raw = git.call("cat-file", "commit", name).out.decode(errors="replace")
+    raw = git.call("cat-file", "commit", name).stdout.decode(errors="replace")
     header, _, message = raw.partition("\n\n")
     fields = [line.split(" ", 1) for line in header.splitlines() if not line.startswith(" ")]
     tree = next(value for key, value in fields if key == "tree")
