@@ -29,6 +29,7 @@ MIGRATIONS: tuple[str, ...] = (
         attempt INTEGER NOT NULL,
         seq INTEGER NOT NULL,
         n INTEGER NOT NULL,
+        speaker TEXT NOT NULL,
         body BLOB NOT NULL,
         PRIMARY KEY (run, card, role, attempt, seq, n)
     ) WITHOUT ROWID;

@@ -86,6 +86,10 @@ class Journal(Protocol):
 
     async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[Line]: ...
 
+    async def replies(self, run: str, role: str) -> int:
+        """How often a role has replied in this run."""
+        ...
+
     async def runs(self) -> Sequence[Summary]: ...
 
     async def post(self, run: str, event: AnyEvent) -> None:

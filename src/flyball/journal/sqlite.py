@@ -120,6 +120,7 @@ class SqliteJournal:
         self, lease: Lease, event: AnyEvent, state: RunState, lines: Sequence[Line]
     ) -> None:
         body = codec.encode(state)
+        run = state.run
         with self._transaction() as db:
             self._check_fence(db, lease)
             self._put_run(db, event, state, body)
@@ -129,9 +130,9 @@ class SqliteJournal:
             )
             if lines:
                 db.executemany(
-                    "INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     [
-                        (state.run, x.card, x.role, x.attempt, state.seq, n, codec.encode(x))
+                        (run, x.card, x.role, x.attempt, state.seq, n, x.speaker, codec.encode(x))
                         for n, x in enumerate(lines)
                     ],
                 )
@@ -171,6 +172,14 @@ class SqliteJournal:
                 (run, card, role, attempt),
             ).fetchall()
         return [codec.decode_line(body) for (body,) in rows]
+
+    async def replies(self, run: str, role: str) -> int:
+        with _explained(self.path):
+            (count,) = self._db.execute(
+                "SELECT count(*) FROM lines WHERE run = ? AND role = ? AND speaker = 'driver'",
+                (run, role),
+            ).fetchone()
+        return count
 
     async def runs(self) -> Sequence[Summary]:
         with _explained(self.path):

@@ -1,0 +1,135 @@
+"""Making one call: snapshot before, tool, tree hash after; nothing half done is left behind."""
+
+from __future__ import annotations
+
+import time
+
+from flyball.core.call import Access, Call, Outcome
+from flyball.core.effect import Perform
+from flyball.core.event import AnyEvent, CallInterrupted, CallReturned
+from flyball.core.guard import digest
+from flyball.core.phase import Phase
+from flyball.core.state import CardState, RunState
+from flyball.engine.station import Station
+from flyball.errors import ToolError
+from flyball.journal.protocol import Intention
+from flyball.tools.protocol import Desk, Form, Result, Tool, bounded
+
+WITHOUT_PROCESS = frozenset({"read", "list", "grep", "git_log", "project", "http_probe"})
+"""Tools that start nothing of the project's: they cannot change the tree."""
+
+
+async def do(
+    station: Station,
+    state: RunState,
+    card: CardState,
+    effect: Perform,
+    tool: Tool,
+    form: Form,
+    intention: Intention,
+) -> AnyEvent:
+    """Perform an allowed call and say what came of it."""
+    call = effect.call
+    desk = station.desk(
+        state, card, call.id, key=intention.key, phase=effect.phase, access=call.access
+    )
+    if tool.name in WITHOUT_PROCESS:
+        result, elapsed = await _attempt(tool, form, desk)
+        return _returned(station, card, call, result, elapsed, tree=card.tree)
+    if intention.is_repeat and station.workspace.has_snapshot(intention.key):
+        if (found := _recover(station, card, call, tool, form, desk, effect.phase)) is not None:
+            return found
+    before = station.workspace.snapshot(intention.key)
+    result, elapsed = await _attempt(tool, form, desk._replace(tree=before))
+    return _settle(station, card, call, result, elapsed, before, effect.phase)
+
+
+async def _attempt(tool: Tool, form: Form, desk: Desk) -> tuple[Result, float]:
+    began = time.monotonic()
+    try:
+        result = await tool.perform(form, desk)
+    except ToolError as error:
+        result = Result(False, str(error), error=error.code, same=str(error))
+    return result, time.monotonic() - began
+
+
+def _recover(
+    station: Station,
+    card: CardState,
+    call: Call,
+    tool: Tool,
+    form: Form,
+    desk: Desk,
+    phase: Phase,
+) -> AnyEvent | None:
+    """After a crash: a finished write is found, a half-done one undone, a command is reported."""
+    before = station.workspace.snapshot(desk.key)
+    if tool.probe is not None:
+        if done := tool.probe(form, desk._replace(tree=before)):
+            return _settle(station, card, call, done, 0.0, before, phase)
+        station.workspace.restore(before)
+        return None
+    if phase is not Phase.EXECUTE:
+        station.workspace.restore(before)
+    return CallInterrupted(card=card.id, call=call.id, tree=station.workspace.tree_hash())
+
+
+def _settle(
+    station: Station,
+    card: CardState,
+    call: Call,
+    result: Result,
+    elapsed: float,
+    before: str,
+    phase: Phase,
+) -> CallReturned:
+    """Undo what must not have happened; report what did."""
+    workspace = station.workspace
+    after = workspace.tree_hash()
+    paths = tuple(change.path for change in workspace.trees.changes(before, after))
+    is_half_done = call.access is Access.MUTATE and call.command is None and not result.ok
+    if paths and (phase is not Phase.EXECUTE or is_half_done):
+        workspace.restore(before)
+        return _returned(station, card, call, result, elapsed, tree=before, undone=paths)
+    return _returned(
+        station, card, call, result, elapsed, tree=after, changed=paths, snapshot=before
+    )
+
+
+def _returned(
+    station: Station,
+    card: CardState,
+    call: Call,
+    result: Result,
+    elapsed: float,
+    *,
+    tree: str,
+    changed: tuple[str, ...] = (),
+    undone: tuple[str, ...] = (),
+    snapshot: str = "",
+) -> CallReturned:
+    redact = station.redactor
+    text = redact.text(result.text)
+    shown, cut = bounded(text, station.settings.max_text * 2)
+    outcome = Outcome(
+        ok=result.ok,
+        text=shown,
+        data=redact.value(result.data),
+        digest=digest(result.same if result.same is not None else text),
+        error=redact.text(result.error),
+        elapsed=round(elapsed, 4),
+        bytes=len(text.encode("utf-8", "surrogateescape")),
+        cut=result.cut + cut,
+        artifact=result.artifact,
+    )
+    return CallReturned(
+        card=card.id,
+        call=call.id,
+        outcome=outcome,
+        tree=tree,
+        evidence=result.evidence,
+        changed=changed,
+        undone=undone,
+        snapshot=snapshot,
+    )
+

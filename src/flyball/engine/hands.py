@@ -1,0 +1,186 @@
+"""Hands: perform an effect, report it as an event."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import cast
+
+import msgspec
+
+from flyball.core.call import Access, Call
+from flyball.core.effect import (
+    Classify,
+    CloseCard,
+    Inspect,
+    OpenWorkspace,
+    Owed,
+    Perform,
+    Publish,
+    ResetThread,
+    Think,
+)
+from flyball.core.event import (
+    AnyEvent,
+    Appealed,
+    CardClosed,
+    CheckpointStated,
+    DriverFailed,
+    DriverReplied,
+    EvidenceTaken,
+    IntentRead,
+    Messaged,
+    Noted,
+    ThreadReset,
+    WorkspaceFailed,
+    WorkspaceReady,
+)
+from flyball.core.intent import Turn
+from flyball.core.state import CardState, RunState
+from flyball.core.thread import SpokenCall
+from flyball.drivers.protocol import Driver
+from flyball.engine.deed import do
+from flyball.engine.handing import hand_over
+from flyball.engine.inspection import inspect
+from flyball.engine.reading import read_intent
+from flyball.engine.request import build_request
+from flyball.engine.station import Station
+from flyball.errors import DriverError, FlyballError, IllegalEvent
+from flyball.journal.protocol import Intention, Journal
+from flyball.tools import TOOLS
+from flyball.tools.prepare import prepare, read_form
+from flyball.tools.protocol import Tool
+from flyball.tools.remark import AppealForm, CheckpointForm, NoteForm
+
+BY_NAME: dict[str, Tool] = {tool.name: tool for tool in TOOLS}
+
+
+class EngineHands:
+    """Performs the effects of one run with a driver, a workspace and the tools."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        driver: Driver,
+        station: Station,
+        *,
+        history: tuple[Turn, ...] = (),
+        on_text: Callable[[str], None],
+    ) -> None:
+        self._journal = journal
+        self._driver = driver
+        self._station = station
+        self._history = history
+        self._on_text = on_text
+
+    def idle_tree(self) -> str:
+        return self._station.workspace.tree_hash()
+
+    async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:
+        """One effect, one event."""
+        match owed.effect:
+            case Classify():
+                return read_intent(state, self._history)
+            case OpenWorkspace():
+                return self._open(state)
+            case Publish(message=message):
+                return Messaged(message=message)
+            case Think() as effect:
+                return await self._think(state, effect)
+            case Perform() as effect:
+                return await self._call(state, effect, intention)
+            case Inspect() as effect:
+                evidence = await inspect(
+                    self._station, state, self._card(state, effect.card), effect
+                )
+                return EvidenceTaken(card=effect.card, evidence=evidence)
+            case ResetThread() as effect:
+                text = hand_over(state, self._card(state, effect.card), effect.reason)
+                return ThreadReset(card=effect.card, reason=effect.reason, text=text)
+            case CloseCard() as effect:
+                return self._close(state, effect)
+
+    def _card(self, state: RunState, id: str) -> CardState:
+        card = state.card(id)
+        if card is None:
+            raise IllegalEvent(f"an effect is owed to card {id!r}, which is not there")
+        return card
+
+    def _open(self, state: RunState) -> AnyEvent:
+        try:
+            workspace = self._station.open(state.run)
+            return WorkspaceReady(
+                tree=workspace.base,
+                branch=self._station.branch,
+                project=self._station.survey(),
+            )
+        except FlyballError as error:
+            return WorkspaceFailed(error=str(error))
+
+    async def _think(self, state: RunState, effect: Think) -> AnyEvent:
+        card = self._card(state, effect.card)
+        if effect.wait:
+            await asyncio.sleep(self._station.backoff(effect.wait))
+        lines = await self._journal.thread(state.run, card.id, card.attempt, effect.role)
+        request = build_request(
+            state,
+            card,
+            effect,
+            lines=lines,
+            tools=TOOLS,
+            advice=self._station.advice(),
+            turn=await self._journal.replies(state.run, effect.role),
+        )
+        try:
+            reply = await self._driver.think(request, self._on_text)
+        except DriverError as error:
+            text = self._station.redactor.text(str(error))
+            return DriverFailed(card=card.id, error=text, retryable=error.retryable)
+        calls = tuple(self._prepare(state, card, n, spoken) for n, spoken in enumerate(reply.calls))
+        return DriverReplied(
+            card=card.id,
+            text=self._station.redactor.text(reply.text),
+            calls=calls,
+            finish=reply.finish,
+            usage=reply.usage,
+            model=reply.model,
+        )
+
+    def _prepare(self, state: RunState, card: CardState, n: int, spoken: SpokenCall) -> Call:
+        id = spoken.id or f"c{state.seq + 1}.{n + 1}"
+        desk = self._station.desk(state, card, id, key="", phase=card.phase, access=Access.READ)
+        args = cast(dict[str, object], self._station.redactor.value(spoken.args))
+        return prepare(SpokenCall(id, spoken.tool, args), BY_NAME, desk)
+
+    async def _call(self, state: RunState, effect: Perform, intention: Intention) -> AnyEvent:
+        """Words become events of their own; deeds are done."""
+        call, card = effect.call, self._card(state, effect.card)
+        tool = BY_NAME[call.tool]
+        form = read_form(call.args, tool)
+        match form:
+            case str():
+                raise IllegalEvent(f"a call that cannot be read was allowed: {form}")
+            case CheckpointForm():
+                fields = msgspec.structs.asdict(form)
+                return CheckpointStated(card=card.id, call=call.id, **fields)
+            case NoteForm():
+                return Noted(
+                    card=card.id,
+                    call=call.id,
+                    text=form.text,
+                    risk=form.risk,
+                    assumptions=form.listed_assumptions,
+                )
+            case AppealForm():
+                return Appealed(card=card.id, call=call.id, about=form.about, reason=form.reason)
+            case _:
+                return await do(self._station, state, card, effect, tool, form, intention)
+
+    def _close(self, state: RunState, effect: CloseCard) -> AnyEvent:
+        card = self._card(state, effect.card)
+        try:
+            commit = self._station.commit(state, card) if card.has_changed else ""
+            self._station.write_artifacts(state, card, effect, commit)
+        except FlyballError as error:
+            return CardClosed(card=card.id, error=str(error))
+        return CardClosed(card=card.id, commit=commit)

@@ -1,0 +1,62 @@
+"""What a driver is told before it thinks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flyball.core.call import TOOL_ACCESS, Access, is_reachable
+from flyball.core.decision import ROLE_TOOLS
+from flyball.core.effect import Think
+from flyball.core.phase import Phase
+from flyball.core.state import CardState, RunState
+from flyball.core.thread import Line, within
+from flyball.drivers.prompt import opening, system_prompt
+from flyball.drivers.protocol import Request, ToolSpec
+from flyball.tools.prepare import describe
+from flyball.tools.protocol import Tool
+
+CHARS_PER_TOKEN = 3
+
+
+def build_request(
+    run: RunState,
+    card: CardState,
+    effect: Think,
+    *,
+    lines: Sequence[Line],
+    tools: Sequence[Tool],
+    advice: str,
+    turn: int,
+) -> Request:
+    """The prompt of a role and phase, the thread within bounds, the tools of the phase."""
+    shown = () if effect.text_only else visible_tools(run, effect, tools)
+    return Request(
+        run=run.run,
+        card=card.id,
+        role=effect.role,
+        phase=effect.phase,
+        system=system_prompt(effect.role, effect.phase, tools=shown, advice=advice),
+        opening=opening(run.request, card.template, remarks=card.remarks),
+        lines=within(lines, run.policy.context_tokens * CHARS_PER_TOKEN),
+        tools=shown,
+        images=run.images,
+        turn=turn,
+    )
+
+
+def visible_tools(run: RunState, effect: Think, tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
+    """Only the tools of the phase and role are shown; any other call is still judged."""
+    if run.budget.limit == 0:
+        return ()
+    return tuple(
+        ToolSpec(tool.name, tool.description, describe(tool))
+        for tool in tools
+        if _is_visible(run, effect.phase, effect.role, tool.name)
+    )
+
+
+def _is_visible(run: RunState, phase: Phase, role: str, name: str) -> bool:
+    if name == "bash":
+        return run.policy.bash and is_reachable(name, Access.READ, phase)
+    access = TOOL_ACCESS[name]
+    return is_reachable(name, access, phase) and access in ROLE_TOOLS[role]

@@ -1,0 +1,164 @@
+"""Where a run works: its workspace, sandbox, environment and shelves, opened once per process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from flyball.core.call import Access
+from flyball.core.effect import CloseCard
+from flyball.core.phase import Phase
+from flyball.core.policy import Project
+from flyball.core.state import CardState, RunState
+from flyball.errors import IllegalEvent
+from flyball.tools.protocol import Desk, ToolSettings
+from flyball.tools.survey import survey
+from flyball.workspace import environment, sandbox
+from flyball.workspace.artifacts import CardArtifact, Shelf
+from flyball.workspace.confinement import Level, Sandbox
+from flyball.workspace.opening import open_workspace
+from flyball.workspace.paths import Root
+from flyball.workspace.redaction import Redactor
+from flyball.workspace.workspace import Workspace
+
+ADVICE = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
+MAX_ADVICE = 8_000
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """What is settled before a run's workspace exists."""
+
+    repo: Path
+    state_dir: Path
+    in_place: bool = False
+    settings: ToolSettings = ToolSettings()
+    backoff: float = 1.0
+    """How long one unit of back-off lasts, in seconds."""
+
+
+class Station:
+    """The one holder of a run's workspace and all that tools need around it."""
+
+    def __init__(
+        self,
+        place: Place,
+        environ: Mapping[str, str],
+        redactor: Redactor,
+        on_output: Callable[[str], None],
+    ) -> None:
+        self.place = place
+        self.settings = place.settings
+        self.redactor = redactor
+        self.seen: dict[str, str] = {}
+        self._environ = environ
+        self._on_output = on_output
+        self._workspace: Workspace | None = None
+        self._env: dict[str, str] = {}
+        self._level = Level.NONE
+
+    @property
+    def workspace(self) -> Workspace:
+        if self._workspace is None:
+            raise IllegalEvent("the workspace is used before it was opened")
+        return self._workspace
+
+    @property
+    def branch(self) -> str:
+        branch = self.workspace.branch
+        return f"flyball/{self.workspace.run}" if branch else ""
+
+    def open(self, run: str) -> Workspace:
+        """The run's workspace; opening it twice gives the same."""
+        if self._workspace is None:
+            place = self.place
+            self._workspace = open_workspace(
+                place.repo, run, place.state_dir, in_place=place.in_place
+            )
+            self._level = sandbox.detect()
+            self._env = environment.clean(self._environ, workspace=self._workspace.root)
+        return self._workspace
+
+    def survey(self) -> Project:
+        """What the project can be verified with."""
+        runners, checks = survey(self.workspace.root)
+        return Project(
+            runners=runners,
+            checks=checks,
+            has_git=self.workspace.branch is not None,
+            sandbox=self._level.value,
+        )
+
+    def desk(
+        self, state: RunState, card: CardState, call: str, *, key: str, phase: Phase, access: Access
+    ) -> Desk:
+        """Everything one call works with."""
+        workspace = self.workspace
+        return Desk(
+            run=state.run,
+            card=card.id,
+            call=call,
+            key=key,
+            phase=phase,
+            tree=card.tree,
+            root=Root(workspace.root),
+            workspace=workspace,
+            sandbox=self.sandbox(read_only=access is Access.READ, root=workspace.root),
+            env=self._env,
+            redactor=self.redactor,
+            artifacts=self.shelf(state.run).logs,
+            settings=self.settings,
+            seen=self.seen,
+            on_output=self._on_output,
+        )
+
+    def sandbox(self, *, read_only: bool, root: Path) -> Sandbox:
+        home = self._environ.get("HOME", "")
+        return Sandbox(
+            level=self._level,
+            root=root,
+            read_only=read_only,
+            network=self.settings.network,
+            home=Path(home) if home else None,
+        )
+
+    def backoff(self, units: float) -> float:
+        return units * self.place.backoff
+
+    def advice(self) -> str:
+        """What the repository says to agents: advice, never policy."""
+        root = Root(self.workspace.root)
+        for name in ADVICE:
+            if root.fact(name, write=False).kind.value == "file":
+                return root.read_bytes(name, MAX_ADVICE).decode("utf-8", "replace")
+        return ""
+
+    def shelf(self, run: str) -> Shelf:
+        return Shelf(self.place.repo, run, self.redactor.text)
+
+    def commit(self, state: RunState, card: CardState) -> str:
+        fresh = [item.id for item in card.evidence if item.tree == card.tree]
+        return self.workspace.commit_card(state.run, card.id, card.title, fresh)
+
+    def write_artifacts(
+        self, state: RunState, card: CardState, effect: CloseCard, commit: str
+    ) -> None:
+        """The card's story, for people and for programs."""
+        diff = self.workspace.diff(card.base, card.tree) if card.has_changed else b""
+        self.shelf(state.run).put(
+            CardArtifact(
+                run=state.run,
+                card=card.id,
+                title=card.title,
+                ending=effect.ending,
+                proof=effect.proof,
+                commit=commit,
+                diff=diff.decode("utf-8", "replace"),
+            )
+        )
+
+    def close(self) -> None:
+        if self._workspace is not None:
+            self._workspace.close()
+            self._workspace = None

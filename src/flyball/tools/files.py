@@ -1,0 +1,37 @@
+"""Facts and texts that the file tools share."""
+
+from __future__ import annotations
+
+from flyball.core.call import PathFact
+from flyball.tools.protocol import Desk
+from flyball.workspace.trees import TreeHash
+
+
+def path_fact(raw: str, desk: Desk, *, write: bool) -> PathFact:
+    """What the resolver says about a path, in the terms the judge uses."""
+    found = desk.root.fact(raw, write=write)
+    return PathFact(
+        path=found.path or raw,
+        inside=found.inside,
+        protected=found.protected,
+        untracked=write and found.exists and is_users_untracked(found.path, desk),
+        write=write,
+    )
+
+
+def is_users_untracked(path: str, desk: Desk) -> bool:
+    """Whether an in-place run would touch work that the user never gave to git."""
+    workspace = desk.workspace
+    start = workspace.facts.start
+    if not (workspace.in_place and start):
+        return False
+    trees = workspace.trees
+    at_first = trees.entries(workspace.base, [path])
+    return path in at_first and path not in trees.entries(TreeHash(start), [path])
+
+
+def decoded(data: bytes) -> str | None:
+    """A file as text, or None when it is binary."""
+    if b"\0" in data[:8192]:
+        return None
+    return data.decode("utf-8", "replace")

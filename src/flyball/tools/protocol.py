@@ -1,0 +1,111 @@
+"""What a tool is: a form, the facts it is judged by, and the deed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from flyball.core.call import Access, CommandFact, PathFact
+from flyball.core.evidence import AnyEvidence
+from flyball.core.phase import Phase
+from flyball.shellcheck import AllowRule
+from flyball.workspace.confinement import Sandbox
+from flyball.workspace.paths import Root
+from flyball.workspace.process import Limits
+from flyball.workspace.redaction import Redactor
+from flyball.workspace.workspace import Workspace
+
+
+class Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The arguments of a tool; unknown and missing fields are errors that name the field."""
+
+
+class ToolSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user settled about tools."""
+
+    limits: Limits = Limits()
+    suite_limits: Limits = Limits(seconds=600.0)
+    max_text: int = 16_000
+    allow: tuple[AllowRule, ...] = ()
+    network: bool = False
+    unconfined: bool = False
+
+
+class Desk(NamedTuple):
+    """Everything a tool works with. One desk serves one call."""
+
+    run: str
+    card: str
+    call: str
+    key: str
+    """Names this very call for ever, so that what it did before a crash can be found."""
+    phase: Phase
+    tree: str
+    """The hash of the tree this call finds."""
+    root: Root
+    workspace: Workspace
+    sandbox: Sandbox
+    env: Mapping[str, str]
+    redactor: Redactor
+    artifacts: Path
+    settings: ToolSettings
+    seen: Mapping[str, str]
+    """Path → hash of the tree in which the driver last read it."""
+    on_output: Callable[[str], None]
+
+    def evidence_id(self, n: int = 1) -> str:
+        return f"{self.card}.{self.call}.{n}"
+
+
+class Facts(NamedTuple):
+    """What the judge needs to know about a call before it is made."""
+
+    access: Access | None = None
+    paths: tuple[PathFact, ...] = ()
+    command: CommandFact | None = None
+    destructive: str = ""
+    confirmed: bool = False
+    keeps_regions: bool = True
+
+
+class Result(NamedTuple):
+    """What a tool gives back. `same` is what makes two outcomes equal, the text by default."""
+
+    ok: bool
+    text: str
+    data: dict[str, object] = {}  # noqa: RUF012
+    error: str = ""
+    evidence: tuple[AnyEvidence, ...] = ()
+    same: object = None
+    artifact: str = ""
+    cut: int = 0
+
+
+class Tool(NamedTuple):
+    """One tool, as the driver sees it and as Flyball runs it."""
+
+    name: str
+    description: str
+    form: type[Form]
+    facts: Callable[[Any, Desk], Facts]
+    perform: Callable[[Any, Desk], Awaitable[Result]]
+    probe: Callable[[Any, Desk], Result | None] | None = None
+    """For writes: the result of this call if it was already done before a crash."""
+
+
+def no_facts(_form: Form, _desk: Desk) -> Facts:
+    """A tool that names neither a path nor a command."""
+    return Facts()
+
+
+def bounded(text: str, limit: int, see: str = "") -> tuple[str, int]:
+    """A text cut in its middle to a limit, saying what was cut and how to see it."""
+    if len(text) <= limit:
+        return text, 0
+    half = limit // 2
+    cut = len(text) - 2 * half
+    how = f" {see}" if see else ""
+    return f"{text[:half]}\n[… {cut} characters cut.{how} …]\n{text[-half:]}", cut
