@@ -105,11 +105,14 @@ def orders(
             *((path, DEVICE) for path in visible.DEVICES),
         ]
         return ruled
-    places = ("/tmp", "/dev/shm", *writable)
+    instead = [(str(private / "tmp"), "/tmp")]
+    if sandbox.home and sandbox.home != Path("/"):
+        instead.append((str(private / "home"), os.path.realpath(sandbox.home)))
+    places = ("/dev/shm", *(path for _, path in instead), *writable)
     ruled |= {
         "grants": [("/", READ), ("/dev", DEVICE | IOCTL_DEV), *((path, WRITE) for path in places)],
         "stage": str(private / "stage"),
-        "scratch": str(private / "tmp"),
+        "instead": instead,
         "shown": shown,
         "writable": writable,
         "fixed": [os.path.realpath(path) for path in sandbox.fixed],
@@ -135,7 +138,8 @@ def _bubblewrap(ruled: Mapping[str, Any]) -> list[str]:
     argv = [shutil.which("bwrap") or "bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]
     argv += [] if ruled["network"] else ["--unshare-net"]
     argv += ["--die-with-parent", "--dev", "/dev", "--proc", "/proc"]
-    argv += ["--bind", ruled["scratch"], "/tmp"]
+    for source, path in ruled["instead"]:
+        argv += ["--bind", source, path]
     open_to_change = set(ruled["writable"])
     for path in sorted({*ruled["shown"], *open_to_change, str(_PACKAGE)} - {"/proc"}):
         if Path(path).is_symlink():

@@ -73,7 +73,7 @@ def toolchains(source: Mapping[str, str], home: Path | None) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, below in TOOLCHAINS.items():
         place = Path(source[name]) if source.get(name) else home / below if home else None
-        if place and place.is_absolute() and place.is_dir():
+        if place and place.is_absolute() and os.access(place, os.R_OK | os.X_OK):
             found[name] = str(place)
     return found
 

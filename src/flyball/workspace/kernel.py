@@ -4,7 +4,7 @@ This runs in the bare interpreter of the supervisor, once per command, so it imp
 is slow to load: no pathlib, no contextlib, no signal.
 """
 
-# ruff: noqa: PTH, SIM105
+# ruff: noqa: PTH102, PTH103, PTH112, PTH114, PTH115, PTH120, PTH211
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ def filter_calls(code: bytes) -> None:
     _done("call filter", _libc().prctl(_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0))
 
 
-def unshare(*, network: bool) -> None:
-    """Leave the machine's view of mounts, shared memory and, unless allowed, the network."""
-    spaces = _NEW_MOUNTS | _NEW_IPC | (0 if network else _NEW_NETWORK)
+def leave_network(*, network: bool) -> None:
+    """Leave the machine's users, shared memory and, unless allowed, its network."""
+    spaces = _NEW_IPC | (0 if network else _NEW_NETWORK)
     user, group = os.geteuid(), os.getegid()
     if user == 0:
         _done("namespaces", _libc().unshare(spaces))
@@ -107,19 +107,21 @@ def see_only(
     stage: str,
     shown: Iterable[str],
     writable: Iterable[str],
+    instead: Iterable[tuple[str, str]],
     fixed: Iterable[str],
     hidden: Iterable[str],
-    scratch: str,
 ) -> None:
     """Put a new root in place in which only these paths exist, and only some can be written.
 
-    `fixed` are read-only places inside writable ones, `hidden` unreadable ones inside shown ones,
-    and `scratch` is what /tmp becomes.
+    `instead` are directories that stand, writable, where others were; `fixed` are read-only places
+    inside writable ones, `hidden` unreadable ones inside shown ones.
     """
+    _done("namespaces", _libc().unshare(_NEW_MOUNTS))
     _mount("none", "/", "", _RECURSIVE | _PRIVATE)
     _mount("tmpfs", stage, "tmpfs", _NO_SETUID | _NO_DEVICES)
     open_to_change = set(writable)
-    _show(stage, scratch, "/tmp", change=True)
+    for source, path in instead:
+        _show(stage, source, path, change=True)
     _make_devices(stage)
     for path in sorted({*shown, *open_to_change}):
         if lexists(path):

@@ -25,6 +25,7 @@ from typing import IO, Any
 import msgspec
 
 from flyball.errors import OutsideWorkspace, ToolError, ToolTimeout, ToolUnavailable
+from flyball.workspace import private
 from flyball.workspace.confinement import Mechanism, Sandbox, interpreter, orders
 from flyball.workspace.output import Output
 from flyball.workspace.redaction import Redactor
@@ -45,7 +46,11 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """How a command ended. `over_limit` names the limit that ended it, if one did."""
+    """How a command ended.
+
+    `over_limit` names the limit that ended it, if one did. `strays` are files it left in what it
+    took for the user's home, and `unreachable` counts packets that found no way out.
+    """
 
     exit_code: int | None
     signal: int | None
@@ -56,6 +61,8 @@ class Finished(msgspec.Struct, frozen=True):
     elapsed: float
     log: Path | None
     over_limit: str
+    strays: tuple[str, ...] = ()
+    unreachable: int = 0
 
     @property
     def ok(self) -> bool:
@@ -158,12 +165,12 @@ def start(
     _check_directory(cwd, sandbox)
     means = means_for(sandbox)
     argv = _shell(command) if isinstance(command, str) else list(command)
-    private = _private(sandbox)
+    place = private.make(sandbox.private)
     wanted = {
-        **orders(sandbox, means, env, private),
+        **orders(sandbox, means, env, place),
         "argv": argv,
         "cwd": str(cwd),
-        "env": {**env, **_home(private)},
+        "env": {**env, **private.home(place)},
         "rlimits": _rlimits(limits),
         "memory": limits.memory,
         "processes": limits.processes,
@@ -173,7 +180,8 @@ def start(
         limits,
         stdin=stdin,
         sink=Output(limits.kept, log, on_output, redactor),
-        remove=None if sandbox.private else private,
+        place=place,
+        is_kept=sandbox.private is not None,
     )
 
 
@@ -187,11 +195,15 @@ class Running:
         *,
         stdin: bytes | None,
         sink: Output,
-        remove: Path | None,
+        place: Path,
+        is_kept: bool,
     ) -> None:
         self._limits = limits
         self._sink = sink
-        self._remove = remove
+        self._place = place
+        self._is_kept = is_kept
+        self._before = private.files(place)
+        self._strays: tuple[str, ...] = ()
         self._argv: Sequence[str] = wanted["argv"]
         self._cwd: str = wanted["cwd"]
         self._over = ""
@@ -268,8 +280,9 @@ class Running:
         os.close(self._output)
         if not self._ended.done():
             self._ended.set_result(None)
-        if self._remove:
-            shutil.rmtree(self._remove, ignore_errors=True)
+        self._strays = tuple(sorted(private.files(self._place) - self._before))
+        if not self._is_kept:
+            shutil.rmtree(self._place, ignore_errors=True)
 
     def _drain(self) -> None:
         """What was still in the pipe; a process beyond our reach may keep it open for ever."""
@@ -304,6 +317,8 @@ class Running:
             elapsed=time.monotonic() - self._began,
             log=self._sink.log,
             over_limit=over,
+            strays=self._strays,
+            unreachable=answer.get("unreachable", 0),
         )
 
 
@@ -357,12 +372,11 @@ def works(means: Mechanism) -> bool:
     """Whether a trivial command was really seen to run under these means."""
     if means is Mechanism.NONE:
         return True
-    private = Path(tempfile.mkdtemp(prefix="flyball-"))
+    place = private.make(None)
     try:
-        _furnish(private)
-        sandbox = Sandbox(level=means.level, root=private)
+        sandbox = Sandbox(level=means.level, root=place)
         wanted: dict[str, Any] = {
-            **orders(sandbox, means, {}, private),
+            **orders(sandbox, means, {}, place),
             "argv": ["/bin/sh", "-c", "exit 7"],
             "cwd": "/",
             "env": {},
@@ -377,7 +391,7 @@ def works(means: Mechanism) -> bool:
         process.wait()
         return bool(answer) and os.waitstatus_to_exitcode(marshal.loads(answer)["status"]) == 7
     finally:
-        shutil.rmtree(private, ignore_errors=True)
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _last_words(control: socket.socket) -> bytes:
@@ -411,33 +425,6 @@ def _given(stdin: bytes | None) -> IO[bytes]:
 def _shell(command: str) -> list[str]:
     bash = shutil.which("bash", path="/usr/bin:/bin:/usr/local/bin")
     return [bash, "--noprofile", "--norc", "-c", command] if bash else ["/bin/sh", "-c", command]
-
-
-def _private(sandbox: Sandbox) -> Path:
-    """The directory that is HOME and TMPDIR to a command."""
-    try:
-        if sandbox.private is None:
-            private = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-")))
-        else:
-            sandbox.private.mkdir(mode=0o700, parents=True, exist_ok=True)
-            private = Path(os.path.realpath(sandbox.private))
-        _furnish(private)
-    except OSError as error:
-        raise ToolError(
-            f"A command needs a temporary directory, and none could be made: {error.strerror}.",
-            "Free some space, or set TMPDIR to a directory that can be written.",
-        ) from None
-    return private
-
-
-def _furnish(private: Path) -> None:
-    for name in ("home", "tmp", "stage"):
-        (private / name).mkdir(mode=0o700, exist_ok=True)
-
-
-def _home(private: Path) -> dict[str, str]:
-    home, scratch = str(private / "home"), str(private / "tmp")
-    return {"HOME": home, "TMPDIR": scratch, "TMP": scratch, "TEMP": scratch}
 
 
 def _rlimits(limits: Limits) -> list[tuple[str, int]]:

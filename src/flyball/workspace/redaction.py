@@ -1,44 +1,264 @@
-"""Secrets out of sight, in one place."""
+"""Secrets out of sight, in one place: whatever is journaled, streamed, shown or sent passes here.
+
+Three rules: values known to be secret, shapes that only tokens have, and strings that look random
+in a field whose name says key. Hashes, UUIDs and encoded data elsewhere are left alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import base64
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
+from urllib.parse import quote
 
 HIDDEN = "[redacted]"
+SHORTEST = 6
+
+_SHAPES = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"
+    r"|gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255}"
+    r"|gl(?:pat|ptt|rt|dt|cbt|soat)-[A-Za-z0-9_.\-]{20,255}"
+    r"|sk-(?:ant|proj|svcacct|admin|or|lf)-[A-Za-z0-9_\-]{16,255}|sk-[A-Za-z0-9]{20,255}"
+    r"|(?:xai|pplx)-[A-Za-z0-9]{20,255}|gsk_[A-Za-z0-9]{20,255}|hf_[A-Za-z0-9]{20,255}"
+    r"|r8_[A-Za-z0-9]{20,255}"
+    r"|xox[abeoprs]-[A-Za-z0-9\-]{10,255}|xapp-[A-Za-z0-9\-]{10,255}"
+    r"|AIza[A-Za-z0-9_\-]{35}|ya29\.[A-Za-z0-9_\-]{20,512}|GOCSPX-[A-Za-z0-9_\-]{20,64}"
+    r"|[srp]k_(?:live|test)_[A-Za-z0-9]{10,255}|whsec_[A-Za-z0-9+/=]{20,255}"
+    r"|npm_[A-Za-z0-9]{30,255}|pypi-[A-Za-z0-9_\-]{40,512}|dckr_pat_[A-Za-z0-9_\-]{20,255}"
+    r"|SG\.[A-Za-z0-9_\-]{16,64}\.[A-Za-z0-9_\-]{16,128}|SK[0-9a-f]{32}(?![A-Za-z0-9])"
+    r"|do[opr]_v1_[0-9a-f]{40,128}|dop_v1_[0-9a-f]{40,128}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"
+    r"|dapi[0-9a-f]{32}|hv[sbr]\.[A-Za-z0-9_\-]{24,255}|lin_api_[A-Za-z0-9]{30,64}"
+    r"|sntry[su]_[A-Za-z0-9_=\-]{30,512}|PMAK-[0-9a-f]{24}-[0-9a-f]{34}|figd_[A-Za-z0-9_\-]{30,64}"
+    r"|AGE-SECRET-KEY-1[A-Z0-9]{50,64}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{32,36}"
+    r"|eyJ[A-Za-z0-9_\-]{8,4096}\.eyJ[A-Za-z0-9_\-]{8,8192}\.[A-Za-z0-9_\-]{8,2048}"
+    r")"
+)
+_SLACK_HOOK = re.compile(r"hooks\.slack\.com/services/(T[A-Z0-9]{6,16}/B[A-Z0-9]{6,16}/\w{16,64})")
+_IN_ADDRESS = re.compile(r"://[^\s:/@\"'<>]{0,128}:([^\s:/@\"'<>]{3,256})@")
+_EXAMPLE = re.compile(r"(?i)pass|password|passwd|pwd|secret|token|\*+|x+|<.*|\$.*|\{.*|%.*")
+_NETRC = re.compile(r"login\s{1,8}\S{1,128}\s{1,8}password\s{1,8}(\S{3,256})")
+_HEADER = re.compile(
+    r"(?i)\b(?:authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:bearer|basic|token|digest)"
+    r"|bearer)\s{1,4}([A-Za-z0-9._~+/\-]{12,4096}={0,2})"
+)
+_KEY_BLOCK = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_END = re.compile(r"-----END (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_FIELD = re.compile(
+    r"(?<![\w.\-])(?P<name>[A-Za-z_][\w.\-]{1,80})[\"']?"
+    r"\s{0,4}(?::=|=>|:|=)\s{0,4}"
+    r"(?:(?P<quote>[\"'`])(?P<quoted>[^\s\"'`]{6,1024})(?P=quote)"
+    r"|(?P<bare>[^\s\"'`,;<>(){}\[\]]{6,1024}+)(?![(\[]))"
+)
+_FLAG = re.compile(
+    r"--(?<![\w\-]--)(?P<name>[A-Za-z][\w\-]{1,60})\s{1,4}(?P<bare>[^\s\"'`\-][^\s\"'`]{5,1024})"
+)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_HOLLOW = re.compile(
+    r"(?i)(?:none|null|nil|true|false|undefined|changeme\w*|change-me|example\S*|your[-_]\S*|"
+    r"my[-_]?(?:password|secret|token|key)|x{3,}|\*{3,}|\.{3,}|placeholder|redacted|"
+    r"[$%&@{<~/]\S*|\.{1,2}/\S*|[a-z]+://\S*)"
+)
+_CODE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|[A-Za-z_\-.:]+")
+
+_KEY_WORDS = frozenset(
+    (
+        "password",
+        "passwd",
+        "passphrase",
+        "pwd",
+        "secret",
+        "token",
+        "apikey",
+        "credential",
+        "credentials",
+        "pat",
+    )
+)
+_KEY_ENDINGS = ("password", "passwd", "passphrase", "apikey", "secret", "token")
+_KINDS_OF_KEY = frozenset(
+    (
+        "api",
+        "access",
+        "private",
+        "secret",
+        "auth",
+        "signing",
+        "encryption",
+        "account",
+        "service",
+        "master",
+        "license",
+    )
+)
 
 
 class Redactor:
-    """Replaces secrets in text."""
+    """Takes secrets out of text and values."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._secrets = tuple(sorted({s for s in secrets if len(s) >= 6}, key=len, reverse=True))
+        known = {form for secret in secrets for form in _forms(secret)}
+        longest_first = sorted(known, key=len, reverse=True)
+        self._known = re.compile("|".join(map(re.escape, longest_first))) if known else None
 
     def text(self, text: str) -> str:
-        """The text without secrets."""
-        for secret in self._secrets:
-            text = text.replace(secret, HIDDEN)
-        return text
+        """The text with every secret replaced."""
+        pieces: list[str] = []
+        end = 0
+        for first, last in self.spans(text):
+            pieces += (text[end:first], HIDDEN)
+            end = last
+        return "".join(pieces) + text[end:]
+
+    def value(self, value: Any) -> Any:
+        """A JSON-like value with every secret replaced, in keys, strings and key-like fields."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            fields = cast("Mapping[Any, Any]", value)
+            return {self.value(name): self._field(name, held) for name, held in fields.items()}
+        if isinstance(value, (list, tuple)):
+            items = cast("list[Any]", value)
+            return [self.value(item) for item in items]
+        return value
 
     def stream(self) -> Stream:
         """A redactor for text that comes in pieces."""
         return Stream(self)
 
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where secrets stand, in order, none overlapping."""
+        merged: list[tuple[int, int]] = []
+        for first, last in sorted(self._found(text)):
+            if merged and first <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
+            else:
+                merged.append((first, last))
+        return merged
+
+    def _found(self, text: str) -> Iterator[tuple[int, int]]:
+        if self._known:
+            yield from (match.span() for match in self._known.finditer(text))
+        yield from (match.span() for match in _SHAPES.finditer(text))
+        for pattern in (_SLACK_HOOK, _IN_ADDRESS, _NETRC, _HEADER):
+            for match in pattern.finditer(text):
+                if not _EXAMPLE.fullmatch(match[1]):
+                    yield match.span(1)
+        yield from _key_blocks(text)
+        for pattern in (_FIELD, _FLAG):
+            for match in pattern.finditer(text):
+                group = "quoted" if match.groupdict().get("quoted") else "bare"
+                is_quoted = group == "quoted"
+                if is_key_like(match["name"]) and _looks_secret(match[group], quoted=is_quoted):
+                    yield match.span(group)
+
+    def _field(self, name: Any, held: Any) -> Any:
+        if isinstance(name, str) and isinstance(held, str) and is_key_like(name):
+            return HIDDEN if _looks_secret(held, quoted=True) else self.text(held)
+        return self.value(held)
+
 
 class Stream:
-    """Redacts text whose secrets may be split over pieces."""
+    """Redacts text whose secrets may be split over pieces: it holds back what is not yet sure."""
+
+    LONGEST = 1 << 14
+    MARGIN = 1 << 12
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """What may be shown by now."""
+        """What may be shown by now: whole lines, or the sure part of an endless one."""
         self._held += piece
-        cut = self._held.rfind("\n") + 1
-        ready, self._held = self._held[:cut], self._held[cut:]
-        return self._redactor.text(ready)
+        cut = max(self._held.rfind("\n"), self._held.rfind("\r")) + 1
+        if block := _open_block(self._held):
+            cut = (
+                min(cut, block[0]) if len(self._held) - block[0] < self.LONGEST else len(self._held)
+            )
+        elif not cut and len(self._held) > self.LONGEST:
+            cut = len(self._held) - self.MARGIN
+        return self._release(cut)
 
     def close(self) -> str:
         """The rest."""
-        rest, self._held = self._held, ""
-        return self._redactor.text(rest)
+        return self._release(len(self._held))
+
+    def _release(self, cut: int) -> str:
+        for first, last in self._redactor.spans(self._held):
+            if first < cut < last:
+                cut = first
+        ready, self._held = self._held[:cut], self._held[cut:]
+        return self._redactor.text(ready)
+
+
+def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of variables whose names say key."""
+    return tuple(
+        value
+        for name, value in environment.items()
+        if is_key_like(name) and len(value) >= SHORTEST and not _HOLLOW.fullmatch(value)
+    )
+
+
+def is_key_like(name: str) -> bool:
+    """Whether a field or variable of this name holds a secret."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    while words and words[-1].isdigit():
+        words.pop()
+    if not words:
+        return False
+    last = words[-1]
+    if last in _KEY_WORDS or last.endswith(_KEY_ENDINGS):
+        return True
+    return last == "key" and len(words) > 1 and words[-2] in _KINDS_OF_KEY
+
+
+def _looks_secret(value: str, *, quoted: bool) -> bool:
+    if len(value) < SHORTEST or _HOLLOW.fullmatch(value) or any(map(str.isspace, value)):
+        return False
+    if _CODE.fullmatch(value):
+        return quoted and len(value) >= 20 and value.isalpha() and _entropy(value) >= 4
+    has_digit = any(map(str.isdigit, value))
+    has_letter = any(map(str.isalpha, value))
+    has_sign = any(not ch.isalnum() and ch not in "-_." for ch in value)
+    mixed = has_letter and (has_digit or has_sign or value != value.lower() != value.upper())
+    return mixed and _entropy(value) >= 2.2
+
+
+def _entropy(value: str) -> float:
+    """Bits per character."""
+    size = len(value)
+    return -sum(n / size * math.log2(n / size) for n in Counter(value).values())
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """A secret as it may appear: itself, quoted for an address, encoded, or line by line."""
+    if len(secret) < SHORTEST or secret.isspace():
+        return
+    yield secret
+    yield quote(secret, safe="")
+    yield base64.b64encode(secret.encode(errors="replace")).decode().rstrip("=")
+    lines = secret.splitlines()
+    if len(lines) > 1:
+        yield from (line.strip() for line in lines if len(line.strip()) >= 16)
+        yield secret.replace("\n", "\\n")
+
+
+def _key_blocks(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    while begin := _KEY_BLOCK.search(text, at):
+        end = _KEY_END.search(text, begin.end())
+        at = end.end() if end else len(text)
+        yield begin.start(), at
+
+
+def _open_block(text: str) -> tuple[int, int] | None:
+    """The last key block, where its end has not come yet."""
+    blocks = list(_key_blocks(text))
+    if blocks and blocks[-1][1] == len(text) and not _KEY_END.search(text, blocks[-1][0]):
+        return blocks[-1]
+    return None

@@ -44,8 +44,14 @@ _SIGNS = (
 
 
 def explain(finished: Finished) -> tuple[str, ...]:
-    """What the sandbox seems to have refused, judged by the command's output, one line each."""
-    found: list[str] = []
+    """What the sandbox kept from happening, as far as it shows: one sentence each.
+
+    Files meant for the home and packets that found no way out were counted; the rest is judged by
+    what the command printed.
+    """
+    found = [f"it wrote {name} to a private home, not the user's" for name in finished.strays[:10]]
+    if finished.unreachable:
+        found.append(f"{finished.unreachable} packets found no way out of its own network")
     for line in finished.output.splitlines():
         for sign, meaning in _SIGNS:
             if sign.search(line):

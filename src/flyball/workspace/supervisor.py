@@ -8,7 +8,7 @@ It starts once per command, so it imports nothing that is slow to load: no typin
 signal or pathlib, and no package initialiser runs.
 """
 
-# ruff: noqa: PTH, SIM105
+# ruff: noqa: PTH208, SIM105
 
 from __future__ import annotations
 
@@ -53,6 +53,11 @@ def inner(fd: int) -> NoReturn:
 
 def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
     heard, report = os.pipe()
+    if orders["mechanism"] == "namespaces":
+        try:
+            kernel.leave_network(network=orders["network"])
+        except OSError as error:
+            return {"status": None, "over": "", "report": b"confine:0:" + str(error).encode()}
     child = os.fork()
     if child == 0:
         _become(orders, report)
@@ -60,7 +65,10 @@ def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
     os.set_blocking(heard, False)
     status, over = _watch(control, child, orders)
     _end_all(child)
-    return {"status": status, "over": over, "report": _drain(heard)}
+    answer = {"status": status, "over": over, "report": _drain(heard)}
+    if orders["mechanism"] == "namespaces" and not orders["network"]:
+        answer["unreachable"] = _unreachable()
+    return answer
 
 
 def _watch(control: int, child: int, orders: dict[str, Any]) -> tuple[int | None, str]:
@@ -137,6 +145,16 @@ def _children(parent: int) -> list[int]:
     return found
 
 
+def _unreachable() -> int:
+    """How many packets found no way out of the network namespace, which we share."""
+    names, values = (line.split() for line in _text("/proc/self/net/snmp").splitlines()[:2])
+    count = int(values[names.index(b"OutNoRoutes")])
+    for line in _text("/proc/self/net/snmp6").splitlines():
+        if line.startswith(b"Ip6OutNoRoutes"):
+            count += int(line.split()[1])
+    return count
+
+
 def _number(path: str, column: int) -> int:
     try:
         return int(_text(path).split()[column])
@@ -203,14 +221,13 @@ def _confine(orders: dict[str, Any]) -> None:
     if mechanism == "none":
         return
     if mechanism == "namespaces":
-        kernel.unshare(network=orders["network"])
         kernel.see_only(
             orders["stage"],
             orders["shown"],
             orders["writable"],
+            orders["instead"],
             orders["fixed"],
             orders["hidden"],
-            orders["scratch"],
         )
     kernel.forgo_privileges()
     landlock.restrict(orders["grants"], network=orders["open_ports"])

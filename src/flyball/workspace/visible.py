@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -76,8 +76,18 @@ def readable(env: Mapping[str, str], home: Path | None) -> tuple[str, ...]:
         paths += [str(home / below) for below in IN_HOME]
     paths += [env[name] for name in TOOLCHAINS if name in env and name != "CARGO_HOME"]
     paths += env.get("PATH", "").split(os.pathsep)
-    found = {path for path in paths if path.startswith("/") and Path(path).exists()}
-    return tuple(sorted(path for path in found if not _holds(path, home)))
+    found = {path for path in paths if path.startswith("/") and os.access(path, os.R_OK)}
+    found |= {os.path.realpath(path) for path in found}
+    return _outermost(path for path in found if not _holds(path, home))
+
+
+def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
+    """The paths that are not already below another one, as they are spelled."""
+    kept: list[str] = []
+    for path in sorted(paths):
+        if not any(path.startswith(f"{top}/") and not Path(top).is_symlink() for top in kept):
+            kept.append(path)
+    return tuple(kept)
 
 
 def _holds(path: str, home: Path | None) -> bool:

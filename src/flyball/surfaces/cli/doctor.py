@@ -1,0 +1,133 @@
+"""`flyball doctor`: what this machine can do, proved by trying."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_MEANINGS = {
+    "kernel+namespaces": "what is not granted does not exist, and the network is its own",
+    "kernel": "the kernel refuses what is not granted; modes, owners and times of your own files "
+    "outside the workspace can still be changed",
+    "none": "nothing holds a command back; Flyball refuses unattended commands here",
+}
+
+_PROGRAMS = (
+    ("git", ("git", "--version"), "branches, commits and cards"),
+    ("rg", ("rg", "--version"), "the grep tool"),
+    ("bash", ("bash", "--version"), "the bash tool"),
+    ("bwrap", ("bwrap", "--version"), "namespaces where Flyball may not make its own (optional)"),
+)
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_context
+def doctor(ctx: click.Context, as_json: bool) -> None:
+    """Show how commands are confined here, and prove it by attacks that are really run."""
+    import asyncio
+    import json
+
+    report = asyncio.run(examine())
+    if as_json:
+        click.echo(json.dumps(report, indent=2))
+    else:
+        from rich.console import Console
+
+        _print(Console(highlight=False), report)
+    ctx.exit(0 if report["ok"] else 1)
+
+
+async def examine() -> dict[str, Any]:
+    """Everything doctor tells, as JSON-like values."""
+    from flyball.workspace import canary, landlock, sandbox
+    from flyball.workspace.process import works
+
+    means = sandbox.mechanism()
+    proofs = await canary.prove(means)
+    failed = [proof.name for proof in proofs if not proof.holds]
+    return {
+        "ok": not failed and means.level is not sandbox.Level.NONE,
+        "sandbox": {
+            "level": str(means.level),
+            "meaning": _MEANINGS[means.level],
+            "by": str(means),
+            "works": [str(each) for each in sandbox.Mechanism if works(each)],
+            "landlock": landlock.abi(),
+            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        },
+        "proofs": [
+            {"name": p.name, "attack": p.attack, "holds": p.holds, "seen": p.seen} for p in proofs
+        ],
+        "programs": [_program(*each) for each in _PROGRAMS],
+        "python": {"version": platform.python_version(), "path": sys.executable},
+        "state": _state(),
+    }
+
+
+def _program(name: str, argv: tuple[str, ...], use: str) -> dict[str, Any]:
+    from flyball.errors import ToolError
+    from flyball.workspace.process import run_sync
+
+    beside = Path(sys.executable).parent
+    path = shutil.which(name, path=os.pathsep.join((str(beside), os.environ.get("PATH", ""))))
+    version = ""
+    if path:
+        try:
+            env = {"PATH": os.environ.get("PATH", "")}
+            answer = run_sync((path, *argv[1:]), cwd=Path("/"), env=env, seconds=10)
+            version = answer.stdout.decode(errors="replace").partition("\n")[0]
+        except ToolError as error:
+            version = str(error)
+    return {"name": name, "path": path, "version": version, "use": use}
+
+
+def _state() -> dict[str, Any]:
+    """Where runs are kept, and whether that can be written."""
+    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    path = Path(base) / "flyball"
+    nearest = next(each for each in (path, *path.parents) if each.exists())
+    return {"path": str(path), "writable": os.access(nearest, os.W_OK)}
+
+
+def _print(console: Console, report: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    box = report["sandbox"]
+    console.print(f"[bold]Confinement[/bold]  {box['level']}  (by {box['by']}): {box['meaning']}.")
+    console.print(f"  {box['system']}, Landlock version {box['landlock'] or 'none'}")
+    console.print(f"  works here: {', '.join(box['works'])}\n")
+    proofs = Table("proof", "", "what was tried", box=None, pad_edge=False)
+    for proof in report["proofs"]:
+        mark = "[green]held[/green]" if proof["holds"] else "[bold red]BROKEN[/bold red]"
+        proofs.add_row(mark, proof["name"], proof["attack"])
+        if not proof["holds"] and proof["seen"]:
+            proofs.add_row("", "", f"it printed: {_plain(proof['seen'])}")
+    console.print(proofs)
+    console.print()
+    programs = Table("program", "version", "for", box=None, pad_edge=False)
+    python = report["python"]
+    programs.add_row("python", python["version"], _plain(python["path"]))
+    for program in report["programs"]:
+        programs.add_row(program["name"], _plain(program["version"] or "not found"), program["use"])
+    console.print(programs)
+    state = report["state"]
+    note = "" if state["writable"] else "  [bold red]cannot be written[/bold red]"
+    console.print(f"\n[bold]State[/bold]  {_plain(state['path'])}{note}")
+    if not report["ok"]:
+        console.print("\n[bold red]Not everything holds: see the lines above.[/bold red]")
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape("".join(ch for ch in text if ch.isprintable()))

@@ -1,0 +1,49 @@
+"""The private directory that is HOME and TMPDIR to a command."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from flyball.errors import ToolError
+
+CACHES = frozenset(
+    (".cache", ".npm", ".cargo", ".rustup", ".gradle", ".m2", ".yarn", ".nuget", ".dotnet", "go")
+)
+MOST_FILES = 200
+
+
+def make(kept: Path | None) -> Path:
+    """The directory to use: the one that is kept between commands, or a new one."""
+    try:
+        if kept is None:
+            place = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-")))
+        else:
+            kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+            place = Path(os.path.realpath(kept))
+        for name in ("home", "tmp", "stage"):
+            (place / name).mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise ToolError(
+            f"A command needs a temporary directory, and none could be made: {error.strerror}.",
+            "Free some space, or set TMPDIR to a directory that can be written.",
+        ) from None
+    return place
+
+
+def files(place: Path) -> set[str]:
+    """What stands in that home, caches apart, as far as a note about it needs."""
+    found: set[str] = set()
+    for folder, folders, names in os.walk(place / "home"):
+        folders[:] = [name for name in folders if name not in CACHES]
+        found.update(os.path.relpath(Path(folder, name), place / "home") for name in names)
+        if len(found) > MOST_FILES:
+            break
+    return found
+
+
+def home(place: Path) -> dict[str, str]:
+    """The variables that lead a command there."""
+    scratch = str(place / "tmp")
+    return {"HOME": str(place / "home"), "TMPDIR": scratch, "TMP": scratch, "TEMP": scratch}
