@@ -43,7 +43,7 @@ def _turns(recording: object) -> Iterator[Turn]:
             if entries or (entries is not None and not document.get("history")):
                 return read(_entries(entries, name))
         raise UsageError("it has none of `trajectory`, `history` and `messages`.", WANTED)
-    entries = _entries(recording, "the recording")
+    entries = _entries(recording, "trajectory")
     return _conversed(entries) if entries and "role" in entries[0] else _recorded(entries)
 
 
@@ -52,11 +52,11 @@ WANTED = "Give a SWE-agent .traj file or a run exported with `flyball runs expor
 
 def _entries(value: object, name: str) -> list[Json]:
     if not isinstance(value, list):
-        raise UsageError(f"{name} is not a list of steps.", WANTED)
+        raise UsageError(f"`{name}` is not a list of steps.", WANTED)
     entries = cast("list[object]", value)
     for number, entry in enumerate(entries, 1):
         if not isinstance(entry, Mapping):
-            raise UsageError(f"entry {number} of {name} is not an object.", WANTED)
+            raise UsageError(f"entry {number} of `{name}` is not an object.", WANTED)
     return cast("list[Json]", entries)
 
 

@@ -228,7 +228,8 @@ def is_tautology(test: ast.expr) -> bool:
             reflexive = isinstance(op, ast.Eq | ast.Is | ast.LtE | ast.GtE)
             is_length = isinstance(left, ast.Call) and dotted(left.func) == "len"
             zero = isinstance(right, ast.Constant) and right.value == 0
-            return (same and reflexive) or (is_length and zero and isinstance(op, ast.GtE))
+            hollow = is_length and zero and isinstance(op, ast.GtE)
+            return (same and reflexive) or hollow or (is_literal(left) and is_literal(right))
         case _:
             return False
 

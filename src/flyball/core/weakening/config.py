@@ -49,18 +49,23 @@ TESTING = re.compile(
 def config_weakenings(path: str, before: str | None, after: str | None) -> Iterator[Weakened]:
     """Settings that were changed or taken away, and new ones that leave tests out."""
     old, new = settings_of(path, before), settings_of(path, after)
-    text = after or ""
+    if old is None:
+        return
+    if new is None:
+        yield Weakened(path, 1, "edited-config", "cannot be parsed any more")
+        return
     for key in sorted(old.keys() | new.keys()):
-        if key.rpartition(".")[2] in HARMLESS or old.get(key) == new.get(key):
+        was, now = old.get(key), new.get(key)
+        if was == now or key.rpartition(".")[2] in HARMLESS or not _is_weaker(key, was, now):
             continue
-        if _is_weaker(key, old.get(key), new.get(key)):
-            was, now = old.get(key, "nothing"), new.get(key, "nothing")
-            detail = f"{key}: {_short(was)} became {_short(now)}"
-            yield Weakened(path, _line(text, key), "edited-config", detail)
+        detail = f"{key}: {_short(was or 'nothing')} became {_short(now or 'nothing')}"
+        if key in (was, now):
+            detail = f"`{_short(key)}` was {'removed' if now is None else 'added'}"
+        yield Weakened(path, _line(after or "", key), "edited-config", detail)
 
 
-def settings_of(path: str, text: str | None) -> Settings:
-    """What a configuration file says about tests, flat; what cannot be parsed is one setting."""
+def settings_of(path: str, text: str | None) -> Settings | None:
+    """What a configuration file says about tests, flat, or None where it cannot be parsed."""
     if text is None:
         return {}
     name = PurePosixPath(path).name
@@ -75,7 +80,7 @@ def settings_of(path: str, text: str | None) -> Settings:
         if name.endswith((".ini", ".cfg")) or name == ".coveragerc":
             return dict(_ini(name, text))
     except (ValueError, SyntaxError, RecursionError, configparser.Error):
-        return {"contents": text}
+        return None
     if re.fullmatch(r"(?:GNU)?[Mm]akefile|justfile", name):
         return dict(_targets(text))
     if is_ci(path):
@@ -171,7 +176,9 @@ def _ci_lines(text: str) -> Iterator[tuple[str, str]]:
     """Lines of a build server's file that run or excuse tests; other lines may change freely."""
     for line in text.split("\n"):
         plain = line.split(" #")[0].strip().lstrip("- ")
-        if not plain.startswith("#") and (TESTING.search(plain) or NARROWING.search(plain)):
+        if plain.startswith(("#", "name:", "uses:")) or re.fullmatch(r"[\w*-]+:?", plain):
+            continue
+        if TESTING.search(plain) or NARROWING.search(plain):
             yield plain, plain
 
 

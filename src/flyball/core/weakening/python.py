@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from flyball.core.evidence import Weakened
 from flyball.core.weakening.assertion import Assertion, Reach, is_literal
 from flyball.core.weakening.routine import Module, Routine
-from flyball.core.weakening.strength import skeleton, weaker
+from flyball.core.weakening.strength import renamed, skeleton, weaker
 
 Pool = Counter[tuple[object, ...]]
 
@@ -212,18 +212,30 @@ def _changed(
     old: Assertion, fresh: list[Assertion], new: Routine, module: Module
 ) -> Iterator[Weakened]:
     """What became of an assertion that is not there any more; takes its successor off the list."""
-    about = [a for a in fresh if a.subject == old.subject]
-    alike = [a for a in fresh if skeleton(a) == skeleton(old)]
-    hollow = [a for a in fresh if a.op == "tautology"]
-    for successor in (about or alike or hollow)[:1]:
+    successor, kind = _successor(old, fresh)
+    if successor is not None:
         fresh.remove(successor)
-        kind = weaker(old, successor) if about else "changed-expected" if alike else "tautology"
         if kind:
             detail = f"`{old.text}` became `{successor.text}`"
             yield Weakened(new.path, successor.line, kind, detail)
         return
     kind = "commented-out" if _is_commented(old, module.text) else "removed-assertion"
     yield Weakened(new.path, new.node.lineno, kind, f"{new.name}: `{old.text}`")
+
+
+def _successor(old: Assertion, fresh: Sequence[Assertion]) -> tuple[Assertion | None, str | None]:
+    """The assertion that stands in for another one, and in which way it is weaker."""
+    for other in fresh:
+        if other.subject == old.subject:
+            return other, weaker(old, other)
+    for other in fresh:
+        if renamed(other) == renamed(old):
+            return other, None
+    for other in fresh:
+        if skeleton(other) == skeleton(old):
+            return other, "changed-expected"
+    hollow = next((other for other in fresh if other.op == "tautology"), None)
+    return hollow, "tautology"
 
 
 def _is_commented(assertion: Assertion, text: str) -> bool:

@@ -86,10 +86,19 @@ def _dump(node: ast.expr | None) -> str:
 CONSTANT = re.compile(r"Constant\(value=(?:'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[^)]*)\)")
 
 
+VARIABLE = re.compile(r"Name\(id='\w+'")
+
+
 def skeleton(assertion: Assertion) -> tuple[str, str, str]:
     """An assertion with every constant blanked, to recognise one whose values were changed."""
-    return (
-        assertion.op,
-        CONSTANT.sub("_", assertion.subject),
-        CONSTANT.sub("_", _dump(assertion.expected)),
-    )
+    return _blanked(assertion, CONSTANT)
+
+
+def renamed(assertion: Assertion) -> tuple[str, str, str]:
+    """An assertion with every variable blanked, to recognise one that says the same of another."""
+    return _blanked(assertion, VARIABLE)
+
+
+def _blanked(assertion: Assertion, pattern: re.Pattern[str]) -> tuple[str, str, str]:
+    expected = _dump(assertion.expected)
+    return assertion.op, pattern.sub("_", assertion.subject), pattern.sub("_", expected)
