@@ -1,0 +1,115 @@
+"""The command line: translation only. Each command's module is loaded when the command runs."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from flyball.errors import FlyballError, UsageError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "run": ("flyball.surfaces.cli.run:run", "Make a request and govern whoever works on it."),
+    "runs": ("flyball.surfaces.cli.runs:runs", "List, show, follow, resume, cancel, merge runs."),
+    "card": ("flyball.surfaces.cli.card:card", "Show a card, take it back, apply it again."),
+    "approve": ("flyball.surfaces.cli.answer:approve", "Say yes to what a run asks."),
+    "deny": ("flyball.surfaces.cli.answer:deny", "Say no to what a run asks."),
+    "extend": ("flyball.surfaces.cli.answer:extend", "Add calls to a run's budget."),
+    "answer": ("flyball.surfaces.cli.answer:answer", "Answer a run in words."),
+    "demo": ("flyball.surfaces.cli.demo:demo", "Watch a governed run on a small broken project."),
+    "trust": ("flyball.surfaces.cli.trust:trust", "Let this repository's configuration count."),
+    "doctor": ("flyball.surfaces.cli.doctor:doctor", "Show and prove what holds on this machine."),
+    "intent": ("flyball.surfaces.cli.intent:intent", "Read a request's intent and budget."),
+    "patch": ("flyball.surfaces.cli.patch:patch", "Apply or check a unified diff."),
+    "command": ("flyball.surfaces.cli.command:command", "Judge a shell command."),
+    "machine": ("flyball.surfaces.cli.machine:machine", "Draw the statechart."),
+    "flow": ("flyball.surfaces.cli.flow:flow", "Check and show flows; print the policy table."),
+    "guards": ("flyball.surfaces.cli.guards:guards", "Judge recorded runs for doom loops."),
+    "judge": ("flyball.surfaces.cli.judge:judge", "Re-judge a run under another policy."),
+}
+
+EXIT_USAGE = 2
+EXIT_FAILED = 1
+EXIT_INTERNAL = 70
+EXIT_INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """Knows every command's name and summary, and imports a command only to run it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        place = COMMANDS.get(cmd_name)
+        if place is None:
+            return None
+        module, _, name = place[0].partition(":")
+        return getattr(importlib.import_module(module), name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, COMMANDS, 1)
+            hint = f"Did you mean `{near[0]}`?" if near else "`flyball --help` lists the commands."
+            raise UsageError(f"There is no command {name!r}.", hint)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="flyball", message="flyball %(version)s")
+def cli() -> None:
+    """Flyball governs coding agents: it decides what they may do next, proves what they did, and
+    can take it back."""
+
+
+def main() -> NoReturn:
+    """Run a command; every failure is one sentence with a stable code."""
+    try:
+        code = cli.main(standalone_mode=False)
+    except FlyballError as error:
+        sys.exit(_tell(error.code, error.message, error.hint, exit_code(error)))
+    except click.ClickException as error:
+        sys.exit(_tell("usage", error.format_message(), _usage_hint(error), EXIT_USAGE))
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_FAILED)
+    except Exception as error:
+        if os.environ.get("FLYBALL_DEBUG"):
+            raise
+        message = f"Flyball itself failed: {type(error).__name__}: {error}"
+        hint = "Run it again with FLYBALL_DEBUG=1 and report what it prints."
+        sys.exit(_tell("internal", message, hint, EXIT_INTERNAL))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def exit_code(error: FlyballError) -> int:
+    """The one table from error class to exit code."""
+    return EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
+
+
+def _usage_hint(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"See `{context.command_path} --help`." if context else ""
+
+
+def _tell(code: str, message: str, hint: str, exit_code: int) -> int:
+    if "--json" in sys.argv[1:]:
+        print(json.dumps({"code": code, "message": message, "hint": hint}))
+    else:
+        print(f"error[{code}]: {message} {hint}".rstrip(), file=sys.stderr)
+    return exit_code
