@@ -7,17 +7,20 @@ import re
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-SECRET_NAMES = frozenset(
-    [".ssh", ".gnupg", ".aws", ".azure", ".kube", ".netrc", ".pgpass", ".pypirc", ".git-credentials", ".password-store", ".vault-token", ".env", ".envrc", ".bash_history", ".zsh_history", ".python_history", ".my.cnf", ".htpasswd", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "hosts.yml~gh", "master.key", "credentials.json", "service-account.json", "shadow~etc", "gshadow~etc", "sudoers~etc", "environ~proc", "mem~proc"]
+from flyball.shellcheck.names import names
+
+SECRET_NAMES = names(
+    ".ssh .gnupg .aws .azure .kube .netrc .pgpass .pypirc .git-credentials .password-store "
+    ".vault-token .env .envrc .bash_history .zsh_history .python_history .my.cnf .htpasswd "
+    "id_rsa id_dsa id_ecdsa id_ed25519 hosts.yml~gh master.key credentials.json "
+    "service-account.json shadow~etc gshadow~etc sudoers~etc environ~proc mem~proc"
 )
 """File and directory names that usually hold a secret; `name~parent` needs that parent."""
 
-OPEN_VARIANTS = frozenset(["example", "sample", "template", "tmpl", "dist", "defaults"])
+OPEN_VARIANTS = names("example sample template tmpl dist defaults")
 """`.env.example` and the like are documentation."""
 
-DEVICES = frozenset(
-    ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/full"]
-)
+DEVICES = names("/dev/null /dev/stdout /dev/stderr /dev/stdin /dev/tty /dev/zero /dev/full")
 PROTECTED = frozenset((".git", ".flyball"))
 TEMPORARY = "$TMPDIR"
 WILD = re.compile(r"[*?\[]")

@@ -97,11 +97,6 @@ class Parsed(NamedTuple):
         return found[-1] if found else None
 
 
-def opts(names: str) -> frozenset[str]:
-    """Option names from one string."""
-    return frozenset(names.split())
-
-
 def parse(rule: Rule, words: Sequence[Word], *, stop_at_operand: bool = False) -> Parsed:
     """Sort words (without the program) into options with values, and operands."""
     flags: list[tuple[str, Word | None]] = []
@@ -242,7 +237,7 @@ def _option_finding(
         odd = parsed.doubtful[0].source
         reason = f"{odd} may become an option of {program} when it runs; put -- or ./ before it"
         return Finding(text, Kind.UNKNOWN, reason)
-    for flag, value in parsed.flags:
+    for flag, _ in parsed.flags:
         if named(flag, rule.runs, rule):
             return Finding(text, Kind.UNKNOWN, f"{program} {flag} runs another program")
     for flag, value in parsed.flags:

@@ -15,6 +15,8 @@ from functools import cache
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from flyball.shellcheck.names import names
+
 MAX_LENGTH = 65_536
 MAX_DEPTH = 60
 
@@ -89,14 +91,20 @@ _LEAVES = {
 
 _LINE = re.compile(r"(?:[ \t]|\\\n)*")
 _LINES = re.compile(r"(?:[ \t\n]|\\\n)*")
-_MULTILINE = frozenset(
-    ["program", "do_group", "if_statement", "elif_clause", "else_clause", "case_statement", "case_item", "compound_statement", "subshell", "list", "pipeline", "command_substitution", "process_substitution", "while_statement", "for_statement", "c_style_for_statement", "array", "arithmetic_expansion", "parenthesized_expression", "binary_expression", "ternary_expression", "string", "translated_string"]
+_MULTILINE = names(
+    "program do_group if_statement elif_clause else_clause case_statement case_item "
+    "compound_statement subshell list pipeline command_substitution process_substitution "
+    "while_statement for_statement c_style_for_statement array arithmetic_expansion "
+    "parenthesized_expression binary_expression ternary_expression string translated_string"
 )
-_SEQUENCES = frozenset(
-    ["program", "do_group", "compound_statement", "subshell", "command_substitution", "process_substitution", "case_item", "else_clause"]
+_SEQUENCES = names(
+    "program do_group compound_statement subshell command_substitution process_substitution "
+    "case_item else_clause"
 )
-_WORDS = frozenset(
-    ["word", "number", "raw_string", "ansi_c_string", "string", "translated_string", "concatenation", "simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion", "brace_expression", "command_name", "variable_assignment", "$"]
+_WORDS = names(
+    "word number raw_string ansi_c_string string translated_string concatenation "
+    "simple_expansion expansion command_substitution process_substitution arithmetic_expansion "
+    "brace_expression command_name variable_assignment $"
 )
 
 

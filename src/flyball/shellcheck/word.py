@@ -116,7 +116,7 @@ def _unescaped(text: str) -> list[_Piece]:
 
 
 def _string_pieces(node: Node) -> list[_Piece]:
-    """Contents of double quotes; the grammar drops some blanks, so offsets are trusted, not leaves."""
+    """Contents of double quotes, by offset, since the grammar drops some blanks."""
     raw = node.text or b""
     found: list[_Piece] = []
     at = raw.index(b'"') + 1
@@ -138,9 +138,16 @@ def _dequoted(raw: bytes) -> str:
 
 
 _ANSI = {
-    "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n",
-    "r": "\r", "t": "\t", "v": "\v",
-}  # fmt: skip
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "E": "\x1b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+}
 
 
 def ansi(body: str) -> str | None:

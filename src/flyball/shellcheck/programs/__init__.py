@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.names import names
 from flyball.shellcheck.place import Scope, outside
 from flyball.shellcheck.programs.archive import ARCHIVES
 from flyball.shellcheck.programs.builtin import BUILTINS
@@ -39,8 +40,8 @@ PROGRAMS: dict[str, Rule] = {
     **WRAPPERS,
 }
 
-SYSTEM_DIRS = frozenset(
-    ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin", "/usr/local/sbin"]
+SYSTEM_DIRS = names(
+    "/bin /usr/bin /usr/local/bin /sbin /usr/sbin /opt/homebrew/bin /usr/local/sbin"
 )
 _TOOL_DIRS = re.compile(r"(\./)?([\w.@-]+/)*(node_modules/\.bin|\.?venv\w*/bin|env/bin|vendor/bin)")
 _LAUNCHERS = frozenset(("gradlew", "mvnw"))

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.names import names
 from flyball.shellcheck.programs.table import MUTATE, READ, rule, table
 from flyball.shellcheck.rule import (
     Inquiry,
     Rule,
     judge_words,
     named,
-    opts,
     parse,
     secret_among,
     secret_finding,
@@ -20,8 +20,9 @@ from flyball.shellcheck.rule import (
 )
 from flyball.shellcheck.word import Word, literal
 
-_TAR_RUNS = opts(
-    "--checkpoint-action --to-command -I --use-compress-program -F --info-script --new-volume-script "
+_TAR_RUNS = names(
+    "--checkpoint-action --to-command -I --use-compress-program -F --info-script "
+    "--new-volume-script "
     "--rsh-command --rmt-command"
 )
 
@@ -77,22 +78,32 @@ _PACK = rule(MUTATE, "packs or unpacks")
 ARCHIVES = table(
     {
         "tar gtar bsdtar": rule(
-            READ, "handles archives", check=_tar,
+            READ,
+            "handles archives",
+            check=_tar,
             valued="-f -C -X -T -b -g -H -K -L -N -V --file --directory --exclude --exclude-from "
-            "--files-from --strip-components --transform --owner --group --mode --format --checkpoint",
+            "--files-from --strip-components --transform --owner --group --mode --format "
+            "--checkpoint",
             known="-t -x -c -r -u -d -A --list --extract --get --create --append --update --diff "
             "--compare --delete --concatenate --checkpoint",
         ),
         "unzip": rule(READ, "handles archives", valued="-d -x -P", check=_unzip),
         "zipinfo lsar": _LIST,
         "zip 7za unrar unar": rule(MUTATE, "writes archives", runs="-TT --unzip-command -T --test"),
-        "7z": rule(READ, "handles archives", runs="-o",
-                   subcommands={"l": _LIST, "t": _LIST, "a": _PACK, "x": _PACK, "e": _PACK}),
+        "7z": rule(
+            READ,
+            "handles archives",
+            runs="-o",
+            subcommands={"l": _LIST, "t": _LIST, "a": _PACK, "x": _PACK, "e": _PACK},
+        ),
         "jar": rule(MUTATE, "handles archives", spares="-t --list tf tvf"),
         "ar": rule(MUTATE, "handles archives"),
         "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 lzma unlzma pigz": rule(
-            READ, "prints, lists or tests", writes="-o", valued="-S --suffix -T --threads",
+            READ,
+            "prints, lists or tests",
+            writes="-o",
+            valued="-S --suffix -T --threads",
             check=_squeeze,
         ),
     }
-)  # fmt: skip
+)

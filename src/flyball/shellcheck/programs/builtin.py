@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.names import names
 from flyball.shellcheck.programs.table import MUTATE, NONE, READ, TEXT, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
 from flyball.shellcheck.word import Word
 
-_SHOPTS = frozenset(
-    ["globstar", "nullglob", "dotglob", "extglob", "nocaseglob", "failglob", "lastpipe", "inherit_errexit", "nocasematch"]
+_SHOPTS = names(
+    "globstar nullglob dotglob extglob nocaseglob failglob lastpipe inherit_errexit nocasematch"
 )
 _ACTIVATE = re.compile(r"(\./)?([\w.-]+/)*\.?v?env[\w.-]*/bin/activate")
 
@@ -28,13 +29,13 @@ def check_cd(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
     yield Finding(_text(words), Kind.READ_ONLY, "it only changes the shell's directory")
 
 
-def check_stack(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+def check_stack(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """pushd and popd: where they lead is not followed."""
     inquiry.enter(None)
     yield Finding(_text(words), Kind.READ_ONLY, "it only changes the shell's directory")
 
 
-def check_set(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+def check_set(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`set` with options that only make a shell stricter or more talkative."""
     known = all(
         re.fullmatch(r"[-+][euxvfCo]+|pipefail|errexit|nounset", w.known) for w in words[1:]
@@ -45,7 +46,7 @@ def check_set(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
         yield Finding(_text(words), Kind.UNKNOWN, "what it sets is not understood")
 
 
-def check_shopt(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+def check_shopt(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`shopt` with options that only change matching."""
     if all(w.value in _SHOPTS or w.value in ("-s", "-u", "-q", "-p") for w in words[1:]):
         yield Finding(_text(words), Kind.READ_ONLY, "it sets how the shell matches names")
@@ -53,7 +54,7 @@ def check_shopt(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable
         yield Finding(_text(words), Kind.UNKNOWN, "this shell option is not understood")
 
 
-def check_alias(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+def check_alias(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Listing aliases, never defining one."""
     if all(w.value is not None and "=" not in w.value for w in words[1:]):
         yield Finding(_text(words), Kind.READ_ONLY, "it lists aliases")
@@ -61,7 +62,7 @@ def check_alias(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable
         yield Finding(_text(words), Kind.UNKNOWN, "an alias can take the name of any program")
 
 
-def check_source(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+def check_source(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`source`: a virtual environment, or the workspace's own script."""
     script = words[1] if len(words) > 1 else None
     text = _text(words)
@@ -82,7 +83,7 @@ def check_read(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
         yield from judge_words(inquiry, rule, words)
 
 
-def check_exit(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+def check_exit(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Leaving with a status that is a number."""
     yield Finding(_text(words), Kind.READ_ONLY, "it ends the script or loop")
 
@@ -100,8 +101,12 @@ BUILTINS = table(
         "alias": rule(READ, "lists", check=check_alias),
         "source .": rule(UNKNOWN, "runs a script", check=check_source),
         "read mapfile readarray": rule(
-            READ, "reads a line into a variable", operands=TEXT, runs="-C",
-            valued="-d -n -N -p -t -u -O -s -c", check=check_read,
+            READ,
+            "reads a line into a variable",
+            operands=TEXT,
+            runs="-C",
+            valued="-d -n -N -p -t -u -O -s -c",
+            check=check_read,
         ),
         "history fc": rule(READ, "lists", mutates="-c -d -a -w -r -n -s -p", runs="-e"),
         "ulimit": rule(READ, "shows or lowers limits", operands=TEXT),
@@ -114,4 +119,4 @@ BUILTINS = table(
         "stty": rule(READ, "shows terminal settings", operands=TEXT),
         "mktemp": rule(MUTATE, "makes a temporary file", operands=TEXT),
     }
-)  # fmt: skip
+)

@@ -111,9 +111,14 @@ _FORMAT = rule(
 _BUILD = rule(VERIFY, "builds", proves="build", operands=TEXT, runs="--exec")
 _SERVE = rule(MUTATE, "starts a server or watches", operands=TEXT)
 _COMPILE = rule(
-    MUTATE, "writes what it compiles", operands=TEXT, check=_compiler, writes="-o",
-    runs="-wrapper -B -fplugin -specs --specs -load -Xclang", valued="-I -L -l -D -U -std -x -W -f -m",
-)  # fmt: skip
+    MUTATE,
+    "writes what it compiles",
+    operands=TEXT,
+    check=_compiler,
+    writes="-o",
+    runs="-wrapper -B -fplugin -specs --specs -load -Xclang",
+    valued="-I -L -l -D -U -std -x -W -f -m",
+)
 
 
 def _first(rows: dict[str, Rule], bare: Rule) -> Rule:
@@ -121,78 +126,146 @@ def _first(rows: dict[str, Rule], bare: Rule) -> Rule:
 
 
 _RUFF = {
-    "check": _LINT, "rule": rule(READ, "shows a rule", operands=TEXT),
+    "check": _LINT,
+    "rule": rule(READ, "shows a rule", operands=TEXT),
     "format": _FORMAT._replace(check=_changes_unless("--check --diff", "lint")),
     **each("config linter version help analyze", rule(READ, "shows", operands=TEXT)),
     "clean": rule(MUTATE, "deletes caches", operands=TEXT),
-}  # fmt: skip
+}
 
 CHECKERS = table(
     {
         "pytest py.test": _PYTEST,
-        "unittest nosetests nose2 green ward behave trial stestr phpunit pest rspec minitest cucumber "
+        "unittest nosetests nose2 green ward behave trial stestr phpunit pest rspec minitest "
+        "cucumber "
         "ctest prove bats shunit2 busted tap ginkgo gotestsum karma qunit tape ava uvu": _UNIT,
         "jest vitest mocha jasmine": _JS_TEST,
-        "playwright cypress": _first({**each("test run", _JS_TEST),
-                                      **each("open codegen install show-report", _SERVE)},
-                                     rule(READ, "shows help")),
+        "playwright cypress": _first(
+            {**each("test run", _JS_TEST), **each("open codegen install show-report", _SERVE)},
+            rule(READ, "shows help"),
+        ),
         "mypy pyright basedpyright pyre pytype ty dmypy flow": _TYPES,
         "flake8 pylint bandit vulture pydocstyle pycodestyle pyflakes djlint radon xenon "
-        "eslint oxlint jshint stylelint standard xo markdownlint markdownlint-cli2 yamllint jsonlint "
+        "eslint oxlint jshint stylelint standard xo markdownlint markdownlint-cli2 yamllint "
+        "jsonlint "
         "hadolint actionlint shellcheck semgrep staticcheck revive golint errcheck "
         "ineffassign govulncheck reek brakeman phpcs phpstan psalm cppcheck cpplint "
         "ktlint detekt swiftlint luacheck credo tflint checkov trivy ansible-lint codespell "
         "typos vale proselint commitlint knip depcheck dependency-cruiser madge pip-audit "
         "safety deptry import-linter lint-imports interrogate": _LINT,
-        "golangci-lint": _first({"run": _LINT, **each("linters version help config",
-                                                      rule(READ, "shows", operands=TEXT))}, _LINT),
+        "golangci-lint": _first(
+            {
+                "run": _LINT,
+                **each("linters version help config", rule(READ, "shows", operands=TEXT)),
+            },
+            _LINT,
+        ),
         "rubocop": _LINT._replace(runs=frozenset(("-r", "--require", "--plugin"))),
-        "sqlfluff biome": _first({**each("lint check ci", _LINT), **each("fix", _SERVE._replace(
-            does="rewrites files")), "format": _FORMAT._replace(check=_changes_unless("", "lint"))},
-            rule(READ, "shows")),
+        "sqlfluff biome": _first(
+            {
+                **each("lint check ci", _LINT),
+                **each("fix", _SERVE._replace(does="rewrites files")),
+                "format": _FORMAT._replace(check=_changes_unless("", "lint")),
+            },
+            rule(READ, "shows"),
+        ),
         "ruff": _first(_RUFF, rule(READ, "shows help")),
         "black isort autopep8 yapf autoflake pyupgrade docformatter rustfmt": _FORMAT._replace(
             mutates=frozenset(("-i", "--in-place", "--overwrite-in-place")),
-            check=_changes_unless("--check --diff --check-only -c --quiet-check -d", "lint")),
-        "prettier": _FORMAT._replace(mutates=frozenset(("--write", "-w")),
-                                     valued=frozenset(("--config", "--parser", "--ignore-path")),
-                                     proves="lint"),
-        "gofmt gofumpt goimports shfmt clang-format buildifier stylua taplo": rule(
-            READ, "prints formatted code", mutates="-w --write -i --inplace --in-place",
-            valued="-style --style -r -e -ci", runs="-cpuprofile",
+            check=_changes_unless("--check --diff --check-only -c --quiet-check -d", "lint"),
         ),
-        "clang-tidy": rule(VERIFY, "lints", proves="lint", mutates="-fix --fix --fix-errors "
-                           "-fix-errors", runs="-load --load", writes="-export-fixes --export-fixes"),
-        "coverage": _first({**each("run", rule(VERIFY, "runs the tests", operands=TEXT, proves="tests",
-                                               valued="--source -m --omit --include --rcfile -p")),
-                            **each("report html xml json lcov combine annotate debug help",
-                                   rule(VERIFY, "reports coverage", operands=TEXT,
-                                        writes="-d --directory -o")),
-                            "erase": rule(MUTATE, "deletes coverage data", operands=TEXT)},
-                           rule(READ, "shows help")),
-        "tsc vue-tsc": rule(VERIFY, "checks types", operands=TEXT, proves="types", mutates="--init",
-                            writes="--outDir --outFile --declarationDir --tsBuildInfoFile "
-                            "--generateTrace --generateCpuProfile",
-                            valued="-p --project --target -t --module"),
-        "webpack rollup esbuild parcel swc babel sass lessc postcss tailwindcss browserify tsup": _BUILD,
-        "vite next nuxt astro gatsby remix vue-cli-service react-scripts ng svelte-kit expo rsbuild": _first(
-            {**each("build prerender export", _BUILD), **each("lint", _LINT),
-             **each("test", _JS_TEST), **each("check typecheck info", _TYPES),
-             **each("dev start serve preview generate add new eject", _SERVE)}, _SERVE),
-        "meson": _first({**each("compile", _BUILD), "test": _UNIT, "introspect": rule(READ, "shows"),
-                         "setup": rule(MUTATE, "configures", operands=TEXT)},
-                        rule(READ, "shows help")),
-        "cmake": rule(MUTATE, "configures or builds", operands=TEXT, runs="-E -P -C",
-                      valued="-S -G -D -B --preset --target -j --config", spares="--version -N"),
+        "prettier": _FORMAT._replace(
+            mutates=frozenset(("--write", "-w")),
+            valued=frozenset(("--config", "--parser", "--ignore-path")),
+            proves="lint",
+        ),
+        "gofmt gofumpt goimports shfmt clang-format buildifier stylua taplo": rule(
+            READ,
+            "prints formatted code",
+            mutates="-w --write -i --inplace --in-place",
+            valued="-style --style -r -e -ci",
+            runs="-cpuprofile",
+        ),
+        "clang-tidy": rule(
+            VERIFY,
+            "lints",
+            proves="lint",
+            mutates="-fix --fix --fix-errors -fix-errors",
+            runs="-load --load",
+            writes="-export-fixes --export-fixes",
+        ),
+        "coverage": _first(
+            {
+                **each(
+                    "run",
+                    rule(
+                        VERIFY,
+                        "runs the tests",
+                        operands=TEXT,
+                        proves="tests",
+                        valued="--source -m --omit --include --rcfile -p",
+                    ),
+                ),
+                **each(
+                    "report html xml json lcov combine annotate debug help",
+                    rule(VERIFY, "reports coverage", operands=TEXT, writes="-d --directory -o"),
+                ),
+                "erase": rule(MUTATE, "deletes coverage data", operands=TEXT),
+            },
+            rule(READ, "shows help"),
+        ),
+        "tsc vue-tsc": rule(
+            VERIFY,
+            "checks types",
+            operands=TEXT,
+            proves="types",
+            mutates="--init",
+            writes="--outDir --outFile --declarationDir --tsBuildInfoFile "
+            "--generateTrace --generateCpuProfile",
+            valued="-p --project --target -t --module",
+        ),
+        "webpack rollup esbuild parcel swc babel sass lessc postcss tailwindcss browserify "
+        "tsup": _BUILD,
+        "vite next nuxt astro gatsby remix vue-cli-service react-scripts ng svelte-kit expo "
+        "rsbuild": _first(
+            {
+                **each("build prerender export", _BUILD),
+                **each("lint", _LINT),
+                **each("test", _JS_TEST),
+                **each("check typecheck info", _TYPES),
+                **each("dev start serve preview generate add new eject", _SERVE),
+            },
+            _SERVE,
+        ),
+        "meson": _first(
+            {
+                **each("compile", _BUILD),
+                "test": _UNIT,
+                "introspect": rule(READ, "shows"),
+                "setup": rule(MUTATE, "configures", operands=TEXT),
+            },
+            rule(READ, "shows help"),
+        ),
+        "cmake": rule(
+            MUTATE,
+            "configures or builds",
+            operands=TEXT,
+            runs="-E -P -C",
+            valued="-S -G -D -B --preset --target -j --config",
+            spares="--version -N",
+        ),
         "sphinx-build mkdocs hugo jekyll doxygen typedoc jsdoc": rule(
-            MUTATE, "writes pages", operands=TEXT),
+            MUTATE, "writes pages", operands=TEXT
+        ),
         "gcc g++ cc c++ clang clang++ javac kotlinc rustc ghc nvcc ld as nasm gfortran swiftc "
         "protoc dmd fpc ocamlc ocamlopt scalac": _COMPILE,
         "vapor hyperfine nodemon entr concurrently": rule(UNKNOWN, "runs commands given as text"),
-        "alembic flyway liquibase prisma sequelize knex": rule(MUTATE, "may change a database",
-                                                              operands=TEXT),
+        "alembic flyway liquibase prisma sequelize knex": rule(
+            MUTATE, "may change a database", operands=TEXT
+        ),
         "flask uvicorn gunicorn hypercorn daphne celery streamlit jupyter rails puma": rule(
-            MUTATE, "starts the project's own program", operands=TEXT),
+            MUTATE, "starts the project's own program", operands=TEXT
+        ),
         "npm-run-all run-s run-p": SCRIPT,
     }
-)  # fmt: skip
+)

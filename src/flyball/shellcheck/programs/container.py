@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.names import names
 from flyball.shellcheck.programs.table import (
     DESTROY,
     MUTATE,
@@ -55,7 +56,7 @@ def _group(shows: str, builds: str = "", deploys: str = "", look: Rule = _LOOK) 
 
 
 _COMPOSE = Rule(
-    valued=frozenset(["-f", "--file", "-p", "--project-name", "--profile", "--env-file"]),
+    valued=names("-f --file -p --project-name --profile --env-file"),
     subcommands={
         **each("ps logs config ls images top version port events convert stats volumes", _LOOK),
         **each("build up start stop restart pull create pause unpause down watch", _BUILD),
@@ -63,13 +64,21 @@ _COMPOSE = Rule(
     },
     bare=_LOOK,
 )
-_KUBE = "-n --namespace -l --selector -o --output --context --field-selector -c --container --tail --since"
+_KUBE = "-n --namespace -l --selector -o --output --context --field-selector -c --container "
+"--tail --since"
 _KUBE_LOOK = rule(
     READ, "asks the cluster", operands=TEXT, valued=_KUBE, runs="--kubeconfig", check=_get
 )
-_GH = rule(READ, "asks the forge", operands=TEXT, runs="-w --web --show-token -t", fixed=True,
-           valued="--json --jq -q --template -R --repo -L --limit -s --state -l --label -A --author -S "
-           "--search -b -B --branch", known="--template --title --watch --workflow")  # fmt: skip
+_GH = rule(
+    READ,
+    "asks the forge",
+    operands=TEXT,
+    runs="-w --web --show-token -t",
+    fixed=True,
+    valued="--json --jq -q --template -R --repo -L --limit -s --state -l --label -A --author -S "
+    "--search -b -B --branch",
+    known="--template --title --watch --workflow",
+)
 _GH_CHANGE = rule(DESTROY, "changes something on the forge", operands=TEXT)
 
 
@@ -86,17 +95,30 @@ def _gh(shows: str, changes: str, local: str = "") -> Rule:
 CONTAINERS = table(
     {
         "docker podman nerdctl": rule(
-            READ, "handles containers", runs="-H --host --config --tlscacert",
+            READ,
+            "handles containers",
+            runs="-H --host --config --tlscacert",
             valued="--context -c -l --log-level",
             subcommands={
-                **each("ps images logs inspect version info stats top port history diff search events "
-                       "help", _LOOK),
+                **each(
+                    "ps images logs inspect version info stats top port history diff search events "
+                    "help",
+                    _LOOK,
+                ),
                 **each("build pull start stop restart pause unpause create tag wait", _BUILD),
-                **each("run exec rm rmi push kill cp commit load save import export login logout "
-                       "rename update attach", _DEPLOY),
-                "container": _group("ls list ps inspect logs stats top port diff", "start stop restart",
-                                    "run exec rm prune kill"),
-                "image": _group("ls list inspect history", "build pull tag", "rm prune push load save"),
+                **each(
+                    "run exec rm rmi push kill cp commit load save import export login logout "
+                    "rename update attach",
+                    _DEPLOY,
+                ),
+                "container": _group(
+                    "ls list ps inspect logs stats top port diff",
+                    "start stop restart",
+                    "run exec rm prune kill",
+                ),
+                "image": _group(
+                    "ls list inspect history", "build pull tag", "rm prune push load save"
+                ),
                 "volume": _group("ls list inspect", "create", "rm prune"),
                 "network": _group("ls list inspect", "create", "rm prune connect disconnect"),
                 "system": _group("df info events", "", "prune"),
@@ -108,39 +130,75 @@ CONTAINERS = table(
         ),
         "docker-compose podman-compose": _COMPOSE,
         "kubectl k oc": rule(
-            READ, "asks the cluster", valued=_KUBE, runs="--kubeconfig",
+            READ,
+            "asks the cluster",
+            valued=_KUBE,
+            runs="--kubeconfig",
             subcommands={
-                **each("get describe logs explain version api-resources api-versions top events "
-                       "options help", _KUBE_LOOK),
-                "cluster-info": rule(READ, "asks the cluster", operands=TEXT,
-                                     writes="--output-directory", runs="--kubeconfig"),
-                "config": _group("current-context get-contexts get-clusters get-users", "",
-                                 "use-context set set-context delete-context unset rename-context")
-                ._replace(subcommands={
-                    **each("current-context get-contexts get-clusters get-users", _LOOK),
-                    "view": rule(READ, "shows settings", operands=TEXT, runs="--raw --kubeconfig"),
-                    **each("use-context set set-context delete-context unset rename-context", _DEPLOY),
-                }),
+                **each(
+                    "get describe logs explain version api-resources api-versions top events "
+                    "options help",
+                    _KUBE_LOOK,
+                ),
+                "cluster-info": rule(
+                    READ,
+                    "asks the cluster",
+                    operands=TEXT,
+                    writes="--output-directory",
+                    runs="--kubeconfig",
+                ),
+                "config": _group(
+                    "current-context get-contexts get-clusters get-users",
+                    "",
+                    "use-context set set-context delete-context unset rename-context",
+                )._replace(
+                    subcommands={
+                        **each("current-context get-contexts get-clusters get-users", _LOOK),
+                        "view": rule(
+                            READ, "shows settings", operands=TEXT, runs="--raw --kubeconfig"
+                        ),
+                        **each(
+                            "use-context set set-context delete-context unset rename-context",
+                            _DEPLOY,
+                        ),
+                    }
+                ),
                 "auth": _group("can-i whoami", "", "reconcile"),
                 "rollout": _group("status history", "", "restart undo pause resume"),
-                **each("apply delete create edit patch scale exec cp port-forward run drain cordon "
-                       "uncordon label annotate expose set replace autoscale taint debug attach "
-                       "proxy diff kustomize", _DEPLOY),
+                **each(
+                    "apply delete create edit patch scale exec cp port-forward run drain cordon "
+                    "uncordon label annotate expose set replace autoscale taint debug attach "
+                    "proxy diff kustomize",
+                    _DEPLOY,
+                ),
             },
         ),
         "helm": rule(
-            READ, "asks the cluster", runs="--kubeconfig", valued=_KUBE,
+            READ,
+            "asks the cluster",
+            runs="--kubeconfig",
+            valued=_KUBE,
             subcommands={
                 **each("list ls status history version search show env get", _LOOK),
-                **each("lint template", rule(VERIFY, "renders charts", runs="--post-renderer "
-                                             "--post-renderer-args", writes="--output-dir",
-                                             proves="lint")),
+                **each(
+                    "lint template",
+                    rule(
+                        VERIFY,
+                        "renders charts",
+                        runs="--post-renderer --post-renderer-args",
+                        writes="--output-dir",
+                        proves="lint",
+                    ),
+                ),
                 "repo": _group("list", "", "add remove update"),
                 **each("install upgrade uninstall rollback delete push pull", _DEPLOY),
             },
         ),
         "terraform tofu": rule(
-            READ, "handles infrastructure", runs="-chdir", single=True,
+            READ,
+            "handles infrastructure",
+            runs="-chdir",
+            single=True,
             subcommands={
                 **each("version show output providers graph", _LOOK),
                 "state": _group("list show", "", "rm mv push pull replace-provider"),
@@ -153,15 +211,25 @@ CONTAINERS = table(
             },
         ),
         "gh": rule(
-            READ, "asks the forge",
+            READ,
+            "asks the forge",
             subcommands={
-                "pr": _gh("list view diff checks status ls", "create merge close edit comment review "
-                          "reopen ready lock unlock update-branch", "checkout co"),
-                "issue": _gh("list view status ls", "create close edit comment reopen delete transfer "
-                             "pin unpin lock unlock", "develop"),
+                "pr": _gh(
+                    "list view diff checks status ls",
+                    "create merge close edit comment review reopen ready lock unlock update-branch",
+                    "checkout co",
+                ),
+                "issue": _gh(
+                    "list view status ls",
+                    "create close edit comment reopen delete transfer pin unpin lock unlock",
+                    "develop",
+                ),
                 "run": _gh("list view watch ls", "cancel rerun delete", "download"),
-                "repo": _gh("list view ls", "create delete edit fork rename sync archive set-default",
-                            "clone"),
+                "repo": _gh(
+                    "list view ls",
+                    "create delete edit fork rename sync archive set-default",
+                    "clone",
+                ),
                 "release": _gh("list view ls", "create delete edit upload", "download"),
                 "workflow": _gh("list view ls", "run enable disable"),
                 "gist": _gh("list view ls", "create delete edit rename", "clone"),
@@ -176,21 +244,39 @@ CONTAINERS = table(
                 "ruleset": _gh("list view check", ""),
                 **each("status version help", _GH),
                 "api": rule(
-                    READ, "asks the forge", operands=TEXT, fixed=True, check=_api,
+                    READ,
+                    "asks the forge",
+                    operands=TEXT,
+                    fixed=True,
+                    check=_api,
                     destroys="-f --raw-field -F --field --input",
-                    valued="-X --method -H --header -q --jq -t --template --cache -p --preview --hostname",
+                    valued="-X --method -H --header -q --jq -t --template --cache -p --preview "
+                    "--hostname",
                 ),
             },
         ),
-        "glab": rule(READ, "asks the forge", subcommands={
-            "mr": _gh("list view diff", "create merge close", "checkout"),
-            "issue": _gh("list view", "create close"), "ci": _gh("list view status", "run retry")}),
-        "aws": rule(
-            READ, "asks the cloud", valued="--profile --region --output", runs="--endpoint-url",
-            subcommands={"sts": _group("get-caller-identity"), "s3": _group("ls", "", "cp mv rm sync mb rb"),
-                         "configure": _group("list list-profiles", "", "set")},
+        "glab": rule(
+            READ,
+            "asks the forge",
+            subcommands={
+                "mr": _gh("list view diff", "create merge close", "checkout"),
+                "issue": _gh("list view", "create close"),
+                "ci": _gh("list view status", "run retry"),
+            },
         ),
-        "gcloud az heroku fly flyctl vercel netlify wrangler pulumi ansible ansible-playbook vagrant "
+        "aws": rule(
+            READ,
+            "asks the cloud",
+            valued="--profile --region --output",
+            runs="--endpoint-url",
+            subcommands={
+                "sts": _group("get-caller-identity"),
+                "s3": _group("ls", "", "cp mv rm sync mb rb"),
+                "configure": _group("list list-profiles", "", "set"),
+            },
+        ),
+        "gcloud az heroku fly flyctl vercel netlify wrangler pulumi ansible ansible-playbook "
+        "vagrant "
         "packer serverless eksctl minikube kind": rule(UNKNOWN, "can change things elsewhere"),
     }
-)  # fmt: skip
+)

@@ -89,7 +89,7 @@ def _after_first(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterabl
         yield found
 
 
-def _dd(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+def _dd(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """dd writes where `of=` says, and prints otherwise."""
     text = " ".join(word.source for word in words)
     for word in words[1:]:
@@ -112,7 +112,9 @@ FILES = table(
         "find gfind": rule(READ, "finds", check=find.check),
         "touch": rule(MUTATE, "writes", operands=WRITE, valued="-d -t -r --date --reference"),
         "mkdir": rule(MUTATE, "writes", operands=WRITE, valued="-m --mode"),
-        "rmdir mkfifo truncate unlink": rule(MUTATE, "writes", operands=WRITE, valued="-s -m --size"),
+        "rmdir mkfifo truncate unlink": rule(
+            MUTATE, "writes", operands=WRITE, valued="-s -m --size"
+        ),
         "dos2unix unix2dos": rule(MUTATE, "writes", operands=WRITE),
         "shred": rule(DESTROY, "destroys", operands=WRITE, valued="-n -s"),
         "rm": rule(MUTATE, "deletes", check=_rm),
@@ -124,11 +126,15 @@ FILES = table(
         "dd": rule(READ, "copies", check=_dd),
         "split csplit": rule(MUTATE, "writes pieces", runs="--filter", valued="-l -b -n -a -C -d"),
         "patch": rule(
-            MUTATE, "changes files", spares="--dry-run -C --check", runs="-e --ed",
-            writes="-o --output -r --reject-file", valued="-p -i -d -F --input --strip",
+            MUTATE,
+            "changes files",
+            spares="--dry-run -C --check",
+            runs="-e --ed",
+            writes="-o --output -r --reject-file",
+            valued="-p -i -d -F --input --strip",
         ),
         "strip ctags etags rename mogrify convert": rule(MUTATE, "changes files", operands=WRITE),
         "rsync scp sftp rclone": rule(DESTROY, "copies between places"),
         "mknod": rule(UNKNOWN, "makes a device"),
     }
-)  # fmt: skip
+)

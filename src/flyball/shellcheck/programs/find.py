@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.names import names
 from flyball.shellcheck.rule import Inquiry, Rule, written
 from flyball.shellcheck.word import Word, opaque
 
 _RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _WRITES = frozenset(("-fprint", "-fprint0", "-fls", "-fprintf"))
-_TESTS = frozenset(
-    ["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-type", "-xtype", "-size", "-mtime", "-atime", "-ctime", "-mmin", "-amin", "-cmin", "-newer", "-anewer", "-cnewer", "-newermt", "-newerct", "-newerat", "-maxdepth", "-mindepth", "-perm", "-user", "-group", "-uid", "-gid", "-links", "-inum", "-samefile", "-lname", "-ilname", "-fstype", "-printf", "-regextype", "-used", "-context", "-D"]
+_TESTS = names(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime "
+    "-atime -ctime -mmin -amin -cmin -newer -anewer -cnewer -newermt -newerct -newerat -maxdepth "
+    "-mindepth -perm -user -group -uid -gid -links -inum -samefile -lname -ilname -fstype "
+    "-printf -regextype -used -context -D"
 )
-_FLAGS = frozenset(
-    ["-print", "-print0", "-ls", "-empty", "-readable", "-writable", "-executable", "-prune", "-quit", "-not", "-a", "-and", "-o", "-or", "-depth", "-d", "-daystart", "-follow", "-mount", "-xdev", "-noleaf", "-nouser", "-nogroup", "-true", "-false", "-warn", "-nowarn", "-L", "-H", "-P", "-E", "-ignore_readdir_race", "-noignore_readdir_race", "-O0", "-O1", "-O2", "-O3", "(", ")", "!", ",", "-X", "-s", "-x"]
+_FLAGS = names(
+    "-print -print0 -ls -empty -readable -writable -executable -prune -quit -not -a -and -o -or "
+    "-depth -d -daystart -follow -mount -xdev -noleaf -nouser -nogroup -true -false -warn "
+    "-nowarn -L -H -P -E -ignore_readdir_race -noignore_readdir_race -O0 -O1 -O2 -O3 ( ) ! , -X "
+    "-s -x"
 )
 
 
-def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+def check(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Every word of the expression must be known; actions are judged for what they do."""
     text = " ".join(word.source for word in words)
     rest = list(words[1:])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.names import names
 from flyball.shellcheck.programs.table import (
     DESTROY,
     MUTATE,
@@ -28,7 +29,7 @@ _SAFE_CONFIG = re.compile(
 _PLAIN_VALUE = re.compile(r"(cat)?|[\w@. +:-]*")
 
 
-def _git(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+def _git(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Options before the subcommand can point git elsewhere; a repository elsewhere brings its own
     helpers."""
     text = " ".join(word.source for word in words)
@@ -60,8 +61,10 @@ def _config_ok(setting: str | None) -> bool:
     return match is not None and bool(_PLAIN_VALUE.fullmatch(match[4] or match[3] or ""))
 
 
-_GLOBAL_FLAGS = frozenset(
-    ["--no-pager", "-P", "-p", "--paginate", "--no-optional-locks", "--literal-pathspecs", "--glob-pathspecs", "--no-replace-objects", "--version", "--help", "-v", "-h", "--html-path", "--man-path", "--info-path", "--icase-pathspecs"]
+_GLOBAL_FLAGS = names(
+    "--no-pager -P -p --paginate --no-optional-locks --literal-pathspecs --glob-pathspecs "
+    "--no-replace-objects --version --help -v -h --html-path --man-path --info-path "
+    "--icase-pathspecs"
 )
 
 
@@ -81,13 +84,22 @@ def _listing(changes: str, shows: str = "") -> Check:
     return check
 
 
-def _config(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+def _config(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Reading settings is free; writing one may plant a program for git to run."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     values = [w.value for w in parsed.operands]
-    reads = parsed.has("--get", "--get-all", "--get-regexp", "--list", "-l", "--get-urlmatch",
-                       "--get-color", "--name-only", "--get-colorbool")  # fmt: skip
+    reads = parsed.has(
+        "--get",
+        "--get-all",
+        "--get-regexp",
+        "--list",
+        "-l",
+        "--get-urlmatch",
+        "--get-color",
+        "--name-only",
+        "--get-colorbool",
+    )
     if parsed.doubtful or parsed.has("-f", "--file", "--blob", "-e", "--edit"):
         yield Finding(text, Kind.UNKNOWN, "git config is pointed at another file or an editor")
     elif reads or (values and values[0] in ("get", "list")) or len(values) == 1:
@@ -130,7 +142,8 @@ _SHOW = rule(
     "only looks",
     writes="--output",
     runs="--ext-diff --textconv --show-signature",
-    valued="-n -L -S -G --author --grep --since --until --format --pretty --date --max-count --after "
+    valued="-n -L -S -G --author --grep --since --until --format --pretty --date --max-count "
+    "--after "
     "--before --committer --skip --diff-filter -U --stat --color --abbrev --exclude --glob",
     known="--text --exclude --extended-regexp",
 )
@@ -170,78 +183,141 @@ _SUBCOMMANDS = table(
         "log show diff shortlog whatchanged diff-tree diff-files diff-index rev-list range-diff "
         "blame annotate": _SHOW,
         "grep": _GIT_GREP,
-        "status ls-files ls-tree rev-parse describe merge-base name-rev cherry for-each-ref show-ref "
+        "status ls-files ls-tree rev-parse describe merge-base name-rev cherry for-each-ref "
+        "show-ref "
         "show-branch count-objects check-ignore check-attr check-ref-format var version help fsck "
         "get-tar-commit-id verify-pack cat-file merge-tree "
         "stripspace patch-id column check-mailmap request-pull": rule(
-            READ, "only looks", operands=NAMES, runs="--textconv --filters --web -w",
+            READ,
+            "only looks",
+            operands=NAMES,
+            runs="--textconv --filters --web -w",
             known="--worktree --with-tree --text",
         ),
         "reflog": _subs("show exists list", "", "expire delete drop", _PLAIN)._replace(
-            subcommands={**each("show exists list HEAD", _SHOW), **each("expire delete drop", _LOSES)}
+            subcommands={
+                **each("show exists list HEAD", _SHOW),
+                **each("expire delete drop", _LOSES),
+            }
         ),
-        "ls-remote": rule(READ, "asks a remote", runs="--upload-pack --exec", fixed=True,
-                          operands=TEXT, check=_remote_url),
+        "ls-remote": rule(
+            READ,
+            "asks a remote",
+            runs="--upload-pack --exec",
+            fixed=True,
+            operands=TEXT,
+            check=_remote_url,
+        ),
         "branch": rule(
-            READ, "lists branches", destroys="-D -M -f --force -C", mutates="-d --delete -m --move -c "
-            "--copy -u --set-upstream-to --unset-upstream --track -t", runs="--edit-description",
+            READ,
+            "lists branches",
+            destroys="-D -M -f --force -C",
+            mutates="-d --delete -m --move -c "
+            "--copy -u --set-upstream-to --unset-upstream --track -t",
+            runs="--edit-description",
             valued="--sort --format --contains --no-contains --merged --no-merged --points-at -u",
-            known="--format --merged --color --column --contains --sort", operands=TEXT,
-            check=_listing("makes a branch", "-l --list --contains --merged --no-merged --points-at "
-                           "--no-contains -a -r --all --remotes"),
+            known="--format --merged --color --column --contains --sort",
+            operands=TEXT,
+            check=_listing(
+                "makes a branch",
+                "-l --list --contains --merged --no-merged --points-at "
+                "--no-contains -a -r --all --remotes",
+            ),
         ),
         "tag": rule(
-            READ, "lists tags", destroys="-f --force", mutates="-d --delete -a -s -m -F --annotate "
-            "--sign", valued="--sort --format --contains --points-at --merged --no-merged",
-            runs="-v --verify -e --edit", known="--format --contains --merged --sort --column --color",
+            READ,
+            "lists tags",
+            destroys="-f --force",
+            mutates="-d --delete -a -s -m -F --annotate --sign",
+            valued="--sort --format --contains --points-at --merged --no-merged",
+            runs="-v --verify -e --edit",
+            known="--format --contains --merged --sort --column --color",
             operands=TEXT,
-            check=_listing("makes a tag", "-l --list -n --contains --points-at --merged --no-merged"),
+            check=_listing(
+                "makes a tag", "-l --list -n --contains --points-at --merged --no-merged"
+            ),
         ),
         "remote": Rule(
-            subcommands={**each("show get-url", rule(READ, "shows remotes", operands=TEXT)),
-                         **each("add remove rm rename set-url set-head set-branches prune update",
-                                _LOCAL)},
+            subcommands={
+                **each("show get-url", rule(READ, "shows remotes", operands=TEXT)),
+                **each("add remove rm rename set-url set-head set-branches prune update", _LOCAL),
+            },
             bare=_PLAIN,
         ),
-        "stash": _subs("list", "push save apply pop branch create store", "drop clear", _LOCAL)._replace(
-            subcommands={"list": _SHOW, "show": _SHOW,
-                         **each("push save apply pop branch create store", _LOCAL),
-                         **each("drop clear", _LOSES)}
+        "stash": _subs(
+            "list", "push save apply pop branch create store", "drop clear", _LOCAL
+        )._replace(
+            subcommands={
+                "list": _SHOW,
+                "show": _SHOW,
+                **each("push save apply pop branch create store", _LOCAL),
+                **each("drop clear", _LOSES),
+            }
         ),
         "worktree": _subs("list", "add lock unlock move repair prune", "remove"),
         "notes": _subs("list show", "add append copy", "remove prune", _PLAIN),
-        "submodule": _subs("status summary", "init update sync add absorbgitdirs set-branch set-url",
-                           "deinit", _PLAIN),
+        "submodule": _subs(
+            "status summary",
+            "init update sync add absorbgitdirs set-branch set-url",
+            "deinit",
+            _PLAIN,
+        ),
         "bisect": _subs("log", "start good bad skip reset new old"),
         "bundle": _subs("verify list-heads", "create unbundle"),
-        "lfs": _subs("ls-files status env version locks", "track untrack pull fetch install", "prune"),
+        "lfs": _subs(
+            "ls-files status env version locks", "track untrack pull fetch install", "prune"
+        ),
         "sparse-checkout": _subs("list", "set add init disable reapply"),
         "commit-graph multi-pack-index maintenance": _subs("verify", "write run start stop"),
-        "symbolic-ref": rule(READ, "shows a reference", mutates="-d --delete -m", operands=TEXT,
-                             check=_listing("may set a reference", "-q --short --quiet")),
+        "symbolic-ref": rule(
+            READ,
+            "shows a reference",
+            mutates="-d --delete -m",
+            operands=TEXT,
+            check=_listing("may set a reference", "-q --short --quiet"),
+        ),
         "hash-object": rule(READ, "computes a hash", mutates="-w", valued="-t"),
-        "archive": rule(READ, "lists formats", runs="--exec --remote", writes="-o --output",
-                        valued="--format --prefix", check=_listing("packs with a configured filter")),
+        "archive": rule(
+            READ,
+            "lists formats",
+            runs="--exec --remote",
+            writes="-o --output",
+            valued="--format --prefix",
+            check=_listing("packs with a configured filter"),
+        ),
         "config": rule(READ, "shows settings", valued="--type --default", check=_config),
-        "apply": rule(MUTATE, "changes files", operands=TEXT, valued="-p -C --directory --exclude",
-                      spares="--check --stat --numstat --summary"),
+        "apply": rule(
+            MUTATE,
+            "changes files",
+            operands=TEXT,
+            valued="-p -C --directory --exclude",
+            spares="--check --stat --numstat --summary",
+        ),
         "add commit merge cherry-pick revert rm mv switch pull fetch rebase am init "
         "format-patch update-index write-tree commit-tree mktree read-tree pack-refs replace "
         "rerere": _LOCAL,
-        "clone": _LOCAL._replace(operands=TEXT, check=_remote_url, valued=frozenset(
-            ("--depth", "-b", "--branch", "-o", "--origin", "-j", "--jobs"))),
+        "clone": _LOCAL._replace(
+            operands=TEXT,
+            check=_remote_url,
+            valued=frozenset(("--depth", "-b", "--branch", "-o", "--origin", "-j", "--jobs")),
+        ),
         "checkout": _LOCAL._replace(destroys=frozenset(("-f", "--force")), check=_checkout),
         "restore": _LOCAL._replace(kind=DESTROY, does="overwrites files with older ones"),
         "reset": rule(MUTATE, "moves the branch", destroys="--hard --merge --keep", operands=TEXT),
-        "clean": rule(DESTROY, "deletes untracked files", spares="-n --dry-run", valued="-e",
-                      runs="-i --interactive"),
+        "clean": rule(
+            DESTROY,
+            "deletes untracked files",
+            spares="-n --dry-run",
+            valued="-e",
+            runs="-i --interactive",
+        ),
         "push gc prune repack filter-branch update-ref fast-import send-pack replay": _LOSES,
         "difftool mergetool instaweb daemon shell citool gui gitk web--browse credential "
         "send-email svn p4 cvsserver upload-pack receive-pack": rule(
             UNKNOWN, "starts other programs or a server"
         ),
     }
-)  # fmt: skip
+)
 
 GITS = table(
     {
@@ -249,14 +325,26 @@ GITS = table(
         "tig gitui lazygit gitk": rule(UNKNOWN, "is interactive"),
         "hg svn": Rule(
             subcommands={
-                **each("status st log diff cat info annotate blame list ls heads tip branches tags "
-                       "summary id identify paths root manifest files parents", rule(
-                           READ, "only looks", runs="--config --diff-cmd --config-option "
-                           "--config-dir --editor-cmd --tool")),
-                **each("add commit ci update up checkout co revert merge resolve move mv copy cp "
-                       "remove rm", rule(MUTATE, "changes the repository", operands=TEXT,
-                                         runs="--config --config-option --config-dir --tool")),
+                **each(
+                    "status st log diff cat info annotate blame list ls heads tip branches tags "
+                    "summary id identify paths root manifest files parents",
+                    rule(
+                        READ,
+                        "only looks",
+                        runs="--config --diff-cmd --config-option --config-dir --editor-cmd --tool",
+                    ),
+                ),
+                **each(
+                    "add commit ci update up checkout co revert merge resolve move mv copy cp "
+                    "remove rm",
+                    rule(
+                        MUTATE,
+                        "changes the repository",
+                        operands=TEXT,
+                        runs="--config --config-option --config-dir --tool",
+                    ),
+                ),
             }
         ),
     }
-)  # fmt: skip
+)

@@ -1,4 +1,4 @@
-"""Interpreters: a file of the workspace may run where things may change; text given inline may not."""
+"""Interpreters: a file of the workspace may run where changes may; inline text may not."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.names import names
 from flyball.shellcheck.programs.table import MUTATE, READ, TEXT, UNKNOWN, VERIFY, rule, table
 from flyball.shellcheck.programs.task import task_kind
 from flyball.shellcheck.programs.wrapper import script_finding
@@ -16,13 +17,13 @@ from flyball.shellcheck.word import Word
 _LOADED = frozenset(("sys", "os", "site"))
 """Modules every Python has loaded before the workspace can put its own in their place."""
 
-_SYS = frozenset(
-    ["version", "version_info", "path", "executable", "platform", "prefix", "base_prefix", "byteorder", "maxsize", "argv", "getcwd", "name", "sep", "cpu_count", "getpid", "uname", "getrecursionlimit", "getdefaultencoding", "implementation", "getfilesystemencoding", "modules", "hexversion"]
+_SYS = names(
+    "version version_info path executable platform prefix base_prefix byteorder maxsize argv "
+    "getcwd name sep cpu_count getpid uname getrecursionlimit getdefaultencoding implementation "
+    "getfilesystemencoding modules hexversion"
 )
-_CALLS = frozenset(
-    ["print", "len", "sorted", "list", "str", "repr", "type", "tuple", "set", "dict", "int", "float", "bool", "sum", "min", "max"]
-)
-_METHODS = _SYS | frozenset(["join", "split", "strip", "format", "items", "keys", "values", "upper", "lower"])
+_CALLS = names("print len sorted list str repr type tuple set dict int float bool sum min max")
+_METHODS = _SYS | names("join split strip format items keys values upper lower")
 
 
 def inline_python(code: str) -> str:
@@ -43,10 +44,28 @@ def inline_python(code: str) -> str:
 
 
 _PLAIN_NODES = (
-    ast.Module, ast.Expr, ast.Constant, ast.Name, ast.Load, ast.alias, ast.Pass, ast.Tuple, ast.List,
-    ast.BinOp, ast.operator, ast.JoinedStr, ast.FormattedValue, ast.Subscript, ast.Slice, ast.UnaryOp,
-    ast.unaryop, ast.Compare, ast.cmpop, ast.keyword, ast.Starred,
-)  # fmt: skip
+    ast.Module,
+    ast.Expr,
+    ast.Constant,
+    ast.Name,
+    ast.Load,
+    ast.alias,
+    ast.Pass,
+    ast.Tuple,
+    ast.List,
+    ast.BinOp,
+    ast.operator,
+    ast.JoinedStr,
+    ast.FormattedValue,
+    ast.Subscript,
+    ast.Slice,
+    ast.UnaryOp,
+    ast.unaryop,
+    ast.Compare,
+    ast.cmpop,
+    ast.keyword,
+    ast.Starred,
+)
 
 
 def _is_plain(node: ast.AST) -> bool:
@@ -62,12 +81,33 @@ def _is_plain(node: ast.AST) -> bool:
     return isinstance(node, _PLAIN_NODES)
 
 
-_MODULES = {"pytest": "pytest", "unittest": "unittest", "mypy": "mypy", "ruff": "ruff", "black": "black",
-            "isort": "isort", "flake8": "flake8", "pylint": "pylint", "pyright": "pyright", "pip": "pip",
-            "tox": "tox", "nox": "nox", "coverage": "coverage", "bandit": "bandit", "vulture": "vulture",
-            "pycodestyle": "pycodestyle", "pydocstyle": "pydocstyle", "pyflakes": "pyflakes",
-            "poetry": "poetry", "uv": "uv", "twine": "twine", "pipdeptree": "cat",
-            "pre_commit": "pre-commit", "mkdocs": "mkdocs", "sphinx": "sphinx-build"}  # fmt: skip
+_MODULES = {
+    "pytest": "pytest",
+    "unittest": "unittest",
+    "mypy": "mypy",
+    "ruff": "ruff",
+    "black": "black",
+    "isort": "isort",
+    "flake8": "flake8",
+    "pylint": "pylint",
+    "pyright": "pyright",
+    "pip": "pip",
+    "tox": "tox",
+    "nox": "nox",
+    "coverage": "coverage",
+    "bandit": "bandit",
+    "vulture": "vulture",
+    "pycodestyle": "pycodestyle",
+    "pydocstyle": "pydocstyle",
+    "pyflakes": "pyflakes",
+    "poetry": "poetry",
+    "uv": "uv",
+    "twine": "twine",
+    "pipdeptree": "cat",
+    "pre_commit": "pre-commit",
+    "mkdocs": "mkdocs",
+    "sphinx": "sphinx-build",
+}
 _STDLIB = {
     "json.tool": (Kind.READ_ONLY, "prints JSON", ""),
     "site": (Kind.READ_ONLY, "shows where packages are", ""),
@@ -179,8 +219,9 @@ def _node(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
 
 _SELECT = re.compile(
     r"\s*(\.(tables|schema|databases|indexes|indices|fullschema|dbinfo|show)[\w \"%*]*|"
-    r"(select|explain|with|values)\b[^;]*;?\s*|pragma\s+[\w.]+(\(\w+\))?;?\s*)", re.I,
-)  # fmt: skip
+    r"(select|explain|with|values)\b[^;]*;?\s*|pragma\s+[\w.]+(\(\w+\))?;?\s*)",
+    re.I,
+)
 
 
 def _sqlite(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -198,7 +239,7 @@ def _sqlite(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
         yield Finding(text, Kind.UNKNOWN, "sqlite3 may change the database or run a program")
 
 
-def _version_only(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+def _version_only(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Programs of which only the version is asked here."""
     text = " ".join(word.source for word in words)
     asks = ("--version", "-version", "version", "-v", "-V", "--help", "-h", "help")
@@ -219,28 +260,47 @@ INTERPRETERS = table(
             READ, "runs", valued="-c -m -W -X", known=_PYTHON_FLAGS, check=_python
         ),
         "ipython bpython": rule(UNKNOWN, "runs code"),
-        "node nodejs": rule(READ, "runs", check=_node, known="-v --version --check -c --test "
-                            "--test-only --watch --no-warnings --experimental-vm-modules "
-                            "--experimental-test-coverage --trace-warnings --enable-source-maps"),
-        "deno": Rule(subcommands={"test": rule(VERIFY, "runs the tests", proves="tests", operands=TEXT),
-                                  "check": rule(VERIFY, "checks types", proves="types"),
-                                  "lint": rule(VERIFY, "lints", proves="lint", mutates="--fix"),
-                                  "fmt": rule(MUTATE, "formats", spares="--check"),
-                                  "info": rule(READ, "shows"), "task": rule(MUTATE, "runs a task"),
-                                  "run": rule(MUTATE, "runs a program")}),
+        "node nodejs": rule(
+            READ,
+            "runs",
+            check=_node,
+            known="-v --version --check -c --test "
+            "--test-only --watch --no-warnings --experimental-vm-modules "
+            "--experimental-test-coverage --trace-warnings --enable-source-maps",
+        ),
+        "deno": Rule(
+            subcommands={
+                "test": rule(VERIFY, "runs the tests", proves="tests", operands=TEXT),
+                "check": rule(VERIFY, "checks types", proves="types"),
+                "lint": rule(VERIFY, "lints", proves="lint", mutates="--fix"),
+                "fmt": rule(MUTATE, "formats", spares="--check"),
+                "info": rule(READ, "shows"),
+                "task": rule(MUTATE, "runs a task"),
+                "run": rule(MUTATE, "runs a program"),
+            }
+        ),
         "ruby": rule(READ, "runs", check=_node, known="-v --version -c -w", valued="-I"),
         "php": rule(READ, "runs", check=_node, known="-v --version -l -i -m"),
-        "perl lua luajit Rscript julia elixir groovy scala kotlin tsx ts-node osascript tclsh guile "
+        "perl lua luajit Rscript julia elixir groovy scala kotlin tsx ts-node osascript tclsh "
+        "guile "
         "racket": rule(READ, "runs", check=_node, known="-v --version -V"),
         "java": rule(READ, "runs", check=_node, known="-version --version", single=True),
-        "sqlite3": rule(READ, "asks the database", check=_sqlite, valued="-separator -mode",
-                        runs="-cmd -init -vfs -A", single=True),
-        "openssl gpg ffmpeg ffprobe convert magick pandoc latex pdflatex xelatex gs dot qemu wine R "
+        "sqlite3": rule(
+            READ,
+            "asks the database",
+            check=_sqlite,
+            valued="-separator -mode",
+            runs="-cmd -init -vfs -A",
+            single=True,
+        ),
+        "openssl gpg ffmpeg ffprobe convert magick pandoc latex pdflatex xelatex gs dot qemu "
+        "wine R "
         "redis-server postgres mysqld mongod nginx apache2 httpd caddy rabbitmqctl supervisorctl "
-        "elm crystal nim v solc forge hardhat truffle anvil cast starship zoxide direnv ghcup stylus "
+        "elm crystal nim v solc forge hardhat truffle anvil cast starship zoxide direnv ghcup "
+        "stylus "
         "emcc wasm-pack trunk bower grunt gulp yo code-server aider claude codex gemini ollama "
         "javap jshell jps jstack clojure erl iex gleam ocaml sml swipl": rule(
             UNKNOWN, "is known by its version only", check=_version_only
         ),
     }
-)  # fmt: skip
+)

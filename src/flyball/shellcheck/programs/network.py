@@ -47,7 +47,11 @@ def _wget(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
 NETWORKS = table(
     {
         "curl": rule(
-            READ, "fetches", operands=TEXT, fixed=True, check=_curl,
+            READ,
+            "fetches",
+            operands=TEXT,
+            fixed=True,
+            check=_curl,
             writes="-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr "
             "--output-dir --hsts --alt-svc --etag-save --libcurl",
             mutates="-O --remote-name --remote-name-all -J --remote-header-name --create-dirs",
@@ -58,11 +62,16 @@ NETWORKS = table(
             valued="-X --request -H --header -A --user-agent -u --user -e --referer -m --max-time "
             "--connect-timeout --retry -w --write-out -b --cookie -r --range --resolve --cacert "
             "--retry-delay --max-redirs",
-            known="--compressed --compressed-ssh --connect-to --fail --form-escape --no-progress-meter "
+            known="--compressed --compressed-ssh --connect-to --fail --form-escape "
+            "--no-progress-meter "
             "--path-as-is --proto --retry --resolve --next --no-buffer",
         ),
         "wget": rule(
-            READ, "fetches", operands=TEXT, fixed=True, check=_wget,
+            READ,
+            "fetches",
+            operands=TEXT,
+            fixed=True,
+            check=_wget,
             writes="-o --output-file -a --append-output -O --output-document -P --directory-prefix",
             destroys="--post-data --post-file --method --body-data --body-file --delete-after",
             runs="-e --execute --use-askpass --config -i --input-file",
@@ -71,7 +80,12 @@ NETWORKS = table(
         ),
         "http https xh": rule(UNKNOWN, "may send data to another machine"),
         "ping ping6 traceroute tracepath mtr dig nslookup host whois drill": rule(
-            READ, "asks the network", operands=TEXT, fixed=True, runs="-f", valued="-c -i -W -w -t -p"
+            READ,
+            "asks the network",
+            operands=TEXT,
+            fixed=True,
+            runs="-f",
+            valued="-c -i -W -w -t -p",
         ),
         "ssh telnet ftp nc ncat netcat socat mosh autossh": rule(
             UNKNOWN, "opens a connection through which anything can run"
@@ -82,4 +96,4 @@ NETWORKS = table(
         "mail sendmail mailx mutt": rule(DESTROY, "sends mail"),
         "xdg-open open start": rule(UNKNOWN, "starts another program"),
     }
-)  # fmt: skip
+)

@@ -63,17 +63,23 @@ _AUDIT = Rule(
     bare=rule(READ, "asks for advisories", mutates="--fix", operands=TEXT),
 )
 _NODE_LOOKS = (
-    "ls list ll la view info show v outdated root bin prefix help help-search explain why fund ping "
+    "ls list ll la view info show v outdated root bin prefix help help-search explain why fund "
+    "ping "
     "whoami search doctor query docs licenses home repo bugs"
 )
-_NODE_CHANGES = "uninstall un remove rm update up upgrade rebuild dedupe prune link unlink init create "\
-    "set import patch store pack shrinkwrap start restart dev stop edit approve-builds"  # fmt: skip
+_NODE_CHANGES = (
+    "uninstall un remove rm update up upgrade rebuild dedupe prune link unlink init create "
+    "set import patch store pack shrinkwrap start restart dev stop edit approve-builds"
+)
 _NODE: dict[str, Rule] = {
     **each(_NODE_LOOKS, _LOOK),
     **each(_NODE_CHANGES, _CHANGE),
     **each("install i add ci install-test it clean-install", _INSTALL),
-    **each("publish unpublish deprecate dist-tag owner access token login logout adduser team hook "
-           "profile org", _PUBLISH),
+    **each(
+        "publish unpublish deprecate dist-tag owner access token login logout adduser team hook "
+        "profile org",
+        _PUBLISH,
+    ),
     **each("run run-script rum", SCRIPT),
     **each("test t tst", SCRIPT_TEST),
     **each("exec x dlx", RUNNER),
@@ -83,7 +89,7 @@ _NODE: dict[str, Rule] = {
     "pkg": _group("get", "set delete fix"),
     "cache": _group("ls verify dir list", "add", "clean clear"),
     "workspaces": _group("info list", "foreach run focus", "", _LOOK),
-}  # fmt: skip
+}
 
 
 def _script_or(name: str) -> Check:
@@ -92,13 +98,18 @@ def _script_or(name: str) -> Check:
     def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
         parsed = parse(rule, words[1:], stop_at_operand=True)
         first = parsed.operands[0].value if parsed.operands else None
-        known = Rule(subcommands=_NODE, bare=_INSTALL, valued=rule.valued, writes=rule.writes,
-                     runs=rule.runs)  # fmt: skip
+        known = Rule(
+            subcommands=_NODE, bare=_INSTALL, valued=rule.valued, writes=rule.writes, runs=rule.runs
+        )
         if parsed.operands and first not in _NODE:
             yield from judge_rule(inquiry, SCRIPT, words)
         elif name == "bun" and first == "test":
-            yield Finding(" ".join(w.source for w in words), Kind.VERIFICATION, "bun runs the tests",
-                          proves="tests")  # fmt: skip
+            yield Finding(
+                " ".join(w.source for w in words),
+                Kind.VERIFICATION,
+                "bun runs the tests",
+                proves="tests",
+            )
         else:
             yield from judge_rule(inquiry, known, words)
 
@@ -136,14 +147,19 @@ _CARGO: dict[str, Rule] = {
     **each("build b check c doc d rustc rustdoc", _CARGO_BUILD),
     **each("test t bench nextest miri llvm-cov tarpaulin", _CARGO_TEST),
     **each("clippy audit deny udeps machete semver-checks hack", _CARGO_LINT),
-    **each("tree metadata search info version help pkgid locate-project verify-project "
-           "read-manifest outdated config", rule(
-               READ, "only shows", operands=TEXT, runs="--config -Z")),
+    **each(
+        "tree metadata search info version help pkgid locate-project verify-project "
+        "read-manifest outdated config",
+        rule(READ, "only shows", operands=TEXT, runs="--config -Z"),
+    ),
     "fmt": _FMT,
-    **each("run r clean update add remove rm fetch vendor init new fix generate-lockfile "
-           "package watch insta", _CHANGE),
+    **each(
+        "run r clean update add remove rm fetch vendor init new fix generate-lockfile "
+        "package watch insta",
+        _CHANGE,
+    ),
     **each("publish yank owner login logout install uninstall", _PUBLISH),
-}  # fmt: skip
+}
 _GO_RUNS = "-toolexec -exec -vettool -overlay -modfile -C -fuzz"
 _GO = rule(
     VERIFY,
@@ -156,8 +172,15 @@ _GO = rule(
     valued="-run -tags -count -timeout -bench -p -mod -ldflags -gcflags -asmflags -cover -parallel "
     "-covermode -coverpkg -skip -shuffle -f",
 )
-_GO_LOOK = rule(READ, "only shows", operands=TEXT, single=True, runs="-toolexec -exec -overlay -modfile -C",
-                mutates="-w -u", valued="-f -m -tags")  # fmt: skip
+_GO_LOOK = rule(
+    READ,
+    "only shows",
+    operands=TEXT,
+    single=True,
+    runs="-toolexec -exec -overlay -modfile -C",
+    mutates="-w -u",
+    valued="-f -m -tags",
+)
 
 
 def _go(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -172,23 +195,41 @@ def _go(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding
 _POETRY_LOOKS = "show check about search help tree list ls info source debug"
 PACKAGES = table(
     {
-        "npm pnpm": Rule(subcommands=_NODE, valued=frozenset(("--filter", "-w", "-F", "--workspace")),
-                         writes=frozenset(), runs=frozenset(_NPM_RUNS.split()), bare=_LOOK),
-        "yarn": rule(MUTATE, "installs", check=_script_or("yarn"), writes=_NPM_FLAGS, runs=_NPM_RUNS),
-        "bun": rule(MUTATE, "installs", check=_script_or("bun"), runs="-e --eval -p --print "
-                    "--preload -r"),
+        "npm pnpm": Rule(
+            subcommands=_NODE,
+            valued=frozenset(("--filter", "-w", "-F", "--workspace")),
+            writes=frozenset(),
+            runs=frozenset(_NPM_RUNS.split()),
+            bare=_LOOK,
+        ),
+        "yarn": rule(
+            MUTATE, "installs", check=_script_or("yarn"), writes=_NPM_FLAGS, runs=_NPM_RUNS
+        ),
+        "bun": rule(
+            MUTATE, "installs", check=_script_or("bun"), runs="-e --eval -p --print --preload -r"
+        ),
         "corepack nvm fnm volta asdf mise rbenv pyenv rustup sdk": Rule(
-            subcommands={**each("ls list current which version versions where show doctor "
-                                "list-remote ls-remote", _LOOK),
-                         "toolchain": _group("list", "", "install uninstall remove"),
-                         "target": _group("list", "", "add remove"),
-                         "component": _group("list", "", "add remove"),
-                         **each("install use uninstall default global local shell update enable "
-                                "prepare set", _PUBLISH)},
+            subcommands={
+                **each(
+                    "ls list current which version versions where show doctor "
+                    "list-remote ls-remote",
+                    _LOOK,
+                ),
+                "toolchain": _group("list", "", "install uninstall remove"),
+                "target": _group("list", "", "add remove"),
+                "component": _group("list", "", "add remove"),
+                **each(
+                    "install use uninstall default global local shell update enable prepare set",
+                    _PUBLISH,
+                ),
+            },
             bare=_LOOK,
         ),
         "pip pip3": rule(
-            READ, "handles packages", runs="--python --config-settings", valued="--log --proxy",
+            READ,
+            "handles packages",
+            runs="--python --config-settings",
+            valued="--log --proxy",
             subcommands={
                 **each("list show freeze check inspect search debug help hash", _LOOK),
                 "config": _group("list get debug", "set unset edit"),
@@ -197,17 +238,34 @@ PACKAGES = table(
                 **each("install uninstall download wheel", _INSTALL),
             },
         ),
-        "pipx": Rule(subcommands={"list": _LOOK, "environment": _LOOK, "run": RUNNER,
-                                  **each("install uninstall upgrade inject", _PUBLISH)}),
-        "uv": Rule(
-            writes=frozenset(("--directory", "--project")), runs=frozenset(("--config-file",)),
+        "pipx": Rule(
             subcommands={
-                "pip": Rule(subcommands={**each("list show freeze check tree", _LOOK),
-                                         **each("install uninstall sync compile", _INSTALL)}),
+                "list": _LOOK,
+                "environment": _LOOK,
+                "run": RUNNER,
+                **each("install uninstall upgrade inject", _PUBLISH),
+            }
+        ),
+        "uv": Rule(
+            writes=frozenset(("--directory", "--project")),
+            runs=frozenset(("--config-file",)),
+            subcommands={
+                "pip": Rule(
+                    subcommands={
+                        **each("list show freeze check tree", _LOOK),
+                        **each("install uninstall sync compile", _INSTALL),
+                    }
+                ),
                 **each("tree version help", _LOOK),
                 "python": _group("list find dir", "pin", "install uninstall"),
-                "tool": Rule(subcommands={"list": _LOOK, "dir": _LOOK, "run": RUNNER,
-                                          **each("install uninstall upgrade", _PUBLISH)}),
+                "tool": Rule(
+                    subcommands={
+                        "list": _LOOK,
+                        "dir": _LOOK,
+                        "run": RUNNER,
+                        **each("install uninstall upgrade", _PUBLISH),
+                    }
+                ),
                 "cache": _group("dir", "", "clean prune"),
                 "run": RUNNER,
                 "build": _BUILD,
@@ -223,16 +281,22 @@ PACKAGES = table(
                 "run": RUNNER,
                 "build": _BUILD,
                 **each("test", rule(VERIFY, "runs the tests", proves="tests")),
-                **each("install add remove lock update sync init new export uninstall clean "
-                       "self shell", _CHANGE),
+                **each(
+                    "install add remove lock update sync init new export uninstall clean "
+                    "self shell",
+                    _CHANGE,
+                ),
                 **each("publish", _PUBLISH),
             },
         ),
         "conda mamba micromamba": Rule(
-            subcommands={**each("list info search", _LOOK), "env": _group("list", "export", "create "
-                         "remove update"), "config": rule(READ, "shows", spares="--show --get"),
-                         "run": RUNNER,
-                         **each("install create remove update activate deactivate clean", _PUBLISH)},
+            subcommands={
+                **each("list info search", _LOOK),
+                "env": _group("list", "export", "create remove update"),
+                "config": rule(READ, "shows", spares="--show --get"),
+                "run": RUNNER,
+                **each("install create remove update activate deactivate clean", _PUBLISH),
+            },
         ),
         "cargo": rule(VERIFY, "builds", check=_cargo),
         "go": Rule(
@@ -249,46 +313,77 @@ PACKAGES = table(
             },
         ),
         "bundle bundler": Rule(
-            subcommands={**each("list show check outdated info env platform viz config", _LOOK),
-                         "exec": RUNNER, **each("install update add remove lock package init", _CHANGE)},
+            subcommands={
+                **each("list show check outdated info env platform viz config", _LOOK),
+                "exec": RUNNER,
+                **each("install update add remove lock package init", _CHANGE),
+            },
             bare=_CHANGE,
         ),
-        "gem": Rule(subcommands={**each("list info search environment env which contents outdated "
-                                        "specification dependency", _LOOK), "build": _BUILD,
-                                 **each("install uninstall update push cleanup", _PUBLISH)}),
+        "gem": Rule(
+            subcommands={
+                **each(
+                    "list info search environment env which contents outdated "
+                    "specification dependency",
+                    _LOOK,
+                ),
+                "build": _BUILD,
+                **each("install uninstall update push cleanup", _PUBLISH),
+            }
+        ),
         "composer": Rule(
-            subcommands={**each("show info outdated licenses depends why prohibits search status about "
-                                "diagnose", _LOOK), "validate": _CHECK, "audit": _CHECK,
-                         **each("run-script run test", SCRIPT),
-                         **each("install update require remove dump-autoload create-project", _CHANGE)},
+            subcommands={
+                **each(
+                    "show info outdated licenses depends why prohibits search status about "
+                    "diagnose",
+                    _LOOK,
+                ),
+                "validate": _CHECK,
+                "audit": _CHECK,
+                **each("run-script run test", SCRIPT),
+                **each("install update require remove dump-autoload create-project", _CHANGE),
+            },
         ),
         "dotnet": Rule(
-            subcommands={**each("--info --list-sdks --list-runtimes list help", _LOOK),
-                         **each("build msbuild pack", _BUILD),
-                         "test": _BUILD._replace(proves="tests"),
-                         "format": rule(MUTATE, "formats", spares="--verify-no-changes"),
-                         **each("restore add remove new clean run sln publish ef tool", _CHANGE),
-                         "nuget": _PUBLISH},
+            subcommands={
+                **each("--info --list-sdks --list-runtimes list help", _LOOK),
+                **each("build msbuild pack", _BUILD),
+                "test": _BUILD._replace(proves="tests"),
+                "format": rule(MUTATE, "formats", spares="--verify-no-changes"),
+                **each("restore add remove new clean run sln publish ef tool", _CHANGE),
+                "nuget": _PUBLISH,
+            },
         ),
         "mix swift stack cabal zig dart flutter rebar3 dune opam": Rule(
-            subcommands={**each("build compile assemble", _BUILD),
-                         **each("test eunit ct", _BUILD._replace(proves="tests")),
-                         **each("analyze credo dialyzer check", _CHECK),
-                         **each("deps.tree hex.outdated help version doctor devices env list", _LOOK),
-                         "format": rule(MUTATE, "formats", spares="--check-formatted --set-exit-if-changed "
-                                        "--output=none"),
-                         **each("run deps.get get clean package pub install", _CHANGE)},
+            subcommands={
+                **each("build compile assemble", _BUILD),
+                **each("test eunit ct", _BUILD._replace(proves="tests")),
+                **each("analyze credo dialyzer check", _CHECK),
+                **each("deps.tree hex.outdated help version doctor devices env list", _LOOK),
+                "format": rule(
+                    MUTATE,
+                    "formats",
+                    spares="--check-formatted --set-exit-if-changed --output=none",
+                ),
+                **each("run deps.get get clean package pub install", _CHANGE),
+            },
         ),
         "bazel bazelisk buck2 pants": Rule(
-            subcommands={**each("query cquery aquery info version help", _LOOK), "build": _BUILD,
-                         "test": _BUILD._replace(proves="tests"),
-                         **each("run clean sync fetch", _CHANGE)},
+            subcommands={
+                **each("query cquery aquery info version help", _LOOK),
+                "build": _BUILD,
+                "test": _BUILD._replace(proves="tests"),
+                **each("run clean sync fetch", _CHANGE),
+            },
         ),
         "twine": Rule(subcommands={"check": _CHECK, "upload": _PUBLISH}),
         "lerna nx turbo": Rule(
-            subcommands={**each("ls list changed graph show daemon", _LOOK),
-                         **each("run test lint build affected run-many", SCRIPT),
-                         **each("bootstrap clean init add version", _CHANGE), "publish": _PUBLISH},
+            subcommands={
+                **each("ls list changed graph show daemon", _LOOK),
+                **each("run test lint build affected run-many", SCRIPT),
+                **each("bootstrap clean init add version", _CHANGE),
+                "publish": _PUBLISH,
+            },
         ),
     }
-)  # fmt: skip
+)

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.names import names
 from flyball.shellcheck.place import outside
 from flyball.shellcheck.programs.table import MUTATE, VERIFY, rule, table
 from flyball.shellcheck.programs.task import task_kind
 from flyball.shellcheck.rule import Inquiry, Parsed, Rule, named, parse
 from flyball.shellcheck.word import Word, literal
 
-_HARMLESS = frozenset(["V", "VERBOSE", "DEBUG", "Q", "CI", "NO_COLOR", "JOBS", "J", "PORT", "BUILD_TYPE"])
+_HARMLESS = names("V VERBOSE DEBUG Q CI NO_COLOR JOBS J PORT BUILD_TYPE")
 
 
 def tasks_finding(
@@ -59,7 +60,7 @@ def check_make(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
 def check_tasks(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Operands are tasks."""
     parsed = parse(rule, words[1:])
-    yield tasks_finding(inquiry, rule, words, parsed, [w for w in parsed.operands])
+    yield tasks_finding(inquiry, rule, words, parsed, parsed.operands)
 
 
 def check_script(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -85,42 +86,65 @@ def check_test(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
 
 
 SCRIPT = rule(
-    VERIFY, "runs a script of the project", check=check_script,
+    VERIFY,
+    "runs a script of the project",
+    check=check_script,
     runs="--script-shell --node-options --userconfig --globalconfig -c --call",
-    valued="-w --workspace --filter -F --loglevel", writes="--prefix -C --dir --cwd",
-)  # fmt: skip
+    valued="-w --workspace --filter -F --loglevel",
+    writes="--prefix -C --dir --cwd",
+)
 SCRIPT_TEST = SCRIPT._replace(check=check_test)
 
 PROJECTS = table(
     {
         "make gmake": rule(
-            VERIFY, "builds", check=check_make, runs="--eval -E", valued="-j -l -k -o -W",
+            VERIFY,
+            "builds",
+            check=check_make,
+            runs="--eval -E",
+            valued="-j -l -k -o -W",
             writes="-C --directory -I --include-dir -f --file --makefile",
             known="--environment-overrides --jobs --keep-going",
         ),
-        "ninja": rule(VERIFY, "builds", check=check_tasks, valued="-j -l -k -d -t", writes="-C -f",
-                      runs="-t"),
+        "ninja": rule(
+            VERIFY, "builds", check=check_tasks, valued="-j -l -k -d -t", writes="-C -f", runs="-t"
+        ),
         "just task rake invoke inv": rule(
-            VERIFY, "runs tasks", check=check_tasks, valued="-j", runs="-e --execute --shell --command "
-            "--evaluate --edit --choose --chooser -r --require -c --init --global", writes="-f "
-            "--justfile -d --working-directory --rakefile --taskfile --dir",
+            VERIFY,
+            "runs tasks",
+            check=check_tasks,
+            valued="-j",
+            runs="-e --execute --shell --command "
+            "--evaluate --edit --choose --chooser -r --require -c --init --global",
+            writes="-f --justfile -d --working-directory --rakefile --taskfile --dir",
         ),
         "mvn mvnd mvnw": rule(
-            VERIFY, "builds", check=check_tasks, single=True, valued="-pl -T -P -rf -l --projects -s",
+            VERIFY,
+            "builds",
+            check=check_tasks,
+            single=True,
+            valued="-pl -T -P -rf -l --projects -s",
             runs="-gs -t --global-toolchains --toolchains",
             writes="-f --file",
         ),
         "gradle gradlew": rule(
-            VERIFY, "builds", check=check_tasks, single=True, runs="-I --init-script -g "
-            "--gradle-user-home -c --settings-file --include-build", writes="-p --project-dir -b",
+            VERIFY,
+            "builds",
+            check=check_tasks,
+            single=True,
+            runs="-I --init-script -g --gradle-user-home -c --settings-file --include-build",
+            writes="-p --project-dir -b",
             valued="-x --tests --exclude-task --console --max-workers",
         ),
-        "sbt mill ant lein": rule(VERIFY, "builds", check=check_tasks, single=True,
-                                  valued="-f"),
+        "sbt mill ant lein": rule(VERIFY, "builds", check=check_tasks, single=True, valued="-f"),
         "tox nox": rule(
-            VERIFY, "runs the project's checks", proves="tests", runs="--force-dep --override -x "
-            "--noxfile", valued="-e -s -p -k --session --env", mutates="--devenv --notest",
+            VERIFY,
+            "runs the project's checks",
+            proves="tests",
+            runs="--force-dep --override -x --noxfile",
+            valued="-e -s -p -k --session --env",
+            mutates="--devenv --notest",
         ),
         "pre-commit lefthook husky": rule(MUTATE, "runs hooks that may change files"),
     }
-)  # fmt: skip
+)

@@ -40,7 +40,7 @@ def _date(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
         yield from judge_words(inquiry, rule, words)
 
 
-def _ifconfig(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+def _ifconfig(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """One interface at most is shown; more words configure it."""
     text = " ".join(w.source for w in words)
     if len(parse(rule, words[1:]).operands) > 1:
@@ -49,11 +49,13 @@ def _ifconfig(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
         yield Finding(text, Kind.READ_ONLY, "it shows network interfaces")
 
 
-_IP_SHOWS = re.compile(r"(-\S+ )*(a|addr|address|l|link|r|route|n|neigh|rule|netns|maddr)?"
-                       r"( (s|sh|show|list|ls|get)\b.*)?")  # fmt: skip
+_IP_SHOWS = re.compile(
+    r"(-\S+ )*(a|addr|address|l|link|r|route|n|neigh|rule|netns|maddr)?"
+    r"( (s|sh|show|list|ls|get)\b.*)?"
+)
 
 
-def _ip(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+def _ip(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`ip … show`, by its own words."""
     text = " ".join(w.source for w in words)
     said = " ".join(w.value or "\0" for w in words[1:])
@@ -63,18 +65,23 @@ def _ip(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding
         yield Finding(text, Kind.UNKNOWN, "ip may change the network or run a program")
 
 
-def _dpkg(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+_QUERY = re.compile(
+    r"-[lLsSpW]|-[qQ][a-zA-Z]*|--(list|listfiles|status|search|print-avail|get-selections|show|"
+    r"print-architecture|query|version)"
+)
+
+
+def _dpkg(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Package databases: queries only."""
     text = " ".join(w.source for w in words)
     first = words[1].value if len(words) > 1 else None
-    queries = r"-[lLsSpW]|--(list|listfiles|status|search|print-avail|get-selections|show|print-architecture|query|version)|-q[a-zA-Z]*|-Q[a-zA-Z]*"
-    if first is not None and re.fullmatch(queries, first):
+    if first is not None and _QUERY.fullmatch(first):
         yield Finding(text, Kind.READ_ONLY, f"{words[0].source} asks the package database")
     else:
         yield Finding(text, Kind.DESTRUCTIVE, f"{words[0].source} changes installed packages")
 
 
-def _service(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+def _service(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`service X status`, or the list."""
     text = " ".join(w.source for w in words)
     if words[-1].value in ("status", "--status-all"):
@@ -103,7 +110,7 @@ def _sysctl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
         yield from judge_words(inquiry, rule, words)
 
 
-def _crontab(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+def _crontab(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`crontab -l` only lists."""
     text = " ".join(w.source for w in words)
     if [w.value for w in words[1:]] == ["-l"]:
@@ -117,7 +124,8 @@ _CHANGE = rule(DESTROY, "changes the machine", operands=TEXT)
 
 SYSTEMS = table(
     {
-        "uname arch nproc lscpu lsmem lsblk lspci lsusb lsmod modinfo free vmstat iostat mpstat sar "
+        "uname arch nproc lscpu lsmem lsblk lspci lsusb lsmod modinfo free vmstat iostat mpstat "
+        "sar "
         "uptime w who whoami id groups users last logname getent getconf printenv locale pstree "
         "pgrep pidof pidstat findmnt blkid netstat numactl sw_vers system_profiler vm_stat lsns "
         "lsb_release hostid neofetch fastfetch nvidia-smi sensors acpi finger dircolors "
@@ -128,38 +136,74 @@ SYSTEMS = table(
         ),
         "mount": rule(READ, "shows mounts", valued="-t", runs="-a -o", check=_no_operands),
         "date": rule(
-            READ, "shows the time", destroys="-s --set", valued="-d --date -r --reference -f",
-            operands=TEXT, check=_date,
+            READ,
+            "shows the time",
+            destroys="-s --set",
+            valued="-d --date -r --reference -f",
+            operands=TEXT,
+            check=_date,
         ),
-        "sysctl": rule(READ, "shows kernel settings", operands=TEXT, destroys="-w --write -p --load "
-                       "--system -f", check=_sysctl),
-        "lsof": rule(READ, "lists open files", operands=TEXT, mutates="-D", valued="-i -p -u -c -d"),
-        "ss": rule(READ, "lists sockets", operands=TEXT, destroys="-K --kill", writes="-D --diag",
-                   valued="-f -A"),
+        "sysctl": rule(
+            READ,
+            "shows kernel settings",
+            operands=TEXT,
+            destroys="-w --write -p --load --system -f",
+            check=_sysctl,
+        ),
+        "lsof": rule(
+            READ, "lists open files", operands=TEXT, mutates="-D", valued="-i -p -u -c -d"
+        ),
+        "ss": rule(
+            READ,
+            "lists sockets",
+            operands=TEXT,
+            destroys="-K --kill",
+            writes="-D --diag",
+            valued="-f -A",
+        ),
         "ip": rule(READ, "shows the network", check=_ip),
         "ifconfig route arp": rule(READ, "shows the network", check=_ifconfig),
-        "iptables ufw nft mkfs fdisk parted swapon swapoff modprobe insmod rmmod shutdown reboot halt "
+        "iptables ufw nft mkfs fdisk parted swapon swapoff modprobe insmod rmmod shutdown reboot "
+        "halt "
         "poweroff init useradd userdel usermod passwd chsh chpasswd groupadd visudo setcap "
         "kill pkill killall renice chroot unshare nsenter umount losetup telinit": rule(
             DESTROY, "changes the machine or ends processes", operands=TEXT
         ),
         "journalctl": rule(
-            READ, "shows logs", operands=TEXT, valued="-u -n -S -U -p -o -g -t --since --until --unit",
+            READ,
+            "shows logs",
+            operands=TEXT,
+            valued="-u -n -S -U -p -o -g -t --since --until --unit",
             destroys="--vacuum-size --vacuum-time --vacuum-files --rotate --flush --sync "
             "--relinquish-var --smart-relinquish-var --setup-keys --update-catalog",
             known="--unit --until --user --user-unit --utc",
         ),
-        "dmesg": rule(READ, "shows the kernel log", destroys="-C --clear -c --read-clear -n -D -E "
-                      "--console-off --console-on --console-level", valued="-l -f -F"),
+        "dmesg": rule(
+            READ,
+            "shows the kernel log",
+            destroys="-C --clear -c --read-clear -n -D -E "
+            "--console-off --console-on --console-level",
+            valued="-l -f -F",
+        ),
         "systemctl": rule(
-            READ, "shows services", valued="-t -p -H -M -n -o --type --state --property --lines "
-            "--host", runs="-H --host -M", bare=_SHOW,
+            READ,
+            "shows services",
+            valued="-t -p -H -M -n -o --type --state --property --lines --host",
+            runs="-H --host -M",
+            bare=_SHOW,
             subcommands={
-                **each("status show cat list-units list-unit-files list-timers list-sockets "
-                       "list-dependencies is-active is-enabled is-failed is-system-running get-default "
-                       "list-jobs list-machines show-environment help", _SHOW),
-                **each("start stop restart reload enable disable mask unmask kill daemon-reload "
-                       "set-default isolate reboot poweroff halt edit", _CHANGE),
+                **each(
+                    "status show cat list-units list-unit-files list-timers list-sockets "
+                    "list-dependencies is-active is-enabled is-failed is-system-running "
+                    "get-default "
+                    "list-jobs list-machines show-environment help",
+                    _SHOW,
+                ),
+                **each(
+                    "start stop restart reload enable disable mask unmask kill daemon-reload "
+                    "set-default isolate reboot poweroff halt edit",
+                    _CHANGE,
+                ),
             },
         ),
         "service": rule(READ, "shows services", check=_service),
@@ -167,27 +211,42 @@ SYSTEMS = table(
         "crontab": rule(READ, "lists jobs", check=_crontab),
         "dpkg dpkg-query rpm pacman": rule(READ, "asks", check=_dpkg),
         "apt apt-get": rule(
-            READ, "asks for packages", runs="-o --option -c --config-file",
+            READ,
+            "asks for packages",
+            runs="-o --option -c --config-file",
             subcommands={
                 **each("list show search policy depends rdepends showsrc madison changelog", _SHOW),
-                **each("install remove purge update upgrade dist-upgrade full-upgrade autoremove "
-                       "clean autoclean", _CHANGE),
+                **each(
+                    "install remove purge update upgrade dist-upgrade full-upgrade autoremove "
+                    "clean autoclean",
+                    _CHANGE,
+                ),
             },
         ),
         "apt-cache": rule(READ, "asks for packages", operands=TEXT, runs="-o --option -c"),
         "brew": rule(
-            READ, "asks for packages",
+            READ,
+            "asks for packages",
             subcommands={
-                **each("list ls info search outdated deps leaves uses config doctor desc "
-                       "--prefix --cellar --version casks formulae", _SHOW),
-                **each("install uninstall upgrade update cleanup tap untap link unlink reinstall "
-                       "services", _CHANGE),
+                **each(
+                    "list ls info search outdated deps leaves uses config doctor desc "
+                    "--prefix --cellar --version casks formulae",
+                    _SHOW,
+                ),
+                **each(
+                    "install uninstall upgrade update cleanup tap untap link unlink reinstall "
+                    "services",
+                    _CHANGE,
+                ),
             },
         ),
         "snap flatpak": rule(
-            READ, "asks for packages",
-            subcommands={**each("list info find search", _SHOW),
-                         **each("install remove uninstall update refresh", _CHANGE)},
+            READ,
+            "asks for packages",
+            subcommands={
+                **each("list info find search", _SHOW),
+                **each("install remove uninstall update refresh", _CHANGE),
+            },
         ),
         "ldd": rule(READ, "lists libraries", operands=NAMES, check=_ldd),
         "sudo su doas pkexec runuser setpriv gosu": rule(
@@ -197,4 +256,4 @@ SYSTEMS = table(
             UNKNOWN, "runs another program"
         ),
     }
-)  # fmt: skip
+)

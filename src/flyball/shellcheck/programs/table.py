@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TypedDict, Unpack
 
 from flyball.shellcheck.judgement import Kind
-from flyball.shellcheck.rule import Check, Operands, Rule, opts
+from flyball.shellcheck.names import names
+from flyball.shellcheck.rule import Check, Operands, Rule
 
 READ, VERIFY = Kind.READ_ONLY, Kind.VERIFICATION
 MUTATE, DESTROY, UNKNOWN = Kind.MUTATING, Kind.DESTRUCTIVE, Kind.UNKNOWN
@@ -38,13 +39,13 @@ def rule(kind: Kind, does: str, **fields: Unpack[Fields]) -> Rule:
         kind=kind,
         does=does,
         operands=fields.get("operands", Operands.READ),
-        writes=opts(fields.get("writes", "")),
-        mutates=opts(fields.get("mutates", "")),
-        destroys=opts(fields.get("destroys", "")),
-        runs=opts(fields.get("runs", "")),
-        spares=opts(fields.get("spares", "")),
-        valued=opts(fields.get("valued", "")),
-        known=opts(fields.get("known", "")),
+        writes=names(fields.get("writes", "")),
+        mutates=names(fields.get("mutates", "")),
+        destroys=names(fields.get("destroys", "")),
+        runs=names(fields.get("runs", "")),
+        spares=names(fields.get("spares", "")),
+        valued=names(fields.get("valued", "")),
+        known=names(fields.get("known", "")),
         subcommands=fields.get("subcommands", {}),
         bare=fields.get("bare"),
         proves=fields.get("proves", ""),

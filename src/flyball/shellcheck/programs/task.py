@@ -5,15 +5,22 @@ from __future__ import annotations
 import re
 
 from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.names import names
 
-_KINDS = (
-    ("tests", r"tests?|spec|specs|unit|integration|e2e|coverage|cov|jest|vitest|pytest|check|verify|ci|"
-              r"unittests?|smoke|functional|acceptance|nextest|regression"),
-    ("types", r"types|typecheck|type-check|typings|tsc|mypy|pyright|check-types"),
-    ("lint", r"lint|eslint|stylelint|ruff|flake8|pylint|clippy|vet|style|format-check|fmt-check|"
-             r"check-format|validate|prettier-check|audit"),
-    ("build", r"build|compile|all|bundle|assemble|package|dist|docs|doc|html|release-build"),
-)  # fmt: skip
+_KINDS = {
+    "tests": names(
+        "test tests spec specs unit integration e2e coverage cov jest vitest pytest check verify "
+        "ci unittest unittests smoke functional acceptance nextest regression"
+    ),
+    "types": names("types typecheck type-check typings tsc mypy pyright check-types"),
+    "lint": names(
+        "lint eslint stylelint ruff flake8 pylint clippy vet style format-check fmt-check "
+        "check-format validate prettier-check audit"
+    ),
+    "build": names("build compile all bundle assemble package dist docs doc html"),
+}
+"""What a name proves when it, its first part, or its last part is one of these."""
+
 _CHANGES = re.compile(
     r"fix|write|update|watch|clean|install|generate|seed|migrate|reset|format$|dev$"
 )
@@ -27,7 +34,8 @@ def task_kind(name: str) -> tuple[Kind, str]:
         return Kind.DESTRUCTIVE, ""
     if _CHANGES.search(plain):
         return Kind.MUTATING, ""
-    for proves, names in _KINDS:
-        if re.fullmatch(rf"(?:{names})(?:[:_./-].*)?|.*[:_-](?:{names})", plain):
+    pieces = re.split(r"[:_./-]", plain)
+    for proves, known in _KINDS.items():
+        if plain in known or pieces[0] in known or pieces[-1] in known:
             return Kind.VERIFICATION, proves
     return Kind.MUTATING, ""

@@ -31,15 +31,23 @@ TEXTS = table(
         "tree": rule(READ, "lists", operands=NAMES, writes="-o", mutates="-R", valued="-L -P -I"),
         "file": rule(READ, "looks at file types", operands=NAMES, mutates="-C --compile"),
         "sort": rule(
-            READ, "sorts", writes="-o --output", runs="--compress-program",
+            READ,
+            "sorts",
+            writes="-o --output",
+            runs="--compress-program",
             valued="-k -t -S -T --key --field-separator --buffer-size --parallel",
         ),
         "shuf": rule(READ, "shuffles", writes="-o --output", valued="-n -i --head-count"),
         "uniq": rule(READ, "filters lines", operands=SECOND, valued="-f -s -w"),
-        "xxd": rule(READ, "dumps", operands=SECOND, valued="-c -g -l -o -s -len -cols", single=True),
+        "xxd": rule(
+            READ, "dumps", operands=SECOND, valued="-c -g -l -o -s -len -cols", single=True
+        ),
         "rg": rule(
-            READ, "searches", runs="--pre --hostname-bin",
-            valued="-e -f -g -t -T -A -B -C -m -r -E -j -M --glob --type --regexp --file --max-count "
+            READ,
+            "searches",
+            runs="--pre --hostname-bin",
+            valued="-e -f -g -t -T -A -B -C -m -r -E -j -M --glob --type --regexp --file "
+            "--max-count "
             "--context --replace --sort --iglob --max-depth --pre-glob",
             known="--pre-glob --pretty",
         ),
@@ -48,28 +56,41 @@ TEXTS = table(
             READ, "searches", runs="--pager --ackrc --create-ackrc", valued="-A -B -C -m --output"
         ),
         "fd fdfind": rule(
-            READ, "finds files", operands=NAMES, runs="-x -X --exec --exec-batch",
+            READ,
+            "finds files",
+            operands=NAMES,
+            runs="-x -X --exec --exec-batch",
             valued="-e -E -t -d -g -c -S -j --extension --exclude --type --max-depth --color",
             known="--exclude --extension",
         ),
         "locate plocate whereis": rule(READ, "finds names", operands=TEXT),
         "bat batcat": rule(
-            READ, "shows", runs="--pager cache", valued="-l -r --language --line-range --style "
-            "--theme --paging --color", known="--paging",
+            READ,
+            "shows",
+            runs="--pager cache",
+            valued="-l -r --language --line-range --style --theme --paging --color",
+            known="--paging",
         ),
         "less more most zless zmore": rule(
-            READ, "shows", writes="-o -O --log-file --LOG-FILE",
-            runs="-k --lesskey-file --lesskey-src --lesskey-content", valued="-p -x -j -h -b -P -T -y",
+            READ,
+            "shows",
+            writes="-o -O --log-file --LOG-FILE",
+            runs="-k --lesskey-file --lesskey-src --lesskey-content",
+            valued="-p -x -j -h -b -P -T -y",
             check=check_less,
         ),
         "man info apropos whatis tldr": rule(
-            READ, "shows documentation", operands=TEXT,
+            READ,
+            "shows documentation",
+            operands=TEXT,
             runs="-P --pager -H --html -X --gxditview -T --troff-device -C --config-file -p "
             "--preprocessor -o --output -O --restore --init-file",
             valued="-s -S -M -L -m -e",
         ),
         "yq": rule(
-            READ, "reads", mutates="-i --inplace --in-place -s --split-exp --split-exp-file",
+            READ,
+            "reads",
+            mutates="-i --inplace --in-place -s --split-exp --split-exp-file",
             valued="-p -o -I --input-format --output-format --arg",
         ),
         "iconv": rule(READ, "converts", writes="-o --output", valued="-f -t"),
@@ -80,13 +101,20 @@ TEXTS = table(
         "objdump": rule(READ, "dumps", valued="-j -M -b -m"),
         "bc": rule(READ, "computes"),
         "sed gsed": rule(
-            READ, "prints a changed copy", runs="-f --file",
-            mutates="-i --in-place", valued="-e --expression -l --line-length", check=sed.check,
+            READ,
+            "prints a changed copy",
+            runs="-f --file",
+            mutates="-i --in-place",
+            valued="-e --expression -l --line-length",
+            check=sed.check,
         ),
         "awk gawk mawk nawk": rule(
-            READ, "prints", runs="-f --file -E --exec -l --load -i --include -D --debug",
+            READ,
+            "prints",
+            runs="-f --file -E --exec -l --load -i --include -D --debug",
             writes="-o --pretty-print -p --profile -d --dump-variables",
-            valued="-F -v --field-separator --assign", check=awk.check,
+            valued="-F -v --field-separator --assign",
+            check=awk.check,
         ),
         "tee sponge": rule(MUTATE, "writes", operands=Operands.WRITE),
         "fzf dc": rule(UNKNOWN, "can run other programs"),
@@ -94,4 +122,4 @@ TEXTS = table(
             UNKNOWN, "is an editor that can run and write anything"
         ),
     }
-)  # fmt: skip
+)

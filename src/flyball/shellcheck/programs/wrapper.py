@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.place import outside
 from flyball.shellcheck.programs.table import READ, UNKNOWN, VERIFY, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, named, parse
 from flyball.shellcheck.variable import assignment_objection
@@ -101,10 +102,7 @@ def _xargs(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
         if head or slot in inner[0].known:
             yield Finding(text, Kind.UNKNOWN, "a line of input becomes part of a command")
             return
-    if slot:
-        filled = [_filled(word, slot) for word in inner]
-    else:
-        filled = [*inner, opaque("…")]
+    filled = [_filled(word, slot) for word in inner] if slot else [*inner, opaque("…")]
     yield from inquiry.command(filled)
 
 
@@ -138,8 +136,6 @@ def _shell(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
 
 def script_finding(inquiry: Inquiry, text: str, script: Word) -> Finding:
     """A script file: the workspace's own may run where things may change."""
-    from flyball.shellcheck.place import outside
-
     path = script.value
     if path is None or script.glob or path == "-":
         return Finding(text, Kind.UNKNOWN, f"{script.source} is only known when it runs")
@@ -199,12 +195,15 @@ def _runner(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
 _SHELL_FLAGS = "-c -e -u -x -v -n -l --norc --noprofile --posix -o"
 
 RUNNER = rule(
-    VERIFY, "runs a tool of the project", check=_runner, runs="-c --call -p --package --shell",
+    VERIFY,
+    "runs a tool of the project",
+    check=_runner,
+    runs="-c --call -p --package --shell",
     valued="--with --extra --group --python --env -e --directory --project --from --filter -w "
     "--workspace",
     known="-y --yes --no --no-install -q --quiet --frozen --locked --no-sync --silent --offline "
     "--prefer-offline --isolated -r -s --all-extras --dev --no-dev --bun -T",
-)  # fmt: skip
+)
 
 WRAPPERS = table(
     {
@@ -216,27 +215,45 @@ WRAPPERS = table(
         "stdbuf": rule(READ, "runs", valued="-i -o -e --input --output --error", check=_inner),
         "unbuffer caffeinate": rule(READ, "runs", known="-i -d -s", check=_inner),
         "timeout gtimeout": rule(
-            READ, "runs", valued="-k --kill-after -s --signal",
-            known="--preserve-status --foreground -v --verbose", check=_timed,
+            READ,
+            "runs",
+            valued="-k --kill-after -s --signal",
+            known="--preserve-status --foreground -v --verbose",
+            check=_timed,
         ),
-        "env": rule(READ, "runs", valued="-u --unset", known="-i --ignore-environment -0 --null -",
-                    check=_env),
+        "env": rule(
+            READ,
+            "runs",
+            valued="-u --unset",
+            known="-i --ignore-environment -0 --null -",
+            check=_env,
+        ),
         "command": rule(READ, "runs", known="-p", check=_command),
         "exec": rule(READ, "runs", known="-c -l", check=_exec),
         "xargs gxargs": rule(
-            READ, "runs", check=_xargs,
-            valued="-n -L -P -I -d -s -E -a --max-args --max-lines --max-procs --delimiter --replace "
+            READ,
+            "runs",
+            check=_xargs,
+            valued="-n -L -P -I -d -s -E -a --max-args --max-lines --max-procs --delimiter "
+            "--replace "
             "--arg-file",
             known="-0 -r -t -x --null --no-run-if-empty --verbose --exit -i --replace",
         ),
-        "sh bash dash ash ksh zsh": rule(READ, "runs", known=_SHELL_FLAGS, valued="-o",
-                                         check=_shell),
+        "sh bash dash ash ksh zsh": rule(
+            READ, "runs", known=_SHELL_FLAGS, valued="-o", check=_shell
+        ),
         "fish csh tcsh pwsh powershell": rule(UNKNOWN, "is another shell, which is not judged"),
-        "watch": rule(READ, "runs", valued="-n --interval",
-                      known="-d --differences -t --no-title -c --color -g -b -e", check=_watch),
-        "parallel": rule(READ, "runs", valued="-j --jobs", known="-k --keep-order --bar",
-                         check=_parallel),
+        "watch": rule(
+            READ,
+            "runs",
+            valued="-n --interval",
+            known="-d --differences -t --no-title -c --color -g -b -e",
+            check=_watch,
+        ),
+        "parallel": rule(
+            READ, "runs", valued="-j --jobs", known="-k --keep-order --bar", check=_parallel
+        ),
         "npx bunx pnpx uvx": RUNNER,
         "busybox toybox": rule(READ, "runs", check=_inner),
     }
-)  # fmt: skip
+)
