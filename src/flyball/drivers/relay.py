@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 from collections.abc import Awaitable, Callable
@@ -24,6 +23,9 @@ MODEL = "relay"
 POLL = 0.2
 SETTLED = 2
 """How many looks in a row must find a reply unchanged before it counts as written."""
+
+Sleep = Callable[[float], Awaitable[object]]
+"""How to wait; `asyncio.sleep`, which this module leaves to the caller to import."""
 
 NUMBERED = re.compile(r"(\d{4,})\.request\.json")
 
@@ -53,9 +55,7 @@ class Written(NamedTuple):
 class RelayDriver:
     """Writes `NNNN.request.json` and `.md`, and waits for `NNNN.reply.json` or `.md`."""
 
-    def __init__(
-        self, folder: Path, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
-    ) -> None:
+    def __init__(self, folder: Path, sleep: Sleep) -> None:
         self._folder = folder
         self._sleep = sleep
 
@@ -140,11 +140,11 @@ class RelayDriver:
         return None
 
 
-def open_relay(folder: Path) -> RelayDriver:
+def open_relay(folder: Path, sleep: Sleep) -> RelayDriver:
     """A relay through a folder, which is made where it does not exist yet."""
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder} is a file.", "Name a folder for the relay: relay:FOLDER.")
-    return RelayDriver(folder)
+    return RelayDriver(folder, sleep)
 
 
 def _relayed(request: Request) -> Relayed:

@@ -1,0 +1,368 @@
+"""Models of many providers, one request at a time. The only module that knows pydantic-ai."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from itertools import groupby
+from typing import Any, NamedTuple, cast
+from urllib.parse import urlsplit
+
+import httpx2
+import msgspec
+from pydantic_ai import (
+    BinaryContent,
+    ImageUrl,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    ModelSettings,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ToolCallPart,
+    ToolDefinition,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai import exceptions as trouble
+from pydantic_ai.direct import model_request, model_request_stream
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse, infer_model
+from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
+
+from flyball.core.event import Finish, Usage
+from flyball.core.thread import SpokenCall
+from flyball.drivers.form import with_ids
+from flyball.drivers.image import describe, is_address, picture
+from flyball.drivers.protocol import Reply, Request, ToolSpec
+from flyball.drivers.routing import Models, Providers, choose
+from flyball.drivers.wire import Message, Part, conversation, has_images
+from flyball.errors import DriverError
+
+RAW = "__raw__"
+"""The argument that carries what a model wrote where its arguments should have been."""
+
+LONGEST_REST = 120.0
+OLLAMA = "http://127.0.0.1:11434/v1"
+OPENAI_HOST = "api.openai.com"
+
+FINISH = {
+    "stop": Finish.STOP,
+    "length": Finish.LENGTH,
+    "content_filter": Finish.CONTENT_FILTER,
+    "tool_call": Finish.TOOL_CALLS,
+    "error": Finish.ERROR,
+}
+LATER = frozenset({408, 409, 425, 429})
+"""Refusals that may pass with time, besides everything from 500 on."""
+
+BLIND = "(An image is attached, but {model} cannot see: {image}. Configure a vision model.)"
+
+UserContent = str | BinaryContent | ImageUrl
+
+
+class Time(NamedTuple):
+    """A clock and a way to wait."""
+
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+
+
+class ProviderDriver:
+    """Asks the model that the role, the phase and the images call for."""
+
+    def __init__(self, models: Models, providers: Providers, clock: Time | None = None) -> None:
+        self._models = models
+        self._providers = providers
+        self._clock = clock or Time()
+        self._built: dict[str, tuple[Provider[Any], Model]] = {}
+        self._entered: set[str] = set()
+        self._rest_until: dict[str, float] = {}
+        self._stack = AsyncExitStack()
+
+    async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
+        """One request to one model. Retrying is the governor's business, not ours."""
+        name = choose(self._models, request.role, request.phase, sees=has_images(request))
+        await self._rest(name)
+        try:
+            model = await self._model(name)
+            response = await self._ask(model, request, on_text)
+            return self._reply(name, response, request)
+        except trouble.ContentFilterError as error:
+            return Reply(text=str(error), finish=Finish.CONTENT_FILTER, model=name)
+        except (trouble.AgentRunError, trouble.UserError, httpx2.HTTPError, OSError) as error:
+            if isinstance(error, trouble.ModelAPIError) and error.retry_after:
+                wait = min(error.retry_after, LONGEST_REST)
+                self._rest_until[name] = self._clock.now() + wait
+            raise explain(error, name) from error
+
+    def prepare(self) -> None:
+        """Build the default model ahead of time; if that fails, asking will say why."""
+        with suppress(DriverError, trouble.UserError):
+            self._built[self._models.default] = build(self._models.default, self._providers)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        self._built.clear()
+        self._entered.clear()
+        await self._stack.aclose()
+
+    async def _rest(self, name: str) -> None:
+        """Wait out what the provider asked for when it last refused."""
+        left = self._rest_until.pop(name, 0.0) - self._clock.now()
+        if left > 0:
+            await self._clock.sleep(left)
+
+    async def _model(self, name: str) -> Model:
+        if name not in self._built:
+            self._built[name] = build(name, self._providers)
+        provider, model = self._built[name]
+        if name not in self._entered:
+            await self._stack.enter_async_context(provider)
+            self._entered.add(name)
+        return model
+
+    async def _ask(
+        self, model: Model, request: Request, on_text: Callable[[str], None]
+    ) -> ModelResponse:
+        messages = to_messages(conversation(request), request.system, model)
+        settings = self._settings(model)
+        tools = ModelRequestParameters(function_tools=[to_definition(t) for t in request.tools])
+        if self._providers.streams:
+            opened = model_request_stream(
+                model, messages, model_settings=settings, model_request_parameters=tools
+            )
+            return await _streamed(opened, on_text)
+        response = await model_request(
+            model, messages, model_settings=settings, model_request_parameters=tools
+        )
+        if response.text:
+            on_text(response.text)
+        return response
+
+    def _settings(self, model: Model) -> ModelSettings:
+        wanted = ModelSettings(max_retries=0, timeout=self._providers.timeout, cache=True)
+        refused = model.unsupported_settings
+        return cast(ModelSettings, {k: v for k, v in wanted.items() if k not in refused})
+
+    def _reply(self, name: str, response: ModelResponse, request: Request) -> Reply:
+        said = [part for part in response.parts if isinstance(part, ToolCallPart)]
+        finish = FINISH.get(response.finish_reason or "", Finish.STOP)
+        if finish is Finish.LENGTH:
+            # What the limit cut off was never meant to be asked for in that form.
+            said = [part for part in said if part.args and RAW not in arguments_of(part)]
+        calls = [SpokenCall(p.tool_call_id, p.tool_name, arguments_of(p)) for p in said]
+        return Reply(
+            text=response.text or "",
+            calls=with_ids(calls, request),
+            finish=finish,
+            usage=self._usage(name, response),
+            model=f"{name.partition(':')[0]}:{response.model_name or name.partition(':')[2]}",
+        )
+
+    def _usage(self, name: str, response: ModelResponse) -> Usage:
+        tokens = response.usage
+        if price := self._providers.prices.get(name):
+            money = price.of(tokens.input_tokens, tokens.output_tokens)
+        else:
+            money = list_price(response)
+        return Usage(tokens.input_tokens, tokens.output_tokens, money)
+
+
+async def _streamed(
+    opened: AbstractAsyncContextManager[StreamedResponse], on_text: Callable[[str], None]
+) -> ModelResponse:
+    """Read a stream to its end, passing text on; one that breaks off is no reply."""
+    async with opened as stream:
+        async for event in stream:
+            match event:
+                case PartStartEvent(part=TextPart(content=text)) if text:
+                    on_text(text)
+                case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if text:
+                    on_text(text)
+                case _:
+                    pass
+        response = stream.get()
+    if not _is_complete(response):
+        message = f"The stream from {response.model_name} ended before the reply was complete."
+        raise DriverError(message, retryable=True)
+    return response
+
+
+def _is_complete(response: ModelResponse) -> bool:
+    """Whether a stream came to its end.
+
+    Where a chat stream stops without saying why, pydantic-ai assumes `stop`; but then the count of
+    tokens, which comes last, is missing as well.
+    """
+    if response.finish_reason is None or response.state == "incomplete":
+        return False
+    said_why = "finish_reason" in (response.provider_details or {})
+    is_counted = not response.usage.unmeasured_requests
+    return said_why or is_counted or response.finish_reason != "stop"
+
+
+def list_price(response: ModelResponse) -> float:
+    """What the reply costs by the provider's published prices; nothing where they are not known."""
+    try:
+        return float(response.cost().total_price)
+    except (LookupError, ValueError, AssertionError):
+        return 0.0
+
+
+def arguments_of(part: ToolCallPart) -> dict[str, object]:
+    """The arguments of a call; what is no JSON object is passed on raw, to be refused with care."""
+    if not part.args:
+        return {}
+    if not isinstance(part.args, str):
+        return dict(part.args)
+    try:
+        return msgspec.json.decode(part.args, type=dict[str, object])
+    except msgspec.DecodeError:
+        return {RAW: part.args}
+
+
+def to_definition(tool: ToolSpec) -> ToolDefinition:
+    """A tool in pydantic-ai's terms."""
+    return ToolDefinition(
+        name=tool.name, description=tool.description, parameters_json_schema=tool.schema
+    )
+
+
+def to_messages(messages: Sequence[Message], system: str, model: Model) -> list[ModelMessage]:
+    """A conversation in pydantic-ai's terms: requests and responses by turns."""
+    history: list[ModelMessage] = []
+    for is_reply, group in groupby(messages, lambda message: message.role is Part.ASSISTANT):
+        if is_reply:
+            for message in group:
+                said = [TextPart(message.content)] if message.content.strip() else []
+                calls = [ToolCallPart(c.tool, c.args, c.id) for c in message.calls]
+                history.append(ModelResponse(parts=[*said, *calls]))
+            continue
+        parts = [
+            ToolReturnPart(message.tool, message.content, message.call)
+            if message.role is Part.TOOL
+            else UserPromptPart(_content(message, model))
+            for message in group
+        ]
+        history.append(ModelRequest(parts=parts, instructions=system or None))
+    return history
+
+
+def _content(message: Message, model: Model) -> str | list[UserContent]:
+    if not message.images:
+        return message.content
+    can_see = model.profile.get("supports_image_input", True)
+    content: list[UserContent] = [message.content] if message.content else []
+    for image in message.images:
+        shown = picture(image)
+        if not can_see or not (shown or is_address(image)):
+            content.append(BLIND.format(model=model.model_name, image=describe(image)))
+        elif shown:
+            content.append(BinaryContent(shown.data, media_type=shown.media_type))
+        else:
+            content.append(ImageUrl(image))
+    return content
+
+
+def build(name: str, providers: Providers) -> tuple[Provider[Any], Model]:
+    """A provider's client and one of its models, from `provider:model`."""
+    kind, _, model = name.partition(":")
+    try:
+        provider = _provider(kind, providers)
+        # A server that only speaks like OpenAI speaks the older of its two protocols.
+        if kind == "openai" and urlsplit(provider.base_url).hostname != OPENAI_HOST:
+            kind = "openai-chat"
+        return provider, infer_model(f"{kind}:{model}", lambda _: provider)
+    except trouble.UserError as error:
+        needed = re.findall(r"`([A-Z][A-Z0-9_]+)`", str(error))
+        if not needed:
+            raise
+        raise DriverError(
+            f"The model {name} cannot be asked: {needed[0]} is not set.",
+            f"Set {needed[0]} in the environment, or store the key with your system's keyring.",
+        ) from None
+    except ImportError as error:
+        extra = "anthropic" if "anthropic" in name else "openai"
+        raise DriverError(
+            f"The model {name} cannot be asked: {error}.",
+            f"Install what it needs, for example with: pip install 'flyball[{extra}]'.",
+        ) from None
+    except ValueError:
+        raise DriverError(
+            f"There is no provider {kind!r}, so {name} cannot be asked.",
+            "Use a known one, or openai with a base URL for a server that speaks like it.",
+        ) from None
+
+
+def _provider(kind: str, providers: Providers) -> Provider[Any]:
+    family = kind.removesuffix("-chat").removesuffix("-responses")
+    options: dict[str, str] = {}
+    if key := providers.keys.get(family):
+        options["api_key"] = key
+    if url := providers.base_urls.get(family):
+        options["base_url"] = url
+    if not options:
+        try:
+            return infer_provider(kind)
+        except trouble.UserError:
+            if kind != "ollama":
+                raise
+            options["base_url"] = OLLAMA
+    made: Callable[..., Provider[Any]] = infer_provider_class(kind)
+    try:
+        return made(**options)
+    except TypeError:
+        names = " and ".join(options)
+        raise DriverError(
+            f"The provider {kind} takes no {names} of that kind.",
+            "Configure it through its own environment variables.",
+        ) from None
+
+
+def explain(error: Exception, name: str) -> DriverError:
+    """What went wrong, whether it may pass, and what to do where it will not."""
+    kind = name.partition(":")[0]
+    key = f"{kind.partition('-')[0].upper()}_API_KEY"
+    match error:
+        case trouble.ModelAuthenticationError():
+            hint = f"Check the key in {key}, and that it may use this model."
+            return DriverError(f"{kind} refused the key for {name}: {_said(error)}", hint)
+        case trouble.ModelQuotaExceededError():
+            hint = "Top up the account, or choose another model."
+            return DriverError(f"The account at {kind} is used up: {_said(error)}", hint)
+        case trouble.ModelNotFoundError():
+            hint = "Check the model's name and the provider's base URL."
+            return DriverError(f"{kind} does not know {name}: {_said(error)}", hint)
+        case trouble.ModelContextWindowExceededError():
+            hint = "Lower context_tokens, or choose a model with a larger window."
+            return DriverError(f"The thread is too long for {name}: {_said(error)}", hint)
+        case trouble.ModelHTTPError() if error.status_code < 500 and error.status_code not in LATER:
+            hint = "Check the model's name and settings."
+            return DriverError(f"{kind} refused the request: {_said(error)}", hint)
+        case trouble.ModelAPIError(retry_after=float(wait)):
+            hint = f"It asks to wait {wait:g} s."
+            return DriverError(f"{name} cannot answer now: {_said(error)}", hint, retryable=True)
+        case trouble.UserError():
+            return DriverError(f"{name} cannot be asked: {error}", "Check the model's settings.")
+        case _:
+            return DriverError(f"{name} gave no usable reply: {_said(error)}", retryable=True)
+
+
+def _said(error: Exception) -> str:
+    """The provider's own words, in one line, with the status where there is one."""
+    status = f" (HTTP {error.status_code})" if isinstance(error, trouble.ModelHTTPError) else ""
+    words = _message_in(getattr(error, "body", None)) or str(error) or type(error).__name__
+    return f"{' '.join(words.split())[:300].rstrip('.')}{status}."
+
+
+def _message_in(body: object) -> str:
+    """The message inside an error body, which providers wrap in different ways."""
+    while isinstance(body, dict):
+        known = cast(dict[str, object], body)
+        body = known.get("error") or known.get("message")
+    return body if isinstance(body, str) else ""

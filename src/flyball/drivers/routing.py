@@ -1,0 +1,81 @@
+"""Which model answers: one per role and phase, and one that can see."""
+
+from __future__ import annotations
+
+import msgspec
+
+from flyball.core.phase import Phase
+from flyball.core.shape import suggest
+from flyball.core.template import Role
+from flyball.drivers.money import Price
+from flyball.errors import ConfigError
+
+PHASES = ("recon", "checkpoint", "execute", "verify", "final")
+
+
+class Models(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Models by name, as in `anthropic:claude-sonnet-5`.
+
+    `by_phase` is keyed by a phase (`verify`), or by a role and a phase (`executor.execute`).
+    """
+
+    default: str
+    vision: str = ""
+    by_role: dict[str, str] = {}
+    by_phase: dict[str, str] = {}
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every model that may be asked, each once."""
+        names = (self.default, self.vision, *self.by_role.values(), *self.by_phase.values())
+        return tuple(dict.fromkeys(filter(None, names)))
+
+
+class Providers(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How to reach providers, each by its name; the rest comes from their own variables."""
+
+    keys: dict[str, str] = {}
+    base_urls: dict[str, str] = {}
+    prices: dict[str, Price] = {}
+    streams: bool = True
+    timeout: float = 300.0
+
+
+def choose(models: Models, role: str, phase: Phase, *, sees: bool) -> str:
+    """The model for a request: what has images goes to the one that can see, if there is one.
+
+    Otherwise the most particular wins: role and phase, then role, then phase, then the default.
+    """
+    if sees and models.vision:
+        return models.vision
+    where = phase.name_for_people
+    return (
+        models.by_phase.get(f"{role}.{where}")
+        or models.by_role.get(role)
+        or models.by_phase.get(where)
+        or models.default
+    )
+
+
+def check(models: Models) -> None:
+    """Refuse names that can never be asked, before a run depends on them."""
+    for name in models.all:
+        provider, colon, model = name.partition(":")
+        if not colon or not provider or not model:
+            raise ConfigError(
+                f"{name!r} names no model.",
+                "Write provider:model, such as openai:gpt-5 or ollama:qwen3.",
+            )
+    roles = [role.value for role in Role]
+    for role in models.by_role:
+        _known("role", role, roles)
+    for key in models.by_phase:
+        role, dot, phase = key.rpartition(".")
+        _known("phase", phase, PHASES)
+        if dot:
+            _known("role", role, roles)
+
+
+def _known(kind: str, name: str, names: list[str] | tuple[str, ...]) -> None:
+    if name not in names:
+        raise ConfigError(f"There is no {kind} {name!r} to give a model to.", suggest(name, names))
