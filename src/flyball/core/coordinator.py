@@ -362,7 +362,7 @@ def progress(state: Coordinator) -> str:
             return "Verifying… (checking goal)"
         case Stage.PAUSED:
             return f"Paused ({state.why_paused})" if state.why_paused else "Paused"
-        case Stage.RESPONDING | Stage.ENDED:
+        case _:
             return state.response.message if state.response else "Ended"
 
 

@@ -92,14 +92,13 @@ def _faults(value: object, kind: shapes.Type, path: Path) -> Iterator[Fault]:
         case shapes.DictType():
             yield from _map_faults(value, kind, path)
         case shapes.UnionType():
-            choices = [_expectation(each) for each in kind.types]
             if all(any(_faults(value, each, path)) for each in kind.types):
-                yield _wrong(value, " or ".join(choices), path)
+                yield _wrong(value, _expectation(kind), path)
         case shapes.EnumType():
             members = [str(member.value) for member in kind.cls]
             if value not in members:
                 mend = suggest(value, members) if isinstance(value, str) else ""
-                yield _wrong(value, f"one of {', '.join(members)}", path, mend)
+                yield _wrong(value, _expectation(kind), path, mend)
         case _:
             if not _is_plain(value, kind):
                 yield _wrong(value, _expectation(kind), path)

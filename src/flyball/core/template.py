@@ -77,7 +77,7 @@ class Kind(StrEnum):
                 return is_list(value) and all(map(Kind.TEXT.admits, value))
             case Kind.NUMBER:
                 return is_number(value)
-            case Kind.BOOLEAN:
+            case _:
                 return isinstance(value, bool)
 
 
@@ -148,7 +148,8 @@ class EvidenceSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
     def validate(self, submission: Mapping[str, object]) -> tuple[SchemaError, ...]:
         """Everything wrong with submitted evidence; nothing is repaired or guessed."""
-        errors = [self._missing(name) for name in self.required if name not in submission]
+        wanted = dict.fromkeys((*self.required, *([CHECKLIST] if self.criteria_checklist else [])))
+        errors = [self._missing(name) for name in wanted if name not in submission]
         for name, value in submission.items():
             if name == CHECKLIST and self.criteria_checklist:
                 errors += self._checklist(value)
@@ -156,8 +157,6 @@ class EvidenceSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
                 errors.append(self._unknown(name, value))
             elif not self.kind(name).admits(value):
                 errors.append(_wrong(name, self.kind(name).expected, value))
-        if self.criteria_checklist and CHECKLIST not in submission:
-            errors.append(self._missing(CHECKLIST))
         return tuple(errors)
 
     def _missing(self, name: str) -> SchemaError:

@@ -1,0 +1,116 @@
+from typing import Any
+
+import msgspec
+import pytest
+
+from flyball.core.shape import dotted, faults, found, plain, suggest
+from flyball.core.template import Role, Text
+
+
+class Inner(msgspec.Struct):
+    count: int
+
+
+class Sample(msgspec.Struct):
+    name: Text
+    free: str = ""
+    flag: bool = False
+    ratio: float = 0.0
+    limit: int | None = None
+    role: Role = Role.EXECUTOR
+    items: tuple[Inner, ...] = ()
+    notes: dict[Text, Text] = {}
+    open: Any = None
+    raw: bytes = b""
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, "null"),
+        (True, "true"),
+        (3, "the number 3"),
+        ("abc", "the text 'abc'"),
+        ("x" * 60, "the text '" + "x" * 39 + "…'"),
+        (" ", "empty text"),
+        ([], "an empty list"),
+        ([1, 2], "a list of 2"),
+        ({}, "a map"),
+        (b"", "a bytes"),
+    ],
+)
+def test_found_says_what_a_value_is(value, words):
+    assert found(value) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "code", "message"),
+    [
+        ([], (), "wrong-type", "It must be a map, not an empty list."),
+        ({}, (), "missing-field", "The template has no `name`."),
+        ({"name": " "}, ("name",), "wrong-type", "must be text that is not empty, not empty text"),
+        ({"name": "a", "free": 1}, ("free",), "wrong-type", "must be text, not the number 1"),
+        ({"name": "a", "flag": 1}, ("flag",), "wrong-type", "must be true or false"),
+        ({"name": "a", "ratio": "x"}, ("ratio",), "wrong-type", "must be a number, not"),
+        (
+            {"name": "a", "limit": True},
+            ("limit",),
+            "wrong-type",
+            "a whole number or null, not true",
+        ),
+        ({"name": "a", "role": "king"}, ("role",), "wrong-type", "one of planner, researcher"),
+        ({"name": "a", "role": 3}, ("role",), "wrong-type", "not the number 3"),
+        ({"name": "a", "items": {}}, ("items",), "wrong-type", "a list, each a map, not a map"),
+        ({"name": "a", "items": [3]}, ("items", 0), "wrong-type", "`items[0]` must be a map"),
+        ({"name": "a", "items": [{}]}, ("items", 0), "missing-field", "`items[0]` has no `count`"),
+        ({"name": "a", "notes": []}, ("notes",), "wrong-type", "must be a map"),
+        ({"name": "a", "notes": {"k": 1}}, ("notes", "k"), "wrong-type", "`notes.k` must be text"),
+        ({"name": "a", "notes": {1: "x"}}, ("notes", "1"), "wrong-type", "`notes.1` must be text"),
+        ({"name": "a", "nam": 1}, ("nam",), "unknown-field", "`nam` is not a known field."),
+    ],
+)
+def test_each_difference_is_named_with_its_path(value, path, code, message):
+    (fault,) = faults(value, Sample)
+    assert (fault.path, fault.code) == (path, code)
+    assert message in fault.message
+    assert fault.mend
+
+
+def test_a_value_as_its_type_wants_it_has_no_faults():
+    value = {
+        "name": "a",
+        "ratio": 1,
+        "limit": None,
+        "role": "verifier",
+        "items": [{"count": 1}],
+        "notes": {"a": "b"},
+        "open": object(),
+        "raw": "anything",
+    }
+    assert faults(value, Sample) == ()
+
+
+def test_all_differences_are_told_at_once():
+    assert len(faults({"flag": 1, "ratio": "x", "zzz": 0}, Sample)) == 4
+
+
+def test_suggest_names_the_closest_or_all_or_none():
+    assert suggest("tests_pas", ["tests_pass", "b"]) == "Did you mean `tests_pass`?"
+    assert suggest("qqq", ["b", "a"]) == "Known are: a, b."
+    assert suggest("qqq", []) == "Leave it out."
+
+
+def test_plain_keeps_one_line_and_cuts_the_middle():
+    assert plain("a\nb\x1b[31m\ud800") == "a\\nb\\x1b[31m\\ud800"
+    cut = plain("x" * 5000)
+    assert len(cut) < 610
+    assert " … " in cut
+
+
+def test_dotted_reads_as_people_write_it():
+    assert dotted(("gates", 0, "type")) == "gates[0].type"
+    assert dotted((2, "step_id")) == "[2].step_id"
+
+
+def test_found_does_not_write_out_a_huge_number():
+    assert found(10**5000) == "a huge number"
