@@ -22,61 +22,28 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-import msgspec
-
 from flyball.errors import OutsideWorkspace, ToolError, ToolTimeout, ToolUnavailable
 from flyball.workspace import private
 from flyball.workspace.confinement import Mechanism, Sandbox, interpreter, orders
+from flyball.workspace.ending import Captured, Finished, did_not_start, not_found
+from flyball.workspace.limits import Limits, rlimits
 from flyball.workspace.output import Output
 from flyball.workspace.redaction import Redactor
 
+__all__ = [
+    "Captured",
+    "Finished",
+    "Limits",
+    "Running",
+    "means_for",
+    "run",
+    "run_sync",
+    "start",
+    "works",
+]
+
 _GRACE = 5.0
 _CHUNK = 1 << 16
-
-
-class Limits(msgspec.Struct, frozen=True):
-    """How much one command may use. Sizes are in bytes; `kept` is what its output text may hold."""
-
-    seconds: float = 120.0
-    kept: int = 1 << 16
-    output: int = 1 << 26
-    memory: int = 1 << 32
-    processes: int = 512
-    file_size: int = 1 << 32
-
-
-class Finished(msgspec.Struct, frozen=True):
-    """How a command ended.
-
-    `over_limit` names the limit that ended it, if one did. `strays` are files it left in what it
-    took for the user's home, and `unreachable` counts packets that found no way out.
-    """
-
-    exit_code: int | None
-    signal: int | None
-    timed_out: bool
-    output: str
-    cut_bytes: int
-    bytes: int
-    elapsed: float
-    log: Path | None
-    over_limit: str
-    strays: tuple[str, ...] = ()
-    unreachable: int = 0
-
-    @property
-    def ok(self) -> bool:
-        """Whether it ended by itself, with exit code 0."""
-        return self.exit_code == 0 and not self.over_limit
-
-
-class Captured(msgspec.Struct, frozen=True):
-    """What one of Flyball's own tools answered."""
-
-    exit_code: int
-    stdout: bytes
-    stderr: bytes
-    elapsed: float
 
 
 def run_sync(
@@ -100,7 +67,7 @@ def run_sync(
             start_new_session=True,
         )
     except FileNotFoundError:
-        raise _not_found(argv[0], cwd) from None
+        raise not_found(argv[0], cwd) from None
     except OSError as error:
         raise ToolUnavailable(f"{argv[0]} could not be started: {error.strerror}.") from None
     try:
@@ -145,7 +112,7 @@ async def run(
     try:
         return await running.wait()
     finally:
-        running.stop()
+        running.close()
 
 
 def start(
@@ -171,7 +138,7 @@ def start(
         "argv": argv,
         "cwd": str(cwd),
         "env": {**env, **private.home(place)},
-        "rlimits": _rlimits(limits),
+        "rlimits": rlimits(limits),
         "memory": limits.memory,
         "processes": limits.processes,
     }
@@ -210,6 +177,7 @@ class Running:
         self._answer = b""
         self._began = time.monotonic()
         self._finished: Finished | None = None
+        self._is_closed = False
         self._process, self._control, self._output = spawn(wanted, stdin)
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[None] = self._loop.create_future()
@@ -225,7 +193,7 @@ class Running:
     @property
     def is_over(self) -> bool:
         """Whether the command and all its descendants have ended."""
-        return self._finished is not None or self._ended.done()
+        return self._is_closed or self._ended.done()
 
     async def wait(self) -> Finished:
         """How it ended, once it has."""
@@ -234,10 +202,16 @@ class Running:
 
     def stop(self) -> Finished:
         """End the command and every descendant, if they have not ended; harmless when repeated."""
+        self.close()
         if self._finished is None:
-            self._close()
             self._finished = self._conclude()
         return self._finished
+
+    def close(self) -> None:
+        """The same, for one who does not ask how it ended."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._close()
 
     def _hear(self) -> None:
         piece = os.read(self._output, _CHUNK)
@@ -305,7 +279,7 @@ class Running:
         over: str = self._over or answer["over"]
         status: int | None = answer["status"]
         if report != b"+" and not (status is None and not report):
-            raise _did_not_start(report, self._argv, self._cwd, self._sink.text())
+            raise did_not_start(report, self._argv, self._cwd, self._sink.text())
         code = None if status is None else os.waitstatus_to_exitcode(status)
         return Finished(
             exit_code=code if code is not None and code >= 0 else None,
@@ -427,19 +401,6 @@ def _shell(command: str) -> list[str]:
     return [bash, "--noprofile", "--norc", "-c", command] if bash else ["/bin/sh", "-c", command]
 
 
-def _rlimits(limits: Limits) -> list[tuple[str, int]]:
-    wanted = [
-        ("RLIMIT_CORE", 0),
-        ("RLIMIT_DATA", limits.memory),
-        ("RLIMIT_FSIZE", limits.file_size),
-    ]
-    with suppress(OSError, ValueError, IndexError):
-        # The kernel counts all of a user's tasks, so those already there are added.
-        others = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])
-        wanted.append(("RLIMIT_NPROC", others + limits.processes))
-    return wanted
-
-
 def _check_directory(cwd: Path, sandbox: Sandbox) -> None:
     real = Path(os.path.realpath(cwd))
     places = (sandbox.root, *sandbox.writable, *sandbox.readable)
@@ -451,24 +412,3 @@ def _check_directory(cwd: Path, sandbox: Sandbox) -> None:
         )
     if not real.is_dir():
         raise ToolError(f"A command cannot start in {cwd}: there is no such directory.")
-
-
-def _did_not_start(report: bytes, argv: Sequence[str], cwd: str, output: str) -> ToolError:
-    step, _, rest = report.removeprefix(b"+").decode(errors="replace").partition(":")
-    number, _, reason = rest.partition(":")
-    if step == "start" and number == "2":
-        return _not_found(argv[0], Path(cwd))
-    if step in ("start", "directory"):
-        return ToolUnavailable(f"{argv[0]} could not be started in {cwd}: {reason}.")
-    return ToolUnavailable(
-        f"The command was not run, because it could not be confined: {reason or output.strip()}.",
-        "Run `flyball doctor` to see what this machine can do.",
-    )
-
-
-def _not_found(program: str, cwd: Path) -> ToolUnavailable:
-    if not cwd.is_dir():
-        return ToolUnavailable(f"{program} was not started: there is no directory {cwd}.")
-    return ToolUnavailable(
-        f"There is no program {program!r} on this machine.", "Install it, or use another."
-    )
