@@ -1,0 +1,21 @@
+"""EDIT_DIFF: apply unified diffs as models write them, or say exactly why not."""
+
+from flyball.patch.engine import apply_diff, touched_paths
+from flyball.patch.merge import Clash, Merged, merge3
+from flyball.patch.result import Change, ChangeType, Code, HunkTaken, PatchResult, Refusal
+from flyball.patch.unified import unified_diff
+
+__all__ = [
+    "Change",
+    "ChangeType",
+    "Clash",
+    "Code",
+    "HunkTaken",
+    "Merged",
+    "PatchResult",
+    "Refusal",
+    "apply_diff",
+    "merge3",
+    "touched_paths",
+    "unified_diff",
+]

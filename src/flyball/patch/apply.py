@@ -1,0 +1,203 @@
+"""Applying one file's hunks to its content, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.patch.hunk import ADD, CUT, Hunk
+from flyball.patch.locate import Level, Miss, Spot, locate
+from flyball.patch.result import Code
+from flyball.patch.suspect import suspicion
+from flyball.patch.text import Text
+
+
+class Edit(NamedTuple):
+    """Lines `at:end` of the file give way to others."""
+
+    at: int
+    end: int
+    hunk: int
+    lines: list[bytes]
+
+
+class Placed(NamedTuple):
+    """A hunk with the place it was given."""
+
+    hunk: Hunk
+    spot: Spot
+    believed: bool
+
+
+class Applied(msgspec.Struct, frozen=True):
+    """A file's new content, which hunks made it, and which did not fit."""
+
+    data: bytes
+    placed: tuple[Placed, ...] = ()
+    missed: tuple[tuple[Hunk, Miss], ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+
+def apply_hunks(data: bytes, hunks: Sequence[Hunk], *, fuzz: int, max_offset: int) -> Applied:
+    """Find every hunk's place in the file as it is, then make all the edits at once."""
+    text = Text(data)
+    placed, missed = place(text, hunks, fuzz=fuzz, max_offset=max_offset)
+    edits: list[Edit] = []
+    for one in placed:
+        edits += edits_of(text, one)
+    clashing = overlapping(placed, edits)
+    if clashing:
+        missed += [(p.hunk, clashing[p.hunk.number]) for p in placed if p.hunk.number in clashing]
+        placed = [p for p in placed if p.hunk.number not in clashing]
+        edits = [e for e in edits if e.hunk not in clashing]
+    edits.sort()
+    return Applied(
+        compose(text, edits, placed),
+        tuple(sorted(placed, key=lambda p: p.hunk.number)),
+        tuple(sorted(missed, key=lambda m: m[0].number)),
+        tuple(edits),
+    )
+
+
+def place(
+    text: Text, hunks: Sequence[Hunk], *, fuzz: int, max_offset: int
+) -> tuple[list[Placed], list[tuple[Hunk, Miss]]]:
+    """Locate all hunks, each expected where its numbers and the drift before it say."""
+    believed = believable(hunks)
+    placed: list[Placed] = []
+    missed: list[tuple[Hunk, Miss]] = []
+    drift = 0
+    for hunk in sorted(hunks, key=lambda h: believed.get(h.number, -1)):
+        doubt = suspicion(hunk, text)
+        if doubt is not None:
+            missed.append((hunk, doubt))
+            continue
+        stated = believed.get(hunk.number)
+        expected = None if stated is None else stated + drift
+        found = locate(text, hunk, expected, fuzz=fuzz, max_offset=max_offset)
+        if isinstance(found, Miss):
+            missed.append((hunk, found))
+            continue
+        placed.append(Placed(hunk, found, stated is not None))
+        if stated is not None:
+            drift = found.at - found.lead - stated
+    return placed, missed
+
+
+def believable(hunks: Iterable[Hunk]) -> dict[int, int]:
+    """The stated place of each hunk whose header agrees with its body and with its neighbours."""
+    found: dict[int, int] = {}
+    shift = 0
+    spans = [(h.span, h) for h in hunks if h.span is not None]
+    for span, hunk in sorted(spans, key=lambda pair: pair[0].old_index):
+        if hunk.agrees and span.new_index == span.old_index + shift:
+            found[hunk.number] = span.old_index
+        shift += hunk.marks.count(ADD) - hunk.marks.count(CUT)
+    return found
+
+
+def edits_of(text: Text, one: Placed) -> list[Edit]:
+    """What one hunk changes; context keeps the file's own bytes."""
+    hunk, spot, believed = one
+    verbatim = believed and spot.level is Level.EXACT
+    at = spot.at - spot.lead
+    edits: list[Edit] = []
+    start, lines = -1, list[bytes]()
+    for mark, line in zip(hunk.marks, hunk.texts, strict=True):
+        if mark in (ADD, CUT):
+            if start < 0:
+                start, lines = at, []
+            if mark == CUT:
+                at += 1
+            else:
+                lines.append(line)
+            continue
+        if start >= 0:
+            edits.append(Edit(start, at, hunk.number, lines))
+            start = -1
+        at += 1
+    if start >= 0:
+        edits.append(Edit(start, at, hunk.number, lines))
+    return edits if verbatim else [_with_ending(text, edit) for edit in edits]
+
+
+def _with_ending(text: Text, edit: Edit) -> Edit:
+    """Give added lines the line ending that the file uses around them."""
+    ending = b"\r" if _is_crlf_near(text, edit) else b""
+    return edit._replace(lines=[line.removesuffix(b"\r") + ending for line in edit.lines])
+
+
+def _is_crlf_near(text: Text, edit: Edit) -> bool:
+    last = len(text.lines) - (0 if text.ended else 1)
+    for index in (edit.at, edit.at - 1, edit.end):
+        if 0 <= index < last:
+            return text.lines[index].endswith(b"\r")
+    return text.is_crlf
+
+
+def overlapping(placed: Sequence[Placed], edits: Iterable[Edit]) -> dict[int, Miss]:
+    """Hunks that change what another hunk changes or relies on."""
+    ranges = {p.hunk.number: _range(p) for p in placed}
+    clashing: dict[int, Miss] = {}
+    before: Edit | None = None
+    for edit in sorted(edits):
+        if before is not None and edit.hunk != before.hunk:
+            same_point = edit.at == edit.end == before.at == before.end
+            at, end = ranges[edit.hunk]
+            before_at, before_end = ranges[before.hunk]
+            if (
+                edit.at < before.end
+                or same_point
+                or _inside(edit, before_at, before_end)
+                or _inside(before, at, end)
+            ):
+                blamed = max(edit.hunk, before.hunk)
+                clashing[blamed] = Miss(Code.OVERLAP, (min(edit.hunk, before.hunk),))
+        if before is None or edit.end >= before.end:
+            before = edit
+    return clashing
+
+
+def _range(one: Placed) -> tuple[int, int]:
+    olds = len(one.hunk.marks) - one.hunk.marks.count(ADD)
+    return one.spot.at, one.spot.at + olds - one.spot.lead - one.spot.trail
+
+
+def _inside(edit: Edit, at: int, end: int) -> bool:
+    if edit.at == edit.end:
+        return at < edit.at < end
+    return edit.at < end and at < edit.end
+
+
+def compose(text: Text, edits: Sequence[Edit], placed: Sequence[Placed]) -> bytes:
+    """The file with all edits made; the end of the file keeps its newline or its lack of one."""
+    if not edits:
+        return b"\n".join(text.lines) + (b"\n" if text.ended and text.lines else b"")
+    lines: list[bytes] = []
+    at = 0
+    for edit in edits:
+        lines += text.lines[at : edit.at]
+        lines += edit.lines
+        at = edit.end
+    lines += text.lines[at:]
+    if not lines:
+        return b""
+    ended = _is_ended(text, edits[-1], placed)
+    if not text.ended and text.lines and edits[-1].at == len(text.lines) and text.is_crlf:
+        last = len(lines) - len(edits[-1].lines) - 1
+        lines[last] = lines[last].removesuffix(b"\r") + b"\r"
+        if not ended:
+            lines[-1] = lines[-1].removesuffix(b"\r")
+    return b"\n".join(lines) + (b"\n" if ended else b"")
+
+
+def _is_ended(text: Text, last: Edit, placed: Sequence[Placed]) -> bool:
+    """Whether the last line of the result has its newline."""
+    if last.end != len(text.lines):
+        return text.ended
+    hunk = next(p.hunk for p in placed if p.hunk.number == last.hunk)
+    if hunk.new_unended:
+        return False
+    return hunk.old_unended or text.ended

@@ -1,0 +1,204 @@
+"""Reading the lines of one hunk, with or without counts to go by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from flyball.patch.hunk import ADD, BARE, CUT, KEEP, Span
+
+_MARKED = (b" ", b"+", b"-")
+_STOP = re.compile(
+    rb"@@|diff --git |Index: |\*\*\* End Patch|Binary files .* differ|GIT binary patch"
+    rb"|index [0-9a-f]{4,}\.\.[0-9a-f]{4,}|```|~~~"
+)
+_SIGNATURE = re.compile(rb"-- ?\r?$")
+_NO_NEWLINE = re.compile(rb"\\ ?[Nn]o newline")
+_PATH_LIKE = re.compile(rb"(---|\+\+\+) (?:[ab]/\S|/dev/null\b|\"[ab]/)")
+
+
+class Body(msgspec.Struct):
+    """A hunk's lines, and how far they reach."""
+
+    end: int
+    marks: bytearray = msgspec.field(default_factory=bytearray)
+    texts: list[bytes] = msgspec.field(default_factory=list[bytes])
+    unended: list[int] = msgspec.field(default_factory=list[int])
+    """Indexes of lines followed by "No newline at end of file"."""
+    old_unended: bool = False
+    new_unended: bool = False
+    missing: tuple[int, int] = (0, 0)
+    warnings: list[str] = msgspec.field(default_factory=list[str])
+
+
+def read_body(lines: Sequence[bytes], start: int, span: Span | None, *, crlf: bool) -> Body:
+    """Read one hunk's lines from `start`; `crlf` says the whole text came with CRLF endings."""
+    body = Body(start)
+    olds, news = (span.old_count, span.new_count) if span else (0, 0)
+    if span:
+        _read_counted(body, lines, olds, news)
+    if not span or _goes_on(lines, body.end):
+        _read_on(body, lines)
+        _drop_tail(body)
+    if span:
+        adds, cuts = body.marks.count(ADD), body.marks.count(CUT)
+        body.missing = (olds - len(body.marks) + adds, news - len(body.marks) + cuts)
+    if crlf:
+        body.texts = [t.removesuffix(b"\r") for t in body.texts]
+    if body.unended:
+        _settle_ends(body)
+    return body
+
+
+def ends_body(lines: Sequence[bytes], at: int) -> bool:
+    """This line begins something else: another hunk, another file, a fence."""
+    line = lines[at]
+    if _STOP.match(line):
+        return True
+    if line.startswith(b"--- "):
+        return _is_pair(lines, at)
+    if line.startswith(b"+++ "):
+        following = _line(lines, at + 1)
+        return following.startswith(b"@@") and bool(_PATH_LIKE.match(line))
+    return bool(_SIGNATURE.match(line)) and _ends_mail(lines, at)
+
+
+def _is_pair(lines: Sequence[bytes], at: int) -> bool:
+    """`--- x` here is a file header, and not a removed line that begins with `-- `."""
+    following = _line(lines, at + 1)
+    if following.startswith(b"+++ "):
+        if _line(lines, at + 2).startswith(b"@@"):
+            return True
+        return bool(_PATH_LIKE.match(lines[at]) and _PATH_LIKE.match(following))
+    return following.startswith(b"@@") and bool(_PATH_LIKE.match(lines[at]))
+
+
+def _starts_file(lines: Sequence[bytes], at: int) -> bool:
+    """A header pair with its first hunk, which no counted body can contain."""
+    return _line(lines, at + 2).startswith(b"@@") and _is_pair(lines, at)
+
+
+def _ends_mail(lines: Sequence[bytes], at: int) -> bool:
+    """`-- ` closes a mail: a version number at most follows."""
+    rest = [line for line in lines[at + 1 : at + 4] if line.strip()]
+    return not rest or bool(re.match(rb"\d+\.\d+", rest[0]))
+
+
+def _line(lines: Sequence[bytes], at: int) -> bytes:
+    return lines[at] if at < len(lines) else b""
+
+
+def _read_counted(body: Body, lines: Sequence[bytes], olds: int, news: int) -> None:
+    """Read as many old and new lines as the header promises, unless something else begins."""
+    at, total = body.end, len(lines)
+    marks, texts = body.marks, body.texts
+    while (olds > 0 or news > 0) and at < total:
+        line = lines[at]
+        first = line[:1]
+        if first == b" ":
+            olds -= 1
+            news -= 1
+            marks.append(KEEP)
+        elif first == b"+":
+            if line.startswith(b"+++ ") and ends_body(lines, at):
+                break
+            news -= 1
+            marks.append(ADD)
+        elif first == b"-":
+            if line.startswith(b"--- ") and _starts_file(lines, at):
+                break
+            olds -= 1
+            marks.append(CUT)
+        elif first == b"\\" and _NO_NEWLINE.match(line):
+            body.unended.append(len(marks) - 1)
+            at += 1
+            continue
+        elif not first or line == b"\r":
+            olds -= 1
+            news -= 1
+            marks.append(KEEP)
+            texts.append(line)
+            at += 1
+            continue
+        else:
+            if ends_body(lines, at):
+                break
+            olds -= 1
+            news -= 1
+            marks.append(BARE)
+            texts.append(line)
+            at += 1
+            continue
+        texts.append(line[1:])
+        at += 1
+    while at < total and _NO_NEWLINE.match(lines[at]):
+        body.unended.append(len(marks) - 1)
+        at += 1
+    body.end = at
+
+
+def _goes_on(lines: Sequence[bytes], at: int) -> bool:
+    """After the counted lines come more that belong to the hunk: its counts were wrong."""
+    total = len(lines)
+    blank = at
+    while blank < total and not lines[blank].strip():
+        blank += 1
+    if blank == total or ends_body(lines, blank) or _SIGNATURE.match(lines[blank]):
+        return False
+    if blank == at:
+        return lines[at][:1] in _MARKED
+    rest: list[bytes] = []
+    for index in range(blank, total):
+        if ends_body(lines, index):
+            break
+        rest.append(lines[index])
+    return all(line[:1] in (b"", *_MARKED) for line in rest) and any(
+        line[:1] == b" " and line.strip() for line in rest
+    )
+
+
+def _read_on(body: Body, lines: Sequence[bytes]) -> None:
+    """Read everything up to whatever begins next."""
+    at = body.end
+    while at < len(lines) and not ends_body(lines, at):
+        line = lines[at]
+        at += 1
+        if _NO_NEWLINE.match(line):
+            body.unended.append(len(body.marks) - 1)
+            continue
+        if line[:1] in _MARKED:
+            body.marks.append(line[0])
+            body.texts.append(line[1:])
+        else:
+            body.marks.append(KEEP if not line.strip() else BARE)
+            body.texts.append(line)
+    body.end = at
+
+
+def _drop_tail(body: Body) -> None:
+    """Empty lines at the end, and prose behind an empty line, are not part of the hunk."""
+    size = len(body.marks)
+    soft = size
+    while soft and _is_soft(body, soft - 1):
+        soft -= 1
+    cut = next((i for i in range(soft, size) if not body.texts[i].strip()), size)
+    del body.marks[cut:]
+    del body.texts[cut:]
+
+
+def _is_soft(body: Body, index: int) -> bool:
+    return body.marks[index] == BARE or (body.marks[index] == KEEP and not body.texts[index])
+
+
+def _settle_ends(body: Body) -> None:
+    """Tell the real ends of file from stray "No newline" lines."""
+    last_old = max((i for i, m in enumerate(body.marks) if m != ADD), default=-1)
+    last_new = max((i for i, m in enumerate(body.marks) if m != CUT), default=-1)
+    for index in body.unended:
+        mark = body.marks[index] if 0 <= index < len(body.marks) else None
+        if mark is not None and mark != ADD and index == last_old:
+            body.old_unended = True
+        if mark is not None and mark != CUT and index == last_new:
+            body.new_unended = True

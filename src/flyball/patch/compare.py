@@ -1,0 +1,160 @@
+"""Comparing two lists of lines: which runs of one became which runs of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_CHAIN = 64
+"""A line that occurs more often than this says nothing about where things belong."""
+_EFFORT = 400
+"""How many differing lines are aligned among such lines before a run counts as rewritten."""
+
+
+class Run(NamedTuple):
+    """Lines `old_at:old_end` became lines `new_at:new_end`."""
+
+    old_at: int
+    old_end: int
+    new_at: int
+    new_end: int
+
+
+def keep_ends(data: bytes) -> list[bytes]:
+    """The lines of a file, each with its newline."""
+    lines = [line + b"\n" for line in data.split(b"\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
+
+
+def compare(old: Sequence[bytes], new: Sequence[bytes]) -> list[Run]:
+    """The runs that differ, in order, each slid down as far as it goes."""
+    names: dict[bytes, int] = {}
+    a = [names.setdefault(line, len(names)) for line in old]
+    b = [names.setdefault(line, len(names)) for line in new]
+    return _slide(_join(_differing(a, b)), a, b)
+
+
+def _differing(a: list[int], b: list[int]) -> list[Run]:
+    """Split at the rarest, then longest, common run, and again on both sides of it."""
+    found: list[Run] = []
+    todo = [Run(0, len(a), 0, len(b))]
+    while todo:
+        run = _trim(a, b, todo.pop())
+        if run.old_at == run.old_end or run.new_at == run.new_end:
+            if run.old_at < run.old_end or run.new_at < run.new_end:
+                found.append(run)
+            continue
+        anchor, crowded = _anchor(a, b, run)
+        if anchor is None:
+            found += _align(a, b, run) if crowded else [run]
+            continue
+        todo.append(Run(run.old_at, anchor.old_at, run.new_at, anchor.new_at))
+        todo.append(Run(anchor.old_end, run.old_end, anchor.new_end, run.new_end))
+    return sorted(found)
+
+
+def _trim(a: list[int], b: list[int], run: Run) -> Run:
+    """Leave out what both sides have in common at either end."""
+    i, i_end, j, j_end = run
+    while i < i_end and j < j_end and a[i] == b[j]:
+        i, j = i + 1, j + 1
+    while i < i_end and j < j_end and a[i_end - 1] == b[j_end - 1]:
+        i_end, j_end = i_end - 1, j_end - 1
+    return Run(i, i_end, j, j_end)
+
+
+def _anchor(a: list[int], b: list[int], run: Run) -> tuple[Run | None, bool]:
+    """The common run with the rarest line; also whether only crowded lines are in common."""
+    places: dict[int, list[int]] = {}
+    for i in range(run.old_at, run.old_end):
+        places.setdefault(a[i], []).append(i)
+    best: Run | None = None
+    rarest, crowded = _CHAIN + 1, False
+    j = run.new_at
+    while j < run.new_end:
+        step = j + 1
+        spots = places.get(b[j], ())
+        if len(spots) > _CHAIN:
+            crowded = True
+        elif len(spots) <= rarest:
+            done = run.old_at
+            for i in spots:
+                if i < done:
+                    continue
+                common = _extend(a, b, run, i, j)
+                rare = min(len(places[a[k]]) for k in range(common.old_at, common.old_end))
+                longer = best is None or common.old_end - common.old_at > best.old_end - best.old_at
+                if longer or rare < rarest:
+                    best, rarest = common, rare
+                done = common.old_end
+                step = max(step, common.new_end)
+        j = step
+    return best, crowded
+
+
+def _extend(a: list[int], b: list[int], run: Run, i: int, j: int) -> Run:
+    """The whole common run around one common line."""
+    i_end, j_end = i + 1, j + 1
+    while i > run.old_at and j > run.new_at and a[i - 1] == b[j - 1]:
+        i, j = i - 1, j - 1
+    while i_end < run.old_end and j_end < run.new_end and a[i_end] == b[j_end]:
+        i_end, j_end = i_end + 1, j_end + 1
+    return Run(i, i_end, j, j_end)
+
+
+def _align(a: list[int], b: list[int], run: Run) -> list[Run]:
+    """The shortest edit between two runs of crowded lines, or the whole run if that is long."""
+    old, new = a[run.old_at : run.old_end], b[run.new_at : run.new_end]
+    reach, trail = {1: 0}, list[dict[int, int]]()
+    for effort in range(min(_EFFORT, len(old) + len(new)) + 1):
+        trail.append(dict(reach))
+        for k in range(-effort, effort + 1, 2):
+            down = k == -effort or (k != effort and reach[k - 1] < reach[k + 1])
+            x = reach[k + 1] if down else reach[k - 1] + 1
+            while x < len(old) and x - k < len(new) and old[x] == new[x - k]:
+                x += 1
+            reach[k] = x
+            if x >= len(old) and x - k >= len(new):
+                return _retrace(trail, run, len(old), len(new))
+    return [run]
+
+
+def _retrace(trail: list[dict[int, int]], run: Run, x: int, y: int) -> list[Run]:
+    """The edits of a shortest path, read backwards from its end."""
+    edits: list[Run] = []
+    for effort in range(len(trail) - 1, 0, -1):
+        reach, k = trail[effort], x - y
+        down = k == -effort or (k != effort and reach[k - 1] < reach[k + 1])
+        x = reach[k + 1] if down else reach[k - 1]
+        y = x - (k + 1 if down else k - 1)
+        i, j = run.old_at + x, run.new_at + y
+        edits.append(Run(i, i, j, j + 1) if down else Run(i, i + 1, j, j))
+    return edits[::-1]
+
+
+def _join(runs: list[Run]) -> list[Run]:
+    """Make one of runs that touch."""
+    joined: list[Run] = []
+    for run in runs:
+        if joined and joined[-1].old_end == run.old_at and joined[-1].new_end == run.new_at:
+            joined[-1] = Run(joined[-1].old_at, run.old_end, joined[-1].new_at, run.new_end)
+        else:
+            joined.append(run)
+    return joined
+
+
+def _slide(runs: list[Run], a: list[int], b: list[int]) -> list[Run]:
+    """Move pure additions and removals down as far as equal lines let them, joining on the way."""
+    slid: list[Run] = []
+    for run in reversed(runs):
+        limit = slid[-1].old_at if slid else len(a)
+        i, i_end, j, j_end = run
+        if i == i_end:
+            while i_end < limit and b[j] == b[j_end]:
+                i, i_end, j, j_end = i + 1, i_end + 1, j + 1, j_end + 1
+        elif j == j_end:
+            while i_end < limit and a[i] == a[i_end]:
+                i, i_end, j, j_end = i + 1, i_end + 1, j + 1, j_end + 1
+        slid.append(Run(i, i_end, j, j_end))
+    return _join(slid[::-1])

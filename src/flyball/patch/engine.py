@@ -1,0 +1,88 @@
+"""One diff against many files: all of it in memory, all of it or nothing."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+from flyball.patch.hunk import Section
+from flyball.patch.parse import parse
+from flyball.patch.path import objection
+from flyball.patch.result import Change, Code, PatchResult, Refusal
+from flyball.patch.revise import Options, revise
+
+
+def apply_diff(
+    files: Mapping[str, bytes],
+    diff: str,
+    *,
+    base: Mapping[str, bytes] | None = None,
+    fuzz: int = 0,
+    max_offset: int = 200,
+    keep_regions: bool = True,
+    partial: bool = False,
+) -> PatchResult:
+    """Apply a diff to files held in memory; a refusal leaves every byte as it was.
+
+    `base` is what the diff's writer had read, where that is known: the edit is then made on it and
+    merged with what is there now.
+    """
+    options = Options(fuzz, max_offset, keep_regions, partial)
+    parsed = parse(diff)
+    changes: list[Change] = []
+    errors: list[Refusal] = []
+    warnings = list(parsed.warnings)
+    if parsed.fault:
+        errors.append(Refusal(parsed.fault.code, parsed.fault.message))
+    else:
+        for path, sections in _by_path(files, parsed.sections).items():
+            refusal = _objection(files, path, sections)
+            if refusal:
+                errors.append(refusal)
+                continue
+            revision = revise(path, files.get(path), sections, (base or {}).get(path), options)
+            errors += revision.errors
+            warnings += revision.warnings
+            if revision.change:
+                changes.append(revision.change)
+    if not changes and not errors:
+        errors.append(
+            Refusal(Code.NOT_A_DIFF, "The diff changes nothing: no line is added or removed.")
+        )
+    if errors and (not partial or not changes):
+        return PatchResult(False, dict(files), (), tuple(warnings), tuple(errors))
+    after: dict[str, bytes | None] = dict(files)
+    for change in changes:
+        after[change.path] = change.after
+    return PatchResult(True, after, tuple(changes), tuple(warnings), tuple(errors))
+
+
+def touched_paths(diff: str) -> tuple[str, ...]:
+    """Every path a diff may mean, for judging them before it is applied."""
+    named = [path for section in parse(diff).sections for path in section.paths]
+    return tuple(dict.fromkeys(named))
+
+
+def _by_path(files: Mapping[str, bytes], sections: tuple[Section, ...]) -> dict[str, list[Section]]:
+    """The sections of each file, in the order of their first appearance."""
+    grouped: dict[str, list[Section]] = {}
+    for section in sections:
+        path = next((p for p in section.paths if p in files), section.paths[0])
+        grouped.setdefault(path, []).append(section)
+    return grouped
+
+
+def _objection(files: Mapping[str, bytes], path: str, sections: list[Section]) -> Refusal | None:
+    """What is wrong with a file's part of the diff before any line of it is looked at."""
+    why = objection(path)
+    if why:
+        return Refusal(Code.PATH_FORBIDDEN, f"{path or 'The path'} {why}.", path)
+    fault = next((section.fault for section in sections if section.fault), None)
+    if fault:
+        return Refusal(fault.code, f"{path}: {fault.message}", path)
+    if path not in files and not any(section.creates for section in sections):
+        near = difflib.get_close_matches(path, files, 1)
+        if near and not all(h.span and h.span.old_count == 0 for h in sections[0].hunks):
+            message = f"{path}: there is no such file. Did you mean {near[0]}?"
+            return Refusal(Code.FILE_MISSING, message, path)
+    return None

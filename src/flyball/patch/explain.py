@@ -1,0 +1,82 @@
+"""Turning a miss into a sentence that says what to change in the diff."""
+
+from __future__ import annotations
+
+from flyball.patch.diagnose import Finding, diagnose, show
+from flyball.patch.hunk import Hunk
+from flyball.patch.locate import Miss
+from flyball.patch.result import Code, Refusal
+from flyball.patch.text import Text
+
+_SHOWN = 5
+
+
+def explain(path: str, hunk: Hunk, miss: Miss, text: Text) -> Refusal:
+    """The refusal of one hunk."""
+    if miss.code is Code.NO_MATCH:
+        finding = diagnose(path, hunk, text)
+    else:
+        finding = Finding(miss.code, _sentence(hunk, miss))
+    return Refusal(
+        code=finding.code,
+        message=f"{path}, hunk {hunk.number}: {finding.sentence}",
+        path=path,
+        hunk=hunk.number,
+        lines=finding.lines or miss.lines,
+        nearest=finding.nearest,
+        proposal=finding.proposal,
+    )
+
+
+def _sentence(hunk: Hunk, miss: Miss) -> str:
+    match miss.code:
+        case Code.AMBIGUOUS:
+            return (
+                f"the text to replace occurs at lines {_listed(miss.lines)}. Include more of the "
+                "unchanged lines around it, or state its line in the @@ header."
+            )
+        case Code.WEAK_CONTEXT:
+            return _weak(hunk)
+        case Code.ALREADY_APPLIED:
+            return (
+                f"the file already reads as this hunk wants (line {miss.lines[0]}). "
+                "Leave the hunk out."
+            )
+        case Code.TRUNCATED:
+            missing = max(hunk.missing)
+            return (
+                "the diff stops in the middle of it; its header promises "
+                f"{missing} more line{'s' * (missing != 1)}. Send it whole."
+            )
+        case Code.PLACEHOLDER:
+            return (
+                f"{show(miss.what)} stands for code that is not written out. Write the real "
+                "lines, or end the hunk before them and begin another with @@ after them."
+            )
+        case Code.OFFSET_EXCEEDED:
+            return (
+                f"the text is at line {miss.lines[0]}, {abs(miss.offset)} lines from where the @@ "
+                "header says. Correct the header's line number, or allow a larger max_offset."
+            )
+        case _:
+            return (
+                f"it changes lines that hunk {miss.lines[0]} also changes or shows as unchanged. "
+                "Write the two as one hunk."
+            )
+
+
+def _weak(hunk: Hunk) -> str:
+    if not hunk.old:
+        return (
+            "it adds lines without saying where. Put two or three unchanged lines of the file "
+            "before and after them."
+        )
+    return (
+        "its unchanged and removed lines hold too few letters and digits to tell the place. "
+        "Include neighbouring lines that do."
+    )
+
+
+def _listed(lines: tuple[int, ...]) -> str:
+    more = f" and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
+    return ", ".join(map(str, lines[:_SHOWN])) + more

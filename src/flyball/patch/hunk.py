@@ -1,0 +1,93 @@
+"""The values a diff is read into: sections (one file each) and their hunks."""
+
+from __future__ import annotations
+
+import msgspec
+
+from flyball.patch.result import Code
+
+KEEP, CUT, ADD, BARE = b" "[0], b"-"[0], b"+"[0], b"?"[0]
+"""The marks of a hunk's lines. A bare line had no mark at all; it may be context that lost it."""
+
+
+class Span(msgspec.Struct, frozen=True):
+    """The numbers between two `@@`: where a hunk says it belongs."""
+
+    old_start: int
+    old_count: int
+    new_start: int
+    new_count: int
+
+    @property
+    def old_index(self) -> int:
+        """The stated place as a 0-based line of the old file."""
+        return self.old_start - 1 if self.old_count else self.old_start
+
+    @property
+    def new_index(self) -> int:
+        """The stated place as a 0-based line of the new file."""
+        return self.new_start - 1 if self.new_count else self.new_start
+
+
+class Hunk(msgspec.Struct, frozen=True):
+    """One place of an edit: marked lines, and what the header said about them."""
+
+    number: int
+    line: int
+    span: Span | None
+    marks: bytes
+    texts: list[bytes]
+    old_unended: bool = False
+    new_unended: bool = False
+    missing: tuple[int, int] = (0, 0)
+    """How many old and new lines the header promises beyond what is there (negative: too few)."""
+    is_last: bool = False
+    is_cut: bool = False
+    """The diff's text ends inside this hunk's last line."""
+
+    @property
+    def old(self) -> list[bytes]:
+        """The lines that must be in the file."""
+        return [t for m, t in zip(self.marks, self.texts, strict=True) if m != ADD]
+
+    @property
+    def new(self) -> list[bytes]:
+        """The lines that stand there afterwards."""
+        return [t for m, t in zip(self.marks, self.texts, strict=True) if m != CUT]
+
+    @property
+    def agrees(self) -> bool:
+        """The header's counts are those of the body."""
+        return self.span is not None and self.missing == (0, 0)
+
+    @property
+    def changes(self) -> bool:
+        """There is at least one line to add or remove."""
+        return ADD in self.marks or CUT in self.marks
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """Something about a section, or the whole text, that refuses it before any matching."""
+
+    code: Code
+    message: str
+
+
+class Section(msgspec.Struct, frozen=True):
+    """What a diff says about one file."""
+
+    line: int
+    paths: tuple[str, ...]
+    """The names the file may go by, likeliest first."""
+    hunks: tuple[Hunk, ...]
+    creates: bool = False
+    deletes: bool = False
+    fault: Fault | None = None
+
+
+class Parsed(msgspec.Struct, frozen=True):
+    """A diff, read."""
+
+    sections: tuple[Section, ...]
+    fault: Fault | None = None
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,198 @@
+"""Finding the place a hunk belongs to: the match ladder, without any similarity score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+
+import msgspec
+
+from flyball.patch.hunk import ADD, BARE, CUT, KEEP, Hunk
+from flyball.patch.result import Code
+from flyball.patch.text import Text
+
+STRONG = 4
+"""How many letters and digits text must have to be recognised without a line number."""
+
+
+class Level(IntEnum):
+    """How closely the file's lines are those of the hunk."""
+
+    EXACT = 0
+    TRAILING = 1
+    SHIFTED = 2
+
+    @property
+    def label(self) -> str:
+        """The level in words."""
+        return ("exact", "trailing white space ignored", "context without its leading space")[self]
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """Where a hunk belongs, and how that was found out."""
+
+    at: int
+    level: Level = Level.EXACT
+    lead: int = 0
+    """Context lines dropped at the start, for fuzz."""
+    trail: int = 0
+    offset: int = 0
+
+
+class Miss(msgspec.Struct, frozen=True):
+    """Why a hunk has no place."""
+
+    code: Code
+    lines: tuple[int, ...] = ()
+    offset: int = 0
+    what: bytes = b""
+
+
+class Block:
+    """The old lines of a hunk as they are looked for, with some outer context left away."""
+
+    def __init__(self, hunk: Hunk, lead: int = 0, trail: int = 0) -> None:
+        old = hunk.old
+        self.hunk = hunk
+        self.lead = lead
+        self.trail = trail
+        self.lines = old[lead : len(old) - trail]
+        self.has_bare = BARE in hunk.marks
+
+    def marks(self) -> list[int]:
+        """The marks of the lines looked for."""
+        marks = [m for m in self.hunk.marks if m != ADD]
+        return marks[self.lead : len(marks) - self.trail]
+
+    def loose(self) -> list[bytes]:
+        """The lines without trailing white space."""
+        return [line.rstrip() for line in self.lines]
+
+    def shifted(self) -> list[tuple[bytes, ...]]:
+        """What each line may be if context lost the space in front of it."""
+        found: list[tuple[bytes, ...]] = []
+        for mark, line in zip(self.marks(), self.lines, strict=True):
+            plain = line.rstrip()
+            found.append((plain, (b" " + line).rstrip()) if mark == KEEP else (plain,))
+        return found
+
+    def fits(self, text: Text, at: int) -> Level | None:
+        """The closest level on which the block stands at this place."""
+        end = at + len(self.lines)
+        if at < 0 or end > len(text.lines) or not self.may_stand(text, at):
+            return None
+        if not self.has_bare:
+            if text.lines[at:end] == self.lines:
+                return Level.EXACT
+            if [line.rstrip() for line in text.lines[at:end]] == self.loose():
+                return Level.TRAILING
+        return Level.SHIFTED if text.stands_any(self.shifted(), at) else None
+
+    def may_stand(self, text: Text, at: int) -> bool:
+        """A hunk that speaks of the end of the file belongs there."""
+        hunk = self.hunk
+        if not (hunk.old_unended or hunk.new_unended) or hunk.marks[-1] == KEEP or self.trail:
+            return True
+        return at + len(self.lines) == len(text.lines)
+
+    def everywhere(self, text: Text, level: Level) -> list[int]:
+        """All places where the block stands on one level."""
+        search: Callable[[], list[int]] = {
+            Level.EXACT: lambda: [] if self.has_bare else text.find(self.lines),
+            Level.TRAILING: lambda: [] if self.has_bare else text.find_loose(self.loose()),
+            Level.SHIFTED: lambda: text.find_any(self.shifted()),
+        }[level]
+        return [at for at in search() if self.may_stand(text, at)]
+
+    def is_strong(self, text: Text) -> bool:
+        """There are letters and digits enough to recognise the place by, or it is all there is."""
+        if len(self.lines) == len(text.lines):
+            return True
+        seen = 0
+        for line in self.lines:
+            seen += sum(c > 127 or chr(c).isalnum() for c in line)
+            if seen >= STRONG:
+                return True
+        return False
+
+
+def locate(
+    text: Text, hunk: Hunk, stated: int | None, *, fuzz: int, max_offset: int
+) -> Spot | Miss:
+    """Find a hunk's place; `stated` is where its numbers put it, if they can be believed."""
+    block = Block(hunk)
+    if not block.lines:
+        return Spot(0) if not text.lines else Miss(Code.WEAK_CONTEXT)
+    if stated is not None:
+        level = block.fits(text, stated)
+        if level is not None:
+            if repeats(text, hunk, stated):
+                return Miss(Code.ALREADY_APPLIED, (stated + 1,))
+            return Spot(stated, level)
+    found = _unique(text, block, stated, max_offset)
+    context = outer_context(hunk)
+    for dropped in range(1, fuzz + 1):
+        if found is not None:
+            break
+        lead, trail = min(dropped, context[0]), min(dropped, context[1])
+        found = _unique(text, Block(hunk, lead, trail), stated, max_offset)
+    if isinstance(found, Miss):
+        return found
+    if places := applied_at(text, hunk):
+        return Miss(Code.ALREADY_APPLIED, tuple(p + 1 for p in places))
+    return found or Miss(Code.NO_MATCH)
+
+
+def _unique(text: Text, block: Block, stated: int | None, max_offset: int) -> Spot | Miss | None:
+    """The only place in the whole file where the block stands, on the first level that has any."""
+    if not block.lines:
+        return None
+    for level in Level:
+        places = block.everywhere(text, level)
+        if len(places) > 1:
+            return Miss(Code.AMBIGUOUS, tuple(p + 1 for p in places))
+        if places:
+            at = places[0]
+            offset = 0 if stated is None else at - block.lead - stated
+            if not block.is_strong(text):
+                return Miss(Code.WEAK_CONTEXT, (at + 1,))
+            if abs(offset) > max_offset:
+                return Miss(Code.OFFSET_EXCEEDED, (at + 1,), offset)
+            if repeats(text, block.hunk, at - block.lead):
+                return Miss(Code.ALREADY_APPLIED, (at + 1,))
+            return Spot(at, level, block.lead, block.trail, offset)
+    return None
+
+
+def outer_context(hunk: Hunk) -> tuple[int, int]:
+    """How many context lines a hunk has before its first and after its last change."""
+    marks = hunk.marks
+    lead = next((i for i, m in enumerate(marks) if m in (ADD, CUT)), len(marks))
+    trail = next((i for i, m in enumerate(reversed(marks)) if m in (ADD, CUT)), len(marks))
+    return lead, trail
+
+
+def repeats(text: Text, hunk: Hunk, at: int) -> bool:
+    """A hunk that adds at its edge would add again what already stands beside it."""
+    lead, trail = outer_context(hunk)
+    marks, texts = hunk.marks, hunk.texts
+    if not trail and marks[-1] == ADD:
+        size = len(marks) - len(bytes(marks).rstrip(b"+"))
+        added = [t.rstrip() for t in texts[-size:]]
+        end = at + len(hunk.old)
+        if [t.rstrip() for t in text.lines[end : end + size]] == added:
+            return True
+    if not lead and marks[0] == ADD:
+        size = len(marks) - len(bytes(marks).lstrip(b"+"))
+        added = [t.rstrip() for t in texts[:size]]
+        if at >= size and [t.rstrip() for t in text.lines[at - size : at]] == added:
+            return True
+    return False
+
+
+def applied_at(text: Text, hunk: Hunk) -> list[int]:
+    """Where the lines that the hunk wants already stand."""
+    new = [line.rstrip() for line in hunk.new]
+    if not new or new == [line.rstrip() for line in hunk.old]:
+        return []
+    return text.find_loose(new)

@@ -1,0 +1,254 @@
+"""Reading a diff, however it was dressed up: sections, hunks, and what refuses it outright."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from flyball.patch.body import Body, ends_body, read_body
+from flyball.patch.hunk import Fault, Hunk, Parsed, Section, Span
+from flyball.patch.path import NULL, candidates, git_names, header_name
+from flyball.patch.result import Code
+
+EXAMPLE = "--- a/src/app.py\n+++ b/src/app.py\n@@ -1,3 +1,3 @@"
+
+_SPAN = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_FOREIGN = {
+    b"*** Begin Patch": "the *** Begin Patch format",
+    b"*** Update File:": "the *** Begin Patch format",
+    b"*** Add File:": "the *** Begin Patch format",
+    b"*** Delete File:": "the *** Begin Patch format",
+    b"<<<<<<< SEARCH": "SEARCH/REPLACE blocks",
+    b"@@@ ": "a combined merge diff",
+}
+_OTHER_KINDS = (
+    (re.compile(rb"^\*\*\* \d+(,\d+)? \*\*\*\*", re.MULTILINE), "a context diff"),
+    (
+        re.compile(rb"^\d+(,\d+)?[acd]\d+(,\d+)?\r?\n[<>] ", re.MULTILINE),
+        "a normal diff",
+    ),
+    (re.compile(rb"^<<<<<<< |^>>>>>>> ", re.MULTILINE), "conflict markers"),
+)
+_MODE = re.compile(rb"(old mode|new mode|new file mode|deleted file mode) (\d{6})")
+_MOVED = (b"rename from ", b"rename to ", b"copy from ", b"copy to ")
+
+
+def parse(diff: str) -> Parsed:
+    """Read every section of a diff; nothing in it is judged against any file yet."""
+    try:
+        data = diff.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        data = diff.encode("utf-8", "surrogatepass")
+    reader = _Reader(data.removeprefix(b"\xef\xbb\xbf"))
+    reader.read()
+    return reader.parsed()
+
+
+class _Draft(msgspec.Struct):
+    """A section while it is being read."""
+
+    line: int
+    git: tuple[str, str] | None = None
+    old: str = ""
+    new: str = ""
+    named: bool = False
+    crlf: bool = False
+    creates: bool = False
+    deletes: bool = False
+    fault: Fault | None = None
+    hunks: list[Hunk] = msgspec.field(default_factory=list[Hunk])
+
+
+class _Reader:
+    """Walks over a diff's lines once."""
+
+    def __init__(self, data: bytes) -> None:
+        self.ended = data.endswith(b"\n")
+        self.data = data
+        self.lines = data.split(b"\n")
+        if self.ended:
+            self.lines.pop()
+        self.at = 0
+        self.drafts: list[_Draft] = []
+        self.current: _Draft | None = None
+        self.fault: Fault | None = None
+        self.warnings: list[str] = []
+
+    def read(self) -> None:
+        """Go through all lines; every step consumes at least one."""
+        while self.at < len(self.lines) and self.fault is None:
+            line = self.lines[self.at]
+            if line.startswith(b"@@"):
+                self._hunk(line)
+            elif line.startswith(b"diff --git "):
+                self._begin(git_names(line[11:]))
+                self.at += 1
+            elif line.startswith((b"--- ", b"+++ ")) and self._header(line):
+                self._implied_hunk()
+            else:
+                self._aside(line)
+                self.at += 1
+
+    def parsed(self) -> Parsed:
+        """Everything that was read."""
+        sections = [_section(d) for d in self.drafts if d.named or d.git or d.hunks]
+        if sections and not self.fault:
+            sections[-1] = _judge_end(sections[-1], ended=self.ended)
+        fault = self.fault or (None if sections else self._nothing())
+        return Parsed(tuple(sections), fault, tuple(self.warnings))
+
+    def _begin(self, git: tuple[str, str] | None = None) -> _Draft:
+        self.current = _Draft(line=self.at + 1, git=git)
+        self.drafts.append(self.current)
+        return self.current
+
+    def _header(self, line: bytes) -> bool:
+        """Take a `---`/`+++` pair, or one of them alone before a hunk."""
+        following = self.lines[self.at + 1] if self.at + 1 < len(self.lines) else b""
+        pair = line.startswith(b"--- ") and following.startswith(b"+++ ")
+        if not pair and not following.startswith(b"@@") and not self._is_alone(line, following):
+            return False
+        draft = self.current
+        if draft is None or draft.named or draft.hunks:
+            draft = self._begin()
+        draft.named = True
+        draft.crlf = line.endswith(b"\r")
+        for part in (line, following) if pair else (line,):
+            name = header_name(part[4:])
+            draft.old, draft.new = (name, draft.new) if part[0] == 45 else (draft.old, name)
+        self.at += 2 if pair else 1
+        return True
+
+    def _is_alone(self, line: bytes, following: bytes) -> bool:
+        """A single header line directly above marked lines, with a name that is surely a path."""
+        return line[4:6] in (b"a/", b"b/") and following[:1] in (b" ", b"+", b"-")
+
+    def _implied_hunk(self) -> None:
+        """Lines right under a header without any `@@` are one hunk."""
+        if self.at < len(self.lines):
+            line = self.lines[self.at]
+            if line[:1] in (b" ", b"+", b"-") and not ends_body(self.lines, self.at):
+                self._take(None)
+
+    def _hunk(self, line: bytes) -> None:
+        if self.current is None:
+            self._aside(line)
+            self.fault = self.fault or Fault(
+                Code.NOT_A_DIFF,
+                f"Line {self.at + 1} of the diff starts a hunk, but no file is named above it. "
+                "Put '--- a/PATH' and '+++ b/PATH' before the first @@.",
+            )
+            return
+        match = _SPAN.match(line)
+        span = None
+        if match:
+            old, olds, new, news = match.groups()
+            span = Span(int(old), int(olds or 1), int(new), int(news or 1))
+        self.at += 1
+        self._take(span)
+
+    def _take(self, span: Span | None) -> None:
+        draft = self.current
+        assert draft is not None
+        body: Body = read_body(self.lines, self.at, span, crlf=draft.crlf)
+        draft.hunks.append(
+            Hunk(
+                number=len(draft.hunks) + 1,
+                line=self.at + (1 if span is None else 0),
+                span=span,
+                marks=bytes(body.marks),
+                texts=body.texts,
+                old_unended=body.old_unended,
+                new_unended=body.new_unended,
+                missing=body.missing,
+                is_cut=body.end == len(self.lines) and not self.ended,
+            )
+        )
+        self.warnings += body.warnings
+        self.at = body.end
+
+    def _aside(self, line: bytes) -> None:
+        """Lines between hunks: extended headers, foreign formats, prose."""
+        for start, name in _FOREIGN.items():
+            if line.startswith(start):
+                self.fault = _foreign(name)
+                return
+        draft = self.current
+        if draft is None or draft.hunks:
+            return
+        mode = _MODE.match(line)
+        if mode:
+            _take_mode(draft, mode[1], mode[2])
+        elif line.startswith(_MOVED):
+            draft.fault = Fault(
+                Code.NOT_A_DIFF,
+                "A diff here edits text; it does not rename or copy. "
+                "Delete the old file and add the new one in full.",
+            )
+        elif line.startswith((b"GIT binary patch", b"Binary files ")):
+            draft.fault = Fault(
+                Code.BINARY, "Binary content cannot be edited by a diff. Write the file whole."
+            )
+
+    def _nothing(self) -> Fault:
+        for pattern, name in _OTHER_KINDS:
+            if pattern.search(self.data):
+                return _foreign(name)
+        return Fault(
+            Code.NOT_A_DIFF,
+            f"No unified diff was found in the text. Write one that begins like this:\n{EXAMPLE}",
+        )
+
+
+def _take_mode(draft: _Draft, what: bytes, mode: bytes) -> None:
+    if mode[:3] == b"120" or mode[:3] == b"160":
+        draft.fault = Fault(
+            Code.PATH_FORBIDDEN,
+            "Symbolic links and submodules are not made by a diff. Write a regular file.",
+        )
+    elif what == b"deleted file mode":
+        draft.deletes = True
+    elif what == b"new file mode" and mode == b"100644":
+        draft.creates = True
+    else:
+        draft.fault = Fault(
+            Code.NOT_A_DIFF,
+            "A diff here edits text; it does not set file modes. Leave the mode lines out.",
+        )
+
+
+def _foreign(name: str) -> Fault:
+    return Fault(
+        Code.NOT_A_DIFF,
+        f"This is {name}; a unified diff is wanted. Write it like this:\n{EXAMPLE}",
+    )
+
+
+def _section(draft: _Draft) -> Section:
+    old, new = draft.old, draft.new
+    if draft.git and not (old or new):
+        old, new = draft.git
+    elif draft.git and NULL in (old, new) and not (old and new):
+        old, new = old or draft.git[0], new or draft.git[1]
+    creates = draft.creates or old == NULL
+    deletes = draft.deletes or new == NULL
+    fault = draft.fault
+    before, after = candidates(old, new)
+    if before and after and before != after and not set(before) & set(after):
+        fault = fault or Fault(
+            Code.NOT_A_DIFF,
+            f"The header names two files, {before[0]} and {after[0]}. A diff here does not rename: "
+            "name the same file twice, or /dev/null for a file that is added or deleted.",
+        )
+    paths = tuple(dict.fromkeys(after + before))
+    return Section(draft.line, paths, tuple(draft.hunks), creates, deletes, fault)
+
+
+def _judge_end(section: Section, *, ended: bool) -> Section:
+    """Mark the very last hunk, and notice a section that stops before its first."""
+    if section.hunks:
+        *rest, last = section.hunks
+        last = msgspec.structs.replace(last, is_last=True, is_cut=last.is_cut and not ended)
+        return msgspec.structs.replace(section, hunks=(*rest, last))
+    return section

@@ -1,0 +1,139 @@
+"""What applying a diff yields: the new files, what changed, and why a hunk was refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+
+from flyball.patch.unified import unified_diff
+
+
+class Code(StrEnum):
+    """Why a hunk, a file's part of a diff, or a whole diff was refused."""
+
+    NO_MATCH = "no_match"
+    AMBIGUOUS = "ambiguous"
+    WEAK_CONTEXT = "weak_context"
+    ALREADY_APPLIED = "already_applied"
+    TRUNCATED = "truncated"
+    PLACEHOLDER = "placeholder"
+    OFFSET_EXCEEDED = "offset_exceeded"
+    OVERLAP = "overlap"
+    KEEP_REGION = "keep_region"
+    PATH_FORBIDDEN = "path_forbidden"
+    FILE_EXISTS = "file_exists"
+    FILE_MISSING = "file_missing"
+    BINARY = "binary"
+    NOT_A_DIFF = "not_a_diff"
+
+
+class Refusal(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """One thing that was refused: where, by which code, and a sentence saying how to mend it."""
+
+    code: Code
+    message: str
+    path: str = ""
+    hunk: int = 0
+    """Counted from 1 within the file; 0 when the refusal is not about one hunk."""
+    lines: tuple[int, ...] = ()
+    nearest: str = ""
+    proposal: str = ""
+
+
+class HunkTaken(msgspec.Struct, frozen=True, rename="camel"):
+    """Where a hunk was applied and how it was recognised."""
+
+    hunk: int
+    line: int
+    offset: int
+    how: str
+    fuzz: int = 0
+
+
+class ChangeType(StrEnum):
+    """What became of a file."""
+
+    ADD = "add"
+    MODIFY = "modify"
+    DELETE = "delete"
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One file before and after, with the hunks that brought it there."""
+
+    path: str
+    type: ChangeType
+    before: bytes | None
+    after: bytes | None
+    taken: tuple[HunkTaken, ...] = ()
+    skipped: tuple[int, ...] = ()
+
+    @property
+    def diff(self) -> str:
+        """The change as a git-style diff."""
+        return unified_diff(self.path, self.before, self.after)
+
+    @property
+    def bytes_changed(self) -> int:
+        """How many bytes lie between the first and the last difference, on the longer side."""
+        before, after = self.before or b"", self.after or b""
+        same = _common(before, after)
+        tail = _common(before[same:][::-1], after[same:][::-1])
+        return max(len(before), len(after)) - same - tail
+
+
+class PatchResult(msgspec.Struct, frozen=True):
+    """All files after the diff (None: deleted), or as they were when it was refused."""
+
+    ok: bool
+    files: Mapping[str, bytes | None]
+    changes: tuple[Change, ...] = ()
+    warnings: tuple[str, ...] = ()
+    errors: tuple[Refusal, ...] = ()
+
+    @property
+    def diff(self) -> str:
+        """Everything that changed, as one git-style diff."""
+        return "".join(change.diff for change in self.changes)
+
+    def to_json(self, snapshot: str | None = None) -> dict[str, object]:
+        """The result as plain values, ready for any JSON encoder."""
+        changes = [
+            {
+                "path": change.path,
+                "type": change.type.value,
+                "diff": _printable(change.diff),
+                "appliedHunks": len(change.taken),
+                "skippedHunks": len(change.skipped),
+                "bytesChanged": change.bytes_changed,
+                "hunks": [msgspec.to_builtins(taken) for taken in change.taken],
+            }
+            for change in self.changes
+        ]
+        return {
+            "ok": self.ok,
+            **({"snapshotId": snapshot} if snapshot else {}),
+            "changes": changes,
+            "diff": _printable(self.diff),
+            "warnings": list(self.warnings),
+            "errors": [msgspec.to_builtins(refusal) for refusal in self.errors],
+        }
+
+
+def _printable(text: str) -> str:
+    """Bytes that are not UTF-8 cannot stand in JSON; they are shown as question marks."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _common(left: bytes, right: bytes) -> int:
+    """How many bytes both begin with."""
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

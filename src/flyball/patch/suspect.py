@@ -1,0 +1,83 @@
+"""Hunks that betray, apart from any matching, that something in them is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from flyball.patch.hunk import ADD, CUT, Hunk
+from flyball.patch.locate import Miss, outer_context
+from flyball.patch.result import Code
+from flyball.patch.text import Text
+
+_CONTEXT = 3
+_DOTS = rb"(?:\.{3,}|\xe2\x80\xa6)"
+_STANDS_FOR_MORE = re.compile(
+    rb"\b(existing|rest|unchanged|remain(s|ing|der)?|same|previous|omitted|other|original|elided"
+    rb"|as before)\b",
+    re.IGNORECASE,
+)
+_DRESSING = rb"[\s#/*;%<!\-\"'{(\[>})\]]*"
+_PHRASE = re.compile(_DRESSING + _DOTS + rb"?[\w\s,'/\-]*?" + _DOTS + rb"?" + _DRESSING)
+_ONLY_DOTS = re.compile(_DRESSING + _DOTS + _DRESSING)
+_SPOKEN = re.compile(
+    rb"\W*(the )?(rest|remainder) of (the |this )?(code|file|function|method|class|module)\b"
+    rb"[\w\s]*\b(unchanged|same|here|as (is|before))\W*",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(rb" *(\d+) ?(?:[:|]|\xe2\x86\x92)")
+
+
+def suspicion(hunk: Hunk, text: Text) -> Miss | None:
+    """What is wrong with a hunk as such, or None."""
+    if is_truncated(hunk, text):
+        return Miss(Code.TRUNCATED)
+    for line in placeholders(hunk, only_dots=False):
+        if line.strip() not in {known.strip() for known in text.lines}:
+            return Miss(Code.PLACEHOLDER, what=line)
+    return None
+
+
+def is_truncated(hunk: Hunk, text: Text) -> bool:
+    """The diff's last hunk stops short of what its header promises."""
+    old, new = hunk.missing
+    if not hunk.is_last or hunk.span is None or min(old, new) < 0 or not (old or new):
+        return False
+    if not hunk.changes:
+        return True
+    lead, trail = outer_context(hunk)
+    if trail:
+        return old == new == max(lead, _CONTEXT) - trail
+    if not old:
+        return True
+    olds = [line.rstrip() for line in hunk.old]
+    return text.loose[-len(olds) :] != olds
+
+
+def placeholders(hunk: Hunk, *, only_dots: bool) -> Iterator[bytes]:
+    """Lines that stand for code the writer did not want to repeat."""
+    for mark, line in zip(hunk.marks, hunk.texts, strict=True):
+        if is_placeholder(line) or (only_dots and mark != ADD and _ONLY_DOTS.fullmatch(line)):
+            removed = {t.strip() for m, t in zip(hunk.marks, hunk.texts, strict=True) if m == CUT}
+            if mark == CUT or line.strip() not in removed:
+                yield line
+
+
+def is_placeholder(line: bytes) -> bool:
+    """The whole line is a phrase like `# ... existing code ...`."""
+    has_dots = b"..." in line or b"\xe2\x80\xa6" in line
+    if has_dots and _STANDS_FOR_MORE.search(line) and _PHRASE.fullmatch(line):
+        return True
+    return b" of " in line and bool(_SPOKEN.fullmatch(line))
+
+
+def numbered(lines: list[bytes]) -> list[bytes] | None:
+    """The lines without the line numbers in front of them, if they all have rising ones."""
+    matches = [_NUMBERED.match(line) for line in lines]
+    if len(lines) < 2 or not all(matches):
+        return None
+    numbers = [int(match[1]) for match in matches if match]
+    if any(b - a not in (0, 1) for a, b in pairwise(numbers)):
+        return None
+    return [line[match.end() :] for line, match in zip(lines, matches, strict=True) if match]

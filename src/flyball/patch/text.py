@@ -1,0 +1,89 @@
+"""A file's lines, and finding a block of lines among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+Alternatives = Sequence[tuple[bytes, ...]]
+"""For each line of a block, the texts that would do."""
+
+
+class Text:
+    """The lines of a file without their newlines; everything else in them is left alone."""
+
+    def __init__(self, data: bytes) -> None:
+        self.lines = data.split(b"\n")
+        self.ended = not self.lines[-1]
+        """The last line has its newline (an empty file counts as ended)."""
+        if self.ended:
+            self.lines.pop()
+
+    @cached_property
+    def loose(self) -> list[bytes]:
+        """The lines without trailing white space."""
+        return [line.rstrip() for line in self.lines]
+
+    @cached_property
+    def places(self) -> dict[bytes, list[int]]:
+        """Where each line occurs."""
+        return _index(self.lines)
+
+    @cached_property
+    def loose_places(self) -> dict[bytes, list[int]]:
+        """Where each line occurs, trailing white space aside."""
+        return _index(self.loose)
+
+    @cached_property
+    def is_crlf(self) -> bool:
+        """Most lines end in CRLF."""
+        return 2 * sum(line.endswith(b"\r") for line in self.lines) > len(self.lines) > 0
+
+    def find(self, block: Sequence[bytes]) -> list[int]:
+        """Every place where exactly these lines stand."""
+        return _find(self.lines, self.places, block)
+
+    def find_loose(self, block: Sequence[bytes]) -> list[int]:
+        """Every place where these lines, already without trailing white space, stand."""
+        return _find(self.loose, self.loose_places, block)
+
+    def find_any(self, block: Alternatives) -> list[int]:
+        """Every place where each line is one of its alternatives, trailing white space aside."""
+        places = self.loose_places
+        options = [[p for alt in alts for p in places.get(alt, ())] for alts in block]
+        pivot = min(range(len(block)), key=lambda i: len(options[i]))
+        starts = sorted({p - pivot for p in options[pivot]})
+        return [s for s in starts if self.stands_any(block, s)]
+
+    def stands_any(self, block: Alternatives, at: int) -> bool:
+        """Each line from `at` on is one of its alternatives, trailing white space aside."""
+        if at < 0 or at + len(block) > len(self.lines):
+            return False
+        loose = self.loose
+        return all(loose[at + i] in alts for i, alts in enumerate(block))
+
+
+def _index(lines: Sequence[bytes]) -> dict[bytes, list[int]]:
+    places: dict[bytes, list[int]] = {}
+    for number, line in enumerate(lines):
+        if line in places:
+            places[line].append(number)
+        else:
+            places[line] = [number]
+    return places
+
+
+def _find(
+    lines: Sequence[bytes], places: dict[bytes, list[int]], block: Sequence[bytes]
+) -> list[int]:
+    rarest, pivot = len(lines) + 1, 0
+    for index, line in enumerate(block):
+        count = len(places.get(line, ()))
+        if not count:
+            return []
+        if count < rarest:
+            rarest, pivot = count, index
+    size = len(block)
+    wanted = list(block)
+    starts = (place - pivot for place in places[block[pivot]])
+    return [s for s in starts if s >= 0 and lines[s : s + size] == wanted]
