@@ -1,0 +1,98 @@
+"""Promises of the guards over random stories."""
+
+from __future__ import annotations
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flyball.core.guard import GUARDS, GuardLimits, Level, Memory, Step, remember, trips
+
+LIMITS = GuardLimits()
+KINDS = ("read", "mutate", "verify", "run", "checkpoint", "note", "refused", "monologue")
+few = st.sampled_from(["", "a", "b", "c"])
+
+
+@st.composite
+def any_step(draw: st.DrawFn) -> Step:
+    return Step(
+        call=draw(st.sampled_from(["x", "y", "z"])),
+        outcome=draw(few),
+        kind=draw(st.sampled_from(KINDS)),
+        ok=draw(st.booleans()),
+        tree=draw(few),
+        error=draw(few),
+        failing=draw(few),
+    )
+
+
+stories = st.lists(any_step(), max_size=60)
+
+
+def fold(story: list[Step]) -> Memory:
+    memory = Memory()
+    for step in story:
+        memory = remember(memory, step)
+    return memory
+
+
+@given(stories)
+def test_each_guard_speaks_at_most_once_and_in_order(story: list[Step]):
+    memory = Memory()
+    for step in story:
+        memory = remember(memory, step)
+        guards = [trip.guard for trip in trips(memory, LIMITS)]
+        assert guards == sorted(set(guards), key=GUARDS.index)
+
+
+@given(stories)
+def test_the_memory_is_a_value_that_survives_storage(story: list[Step]):
+    memory = fold(story)
+    stored = msgspec.json.decode(msgspec.json.encode(memory), type=Memory)
+    assert stored == memory
+    assert trips(stored, LIMITS) == trips(memory, LIMITS)
+
+
+@given(stories, any_step())
+def test_five_equal_steps_are_always_stopped(before: list[Step], step: Step):
+    memory = fold(before)
+    levels = []
+    for _ in range(5):
+        memory = remember(memory, step)
+        levels += [trip.level for trip in trips(memory, LIMITS)]
+    assert Level.HARD in levels
+
+
+@given(st.lists(st.sampled_from(["read", "run", "verify"]), min_size=1, max_size=5), st.data())
+def test_a_poll_whose_output_changes_is_never_stopped(kinds: list[str], data: st.DataObject):
+    rounds = data.draw(st.integers(1, 60))
+    memory = Memory()
+    for n in range(rounds):
+        for which, kind in enumerate(kinds):
+            memory = remember(memory, Step(f"poll {which}", f"{n}", kind))  # type: ignore[arg-type]
+            assert trips(memory, LIMITS) == ()
+
+
+@given(st.lists(st.text(min_size=1), unique=True, min_size=1, max_size=80), st.booleans())
+def test_edits_of_many_files_are_never_stopped(files: list[str], has_trees: bool):
+    memory = Memory()
+    for number, file in enumerate(files):
+        tree = f"tree {number}" if has_trees else ""
+        memory = remember(memory, Step(f"edit {file}", "applied", "mutate", tree=tree))
+        assert trips(memory, LIMITS) == ()
+
+
+@given(st.lists(st.sampled_from(["note", "refused", "monologue"]), min_size=80, max_size=80))
+def test_words_without_deeds_come_to_an_end(kinds: list[str]):
+    """Neither costs budget, so the guards alone must end such a run."""
+    memory, stopped = Memory(), False
+    for number, kind in enumerate(kinds):
+        memory = remember(memory, Step(f"call {number}", "", kind))  # type: ignore[arg-type]
+        stopped = stopped or any(t.level is Level.HARD for t in trips(memory, LIMITS))
+    assert stopped
+
+
+@given(st.lists(any_step(), min_size=1, max_size=30))
+def test_the_memory_stays_small(story: list[Step]):
+    long = [msgspec.structs.replace(s, tree=f"{n:040x}") for n, s in enumerate(story * 20)]
+    assert len(msgspec.json.encode(fold(long))) < 8_000
