@@ -46,6 +46,8 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run-started"):
     history: tuple[Turn, ...] = ()
     intent: Intent | None = None
     budget: int | None = None
+    shell: dict[str, str] = {}
+    """What the shell needs to go on with the run in another process; the core ignores it."""
 
     def __post_init__(self) -> None:
         _require("run-started", run=self.run, request=self.request)

@@ -14,6 +14,7 @@ from flyball.engine.station import Station
 from flyball.errors import ToolError
 from flyball.journal.protocol import Intention
 from flyball.tools.protocol import Desk, Form, Result, Tool, bounded
+from flyball.workspace.trees import SnapshotId, TreeHash
 
 WITHOUT_PROCESS = frozenset({"read", "list", "grep", "git_log", "project", "http_probe"})
 """Tools that start nothing of the project's: they cannot change the tree."""
@@ -37,7 +38,8 @@ async def do(
         result, elapsed = await _attempt(tool, form, desk)
         return _returned(station, card, call, result, elapsed, tree=card.tree)
     if intention.is_repeat and station.workspace.has_snapshot(intention.key):
-        if (found := _recover(station, card, call, tool, form, desk, effect.phase)) is not None:
+        found = _recover(station, card, call, tool, form, desk, effect.phase)
+        if found is not None:
             return found
     before = station.workspace.snapshot(intention.key)
     result, elapsed = await _attempt(tool, form, desk._replace(tree=before))
@@ -80,13 +82,13 @@ def _settle(
     call: Call,
     result: Result,
     elapsed: float,
-    before: str,
+    before: SnapshotId,
     phase: Phase,
 ) -> CallReturned:
     """Undo what must not have happened; report what did."""
     workspace = station.workspace
     after = workspace.tree_hash()
-    paths = tuple(change.path for change in workspace.trees.changes(before, after))
+    paths = tuple(change.path for change in workspace.trees.changes(TreeHash(before), after))
     is_half_done = call.access is Access.MUTATE and call.command is None and not result.ok
     if paths and (phase is not Phase.EXECUTE or is_half_done):
         workspace.restore(before)
@@ -132,4 +134,3 @@ def _returned(
         undone=undone,
         snapshot=snapshot,
     )
-

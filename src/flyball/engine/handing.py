@@ -4,6 +4,25 @@ from __future__ import annotations
 
 from flyball.core.handover import HandOver, handover
 from flyball.core.state import CardState, RunState
+from flyball.engine.station import Station
+
+MAX_DIFF = 20_000
+MAP_FILES = 200
+
+
+def injections(card: CardState, station: Station) -> dict[str, str]:
+    """What a template may have put into the opening of a thread."""
+    wanted = card.template.injections
+    found: dict[str, str] = {}
+    if "findings" in wanted or card.remarks:
+        found["findings"] = "\n".join(remark.text for remark in card.remarks if remark.text)
+    if "diff" in wanted or card.is_reviewing:
+        diff = station.workspace.diff(card.base, card.tree) if card.has_changed else b""
+        found["diff"] = diff.decode("utf-8", "replace")[:MAX_DIFF]
+    if "repo_map" in wanted:
+        paths = [path for path, _ in zip(station.root.walk(), range(MAP_FILES), strict=False)]
+        found["repo_map"] = "\n".join(paths)
+    return found
 
 
 def hand_over(run: RunState, card: CardState, reason: str) -> str:

@@ -28,7 +28,6 @@ from flyball.core.event import (
     DriverFailed,
     DriverReplied,
     EvidenceTaken,
-    IntentRead,
     Messaged,
     Noted,
     ThreadReset,
@@ -40,7 +39,7 @@ from flyball.core.state import CardState, RunState
 from flyball.core.thread import SpokenCall
 from flyball.drivers.protocol import Driver
 from flyball.engine.deed import do
-from flyball.engine.handing import hand_over
+from flyball.engine.handing import hand_over, injections
 from flyball.engine.inspection import inspect
 from flyball.engine.reading import read_intent
 from flyball.engine.request import build_request
@@ -90,9 +89,7 @@ class EngineHands:
             case Perform() as effect:
                 return await self._call(state, effect, intention)
             case Inspect() as effect:
-                evidence = await inspect(
-                    self._station, state, self._card(state, effect.card), effect
-                )
+                evidence = await inspect(self._station, self._card(state, effect.card), effect)
                 return EvidenceTaken(card=effect.card, evidence=evidence)
             case ResetThread() as effect:
                 text = hand_over(state, self._card(state, effect.card), effect.reason)
@@ -129,6 +126,7 @@ class EngineHands:
             lines=lines,
             tools=TOOLS,
             advice=self._station.advice(),
+            injections=injections(card, self._station),
             turn=await self._journal.replies(state.run, effect.role),
         )
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from flyball.core.effect import Inspect
 from flyball.core.evidence import (
     AnyEvidence,
@@ -11,27 +13,26 @@ from flyball.core.evidence import (
     SuiteReport,
     WeakeningReport,
 )
-from flyball.core.state import CardState, RunState
-from flyball.core.weakening import weakenings
+from flyball.core.state import CardState
+from flyball.core.weakening import is_test_path, weakenings
 from flyball.engine.station import Station
-from flyball.patch.keep import touched_regions
-from flyball.tools.suite import run_suite
-from flyball.workspace.trees import Changed
+from flyball.tools.files import lost_regions
+from flyball.tools.suite import Ground, run_suite
+from flyball.workspace.paths import Root
+from flyball.workspace.trees import Changed, TreeHash
 
 BINARY = b"\0"
 
 
-async def inspect(
-    station: Station, run: RunState, card: CardState, effect: Inspect
-) -> tuple[AnyEvidence, ...]:
+async def inspect(station: Station, card: CardState, effect: Inspect) -> tuple[AnyEvidence, ...]:
     """Everything Flyball can see for itself about the change between base and tree."""
-    changes = station.workspace.trees.changes(effect.base, effect.tree)
+    changes = station.workspace.trees.changes(TreeHash(effect.base), TreeHash(effect.tree))
     found: list[AnyEvidence] = [
         _weakening(station, card, effect, changes),
         _diff(station, card, effect, changes),
     ]
     if effect.falsify:
-        found.insert(0, await _falsify(station, run, card, effect, changes))
+        found.insert(0, await _falsify(station, card, effect, changes))
     return tuple(found)
 
 
@@ -68,9 +69,8 @@ def _diff(
     for change in changes:
         before = station.workspace.file_at(effect.base, change.path) or b""
         after = station.workspace.file_at(effect.tree, change.path) or b""
-        added, removed = _count(before, after)
-        files.append(FileChange(change.path, change.kind, added, removed))
-        regions += touched_regions(change.path, before, after)
+        files.append(FileChange(change.path, change.kind, change.added, change.removed))
+        regions += lost_regions(change.path, before, after)
         secrets += _secrets(station, change.path, before, after)
     return DiffReport(
         id=_id(card, effect, "diff"),
@@ -80,14 +80,6 @@ def _diff(
         keep_regions_touched=tuple(regions),
         secrets_added=tuple(secrets),
     )
-
-
-def _count(before: bytes, after: bytes) -> tuple[int, int]:
-    """Lines only in the one and only in the other; order does not matter for a size."""
-    old, new = before.split(b"\n"), after.split(b"\n")
-    kept = set(old) & set(new)
-    added = sum(line not in kept for line in new)
-    return added, sum(line not in kept for line in old)
 
 
 def _secrets(station: Station, path: str, before: bytes, after: bytes) -> list[str]:
@@ -103,7 +95,7 @@ def _secrets(station: Station, path: str, before: bytes, after: bytes) -> list[s
 
 
 async def _falsify(
-    station: Station, run: RunState, card: CardState, effect: Inspect, changes: tuple[Changed, ...]
+    station: Station, card: CardState, effect: Inspect, changes: tuple[Changed, ...]
 ) -> BaseRun:
     """Run the proving suite on the base tree with only the changed tests carried over."""
     report = next(
@@ -111,7 +103,7 @@ async def _falsify(
         for item in card.evidence
         if isinstance(item, SuiteReport) and item.id == effect.falsify
     )
-    base = await run_suite_on_base(station, run, card, report, effect, changes)
+    base = await run_suite_on_base(station, card, report, effect, changes)
     if base.timed_out or (base.exit_code and not base.failures and not base.failed):
         outcome, detail = "red", base.reason or "the suite does not run there"
     elif base.failed:
@@ -131,34 +123,34 @@ async def _falsify(
 
 async def run_suite_on_base(
     station: Station,
-    run: RunState,
     card: CardState,
     report: SuiteReport,
     effect: Inspect,
     changes: tuple[Changed, ...],
 ) -> SuiteReport:
-    from flyball.core.weakening import is_test_path
-
     place = station.workspace.checkout_scratch(effect.base)
     try:
+        root = Root(place)
         for change in changes:
-            if is_test_path(change.path):
-                data = station.workspace.file_at(effect.tree, change.path)
-                target = place / change.path
-                if data is None:
-                    target.unlink(missing_ok=True)
-                else:
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    target.write_bytes(data)
-        return await run_suite(
-            report.runner,
-            report.command,
+            if not is_test_path(change.path):
+                continue
+            data = station.workspace.file_at(effect.tree, change.path)
+            if data is not None:
+                root.write_bytes(change.path, data)
+            elif root.fact(change.path, write=True).exists:
+                root.delete(change.path)
+        ground = Ground(
             root=place,
+            project=station.workspace.project,
             sandbox=station.sandbox(read_only=False, root=place),
             env=station.env,
             limits=station.settings.suite_limits,
             tree=effect.base,
-            id=_id(card, effect, "base-suite"),
+            log=None,
+            on_output=None,
         )
+        args = shlex.split(report.command)[1:]
+        ran = await run_suite(report.runner, args, ground, _id(card, effect, "base-suite"))
+        return ran.report
     finally:
         station.workspace.discard_scratch(place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from flyball.core.call import TOOL_ACCESS, Access, is_reachable
 from flyball.core.decision import ROLE_TOOLS
@@ -26,6 +26,7 @@ def build_request(
     lines: Sequence[Line],
     tools: Sequence[Tool],
     advice: str,
+    injections: Mapping[str, str],
     turn: int,
 ) -> Request:
     """The prompt of a role and phase, the thread within bounds, the tools of the phase."""
@@ -36,7 +37,7 @@ def build_request(
         role=effect.role,
         phase=effect.phase,
         system=system_prompt(effect.role, effect.phase, tools=shown, advice=advice),
-        opening=opening(run.request, card.template, remarks=card.remarks),
+        opening=opening(run.request, card.template, injections),
         lines=within(lines, run.policy.context_tokens * CHARS_PER_TOKEN),
         tools=shown,
         images=run.images,

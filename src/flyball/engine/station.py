@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from flyball.core.call import Access
 from flyball.core.effect import CloseCard
+from flyball.core.evidence import (
+    BaseRun,
+    CheckReport,
+    CommandReport,
+    DiffReport,
+    Evidence,
+    SuiteReport,
+    WeakeningReport,
+)
 from flyball.core.phase import Phase
 from flyball.core.policy import Project
 from flyball.core.state import CardState, RunState
@@ -16,11 +25,12 @@ from flyball.errors import IllegalEvent
 from flyball.tools.protocol import Desk, ToolSettings
 from flyball.tools.survey import survey
 from flyball.workspace import environment, sandbox
-from flyball.workspace.artifacts import CardArtifact, Shelf
+from flyball.workspace.artifacts import CardArtifact, CommandRun, artifact_path, write_artifact
 from flyball.workspace.confinement import Level, Sandbox
 from flyball.workspace.opening import open_workspace
 from flyball.workspace.paths import Root
 from flyball.workspace.redaction import Redactor
+from flyball.workspace.trees import Changed, TreeHash
 from flyball.workspace.workspace import Workspace
 
 ADVICE = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
@@ -52,10 +62,10 @@ class Station:
         self.settings = place.settings
         self.redactor = redactor
         self.seen: dict[str, str] = {}
-        self._environ = environ
+        self.environ = environ
         self._on_output = on_output
         self._workspace: Workspace | None = None
-        self._env: dict[str, str] = {}
+        self.env: dict[str, str] = {}
         self._level = Level.NONE
 
     @property
@@ -63,6 +73,10 @@ class Station:
         if self._workspace is None:
             raise IllegalEvent("the workspace is used before it was opened")
         return self._workspace
+
+    @property
+    def root(self) -> Root:
+        return Root(self.workspace.root)
 
     @property
     def branch(self) -> str:
@@ -77,7 +91,7 @@ class Station:
                 place.repo, run, place.state_dir, in_place=place.in_place
             )
             self._level = sandbox.detect()
-            self._env = environment.clean(self._environ, workspace=self._workspace.root)
+            self.env = environment.clean(self.environ, workspace=self._workspace.root)
         return self._workspace
 
     def survey(self) -> Project:
@@ -102,19 +116,19 @@ class Station:
             key=key,
             phase=phase,
             tree=card.tree,
-            root=Root(workspace.root),
+            root=self.root,
             workspace=workspace,
             sandbox=self.sandbox(read_only=access is Access.READ, root=workspace.root),
-            env=self._env,
+            env=self.env,
             redactor=self.redactor,
-            artifacts=self.shelf(state.run).logs,
+            artifacts=artifact_path(self.place.repo, state.run, card.id).with_suffix(""),
             settings=self.settings,
             seen=self.seen,
             on_output=self._on_output,
         )
 
     def sandbox(self, *, read_only: bool, root: Path) -> Sandbox:
-        home = self._environ.get("HOME", "")
+        home = self.environ.get("HOME", "")
         return Sandbox(
             level=self._level,
             root=root,
@@ -128,14 +142,11 @@ class Station:
 
     def advice(self) -> str:
         """What the repository says to agents: advice, never policy."""
-        root = Root(self.workspace.root)
+        root = self.root
         for name in ADVICE:
             if root.fact(name, write=False).kind.value == "file":
                 return root.read_bytes(name, MAX_ADVICE).decode("utf-8", "replace")
         return ""
-
-    def shelf(self, run: str) -> Shelf:
-        return Shelf(self.place.repo, run, self.redactor.text)
 
     def commit(self, state: RunState, card: CardState) -> str:
         fresh = [item.id for item in card.evidence if item.tree == card.tree]
@@ -146,19 +157,53 @@ class Station:
     ) -> None:
         """The card's story, for people and for programs."""
         diff = self.workspace.diff(card.base, card.tree) if card.has_changed else b""
-        self.shelf(state.run).put(
-            CardArtifact(
-                run=state.run,
-                card=card.id,
-                title=card.title,
-                ending=effect.ending,
-                proof=effect.proof,
-                commit=commit,
-                diff=diff.decode("utf-8", "replace"),
-            )
+        notes = [remark for remark in card.remarks if remark.risk or remark.assumptions]
+        artifact = CardArtifact(
+            run=state.run,
+            card=card.id,
+            title=card.title,
+            status=f"{effect.ending} ({effect.proof})",
+            commit=commit,
+            before=card.base,
+            after=card.tree,
+            files=tuple(change.path for change in self._changes(card)),
+            diff=diff.decode("utf-8", "replace"),
+            commands=tuple(_commands(card)),
+            evidence=tuple(_say(item) for item in card.evidence),
+            timings={"plan": card.clock.plan, "build": card.clock.build},
+            risk="; ".join(filter(None, (note.risk for note in notes))),
+            assumptions=tuple(each for note in notes for each in note.assumptions),
+            warnings=tuple(f"changed beyond the checkpoint: {path}" for path in card.drift),
         )
+        write_artifact(self.place.repo, artifact, self.redactor.text)
+
+    def _changes(self, card: CardState) -> tuple[Changed, ...]:
+        return self.workspace.trees.changes(TreeHash(card.base), TreeHash(card.tree))
 
     def close(self) -> None:
         if self._workspace is not None:
             self._workspace.close()
             self._workspace = None
+
+
+def _commands(card: CardState) -> Iterator[CommandRun]:
+    for item in card.evidence:
+        if isinstance(item, SuiteReport | CheckReport | CommandReport):
+            yield CommandRun(item.command, item.exit_code, item.elapsed)
+
+
+def _say(item: Evidence) -> str:
+    """One piece of evidence in a line."""
+    match item:
+        case SuiteReport():
+            return f"{item.command}: {item.passed} passed, {item.failed} failed"
+        case CheckReport() | CommandReport():
+            return f"{item.command}: exit {item.exit_code}"
+        case BaseRun():
+            return f"on the base tree: {item.outcome} ({item.detail})"
+        case WeakeningReport():
+            return f"tests weakened in {len(item.findings)} places"
+        case DiffReport():
+            return f"{len(item.files)} files changed"
+        case _:
+            return type(item).__name__

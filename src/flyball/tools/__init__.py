@@ -1,0 +1,36 @@
+"""The tools: one file each, one explicit list."""
+
+from flyball.tools.bash import BASH
+from flyball.tools.check import CHECK
+from flyball.tools.delete_file import DELETE_FILE
+from flyball.tools.edit_diff import EDIT_DIFF
+from flyball.tools.git import GIT
+from flyball.tools.git_log import GIT_LOG
+from flyball.tools.grep import GREP
+from flyball.tools.http_probe import HTTP_PROBE
+from flyball.tools.listing import LIST
+from flyball.tools.project import PROJECT
+from flyball.tools.protocol import Tool
+from flyball.tools.read import READ
+from flyball.tools.remark import APPEAL, CHECKPOINT, NOTE
+from flyball.tools.suite import TEST
+from flyball.tools.write_file import WRITE_FILE
+
+TOOLS: tuple[Tool, ...] = (
+    READ,
+    LIST,
+    GREP,
+    GIT_LOG,
+    PROJECT,
+    CHECKPOINT,
+    EDIT_DIFF,
+    WRITE_FILE,
+    DELETE_FILE,
+    BASH,
+    GIT,
+    TEST,
+    CHECK,
+    HTTP_PROBE,
+    NOTE,
+    APPEAL,
+)

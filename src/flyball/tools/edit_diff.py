@@ -107,7 +107,7 @@ EDIT_DIFF = Tool(
     "edit_diff",
     "Change files with a unified diff (`--- a/path`, `+++ b/path`, `@@ -l,s +l,s @@`). Prefer "
     "small hunks with a few lines of exact context. New files come from /dev/null. `preview: true` only "
-    "shows the result. Lines between VIBE-KEEP markers stay as they are.",
+    "shows the result. Lines between VIBE-KEEP markers stay.",
     EditForm,
     facts,
     perform,

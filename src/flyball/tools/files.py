@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flyball.core.call import PathFact
+from flyball.patch.keep import damaged, regions
 from flyball.tools.protocol import Desk
 from flyball.workspace.trees import TreeHash
 
@@ -28,6 +29,14 @@ def is_users_untracked(path: str, desk: Desk) -> bool:
     trees = workspace.trees
     at_first = trees.entries(workspace.base, [path])
     return path in at_first and path not in trees.entries(TreeHash(start), [path])
+
+
+def lost_regions(path: str, before: bytes, after: bytes) -> list[str]:
+    """The keep regions that a file no longer has as they were."""
+    return [
+        f"{path}: keep region {region.name!r}, lines {region.first} to {region.last}, would change."
+        for region in damaged(regions(before), regions(after))
+    ]
 
 
 def decoded(data: bytes) -> str | None:

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from flyball.patch.keep import touched_regions
-from flyball.tools.files import path_fact
+from flyball.tools.files import lost_regions, path_fact
 from flyball.tools.protocol import Desk, Facts, Form, Result, Tool
 
 
@@ -41,7 +40,7 @@ def facts(form: WriteForm, desk: Desk) -> Facts:
 
 async def perform(form: WriteForm, desk: Desk) -> Result:
     before = _now(form.path, desk)
-    if before is not None and (touched := touched_regions(form.path, before, form.data)):
+    if before is not None and (touched := lost_regions(form.path, before, form.data)):
         said = " ".join(touched)
         return Result(False, f"Nothing was written. {said}", error="keep_region", same="keep")
     desk.root.write_bytes(form.path, form.data)

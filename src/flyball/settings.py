@@ -1,0 +1,317 @@
+"""What the user settled: read once, at the edge, with the origin of every value.
+
+Four sources, later ones winning where they may: the repository's `flyball.toml` (only once trusted,
+and only to tighten), the user's `config.toml`, the environment (`FLYBALL_…`), the command line.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import msgspec
+
+from flyball.core.guard import GuardLimits
+from flyball.core.policy import OnWeakened, Policy
+from flyball.errors import ConfigError
+
+REPO_FILE = "flyball.toml"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Every setting with its default. `section_name` is written `section.name` in files."""
+
+    driver_use: str = ""
+    model_default: str = ""
+    model_vision: str = ""
+    model_base_url: str = ""
+    model_roles: dict[str, str] = {}
+    model_phases: dict[str, str] = {}
+    budget_reserve: int = 2
+    budget_max_tool_rounds: int = 150
+    budget_max_tokens: int = 0
+    budget_max_money: float = 0.0
+    policy_max_scope_drift: int = 3
+    policy_max_rejections: int = 3
+    policy_max_continues: int = 3
+    policy_max_driver_errors: int = 3
+    policy_max_iterations: int = 10
+    policy_context_tokens: int = 120_000
+    policy_approve_checkpoint: bool = False
+    policy_release_keep_regions: bool = False
+    policy_self_modify: bool = False
+    policy_review: bool = True
+    policy_weakened_tests: OnWeakened = OnWeakened.ASK
+    policy_strictness: str = "normal"
+    bash_enabled: bool = False
+    bash_without_sandbox: bool = False
+    bash_network: bool = False
+    bash_allow: tuple[dict[str, Any], ...] = ()
+    limits_seconds: float = 120.0
+    limits_suite_seconds: float = 600.0
+    limits_memory: int = 4 << 30
+    guards: dict[str, Any] = {}
+
+    @property
+    def policy(self) -> Policy:
+        """What the governor is told."""
+        return Policy(
+            reserve=self.budget_reserve,
+            max_tool_rounds=self.budget_max_tool_rounds,
+            max_tokens=self.budget_max_tokens,
+            max_money=self.budget_max_money,
+            max_scope_drift=self.policy_max_scope_drift,
+            max_rejections=self.policy_max_rejections,
+            max_continues=self.policy_max_continues,
+            max_driver_errors=self.policy_max_driver_errors,
+            max_iterations=self.policy_max_iterations,
+            context_tokens=self.policy_context_tokens,
+            approve_checkpoint=self.policy_approve_checkpoint,
+            release_keep_regions=self.policy_release_keep_regions,
+            self_modify=self.policy_self_modify,
+            review=self.policy_review,
+            weakened_tests=self.policy_weakened_tests,
+            strictness=self.policy_strictness,
+            bash=self.bash_enabled,
+            bash_without_sandbox=self.bash_without_sandbox,
+            guards=msgspec.convert(self.guards, GuardLimits),
+        )
+
+
+class About(NamedTuple):
+    """What a setting is for, and in which direction a repository may move it."""
+
+    text: str
+    tighter: str = ""
+
+
+ABOUT: dict[str, About] = {
+    "driver_use": About("who thinks: `scripted:FILE`, `relay:DIR`, or empty for the model"),
+    "model_default": About("the model, as `provider:model`"),
+    "model_vision": About("the model for threads with images"),
+    "model_base_url": About("an OpenAI-compatible address to use instead of the provider's"),
+    "model_roles": About("a model per role: planner, researcher, executor, reviewer, verifier"),
+    "model_phases": About("a model per phase: recon, checkpoint, execute, verify, final"),
+    "budget_reserve": About("calls kept for verification", "higher"),
+    "budget_max_tool_rounds": About("the most calls of any run", "lower"),
+    "budget_max_tokens": About("the most tokens of a run; 0 is no limit", "lower"),
+    "budget_max_money": About("the most money of a run; 0 is no limit", "lower"),
+    "policy_max_scope_drift": About("files beyond the checkpoint before a new one", "lower"),
+    "policy_max_rejections": About("how often a final answer is sent back", "lower"),
+    "policy_max_continues": About("how often a cut-off reply is continued", "lower"),
+    "policy_max_driver_errors": About("how often a failed request is tried again", "lower"),
+    "policy_max_iterations": About("plans per run", "lower"),
+    "policy_context_tokens": About("a thread's size before it is handed over", "lower"),
+    "policy_approve_checkpoint": About("a person must accept each checkpoint", "on"),
+    "policy_release_keep_regions": About("keep regions may be released", "off"),
+    "policy_self_modify": About("a run may change flyball.toml and templates", "off"),
+    "policy_review": About("a reviewer notes risk and assumptions", "on"),
+    "policy_weakened_tests": About("weakened tests: ask, allow or refuse", "refuse"),
+    "policy_strictness": About("lenient, normal or strict escalation", "strict"),
+    "bash_enabled": About("the `bash` tool is offered", "off"),
+    "bash_without_sandbox": About("`bash` may run where no sandbox exists", "off"),
+    "bash_network": About("commands may use the network", "off"),
+    "bash_allow": About("further command prefixes, with argument patterns"),
+    "limits_seconds": About("time limit of a command", "lower"),
+    "limits_suite_seconds": About("time limit of a test run", "lower"),
+    "limits_memory": About("memory limit of a command, in bytes", "lower"),
+    "guards": About("soft and hard levels of the guards"),
+}
+
+ENV_ALIASES = {"FLYBALL_ENABLE_BASH": "bash_enabled"}
+ENV_OTHER = frozenset({"FLYBALL_STATE_DIR", "FLYBALL_CONFIG", "FLYBALL_DEBUG"})
+
+
+class Effective(NamedTuple):
+    """The settings in force, where each value came from, and what was not heeded."""
+
+    settings: Settings
+    origins: dict[str, str]
+    ignored: tuple[str, ...]
+
+
+def key_of(field: str) -> str:
+    """A field's name as files write it."""
+    section, _, name = field.partition("_")
+    return f"{section}.{name}" if name else section
+
+
+def env_of(field: str) -> str:
+    return f"FLYBALL_{field.upper()}"
+
+
+FIELDS = {key_of(name): name for name in Settings.__struct_fields__}
+
+
+class Sources(NamedTuple):
+    """The texts that settings come from; the shell reads them, this module judges them."""
+
+    repo: str = ""
+    repo_is_trusted: bool = False
+    user: str = ""
+    user_path: str = "config.toml"
+    environ: Mapping[str, str] = {}
+    flags: Mapping[str, Any] = {}
+
+
+def settle(sources: Sources) -> Effective:
+    """Join all sources; anything unknown or of the wrong type is an error with a suggestion."""
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    ignored: list[str] = []
+    layers: list[tuple[str, dict[str, Any]]] = [
+        (sources.user_path, _from_toml(sources.user, sources.user_path)),
+        ("environment", _from_environ(sources.environ)),
+        ("command line", dict(sources.flags)),
+    ]
+    for origin, layer in layers:
+        for field, value in layer.items():
+            values[field] = value
+            origins[field] = origin
+    settings = _convert(values, origins)
+    if sources.repo and not sources.repo_is_trusted:
+        ignored.append(f"{REPO_FILE} is not trusted; run `flyball trust` to let it count")
+    elif sources.repo:
+        settings = _tighten(settings, _from_toml(sources.repo, REPO_FILE), origins, ignored)
+    return Effective(settings, origins, tuple(ignored))
+
+
+def _from_toml(text: str, file: str) -> dict[str, Any]:
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file} is not valid TOML: {error}.", "Mend that line.") from error
+    found: dict[str, Any] = {}
+    for section, body in document.items():
+        if section in FIELDS:
+            found[FIELDS[section]] = body
+            continue
+        if not isinstance(body, dict):
+            raise _unknown(section, file)
+        for name, value in cast(dict[str, Any], body).items():
+            key = f"{section}.{name}"
+            if key not in FIELDS:
+                raise _unknown(key, file)
+            found[FIELDS[key]] = value
+    return found
+
+
+def _unknown(key: str, file: str) -> ConfigError:
+    near = get_close_matches(key, FIELDS, 1, 0.5)
+    hint = f"Did you mean `{near[0]}`?" if near else "`flyball doctor` lists every setting."
+    return ConfigError(f"{file}: there is no setting `{key}`.", hint)
+
+
+def _from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
+    by_name = {env_of(field): field for field in Settings.__struct_fields__} | ENV_ALIASES
+    found: dict[str, Any] = {}
+    for name, text in environ.items():
+        if not name.startswith("FLYBALL_") or name in ENV_OTHER:
+            continue
+        field = by_name.get(name)
+        if field is None:
+            near = get_close_matches(name, by_name, 1, 0.5)
+            hint = f"Did you mean {near[0]}?" if near else "Unset it."
+            raise ConfigError(f"The environment variable {name} is not a setting.", hint)
+        found[field] = _parse(text, field)
+    return found
+
+
+def _parse(text: str, field: str) -> Any:
+    """A value from the environment: plain for texts and switches, TOML for tables and lists."""
+    default = getattr(Settings(), field)
+    if isinstance(default, bool):
+        if text.lower() in ("1", "true", "yes", "on"):
+            return True
+        if text.lower() in ("0", "false", "no", "off", ""):
+            return False
+    elif isinstance(default, dict | tuple):
+        return _from_toml_value(text, field)
+    elif isinstance(default, int | float):
+        try:
+            return type(default)(text)
+        except ValueError:
+            pass
+    elif isinstance(default, str):
+        return text
+    raise ConfigError(f"{env_of(field)}={text!r} is not {_expected(default)}.", "Change it.")
+
+
+def _from_toml_value(text: str, field: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{env_of(field)} is not a TOML value: {error}.", "Mend it.") from error
+
+
+def _expected(default: object) -> str:
+    if isinstance(default, bool):
+        return "true or false"
+    return "a whole number" if isinstance(default, int) else "a number"
+
+
+def _convert(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
+    for field, value in values.items():
+        try:
+            msgspec.convert({field: value}, Settings)
+            if field == "guards":
+                msgspec.convert(value, GuardLimits)
+        except msgspec.ValidationError as error:
+            where = origins.get(field, "the settings")
+            problem = str(error).partition(" - at")[0]
+            raise ConfigError(f"{where}: `{key_of(field)}`: {problem}.", "Change it.") from error
+    return msgspec.convert(dict(values), Settings)
+
+
+def _tighten(
+    settings: Settings, wishes: Mapping[str, Any], origins: dict[str, str], ignored: list[str]
+) -> Settings:
+    """Let a trusted repository make things stricter, and say what it may not."""
+    taken: dict[str, Any] = {}
+    wished = _convert(wishes, dict.fromkeys(wishes, REPO_FILE))
+    for field in wishes:
+        now, then = getattr(settings, field), getattr(wished, field)
+        if is_tighter(ABOUT[field].tighter, now, then):
+            taken[field] = then
+            origins[field] = REPO_FILE
+        elif now != then:
+            ignored.append(f"{REPO_FILE}: `{key_of(field)}` may not be loosened by a repository")
+    return msgspec.structs.replace(settings, **taken)
+
+
+def is_tighter(direction: str, now: Any, then: Any) -> bool:
+    """Whether moving a setting from one value to another only makes it stricter."""
+    match direction:
+        case "lower":
+            return (then < now or now == 0) and then != 0
+        case "higher":
+            return then > now
+        case "on" | "off":
+            return then is (direction == "on") and now is not then
+        case "refuse":
+            order = ("allow", "ask", "refuse")
+            return order.index(then) > order.index(now)
+        case "strict":
+            order = ("lenient", "normal", "strict")
+            return then in order and order.index(then) > order.index(now)
+        case _:
+            return False
+
+
+def state_dir(environ: Mapping[str, str]) -> Path:
+    """Where runs are kept: the user's state directory."""
+    if given := environ.get("FLYBALL_STATE_DIR"):
+        return Path(given)
+    base = environ.get("XDG_STATE_HOME") or f"{environ.get('HOME', '/')}/.local/state"
+    return Path(base) / "flyball"
+
+
+def user_file(environ: Mapping[str, str]) -> Path:
+    """The user's own configuration file."""
+    if given := environ.get("FLYBALL_CONFIG"):
+        return Path(given)
+    base = environ.get("XDG_CONFIG_HOME") or f"{environ.get('HOME', '/')}/.config"
+    return Path(base) / "flyball" / "config.toml"

@@ -1,0 +1,66 @@
+"""`git`: commit or take back within the run's own branch; the user's branches are out of reach."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from flyball.core.call import PathFact
+from flyball.errors import ToolError, ToolUnavailable
+from flyball.tools.files import path_fact
+from flyball.tools.protocol import Desk, Facts, Form, Result, Tool
+
+
+class GitForm(Form, frozen=True, kw_only=True):
+    """`branch` names the run's branch; `revert` brings paths back to where the run began."""
+
+    action: Literal["branch", "commit", "revert"]
+    paths: tuple[str, ...] = ()
+    message: str = ""
+    confirm: bool = False
+
+    def __post_init__(self) -> None:
+        if self.action == "revert" and not self.paths:
+            raise ValueError("`paths` is empty; name the files to bring back")
+        if self.action == "commit" and not self.message.strip():
+            raise ValueError("`message` is empty; say what the commit does")
+
+
+def facts(form: GitForm, desk: Desk) -> Facts:
+    if form.action != "revert":
+        return Facts()
+    paths: tuple[PathFact, ...] = tuple(path_fact(p, desk, write=True) for p in form.paths)
+    names = ", ".join(form.paths)
+    return Facts(
+        paths=paths, destructive=f"discards the changes to {names}", confirmed=form.confirm
+    )
+
+
+async def perform(form: GitForm, desk: Desk) -> Result:
+    workspace = desk.workspace
+    if workspace.branch is None:
+        raise ToolUnavailable("This project is not in git; snapshots still work.")
+    if form.action == "branch":
+        return Result(True, f"The run works on flyball/{workspace.run}.")
+    if form.action == "commit":
+        text = "Noted. Flyball commits the card when it is verified, with its evidence."
+        return Result(True, text, {"message": form.message})
+    for path in form.paths:
+        rel = desk.root.resolve(path, write=True)
+        before = workspace.file_at(workspace.base, rel)
+        if before is not None:
+            desk.root.write_bytes(rel, before)
+        elif desk.root.fact(rel, write=True).exists:
+            desk.root.delete(rel)
+        else:
+            raise ToolError(f"{rel} is neither here nor where the run began.")
+    return Result(True, f"Brought back: {', '.join(form.paths)}.", {"paths": list(form.paths)})
+
+
+GIT = Tool(
+    "git",
+    "Act on the run's own branch: `branch` names it, `commit` leaves a message for the card's commit, "
+    "`revert` brings `paths` back to where the run began (needs `confirm: true`).",
+    GitForm,
+    facts,
+    perform,
+)

@@ -1,0 +1,48 @@
+"""`git_log`: what changed lately, read from the repository without trusting it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from flyball.errors import ToolUnavailable
+from flyball.tools.files import path_fact
+from flyball.tools.protocol import Desk, Facts, Form, Result, Tool, bounded
+
+
+class LogForm(Form, frozen=True, kw_only=True):
+    """How many commits, of which path."""
+
+    max: Annotated[int, msgspec.Meta(ge=1, le=500)] = 20
+    path: str = ""
+    patch: bool = False
+
+
+def facts(form: LogForm, desk: Desk) -> Facts:
+    return Facts(paths=(path_fact(form.path, desk, write=False),) if form.path else ())
+
+
+async def perform(form: LogForm, desk: Desk) -> Result:
+    branch = desk.workspace.branch
+    if branch is None:
+        raise ToolUnavailable("This project is not in git, so there is no history.")
+    start = branch.tip() or desk.workspace.facts.base_commit
+    shape = "--format=%h %ad %an: %s"
+    detail = ["--patch", "--no-ext-diff", "--no-textconv"] if form.patch else ["--stat=100"]
+    where = ["--", desk.root.resolve(form.path)] if form.path else []
+    said = branch.depot.call(
+        "log", f"--max-count={form.max}", "--date=short", shape, *detail, start, *where
+    )
+    text, cut = bounded(said.stdout.decode("utf-8", "replace").rstrip(), desk.settings.max_text)
+    return Result(True, text or "No commits.", cut=cut)
+
+
+GIT_LOG = Tool(
+    "git_log",
+    "Show the last commits, with the files they touched or (`patch: true`) their diffs; `path` "
+    "narrows it to one file or directory.",
+    LogForm,
+    facts,
+    perform,
+)

@@ -1,0 +1,41 @@
+"""`project`: what kind of project this is and how it can be verified."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from flyball.tools.protocol import Desk, Form, Result, Tool, no_facts
+from flyball.tools.survey import survey
+
+SHOWN = 12
+
+
+class ProjectForm(Form, frozen=True, kw_only=True):
+    """Nothing to fill in."""
+
+
+async def perform(_form: ProjectForm, desk: Desk) -> Result:
+    runners, checks = survey(desk.root.path)
+    endings: Counter[str] = Counter()
+    tops: Counter[str] = Counter()
+    for path in desk.root.walk():
+        name = path.rpartition("/")[2]
+        endings[f".{name.rpartition('.')[2]}" if "." in name else name] += 1
+        tops[path.partition("/")[0] + ("/" if "/" in path else "")] += 1
+    lines = [
+        f"Project {desk.workspace.project.name}, {sum(tops.values())} files.",
+        f"Top: {', '.join(f'{name} ({n})' for name, n in tops.most_common(SHOWN))}.",
+        f"Kinds: {', '.join(f'{name} ({n})' for name, n in endings.most_common(SHOWN))}.",
+        f"Tests: {', '.join(runners) or 'no known test runner'}.",
+        f"Checks: {', '.join(checks) or 'none'}.",
+    ]
+    return Result(True, "\n".join(lines), {"runners": list(runners), "checks": list(checks)})
+
+
+PROJECT = Tool(
+    "project",
+    "Describe the project: its files, test runners and checks.",
+    ProjectForm,
+    no_facts,
+    perform,
+)

@@ -1,0 +1,1 @@
+"""Test runners: how each is recognised, started and read."""
