@@ -21,7 +21,8 @@ _SET_NO_NEW_PRIVILEGES, _SET_CHILD_SUBREAPER, _SET_PARENT_DEATH_SIGNAL = 38, 36,
 _SET_SECCOMP, _FILTER = 22, 2
 _DROP_FROM_BOUNDING_SET = 24
 
-_NEW_MOUNTS, _NEW_IPC, _NEW_USERS, _NEW_NETWORK = 0x20000, 0x8000000, 0x10000000, 0x40000000
+_NEW_MOUNTS, _NEW_IPC, _NEW_USERS = 0x20000, 0x8000000, 0x10000000
+_NEW_PROCESSES, _NEW_NETWORK = 0x20000000, 0x40000000
 _BIND, _RECURSIVE, _PRIVATE = 0x1000, 0x4000, 0x40000
 _NO_SETUID, _NO_DEVICES, _NO_EXECUTION = 0x2, 0x4, 0x8
 _MOUNT_SETATTR = 442
@@ -88,9 +89,12 @@ def filter_calls(code: bytes) -> None:
     _done("call filter", _libc().prctl(_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0))
 
 
-def leave_network(*, network: bool) -> None:
-    """Leave the machine's users, shared memory and, unless allowed, its network."""
-    spaces = _NEW_IPC | (0 if network else _NEW_NETWORK)
+def leave_machine(*, network: bool) -> None:
+    """Leave the machine's users, shared memory, processes and, unless allowed, its network.
+
+    The next child is the first process of the new process namespace.
+    """
+    spaces = _NEW_IPC | _NEW_PROCESSES | (0 if network else _NEW_NETWORK)
     user, group = os.geteuid(), os.getegid()
     if user == 0:
         _done("namespaces", _libc().unshare(spaces))
@@ -123,8 +127,9 @@ def see_only(
     for source, path in instead:
         _show(stage, source, path, change=True)
     _make_devices(stage)
+    _make_processes(stage)
     for path in sorted({*shown, *open_to_change}):
-        if lexists(path):
+        if path != "/proc" and lexists(path):
             _show(stage, path, path, change=path in open_to_change)
     for path in fixed:
         if lexists(stage + path):
@@ -167,6 +172,16 @@ def _make_devices(stage: str) -> None:
     os.mkdir(f"{stage}/dev/pts")
     _mount("devpts", f"{stage}/dev/pts", "devpts", _NO_SETUID, "newinstance,ptmxmode=0666")
     os.symlink("pts/ptmx", f"{stage}/dev/ptmx")
+
+
+def _make_processes(stage: str) -> None:
+    """Show the processes of the new namespace, or, where a container forbids it, all of them."""
+    os.mkdir(f"{stage}/proc")
+    flags = _NO_SETUID | _NO_DEVICES | _NO_EXECUTION | _READ_ONLY
+    try:
+        _mount("proc", f"{stage}/proc", "proc", flags)
+    except OSError:
+        _show(stage, "/proc", "/proc", change=False)
 
 
 def _hide(stage: str, path: str) -> None:

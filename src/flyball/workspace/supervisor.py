@@ -55,7 +55,7 @@ def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
     heard, report = os.pipe()
     if orders["mechanism"] == "namespaces":
         try:
-            kernel.leave_network(network=orders["network"])
+            kernel.leave_machine(network=orders["network"])
         except OSError as error:
             return {"status": None, "over": "", "report": b"confine:0:" + str(error).encode()}
     child = os.fork()
@@ -65,7 +65,10 @@ def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
     os.set_blocking(heard, False)
     status, over = _watch(control, child, orders)
     _end_all(child)
-    answer = {"status": status, "over": over, "report": _drain(heard)}
+    began, _, told = _drain(heard).partition(b"=")
+    if told and status is not None:
+        status = int(told)
+    answer = {"status": status, "over": over, "report": began}
     if orders["mechanism"] == "namespaces" and not orders["network"]:
         answer["unreachable"] = _unreachable()
     return answer
@@ -181,6 +184,8 @@ def _become(orders: dict[str, Any], report: int) -> NoReturn:
         if sys.platform == "linux":
             kernel.die_with_parent()
         _limit(orders)
+        if orders["mechanism"] == "namespaces":
+            _found_namespace(orders, report)
         _confine(orders)
         step = b"directory"
         os.chdir(orders["cwd"])
@@ -192,6 +197,28 @@ def _become(orders: dict[str, Any], report: int) -> NoReturn:
         code = str(error.errno or errno.EPERM).encode()
         os.write(report, step + b":" + code + b":" + str(error).encode()[:2000])
     os._exit(127)
+
+
+def _found_namespace(orders: dict[str, Any], report: int) -> None:
+    """Build the new root, then stay behind as the namespace's first process; the child goes on."""
+    kernel.see_only(
+        orders["stage"],
+        orders["shown"],
+        orders["writable"],
+        orders["instead"],
+        orders["fixed"],
+        orders["hidden"],
+    )
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        kernel.die_with_parent()
+        return
+    while True:
+        pid, status = os.waitpid(-1, 0)
+        if pid == child:
+            os.write(report, b"=" + str(status).encode())
+            os._exit(0)
 
 
 def _enter_bubblewrap(orders: dict[str, Any], report: int) -> NoReturn:
@@ -217,18 +244,8 @@ def _limit(orders: dict[str, Any]) -> None:
 
 
 def _confine(orders: dict[str, Any]) -> None:
-    mechanism = orders["mechanism"]
-    if mechanism == "none":
+    if orders["mechanism"] == "none":
         return
-    if mechanism == "namespaces":
-        kernel.see_only(
-            orders["stage"],
-            orders["shown"],
-            orders["writable"],
-            orders["instead"],
-            orders["fixed"],
-            orders["hidden"],
-        )
     kernel.forgo_privileges()
     landlock.restrict(orders["grants"], network=orders["open_ports"])
     if orders["filter"]:
