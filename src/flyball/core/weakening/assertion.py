@@ -51,6 +51,8 @@ def assertions_of(
 
 def _after(stmt: ast.stmt) -> Reach:
     """How far the statements after this one can still be reached."""
+    if isinstance(stmt, ast.Raise) and "SkipTest" in names_in(stmt.exc):
+        return Reach.LIVE
     if isinstance(stmt, ast.Return | ast.Raise | ast.Continue | ast.Break):
         return Reach.DEAD
     if isinstance(stmt, ast.If):
@@ -127,8 +129,8 @@ def dotted(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def names_in(node: ast.expr | None) -> Iterator[str]:
-    """The last names of everything a type expression mentions."""
+def names_in(node: ast.AST | None) -> Iterator[str]:
+    """The last names of everything that a piece of code mentions."""
     for part in ast.walk(node) if node else ():
         if isinstance(part, ast.Name):
             yield part.id

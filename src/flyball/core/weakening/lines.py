@@ -27,6 +27,7 @@ ASSERTION = re.compile(
     r"|(?<![\w$.])(?P<report>(?:t|b|tb)\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow))\s*\("
     r"|(?<![\w$.])(?:require|assert)\.\w+\s*\("
 )
+LOOK_BACK = 500
 CONDITION = re.compile(r"\bif\b[^{}]*\{\s*\Z")
 CHAIN = re.compile(r"\s*\.\s*(?:\w+\s*\.\s*)*\w+\s*(?P<open>\()?")
 SKIP = re.compile(
@@ -90,8 +91,10 @@ def line_weakenings(before: Mapping[str, str], after: Mapping[str, str]) -> Iter
     """Compare test files of the same path, and look for what moved between files."""
     code = {path: _code(path, text) for path, text in before.items()}
     code_now = {path: _code(path, text) for path, text in after.items()}
-    pool = _count(code_now) - _count(code)
-    titles_now = {title for text in code_now.values() for title, _ in _tests(text)}
+    pool: Counter[str] = Counter()
+    for path, text in code_now.items():
+        pool += _count(text) - _count(code.get(path, ""))
+    titles_now = {title for path, text in code_now.items() for title, _ in _tests(path, text)}
     for path, old in code.items():
         if path not in code_now:
             yield from _deleted(path, old, titles_now)
@@ -151,7 +154,7 @@ def _found(code: str) -> list[Found]:
         line = _line(code, match.start())
         done = _closing(code, match.end() - 1) + 1
         if match["report"]:
-            under = CONDITION.search(code, 0, match.start())
+            under = CONDITION.search(code, max(0, match.start() - LOOK_BACK), match.start())
             found.append(Found(under[0] if under else match["report"], line))
             continue
         while chain := CHAIN.match(code, done):
@@ -162,20 +165,28 @@ def _found(code: str) -> list[Found]:
     return found
 
 
-def _count(files: Mapping[str, str]) -> Counter[str]:
-    return Counter(found.plain for code in files.values() for found in _found(code))
+def _count(code: str) -> Counter[str]:
+    return Counter(found.plain for found in _found(code))
 
 
-def _tests(code: str) -> list[tuple[str, int]]:
-    names = ("title", "go", "rust", "java", "cs", "php", "swift", "ruby", "def")
+STYLES = ("title", "go", "rust", "java", "cs", "php", "swift", "ruby", "def")
+OWN_STYLE = {"go": "go", "rs": "rust", "swift": "swift", "php": "php", "java": "java", "cs": "cs"}
+
+
+def _tests(path: str, code: str) -> list[tuple[str, int]]:
+    """The names of a file's tests, in the styles that its language knows."""
+    own = OWN_STYLE.get(path.rpartition(".")[2])
+    styles = (own,) if own else STYLES
     return [
-        (next(match[name] for name in names if match[name] is not None), _line(code, match.start()))
+        (match[style], _line(code, match.start()))
         for match in TEST.finditer(code)
+        for style in styles
+        if match[style] is not None
     ]
 
 
 def _deleted(path: str, code: str, titles_now: set[str]) -> Iterator[Weakened]:
-    gone = [title for title, _ in _tests(code) if title not in titles_now]
+    gone = [title for title, _ in _tests(path, code) if title not in titles_now]
     if gone:
         detail = f"deleted with its tests: {', '.join(gone[:5])}"
         yield Weakened(path, 1, "deleted-file", detail)
@@ -183,9 +194,10 @@ def _deleted(path: str, code: str, titles_now: set[str]) -> Iterator[Weakened]:
 
 def _removed_tests(path: str, old: str, new: str, titles_now: set[str]) -> Iterator[Weakened]:
     """Tests whose name is nowhere any more, unless as many new ones took their place."""
-    earlier = {title for title, _ in _tests(old)}
-    gone = [(title, line) for title, line in _tests(old) if title not in titles_now]
-    fresh = sum(title not in earlier for title, _ in _tests(new))
+    earlier = _tests(path, old)
+    known = {title for title, _ in earlier}
+    gone = [(title, line) for title, line in earlier if title not in titles_now]
+    fresh = sum(title not in known for title, _ in _tests(path, new))
     for title, line in gone[fresh:]:
         yield Weakened(path, line, "removed-test", f"{title} was removed")
 
@@ -225,13 +237,14 @@ def _assertions(
 
 def _judged(path: str, old: Found, fresh: list[Found], full_text: str) -> Weakened:
     """Name what became of an assertion; takes its successor off the list."""
-    for new in fresh:
-        same_shape = LITERAL.sub("_", new.plain) == LITERAL.sub("_", old.plain)
-        if same_shape or new.subject == old.subject:
-            fresh.remove(new)
-            loosened = EXACT.search(old.plain) and LOOSE.search(new.plain)
-            kind = "loosened" if loosened else "changed-expected"
-            return Weakened(path, new.line, kind, f"`{old.first}` became `{new.first}`")
+    shape = LITERAL.sub("_", old.plain)
+    about = [new for new in fresh if new.subject == old.subject]
+    alike = [new for new in fresh if LITERAL.sub("_", new.plain) == shape]
+    for new in (about or alike)[:1]:
+        fresh.remove(new)
+        loosened = EXACT.search(old.plain) and LOOSE.search(new.plain)
+        kind = "loosened" if loosened else "changed-expected"
+        return Weakened(path, new.line, kind, f"`{old.first}` became `{new.first}`")
     wanted = _squeezed(old.first)
     is_commented = any(
         _squeezed(line.lstrip(" \t/#*")).startswith(wanted)

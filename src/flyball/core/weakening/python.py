@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from flyball.core.evidence import Weakened
-from flyball.core.weakening.assertion import Assertion, Reach, is_literal
+from flyball.core.weakening.assertion import Assertion, Reach, is_literal, names_in
 from flyball.core.weakening.routine import Module, Routine
 from flyball.core.weakening.strength import renamed, skeleton, weaker
 
@@ -35,18 +35,29 @@ def python_weakenings(
 
 
 def _new_assertions(before: Mapping[str, Module], after: Mapping[str, Module]) -> Pool:
-    """Assertions that were not there before, for those that only moved."""
-    old, new = (
-        Counter(
-            assertion.key
-            for module in modules.values()
-            for routine in module.routines.values()
-            for assertion in routine.assertions
-            if assertion.reach >= Reach.CONDITIONAL and assertion.op != "tautology"
-        )
-        for modules in (before, after)
+    """Assertions that functions gained, for those that only moved from one to another."""
+    pool: Pool = Counter()
+    for path, module in after.items():
+        used = _used(module)
+        for name, routine in module.routines.items():
+            if routine.is_collected or name.split(".")[-1] in used:
+                earlier = before[path].routines.get(name) if path in before else None
+                pool += _asserted(routine) - (_asserted(earlier) if earlier else Counter())
+    return pool
+
+
+def _used(module: Module) -> set[str]:
+    """Every name that the tests of a module mention, their helpers' among them."""
+    tests = [routine.node for routine in module.routines.values() if routine.is_collected]
+    return {name for node in tests for stmt in node.body for name in names_in(stmt)}
+
+
+def _asserted(routine: Routine) -> Pool:
+    return Counter(
+        assertion.key
+        for assertion in routine.assertions
+        if assertion.reach >= Reach.CONDITIONAL and assertion.op != "tautology"
     )
-    return new - old
 
 
 def _counterpart(
@@ -76,7 +87,7 @@ def _counterpart(
 
 def _is_elsewhere(routine: Routine, pool: Pool) -> bool:
     """Whether everything a vanished test asserted is now asserted by a new one."""
-    wanted = Counter(assertion.key for assertion in routine.assertions)
+    wanted = _asserted(routine)
     if not wanted or wanted - pool:
         return False
     pool.subtract(wanted)

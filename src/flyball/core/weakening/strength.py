@@ -39,7 +39,9 @@ def weaker(before: Assertion, after: Assertion) -> str | None:
     old, new = STRENGTH.get(before.op, 5), STRENGTH.get(after.op, 5)
     if new < old:
         return "loosened"
-    return None if new > old or same or (after.op, before.op) in RELAXED else "changed-expected"
+    is_same_claim = same and {before.op, after.op} == {"==", "is"}
+    stricter = new > old or (after.op, before.op) in RELAXED
+    return None if stricter or is_same_claim else "changed-expected"
 
 
 def _weaker_operand(before: Assertion, after: Assertion) -> str | None:
