@@ -155,17 +155,17 @@ def _graph_faults(value: object, steps: Sequence[Authored]) -> Iterator[Fault]:
             yield Fault(path, "duplicate-step", message, "Give each step an id of its own.")
         elif step.id:
             by_id[step.id] = step
-    start = (value.get("start") if is_map(value) else None) or steps[0].id
+    stated = value.get("start") if is_map(value) and _is_flow(value) else None
+    start = stated or steps[0].id
     places = {step.path: step.targets for step in steps}
     for path, targets in places.items():
         for name, target in targets.items():
             if target not in by_id and target not in SPECIAL_TARGETS:
                 yield _missing_target((*path, "on_pass", name), target, by_id)
-    if isinstance(start, str) and start not in by_id:
-        if start:
-            yield _missing_target(("start",), start, by_id, specials=())
-        return
-    yield from _unreachable(str(start), by_id)
+    if start in by_id:
+        yield from _unreachable(str(start), by_id)
+    elif isinstance(start, str) and start:
+        yield _missing_target(("start",), start, by_id, specials=())
     yield from _unbounded(by_id)
 
 

@@ -148,7 +148,9 @@ class EvidenceSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
     def validate(self, submission: Mapping[str, object]) -> tuple[SchemaError, ...]:
         """Everything wrong with submitted evidence; nothing is repaired or guessed."""
-        wanted = dict.fromkeys((*self.required, *([CHECKLIST] if self.criteria_checklist else [])))
+        wanted: list[str] = [*self.required]
+        if self.criteria_checklist and CHECKLIST not in wanted:
+            wanted.append(CHECKLIST)
         errors = [self._missing(name) for name in wanted if name not in submission]
         for name, value in submission.items():
             if name == CHECKLIST and self.criteria_checklist:
@@ -274,5 +276,5 @@ def object_to_phases(phases: tuple[Phase, ...], role: Role = Role.EXECUTOR) -> s
         around = f"{Phase.CHECKPOINT} before and {Phase.VERIFY} after it"
         return f"`phases` with {Phase.EXECUTE} need {around}"
     if role is not Role.EXECUTOR:
-        return f"a {role} only reads, so `phases` cannot have {Phase.EXECUTE}"
+        return f"A {role} only reads, so `phases` cannot have {Phase.EXECUTE}"
     return ""

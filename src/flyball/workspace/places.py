@@ -8,6 +8,7 @@ from bisect import bisect_right
 from flyball.core.shape import Path
 
 MAX_DEPTH = 64
+MAX_OPEN = 2 * MAX_DEPTH
 MAX_VALUES = 50_000
 
 
@@ -40,15 +41,25 @@ class Places:
     def mark(self, path: Path, offset: int) -> None:
         """Remember where a value stands; too many or too deep is refused."""
         if len(path) > MAX_DEPTH:
-            raise self.unreadable(
-                "too-deep", f"Values are nested more than {MAX_DEPTH} deep", "Flatten it.", offset
-            )
+            raise self.too_deep(offset)
         self._count += 1
         if self._count > MAX_VALUES:
             raise self.unreadable(
                 "too-large", f"There are more than {MAX_VALUES} values", "Split the file.", offset
             )
         self.lines.setdefault(path, self.line(offset))
+
+    def refuse_towers(self) -> None:
+        """Hundreds of open brackets cost parsers their stack or quadratic time: keep them away."""
+        depth = 0
+        for bracket in re.finditer(r"[\[\]{}]", self.text):
+            depth = depth + 1 if bracket[0] in "[{" else max(0, depth - 1)
+            if depth > MAX_OPEN:
+                raise self.too_deep(bracket.start())
+
+    def too_deep(self, offset: int) -> UnreadableError:
+        message = f"Values are nested more than {MAX_DEPTH} deep"
+        return self.unreadable("too-deep", message, "Flatten it.", offset)
 
     def unreadable(self, code: str, message: str, mend: str, offset: int) -> UnreadableError:
         offset = min(offset, len(self.text))

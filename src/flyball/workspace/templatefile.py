@@ -13,7 +13,7 @@ from flyball.workspace.places import Places, UnreadableError
 from flyball.workspace.tomlplaces import parse_toml
 from flyball.workspace.yamlplaces import parse_yaml
 
-MAX_BYTES = 512 * 1024
+MAX_BYTES = 256 * 1024
 
 FORMATS: Mapping[str, Callable[[Places], object]] = MappingProxyType(
     {".json": parse_json, ".toml": parse_toml, ".yaml": parse_yaml, ".yml": parse_yaml}

@@ -27,12 +27,11 @@ _ATOM = re.compile(r"[^,\]\}\#\n]+")
 
 def parse_toml(places: Places) -> object:
     """The table of a TOML text."""
+    places.refuse_towers()
     try:
         value = tomllib.loads(places.text)
     except tomllib.TOMLDecodeError as error:
         raise _broken(places, str(error)) from None
-    except RecursionError:
-        raise UnreadableError("too-deep", "Values are nested too deep", "Flatten it.", 1) from None
     except (ValueError, OverflowError):
         raise UnreadableError(
             "broken-toml", "A number or date is out of range", "Mend it.", 1
@@ -103,12 +102,10 @@ class _Walk:
         names: list[str] = []
         while True:
             self.skip_blank()
-            if quoted := _STRING.match(self.text, self.at):
-                names.append(str(next(iter(tomllib.loads(f"{quoted[0]} = 0")))))
-                self.at = quoted.end()
-            elif bare := _BARE.match(self.text, self.at):
-                names.append(bare[0])
-                self.at = bare.end()
+            name = _STRING.match(self.text, self.at) or _BARE.match(self.text, self.at)
+            word = name[0] if name else ""
+            names.append(*tomllib.loads(f"{word} = 0"))
+            self.at += len(word)
             if self.text[self.skip_blank()] != ".":
                 return tuple(names)
             self.at += 1

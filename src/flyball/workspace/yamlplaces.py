@@ -16,6 +16,7 @@ _LIST = "tag:yaml.org,2002:seq"
 
 def parse_yaml(places: Places) -> object:
     """The one document of a YAML text."""
+    places.refuse_towers()
     try:
         loader = yaml.SafeLoader(places.text)
     except yaml.reader.ReaderError as error:
@@ -30,15 +31,17 @@ def parse_yaml(places: Places) -> object:
     except yaml.MarkedYAMLError as error:
         raise _broken(places, error) from None
     except RecursionError:
-        raise UnreadableError("too-deep", "Values are nested too deep", "Flatten it.", 1) from None
+        raise places.too_deep(loader.index) from None
     except (ValueError, OverflowError):
         message, where = "An escape or a number is out of range", loader.index
         raise places.unreadable("broken-yaml", message, "Mend it.", where) from None
 
 
 def _broken(places: Places, error: yaml.MarkedYAMLError) -> UnreadableError:
-    mark = error.problem_mark or error.context_mark
     problem = " ".join(filter(None, (error.context, error.problem)))
+    mark = error.problem_mark or error.context_mark
+    if "end of stream" in problem:
+        mark = error.context_mark or mark
     if "single document" in problem:
         problem = "There is more than one document in the file"
     mend = "Mind the indentation, and quote texts with special characters."
@@ -50,6 +53,7 @@ class _Builder:
 
     def __init__(self, places: Places, loader: yaml.SafeLoader) -> None:
         self.places = places
+        self.merging: list[yaml.Node] = []
         self.construct: Callable[[yaml.Node], object] = loader.construct_object  # pyright: ignore[reportUnknownMemberType]
 
     def value(self, node: yaml.Node, path: Path) -> object:
@@ -104,6 +108,10 @@ class _Builder:
                 raise self.places.unreadable(
                     "broken-yaml", message, "Name a map.", source.start_mark.index
                 )
+            if source in self.merging:
+                raise self.places.too_deep(source.start_mark.index)
             self.places.mark(path, source.start_mark.index)
+            self.merging.append(source)
             result |= self.map(source, path)
+            self.merging.pop()
         return result

@@ -98,7 +98,7 @@ def test_an_empty_form_takes_nothing():
         (
             (Phase.CHECKPOINT, Phase.EXECUTE, Phase.VERIFY, Phase.FINAL),
             Role.REVIEWER,
-            "a reviewer only reads",
+            "A reviewer only reads",
         ),
     ],
 )

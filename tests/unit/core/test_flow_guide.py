@@ -1,0 +1,47 @@
+"""The guide to flows is kept in step by machine."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from flyball.core.flow import Problem, Source, check
+from flyball.core.gate import GATES
+from flyball.core.library import LIBRARY
+from flyball.core.phase import WORKING
+from flyball.core.template import INJECTIONS, SPECIAL_TARGETS, Kind, Role, Template
+from flyball.workspace.templatefile import parse_source
+
+ROOT = Path(__file__).parents[3]
+GUIDE = (ROOT / "docs" / "guides" / "flows.md").read_text(encoding="utf-8")
+
+
+def test_the_flow_in_the_guide_is_sound():
+    (example,) = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
+    source = parse_source("guide.yaml", example.encode())
+    assert isinstance(source, Source)
+    assert check(source) == ()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [GATES, INJECTIONS, LIBRARY, WORKING, SPECIAL_TARGETS, Role, Kind, Template.__struct_fields__],
+    ids=["gates", "injections", "library", "phases", "targets", "roles", "kinds", "fields"],
+)
+def test_the_guide_names_them_all(names):
+    assert [name for name in names if f"`{name}`" not in GUIDE] == []
+
+
+def test_the_guide_has_each_gate_with_its_parameters():
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \| .* \|$", GUIDE, re.MULTILINE))
+    for name, gate in GATES.items():
+        assert re.findall(r"`(\w+)`", rows[name]) == [*gate.parameters.__struct_fields__]
+
+
+def test_the_guide_names_every_problem():
+    golden = ROOT / "tests" / "golden" / "flow" / "bad"
+    lines = [line for path in golden.glob("*.problems") for line in path.read_text().splitlines()]
+    codes = {line.split(": ")[1] for line in lines}
+    assert len(codes) > 15
+    assert [code for code in codes if f"`{code}`" not in GUIDE] == []
+    assert [name for name in Problem.__struct_fields__ if f'"{name}"' not in GUIDE] == []
