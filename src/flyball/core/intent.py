@@ -8,6 +8,10 @@ from types import MappingProxyType
 
 import msgspec
 
+from flyball.core.intent_context import Resolved, follow_up
+from flyball.core.intent_model import features, likelihoods
+from flyball.core.intent_speech import DIRECTIVES, Act, Speech, hear
+
 
 class Intent(StrEnum):
     """What the user wants, from the smallest budget to the largest."""
@@ -81,19 +85,93 @@ def smaller(reading: Reading) -> Reading:
     )
 
 
-_OPENERS: tuple[tuple[Intent, tuple[str, ...]], ...] = (
-    (Intent.AUTONOMOUS, ("entire", "from scratch", "keep going", "continue")),
-    (Intent.FEATURE_BUILD, ("add ", "implement", "wire up", "integrate", "create")),
-    (Intent.SMALL_FIX, ("fix", "change", "rename", "typo", "update")),
-    (Intent.DIAGNOSE, ("why", "failed", "error", "broken")),
-    (Intent.STATUS_CHECK, ("show", "what is", "status", "logs", "list")),
+_ORDER: tuple[Intent, ...] = tuple(Intent)
+
+_MEANS: Mapping[Act, Intent] = MappingProxyType(
+    {
+        Act.ASIDE: Intent.CONVERSATIONAL,
+        Act.SOCIAL: Intent.CONVERSATIONAL,
+        Act.ASSENT: Intent.CONVERSATIONAL,
+        Act.REFUSAL: Intent.CONVERSATIONAL,
+        Act.CONTINUE: Intent.AUTONOMOUS,
+        Act.LOOK: Intent.STATUS_CHECK,
+        Act.INQUIRE: Intent.DIAGNOSE,
+        Act.REPORT: Intent.DIAGNOSE,
+        Act.FORBID: Intent.SMALL_FIX,
+        Act.FIX: Intent.SMALL_FIX,
+        Act.BUILD: Intent.FEATURE_BUILD,
+        Act.WHOLE: Intent.AUTONOMOUS,
+    }
 )
+
+
+def verdict(speech: Speech) -> Intent:
+    """What the rules alone make of a request."""
+    acts = set(speech.acts)
+    if speech.was_talked_up:
+        acts -= {Act.CONTINUE, Act.WHOLE}
+    if len(acts) > 1:
+        acts.discard(Act.FORBID)
+    if speech.has_trouble_paste and acts <= {Act.ASIDE, Act.SOCIAL, Act.LOOK}:
+        return Intent.DIAGNOSE
+    meant = [_MEANS[act] for act in acts]
+    if speech.is_read_only:
+        meant = [intent for intent in meant if intent not in MAY_MUTATE]
+    return max(meant, key=_ORDER.index, default=Intent.CONVERSATIONAL)
 
 
 def classify(text: str, history: Sequence[Turn] = ()) -> Reading:
     """Read a request in the light of the conversation so far."""
-    plain = f"{text.casefold()} "
-    found = [intent for intent, words in _OPENERS if any(word in plain for word in words)]
-    chosen = min(found, key=LIMITS.__getitem__, default=Intent.CONVERSATIONAL)
-    reason = f"{len(history)} earlier turns; words of {chosen}"
-    return Reading(chosen, LIMITS[chosen], 0.5, (reason,), ())
+    speech = hear(text)
+    resolved = _in_context(speech, history)
+    if resolved:
+        return _settled(_MEANS[resolved.act], resolved.reason)
+    return weighed(speech, likelihoods(features(speech, verdict(speech))))
+
+
+def _in_context(speech: Speech, history: Sequence[Turn]) -> Resolved | None:
+    if not history:
+        return None
+    offer = history[-1].text if history[-1].role == "assistant" else ""
+    asked = [turn.text for turn in history if turn.role == "user"]
+    return follow_up(speech, offer, hear(asked[-1]) if asked else None)
+
+
+SETTLED = 0.9
+
+
+def _settled(intent: Intent, reason: str) -> Reading:
+    return Reading(intent, LIMITS[intent], SETTLED, (f"the reply {reason}",), ())
+
+
+def weighed(speech: Speech, likely: Sequence[float]) -> Reading:
+    """The reading of a request that stands alone, from how likely each intent is."""
+    shares = dict(zip(_ORDER, likely, strict=True))
+    barred = _barred(speech)
+    allowed = [intent for intent in _ORDER if intent not in barred]
+    whole = sum(shares[intent] for intent in allowed)
+    shares = {intent: shares[intent] / whole for intent in allowed}
+    ranked = sorted(allowed, key=lambda intent: (-shares[intent], LIMITS[intent]))
+    reasons = [f"{clause.text[:60]!r} {clause.heard.cue}" for clause in speech.clauses[:6]]
+    reading = Reading(
+        ranked[0],
+        LIMITS[ranked[0]],
+        round(shares[ranked[0]], 3),
+        tuple(reasons),
+        tuple(Alternative(i, round(shares[i], 3)) for i in ranked[1:3]),
+    )
+    return reading if reading.confidence >= CONFIDENCE_THRESHOLD else smaller(reading)
+
+
+def _barred(speech: Speech) -> frozenset[Intent]:
+    """The intents that a request cannot have, whatever its words weigh."""
+    asks = any(clause.heard.is_question for clause in speech.clauses)
+    acts = set(speech.acts)
+    if speech.is_read_only or not acts or (asks and not acts & (DIRECTIVES | {Act.CONTINUE})):
+        return MAY_MUTATE
+    return frozenset({Intent.AUTONOMOUS}) if speech.was_talked_up else frozenset()
+
+
+def is_settled(text: str, history: Sequence[Turn]) -> bool:
+    """Whether the conversation alone says what a reply means."""
+    return _in_context(hear(text), history) is not None

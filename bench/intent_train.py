@@ -1,0 +1,165 @@
+"""Trains the intent model on the labelled prompts and writes its weights as a module.
+
+Run with `python -m bench.intent_train`. Pure Python, seeded: the same prompts give the same file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from base64 import b85encode
+from collections.abc import Sequence
+from math import exp, log
+from pathlib import Path
+from typing import NamedTuple
+from zlib import compress, crc32
+
+import msgspec
+
+from flyball.core.intent import Intent, Turn, is_settled, verdict
+from flyball.core.intent_model import CLASSES, features
+from flyball.core.intent_speech import hear
+from flyball.core.intent_weights import BUCKETS
+
+ROOT = Path(__file__).resolve().parent.parent
+GOLDEN = ROOT / "tests" / "golden" / "intent"
+MODULE = ROOT / "src" / "flyball" / "core" / "intent_weights.py"
+FOLDS = 5
+EPOCHS = 12
+RATE = 0.2
+DECAY = 1e-4
+DROPOUT = 0.3
+
+
+class Prompt(msgspec.Struct, frozen=True):
+    """One labelled prompt."""
+
+    text: str
+    intent: Intent
+    group: str = ""
+    kind: str = ""
+    history: tuple[Turn, ...] = ()
+
+
+class Example(NamedTuple):
+    """One prompt as the model sees it."""
+
+    buckets: tuple[int, ...]
+    label: int
+    group: str
+
+
+class Model(NamedTuple):
+    """Weights before they are made small."""
+
+    table: list[list[float]]
+    bias: list[float]
+
+
+def load(name: str) -> list[Prompt]:
+    """The labelled prompts of one file."""
+    lines = (GOLDEN / name).read_text(encoding="utf-8").splitlines()
+    return [msgspec.json.decode(line, type=Prompt) for line in lines]
+
+
+def examples(prompts: Sequence[Prompt]) -> list[Example]:
+    """Prompts that the conversation alone does not settle."""
+    order = list(Intent)
+    found: list[Example] = []
+    for prompt in prompts:
+        if is_settled(prompt.text, prompt.history):
+            continue
+        speech = hear(prompt.text)
+        buckets = features(speech, verdict(speech))
+        found.append(Example(buckets, order.index(prompt.intent), prompt.group))
+    return found
+
+
+def shares(model: Model, buckets: Sequence[int], temperature: float = 1.0) -> list[float]:
+    """The likelihood of each class."""
+    totals = list(model.bias)
+    for bucket in buckets:
+        row = model.table[bucket]
+        for n in range(CLASSES):
+            totals[n] += row[n]
+    top = max(totals)
+    raw = [exp((total - top) / temperature) for total in totals]
+    whole = sum(raw)
+    return [share / whole for share in raw]
+
+
+def fit(data: Sequence[Example], seed: int) -> Model:
+    """Softmax regression by stochastic descent, with features left out at random."""
+    rng = random.Random(seed)
+    model = Model([[0.0] * CLASSES for _ in range(BUCKETS)], [0.0] * CLASSES)
+    shuffled = list(data)
+    for epoch in range(EPOCHS):
+        rng.shuffle(shuffled)
+        rate = RATE / (1 + epoch * 0.5)
+        for example in shuffled:
+            kept = [bucket for bucket in example.buckets if rng.random() > DROPOUT]
+            found = shares(model, kept)
+            for n in range(CLASSES):
+                step = rate * ((n == example.label) - found[n])
+                model.bias[n] += step * 0.1
+                for bucket in kept:
+                    row = model.table[bucket]
+                    row[n] += step - rate * DECAY * row[n]
+    return model
+
+
+def held_out(data: Sequence[Example], folds: int = FOLDS) -> list[tuple[list[float], int]]:
+    """Each example's likelihoods from a model that never saw its group."""
+    found: list[tuple[list[float], int]] = []
+    for fold in range(folds):
+        inside = [e for e in data if crc32(e.group.encode()) % folds != fold]
+        outside = [e for e in data if crc32(e.group.encode()) % folds == fold]
+        model = fit(inside, seed=fold)
+        found += [(shares(model, e.buckets), e.label) for e in outside]
+    return found
+
+
+def best_temperature(scored: Sequence[tuple[list[float], int]]) -> float:
+    """The temperature at which the likelihoods are honest."""
+
+    def loss(temperature: float) -> float:
+        total = 0.0
+        for found, label in scored:
+            raw = [share ** (1 / temperature) for share in found]
+            total -= log(max(raw[label] / sum(raw), 1e-12))
+        return total
+
+    return min((step / 20 for step in range(10, 80)), key=loss)
+
+
+def module(model: Model, temperature: float) -> str:
+    """The weights as source text, one byte each."""
+    largest = max(abs(weight) for row in model.table for weight in row)
+    scale = largest / 127
+    packed = bytes(round(weight / scale) + 128 for row in model.table for weight in row)
+    text = b85encode(compress(packed, 9)).decode()
+    lines = "\n".join(text[n : n + 96] for n in range(0, len(text), 96))
+    bias = ", ".join(f"{weight / temperature:.4f}" for weight in model.bias)
+    return (
+        '"""The weights of the intent model, made by `python -m bench.intent_train`."""\n\n'
+        f"BUCKETS = {BUCKETS}\nSCALE = {scale / temperature:.8f}\nBIAS = ({bias})\n\n"
+        f'WEIGHTS = """\n{lines}\n"""\n'
+    )
+
+
+def main() -> None:
+    """Trains, tells how well it does on groups it did not see, and writes the module."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dry-run", action="store_true", help="measure only, write nothing")
+    data = examples(load("prompts.jsonl"))
+    scored = held_out(data)
+    right = sum(found.index(max(found)) == label for found, label in scored)
+    temperature = best_temperature(scored)
+    print(f"{right} of {len(scored)} right on unseen groups; temperature {temperature:.2f}")
+    if not parser.parse_args().dry_run:
+        MODULE.write_text(module(fit(data, seed=0), temperature), encoding="utf-8")
+        print(f"wrote {MODULE.relative_to(ROOT)}, {MODULE.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

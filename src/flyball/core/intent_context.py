@@ -1,0 +1,166 @@
+"""Reads a short reply in the light of what was said before it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from flyball.core import intent_forms as forms
+from flyball.core import intent_words as words
+from flyball.core.intent_speech import DIRECTIVES, Act, Speech, size_of, told
+from flyball.core.intent_text import bounded, clauses, cleaned, contains, opens, says
+
+RANK: tuple[Act, ...] = tuple(Act)
+DOINGS = DIRECTIVES | {Act.LOOK, Act.INQUIRE}
+CONSENT = frozenset({Act.ASSENT, Act.SOCIAL, Act.ASIDE, Act.CONTINUE})
+MANY = 7
+
+
+class Resolved(NamedTuple):
+    """What a reply amounts to once its context is known."""
+
+    act: Act
+    reason: str
+
+
+def follow_up(speech: Speech, offer: str, request: Speech | None) -> Resolved | None:
+    """What a reply means after an offer by the assistant and a request by the user."""
+    if speech.is_read_only or not speech.acts or speech.has_trouble_paste:
+        return None
+    return (
+        _refused(speech, request)
+        or _more_of_the_same(speech, request)
+        or _agreed(speech, offer)
+        or _went_on(speech, offer, request)
+        or _asked_on(speech, request)
+    )
+
+
+def _refused(speech: Speech, request: Speech | None) -> Resolved | None:
+    acts = speech.acts
+    if acts[0] is not Act.REFUSAL or not set(acts) <= CONSENT | {Act.REFUSAL, Act.FORBID}:
+        return None
+    if len(acts) > 1 and _is_change(request) and says(speech.text, forms.MORE):
+        return Resolved(Act.FIX, "corrects the change just made")
+    return Resolved(Act.REFUSAL, "turns the offer down")
+
+
+def _more_of_the_same(speech: Speech, request: Speech | None) -> Resolved | None:
+    """A few words that adjust or extend the change just made."""
+    if request is None or not _is_change(request) or len(speech.text.split()) > 9:
+        return None
+    if not says(speech.text, forms.MORE) or "?" in speech.text:
+        return None
+    if not set(speech.acts) <= (CONSENT | {Act.FIX, Act.LOOK, Act.REFUSAL}) - {Act.SOCIAL}:
+        return None
+    is_extended = Act.BUILD in request.acts and says(speech.text, "same|also|too")
+    return Resolved(Act.BUILD if is_extended else Act.FIX, "goes on from the change just made")
+
+
+def _agreed(speech: Speech, offer: str) -> Resolved | None:
+    acts = set(speech.acts)
+    if not acts & {Act.ASSENT, Act.CONTINUE} and not _picked(speech.text):
+        return None
+    if acts & {Act.LOOK, Act.INQUIRE, Act.REPORT}:
+        return None
+    offered = _offered(offer, speech.text)
+    if offered is None:
+        return _ordered(speech, offer)
+    if offered in DIRECTIVES:
+        offered = max({offered} | (acts & DIRECTIVES), key=RANK.index)
+    return Resolved(offered, "agrees to what was offered")
+
+
+def _ordered(speech: Speech, offer: str) -> Resolved | None:
+    """An order to do "it", where nothing was offered in so many words."""
+    if set(speech.acts) & (DIRECTIVES | {Act.CONTINUE}):
+        return None
+    if offer and says(speech.text, forms.DO_IT):
+        return Resolved(_weight(cleaned(offer).text), "orders what was just spoken of")
+    return Resolved(Act.ASSENT, "agrees, with nothing on offer")
+
+
+def _went_on(speech: Speech, offer: str, request: Speech | None) -> Resolved | None:
+    if request is None or Act.CONTINUE not in speech.acts or not set(speech.acts) <= CONSENT:
+        return None
+    act = max(request.acts, key=RANK.index, default=Act.SOCIAL)
+    if act in DIRECTIVES and (_counts_many(offer) or _counts_many(request.text)):
+        act = Act.WHOLE
+    return Resolved(act, "goes on with the request before")
+
+
+def _asked_on(speech: Speech, request: Speech | None) -> Resolved | None:
+    """A question cut short, such as "and the logs?"."""
+    if request is None or len(speech.text.split()) > 5 or not opens(speech.text, forms.ELLIPSIS):
+        return None
+    if says(speech.text, words.WHY, words.WHY_CJK) or set(speech.acts) & DIRECTIVES:
+        return None
+    if set(request.acts) <= {Act.LOOK, Act.INQUIRE}:
+        act = max(request.acts, key=RANK.index, default=Act.LOOK)
+        return Resolved(act, "asks on in the same vein")
+    return Resolved(Act.LOOK, "asks on") if "?" in speech.text else None
+
+
+def _is_change(request: Speech | None) -> bool:
+    return request is not None and bool(set(request.acts) & DIRECTIVES)
+
+
+def _picked(text: str) -> str:
+    """The option that a reply picks: a digit or a letter, or nothing."""
+    found = re.search(forms.OPTION, text)
+    if found:
+        return next(filter(None, found.groups()))
+    for digit, ordinal in enumerate(("first", "second", "third", "fourth"), start=1):
+        if says(text, f"(?:the )?{ordinal}(?: one| option)?"):
+            return str(digit)
+    return ""
+
+
+def _offered(offer: str, reply: str) -> Act | None:
+    """The act that the assistant offered to perform."""
+    plain = cleaned(offer).text
+    if picked := _picked(reply):
+        parts = re.split(r"(?:^|\s)\(?([1-9a-d])[.):]\s", plain)
+        if picked in parts[1::2]:
+            return _weight(parts[parts.index(picked, 1) + 1])
+    pieces = clauses(plain)
+    is_asking = any(mark for _, mark in pieces)
+    found = [act for piece, _ in pieces if (act := _offer_in(piece, plain, is_asking=is_asking))]
+    if not found and any(says(piece, forms.ASKS_LEAVE) for piece, _ in pieces):
+        found = [_weight(plain)]
+    best = max(found, key=RANK.index, default=None)
+    return Act.WHOLE if best in DIRECTIVES and _counts_many(plain) else best
+
+
+def _offer_in(piece: str, whole: str, *, is_asking: bool) -> Act | None:
+    """What one clause offers to do."""
+    if contains(piece, forms.PROPOSAL_CJK):
+        order = told(piece)
+        return order.act if order else Act.FIX
+    found = re.search(rf"(?<!\w)(?:{forms.PROPOSAL})(?!\w)", piece)
+    if not found and not is_asking:
+        return None
+    rest = piece[found.end() :].strip() if found else piece
+    if says(rest, forms.TALK_ON):
+        return Act.SOCIAL
+    if says(rest, forms.SEE):
+        return Act.LOOK
+    order = told(rest)
+    if order is None or order.act not in DOINGS:
+        return None
+    is_vague = order.act in DIRECTIVES and re.search(r"\b(?:it|that|this|them|so|those)$", rest)
+    return _weight(whole) if is_vague else order.act
+
+
+def _weight(text: str) -> Act:
+    """How big a piece of work a description is."""
+    if says(text, words.WHOLE, words.WHOLE_CJK) or _counts_many(text):
+        return Act.WHOLE
+    orders = {order.act for piece, _ in clauses(text) if (order := told(piece))} & DIRECTIVES
+    return max(orders | {size_of(text)}, key=RANK.index)
+
+
+def _counts_many(text: str) -> bool:
+    """Whether a tally speaks of many things: "3 of 25", "31 open bugs"."""
+    counts = re.findall(forms.TALLY, bounded(text).casefold())
+    return any(int(a or b) >= MANY for a, b in counts)

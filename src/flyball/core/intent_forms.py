@@ -1,0 +1,224 @@
+"""The turns of phrase by which a request is recognised, and the shapes of what people paste.
+
+Written like the word lists: alternations of plain phrases and a few regular expressions.
+"""
+
+from __future__ import annotations
+
+READ_ONLY = (
+    "(?:don'?t|do not|dont|never|without|no need to|not asking you to"
+    r"|not want you to)(?: \w+){0,3}? (?:chang(?:e|ing)|touch(?:ing)?"
+    "|edit(?:ing)?|modify(?:ing)?|fix(?:ing)?|writ(?:e|ing)"
+    "|implement(?:ing)?|alter(?:ing)?|revert|build(?:ing)?"
+    "|run|start|do) (?:anything|any|it|this|that|the code"
+    r"|code|(?:the )?files?|yet|things|the repo)\b|don't code|dont code|do not code"
+    r"|not asking you to|no (?:changes|edits|fixes|code changes|modifications|code)\b"
+    "|read[- ]only|hands off|leave the code alone|leave the repo alone|leave the files alone"
+    "|dry run|analyse only|analyze only|diagnose only|explain only|look only|only diagnose"
+    "|only explain|only analyse|only analyze|only tell|only show|only want to know"
+    "|only need the|i'll fix it myself|ill fix it myself"
+    "|just (?:tell|explain|answer|show) (?:me|what|why|how)|don't need a fix|dont need a fix"
+    r"|before (?:you write|you change|changing|writing|touching)\b|stop changing|i will decide"
+    "|do nothing|no,? first (?:tell|explain)|explain it first|explain first|tell me it first"
+    "|tell me first|but first tell|but first explain|first tell|first explain"
+    "|please do not revert|please do not change|please do not fix|ändere nichts|änder nichts"
+    "|andere nichts|ander nichts|mach nichts|nichts ändern|nichts andern|ohne etwas zu ändern"
+    "|ohne etwas zu andern|nur erklären|nur erklaren|nur sagen|sag mir nur"
+    "|ne (?:modifie|change|touche|fais)[sz]? (?:rien|pas)|sans rien modifier|sans rien changer"
+    "|dis-moi juste|no cambies nada|no toques|no modifiques|sin cambiar|solo dime"
+    "|n[ãa]o (?:altere|mude|mexa|modifique)(?: nada)?|sem alterar|so me diga|só me diga"
+    "|non cambiare|non modificare|non toccare|nie ruszaj|nie zmieniaj|ничего не меняй"
+    "|ничего не трогай|ничего не менять|не меняй|не трогай|просто скажи|только скажи"
+)
+READ_ONLY_CJK = (
+    "不要(?:修改|改|动)|别(?:改|动)|只告诉我|变更しないで|変更しないで|変えないで|触らないで"
+    "|理由だけ|修正しないで|바꾸지"
+)
+JUDGE = (
+    "should we|should i|shall we|^would|^could (?:we|this|that)|^do (?:we|users|i) need"
+    "|need to be|overkill|help here|break|breaking|involved|doing the same|consider|what makes"
+    "|what made|which change|reachable|actually used|trade-offs|sollten wir|devrait-on"
+    "|deberíamos|deberiamos|deveríamos|deveriamos|deveramos|deviríamos|deviriamos|deviramos"
+    "|стоит ли|wie funktioniert|comment fonctionne|comment marche|cómo funciona|como funciona"
+    r"|как (?:работает|устроен\w*)|would it|would a|would you recommend|could we|could it be"
+    "|can i|do you think|is it possible|is it worth|is it safe|is it normal|is it ok|is it bad"
+    r"|safely|safe|secure|correctly|correct|robust|thread[- ]safe|vulnerab\w+|hard to|what if"
+    "|involve|back off|what would|what could|what happens|what are the risks|what are the steps"
+    "|what are the weak|how would you|how would we|how would i|how should you|how should we"
+    "|how should i|how could you|how could we|how could i|how can you|how can we|how can i"
+    "|^how (?:does|do|is|are)|duplicate|affected|purpose|worth|a reason|is that safe|risks|risk"
+    r"|would that|would this|better|what else|do i need|do i have|is our|handle\w*"
+    r"|are we vulnerable|are you sure|problems|problem|improve\w*|improvements|options"
+)
+WANT = (
+    "(?:i|we)(?:'?d)? (?:want|need|would like|wanna|wish)|i'd like|id like|we should have"
+    "|(?:users?|customers|teams|people|everyone|support|admins?) (?:should"
+    "|must|can) (?:be able|have|see)|there should be"
+    "|(?:app|team|site|page|project|we|it) needs? an?|it would be nice|it would be great"
+    "|would be nice|would be great|need (?:an? )?(?:csv|page|form|api|tool|way)|feature request"
+    r"|new feature|new page|as an? \w+ i (?:want|can)|next up|time to|wanna have|i'm thinking"
+    "|im thinking|i have in mind|should be able to|ich hätte gern|ich hatte gern|ich möchte"
+    "|ich mochte|ich will|ich brauche|wir brauchen|j'aimerais|je voudrais|je veux|il nous faut"
+    "|il faut|quiero|necesito|necesitamos|me gustaría|me gustaria|quero|preciso|precisamos"
+    "|gostaria|vorrei|хочу|нужна|нужно|нужны|нужн"
+)
+WANT_CJK = "我想要|我需要|希望|ほしい|欲しい|したい"
+OUGHT = (
+    r"becomes|should(?:n'?t)? (?!i\b|we\b)\w+|must (?:be|not|have|\w+)|belongs in|we don't need"
+    "|we don't want|we dont need|we dont want|i don't need|i don't want|i dont need|i dont want"
+    "|is spelled|muss|debe|it'd be better|it'd be nice|itd be better|itd be nice|ought to"
+    "|you forgot|you missed|i meant|sollte|sollen|sollten|soll|doit|devrait|debería|deberia"
+    "|deve|devia|должна|должно|должны|должн"
+)
+TALK_UP = (
+    r"(?:tool[_ ]?)?budget\b\W{0,3}(?:is |of )?\d+"
+    "|(?:unlimited|max(?:imum)?|no|bigger|full) (?:tool )?(?:budget|tools|permissions)"
+    r"|\d+ (?:tool )?(?:calls|tools)|intent\b ?(?:is|=|:|override|to)|\bintent$"
+    r"|classif(?:y|ied) (?:this|me|it|as|:)|^classify$|the classifier|classification|override\w*"
+    "|autonomous|feature_build|small_fix|status_check"
+    r"|ignore (?:all|the|any|your|previous)(?: \w+){0,2} ?(?:rules"
+    "|instructions|limits|classifier|budget)?|forget your limits|forget your rules|pretend"
+    "|treat this|treat it|treat as|counts as|system prompt|^system$|you are now"
+    r"|writing is allowed|you may write|trust me|(?:\w|-)+ mode$|this is an entire"
+    "|this is an huge|this is an big|this is an whole|this is a entire|this is a huge"
+    "|this is a big|this is a whole|this is critical"
+)
+GENERIC_MAKE = r"^make (?:me )?(?:an?|some|new)\b"
+ABOUT_ME = (
+    "who are you|who made you|what can you|what are you|what do you think about ai"
+    "|what do you do|what do you prefer|your name|your limits|are you a|are you an"
+    "|are you human|are you there|are you better|do you speak|do you like|do you remember"
+    "|do you ever|do you prefer|how (?:are|do) you(?: work)?$|which model are you|can you speak"
+    "|can you see my|tell me a joke|tell me a story|a joke|a story|haiku|poem|sing"
+    "|what time is it|what day is it|help me$|i have a question|ask you something|wer bist du"
+    "|qui es-tu|quién eres|quien eres|ты кто|what tools do you|how much do you cost"
+    "|meaning of life"
+)
+ABOUT_ME_CJK = "你是谁|あなたは誰"
+GENERIC = (
+    "what(?:'?s| is| are)? (?:an?|the (?:difference|best way"
+    "|time complexity|css|http status|point of|meaning)|big"
+    r"|rest|dependency|cors|idempoten\w+|good names)\b"
+    "|what'?s (?!the|our|my|this|that|it|in|on|up|left|next"
+    r"|wrong|running|new in (?:the|our)|going|causing|broken|happening)\w+(?: \w+)?$"
+    r"|.*difference between|pros and cons|.*\bin general|generally|.*stand for"
+    "|how (?:can|to|would|do) (?:i|one|you|people)(?: usually| generally)?|how to"
+    "|how (?:does|do|is|are) (?!the|our|my|this|these|that"
+    r"|those|it|your|we|i|you|they|things|much|many|long)|is \w+ (?:hard|bad|better|faster)"
+    "|when should one|.*in simple words|.*like i'?m five|was ist ein|was ist eine|c'est quoi"
+    "|qué es una|qué es un|que es una|que es un|o que é uma|o que é um|o que e uma|o que e um"
+    "|что такое|what does .{1,30} (?:mean|stand for|do)$|whats an|whats a"
+    "|why (?:do|does|should|is) (?:people|one|javascript|python"
+    "|php|java|browsers|it called|beginners)|which is faster|which is better"
+    r"|can an? \w+ \w+ have|should beginners|should i learn"
+    r"|in (?:sql|python|java|go|rust|javascript|css|git)\b"
+)
+GENERIC_CJK = "什么是|とは何|란 무엇"
+PROPOSAL = (
+    "shall i|should i|want me to|do you want me to|do you want to|would you like me to"
+    "|would you like to|i can also|i can|i could also|i could|i'd|id|i would now|i would|i'll"
+    "|ill|i will|i suggest|i propose|i'm about to|im about to|next i would|soll ich|dois-je"
+    "|veux-tu que je|quieres que|quer que eu"
+)
+PROPOSAL_CJK = "要我|需要我|しましょうか|할까요|исправить|сделать"
+TROUBLE_LINE = (
+    r"^\s*(?:traceback \(most recent|file \"|at [\w$.<>]+[ (]"
+    r"|caused by:|e {3}|npm err!|error(?:\[| ts|:)|fatal(?: error)?:"
+    r"|panic:|goroutine \d|thread '|exception in thread|failed (?:tests?/"
+    r"|test_|to compile)|[\w.]*(?:error|exception)(?::|\b.*:)"
+    r"|segmentation fault|e[a-z]{6,} [\d:]|uncaught |error in \./"
+    r"|module not found|get http\S+ \d{3}|\d{4}-\d\d-\d\d[ t]\d\d:\d\d.*(?:error"
+    "|fail)|note: run with|warning:)"
+)
+LOG_LINE = (
+    r"^(?:\s*(?:\d{4}-\d\d-\d\d[ t]\d\d:\d\d|\d+ failed, \d+ passed"
+    r"|[\w./-]+:\d+:\d+|[\w./-]+\(\d+,\d+\)|-+>|\d+ *\||\|"
+    r"|\^+|>|#include|def \w+\(|assert |import \w+$|\$ )|(?:\t| {3,})\S)"
+)
+QUOTATION = (
+    r"\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”|„[^“”\n]{0,200}[“”]|«[^»\n]{0,200}»|「[^」\n]{0,200}」"
+)
+SEPARATOR = (
+    r"\n+|[.!;:]+(?=\s|$)|[。！；：…]+|(?<=[^\x00-\x7f])[!;:]|[,，、]\s*|\?+|[¿¡؟]|\s[-–—→>]+\s"
+    r"|->|\s(?=(?:please|pls|plz)\s)|\s(?:but|however|then|aber|mais|pero|mas|но)\s"
+    r"|\s(?:and|und|et|y|e|и)\s(?=(?:then|show|tell|explain"
+    "|fix|find|add|build|implement|correct|change|set|remove"
+    r"|push|report|make|do|give|describe|how|why|what|which|zeig|sag|dis|behebe)\b)"
+)
+BE = (
+    "is|are|was|were|isn't|isnt|aren't|arent|errors|error|failed|fails|failing|fail|crashes"
+    "|crash|broken|took|takes|status|logs|log|results|result|works|work|doesn't|doesnt|not|at"
+)
+SELF = (
+    "i|i've|ive|i'll|ill|i'm|im|fyi|remember|from now on|you can|we've|weve|we're|were|my part"
+    "|my name|my team|it works|everything works|works|it does|that works|that worked"
+    "|that explains|yay|all good"
+)
+REAL_CHANGE = (
+    "s/[^/]+/[^/]*/?|install|uninstall|npm i|npm install|pip install|yarn add|run prettier"
+    "|run black|run the migrations|run the migration|run ruff format|open a pr"
+    r"|open a pull request|lint --fix|stop (?:the )?\w+ing|stop the \w+"
+)
+HOW_ASKED = (
+    "how|whether|if|what you think|what you would|about|the difference|wie|comment|cómo|como"
+    "|как|wrong"
+)
+PROJECT = (
+    "our|we|my|here|this project|this repo|this app|this code|this codebase|this module"
+    r"|this file|this function|this class|this branch|in this \w+|the project|the repo|the app"
+    r"|the code|the codebase|\w+\.(?:py|js|ts|tsx|go|rs|java|c|rb|php|md|toml|json|ya?ml|sql|sh)"
+)
+MORE = (
+    r"and|also|same|too|more|less|\w{3,}er|half|the other one|the other|again|instead|i meant"
+    r"|use|undo|put it back|actually|not \w+|\d+(?:px|%|rem|em)?|back"
+)
+DO_IT = (
+    "do it|do that|do so|do both|do all|go ahead|go for it|apply it|apply that|ship it"
+    "|make it so|let's do it|let's do that|lets do it|lets do that|start|proceed|mach das"
+    "|mach es|vas-y|fais-le|hazlo|pode fazer|сделай"
+)
+ELLIPSIS = (
+    "and|what about|how about|which ones|which one|which|who|since when|where|when|now|again"
+    "|try again|more|the other|full output|show me|und|et|y|e|а|и"
+)
+ASKS_LEAVE = (
+    "shall i|should i|want me to|would you like me to|do you want me to|ok|okay|ready|which"
+    "|soll ich|dois-je|quieres que|quer que|plan|i suggest|i propose|i would|i'd|id|i could"
+)
+SEE = "to see|see the|view the|^see"
+TALK_ON = (
+    "go on with|explain|elaborate|an example|tell you more|answer your|answer that|make sense"
+    "|more detail"
+)
+OKAY = (
+    "(?:is|are|it'?s|that'?s|was) (?:fine|ok|okay|good|done"
+    "|standard|deployed|intentional|enough|exactly)|already been|already|by the way"
+    "|we discussed|on purpose|worked|compiles|exactly what|edge case|don't care|dont care"
+    "|don't need to do|dont need to do|i was wrong"
+)
+HAPPENS = (
+    "shows|show|returns|return|throws|throw|looks|goes|gets|exits|skips|covers|arrives|arrive"
+    "|warns|spins|jumped|submits|does nothing|fires|seems|differ|happens|keeps|started|stays"
+    "|report seeing|is off|are off|not it|not what i asked"
+)
+UNDERSTAND = (
+    "want to understand|want to know|need an explanation|need an answer|need a explanation"
+    "|need a answer|would like to know|need to know|like to understand"
+)
+POLITE_CJK = "^(?:可以|能不能|能|可否|麻烦)"
+THEORY = (
+    "theorem|difference|concept|between|principle|in general|briefly|generics|monads|monad"
+    "|means|mean|recursion|what"
+)
+OPTION = (
+    r"\b(?:option|number|plan|variant|go with|take) ([1-9a-d])\b|^(?:\w+\W+)?([1-9b-d])\W*$"
+    "|^(a)$"
+)
+TALLY = (
+    r"(?:\b(?:of|all|are)|\b\d+/) ?([0-9]{1,5})\b"
+    r"|\b([0-9]{1,5}) (?:open|remaining|files|phases|issues|tickets|pages|steps)"
+)
+FACTUAL = (
+    "how many|how much|how long|how big|how far|who|when|where|do we have|do we use|is there"
+    r"|does the \w+ have"
+)

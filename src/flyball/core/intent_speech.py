@@ -1,0 +1,336 @@
+"""Hears a request as a row of clauses, each with the act it performs."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import NamedTuple
+
+from flyball.core import intent_forms as forms
+from flyball.core import intent_words as words
+from flyball.core.intent_text import clauses, cleaned, contains, opens, says, wholly
+
+
+class Act(StrEnum):
+    """What a clause does."""
+
+    ASIDE = "aside"
+    SOCIAL = "social"
+    ASSENT = "assent"
+    REFUSAL = "refusal"
+    CONTINUE = "continue"
+    LOOK = "look"
+    INQUIRE = "inquire"
+    REPORT = "report"
+    FORBID = "forbid"
+    FIX = "fix"
+    BUILD = "build"
+    WHOLE = "whole"
+
+
+DIRECTIVES = frozenset({Act.FIX, Act.BUILD, Act.WHOLE})
+
+
+class Heard(NamedTuple):
+    """An act, and the words that gave it away."""
+
+    act: Act
+    cue: str
+    is_question: bool = False
+
+
+class Clause(NamedTuple):
+    """One stretch of a request, and what it does."""
+
+    text: str
+    heard: Heard
+
+
+class Speech(NamedTuple):
+    """A request, heard: its clauses, and what was set aside."""
+
+    clauses: tuple[Clause, ...]
+    text: str
+    is_read_only: bool
+    has_trouble_paste: bool
+    was_talked_up: bool
+
+    @property
+    def acts(self) -> tuple[Act, ...]:
+        """The acts in order."""
+        return tuple(clause.heard.act for clause in self.clauses)
+
+
+GO_ON = (words.CONTINUE, words.CONTINUE_CJK)
+NO = (words.REFUSAL, words.REFUSAL_CJK)
+YES = (words.ASSENT, words.MANNERS_CJK)
+SMALL_TALK = (words.SOCIAL, words.SOCIAL_CJK)
+
+GENERAL = Heard(Act.SOCIAL, "is a question of general knowledge", is_question=True)
+
+
+def hear(text: str) -> Speech:
+    """Takes a request apart."""
+    plain = cleaned(text)
+    pieces = clauses(plain.text)
+    kept = [piece for piece in pieces if not says(piece[0], forms.TALK_UP)]
+    return Speech(
+        clauses=tuple(Clause(piece, _judge(piece, mark)) for piece, mark in kept),
+        text=plain.text,
+        is_read_only=says(plain.text, forms.READ_ONLY, forms.READ_ONLY_CJK),
+        has_trouble_paste=plain.has_trouble_paste,
+        was_talked_up=len(kept) < len(pieces),
+    )
+
+
+def _judge(piece: str, has_mark: bool) -> Heard:
+    if manners := _manners(piece, has_mark=has_mark):
+        return manners
+    bare, opener = _bared(piece)
+    if opens(bare, forms.REAL_CHANGE) and not says(bare, words.TROUBLE):
+        return Heard(Act.FIX, f"tells to {' '.join(bare.split()[:2])}")
+    if opens(bare, r"(?:don'?t|do not|dont|never) \w+") and not has_mark:
+        whole = says(bare, words.WHOLE)
+        return Heard(Act.WHOLE, "says not to stop") if whole else Heard(Act.FORBID, "forbids")
+    if asked := _asked(bare, opener, has_mark):
+        return asked
+    mended = _spelled(bare)
+    if order := told(mended, opener):
+        return order
+    return _manners(mended, has_mark=has_mark) or _stated(piece, bare)
+
+
+def _manners(piece: str, *, has_mark: bool) -> Heard | None:
+    """A clause of nothing but manners, consent or refusal."""
+    if wholly(piece, GO_ON):
+        return Heard(Act.CONTINUE, "says to go on")
+    if wholly(piece, NO):
+        return Heard(Act.REFUSAL, "refuses", is_question=has_mark)
+    if wholly(piece, YES, SMALL_TALK, (words.LEAD_IN, "")):
+        is_social = wholly(piece, SMALL_TALK) or not says(piece, *YES)
+        if is_social:
+            return Heard(Act.SOCIAL, "is sociable", is_question=has_mark)
+        return Heard(Act.ASIDE if has_mark else Act.ASSENT, "agrees")
+    if says(piece, words.TROUBLE) or says(piece, words.WHY, words.WHY_CJK):
+        return None
+    for kind, act, slack in (
+        (GO_ON, Act.CONTINUE, 3),
+        (NO, Act.REFUSAL, 1),
+        (SMALL_TALK, Act.SOCIAL, 3),
+    ):
+        said = opens(piece, *kind)
+        if said and len(piece.split()) - len(said.split()) <= slack:
+            return Heard(act, f"says {said!r}", is_question=has_mark)
+    return None
+
+
+def _bared(clause: str) -> tuple[str, str]:
+    """The clause without its polite or joining openers, and the request among those."""
+    opener = ""
+    clause = re.sub(r"@[\w./-]+\s*|^/(?=\w+$)", "", clause) or clause
+    while True:
+        request = opens(clause, words.REQUEST)
+        lead = request or opens(clause, words.LEAD_IN)
+        rest = re.sub(r"^\W+", "", clause[len(lead) :])
+        if not lead or not rest:
+            return clause, opener
+        opener = request or opener
+        clause = _base_form(rest) if request else rest
+
+
+def _base_form(clause: str) -> str:
+    """Turns a leading gerund into its verb: adding → add, making → make."""
+    found = re.match(r"(\w{2,})ing\b", clause)
+    if not found:
+        return clause
+    stem = found.group(1)
+    for verb in (stem, f"{stem}e", stem[:-1]):
+        if _is_verb(verb):
+            return verb + clause[found.end() :]
+    return clause
+
+
+def _is_verb(word: str) -> bool:
+    kinds = (words.FIX, words.BUILD, words.INQUIRE, words.LOOK)
+    return any(opens(word, kind) == word for kind in kinds)
+
+
+def _spelled(clause: str) -> str:
+    """Mends one slip in the first word: chnage → change, adress → address."""
+    first, _, rest = clause.partition(" ")
+    if not 4 <= len(first) <= 12 or _is_verb(first):
+        return clause
+    for verb in words.PLAIN_VERBS.split():
+        if _is_slip(first, verb):
+            return f"{verb} {rest}"
+    return clause
+
+
+def _is_slip(word: str, verb: str) -> bool:
+    """Whether a word is a verb with two letters swapped, or with one lost or doubled."""
+    if len(word) == len(verb):
+        at = next(
+            (n for n, pair in enumerate(zip(word, verb, strict=True)) if pair[0] != pair[1]), 0
+        )
+        return word[at : at + 2] == verb[at : at + 2][::-1] and word[at + 2 :] == verb[at + 2 :]
+    longer, shorter = sorted((word, verb), key=len, reverse=True)
+    if len(longer) != len(shorter) + 1:
+        return False
+    return any(longer[:n] + longer[n + 1 :] == shorter for n in range(1, len(longer)))
+
+
+def _asked(bare: str, opener: str, has_mark: bool) -> Heard | None:
+    """A clause that asks, unless it only asks politely for something to be done."""
+    if contains(bare, forms.POLITE_CJK) and _verb(bare):
+        return None
+    is_why = says(bare, words.WHY, words.WHY_CJK)
+    by_form = bool(opens(bare, words.QUESTION)) or contains(bare, words.QUESTION_CJK)
+    if opener and not is_why and not (by_form and not _verb(bare)):
+        return _permission(bare, opener, has_mark)
+    if is_why or by_form or (has_mark and (not _verb(bare) or " " not in bare)):
+        return _question(bare)
+    return None
+
+
+def _permission(bare: str, opener: str, has_mark: bool) -> Heard | None:
+    """ "Could we drop it without breaking anything?" asks; "could you drop it?" does not."""
+    if has_mark and opener.startswith("could we") and says(bare, "without|safely|breaking"):
+        return Heard(Act.INQUIRE, "asks for a judgement", is_question=True)
+    return None
+
+
+def _question(bare: str) -> Heard:
+    is_trouble = says(bare, words.TROUBLE, words.TROUBLE_CJK)
+    is_ours = says(bare, words.OURS) or not bare.isascii()
+    if says(bare, forms.ABOUT_ME, forms.ABOUT_ME_CJK):
+        return Heard(Act.SOCIAL, "asks about Flyball itself", is_question=True)
+    if opens(bare, forms.GENERIC, forms.GENERIC_CJK) and not says(bare, forms.PROJECT):
+        return GENERAL
+    if says(bare, words.WHY, words.WHY_CJK):
+        return Heard(Act.INQUIRE, "asks for a cause", is_question=True)
+    if opens(bare, forms.FACTUAL):
+        would = says(bare, "would|could")
+        return Heard(Act.INQUIRE if would else Act.LOOK, "asks for a fact", is_question=True)
+    is_state = says(bare, words.STATE, words.STATE_CJK)
+    if says(bare, forms.JUDGE, words.INQUIRE_CJK) and (is_ours or not is_state):
+        return Heard(Act.INQUIRE, "asks for a judgement", is_question=True) if is_ours else GENERAL
+    if is_state:
+        return Heard(Act.LOOK, "asks about the present state", is_question=True)
+    if is_trouble:
+        return Heard(Act.INQUIRE, "asks about trouble", is_question=True)
+    if says(bare, words.OURS):
+        return Heard(Act.LOOK, "asks about this project", is_question=True)
+    return GENERAL
+
+
+def _verb(bare: str) -> str:
+    """The verb of doing that the clause begins with, or nothing."""
+    build = opens(bare, words.BUILD, words.BUILD_CJK)
+    verb = max(build, opens(bare, words.FIX, words.FIX_CJK), key=len)
+    if verb and re.match(rf"(?:{words.NOUN_OR_VERB}) (?:{forms.BE})\b", bare):
+        return ""
+    return verb
+
+
+def told(bare: str, opener: str = "") -> Heard | None:
+    """A clause that tells to do something, by its leading verb."""
+    if contains(bare, words.TROUBLE_CJK) and not contains(bare, words.FIX_CJK):
+        return None
+    look = opens(bare, words.LOOK, words.LOOK_CJK)
+    inquire = opens(bare, words.INQUIRE, words.INQUIRE_CJK)
+    if inquire and len(inquire) > len(look):
+        if inquire in ("explain", "describe") and _is_generic(bare):
+            return GENERAL
+        return Heard(Act.INQUIRE, f"tells to {inquire}")
+    if look:
+        rest = bare[len(look) :].strip()
+        if says(bare, forms.ABOUT_ME):
+            return Heard(Act.SOCIAL, "is small talk")
+        if says(bare, words.WHY, words.WHY_CJK) or opens(rest, forms.HOW_ASKED):
+            return Heard(Act.INQUIRE, f"tells to {look}, and asks how or why")
+        return Heard(Act.LOOK, f"tells to {look}")
+    if verb := _verb(bare):
+        if says(bare, forms.ABOUT_ME):
+            return Heard(Act.SOCIAL, "is small talk")
+        return Heard(_size(bare, verb), f"tells to {verb}")
+    if re.match(words.VERB_LAST, opener) or re.search(rf"(?:{words.VERB_FINAL})$", bare):
+        return _told_last(bare)
+    return None
+
+
+def _is_generic(bare: str) -> bool:
+    """Whether an explanation is asked of the world rather than of this project."""
+    if says(bare, forms.PROJECT):
+        return False
+    return says(bare, forms.THEORY) or not says(bare, r"the|this|that|these|it|our|my|how")
+
+
+def _told_last(bare: str) -> Heard | None:
+    """A clause whose verb comes last, as in German requests."""
+    first, _, last = bare.rpartition(" ")
+    return told(f"{re.sub('(?<=[^aeiou])en$', 'e', last)} {first}") if first else None
+
+
+def _size(clause: str, verb: str) -> Act:
+    """How much a directive asks for: a touch, a piece of work, or the whole."""
+    is_small = says(clause, words.SMALL)
+    is_big = says(clause, words.BIG)
+    if says(clause, words.WHOLE, words.WHOLE_CJK) and not opens(clause, words.NOT_WHOLE):
+        return Act.WHOLE
+    if re.match(forms.GENERIC_MAKE, clause):
+        return Act.BUILD
+    if verb in words.EITHER_SIZE.split():
+        is_heavy = is_big or says(clause, words.HEAVY)
+        return Act.BUILD if is_heavy and not is_small else Act.FIX
+    if len(opens(clause, words.BUILD, words.BUILD_CJK)) > len(opens(clause, words.FIX)):
+        return Act.FIX if is_small and not is_big and len(clause.split()) < 14 else Act.BUILD
+    return Act.FIX
+
+
+def size_of(text: str) -> Act:
+    """How much work a description without a leading verb amounts to."""
+    if says(text, words.WHOLE, words.WHOLE_CJK):
+        return Act.WHOLE
+    return Act.BUILD if says(text, words.BIG) and not says(text, words.SMALL) else Act.FIX
+
+
+def _stated(piece: str, bare: str) -> Heard:
+    """A clause that neither asks nor tells."""
+    if says(piece, forms.UNDERSTAND):
+        return Heard(Act.INQUIRE, "wishes to understand")
+    if opens(bare, forms.SELF) and not (says(piece, forms.WANT) or says(piece, words.TROUBLE)):
+        return Heard(Act.ASIDE, "tells of the speaker")
+    if says(piece, forms.OKAY):
+        return Heard(Act.ASIDE, "says that it is well")
+    if says(piece, forms.WANT, forms.WANT_CJK):
+        is_small = says(bare, words.SMALL) and not (
+            says(bare, words.BIG) or says(bare, words.HEAVY)
+        )
+        whole = says(bare, words.WHOLE, words.WHOLE_CJK)
+        act = Act.WHOLE if whole else Act.FIX if is_small else Act.BUILD
+        return Heard(act, "wishes for something")
+    if says(piece, forms.OUGHT):
+        return Heard(Act.FIX, "says how it should be")
+    if says(piece, words.TROUBLE, words.TROUBLE_CJK):
+        return Heard(Act.REPORT, "reports trouble")
+    if says(bare, words.WHOLE, words.WHOLE_CJK):
+        return Heard(Act.WHOLE, "speaks of the whole")
+    if says(piece, words.SOCIAL, words.SOCIAL_CJK):
+        return Heard(Act.SOCIAL, "is sociable")
+    return _fragment(bare) or Heard(Act.ASIDE, "says something else")
+
+
+def _fragment(bare: str) -> Heard | None:
+    """A few words that describe what happens, or name what is wanted."""
+    size = len(bare.split())
+    if says(bare, forms.HAPPENS) or re.match(r"(?:click|gett|see|runn|try)ing ", bare):
+        return Heard(Act.REPORT, "describes what happens")
+    if size > 4 and re.match(r"(?:the|my|our|it|when|after|since|users?|customers?) ", bare):
+        return Heard(Act.REPORT, "describes what happens")
+    if size <= 6 and says(bare, words.BIG):
+        return Heard(Act.BUILD, "names a feature")
+    if size <= 5 and says(bare, words.STATE, words.STATE_CJK):
+        return Heard(Act.LOOK, "names a state")
+    if size <= 5 and says(bare, words.SMALL):
+        return Heard(Act.FIX, "names a detail")
+    return None

@@ -1,0 +1,163 @@
+"""Prepares the text of a request for reading: bounded, without pastes, cut into clauses."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from flyball.core import intent_forms as forms
+from flyball.core import intent_words as words
+
+HEAD = 4_000
+TAIL = 2_000
+LONGEST_PHRASE = 6
+
+
+class Cleaned(NamedTuple):
+    """A request without what was pasted into it, and whether the paste told of trouble."""
+
+    text: str
+    has_trouble_paste: bool
+
+
+class Lexicon(NamedTuple):
+    """A word list, made ready: plain phrases to look up, and the rest to match."""
+
+    phrases: frozenset[str]
+    pattern: re.Pattern[str] | None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
+def _lexicon(alternation: str) -> Lexicon:
+    """Looking phrases up in a set spares most of the cost of compiling a long alternation."""
+    phrases: set[str] = set()
+    others: list[str] = []
+    pending = ""
+    for piece in alternation.split("|"):
+        pending = f"{pending}|{piece}" if pending else piece
+        if pending.count("(") != pending.count(")"):
+            continue
+        if pending.replace(" ", "").replace("'", "").replace("-", "").isalnum():
+            phrases.add(pending)
+        else:
+            others.append(pending)
+        pending = ""
+    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(others)})(?!\w)") if others else None
+    return Lexicon(frozenset(phrases), pattern)
+
+
+@lru_cache(maxsize=64)
+def _phrases(text: str) -> frozenset[str]:
+    """Every run of up to six words in the text."""
+    spans = [found.span() for found in _compiled(r"\w+(?:['-]\w+)*").finditer(text)]
+    runs: set[str] = set()
+    for n, (start, _) in enumerate(spans):
+        for m in range(n, min(n + LONGEST_PHRASE, len(spans))):
+            if m > n and text[spans[m - 1][1] : spans[m][0]] != " ":
+                break
+            runs.add(text[start : spans[m][1]])
+    return frozenset(runs)
+
+
+@lru_cache(maxsize=64)
+def _openings(text: str) -> tuple[str, ...]:
+    """The first words of the text, the longest run first."""
+    found: list[str] = []
+    end = 0
+    for word in _compiled(r"\w+(?:['-]\w+)*").finditer(text):
+        if len(found) == LONGEST_PHRASE or word.start() != (end + 1 if found else 0):
+            break
+        end = word.end()
+        found.append(text[:end])
+    return tuple(reversed(found))
+
+
+def says(text: str, latin: str, cjk: str = "") -> bool:
+    """Whether any of these words occurs."""
+    lexicon = _lexicon(latin)
+    if not lexicon.phrases.isdisjoint(_phrases(text)):
+        return True
+    if lexicon.pattern and lexicon.pattern.search(text):
+        return True
+    return contains(text, cjk)
+
+
+def contains(text: str, cjk: str) -> bool:
+    """Whether any of these signs occurs, in a script that does not part its words."""
+    return bool(cjk) and not text.isascii() and _compiled(cjk).search(text) is not None
+
+
+def opens(text: str, latin: str, cjk: str = "") -> str:
+    """The longest words of this kind that the text begins with, or nothing."""
+    lexicon = _lexicon(latin)
+    best = next((run for run in _openings(text) if run in lexicon.phrases), "")
+    if lexicon.pattern and (found := lexicon.pattern.match(text)):
+        best = max(best, found.group(), key=len)
+    if not best and contains(text, cjk):
+        found = _compiled(cjk).search(text)
+        return found.group() if found else ""
+    return best
+
+
+def wholly(text: str, *kinds: tuple[str, str]) -> bool:
+    """Whether the text holds nothing but words of these kinds."""
+    rest = text
+    while rest:
+        said = max((opens(rest, latin, cjk) for latin, cjk in kinds), key=len)
+        if not said or not rest.startswith(said):
+            return False
+        rest = rest[len(said) :].lstrip(" ,.!'\"()~-…👍")
+    return bool(text)
+
+
+def bounded(text: str) -> str:
+    """The head and the tail of a text too long to be a request."""
+    if len(text) <= HEAD + TAIL:
+        return text
+    return f"{text[:HEAD]}\n{text[-TAIL:]}"
+
+
+def cleaned(text: str) -> Cleaned:
+    """The text in one case and form, without code, traces, logs and quotations."""
+    plain = unicodedata.normalize("NFKC", bounded(text)).casefold().replace("’", "'")
+    fence = _compiled(r"(?s)```.*?(?:```|\Z)")
+    told = any("error" in block or "exception" in block for block in fence.findall(plain))
+    lines = fence.sub("\n", plain).split("\n")
+    kept: list[str] = []
+    for line in lines:
+        if _compiled(forms.TROUBLE_LINE).search(line) and not _ends_in_order(line):
+            told = True
+        elif len(lines) > 1 and _compiled(forms.LOG_LINE).search(line):
+            told = told or "err" in line
+        else:
+            kept.append(line)
+    plain = _compiled(r"\{[^{}]{0,400}\}|\[[^\[\]]{0,200}\]").sub(" . ", "\n".join(kept))
+    plain = _compiled(forms.QUOTATION).sub(" quote ", plain)
+    plain = _compiled(r"(?<=\w) *(?:→|=>|->) *(?=\w)").sub(" becomes ", plain)
+    return Cleaned(_compiled(r"`[^`\n]{0,200}`").sub(" that ", plain).strip(), told)
+
+
+def _ends_in_order(line: str) -> bool:
+    """Whether an error on one line is followed by what to do about it."""
+    *before, tail = _compiled(r"\s(?:please|pls|can you|could you|-|,)\s|[.;?]\s").split(line)
+    tail = tail.strip()
+    return bool(before) and bool(opens(tail, words.FIX) or opens(tail, words.QUESTION))
+
+
+def clauses(text: str) -> list[tuple[str, bool]]:
+    """The clauses in order, each with whether a question mark ends it."""
+    found: list[tuple[str, bool]] = []
+    start = 0
+    for cut in _compiled(forms.SEPARATOR).finditer(text):
+        found.append((text[start : cut.start()], "?" in cut.group()))
+        start = cut.end()
+    found.append((text[start:], False))
+    stripped = ((piece.strip(" \t\n-*•\"'()#"), mark) for piece, mark in found)
+    return [(" ".join(piece.split()), mark) for piece, mark in stripped if piece]
