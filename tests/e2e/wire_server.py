@@ -1,10 +1,11 @@
-"""A model provider on the loopback: speaks OpenAI's chat and Anthropic's messages protocols.
+"""A model provider on the loopback: speaks OpenAI's two protocols and Anthropic's.
 
 What it answers is a list of acts, whichever protocol and form (streamed or whole) it is asked in.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from collections.abc import Iterable, Iterator
@@ -13,6 +14,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 CHAT = "/v1/chat/completions"
+RESPONSES = "/v1/responses"
 MESSAGES = "/v1/messages"
 
 
@@ -118,7 +120,7 @@ class WireServer:
                 wire.requests.append(body)
                 wire.paths.append(self.path)
                 wire.headers.append({k.lower(): v for k, v in self.headers.items()})
-                is_chat = self.path == CHAT
+                whole, events = PROTOCOLS[self.path.partition("?")[0]]
                 act = wire._next()
                 match act:
                     case HangUp():
@@ -128,10 +130,9 @@ class WireServer:
                     case Refuse(mid_stream=False):
                         self.whole(_refusal(act), act.status, act.headers)
                     case _ if body.get("stream"):
-                        events = _chat_events if is_chat else _message_events
                         self.stream(events(act, body["model"]), act)
                     case Say():
-                        self.whole((_chat if is_chat else _message)(act, body["model"]))
+                        self.whole(whole(act, body["model"]))
                     case _:
                         raise AssertionError(act)
 
@@ -291,6 +292,86 @@ def _message_events(act: Say | Refuse, model: str) -> Iterator[str]:
     delta = {"stop_reason": ANTHROPIC_REASONS[act.reason], "stop_sequence": None}
     yield event("message_delta", delta=delta, usage={"output_tokens": act.tokens[1]})
     yield event("message_stop")
+
+
+def _response(act: Say, model: str) -> dict[str, Any]:
+    told, said = act.tokens
+    is_done = act.reason in ("stop", "tool_calls")
+    cause = {"length": "max_output_tokens"}.get(act.reason, act.reason)
+    return {
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 1,
+        "model": model,
+        "status": "completed" if is_done else "incomplete",
+        "incomplete_details": None if is_done else {"reason": cause},
+        "output": [item for item, _ in _items(act)],
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {
+            "input_tokens": told,
+            "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+            "output_tokens": said,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": told + said,
+        },
+    }
+
+
+def _items(act: Say) -> list[tuple[dict[str, Any], str]]:
+    """The items of a response, each with the text that is streamed in pieces."""
+    items: list[tuple[dict[str, Any], str]] = []
+    if act.text:
+        content = [{"type": "output_text", "text": act.text, "annotations": []}]
+        head = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed"}
+        items.append(({**head, "content": content}, act.text))
+    for i, (tool, args) in enumerate(act.calls):
+        head = {"type": "function_call", "id": f"fc_{i}", "call_id": f"call_{i}", "name": tool}
+        text = _arguments(args)
+        items.append(({**head, "arguments": text, "status": "completed"}, text))
+    return items
+
+
+def _response_events(act: Say | Refuse, model: str) -> Iterator[str]:
+    numbers = itertools.count()
+
+    def event(kind: str, **fields: Any) -> str:
+        value = {"type": kind, "sequence_number": next(numbers), **fields}
+        return f"event: {kind}\n" + _data(value)
+
+    opened = {**_response(Say(), model), "status": "in_progress", "usage": None}
+    yield event("response.created", response=opened)
+    if isinstance(act, Refuse):
+        yield event("error", code=act.kind, message=act.message, param=None)
+        return
+    for index, (item, text) in enumerate(_items(act)):
+        at = {"output_index": index, "item_id": item["id"]}
+        is_text = item["type"] == "message"
+        empty = {"content": []} if is_text else {"arguments": ""}
+        yield event("response.output_item.added", output_index=index, item={**item, **empty})
+        if is_text:
+            at["content_index"] = 0
+            part = {"type": "output_text", "text": "", "annotations": []}
+            yield event("response.content_part.added", part=part, **at)
+        kind = "response.output_text" if is_text else "response.function_call_arguments"
+        extra = {"logprobs": []} if is_text else {}
+        for piece in _pieces(text):
+            yield event(f"{kind}.delta", delta=piece, **at, **extra)
+        if act.is_whole:
+            done = {"text": text} if is_text else {"arguments": text, "name": item["name"]}
+            yield event(f"{kind}.done", **done, **at, **extra)
+            yield event("response.output_item.done", output_index=index, item=item)
+    if act.is_whole:
+        response = _response(act, model)
+        yield event(f"response.{response['status']}", response=response)
+
+
+PROTOCOLS = {
+    CHAT: (_chat, _chat_events),
+    RESPONSES: (_response, _response_events),
+    MESSAGES: (_message, _message_events),
+}
 
 
 def _data(value: object) -> str:

@@ -218,7 +218,9 @@ def kind_of(schema: object) -> str:
     if kinds is None:
         options = cast(list[object], known.get("anyOf") or known.get("oneOf") or [])
         kinds = [kind_of(option) for option in options]
-    names = {kind for kind in ([kinds] if isinstance(kinds, str) else kinds) if kind != "null"}
+    names = {
+        kind for kind in ([kinds] if isinstance(kinds, str) else kinds) if kind not in ("", "null")
+    }
     return names.pop() if len(names) == 1 else ""
 
 

@@ -28,8 +28,8 @@ from pydantic_ai import (
     ToolDefinition,
     ToolReturnPart,
     UserPromptPart,
+    exceptions,
 )
-from pydantic_ai import exceptions as trouble
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse, infer_model
 from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
@@ -40,6 +40,7 @@ from flyball.drivers.form import with_ids
 from flyball.drivers.image import describe, is_address, picture
 from flyball.drivers.protocol import Reply, Request, ToolSpec
 from flyball.drivers.routing import Models, Providers, choose
+from flyball.drivers.trouble import Trouble, in_one_line, sentence
 from flyball.drivers.wire import Message, Part, conversation, has_images
 from flyball.errors import DriverError
 
@@ -49,6 +50,8 @@ RAW = "__raw__"
 LONGEST_REST = 120.0
 OLLAMA = "http://127.0.0.1:11434/v1"
 OPENAI_HOST = "api.openai.com"
+SEEING = frozenset({OPENAI_HOST, "api.anthropic.com", "generativelanguage.googleapis.com"})
+"""Services whose models all take images; of others nothing is known."""
 
 FINISH = {
     "stop": Finish.STOP,
@@ -60,7 +63,15 @@ FINISH = {
 LATER = frozenset({408, 409, 425, 429})
 """Refusals that may pass with time, besides everything from 500 on."""
 
-BLIND = "(An image is attached, but {model} cannot see: {image}. Configure a vision model.)"
+BLIND = "(An image is attached that you cannot see: {image}. No vision model is configured for it.)"
+
+CATEGORIES = (
+    (exceptions.ModelAuthenticationError, Trouble.KEY),
+    (exceptions.ModelQuotaExceededError, Trouble.QUOTA),
+    (exceptions.ModelNotFoundError, Trouble.MODEL),
+    (exceptions.ModelContextWindowExceededError, Trouble.WINDOW),
+    (exceptions.UserError, Trouble.SETTING),
+)
 
 UserContent = str | BinaryContent | ImageUrl
 
@@ -72,6 +83,14 @@ class Time(NamedTuple):
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 
 
+class Asked(NamedTuple):
+    """A model that can be asked, the client it is asked through, and whether it can see."""
+
+    provider: Provider[Any]
+    model: Model
+    can_see: bool
+
+
 class ProviderDriver:
     """Asks the model that the role, the phase and the images call for."""
 
@@ -79,7 +98,7 @@ class ProviderDriver:
         self._models = models
         self._providers = providers
         self._clock = clock or Time()
-        self._built: dict[str, tuple[Provider[Any], Model]] = {}
+        self._built: dict[str, Asked] = {}
         self._entered: set[str] = set()
         self._rest_until: dict[str, float] = {}
         self._stack = AsyncExitStack()
@@ -89,21 +108,21 @@ class ProviderDriver:
         name = choose(self._models, request.role, request.phase, sees=has_images(request))
         await self._rest(name)
         try:
-            model = await self._model(name)
-            response = await self._ask(model, request, on_text)
+            asked = await self._reach(name)
+            response = await self._ask(asked, request, on_text)
             return self._reply(name, response, request)
-        except trouble.ContentFilterError as error:
+        except exceptions.ContentFilterError as error:
             return Reply(text=str(error), finish=Finish.CONTENT_FILTER, model=name)
-        except (trouble.AgentRunError, trouble.UserError, httpx2.HTTPError, OSError) as error:
-            if isinstance(error, trouble.ModelAPIError) and error.retry_after:
+        except (exceptions.AgentRunError, exceptions.UserError, httpx2.HTTPError, OSError) as error:
+            if isinstance(error, exceptions.ModelAPIError) and error.retry_after:
                 wait = min(error.retry_after, LONGEST_REST)
                 self._rest_until[name] = self._clock.now() + wait
             raise explain(error, name) from error
 
     def prepare(self) -> None:
         """Build the default model ahead of time; if that fails, asking will say why."""
-        with suppress(DriverError, trouble.UserError):
-            self._built[self._models.default] = build(self._models.default, self._providers)
+        with suppress(DriverError, exceptions.UserError):
+            self._build(self._models.default)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -117,19 +136,25 @@ class ProviderDriver:
         if left > 0:
             await self._clock.sleep(left)
 
-    async def _model(self, name: str) -> Model:
+    def _build(self, name: str) -> Asked:
         if name not in self._built:
-            self._built[name] = build(name, self._providers)
-        provider, model = self._built[name]
+            provider, model = build(name, self._providers)
+            can_see = name == self._models.vision or _host(provider) in SEEING
+            self._built[name] = Asked(provider, model, can_see)
+        return self._built[name]
+
+    async def _reach(self, name: str) -> Asked:
+        asked = self._build(name)
         if name not in self._entered:
-            await self._stack.enter_async_context(provider)
+            await self._stack.enter_async_context(asked.provider)
             self._entered.add(name)
-        return model
+        return asked
 
     async def _ask(
-        self, model: Model, request: Request, on_text: Callable[[str], None]
+        self, asked: Asked, request: Request, on_text: Callable[[str], None]
     ) -> ModelResponse:
-        messages = to_messages(conversation(request), request.system, model)
+        model = asked.model
+        messages = to_messages(conversation(request), request.system, can_see=asked.can_see)
         settings = self._settings(model)
         tools = ModelRequestParameters(function_tools=[to_definition(t) for t in request.tools])
         if self._providers.streams:
@@ -155,6 +180,8 @@ class ProviderDriver:
         if finish is Finish.LENGTH:
             # What the limit cut off was never meant to be asked for in that form.
             said = [part for part in said if part.args and RAW not in arguments_of(part)]
+        elif finish is Finish.STOP and said:
+            finish = Finish.TOOL_CALLS
         calls = [SpokenCall(p.tool_call_id, p.tool_name, arguments_of(p)) for p in said]
         return Reply(
             text=response.text or "",
@@ -233,7 +260,7 @@ def to_definition(tool: ToolSpec) -> ToolDefinition:
     )
 
 
-def to_messages(messages: Sequence[Message], system: str, model: Model) -> list[ModelMessage]:
+def to_messages(messages: Sequence[Message], system: str, *, can_see: bool) -> list[ModelMessage]:
     """A conversation in pydantic-ai's terms: requests and responses by turns."""
     history: list[ModelMessage] = []
     for is_reply, group in groupby(messages, lambda message: message.role is Part.ASSISTANT):
@@ -246,22 +273,21 @@ def to_messages(messages: Sequence[Message], system: str, model: Model) -> list[
         parts = [
             ToolReturnPart(message.tool, message.content, message.call)
             if message.role is Part.TOOL
-            else UserPromptPart(_content(message, model))
+            else UserPromptPart(_content(message, can_see=can_see))
             for message in group
         ]
         history.append(ModelRequest(parts=parts, instructions=system or None))
     return history
 
 
-def _content(message: Message, model: Model) -> str | list[UserContent]:
+def _content(message: Message, *, can_see: bool) -> str | list[UserContent]:
     if not message.images:
         return message.content
-    can_see = model.profile.get("supports_image_input", True)
     content: list[UserContent] = [message.content] if message.content else []
     for image in message.images:
         shown = picture(image)
         if not can_see or not (shown or is_address(image)):
-            content.append(BLIND.format(model=model.model_name, image=describe(image)))
+            content.append(BLIND.format(image=describe(image)))
         elif shown:
             content.append(BinaryContent(shown.data, media_type=shown.media_type))
         else:
@@ -275,10 +301,10 @@ def build(name: str, providers: Providers) -> tuple[Provider[Any], Model]:
     try:
         provider = _provider(kind, providers)
         # A server that only speaks like OpenAI speaks the older of its two protocols.
-        if kind == "openai" and urlsplit(provider.base_url).hostname != OPENAI_HOST:
+        if kind == "openai" and _host(provider) != OPENAI_HOST:
             kind = "openai-chat"
         return provider, infer_model(f"{kind}:{model}", lambda _: provider)
-    except trouble.UserError as error:
+    except exceptions.UserError as error:
         needed = re.findall(r"`([A-Z][A-Z0-9_]+)`", str(error))
         if not needed:
             raise
@@ -309,7 +335,7 @@ def _provider(kind: str, providers: Providers) -> Provider[Any]:
     if not options:
         try:
             return infer_provider(kind)
-        except trouble.UserError:
+        except exceptions.UserError:
             if kind != "ollama":
                 raise
             options["base_url"] = OLLAMA
@@ -317,52 +343,27 @@ def _provider(kind: str, providers: Providers) -> Provider[Any]:
     try:
         return made(**options)
     except TypeError:
-        names = " and ".join(options)
         raise DriverError(
-            f"The provider {kind} takes no {names} of that kind.",
-            "Configure it through its own environment variables.",
+            f"The provider {kind} cannot be given {' and '.join(options)}.",
+            "Use its own environment variables, or openai:MODEL with that base URL.",
         ) from None
+
+
+def _host(provider: Provider[Any]) -> str:
+    return urlsplit(provider.base_url).hostname or ""
 
 
 def explain(error: Exception, name: str) -> DriverError:
     """What went wrong, whether it may pass, and what to do where it will not."""
-    kind = name.partition(":")[0]
-    key = f"{kind.partition('-')[0].upper()}_API_KEY"
-    match error:
-        case trouble.ModelAuthenticationError():
-            hint = f"Check the key in {key}, and that it may use this model."
-            return DriverError(f"{kind} refused the key for {name}: {_said(error)}", hint)
-        case trouble.ModelQuotaExceededError():
-            hint = "Top up the account, or choose another model."
-            return DriverError(f"The account at {kind} is used up: {_said(error)}", hint)
-        case trouble.ModelNotFoundError():
-            hint = "Check the model's name and the provider's base URL."
-            return DriverError(f"{kind} does not know {name}: {_said(error)}", hint)
-        case trouble.ModelContextWindowExceededError():
-            hint = "Lower context_tokens, or choose a model with a larger window."
-            return DriverError(f"The thread is too long for {name}: {_said(error)}", hint)
-        case trouble.ModelHTTPError() if error.status_code < 500 and error.status_code not in LATER:
-            hint = "Check the model's name and settings."
-            return DriverError(f"{kind} refused the request: {_said(error)}", hint)
-        case trouble.ModelAPIError(retry_after=float(wait)):
-            hint = f"It asks to wait {wait:g} s."
-            return DriverError(f"{name} cannot answer now: {_said(error)}", hint, retryable=True)
-        case trouble.UserError():
-            return DriverError(f"{name} cannot be asked: {error}", "Check the model's settings.")
-        case _:
-            return DriverError(f"{name} gave no usable reply: {_said(error)}", retryable=True)
+    status = error.status_code if isinstance(error, exceptions.ModelHTTPError) else None
+    words = str(error) or type(error).__name__
+    said = in_one_line(words, getattr(error, "body", None), status)
+    return sentence(_kind(error, status), name, said, getattr(error, "retry_after", None))
 
 
-def _said(error: Exception) -> str:
-    """The provider's own words, in one line, with the status where there is one."""
-    status = f" (HTTP {error.status_code})" if isinstance(error, trouble.ModelHTTPError) else ""
-    words = _message_in(getattr(error, "body", None)) or str(error) or type(error).__name__
-    return f"{' '.join(words.split())[:300].rstrip('.')}{status}."
-
-
-def _message_in(body: object) -> str:
-    """The message inside an error body, which providers wrap in different ways."""
-    while isinstance(body, dict):
-        known = cast(dict[str, object], body)
-        body = known.get("error") or known.get("message")
-    return body if isinstance(body, str) else ""
+def _kind(error: Exception, status: int | None) -> Trouble:
+    for category, kind in CATEGORIES:
+        if isinstance(error, category):
+            return kind
+    is_refused = status is not None and status < 500 and status not in LATER
+    return Trouble.REQUEST if is_refused else Trouble.PASSING

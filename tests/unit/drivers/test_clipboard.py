@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import asyncio
+
+from flyball.core.thread import Speaker
+from flyball.drivers.clipboard import ClipboardDriver, Hand
+from unit.drivers.asking import line, request_for
+
+
+class Desk:
+    """A clipboard, a screen, and a person with answers ready."""
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+        self.copied: list[str] = []
+        self.shown: list[str] = []
+
+    async def read(self) -> str:
+        return self.answers.pop(0)
+
+    @property
+    def hand(self) -> Hand:
+        return Hand(self.copied.append, self.shown.append, self.read)
+
+
+def test_a_new_thread_is_carried_whole_and_then_only_what_is_new() -> None:
+    desk = Desk("```call read path=a.py\n```", '{"text": "Done."}')
+    heard: list[str] = []
+
+    async def talk() -> None:
+        driver = ClipboardDriver(desk.hand)
+        first = await driver.think(request_for(), heard.append)
+        lines = (
+            line(Speaker.DRIVER, calls=first.calls),
+            line(Speaker.TOOL, "the file", call=first.calls[0].id, tool="read"),
+        )
+        last = await driver.think(request_for(lines=lines, turn=1), heard.append)
+        assert last.text == "Done."
+        await driver.close()
+
+    asyncio.run(talk())
+    first, second = desk.copied
+    assert "Mend the cart." in first
+    assert "### read" in first
+    assert "the file" in second
+    assert "Mend the cart." not in second
+    assert desk.shown.count("Open a new chat.") == 1
+    assert desk.shown.count("Paste the prompt.") == 2
+    assert heard == ["Done."]
+
+
+def test_a_thread_that_begins_anew_goes_to_a_new_chat() -> None:
+    desk = Desk("One.", "Two.")
+
+    async def talk() -> None:
+        driver = ClipboardDriver(desk.hand)
+        await driver.think(request_for(), lambda _: None)
+        reset = line(Speaker.GOVERNOR, "# Hand-over")
+        await driver.think(request_for(opening="Go on.", lines=(reset,)), lambda _: None)
+
+    asyncio.run(talk())
+    assert desk.shown.count("Open a new chat.") == 2
+    assert "# Hand-over" in desk.copied[1]
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_again() -> None:
+    desk = Desk("", "```call read\noops", "Fine.")
+    reply = asyncio.run(ClipboardDriver(desk.hand).think(request_for(), lambda _: None))
+
+    assert reply.text == "Fine."
+    said = "\n".join(desk.shown)
+    assert "The reply is empty." in said
+    assert "never closed" in said

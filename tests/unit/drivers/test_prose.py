@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flyball.drivers.form import ReplyError
+from flyball.drivers.prose import read_prose
+from unit.drivers.asking import TOOLS
+
+DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"
+
+
+def calls(text: str) -> list[tuple[str, dict[str, Any]]]:
+    return [(call.tool, call.args) for call in read_prose(text, TOOLS).calls]
+
+
+def test_words_alone_are_an_answer() -> None:
+    form = read_prose("\nIt is done.\n\n\n\nSee the `diff`.\n", TOOLS)
+
+    assert form.text == "It is done.\n\nSee the `diff`."
+    assert form.calls == ()
+
+
+def test_words_and_calls_are_told_apart() -> None:
+    text = 'First.\n\n```call\n{"tool": "read", "args": {"path": "a"}}\n```\n\nThen.\n'
+    form = read_prose(text, TOOLS)
+
+    assert form.text == "First.\n\nThen."
+    assert calls(text) == [("read", {"path": "a"})]
+
+
+@pytest.mark.parametrize(
+    ("block", "tool", "args"),
+    [
+        (f"```call edit_diff\n{DIFF}```", "edit_diff", {"diff": DIFF}),
+        (
+            f"```call edit_diff preview=true\n{DIFF}```",
+            "edit_diff",
+            {"diff": DIFF, "preview": True},
+        ),
+        (f"~~~ call EDIT_DIFF\n{DIFF}~~~", "EDIT_DIFF", {"diff": DIFF}),
+        (
+            '```call write_file path=package.json\n{"name": "x"}\n```',
+            "write_file",
+            {"path": "package.json", "content": '{"name": "x"}\n'},
+        ),
+        (
+            "````call write_file path='a b.md'\n```py\nx\n```\n````",
+            "write_file",
+            {"path": "a b.md", "content": "```py\nx\n```\n"},
+        ),
+        ("```call write_file path=empty\n```", "write_file", {"path": "empty", "content": ""}),
+        (
+            '```call write_file\n{"path": "a", "content": "b"}\n```',
+            "write_file",
+            {"path": "a", "content": "b"},
+        ),
+        ("```call bash\nls -l\n```", "bash", {"cmd": "ls -l"}),
+        ("```call bash cmd='ls -l'\n```", "bash", {"cmd": "ls -l"}),
+        ("```call read path=src/a.py limit=40\n```", "read", {"path": "src/a.py", "limit": 40}),
+        ("```call read\npath: src/a.py\nlimit: 40\n```", "read", {"path": "src/a.py", "limit": 40}),
+        ('```call read\n{"path": "a"}\n```', "read", {"path": "a"}),
+        ('```call read limit=2\n{"path": "a"}\n```', "read", {"path": "a", "limit": 2}),
+        ("```call project\n```", "project", {}),
+        (
+            "```call grep q='a: b'\nglobs:\n- *.py\n- *.md\n```",
+            "grep",
+            {"q": "a: b", "globs": ["*.py", "*.md"]},
+        ),
+        ('```call grep q=x\nglobs: ["*.py"]\n```', "grep", {"q": "x", "globs": ["*.py"]}),
+        ("```call grep q=x globs=*.py\n```", "grep", {"q": "x", "globs": ["*.py"]}),
+        ("```call unheard_of\nsize: 3\nname: x\n```", "unheard_of", {"size": 3, "name": "x"}),
+    ],
+)
+def test_blocks(block: str, tool: str, args: dict[str, Any]) -> None:
+    assert calls(f"Words.\n\n{block}\n") == [(tool, args)]
+
+
+def test_a_checkpoint_in_lines() -> None:
+    text = """\
+```call checkpoint
+goal: The total is right.
+findings: total() skips one item.
+  Look at line 10: the slice.
+note: this line goes on, because there is no such field.
+proposed_action: Sum over all.
+files:
+- src/cart.py
+- tests/test_cart.py
+verify_with: pytest tests/test_cart.py
+```
+"""
+    ((tool, args),) = calls(text)
+
+    assert tool == "checkpoint"
+    assert args["goal"] == "The total is right."
+    assert args["findings"].count("\n") == 2
+    assert args["files"] == ["src/cart.py", "tests/test_cart.py"]
+    assert args["verify_with"] == ["pytest tests/test_cart.py"]
+
+
+def test_other_fences_are_prose_with_whatever_they_hold() -> None:
+    text = "Like this:\n\n````md\n```call read path=a\n```\n````\n\n```py\nx = {}\n"
+    form = read_prose(text, TOOLS)
+
+    assert form.calls == ()
+    assert form.text == text.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "empty"),
+        ("  \n", "empty"),
+        ("Hello.\n\n```call edit_diff\n--- a\n", "Line 3: this call block is never closed"),
+        ("```call\n{oops}\n```", "Line 1: This is not JSON"),
+        ("```call\n```", "Line 1:"),
+        ('```call\n{"tol": "read"}\n```', "`tool`"),
+        ('```call\n{"tool": "read", "args": 3}\n```', "`args`"),
+        ("```call read path='a\n```", "quote"),
+        ("```call read src/a.py\n```", "name=value"),
+        ("```call read limit=many\n```", "`limit` must be a JSON integer"),
+        ("```call read\nwhatever\n```", "not name: value"),
+        ("```call grep q=x\nglobs: a, b\n```", "items of `globs`"),
+        ("```call grep q=x\nglobs: [a\n```", "not a JSON list"),
+        ('```json\n{"tool": "read", "args": {}}\n```', "not one"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(text: str, words: str) -> None:
+    with pytest.raises(ReplyError) as caught:
+        read_prose(text, TOOLS)
+    assert words in str(caught.value)
+
+
+def test_windows_lines_change_nothing() -> None:
+    text = f"Words.\n\n```call edit_diff\n{DIFF}```\n"
+
+    assert calls(text.replace("\n", "\r\n")) == calls(text)
+
+
+@given(st.text(alphabet='ab`~ \n{}":-', max_size=80))
+def test_a_file_goes_through_to_the_byte(content: str) -> None:
+    body = content if content.endswith("\n") or not content else f"{content}\n"
+    text = f"```````call write_file path=a\n{body}```````\n"
+    if "```````" in body:
+        return
+    assert calls(text) == [("write_file", {"path": "a", "content": body})]
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_reply_or_says_why_not(text: str) -> None:
+    try:
+        form = read_prose(text, TOOLS)
+    except ReplyError as error:
+        assert str(error)
+    else:
+        assert form.text or form.calls
