@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import msgspec
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flyball.core.guard import GUARDS, GuardLimits, Level, Memory, Step, remember, trips
@@ -28,6 +28,8 @@ def any_step(draw: st.DrawFn) -> Step:
 
 stories = st.lists(any_step(), max_size=60)
 
+relaxed = settings(deadline=None)
+
 
 def fold(story: list[Step]) -> Memory:
     memory = Memory()
@@ -36,6 +38,7 @@ def fold(story: list[Step]) -> Memory:
     return memory
 
 
+@relaxed
 @given(stories)
 def test_each_guard_speaks_at_most_once_and_in_order(story: list[Step]):
     memory = Memory()
@@ -45,6 +48,7 @@ def test_each_guard_speaks_at_most_once_and_in_order(story: list[Step]):
         assert guards == sorted(set(guards), key=GUARDS.index)
 
 
+@relaxed
 @given(stories)
 def test_the_memory_is_a_value_that_survives_storage(story: list[Step]):
     memory = fold(story)
@@ -53,6 +57,7 @@ def test_the_memory_is_a_value_that_survives_storage(story: list[Step]):
     assert trips(stored, LIMITS) == trips(memory, LIMITS)
 
 
+@relaxed
 @given(stories, any_step())
 def test_five_equal_steps_are_always_stopped(before: list[Step], step: Step):
     memory = fold(before)
@@ -63,6 +68,7 @@ def test_five_equal_steps_are_always_stopped(before: list[Step], step: Step):
     assert Level.HARD in levels
 
 
+@relaxed
 @given(st.lists(st.sampled_from(["read", "run", "verify"]), min_size=1, max_size=5), st.data())
 def test_a_poll_whose_output_changes_is_never_stopped(kinds: list[str], data: st.DataObject):
     rounds = data.draw(st.integers(1, 60))
@@ -73,6 +79,7 @@ def test_a_poll_whose_output_changes_is_never_stopped(kinds: list[str], data: st
             assert trips(memory, LIMITS) == ()
 
 
+@relaxed
 @given(st.lists(st.text(min_size=1), unique=True, min_size=1, max_size=80), st.booleans())
 def test_edits_of_many_files_are_never_stopped(files: list[str], has_trees: bool):
     memory = Memory()
@@ -82,6 +89,7 @@ def test_edits_of_many_files_are_never_stopped(files: list[str], has_trees: bool
         assert trips(memory, LIMITS) == ()
 
 
+@relaxed
 @given(st.lists(st.sampled_from(["note", "refused", "monologue"]), min_size=80, max_size=80))
 def test_words_without_deeds_come_to_an_end(kinds: list[str]):
     """Neither costs budget, so the guards alone must end such a run."""
@@ -92,6 +100,7 @@ def test_words_without_deeds_come_to_an_end(kinds: list[str]):
     assert stopped
 
 
+@relaxed
 @given(st.lists(any_step(), min_size=1, max_size=30))
 def test_the_memory_stays_small(story: list[Step]):
     long = [msgspec.structs.replace(s, tree=f"{n:040x}") for n, s in enumerate(story * 20)]
