@@ -126,9 +126,10 @@ def _ask_for_plan(state: Coordinator) -> Move:
 
 
 def _take_plan(state: Coordinator, plan: ExecutionPlan) -> Move:
-    if plan.id in state.seen:
+    key = f"plan {plan.id}"
+    if key in state.seen:
         return state, ()
-    taken = replace(state, plan=plan, seen=(*state.seen, plan.id), started=(), results=())
+    taken = replace(state, plan=plan, seen=(*state.seen, key), started=(), results=())
     if issues := plan_issues(plan):
         return _plan_anew(taken, issues)
     return _start_steps(replace(taken, stage=Stage.EXECUTING))
@@ -203,9 +204,10 @@ def _conclude(state: Coordinator, issues: tuple[Issue, ...]) -> Move:
 
 
 def _take_report(state: Coordinator, report: VerificationReport) -> Move:
-    if report.id in state.seen:
+    key = f"report {report.id}"
+    if key in state.seen:
         return state, ()
-    taken = replace(state, seen=(*state.seen, report.id), next_actions=report.next_actions)
+    taken = replace(state, seen=(*state.seen, key), next_actions=report.next_actions)
     grave = tuple(each for each in report.issues if each.severity is Severity.CRITICAL)
     if report.goal_achieved and not grave:
         unproven = _unproven(taken)
@@ -223,7 +225,8 @@ def _unproven(state: Coordinator) -> tuple[Issue, ...]:
         for each in state.results
         if each.mutated and (not each.evidence or each.proof < Strength.SHOWN)
     ]
-    if state.planned and not issues and not any(each.evidence for each in state.results):
+    shown = any(each.evidence and each.proof > Strength.NOTHING for each in state.results)
+    if state.planned and not issues and not shown:
         text = "Success is claimed without any evidence"
         issues.append(_issue(_plan_of(state).steps[-1].id, text, Severity.CRITICAL))
     return tuple(issues)

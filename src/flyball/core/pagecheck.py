@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import msgspec
 
 from flyball.core.check import Parameters, last, missing, some
 from flyball.core.evidence import ConsoleReport, HttpReport, VisualReport
 from flyball.core.verdict import Case, Failed, Passed, Verdict
+
+
+_ORIGIN = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
 
 
 class Address(Parameters, frozen=True):
@@ -19,7 +22,7 @@ class Address(Parameters, frozen=True):
 
     def names(self, url: str) -> bool:
         if self.url.startswith("/"):
-            return (urlsplit(url).path or "/") == self.url
+            return (_ORIGIN.sub("", url).partition("?")[0].partition("#")[0] or "/") == self.url
         return self.url in ("", url)
 
 

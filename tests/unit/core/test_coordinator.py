@@ -186,6 +186,7 @@ def test_a_limit_below_one_still_allows_one_iteration():
         (green(evidence=(), proof=Strength.NOTHING), "no passing verification"),
         (green(proof=Strength.PARSES), "no passing verification"),
         (green(mutated=False, evidence=()), "without any evidence"),
+        (green(mutated=False, proof=Strength.NOTHING), "without any evidence"),
     ],
 )
 def test_a_verifiers_word_without_evidence_is_not_success(result, words):
@@ -380,6 +381,11 @@ def test_late_messages_of_an_earlier_iteration_change_nothing(late):
     for messages in ((), (plan("plan-2"),), (plan("plan-2"), results(green(), plan_id="plan-2"))):
         now, _ = tell(state, *messages)
         assert coordinate(now, late) == (now, ())
+
+
+def test_a_plan_and_a_report_may_have_the_same_id():
+    _, said = tell(start()[0], plan("1"), results(green(), plan_id="1"), report("1", True))
+    assert said[-1].status is Status.SUCCESS
 
 
 def test_messages_of_another_request_change_nothing():

@@ -241,6 +241,8 @@ BOTH = {"criteria_checklist": {"c1": True, "c2": True}}
         ("http_ok", [http()], {}, Passed, "answered 200"),
         ("http_ok", [http()], {"url": "/pricing"}, Passed, ""),
         ("http_ok", [http(url="http://h")], {"url": "/"}, Passed, ""),
+        ("http_ok", [http(url="http://h/a?b=/c#d")], {"url": "/a"}, Passed, ""),
+        ("http_ok", [http(url="http://h#d")], {"url": "/"}, Passed, ""),
         ("http_ok", [http()], {"url": "/other"}, Missing, "probe /other"),
         ("http_ok", [http()], {"url": "http://localhost:3000/pricing"}, Passed, ""),
         ("http_ok", [http(404)], {}, Failed, "answered 404."),
