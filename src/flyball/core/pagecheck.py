@@ -11,7 +11,6 @@ from flyball.core.check import Parameters, last, missing, some
 from flyball.core.evidence import ConsoleReport, HttpReport, VisualReport
 from flyball.core.verdict import Case, Failed, Passed, Verdict
 
-
 _ORIGIN = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
 
 
