@@ -201,7 +201,11 @@ def _judge_subcommand(
     if found := _option_finding(inquiry, rule, parsed, program, text):
         return [found]
     if not parsed.operands:
-        return judge_words(inquiry, rule.bare or Rule(kind=Kind.UNKNOWN), words)
+        return judge_words(
+            inquiry,
+            rule.bare or Rule(Kind.UNKNOWN, "does nothing known without a subcommand"),
+            words,
+        )
     name = parsed.operands[0]
     inner = rule.subcommands.get(name.value or "")
     if inner is None and rule.bare is not None and "" in rule.subcommands:

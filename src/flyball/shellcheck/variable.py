@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from flyball.shellcheck.names import names
-from flyball.shellcheck.word import Word, text_of, words_of
+from flyball.shellcheck.word import Word, literal, text_of, words_of
 
 HARMLESS = names(
     "LC_ALL LANG LANGUAGE LC_CTYPE LC_COLLATE LC_NUMERIC LC_TIME LC_MESSAGES TZ TERM COLUMNS LINES "
@@ -114,4 +114,6 @@ def _assigned(node: Node) -> Iterator[tuple[str, Word | None]]:
     value = node.child_by_field_name("value")
     plain = name is not None and name.type == "variable_name" and text_of(node.children[1]) == "="
     words = words_of(value) if value is not None else ()
+    if plain and value is not None and value.type == "arithmetic_expansion":
+        words = (literal("0"),)
     yield text_of(name) if name else "", words[0] if plain and len(words) == 1 else None

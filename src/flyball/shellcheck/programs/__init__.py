@@ -12,7 +12,9 @@ from flyball.shellcheck.place import Scope, outside
 from flyball.shellcheck.programs.archive import ARCHIVES
 from flyball.shellcheck.programs.builtin import BUILTINS
 from flyball.shellcheck.programs.checker import CHECKERS
+from flyball.shellcheck.programs.cloud import CLOUDS
 from flyball.shellcheck.programs.container import CONTAINERS
+from flyball.shellcheck.programs.database import DATABASES
 from flyball.shellcheck.programs.file import FILES
 from flyball.shellcheck.programs.git import GITS
 from flyball.shellcheck.programs.interpreter import INTERPRETERS
@@ -30,6 +32,8 @@ PROGRAMS: dict[str, Rule] = {
     **PROJECTS,
     **PACKAGES,
     **CONTAINERS,
+    **CLOUDS,
+    **DATABASES,
     **NETWORKS,
     **GITS,
     **ARCHIVES,

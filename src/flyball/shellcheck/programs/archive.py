@@ -9,6 +9,7 @@ from flyball.shellcheck.judgement import Finding, Kind
 from flyball.shellcheck.names import names
 from flyball.shellcheck.programs.table import MUTATE, READ, rule, table
 from flyball.shellcheck.rule import (
+    Check,
     Inquiry,
     Rule,
     judge_words,
@@ -22,9 +23,10 @@ from flyball.shellcheck.word import Word, literal
 
 _TAR_RUNS = names(
     "--checkpoint-action --to-command -I --use-compress-program -F --info-script "
-    "--new-volume-script "
-    "--rsh-command --rmt-command"
+    "--new-volume-script --rsh-command --rmt-command"
 )
+
+_TAR_WRITES = names("-g --listed-incremental --index-file --volno-file")
 
 
 def _tar(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -37,10 +39,14 @@ def _tar(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
     modes = [f for f, _ in parsed.flags if f in rule.known]
     if parsed.doubtful or any(named(f, _TAR_RUNS, rule) for f, _ in parsed.flags):
         yield Finding(text, Kind.UNKNOWN, "tar is given an option that can run another program")
+    elif index := next((f for f, _ in parsed.flags if named(f, _TAR_WRITES, rule)), None):
+        yield written(inquiry, text, f"tar {index}", [parsed.value(index)])
     elif any("::" in w.known or re.match(r"[\w.@-]+:", w.known) for _, w in parsed.flags if w):
         yield Finding(text, Kind.UNKNOWN, "tar would reach another machine")
     elif modes and all(m in ("-t", "--list", "-d", "--diff", "--compare") for m in modes):
         yield Finding(text, Kind.READ_ONLY, "tar lists an archive")
+    elif modes == ["-x"] and parsed.has("-O", "--to-stdout"):
+        yield Finding(text, Kind.READ_ONLY, "tar prints a file from an archive")
     elif hidden := secret_among(parsed.operands):
         yield secret_finding(text, hidden)
     elif {"-P", "--absolute-names"} & {f for f, _ in parsed.flags}:
@@ -72,6 +78,19 @@ def _squeeze(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
         yield written(inquiry, text, words[0].source, parsed.operands or [None])
 
 
+def _keyed(lists: frozenset[str]) -> Check:
+    """Archivers whose first word says what to do."""
+
+    def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+        if len(words) > 1 and words[1].value in lists:
+            text = " ".join(word.source for word in words)
+            yield Finding(text, Kind.READ_ONLY, f"{words[0].source} lists an archive")
+        else:
+            yield from judge_words(inquiry, rule, words)
+
+    return check
+
+
 _LIST = rule(READ, "lists an archive")
 _PACK = rule(MUTATE, "packs or unpacks")
 
@@ -96,8 +115,8 @@ ARCHIVES = table(
             runs="-o",
             subcommands={"l": _LIST, "t": _LIST, "a": _PACK, "x": _PACK, "e": _PACK},
         ),
-        "jar": rule(MUTATE, "handles archives", spares="-t --list tf tvf"),
-        "ar": rule(MUTATE, "handles archives"),
+        "jar": rule(MUTATE, "handles archives", check=_keyed(names("tf tvf -tf -tvf --list"))),
+        "ar": rule(MUTATE, "handles archives", check=_keyed(names("t tv p -t -tv -p"))),
         "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 lzma unlzma pigz": rule(
             READ,
             "prints, lists or tests",

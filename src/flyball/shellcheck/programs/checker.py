@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.names import names
 from flyball.shellcheck.place import outside
 from flyball.shellcheck.programs.project import SCRIPT
 from flyball.shellcheck.programs.table import MUTATE, READ, TEXT, UNKNOWN, VERIFY, each, rule, table
@@ -37,9 +38,15 @@ def _changes_unless(flags: str, proves: str) -> Check:
     return check
 
 
+_COMPILER_SHOWS = names("-v -V -version --version -dumpversion -dumpmachine --print -vV")
+
+
 def _compiler(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Compilers write what they make; a syntax check does not."""
     general = judge_words(inquiry, rule, words)[0]
+    if len(words) > 1 and words[1].value in _COMPILER_SHOWS and len(words) < 4:
+        yield general._replace(kind=Kind.READ_ONLY, reason="it only shows its version or settings")
+        return
     checks = any(w.value in ("-fsyntax-only", "-E", "--noEmit", "-noEmit") for w in words)
     if general.kind is Kind.MUTATING and checks and not general.veto and "-o" not in general.reason:
         yield general._replace(kind=Kind.VERIFICATION, reason="it only checks", proves="syntax")

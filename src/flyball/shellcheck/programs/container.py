@@ -12,7 +12,6 @@ from flyball.shellcheck.programs.table import (
     MUTATE,
     READ,
     TEXT,
-    UNKNOWN,
     VERIFY,
     each,
     rule,
@@ -50,6 +49,28 @@ def _api(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
         yield general
 
 
+def _inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """A command in a container: looking there is looking, changing there is a person's choice."""
+    text = " ".join(word.source for word in words)
+    parsed = parse(rule, words[1:], stop_at_operand=True)
+    inner = [w for w in parsed.operands[1:] if w.value != "--"]
+    if parsed.doubtful or not inner:
+        yield Finding(text, Kind.UNKNOWN, "what it runs in the container is not known")
+        return
+    for found in inquiry.command(inner):
+        severe = found.kind.severity > Kind.READ_ONLY.severity
+        kind = max(found.kind, Kind.DESTRUCTIVE, key=lambda k: k.severity) if severe else found.kind
+        yield found._replace(kind=kind)
+
+
+_EXEC = rule(
+    DESTROY,
+    "runs a command elsewhere",
+    check=_inside,
+    valued="-e --env -u --user -w --workdir -n --namespace -c --container",
+)
+
+
 def _group(shows: str, builds: str = "", deploys: str = "", look: Rule = _LOOK) -> Rule:
     rows = {**each(shows, look), **each(builds, _BUILD), **each(deploys, _DEPLOY)}
     return Rule(subcommands=rows)
@@ -60,7 +81,8 @@ _COMPOSE = Rule(
     subcommands={
         **each("ps logs config ls images top version port events convert stats volumes", _LOOK),
         **each("build up start stop restart pull create pause unpause down watch", _BUILD),
-        **each("run exec rm kill push cp", _DEPLOY),
+        **each("run rm kill push cp", _DEPLOY),
+        "exec": _EXEC,
     },
     bare=_LOOK,
 )
@@ -107,14 +129,15 @@ CONTAINERS = table(
                 ),
                 **each("build pull start stop restart pause unpause create tag wait", _BUILD),
                 **each(
-                    "run exec rm rmi push kill cp commit load save import export login logout "
+                    "run rm rmi push kill cp commit load save import export login logout "
                     "rename update attach",
                     _DEPLOY,
                 ),
+                "exec": _EXEC,
                 "container": _group(
                     "ls list ps inspect logs stats top port diff",
                     "start stop restart",
-                    "run exec rm prune kill",
+                    "run rm prune kill",
                 ),
                 "image": _group(
                     "ls list inspect history", "build pull tag", "rm prune push load save"
@@ -163,10 +186,11 @@ CONTAINERS = table(
                         ),
                     }
                 ),
+                "exec": _EXEC,
                 "auth": _group("can-i whoami", "", "reconcile"),
                 "rollout": _group("status history", "", "restart undo pause resume"),
                 **each(
-                    "apply delete create edit patch scale exec cp port-forward run drain cordon "
+                    "apply delete create edit patch scale cp port-forward run drain cordon "
                     "uncordon label annotate expose set replace autoscale taint debug attach "
                     "proxy diff kustomize",
                     _DEPLOY,
@@ -207,7 +231,8 @@ CONTAINERS = table(
                 "fmt": rule(MUTATE, "formats files", spares="-check -diff", single=True),
                 "init": rule(MUTATE, "fetches providers", runs="-plugin-dir", single=True),
                 "get": _BUILD,
-                **each("plan apply destroy import taint untaint refresh", _DEPLOY),
+                "plan": rule(VERIFY, "plans without applying", writes="-out", single=True),
+                **each("apply destroy import taint untaint refresh", _DEPLOY),
             },
         ),
         "gh": rule(
@@ -264,19 +289,5 @@ CONTAINERS = table(
                 "ci": _gh("list view status", "run retry"),
             },
         ),
-        "aws": rule(
-            READ,
-            "asks the cloud",
-            valued="--profile --region --output",
-            runs="--endpoint-url",
-            subcommands={
-                "sts": _group("get-caller-identity"),
-                "s3": _group("ls", "", "cp mv rm sync mb rb"),
-                "configure": _group("list list-profiles", "", "set"),
-            },
-        ),
-        "gcloud az heroku fly flyctl vercel netlify wrangler pulumi ansible ansible-playbook "
-        "vagrant "
-        "packer serverless eksctl minikube kind": rule(UNKNOWN, "can change things elsewhere"),
     }
 )

@@ -22,11 +22,13 @@ from flyball.shellcheck.rule import Check, Inquiry, Rule, judge_rule, judge_word
 from flyball.shellcheck.word import Word
 
 _SAFE_CONFIG = re.compile(
-    r"(color\.[\w.]+|core\.(pager|quote[pP]ath|abbrev|autocrlf)|log\.\w+|advice\.\w+|diff\.(renames|"
-    r"algorithm|noprefix|mnemonic[pP]refix|context|color[mM]oved)|user\.(name|email)|column\.ui|"
-    r"blame\.\w+|grep\.\w+|status\.\w+|init\.default[bB]ranch|commit\.gpg[sS]ign)(=(.*))?"
+    r"(?:color\.[\w.]+|core\.(?:pager|quotepath|abbrev|autocrlf)|log\.\w+|advice\.\w+|"
+    r"diff\.(?:renames|algorithm|noprefix|mnemonicprefix|context|colormoved)|user\.(?:name|email)|"
+    r"column\.ui|blame\.\w+|grep\.\w+|status\.\w+|init\.defaultbranch|commit\.gpgsign)"
+    r"(?:=(?P<value>[\w@. +:-]*))?",
+    re.I,
 )
-_PLAIN_VALUE = re.compile(r"(cat)?|[\w@. +:-]*")
+_PAGERS = names("cat less")
 
 
 def _git(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -57,8 +59,11 @@ def _git(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Findi
 
 
 def _config_ok(setting: str | None) -> bool:
+    """Whether a setting given on the command line only changes how git prints."""
     match = _SAFE_CONFIG.fullmatch(setting or "")
-    return match is not None and bool(_PLAIN_VALUE.fullmatch(match[4] or match[3] or ""))
+    if match is None:
+        return False
+    return "pager" not in (setting or "").lower() or match["value"] in _PAGERS
 
 
 _GLOBAL_FLAGS = names(
@@ -84,24 +89,33 @@ def _listing(changes: str, shows: str = "") -> Check:
     return check
 
 
+def _symbolic(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """One name is shown; two set the first."""
+    general = judge_words(inquiry, rule, words)[0]
+    if general.kind is Kind.READ_ONLY and len(parse(rule, words[1:]).operands) > 1:
+        yield general._replace(kind=Kind.MUTATING, reason="it sets a reference")
+    else:
+        yield general
+
+
+_CONFIG_READS = names("--get --get-all --get-regexp --list -l --get-urlmatch --get-color")
+_CONFIG_NEUTRAL = names(
+    "--global --system --local --worktree --type --bool --int --path --show-origin --show-scope "
+    "--name-only -z --null --includes --default --all --regexp"
+)
+
+
 def _config(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Reading settings is free; writing one may plant a program for git to run."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     values = [w.value for w in parsed.operands]
-    reads = parsed.has(
-        "--get",
-        "--get-all",
-        "--get-regexp",
-        "--list",
-        "-l",
-        "--get-urlmatch",
-        "--get-color",
-        "--name-only",
-        "--get-colorbool",
-    )
-    if parsed.doubtful or parsed.has("-f", "--file", "--blob", "-e", "--edit"):
+    flags = {flag for flag, _ in parsed.flags}
+    reads = flags & _CONFIG_READS
+    if parsed.doubtful or flags & {"-f", "--file", "--blob", "-e", "--edit"}:
         yield Finding(text, Kind.UNKNOWN, "git config is pointed at another file or an editor")
+    elif flags - _CONFIG_READS - _CONFIG_NEUTRAL:
+        yield Finding(text, Kind.DESTRUCTIVE, "git config is given an option that changes settings")
     elif reads or (values and values[0] in ("get", "list")) or len(values) == 1:
         yield Finding(text, Kind.READ_ONLY, "git config shows settings")
     elif parsed.has("--global", "--system"):
@@ -274,7 +288,7 @@ _SUBCOMMANDS = table(
             "shows a reference",
             mutates="-d --delete -m",
             operands=TEXT,
-            check=_listing("may set a reference", "-q --short --quiet"),
+            check=_symbolic,
         ),
         "hash-object": rule(READ, "computes a hash", mutates="-w", valued="-t"),
         "archive": rule(

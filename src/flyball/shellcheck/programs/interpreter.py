@@ -11,8 +11,8 @@ from flyball.shellcheck.names import names
 from flyball.shellcheck.programs.table import MUTATE, READ, TEXT, UNKNOWN, VERIFY, rule, table
 from flyball.shellcheck.programs.task import task_kind
 from flyball.shellcheck.programs.wrapper import script_finding
-from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
-from flyball.shellcheck.word import Word
+from flyball.shellcheck.rule import Inquiry, Rule, parse
+from flyball.shellcheck.word import Word, literal
 
 _LOADED = frozenset(("sys", "os", "site"))
 """Modules every Python has loaded before the workspace can put its own in their place."""
@@ -134,20 +134,37 @@ _STDLIB = {
 def _python(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Python: `-m` by module, `-c` by its syntax tree, files as the workspace's own programs."""
     text = " ".join(word.source for word in words)
-    parsed = parse(rule, words[1:], stop_at_operand=True)
-    flags = {f for f, _ in parsed.flags}
-    if parsed.doubtful or any(f not in rule.known and f not in rule.valued for f in flags):
+    own, mode, rest = _split(words[1:])
+    flags = {flag for flag, _ in parse(rule, own).flags}
+    if any(flag not in rule.known and flag not in rule.valued for flag in flags):
         yield Finding(text, Kind.UNKNOWN, "an option of Python here is not understood")
-    elif flags & {"-V", "--version", "-h", "--help", "-VV"}:
+    elif flags & {"-V", "--version", "-h", "--help"}:
         yield Finding(text, Kind.READ_ONLY, "it shows its version")
-    elif "-c" in flags:
-        yield _inline(text, parsed.value("-c"))
-    elif "-m" in flags:
-        yield from _module(inquiry, text, parsed.value("-m"), parsed.operands)
-    elif not parsed.operands:
+    elif mode == "c":
+        yield _inline(text, rest[0] if rest else None)
+    elif mode == "m":
+        yield from _module(inquiry, text, rest[0] if rest else None, rest[1:])
+    elif not rest:
         yield Finding(text, Kind.UNKNOWN, "it runs whatever it is fed")
     else:
-        yield _script(inquiry, text, parsed.operands)
+        yield _script(inquiry, text, rest)
+
+
+def _split(words: Sequence[Word]) -> tuple[list[Word], str, list[Word]]:
+    """Python's own options, how it is told what to run (`c`, `m` or a file), and the rest."""
+    own: list[Word] = []
+    rest = list(words)
+    while rest and rest[0].known.startswith("-") and rest[0].known != "-":
+        word = rest.pop(0)
+        match = re.fullmatch(r"-([A-Za-bd-ln-z]*)([cm])(.*)", word.known, re.S)
+        if match and not set(match[1]) & {"W", "X"}:
+            own.extend([literal("-" + match[1])] if match[1] else [])
+            attached = [word._replace(value=match[3])] if match[3] and word.value else []
+            return own, match[2], [*attached, *rest]
+        own.append(word)
+        if word.value in ("-W", "-X") and rest:
+            own.append(rest.pop(0))
+    return own, "", rest
 
 
 def _inline(text: str, code: Word | None) -> Finding:
@@ -198,16 +215,42 @@ def _script(inquiry: Inquiry, text: str, operands: Sequence[Word]) -> Finding:
     return found
 
 
-def _node(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Node and its kin: version, syntax check, test runner, or a file."""
+_NODE_PRINTS = re.compile(
+    r"(console\.log\()?(process\.(version|versions(\.\w+)?|platform|arch|cwd\(\)|execPath)|"
+    r"require\(['\"]\./[\w./-]+\.json['\"]\)(\.\w+)*|[\d+*/ .-]+)\)?;?"
+)
+_RUBY_PRINTS = re.compile(r"(puts|print|p) [A-Z_]+")
+_PERL_FILTERS = re.compile(
+    r"print( if| unless) "
+    r"/[\w\s.,:;=<>'^*+|\[\]-]*/i?|s/[\w\s.,:;=<>'^*+|\[\]-]*/[\w\s.,:;=<>-]*/g?i?"
+)
+_PRINTS = {
+    "node": _NODE_PRINTS,
+    "nodejs": _NODE_PRINTS,
+    "ruby": _RUBY_PRINTS,
+    "perl": _PERL_FILTERS,
+}
+"""Inline texts so plain that they can only print, per interpreter."""
+
+
+def _other(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Other interpreters: version, syntax check, test runner, a plain print, or a file."""
     text = " ".join(word.source for word in words)
+    program = words[0].source
     parsed = parse(rule, words[1:], stop_at_operand=True)
-    flags = {f for f, _ in parsed.flags}
+    flags = {flag for flag, _ in parsed.flags}
+    inline = parsed.value("-e", "-p", "--eval", "--print", "-pe", "-ne")
     if parsed.doubtful or any(f not in rule.known and f not in rule.valued for f in flags):
-        yield Finding(text, Kind.UNKNOWN, f"an option of {words[0].source} here is not understood")
-    elif flags & {"-v", "--version", "-version", "-V"} and not parsed.operands:
-        yield Finding(text, Kind.READ_ONLY, "it shows its version")
-    elif flags & {"--check", "-c", "-l"} and words[0].known in ("node", "ruby", "php"):
+        yield Finding(text, Kind.UNKNOWN, f"an option of {program} here is not understood")
+    elif inline is not None:
+        plain = _PRINTS.get(words[0].known)
+        if plain is not None and inline.value and plain.fullmatch(inline.value):
+            yield Finding(text, Kind.READ_ONLY, "the code only prints")
+        else:
+            yield Finding(text, Kind.UNKNOWN, "inline code can do anything; put it in a file")
+    elif flags & _SHOWS and not parsed.operands:
+        yield Finding(text, Kind.READ_ONLY, f"{program} only shows something about itself")
+    elif flags & {"--check", "-c", "-l"}:
         yield Finding(text, Kind.VERIFICATION, "it only checks syntax", proves="syntax")
     elif "--test" in flags:
         yield Finding(text, Kind.VERIFICATION, "it runs the tests", proves="tests")
@@ -217,32 +260,14 @@ def _node(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
         yield script_finding(inquiry, text, parsed.operands[0])
 
 
-_SELECT = re.compile(
-    r"\s*(\.(tables|schema|databases|indexes|indices|fullschema|dbinfo|show)[\w \"%*]*|"
-    r"(select|explain|with|values)\b[^;]*;?\s*|pragma\s+[\w.]+(\(\w+\))?;?\s*)",
-    re.I,
-)
-
-
-def _sqlite(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """sqlite3: one question per word, none of which can write or run."""
-    text = " ".join(word.source for word in words)
-    parsed = parse(rule, words[1:])
-    asks = parsed.operands[1:]
-    risky = re.compile(
-        r"writefile|load_extension|edit\s*\(|insert|update|delete|drop|replace|into", re.I
-    )
-    plain = all(w.value and _SELECT.fullmatch(w.value) and not risky.search(w.value) for w in asks)
-    if asks and plain and not parsed.doubtful:
-        yield from judge_words(inquiry, rule, words)
-    else:
-        yield Finding(text, Kind.UNKNOWN, "sqlite3 may change the database or run a program")
+_SHOWS = names("-v --version -version -V -i -m --ini")
 
 
 def _version_only(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Programs of which only the version is asked here."""
     text = " ".join(word.source for word in words)
-    asks = ("--version", "-version", "version", "-v", "-V", "--help", "-h", "help")
+    lists = {"gpg": ("--list-keys", "-k"), "tmux": ("ls", "list-sessions")}.get(words[0].known, ())
+    asks = ("--version", "-version", "version", "-v", "-V", "--help", *lists)
     if len(words) == 2 and words[1].value in asks:
         yield Finding(text, Kind.READ_ONLY, f"{words[0].source} shows its version")
     else:
@@ -253,20 +278,23 @@ def _version_only(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iter
 
 _PYTHON_FLAGS = "-c -m -V -VV --version -h --help -B -u -s -S -E -I -b -q -O -OO -v -P"
 
+_VERSIONS = "-v --version -V -version"
+
 INTERPRETERS = table(
     {
         "python python3 python2 pypy pypy3 py python3.8 python3.9 python3.10 python3.11 python3.12 "
         "python3.13 python3.14": rule(
-            READ, "runs", valued="-c -m -W -X", known=_PYTHON_FLAGS, check=_python
+            READ, "runs", valued="-W -X", known=_PYTHON_FLAGS, check=_python
         ),
         "ipython bpython": rule(UNKNOWN, "runs code"),
         "node nodejs": rule(
             READ,
             "runs",
-            check=_node,
-            known="-v --version --check -c --test "
-            "--test-only --watch --no-warnings --experimental-vm-modules "
-            "--experimental-test-coverage --trace-warnings --enable-source-maps",
+            check=_other,
+            valued="-e -p --eval --print",
+            known="-v --version --check -c --test --test-only --watch --no-warnings "
+            "--experimental-vm-modules --experimental-test-coverage --trace-warnings "
+            "--enable-source-maps",
         ),
         "deno": Rule(
             subcommands={
@@ -279,27 +307,25 @@ INTERPRETERS = table(
                 "run": rule(MUTATE, "runs a program"),
             }
         ),
-        "ruby": rule(READ, "runs", check=_node, known="-v --version -c -w", valued="-I"),
-        "php": rule(READ, "runs", check=_node, known="-v --version -l -i -m"),
-        "perl lua luajit Rscript julia elixir groovy scala kotlin tsx ts-node osascript tclsh "
-        "guile "
-        "racket": rule(READ, "runs", check=_node, known="-v --version -V"),
-        "java": rule(READ, "runs", check=_node, known="-version --version", single=True),
-        "sqlite3": rule(
+        "ruby": rule(READ, "runs", check=_other, known="-v --version -c -w", valued="-I -e"),
+        "php": rule(READ, "runs", check=_other, known="-v --version -l -i -m --ini"),
+        "perl": rule(
             READ,
-            "asks the database",
-            check=_sqlite,
-            valued="-separator -mode",
-            runs="-cmd -init -vfs -A",
+            "runs",
+            check=_other,
+            known="-v --version -V -pe -ne",
+            valued="-pe -ne -e",
             single=True,
         ),
-        "openssl gpg ffmpeg ffprobe convert magick pandoc latex pdflatex xelatex gs dot qemu "
-        "wine R "
+        "java kotlin scala": rule(READ, "runs", check=_other, known=_VERSIONS, single=True),
+        "lua luajit Rscript julia elixir groovy tsx ts-node osascript tclsh guile racket": rule(
+            READ, "runs", check=_other, known=_VERSIONS
+        ),
+        "gpg ffmpeg convert magick pandoc latex pdflatex xelatex gs dot qemu wine R ssh tmux hub "
         "redis-server postgres mysqld mongod nginx apache2 httpd caddy rabbitmqctl supervisorctl "
         "elm crystal nim v solc forge hardhat truffle anvil cast starship zoxide direnv ghcup "
-        "stylus "
-        "emcc wasm-pack trunk bower grunt gulp yo code-server aider claude codex gemini ollama "
-        "javap jshell jps jstack clojure erl iex gleam ocaml sml swipl": rule(
+        "stylus emcc wasm-pack trunk bower grunt gulp yo code-server ollama jshell clojure erl "
+        "iex gleam ocaml sml swipl virtualenv xcodebuild nmap vim nvim vi nano emacs code": rule(
             UNKNOWN, "is known by its version only", check=_version_only
         ),
     }

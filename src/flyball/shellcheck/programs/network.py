@@ -44,6 +44,16 @@ def _wget(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
         yield general
 
 
+def _probe(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`nc -z host port` only looks whether a port is open."""
+    text = " ".join(word.source for word in words)
+    said = " ".join(word.value or "\0" for word in words[1:])
+    if re.fullmatch(r"(-[zvnu]+ |-w ?\d+ )*-[vnu]*z[vnu]* (-[vnu]+ |-w ?\d+ )*[\w.-]+ \d+", said):
+        yield Finding(text, Kind.READ_ONLY, "it only probes a port")
+    else:
+        yield Finding(text, Kind.UNKNOWN, "it opens a connection through which anything can run")
+
+
 NETWORKS = table(
     {
         "curl": rule(
@@ -87,11 +97,9 @@ NETWORKS = table(
             runs="-f",
             valued="-c -i -W -w -t -p",
         ),
-        "ssh telnet ftp nc ncat netcat socat mosh autossh": rule(
+        "nc ncat netcat": rule(UNKNOWN, "opens a connection", check=_probe),
+        "telnet ftp socat mosh autossh": rule(
             UNKNOWN, "opens a connection through which anything can run"
-        ),
-        "psql mysql mariadb mongo mongosh redis-cli sqlcmd cqlsh": rule(
-            UNKNOWN, "can change a database"
         ),
         "mail sendmail mailx mutt": rule(DESTROY, "sends mail"),
         "xdg-open open start": rule(UNKNOWN, "starts another program"),

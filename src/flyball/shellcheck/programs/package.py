@@ -88,6 +88,7 @@ _NODE: dict[str, Rule] = {
     "config": _group("get list ls", "set delete edit"),
     "pkg": _group("get", "set delete fix"),
     "cache": _group("ls verify dir list", "add", "clean clear"),
+    "pm": _group("ls bin hash cache", "trust migrate", ""),
     "workspaces": _group("info list", "foreach run focus", "", _LOOK),
 }
 
@@ -307,7 +308,7 @@ PACKAGES = table(
                 "help": _LOOK,
                 "mod": _group("graph why verify", "tidy download init edit vendor"),
                 "work": _group("", "init use sync edit vendor"),
-                "tool": _group("", "cover"),
+                "tool": _group("", "cover", "", _LOOK),
                 **each("fmt run generate get clean fix", _CHANGE),
                 **each("install telemetry", _PUBLISH),
             },
@@ -345,6 +346,7 @@ PACKAGES = table(
             },
         ),
         "dotnet": Rule(
+            bare=_LOOK,
             subcommands={
                 **each("--info --list-sdks --list-runtimes list help", _LOOK),
                 **each("build msbuild pack", _BUILD),

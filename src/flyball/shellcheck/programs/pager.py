@@ -1,4 +1,4 @@
-"""Pagers: harmless, but for the commands they can be started with."""
+"""Viewers: harmless, but for the one thing each can be talked into."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.rule import Inquiry, Rule, judge_words
+from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
 from flyball.shellcheck.word import Word
 
 _PLACE = re.compile(r"\+\+?(\d+|[GgFp]|/[\w .-]+)")
@@ -20,3 +20,13 @@ def check_less(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
             yield Finding(text, Kind.UNKNOWN, f"{word.source} gives the pager a command")
             return
     yield from judge_words(inquiry, rule, words)
+
+
+def check_file(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`file` compiles its tables when told so."""
+    parsed = parse(rule, words[1:])
+    if any(flag == "-C" or flag.startswith("--c") for flag, _ in parsed.flags):
+        text = " ".join(word.source for word in words)
+        yield Finding(text, Kind.MUTATING, "file -C writes a compiled table")
+    else:
+        yield from judge_words(inquiry, rule, words)

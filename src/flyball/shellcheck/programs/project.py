@@ -13,11 +13,17 @@ from flyball.shellcheck.programs.task import task_kind
 from flyball.shellcheck.rule import Inquiry, Parsed, Rule, named, parse
 from flyball.shellcheck.word import Word, literal
 
+_REPORTS = names(
+    "tasks dependencies projects properties help dependencyInsight buildEnvironment model "
+    "dependency:tree dependency:list dependency:analyze help:effective-pom help:describe "
+    "versions:display-dependency-updates"
+)
+"""Tasks that only print, though they run the project's build scripts to do so."""
 _HARMLESS = names("V VERBOSE DEBUG Q CI NO_COLOR JOBS J PORT BUILD_TYPE")
 
 
 def tasks_finding(
-    inquiry: Inquiry, rule: Rule, words: Sequence[Word], parsed: Parsed, names: Sequence[Word]
+    inquiry: Inquiry, rule: Rule, words: Sequence[Word], parsed: Parsed, tasks: Sequence[Word]
 ) -> Finding:
     """The worst that the named tasks promise to be."""
     text = " ".join(word.source for word in words)
@@ -27,17 +33,19 @@ def tasks_finding(
             return Finding(text, Kind.UNKNOWN, f"{program} {flag} loads code or runs a program")
         if flag in rule.writes and (value is None or outside(value.value or "/", inquiry.scope)):
             return Finding(text, Kind.UNKNOWN, f"{program} {flag} leads out of the workspace")
-    odd = next((w for w in (*parsed.doubtful, *names) if w.value is None), None)
+    odd = next((w for w in (*parsed.doubtful, *tasks) if w.value is None), None)
     if odd is not None:
         return Finding(text, Kind.UNKNOWN, f"which task {odd.source} is is only known when it runs")
     worst = Finding(
         text, Kind.VERIFICATION, f"{program} builds or checks the project", proves="build"
     )
-    for name in names:
+    for name in tasks:
         kind, proves = task_kind(name.value or "")
+        if name.value in _REPORTS:
+            kind, proves = Kind.VERIFICATION, ""
         if kind.severity > worst.kind.severity:
             worst = Finding(text, kind, f"task {name.value} may change anything in the project")
-        elif kind is Kind.VERIFICATION and worst.kind is Kind.VERIFICATION and proves != "build":
+        elif worst.kind is Kind.VERIFICATION and proves != "build":
             worst = Finding(text, kind, f"{program} {name.value} checks the project", proves=proves)
     return worst
 
@@ -61,6 +69,20 @@ def check_tasks(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable
     """Operands are tasks."""
     parsed = parse(rule, words[1:])
     yield tasks_finding(inquiry, rule, words, parsed, parsed.operands)
+
+
+def _ninja(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """ninja builds, and its tools (`-t`) show or clean."""
+    parsed = parse(rule, words[1:])
+    tool = parsed.value("-t")
+    if tool is None:
+        yield tasks_finding(inquiry, rule, words, parsed, parsed.operands)
+        return
+    kind = Kind.READ_ONLY if tool.value in _NINJA_SHOWS else Kind.MUTATING
+    yield Finding(" ".join(w.source for w in words), kind, f"ninja -t {tool.source} is a tool")
+
+
+_NINJA_SHOWS = names("list targets commands query graph deps rules inputs compdb")
 
 
 def check_script(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -106,9 +128,7 @@ PROJECTS = table(
             writes="-C --directory -I --include-dir -f --file --makefile",
             known="--environment-overrides --jobs --keep-going",
         ),
-        "ninja": rule(
-            VERIFY, "builds", check=check_tasks, valued="-j -l -k -d -t", writes="-C -f", runs="-t"
-        ),
+        "ninja": rule(VERIFY, "builds", check=_ninja, valued="-j -l -k -d -t", writes="-C -f"),
         "just task rake invoke inv": rule(
             VERIFY,
             "runs tasks",
@@ -134,7 +154,7 @@ PROJECTS = table(
             single=True,
             runs="-I --init-script -g --gradle-user-home -c --settings-file --include-build",
             writes="-p --project-dir -b",
-            valued="-x --tests --exclude-task --console --max-workers",
+            valued="--configuration --dependency -x --tests --exclude-task --console --max-workers",
         ),
         "sbt mill ant lein": rule(VERIFY, "builds", check=check_tasks, single=True, valued="-f"),
         "tox nox": rule(

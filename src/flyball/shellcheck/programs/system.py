@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from flyball.shellcheck.judgement import Finding, Kind
 from flyball.shellcheck.programs.table import (
     DESTROY,
+    MUTATE,
     NAMES,
     READ,
     TEXT,
@@ -16,7 +17,7 @@ from flyball.shellcheck.programs.table import (
     rule,
     table,
 )
-from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
+from flyball.shellcheck.rule import Inquiry, Operands, Rule, judge_words, parse
 from flyball.shellcheck.word import Word
 
 
@@ -59,14 +60,14 @@ def _ip(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Findi
     """`ip … show`, by its own words."""
     text = " ".join(w.source for w in words)
     said = " ".join(w.value or "\0" for w in words[1:])
-    if _IP_SHOWS.fullmatch(said) and not re.search(r"\0|-b|exec", said):
+    if _IP_SHOWS.fullmatch(said) and not re.search(r"\0|-b(a\w*)?( |$)|exec", said):
         yield Finding(text, Kind.READ_ONLY, "it shows the network configuration")
     else:
         yield Finding(text, Kind.UNKNOWN, "ip may change the network or run a program")
 
 
 _QUERY = re.compile(
-    r"-[lLsSpW]|-[qQ][a-zA-Z]*|--(list|listfiles|status|search|print-avail|get-selections|show|"
+    r"-[lLsSpW]|-[qQ][a-zA-Z]*|-S[sil]+|--(list|listfiles|status|search|print-avail|get-selections|show|"
     r"print-architecture|query|version)"
 )
 
@@ -79,6 +80,15 @@ def _dpkg(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Fin
         yield Finding(text, Kind.READ_ONLY, f"{words[0].source} asks the package database")
     else:
         yield Finding(text, Kind.DESTRUCTIVE, f"{words[0].source} changes installed packages")
+
+
+def _to_stdout(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """A converter that prints when its last word is a dash."""
+    general = judge_words(inquiry, rule, words)[0]
+    if words[-1].value == "-" and not general.veto:
+        yield general._replace(kind=Kind.READ_ONLY, reason=f"{words[0].source} prints")
+    else:
+        yield general
 
 
 def _service(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -106,6 +116,14 @@ def _sysctl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
     text = " ".join(w.source for w in words)
     if any(w.value is None or "=" in w.value for w in words[1:]):
         yield Finding(text, Kind.DESTRUCTIVE, "it changes a kernel setting")
+    else:
+        yield from judge_words(inquiry, rule, words)
+
+
+def _lists(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Programs of which only the list is harmless."""
+    if len(words) == 2 and words[1].value in rule.known:
+        yield Finding(f"{words[0].source} {words[1].source}", Kind.READ_ONLY, "it only lists")
     else:
         yield from judge_words(inquiry, rule, words)
 
@@ -153,6 +171,23 @@ SYSTEMS = table(
         "lsof": rule(
             READ, "lists open files", operands=TEXT, mutates="-D", valued="-i -p -u -c -d"
         ),
+        "fuser": rule(READ, "shows who uses a file", operands=TEXT, destroys="-k --kill"),
+        "hostnamectl timedatectl localectl loginctl": Rule(
+            bare=_SHOW, subcommands=each("status show list-timezones list-sessions", _SHOW)
+        ),
+        "ldconfig": rule(DESTROY, "rebuilds the loader's cache", spares="-p --print-cache"),
+        "pkg-config xcode-select": rule(
+            READ, "shows settings", operands=TEXT, destroys="-s --switch -r --reset --install"
+        ),
+        "yum dnf zypper": Rule(
+            subcommands={
+                **each("list info search repolist history provides check-update", _SHOW),
+                **each("install remove update upgrade clean", _CHANGE),
+            }
+        ),
+        "xclip xsel": rule(MUTATE, "changes the clipboard", spares="-o --output"),
+        "pbpaste atq jps javap pdfinfo ffprobe identify": _SHOW._replace(operands=Operands.READ),
+        "pdftotext": rule(MUTATE, "writes text", check=_to_stdout),
         "ss": rule(
             READ,
             "lists sockets",
@@ -234,11 +269,25 @@ SYSTEMS = table(
                     _SHOW,
                 ),
                 **each(
-                    "install uninstall upgrade update cleanup tap untap link unlink reinstall "
-                    "services",
+                    "install uninstall upgrade update cleanup tap untap link unlink reinstall ",
                     _CHANGE,
                 ),
             },
+        ),
+        "openssl": rule(
+            READ,
+            "handles keys",
+            subcommands=each(
+                "version x509 dgst verify rand asn1parse crl ciphers list s_client sha256 md5",
+                rule(
+                    READ,
+                    "only shows",
+                    single=True,
+                    writes="-out -writerand -sess_out -keylogfile",
+                    runs="-engine -provider -provider-path -config -sign -key -inkey -proxy",
+                    valued="-in -connect -servername",
+                ),
+            ),
         ),
         "snap flatpak": rule(
             READ,
@@ -252,8 +301,8 @@ SYSTEMS = table(
         "sudo su doas pkexec runuser setpriv gosu": rule(
             UNKNOWN, "takes other rights, which is never allowed"
         ),
-        "gdb lldb strace ltrace perf valgrind script expect screen tmux at batch dtrace": rule(
-            UNKNOWN, "runs another program"
+        "gdb lldb strace ltrace perf valgrind script expect screen at batch dtrace": rule(
+            UNKNOWN, "runs another program", known="-l -ls --list", check=_lists
         ),
     }
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flyball.shellcheck.programs import awk, sed
-from flyball.shellcheck.programs.pager import check_less
+from flyball.shellcheck.programs.pager import check_file, check_less
 from flyball.shellcheck.programs.table import MUTATE, NAMES, READ, TEXT, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Operands
 
@@ -16,20 +16,19 @@ TEXTS = table(
         "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum "
         "egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep zcat bzcat xzcat zstdcat lz4cat gzcat zdiff "
         "zcmp jq gron csvlook csvcut csvgrep csvstat tsort ul nm readelf size cloc "
-        "tokei scc sloccount jless hexyl": rule(
+        "tokei scc sloccount jless hexyl pipdeptree": rule(
             READ, "only reads", valued="-n -c -e -f -d -w -m -A -B -C"
         ),
         "grep": rule(READ, "searches", valued="-e -f -m -A -B -C --include --exclude"),
-        "echo true false : seq expr basename dirname sleep cal ncal factor numfmt yes test": rule(
-            READ, "changes nothing", operands=TEXT
-        ),
+        "echo true false : seq expr basename dirname sleep cal ncal factor uuidgen figlet lolcat "
+        "fortune numfmt yes test": rule(READ, "changes nothing", operands=TEXT),
         "printf": rule(READ, "prints", operands=TEXT, runs="-v"),
-        "ls dir vdir exa eza lsd stat realpath readlink pathchk namei getfacl lsattr": rule(
+        "ls ll la dir vdir exa eza lsd stat realpath readlink pathchk namei getfacl lsattr": rule(
             READ, "lists", operands=NAMES
         ),
         "du df": rule(READ, "measures", operands=NAMES),
         "tree": rule(READ, "lists", operands=NAMES, writes="-o", mutates="-R", valued="-L -P -I"),
-        "file": rule(READ, "looks at file types", operands=NAMES, mutates="-C --compile"),
+        "file": rule(READ, "looks at file types", operands=NAMES, check=check_file),
         "sort": rule(
             READ,
             "sorts",
@@ -118,8 +117,6 @@ TEXTS = table(
         ),
         "tee sponge": rule(MUTATE, "writes", operands=Operands.WRITE),
         "fzf dc": rule(UNKNOWN, "can run other programs"),
-        "vi vim nvim view nano emacs ed ex pico micro code subl": rule(
-            UNKNOWN, "is an editor that can run and write anything"
-        ),
+        "ed ex pico micro subl view": rule(UNKNOWN, "is an editor that can run and write anything"),
     }
 )

@@ -1,0 +1,72 @@
+"""Command lines of clouds: verbs that only ask, by the habits of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.programs.table import READ, UNKNOWN, rule, table
+from flyball.shellcheck.rule import Check, Inquiry, Rule, parse
+from flyball.shellcheck.word import Word
+
+_SECRET = re.compile(
+    r"secret|password|token|credential|decrypt|get-object|private|api-key|print-access"
+)
+
+
+def _asking(pattern: str) -> Check:
+    """A command whose plain words, joined, match the pattern and name no secret."""
+    known = re.compile(pattern)
+
+    def check(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+        text = " ".join(word.source for word in words)
+        parsed = parse(rule, words[1:])
+        said = " ".join(word.value or "\0" for word in parsed.operands)
+        if any(word.value is None for word in words) or _SECRET.search(text):
+            yield Finding(text, Kind.UNKNOWN, f"{words[0].source} may show a secret or send one")
+        elif known.match(said):
+            yield Finding(text, Kind.READ_ONLY, f"{words[0].source} only asks")
+        else:
+            yield Finding(text, Kind.UNKNOWN, f"{words[0].source} may change things elsewhere")
+
+    return check
+
+
+CLOUDS = table(
+    {
+        "aws": rule(
+            READ,
+            "asks",
+            check=_asking(
+                r"s3 ls\b|configure list|s3api (list|get-bucket|head)-|"
+                r"[\w-]+ (describe|list|get|lookup|search)-"
+            ),
+            valued="--profile --region --output --query --filters",
+        ),
+        "gcloud": rule(
+            READ,
+            "asks",
+            check=_asking(r"([\w-]+ )*(list|describe|get-value|info)\b|info$|version$"),
+            valued="--project --format --zone --region --filter --limit",
+        ),
+        "az": rule(
+            READ,
+            "asks",
+            check=_asking(r"([\w-]+ )*(list|show)\b|version$"),
+            valued="-g -n -o --resource-group --name --output --query --subscription",
+        ),
+        "heroku fly flyctl vercel netlify wrangler railway": rule(
+            READ,
+            "asks",
+            check=_asking(r"(logs|ps|apps|status|info|releases|list|ls|whoami|inspect|version)\b"),
+            valued="-a --app -n --num",
+        ),
+        "minikube kind k3d vagrant": rule(
+            READ, "asks", check=_asking(r"(status|version|ip|profile list|get \w+|global-status)\b")
+        ),
+        "pulumi ansible ansible-playbook packer serverless eksctl": rule(
+            UNKNOWN, "can change things elsewhere"
+        ),
+    }
+)

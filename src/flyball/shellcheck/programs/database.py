@@ -1,0 +1,118 @@
+"""Database clients: a question is harmless, everything else is not judged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.names import names
+from flyball.shellcheck.programs.table import READ, TEXT, UNKNOWN, rule, table
+from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
+from flyball.shellcheck.word import Word
+
+_FUNCTIONS = names(
+    "count sum min max avg length lower upper coalesce round abs date datetime now version substr "
+    "distinct in exists values total typeof ifnull nullif cast strftime group_concat like and or "
+    "not as on where from select by having over partition"
+)
+_QUESTION = re.compile(r"\s*(select|explain|with|values|show|describe|desc)\b[^;]*;?\s*", re.I)
+_CHANGES = re.compile(r"\b(insert|update|delete|drop|alter|create|replace|into|copy|set)\b", re.I)
+_PRAGMA = re.compile(r"\s*pragma\s+[\w.]+(\(\w+\))?;?\s*", re.I)
+_DOT = re.compile(
+    r"\s*\.(tables|schema|databases|indexes|indices|fullschema|dbinfo|show)[\w \"%*]*"
+)
+_SLASH = re.compile(r"\s*\\(d[a-zA-Z]*\+?|l\+?|conninfo|dt|du)( [\w.*\"]+)?\s*")
+_REDIS = names(
+    "ping info get mget keys ttl pttl type exists llen lrange scard smembers hget hgetall hkeys "
+    "hlen "
+    "zcard zrange dbsize strlen scan memory time lastsave"
+)
+
+
+def asks_only(statement: str | None) -> bool:
+    """Whether a statement is one question, calling nothing but plain functions."""
+    if statement is None:
+        return False
+    if _PRAGMA.fullmatch(statement) or _DOT.fullmatch(statement) or _SLASH.fullmatch(statement):
+        return True
+    called = re.findall(r"(\w+)\s*\(", statement)
+    return (
+        bool(_QUESTION.fullmatch(statement))
+        and not _CHANGES.search(statement)
+        and all(name.lower() in _FUNCTIONS for name in called)
+    )
+
+
+def _sqlite(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """sqlite3 FILE QUESTION…."""
+    parsed = parse(rule, words[1:])
+    asked = parsed.operands[1:]
+    yield _asked(inquiry, rule, words, asked)
+
+
+def _client(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """psql -c QUESTION, mysql -e QUESTION, or a list of databases."""
+    parsed = parse(rule, words[1:])
+    asked = [
+        value for flag, value in parsed.flags if flag in ("-c", "--command", "-e", "--execute")
+    ]
+    if parsed.has("-l", "--list") and not asked:
+        yield judge_words(inquiry, rule, words)[0]
+    else:
+        yield _asked(inquiry, rule, words, [word for word in asked if word])
+
+
+def _asked(inquiry: Inquiry, rule: Rule, words: Sequence[Word], asked: Sequence[Word]) -> Finding:
+    if asked and all(asks_only(word.value) for word in asked):
+        return judge_words(inquiry, rule, words)[0]
+    text = " ".join(word.source for word in words)
+    return Finding(text, Kind.UNKNOWN, f"{words[0].source} may change the database")
+
+
+def _redis(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """redis-cli with a command that only reads."""
+    text = " ".join(word.source for word in words)
+    operands = parse(rule, words[1:]).operands
+    verb = (operands[0].value or "").lower() if operands else ""
+    if verb in _REDIS and (verb != "memory" or (operands[1].value or "").lower() == "usage"):
+        yield Finding(text, Kind.READ_ONLY, "it only asks the database")
+    else:
+        yield Finding(text, Kind.UNKNOWN, "redis-cli may change the database")
+
+
+DATABASES = table(
+    {
+        "sqlite3": rule(
+            READ,
+            "asks the database",
+            operands=TEXT,
+            check=_sqlite,
+            valued="-separator -mode -nullvalue",
+            runs="-cmd -init -vfs -A",
+            single=True,
+        ),
+        "psql": rule(
+            READ,
+            "asks the database",
+            operands=TEXT,
+            check=_client,
+            valued="-c --command -h -p -U -d -F --host --port --username --dbname",
+            runs="-f --file -v --set --variable",
+            writes="-o --output -L --log-file",
+            known="--version --variable",
+        ),
+        "mysql mariadb": rule(
+            READ,
+            "asks the database",
+            operands=TEXT,
+            check=_client,
+            valued="-e --execute -h -P -u -D --host --port --user --database",
+            runs="--pager --init-command --plugin-dir --defaults-file --defaults-extra-file --tee",
+        ),
+        "redis-cli": rule(READ, "asks", check=_redis, valued="-h -p -n -a -u"),
+        "mongo mongosh sqlcmd cqlsh clickhouse-client influx": rule(
+            UNKNOWN, "can change a database"
+        ),
+    }
+)
