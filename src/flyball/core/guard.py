@@ -99,11 +99,14 @@ class Step(msgspec.Struct, frozen=True):
     failing: str = ""
 
 
+UNKEPT = (0, 0, 0, 0, 0)
+
+
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     """The last steps, and for each period from one to five how long they have kept to it."""
 
     tail: tuple[str, ...] = ()
-    kept: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
+    kept: tuple[int, int, int, int, int] = UNKEPT
 
 
 class Memory(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -140,16 +143,21 @@ def remember(memory: Memory, step: Step) -> Memory:
     failed_edits = _failed_edits(memory, step)
     refused = _refused(memory, step)
     row = notes if step.kind == "note" else work
-    moved = (
-        ("repetition", row.kept[0] > 0),
-        ("cycle", row.kept[1:] != (0, 0, 0, 0)),
-        ("revisited-tree", revisits > memory.revisits),
-        ("no-progress", step.kind == "verify" and unchanged > 0),
-        ("error-stagnation", stagnant > 0 and memory.edited and not edited),
-        ("reading-on", reads > memory.reads),
-        ("failed-edits", failed_edits > memory.failed_edits),
-        ("refused", refused > memory.refused),
-    )
+    moved: list[str] = []
+    if row.kept != UNKEPT:
+        moved += ("repetition", "cycle")
+    if revisits > memory.revisits:
+        moved.append("revisited-tree")
+    if step.kind == "verify" and unchanged:
+        moved.append("no-progress")
+    if stagnant and memory.edited and not edited:
+        moved.append("error-stagnation")
+    if reads > memory.reads:
+        moved.append("reading-on")
+    if failed_edits > memory.failed_edits:
+        moved.append("failed-edits")
+    if refused > memory.refused:
+        moved.append("refused")
     return Memory(
         work=work,
         notes=notes,
@@ -165,7 +173,7 @@ def remember(memory: Memory, step: Step) -> Memory:
         reads=reads,
         failed_edits=failed_edits,
         refused=refused,
-        moved=tuple([guard for guard, has_moved in moved if has_moved]),
+        moved=tuple(moved),
     )
 
 
@@ -214,9 +222,12 @@ def _rows(memory: Memory, step: Step) -> tuple[Row, Row]:
 
 def _follow(row: Row, mark: str) -> Row:
     tail, kept = row.tail, row.kept
+    longer = (*tail[-(LONGEST_CYCLE - 1) :], mark)
+    if mark not in tail:
+        return Row(longer)
     length = len(tail)
     return Row(
-        (*tail[-(LONGEST_CYCLE - 1) :], mark),
+        longer,
         (
             kept[0] + 1 if length > 0 and tail[-1] == mark else 0,
             kept[1] + 1 if length > 1 and tail[-2] == mark else 0,
@@ -228,9 +239,9 @@ def _follow(row: Row, mark: str) -> Row:
 
 
 def _trees(memory: Memory, step: Step) -> tuple[tuple[str, ...], int]:
-    """The newest tree is last; a mutation that leaves the tree alone returns to nothing."""
+    """The newest tree is last, hashes are shortened, and an unchanged tree is no return."""
     trees = memory.trees
-    tree = step.tree if len(step.tree) <= 12 else digest(step.tree)[:12]
+    tree = step.tree if len(step.tree) <= 12 else step.tree[:6] + step.tree[-6:]
     if not tree or (trees and trees[-1] == tree):
         return trees, memory.revisits
     seen = tree in trees

@@ -139,6 +139,6 @@ def _document(text: str) -> object:
         return cast("object", json.loads(text))
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise UsageError(f"it is not JSON: {error.msg} at {where}.", WANTED) from None
+        raise UsageError(f"it is not JSON: {error.msg} ({where}).", WANTED) from None
     except (ValueError, RecursionError):
         raise UsageError("its JSON holds numbers or nesting beyond measure.", WANTED) from None
