@@ -98,7 +98,7 @@ def _replayed(
             there[step.message.strip()] -= 1
             continue
         merged = trees.merge(read_commit(branch.depot, step.parents[0]).tree, tree, step.tree)
-        _refuse(merged.clashes, f"what your branch has gained since, where “{_title(step)}” works")
+        _refuse_step(merged.clashes, step, moved_on=head != workspace.facts.start)
         tree = merged.tree
         at = branch.rewrite(step, tree, at or None)
         placed.append(at)
@@ -122,10 +122,6 @@ def _messages(branch: RunBranch, head: str) -> list[str]:
     return [read_commit(branch.user, record.commit).message.strip() for record in there]
 
 
-def _title(commit: Commit) -> str:
-    return commit.message.partition("\n")[0]
-
-
 def _refuse(clashes: Sequence[Clash], what: str) -> None:
     if clashes:
         paths = [clash.path for clash in clashes]
@@ -134,6 +130,24 @@ def _refuse(clashes: Sequence[Clash], what: str) -> None:
             "Nothing was changed. Commit, stash or undo your changes there, then merge again.",
             paths,
         )
+
+
+def _refuse_step(clashes: Sequence[Clash], step: Commit, *, moved_on: bool) -> None:
+    paths = [clash.path for clash in clashes]
+    if not paths:
+        return
+    title = step.message.partition("\n")[0]
+    if moved_on:
+        raise Diverged(
+            f"“{title}” does not fit what your branch has gained since: {', '.join(paths)}.",
+            "Nothing was changed. Start a new run from the present branch, or merge by hand.",
+            paths,
+        )
+    raise Diverged(
+        f"“{title}” builds on changes of yours that are not committed: {', '.join(paths)}.",
+        "Nothing was changed. Commit them first, then merge again.",
+        paths,
+    )
 
 
 def _index_tree(branch: RunBranch, trees: GitTrees) -> TreeHash:
