@@ -34,6 +34,7 @@ GUARDS = (
 )
 
 LONGEST_CYCLE = 5
+MARKS_KEPT = 12
 TREES_KEPT = 256
 EDITS_KEPT = 32
 
@@ -222,7 +223,7 @@ def _rows(memory: Memory, step: Step) -> tuple[Row, Row]:
 
 def _follow(row: Row, mark: str) -> Row:
     tail, kept = row.tail, row.kept
-    longer = (*tail[-(LONGEST_CYCLE - 1) :], mark)
+    longer = (*tail[-(MARKS_KEPT - 1) :], mark)
     if mark not in tail:
         return Row(longer)
     length = len(tail)

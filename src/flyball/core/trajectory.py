@@ -32,19 +32,16 @@ def steps_of(recording: object) -> tuple[Step, ...]:
 
 
 def _turns(recording: object) -> Iterator[Turn]:
+    name, value = "trajectory", recording
     if isinstance(recording, Mapping):
         document = cast("Json", recording)
-        for name, read in (
-            ("trajectory", _recorded),
-            ("history", _conversed),
-            ("messages", _conversed),
-        ):
-            entries = document.get(name)
-            if entries or (entries is not None and not document.get("history")):
-                return read(_entries(entries, name))
-        raise UsageError("it has none of `trajectory`, `history` and `messages`.", WANTED)
-    entries = _entries(recording, "trajectory")
-    return _conversed(entries) if entries and "role" in entries[0] else _recorded(entries)
+        present = [key for key in ("trajectory", "history", "messages") if key in document]
+        if not present:
+            raise UsageError("it has none of `trajectory`, `history` and `messages`.", WANTED)
+        name = next((key for key in present if document[key]), present[0])
+        value = document[name]
+    entries = _entries(value, name)
+    return (_conversed if any("role" in entry for entry in entries) else _recorded)(entries)
 
 
 WANTED = "Give a SWE-agent .traj file or a run exported with `flyball runs export`."
@@ -62,29 +59,31 @@ def _entries(value: object, name: str) -> list[Json]:
 
 def _recorded(entries: Sequence[Json]) -> Iterator[Turn]:
     for entry in entries:
-        action = entry.get("action")
         said = _text(entry.get("response")) or _text(entry.get("thought"))
-        if action is None and said:
-            action = _quoted_action(said)
-        yield Turn(
-            None if action is None else _text(action),
-            _text(entry.get("observation")),
-            _place(entry.get("state")),
-        )
+        action = _text(entry["action"]) if "action" in entry else _quoted_action(said) or None
+        yield Turn(action, _text(entry.get("observation")), _place(entry.get("state")))
+
+
+SPEAKERS = frozenset({"assistant", "ai"})
 
 
 def _conversed(entries: Sequence[Json]) -> Iterator[Turn]:
-    """Pair each thing the driver asked for with the messages that follow it."""
-    messages = [e for e in entries if e.get("role") != "system" and not e.get("is_demo")]
-    asked: list[str] = []
-    answers: list[str] = []
-    for message in messages:
-        if message.get("role") != "assistant":
-            answers.append(_text(message.get("content")))
-            continue
-        yield from _paired(asked, answers)
-        asked, answers = _asked(message), []
-    yield from _paired(asked, answers)
+    """Pair each thing the driver asked for with the messages that follow it.
+
+    Where no reply at all has an action that can be told from its words, the words stand for it.
+    """
+    exchanges: list[tuple[Json, list[str]]] = []
+    for message in entries:
+        if message.get("role") in SPEAKERS and not message.get("is_demo"):
+            exchanges.append((message, []))
+        elif exchanges:
+            exchanges[-1][1].append(_content(message))
+    is_legible = any(any(_asked(reply)) for reply, _ in exchanges)
+    for reply, answers in exchanges:
+        if is_legible:
+            yield from _paired(_asked(reply), answers)
+        else:
+            yield Turn(None, "\n".join([_content(reply), *answers]))
 
 
 def _paired(asked: Sequence[str], answers: Sequence[str]) -> Iterator[Turn]:
@@ -104,7 +103,11 @@ def _asked(message: Json) -> list[str]:
         return [_text(action)]
     if isinstance(calls, list) and calls:
         return [_call_text(cast("list[object]", calls)[0])]
-    return [_quoted_action(_text(message.get("content")))]
+    return [_quoted_action(_content(message))]
+
+
+def _content(message: Json) -> str:
+    return _text(message.get("content", message.get("text")))
 
 
 def _call_text(call: object) -> str:

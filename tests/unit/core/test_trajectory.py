@@ -162,6 +162,7 @@ def test_steps_with_fields_missing_or_odd():
                 {"action": "ls", "observation": None},
                 {"action": {"name": "x"}, "observation": 3},
                 {"response": "I will look.\n```\nls\n```", "observation": "a"},
+                {"action": None, "thought": "I wonder.", "observation": ""},
                 {"thought": "I wonder.", "observation": ""},
                 {"observation": "only this"},
                 {},
@@ -169,7 +170,7 @@ def test_steps_with_fields_missing_or_odd():
         }
     )
     kinds = [step.kind for step in steps]
-    assert kinds == [*["read"] * 5, "run", "read", "monologue", "run", "run"]
+    assert kinds == [*["read"] * 5, "run", "read", "monologue", *["run"] * 3]
     assert steps[0] == steps[1]
     assert steps[2].outcome == steps[3].outcome
 
@@ -254,3 +255,28 @@ def test_calls_that_differ_in_arguments_are_different_calls():
 
     one, two = steps_of({"history": [asked("/a.py"), asked("/b.py")]})
     assert one.call != two.call
+
+
+def test_messages_under_the_name_of_steps():
+    said = [
+        {"role": "system", "text": None, "system_prompt": "be good"},
+        {"role": "user", "text": "the issue"},
+        {"role": "ai", "text": "I look.\n```\nls\n```"},
+        {"role": "user", "text": "a.py"},
+        {"role": "ai", "text": "DISCUSSION\n```\nsubmit\n```"},
+    ]
+    assert [step.kind for step in steps_of({"trajectory": said})] == ["read", "run"]
+
+
+def test_replies_in_an_unknown_protocol_are_not_taken_for_monologues():
+    said = [
+        message
+        for n in range(6)
+        for message in (
+            {"role": "assistant", "content": f"<do>look {n // 5}</do>"},
+            {"role": "user", "content": "seen"},
+        )
+    ]
+    steps = steps_of({"history": said})
+    assert [step.kind for step in steps] == ["run"] * 6
+    assert len({(step.call, step.outcome) for step in steps}) == 2
