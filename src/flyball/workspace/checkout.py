@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from pathlib import Path
+from types import TracebackType
 
 from flyball.workspace.git import (
     Git,
@@ -39,6 +41,17 @@ class Checkout:
         """The tree of what is there now."""
         return self.trees.capture().tree
 
+    def __enter__(self) -> Checkout:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
     def close(self) -> None:
         """Let go of the directory."""
         if self._hold:
@@ -50,13 +63,14 @@ def beside(workspace: Workspace, root: Path, state_dir: Path) -> Checkout:
     hold = None
     if not workspace.in_place:
         hold = Hold(state_dir / "checkout.lock", os.fspath(root))
-    note = workspace.directory / "beside.json"
+    name = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
+    note = workspace.directory / f"beside-{name}.json"
     if workspace.branch is None:
-        known = workspace.directory / "beside-known.json"
+        known = workspace.directory / f"beside-{name}.known"
         store = workspace.directory / "objects"
         return Checkout(root, ObjectTrees(store, root, known=known), note, hold)
-    trees = _fresh_trees(workspace.branch.depot, root, workspace.directory / "beside.index")
-    return Checkout(root, trees, note, hold)
+    index = workspace.directory / f"beside-{name}.index"
+    return Checkout(root, _fresh_trees(workspace.branch.depot, root, index), note, hold)
 
 
 def alone(repository: Repository, run: str, state_dir: Path, home: Path) -> Checkout:

@@ -35,6 +35,18 @@ _SPLIT = ("-c", "core.splitIndex=true")
 _STATUS = ("status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-submodules=all")
 _UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 _AT_ONCE = 400
+_BOTH = "later changes touch the same place"
+_REASONS = {
+    "contents": "later changes touch the same lines",
+    "modify/delete": "one side deleted it, the other changed it",
+    "rename/delete": "one side renamed it, the other deleted it",
+    "rename/rename": "it was renamed in two ways",
+    "add/add": "it was added in two ways",
+    "file/directory": "a file and a directory have the same name",
+    "binary": "it is binary, and later changes touch it too",
+    "distinct modes": "it became something else in two ways",
+    "directory rename": "its directory was renamed",
+}
 
 
 class GitTrees:
@@ -304,11 +316,12 @@ def _parse_merge(fields: list[str], code: int) -> Merged:
     while at < len(fields) and fields[at].isdigit():
         count = int(fields[at])
         about = fields[at + 1 : at + 1 + count]
-        kind, message = fields[at + 1 + count : at + 3 + count]
+        kind = fields[at + 1 + count]
         if kind.startswith("CONFLICT"):
-            reasons.update(dict.fromkeys(about, message.strip()))
+            said = next((words for mark, words in _REASONS.items() if mark in kind), _BOTH)
+            reasons.update(dict.fromkeys(about, said))
         at += 3 + count
-    return Merged(tree, tuple(Clash(p, reasons.get(p, "both sides changed it")) for p in paths))
+    return Merged(tree, tuple(Clash(p, reasons.get(p, _BOTH)) for p in paths))
 
 
 def _digest(path: Path, facts: tuple[int, int, int]) -> str:

@@ -31,3 +31,10 @@ class Hold:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+
+class NoHold:
+    """What somebody has who only looks."""
+
+    def release(self) -> None:
+        """There is nothing to let go of."""

@@ -78,6 +78,24 @@ def open_workspace(
         raise
 
 
+def peek_workspace(run: str, state_dir: Path, *, home: Path | None = None) -> Workspace:
+    """A run's workspace to look at only, whoever holds it."""
+    facts = find_workspace(run, state_dir)
+    if facts is None:
+        raise no_such_run(run, state_dir)
+    directory = state_dir / "runs" / run
+    repository = find_repository(Path(facts.project)) if facts.has_git else None
+    ground = repository and _ground(repository, directory, home or Path.home())
+    return _reopen(directory, ground, None, LARGE)
+
+
+def no_such_run(run: str, state_dir: Path) -> NotFound:
+    """The error for a run of which nothing is kept."""
+    known = sorted(file.parent.name for file in state_dir.glob("runs/*/workspace.json"))
+    listed = ", ".join(known[-5:]) if known else "none"
+    return NotFound("run", run, f"Runs kept for this project: {listed}.")
+
+
 def find_workspace(run: str, state_dir: Path) -> Facts | None:
     """What is known of a run's workspace without opening it."""
     file = state_dir / "runs" / checked_run_name(run) / "workspace.json"
@@ -205,7 +223,7 @@ def _settle(workspace: Workspace) -> Workspace:
     return workspace
 
 
-def _reopen(directory: Path, ground: Ground | None, hold: Hold, large: int) -> Workspace:
+def _reopen(directory: Path, ground: Ground | None, hold: Hold | None, large: int) -> Workspace:
     facts = msgspec.convert(json.loads((directory / "workspace.json").read_text()), Facts)
     root = Path(facts.root)
     if not root.is_dir():

@@ -15,7 +15,7 @@ import msgspec
 
 from flyball.errors import NotFound, UsageError
 from flyball.workspace.gittrees import GitTrees
-from flyball.workspace.hold import Hold
+from flyball.workspace.hold import Hold, NoHold
 from flyball.workspace.snapshot import (
     MAX_AGE,
     MAX_COUNT,
@@ -52,12 +52,17 @@ class Facts(msgspec.Struct, frozen=True):
 class Workspace:
     """One run's tree: captured, snapshotted, committed card by card, and restorable.
 
-    Made by `flyball.workspace.opening.open_workspace`. Only one process holds it at a time; use
-    it as a context manager, or call `close`.
+    Made by `flyball.workspace.opening.open_workspace`. Only one process holds it at a time (unless
+    it only peeks); use it as a context manager, or call `close`.
     """
 
     def __init__(
-        self, facts: Facts, directory: Path, trees: Trees, branch: RunBranch | None, hold: Hold
+        self,
+        facts: Facts,
+        directory: Path,
+        trees: Trees,
+        branch: RunBranch | None,
+        hold: Hold | None,
     ) -> None:
         self.facts = facts
         self.run = facts.run
@@ -70,7 +75,7 @@ class Workspace:
         self.writer = Writer(trees, self.root, directory / "pending.json")
         self.snapshots = Snapshots(trees, directory / "snapshots.jsonl")
         self.skipped: tuple[Skipped, ...] = facts.carried_skipped
-        self._hold = hold
+        self._hold = hold or NoHold()
 
     def __enter__(self) -> Workspace:
         return self
@@ -221,11 +226,8 @@ class Workspace:
         shutil.rmtree(self.directory, ignore_errors=True)
         self._hold.release()
 
-    def is_here(self, root: Path) -> bool:
-        """Whether this workspace is that very directory."""
-        return self.root.resolve() == root.resolve()
-
     def close(self) -> None:
         """Let go of the workspace; it can be opened again."""
-        shutil.rmtree(self.directory / "scratch", ignore_errors=True)
+        if isinstance(self._hold, Hold):
+            shutil.rmtree(self.directory / "scratch", ignore_errors=True)
         self._hold.release()

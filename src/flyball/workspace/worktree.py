@@ -156,17 +156,22 @@ class RunBranch:
                 card,
                 commit.message.partition("\n")[0],
                 commit.id,
-                read_commit(self.user, commit.parents[0]).tree,
+                self._before(commit),
                 commit.tree,
                 commit.trailers("Flyball-Evidence"),
                 step,
             )
             for commit in self._commits(start)
-            if self.run in commit.trailers("Flyball-Run") and commit.parents
+            if self.run in commit.trailers("Flyball-Run")
             for step in Step
             for card in commit.trailers(step)
         ]
         return found[::-1]
+
+    def _before(self, commit: Commit) -> TreeHash:
+        if commit.parents:
+            return read_commit(self.user, commit.parents[0]).tree
+        return TreeHash(self.user.text("hash-object", "-t", "tree", "--stdin"))
 
     def _commits(self, start: str | None) -> Iterator[Commit]:
         """Commits from the newest card's down; on the run's branch, until the first foreign one."""

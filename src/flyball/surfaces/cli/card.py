@@ -1,0 +1,198 @@
+"""`flyball card`: look at a card, take it back, put it again."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flyball.errors import UsageError
+
+if TYPE_CHECKING:
+    from flyball.workspace.afterwards import CardView, Desk
+    from flyball.workspace.cards import Moved
+    from flyball.workspace.trees import Changed
+    from flyball.workspace.worktree import Step
+
+REPO = click.option(
+    "--repo",
+    default=".",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The project; the present directory unless given.",
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+YES = click.option("--yes", is_flag=True, help="Go on even if later work would be lost.")
+PATHS = click.option(
+    "--paths", multiple=True, metavar="PATH…", help="Only these files or directories of the card."
+)
+MORE = click.argument("more", nargs=-1, metavar="", required=False)
+
+
+@click.group()
+def card() -> None:
+    """Show a card, take it back, apply it again.
+
+    A card's work is moved where it is now: in the run's own worktree, or, once the run was merged
+    or if it ran in place, in your checkout. What would lose later work is told first.
+    """
+
+
+@card.command()
+@click.argument("run")
+@click.argument("name", metavar="CARD")
+@REPO
+@JSON
+def show(run: str, name: str, repo: Path, as_json: bool) -> None:
+    """What a card changed, and what was noted about it."""
+    from flyball.workspace.afterwards import show_card
+
+    view = show_card(desk(repo), run, name)
+    if as_json:
+        say_json(_as_dict(view))
+        return
+    record = view.record
+    state = "taken back" if view.is_reverted else (view.artifact and view.artifact.status) or "kept"
+    click.echo(f"{record.card}  {record.title}  ({state})")
+    click.echo(f"run {record.run}, commit {record.commit[:12]}")
+    for change in view.changes:
+        click.echo(f"  {line_of(change)}")
+    for verdict in view.artifact.verdicts if view.artifact else ():
+        click.echo(f"  {verdict.check}: {verdict.verdict}. {verdict.sentence}".rstrip())
+    if view.artifact and view.artifact.risk:
+        click.echo(f"  risk: {view.artifact.risk}")
+    click.echo("")
+    _say_diff(view.diff)
+
+
+@card.command()
+@click.argument("run")
+@click.argument("name", metavar="CARD")
+@MORE
+@PATHS
+@REPO
+@YES
+@JSON
+def revert(
+    run: str, name: str, more: tuple[str, ...], paths: tuple[str, ...], repo: Path, **flags: bool
+) -> None:
+    """Take a card's work back, whole or some paths of it."""
+    from flyball.workspace.worktree import Step
+
+    _move(Step.REVERT, run, name, _joined(paths, more), repo, **flags)
+
+
+@card.command()
+@click.argument("run")
+@click.argument("name", metavar="CARD")
+@MORE
+@PATHS
+@REPO
+@YES
+@JSON
+def apply(
+    run: str, name: str, more: tuple[str, ...], paths: tuple[str, ...], repo: Path, **flags: bool
+) -> None:
+    """Put a card's work in again after it was taken back."""
+    from flyball.workspace.worktree import Step
+
+    _move(Step.APPLY, run, name, _joined(paths, more), repo, **flags)
+
+
+def desk(repo: Path) -> Desk:
+    """The project and its state, as everything else in Flyball finds them."""
+    from flyball.home import open_home
+    from flyball.workspace.afterwards import Desk
+
+    home = open_home(repo, os.environ, {})
+    return Desk(home.repo, home.state, Path.home())
+
+
+def say_json(value: dict[str, Any]) -> None:
+    """One JSON object, whatever bytes file names have."""
+    click.echo(json.dumps(value, default=str))
+
+
+def readable(name: str) -> str:
+    """A file name that any terminal can print."""
+    return os.fsencode(name).decode(errors="replace")
+
+
+def line_of(change: Changed) -> str:
+    """One changed file on one line."""
+    size = "binary" if change.binary else f"+{change.added} −{change.removed}"
+    return f"{change.kind.value:<9} {readable(change.path)}  {size}"
+
+
+def _joined(paths: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+    if more and not paths:
+        raise UsageError(
+            f"{more[0]!r} was not expected here.", "Name files with --paths, after run and card."
+        )
+    return (*paths, *more)
+
+
+def _move(
+    step: Step, run: str, name: str, paths: tuple[str, ...], repo: Path, *, yes: bool, as_json: bool
+) -> None:
+    from flyball.workspace.afterwards import foresee, move_card
+
+    place = desk(repo)
+    if not yes and not as_json and sys.stdin.isatty():
+        found = foresee(place, run, name, step, paths)
+        if found.losses:
+            click.echo("Going on would lose later work:")
+            for loss in found.losses:
+                click.echo(f"  {readable(loss.path)}: {loss.reason}")
+            yes = click.confirm("Go on?")
+            if not yes:
+                return
+    moved, root = move_card(place, run, name, step, paths, force=yes)
+    if as_json:
+        say_json(_moved_dict(moved, root))
+    else:
+        _say_moved(moved, root)
+
+
+def _say_moved(moved: Moved, root: Path) -> None:
+    from flyball.workspace.worktree import Step
+
+    if moved.finished:
+        click.echo(f"Finished first what was interrupted: {moved.finished}.")
+    is_revert = moved.step is Step.REVERT
+    if not moved.writes:
+        state = "taken back already" if is_revert else "there already"
+        click.echo(f"Card {moved.card} is {state}; nothing to do in {root}.")
+        return
+    done = "Took back" if is_revert else "Applied"
+    click.echo(f"{done} card {moved.card} in {root}:")
+    for change in moved.writes:
+        click.echo(f"  {line_of(change)}")
+    for path in moved.drifted:
+        click.echo(f"  kept later changes in {readable(path)}")
+    for loss in moved.lost:
+        click.echo(f"  lost later changes in {readable(loss.path)}")
+
+
+def _moved_dict(moved: Moved, root: Path) -> dict[str, Any]:
+    import msgspec
+
+    return {**msgspec.to_builtins(moved), "step": moved.step.name.lower(), "root": os.fspath(root)}
+
+
+def _as_dict(view: CardView) -> dict[str, Any]:
+    import msgspec
+
+    return {**msgspec.to_builtins(view), "status": "reverted" if view.is_reverted else "kept"}
+
+
+def _say_diff(diff: str) -> None:
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    plain = bool(os.environ.get("NO_COLOR"))
+    for line in diff.splitlines():
+        colour = None if plain else colours.get(line[:1])
+        click.echo(click.style(line, fg=colour) if colour else line)

@@ -1,0 +1,129 @@
+"""`flyball runs merge|replay|prune`: what to do with the tree a run left."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flyball.surfaces.cli.card import JSON, REPO, desk, readable, say_json
+
+if TYPE_CHECKING:
+    from flyball.workspace.afterwards import Desk
+    from flyball.workspace.cards import Replayed
+
+
+@click.command()
+@click.argument("run")
+@REPO
+@JSON
+def merge(run: str, repo: Path, as_json: bool) -> None:
+    """Bring a run's cards into your branch and checkout, if nothing of yours is lost by it."""
+    from flyball.workspace.afterwards import merge as merge_run
+
+    report = merge_run(desk(repo), run)
+    branch = report.branch.removeprefix("refs/heads/")
+    if as_json:
+        said = {"run": run, "branch": branch, "commits": report.commits, "files": report.files}
+        say_json(said)
+    elif not report.commits:
+        click.echo(f"Everything of run {run} is on {branch} already.")
+    else:
+        many = "commit" if len(report.commits) == 1 else "commits"
+        click.echo(f"Merged run {run} into {branch}: {len(report.commits)} {many}.")
+        for path in report.files:
+            click.echo(f"  {readable(path)}")
+
+
+@click.command()
+@click.argument("run")
+@click.option(
+    "--into",
+    required=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The directory to do the cards over in.",
+)
+@REPO
+@JSON
+@click.pass_context
+def replay(ctx: click.Context, run: str, into: Path, repo: Path, as_json: bool) -> None:
+    """Do a run's cards over in another directory: all of them, or none if one does not fit."""
+    import msgspec
+
+    from flyball.workspace.afterwards import replay_run
+    from flyball.workspace.cards import Fate
+
+    report = replay_run(desk(repo), run, into)
+    fits = all(each.fate is not Fate.REFUSED for each in report)
+    if as_json:
+        say_json({"run": run, "ok": fits, "cards": msgspec.to_builtins(report)})
+    else:
+        for each in report:
+            _say_card(each)
+        if not fits:
+            click.echo("One card does not fit there, so nothing was written.")
+    ctx.exit(0 if fits else 1)
+
+
+@click.command()
+@click.argument("run", required=False)
+@click.option("--days", default=14.0, show_default=True, help="Forget snapshots older than this.")
+@click.option("--keep", default=500, show_default=True, help="Keep at most this many snapshots.")
+@click.option("--abandon", is_flag=True, help="Delete the run's worktree, branch and records.")
+@click.option("--yes", is_flag=True, help="Do not ask, even if cards were not merged.")
+@REPO
+@JSON
+def prune(
+    run: str | None, days: float, keep: int, abandon: bool, yes: bool, repo: Path, as_json: bool
+) -> None:
+    """Forget old snapshots of one run or of all; with --abandon, delete the run itself."""
+    from flyball.workspace import afterwards
+
+    place = desk(repo)
+    if abandon:
+        _abandon(run, place, yes=yes, as_json=as_json)
+        return
+    dropped = freed = 0
+    runs = [run] if run else afterwards.kept_runs(place)
+    for name in runs:
+        pruned = afterwards.prune(place, name, max_age=days * 86_400, max_count=keep)
+        dropped, freed = dropped + pruned.snapshots, freed + pruned.freed
+    if as_json:
+        say_json({"runs": list(runs), "snapshots": dropped, "freed_bytes": freed})
+    else:
+        click.echo(f"Forgot {dropped} snapshots of {len(runs)} runs, {freed / 1e6:.1f} MB freed.")
+
+
+def _abandon(run: str | None, place: Desk, *, yes: bool, as_json: bool) -> None:
+    from flyball.errors import Conflict, UsageError
+    from flyball.workspace import afterwards
+
+    if run is None:
+        raise UsageError("--abandon needs the name of a run.", "Say which run to delete.")
+    lost = afterwards.unmerged(place, run)
+    titles = ", ".join(f"{record.card} ({record.title})" for record in lost)
+    if lost and not yes:
+        if as_json or not sys.stdin.isatty():
+            raise Conflict(
+                f"Run {run} has cards that were not merged: {titles}.",
+                "Merge it first, or repeat with --yes to delete them.",
+            )
+        click.echo(f"These cards were not merged and would be gone: {titles}.")
+        if not click.confirm("Delete them?"):
+            return
+    afterwards.abandon(place, run)
+    if as_json:
+        say_json({"run": run, "abandoned": True, "lost": [record.card for record in lost]})
+    else:
+        click.echo(f"Run {run} is gone: worktree, branch and records.")
+
+
+def _say_card(each: Replayed) -> None:
+    click.echo(f"{each.card}  {each.title}: {each.fate.value}")
+    for path in each.drifted:
+        click.echo(f"  differs from where the run began: {readable(path)}")
+    for clash in each.clashes:
+        click.echo(f"  does not fit: {readable(clash.path)}: {clash.reason}")
