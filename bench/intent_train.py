@@ -75,7 +75,7 @@ def examples(prompts: Sequence[Prompt]) -> list[Example]:
     return found
 
 
-def shares(model: Model, buckets: Sequence[int], temperature: float = 1.0) -> list[float]:
+def shares(model: Model, buckets: Sequence[int]) -> list[float]:
     """The likelihood of each class."""
     totals = list(model.bias)
     for bucket in buckets:
@@ -83,7 +83,7 @@ def shares(model: Model, buckets: Sequence[int], temperature: float = 1.0) -> li
         for n in range(CLASSES):
             totals[n] += row[n]
     top = max(totals)
-    raw = [exp((total - top) / temperature) for total in totals]
+    raw = [exp(total - top) for total in totals]
     whole = sum(raw)
     return [share / whole for share in raw]
 
@@ -108,26 +108,30 @@ def fit(data: Sequence[Example], seed: int) -> Model:
     return model
 
 
-def held_out(data: Sequence[Example], folds: int = FOLDS) -> list[tuple[list[float], int]]:
-    """Each example's likelihoods from a model that never saw its group."""
-    found: list[tuple[list[float], int]] = []
+def held_out(data: Sequence[Example], folds: int = FOLDS) -> list[tuple[list[float], int, int]]:
+    """Each example's likelihoods from a model that never saw its group, its label and its place."""
+    found: list[tuple[list[float], int, int]] = []
     for fold in range(folds):
         inside = [e for e in data if crc32(e.group.encode()) % folds != fold]
-        outside = [e for e in data if crc32(e.group.encode()) % folds == fold]
         model = fit(inside, seed=fold)
-        found += [(shares(model, e.buckets), e.label) for e in outside]
+        for at, example in enumerate(data):
+            if crc32(example.group.encode()) % folds == fold:
+                found.append((shares(model, example.buckets), example.label, at))
     return found
+
+
+def tempered(likely: Sequence[float], temperature: float) -> list[float]:
+    """Likelihoods made less sure of themselves."""
+    raw = [share ** (1 / temperature) for share in likely]
+    whole = sum(raw)
+    return [share / whole for share in raw]
 
 
 def best_temperature(scored: Sequence[tuple[list[float], int]]) -> float:
     """The temperature at which the likelihoods are honest."""
 
     def loss(temperature: float) -> float:
-        total = 0.0
-        for found, label in scored:
-            raw = [share ** (1 / temperature) for share in found]
-            total -= log(max(raw[label] / sum(raw), 1e-12))
-        return total
+        return -sum(log(max(tempered(found, temperature)[n], 1e-12)) for found, n in scored)
 
     return min((step / 20 for step in range(10, 80)), key=loss)
 
@@ -153,8 +157,8 @@ def main() -> None:
     parser.add_argument("--dry-run", action="store_true", help="measure only, write nothing")
     data = examples(load("prompts.jsonl"))
     scored = held_out(data)
-    right = sum(found.index(max(found)) == label for found, label in scored)
-    temperature = best_temperature(scored)
+    right = sum(found.index(max(found)) == label for found, label, _ in scored)
+    temperature = best_temperature([(found, label) for found, label, _ in scored])
     print(f"{right} of {len(scored)} right on unseen groups; temperature {temperature:.2f}")
     if not parser.parse_args().dry_run:
         MODULE.write_text(module(fit(data, seed=0), temperature), encoding="utf-8")

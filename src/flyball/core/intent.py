@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -42,6 +42,12 @@ MAY_MUTATE: frozenset[Intent] = frozenset(
 )
 
 CONFIDENCE_THRESHOLD = 0.5
+"""Below this the caller asks a model; without one the smaller of the two best budgets holds."""
+
+SETTLED = 0.9
+"""How sure a reading is that the conversation settles."""
+
+MOST_REASONS = 6
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -123,10 +129,24 @@ def verdict(speech: Speech) -> Intent:
 def classify(text: str, history: Sequence[Turn] = ()) -> Reading:
     """Read a request in the light of the conversation so far."""
     speech = hear(text)
+    alone = weighed(speech, likelihoods(features(speech, verdict(speech))))
     resolved = _in_context(speech, history)
-    if resolved:
-        return _settled(_MEANS[resolved.act], resolved.reason)
-    return weighed(speech, likelihoods(features(speech, verdict(speech))))
+    if resolved is None:
+        return alone
+    intent = _MEANS[resolved.act]
+    other = Alternative(alone.intent, round(1 - SETTLED, 3))
+    return Reading(
+        intent=intent,
+        budget=LIMITS[intent],
+        confidence=SETTLED,
+        reasons=(f"the reply {resolved.reason}",),
+        alternatives=(other,) if other.intent is not intent else (),
+    )
+
+
+def is_settled(text: str, history: Sequence[Turn]) -> bool:
+    """Whether the conversation alone says what a reply means."""
+    return _in_context(hear(text), history) is not None
 
 
 def _in_context(speech: Speech, history: Sequence[Turn]) -> Resolved | None:
@@ -137,28 +157,19 @@ def _in_context(speech: Speech, history: Sequence[Turn]) -> Resolved | None:
     return follow_up(speech, offer, hear(asked[-1]) if asked else None)
 
 
-SETTLED = 0.9
-
-
-def _settled(intent: Intent, reason: str) -> Reading:
-    return Reading(intent, LIMITS[intent], SETTLED, (f"the reply {reason}",), ())
-
-
 def weighed(speech: Speech, likely: Sequence[float]) -> Reading:
     """The reading of a request that stands alone, from how likely each intent is."""
-    shares = dict(zip(_ORDER, likely, strict=True))
     barred = _barred(speech)
-    allowed = [intent for intent in _ORDER if intent not in barred]
-    whole = sum(shares[intent] for intent in allowed)
-    shares = {intent: shares[intent] / whole for intent in allowed}
-    ranked = sorted(allowed, key=lambda intent: (-shares[intent], LIMITS[intent]))
-    reasons = [f"{clause.text[:60]!r} {clause.heard.cue}" for clause in speech.clauses[:6]]
+    shares = {i: share for i, share in zip(_ORDER, likely, strict=True) if i not in barred}
+    whole = sum(shares.values())
+    ranked = sorted(shares, key=lambda intent: (-shares[intent], LIMITS[intent]))
+    best, *others = (Alternative(i, round(shares[i] / whole, 3)) for i in ranked)
     reading = Reading(
-        ranked[0],
-        LIMITS[ranked[0]],
-        round(shares[ranked[0]], 3),
-        tuple(reasons),
-        tuple(Alternative(i, round(shares[i], 3)) for i in ranked[1:3]),
+        intent=best.intent,
+        budget=LIMITS[best.intent],
+        confidence=best.confidence,
+        reasons=tuple(_reasons(speech)),
+        alternatives=tuple(others[:2]),
     )
     return reading if reading.confidence >= CONFIDENCE_THRESHOLD else smaller(reading)
 
@@ -167,11 +178,24 @@ def _barred(speech: Speech) -> frozenset[Intent]:
     """The intents that a request cannot have, whatever its words weigh."""
     asks = any(clause.heard.is_question for clause in speech.clauses)
     acts = set(speech.acts)
+    barred: set[Intent] = set()
     if speech.is_read_only or not acts or (asks and not acts & (DIRECTIVES | {Act.CONTINUE})):
-        return MAY_MUTATE
-    return frozenset({Intent.AUTONOMOUS}) if speech.was_talked_up else frozenset()
+        barred |= MAY_MUTATE
+    if speech.was_talked_up:
+        barred.add(Intent.AUTONOMOUS)
+    if speech.has_trouble_paste:
+        barred.add(Intent.CONVERSATIONAL)
+    return frozenset(barred)
 
 
-def is_settled(text: str, history: Sequence[Turn]) -> bool:
-    """Whether the conversation alone says what a reply means."""
-    return _in_context(hear(text), history) is not None
+def _reasons(speech: Speech) -> Iterator[str]:
+    if speech.was_talked_up:
+        yield "words about intents, budgets and rules are set aside"
+    if speech.is_read_only:
+        yield "it says not to change anything"
+    if speech.has_trouble_paste:
+        yield "an error or trace is pasted"
+    for clause in speech.clauses[:MOST_REASONS]:
+        yield f"\u201c{clause.text[:60]}\u201d {clause.heard.cue}"
+    if not speech.clauses and not speech.has_trouble_paste:
+        yield "there is no request in it"

@@ -136,7 +136,7 @@ def _offer_in(piece: str, whole: str, *, is_asking: bool) -> Act | None:
     """What one clause offers to do."""
     if contains(piece, forms.PROPOSAL_CJK):
         order = told(piece)
-        return order.act if order else Act.FIX
+        return order.act if order else None
     found = re.search(rf"(?<!\w)(?:{forms.PROPOSAL})(?!\w)", piece)
     if not found and not is_asking:
         return None

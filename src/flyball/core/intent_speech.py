@@ -288,9 +288,7 @@ def _size(clause: str, verb: str) -> Act:
 
 
 def size_of(text: str) -> Act:
-    """How much work a description without a leading verb amounts to."""
-    if says(text, words.WHOLE, words.WHOLE_CJK):
-        return Act.WHOLE
+    """How much work a description of less than the whole amounts to."""
     return Act.BUILD if says(text, words.BIG) and not says(text, words.SMALL) else Act.FIX
 
 

@@ -126,7 +126,8 @@ def bounded(text: str) -> str:
 
 def cleaned(text: str) -> Cleaned:
     """The text in one case and form, without code, traces, logs and quotations."""
-    plain = unicodedata.normalize("NFKC", bounded(text)).casefold().replace("’", "'")
+    whole = bounded(text).encode("utf-8", "replace").decode("utf-8")
+    plain = unicodedata.normalize("NFKC", whole).casefold().replace("’", "'")
     fence = _compiled(r"(?s)```.*?(?:```|\Z)")
     told = any("error" in block or "exception" in block for block in fence.findall(plain))
     lines = fence.sub("\n", plain).split("\n")

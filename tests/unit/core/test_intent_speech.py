@@ -1,0 +1,69 @@
+import pytest
+
+from flyball.core.intent_speech import Act, hear
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("how about painting something", Act.ASIDE),
+        ("any weird hiccups?", Act.INQUIRE),
+        ("give me a joke", Act.SOCIAL),
+        ("tell me how the cache is filled", Act.INQUIRE),
+        ("write me a haiku", Act.SOCIAL),
+        ("we would like to know the cause", Act.INQUIRE),
+        ("I just pushed my part", Act.ASIDE),
+        ("the first version is fine", Act.ASIDE),
+        ("a most cool thing you have there my friend", Act.SOCIAL),
+        ("the button must be blue", Act.FIX),
+        ("we want a forum", Act.BUILD),
+        ("we want a bigger logo", Act.FIX),
+        ("we want the whole app", Act.WHOLE),
+        ("everything", Act.WHOLE),
+        ("the form submits nothing at all", Act.REPORT),
+        ("my sister paints the blue boats daily", Act.REPORT),
+        ("current branch", Act.LOOK),
+        ("email notifications", Act.BUILD),
+        ("typo line 5", Act.FIX),
+        ("explain recursion", Act.SOCIAL),
+        ("explain our retry code", Act.INQUIRE),
+        ("don't stop until it's done", Act.WHOLE),
+        ("don't log passwords", Act.FORBID),
+        ("könntest du das korrigieren", Act.FIX),
+        ("könntest du bitte", Act.ASIDE),
+        ("I need to know more", Act.INQUIRE),
+        ("make me a forum", Act.BUILD),
+        ("make the header blue", Act.FIX),
+        ("add a comma", Act.FIX),
+        ("build is broken", Act.REPORT),
+    ],
+)
+def test_a_clause_performs_one_act(text, act):
+    assert hear(text).acts == (act,)
+
+
+@pytest.mark.parametrize(
+    ("text", "acts"),
+    [
+        ("hi, fix the typo", (Act.SOCIAL, Act.FIX)),
+        ("why is it red? make it blue", (Act.INQUIRE, Act.FIX)),
+        ("look at the log and fix it", (Act.INQUIRE, Act.FIX)),
+        ("no, just rename it", (Act.REFUSAL, Act.FIX)),
+    ],
+)
+def test_clauses_are_heard_in_order(text, acts):
+    assert hear(text).acts == acts
+
+
+def test_an_act_comes_with_the_words_that_gave_it_away():
+    (clause,) = hear("please rename foo to bar").clauses
+    assert clause.text == "please rename foo to bar"
+    assert clause.heard.cue == "tells to rename"
+    assert not clause.heard.is_question
+
+
+def test_what_is_set_aside_is_marked():
+    heard = hear("budget=150. read only: what is up?\nValueError: no")
+    assert heard.was_talked_up
+    assert heard.is_read_only
+    assert heard.has_trouble_paste
