@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -140,26 +141,7 @@ def remember(memory: Memory, step: Step) -> Memory:
     trees, revisits = _trees(memory, step)
     check, unchanged = _check(memory, step)
     error, error_call, edits, edited, stagnant = _stagnation(memory, step)
-    reads = _reads(memory, step)
-    failed_edits = _failed_edits(memory, step)
-    refused = _refused(memory, step)
-    row = notes if step.kind == "note" else work
-    moved: list[str] = []
-    if row.kept != UNKEPT:
-        moved += ("repetition", "cycle")
-    if revisits > memory.revisits:
-        moved.append("revisited-tree")
-    if step.kind == "verify" and unchanged:
-        moved.append("no-progress")
-    if stagnant and memory.edited and not edited:
-        moved.append("error-stagnation")
-    if reads > memory.reads:
-        moved.append("reading-on")
-    if failed_edits > memory.failed_edits:
-        moved.append("failed-edits")
-    if refused > memory.refused:
-        moved.append("refused")
-    return Memory(
+    now = Memory(
         work=work,
         notes=notes,
         trees=trees,
@@ -171,11 +153,32 @@ def remember(memory: Memory, step: Step) -> Memory:
         edits=edits,
         edited=edited,
         stagnant=stagnant,
-        reads=reads,
-        failed_edits=failed_edits,
-        refused=refused,
-        moved=tuple(moved),
+        reads=_reads(memory, step),
+        failed_edits=_failed_edits(memory, step),
+        refused=_refused(memory, step),
     )
+    moved = tuple(_moved(memory, now, step))
+    return msgspec.structs.replace(now, moved=moved) if moved else now
+
+
+def _moved(was: Memory, now: Memory, step: Step) -> Iterator[str]:
+    """The guards that this very step brought nearer to a trip, in the order of the table."""
+    row = now.notes if step.kind == "note" else now.work
+    if row.kept != UNKEPT:
+        yield "repetition"
+        yield "cycle"
+    if now.revisits > was.revisits:
+        yield "revisited-tree"
+    if step.kind == "verify" and now.unchanged:
+        yield "no-progress"
+    if now.stagnant and was.edited and not now.edited:
+        yield "error-stagnation"
+    if now.reads > was.reads:
+        yield "reading-on"
+    if now.failed_edits > was.failed_edits:
+        yield "failed-edits"
+    if now.refused > was.refused:
+        yield "refused"
 
 
 def trips(memory: Memory, limits: GuardLimits) -> tuple[Trip, ...]:

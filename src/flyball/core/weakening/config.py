@@ -8,7 +8,6 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
 from typing import cast
 
 from flyball.core.evidence import Weakened
@@ -68,7 +67,7 @@ def settings_of(path: str, text: str | None) -> Settings | None:
     """What a configuration file says about tests, flat, or None where it cannot be parsed."""
     if text is None:
         return {}
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     try:
         if name == "conftest.py":
             return dict(_conftest(text))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
 
 TEST_DIRS = frozenset({"test", "tests", "__tests__", "spec", "specs", "e2e", "testing"})
 EXPECTED_DIRS = frozenset({"golden", "goldens", "expected", "snapshots", "__snapshots__"})
@@ -23,30 +22,28 @@ CONFIG_NAME = re.compile(
     r"|(?:GNU)?[Mm]akefile|justfile|\.gitlab-ci\.ya?ml|\.travis\.ya?ml|azure-pipelines\.ya?ml"
     r"|Jenkinsfile"
 )
-CI_DIRS = ((".github", "workflows"), (".circleci",), (".ci",), (".buildkite",))
+CI_DIRS = (".github/workflows/", ".circleci/", ".ci/", ".buildkite/")
+CI_FILES = ("-ci.yml", "-ci.yaml", ".travis.yml", "azure-pipelines.yml", "Jenkinsfile")
 
 
 def is_test_path(path: str) -> bool:
     """Whether a file holds tests, or what tests expect."""
-    pure = PurePosixPath(path)
-    return bool(TEST_NAME.fullmatch(pure.name)) or bool(TEST_DIRS & set(pure.parts[:-1]))
+    *folders, name = path.split("/")
+    return bool(TEST_NAME.fullmatch(name)) or not TEST_DIRS.isdisjoint(folders)
 
 
 def is_expectation(path: str) -> bool:
     """Whether a test file is recorded output that tests compare with."""
-    pure = PurePosixPath(path)
-    recorded = EXPECTED_NAME.fullmatch(pure.name) or EXPECTED_DIRS & set(pure.parts[:-1])
-    return is_test_path(path) and bool(recorded)
+    *folders, name = path.split("/")
+    is_recorded = EXPECTED_NAME.fullmatch(name) or not EXPECTED_DIRS.isdisjoint(folders)
+    return is_test_path(path) and bool(is_recorded)
 
 
 def is_test_config(path: str) -> bool:
     """Whether a file can decide which tests run, or how."""
-    pure = PurePosixPath(path)
-    return bool(CONFIG_NAME.fullmatch(pure.name)) or is_ci(path)
+    return bool(CONFIG_NAME.fullmatch(path.rpartition("/")[2])) or is_ci(path)
 
 
 def is_ci(path: str) -> bool:
     """Whether a file tells a build server what to run."""
-    parts = PurePosixPath(path).parts
-    in_ci = any(parts[: len(folder)] == folder for folder in CI_DIRS)
-    return in_ci or path.endswith(("-ci.yml", "travis.yml", "azure-pipelines.yml", "Jenkinsfile"))
+    return path.startswith(CI_DIRS) or path.endswith(CI_FILES)
