@@ -111,7 +111,8 @@ def _review(d: Draft) -> bool:
 
 def finish(d: Draft, ending: Ending, reason: str, *, needs_words: bool = False) -> None:
     """Go to `final`: with the answer already given, or after asking for one."""
-    d.set(ending=ending, ending_reason=reason, queue=(), is_reviewing=False)
+    d.forget()
+    d.set(ending=ending, ending_reason=reason, is_reviewing=False)
     d.enter(Phase.FINAL)
     if needs_words or not d.card.answer:
         d.think(text_only=True)

@@ -50,16 +50,14 @@ class Draft:
             Think(card=card.id, role=card.role, phase=card.phase, text_only=text_only, wait=wait)
         )
 
+    def forget(self) -> None:
+        """Nothing that was owed to this card before is wanted any more."""
+        self.run = drop_owed(self.run, self.card.id)
+        self.set(queue=(), in_flight=())
+
     def reset_thread(self, reason: str) -> None:
-        """Owe a new thread; a question still owed to the old one is dropped."""
-        kept = tuple(
-            [
-                owed
-                for owed in self.run.owed
-                if not (isinstance(owed.effect, Think) and owed.effect.card == self.card.id)
-            ]
-        )
-        self.run = replace(self.run, owed=kept)
+        """Owe a new thread; what the old one still waited for is dropped."""
+        self.forget()
         self.owe(ResetThread(card=self.card.id, reason=reason))
 
     def close(self) -> None:

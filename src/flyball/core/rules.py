@@ -172,6 +172,18 @@ def retry(d: Draft, error: str, *, retryable: bool) -> None:
 
 def call_returned(d: Draft, event: CallReturned) -> None:
     """A call came back: take its evidence, let the guards see it, go on."""
+    if reason := _take_outcome(d, event):
+        d.ask(Asking.GUARD, f"Stopped by a guard. {reason}.")
+        return
+    go_on(d)
+
+
+def call_returned_in_pause(d: Draft, event: CallReturned) -> None:
+    """One of several calls came back after another had paused the card."""
+    _take_outcome(d, event)
+
+
+def _take_outcome(d: Draft, event: CallReturned) -> str:
     call = take_back(d, event.call)
     _set_tree(d, event.tree, event.changed)
     _take_evidence(d, event.evidence)
@@ -180,10 +192,7 @@ def call_returned(d: Draft, event: CallReturned) -> None:
         d.say(
             "guidance", f"`{call.tool}` changed {names}; that was undone, it is not allowed here."
         )
-    if reason := d.observe(_step(call, event)):
-        d.ask(Asking.GUARD, f"Stopped by a guard. {reason}.")
-        return
-    go_on(d)
+    return d.observe(_step(call, event))
 
 
 STEP_KIND: dict[Access, Kind] = {
@@ -213,11 +222,15 @@ def _step(call: Call, event: CallReturned) -> Step:
 
 
 def call_interrupted(d: Draft, event: CallInterrupted) -> None:
+    call_interrupted_in_pause(d, event)
+    go_on(d)
+
+
+def call_interrupted_in_pause(d: Draft, event: CallInterrupted) -> None:
     call = take_back(d, event.call)
     _set_tree(d, event.tree, ())
     text = f"`{call.tool}` was interrupted and may have done part of its work. {event.detail}"
     d.say("denial", f"{text.rstrip()} Look at the workspace before you repeat it.", call.id)
-    go_on(d)
 
 
 def checkpoint_stated(d: Draft, event: CheckpointStated) -> None:
@@ -255,12 +268,22 @@ def open_build(d: Draft) -> None:
 
 
 def noted(d: Draft, event: Noted) -> None:
+    noted_in_pause(d, event)
+    go_on(d)
+
+
+def noted_in_pause(d: Draft, event: Noted) -> None:
     if event.call:
         call = take_back(d, event.call)
         d.observe(Step(call=call.digest, outcome="noted", kind="note"))
     remark = Remark(d.card.role, event.text, event.risk, event.assumptions)
     d.set(remarks=(*d.card.remarks, remark))
-    go_on(d)
+
+
+def appealed_in_pause(d: Draft, event: Appealed) -> None:
+    """A person is being asked something else already."""
+    take_back(d, event.call)
+    d.say("denial", "Not now: a person is asked something else. Appeal again later.", event.call)
 
 
 def appealed(d: Draft, event: Appealed) -> None:

@@ -52,11 +52,8 @@ class Row(NamedTuple):
     def rule_name(self) -> str:
         return self.rule.__name__
 
-    def allows(self, before: Phase, was: Phase, after: Phase) -> bool:
-        return self.target(before, was, after) is not None
-
     def target(self, before: Phase, was: Phase, after: Phase) -> str | None:
-        """Which of the row's targets a move took."""
+        """Which of the row's targets a move took; `was` is where the card was before a pause."""
         if after is before and STAY in self.targets:
             return STAY
         if before is P.PAUSED and after is was and HISTORY in self.targets:
@@ -67,6 +64,9 @@ class Row(NamedTuple):
 def on(region: str, event: type[Event], rule: Rule, *targets: str) -> Row:
     return Row(region, event, rule, targets)
 
+
+ONWARD = (HISTORY, STAY, P.CHECKPOINT, P.EXECUTE, P.VERIFY, P.FINAL)
+"""Where a pause leads: back, nowhere yet, or to where the pausing step was already heading."""
 
 ROWS: tuple[Row, ...] = (
     on(
@@ -111,12 +111,14 @@ ROWS: tuple[Row, ...] = (
     on(P.FINAL, DriverReplied, rules.last_word, STAY),
     on(P.FINAL, DriverFailed, rules.no_last_word, STAY),
     on(P.FINAL, CardClosed, rules.closed, P.SUCCEEDED, P.FAILED),
-    on(P.PAUSED, Answered, rules.answered, HISTORY, P.CHECKPOINT, P.EXECUTE, P.FINAL, P.PAUSED),
-    on(P.PAUSED, Resumed, rules.resumed, HISTORY, STAY, P.CHECKPOINT, P.EXECUTE, P.FINAL),
-    on(
-        P.PAUSED, Extended, rules.extended_in_pause, HISTORY, STAY, P.CHECKPOINT, P.EXECUTE, P.FINAL
-    ),
+    on(P.PAUSED, Answered, rules.answered, *ONWARD),
+    on(P.PAUSED, Resumed, rules.resumed, *ONWARD),
+    on(P.PAUSED, Extended, rules.extended_in_pause, *ONWARD),
     on(P.PAUSED, PauseAsked, rules.stay, STAY),
+    on(P.PAUSED, CallReturned, rules.call_returned_in_pause, STAY),
+    on(P.PAUSED, CallInterrupted, rules.call_interrupted_in_pause, STAY),
+    on(P.PAUSED, Noted, rules.noted_in_pause, STAY),
+    on(P.PAUSED, Appealed, rules.appealed_in_pause, STAY),
     on(LIVE, ThreadReset, rules.thread_reset, STAY, P.CHECKPOINT, P.EXECUTE, P.FINAL, P.PAUSED),
     on(LIVE, EvidenceTaken, rules.evidence_seen, STAY),
     on(LIVE, EvidenceSubmitted, rules.evidence_submitted, STAY),

@@ -1,0 +1,401 @@
+"""Every state that a small alphabet can reach, with the promises checked in each."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from bench.promises import broken
+from bench.world import call, suite
+from flyball.core.call import Access, Call, Outcome
+from flyball.core.decision import Allow, decide
+from flyball.core.effect import (
+    Classify,
+    CloseCard,
+    Inspect,
+    OpenWorkspace,
+    Owed,
+    Perform,
+    Publish,
+    ResetThread,
+    Think,
+)
+from flyball.core.event import (
+    Answered,
+    AnyEvent,
+    CallInterrupted,
+    CallReturned,
+    Cancelled,
+    CardClosed,
+    CheckpointStated,
+    DriverFailed,
+    DriverReplied,
+    EvidenceTaken,
+    Extended,
+    Finish,
+    IntentRead,
+    Messaged,
+    Noted,
+    PauseAsked,
+    Resumed,
+    RunStarted,
+    ThreadReset,
+    WorkspaceFailed,
+    WorkspaceReady,
+)
+from flyball.core.evidence import (
+    BaseRun,
+    DiffReport,
+    Evidence,
+    Weakened,
+    WeakeningReport,
+    is_failing,
+)
+from flyball.core.guard import GuardLimits
+from flyball.core.intent import Intent
+from flyball.core.machine import advance
+from flyball.core.phase import Phase
+from flyball.core.policy import Policy, Project
+from flyball.core.state import Asking, CardState, RunState
+
+QUIET = (
+    "repetition", "cycle", "revisited_tree", "no_progress", "error_stagnation", "reading_on",
+    "failed_edits",
+)  # fmt: skip
+"""Guards that are left to the simulation: their memories would multiply the states."""
+
+POLICY = Policy(
+    reserve=1,
+    max_tool_rounds=4,
+    max_scope_drift=0,
+    max_rejections=1,
+    max_continues=1,
+    max_driver_errors=1,
+    guards=GuardLimits(
+        **{f"{name}_{level}": 0 for name in QUIET for level in ("soft", "hard")},
+        refused_soft=1, refused_hard=2, monologue_soft=1, monologue_hard=2,
+    ),
+)  # fmt: skip
+
+
+class Story(NamedTuple):
+    """A kind of run and the few things that may happen in it."""
+
+    name: str
+    intent: Intent | None
+    budget: int
+    calls: tuple[tuple[Call, ...], ...]
+    speech: tuple[DriverReplied | DriverFailed, ...] = ()
+    runners: tuple[str, ...] = ("pytest",)
+    trees: tuple[str, ...] = ("t0", "t1", "t2")
+    interrupts: bool = False
+    pauses: bool = False
+
+
+READ, EDIT, TEST = call("c", "read"), call("c", "edit_diff"), call("c", "test")
+DRIFT, CHECKPOINT, NOTE = call("c", "edit_diff", "b.py"), call("c", "checkpoint"), call("c", "note")
+DOOMED = call("c", "delete_file", destructive="deletes", confirmed=True)
+BROKEN = Call(id="c", tool="x", digest="x", fault="there is no such tool")
+WORK = ((READ,), (EDIT,), (TEST,), (CHECKPOINT,))
+TALK = (
+    DriverReplied(card="", text="more", finish=Finish.LENGTH),
+    DriverReplied(card="", finish=Finish.TOOL_CALLS),
+    DriverReplied(card="", finish=Finish.CONTENT_FILTER),
+    DriverReplied(card=""),
+    DriverFailed(card="", error="overloaded"),
+    DriverFailed(card="", error="no key", retryable=False),
+)
+
+STORIES: tuple[Story, ...] = (
+    Story("fix", Intent.SMALL_FIX, 4, WORK),
+    Story(
+        "fix with trouble",
+        Intent.SMALL_FIX,
+        2,
+        ((EDIT,), (TEST,), (CHECKPOINT,)),
+        TALK,
+        trees=("t0", "t1"),
+    ),
+    Story(
+        "fix with crashes and pauses",
+        Intent.SMALL_FIX,
+        3,
+        ((EDIT,), (TEST,), (CHECKPOINT,)),
+        trees=("t0", "t1"),
+        interrupts=True,
+        pauses=True,
+    ),
+    Story(
+        "fix with drift, doom and nonsense",
+        Intent.SMALL_FIX,
+        3,
+        ((CHECKPOINT,), (DRIFT,), (DOOMED,), (BROKEN,), (TEST,)),
+        trees=("t0", "t1"),
+    ),
+    Story(
+        "several calls at once",
+        Intent.SMALL_FIX,
+        4,
+        ((CHECKPOINT,), (READ, call("d", "read", "b.py"), call("e", "edit_diff")), (TEST, NOTE)),
+        trees=("t0", "t1"),
+    ),
+    Story("fix without tests", Intent.SMALL_FIX, 3, WORK, runners=()),
+    Story("feature", Intent.FEATURE_BUILD, 3, WORK),
+    Story("diagnose", Intent.DIAGNOSE, 3, (*WORK, (NOTE,)), trees=("t0", "t1")),
+    Story("conversation", Intent.CONVERSATIONAL, 0, WORK, TALK),
+    Story("unread", None, 2, ((EDIT,), (CHECKPOINT,)), TALK[:1], trees=("t0", "t1")),
+)
+
+
+class Walk(NamedTuple):
+    """What the walk found."""
+
+    states: int
+    moves: int
+    phases: Counter[str]
+    endings: Counter[str]
+    faults: tuple[str, ...]
+    dead_ends: tuple[str, ...]
+    is_complete: bool
+
+
+def alphabet(story: Story, state: RunState) -> Iterator[AnyEvent]:
+    """Everything that may happen next in this story."""
+    if not state.has_started:
+        yield RunStarted(
+            run="r", request="x", policy=POLICY, intent=story.intent, budget=story.budget
+        )
+        return
+    if state.due:
+        owed = state.due[0]
+        yield from (replace(event, effect=owed.n) for event in _answers(story, state, owed))
+    yield from _people(story, state)
+
+
+def _people(story: Story, state: RunState) -> Iterator[AnyEvent]:
+    if any(card.is_live for card in state.cards):
+        yield Cancelled(by="p")
+    for card in state.paused:
+        question = card.question
+        assert question is not None
+        if question.kind is not Asking.EXTENSION:
+            yield Answered(question=question.id, granted=True, by="p")
+        yield Answered(question=question.id, granted=False, by="p")
+        if question.kind is Asking.EXTENSION and len(state.budget.extensions) < 1:
+            yield Extended(by="p", calls=1, why="w")
+        if question.kind in (Asking.GUARD, Asking.PERSON, Asking.DRIVER):
+            yield Resumed(by="p", tree=card.tree)
+    if story.pauses and state.cards and state.due and not state.paused:
+        yield PauseAsked(by="p")
+
+
+def _answers(story: Story, state: RunState, owed: Owed) -> Iterator[AnyEvent]:
+    effect = owed.effect
+    match effect:
+        case Classify():
+            yield IntentRead(intent=Intent.SMALL_FIX, budget=story.budget)
+        case OpenWorkspace():
+            yield WorkspaceReady(tree="t0", project=Project(runners=story.runners))
+            yield WorkspaceFailed(error="no room")
+        case Publish():
+            yield Messaged(message=effect.message)
+        case Think():
+            yield from _replies(story, effect)
+        case Perform():
+            card = state.card(effect.card)
+            assert card is not None
+            yield from _outcomes(story, card, effect.call)
+        case Inspect():
+            for findings in ((), (Weakened("t.py", 1, "skip"),)):
+                yield EvidenceTaken(card=effect.card, evidence=_seen(effect, findings))
+        case ResetThread():
+            yield ThreadReset(card=effect.card, reason="r", text="t")
+        case CloseCard():
+            yield CardClosed(card=effect.card, commit="c")
+
+
+def _replies(story: Story, effect: Think) -> Iterator[AnyEvent]:
+    card = effect.card
+    yield DriverReplied(card=card, text="done")
+    yield from (replace(said, card=card) for said in story.speech)
+    if not effect.text_only:
+        yield from (DriverReplied(card=card, calls=calls) for calls in story.calls)
+
+
+def _outcomes(story: Story, card: CardState, asked: Call) -> Iterator[AnyEvent]:
+    match asked.tool:
+        case "checkpoint":
+            yield CheckpointStated(
+                card=card.id, call=asked.id, goal="g", findings="f", proposed_action="p",
+                files=("a.py",), verify_with=("t",),
+            )  # fmt: skip
+        case "note":
+            yield Noted(card=card.id, call=asked.id, text="n")
+        case "test":
+            for red in (True, False):
+                yield _returned(card, asked, card.tree, (suite("e", card.tree, red=red),))
+        case _ if asked.access is Access.MUTATE:
+            for tree in story.trees:
+                yield _returned(card, asked, tree)
+            yield _returned(card, asked, card.tree, ok=False)
+            if story.interrupts:
+                yield CallInterrupted(card=card.id, call=asked.id, tree=story.trees[-1])
+        case _:
+            yield _returned(card, asked, card.tree)
+
+
+def _returned(
+    card: CardState, asked: Call, tree: str, evidence: tuple[object, ...] = (), *, ok: bool = True
+) -> CallReturned:
+    changed = asked.writes if tree != card.tree else ()
+    outcome = Outcome(ok=ok, digest="o" if ok else "x", error="" if ok else "bad")
+    return CallReturned(
+        card=card.id, call=asked.id, outcome=outcome, tree=tree, evidence=evidence, changed=changed  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def _seen(effect: Inspect, findings: tuple[Weakened, ...]) -> tuple[object, ...]:
+    base, tree = effect.base, effect.tree
+    report = WeakeningReport(id="w", tree=tree, base=base, findings=findings)
+    diff = DiffReport(id="d", tree=tree, base=base)
+    run = BaseRun(id="b", tree=tree, report="e", base=base, outcome="red")
+    return (run, report, diff) if effect.falsify else (report, diff)
+
+
+def key(state: RunState) -> tuple[object, ...]:
+    """What decides how a run goes on; two states with one key behave alike."""
+    owed = tuple([(type(o.effect).__name__, _detail(o)) for o in state.owed])
+    return (
+        state.has_started,
+        state.intent,
+        state.budget.limit,
+        state.spend.calls,
+        state.project.runners,
+        state.has_ended,
+        owed,
+        tuple([_plain(card) for card in state.cards]),
+    )
+
+
+def _detail(owed: Owed) -> object:
+    match owed.effect:
+        case Think() as effect:
+            return effect.role, effect.phase, effect.text_only
+        case Perform() as effect:
+            return effect.call.digest, effect.call.id
+        case Publish() as effect:
+            return type(effect.message).__name__
+        case Inspect() as effect:
+            return effect.tree, effect.falsify
+        case _:
+            return None
+
+
+def _plain(card: CardState) -> tuple[object, ...]:
+    question = card.question
+    return (
+        card.phase,
+        card.was if card.phase is Phase.PAUSED else None,
+        card.template.step_id,
+        card.tree,
+        card.checkpoint is None,
+        card.drift,
+        tuple([c.digest for c in card.queue]),
+        tuple([(c.id, c.digest) for c in card.in_flight]),
+        question and (question.kind, question.call and question.call.digest),
+        frozenset(card.granted),
+        frozenset(card.refused),
+        frozenset([(type(e).__name__, e.tree, is_failing(e), _weak(e)) for e in card.evidence]),
+        bool(card.evidence) and is_failing(card.evidence[-1]),
+        card.mutated_at > card.verified_at,
+        card.memory.refused,
+        card.memory.monologues,
+        card.continues,
+        card.driver_errors,
+        card.rejections,
+        card.idle_stops,
+        card.is_summing_up,
+        card.is_reviewing,
+        card.is_reviewed,
+        card.accepted_weakening == card.tree,
+        bool(card.answer),
+        card.ending,
+    )
+
+
+def _weak(item: Evidence) -> bool:
+    return isinstance(item, WeakeningReport) and bool(item.findings)
+
+
+def walk(story: Story, limit: int) -> Walk:
+    """Breadth first over the real `advance` and `decide`."""
+    start = RunState()
+    seen = {key(start)}
+    queue = deque([start])
+    phases, endings = Counter[str](), Counter[str]()
+    faults: dict[str, None] = {}
+    dead: dict[str, None] = {}
+    moves = 0
+    while queue and len(seen) < limit:
+        state = queue.popleft()
+        phases.update(card.phase.value for card in state.cards)
+        if state.has_ended:
+            ending = state.cards[-1].ending if state.cards else None
+            endings[str(ending or "no card")] += 1
+            continue
+        grown = False
+        for event in alphabet(story, state):
+            grown = True
+            moves += 1
+            after, effects = advance(state, event)
+            for fault in broken(state, after, effects):
+                faults[fault] = None
+            _check_decisions(after, faults)
+            mark = key(after)
+            if mark not in seen:
+                seen.add(mark)
+                queue.append(after)
+        if not grown:
+            dead[str([card.phase.value for card in state.cards])] = None
+    return Walk(len(seen), moves, phases, endings, tuple(faults), tuple(dead), not queue)
+
+
+def _check_decisions(state: RunState, faults: dict[str, None]) -> None:
+    """Outside execute no mutating call is ever allowed, whatever its facts."""
+    for card in state.cards:
+        if card.phase is Phase.EXECUTE:
+            continue
+        if isinstance(decide(state, call("z", "edit_diff"), card.id), Allow):
+            faults[f"promise 1: decide allows a write in {card.phase}"] = None
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--limit", type=int, default=400_000, help="stop after this many states")
+    options = parser.parse_args(argv)
+    began = time.perf_counter()
+    phases, states, bad = Counter[str](), 0, False
+    for story in STORIES:
+        found = walk(story, options.limit)
+        states += found.states
+        phases += found.phases
+        whole = "all" if found.is_complete else "only the first"
+        print(f"{story.name}: {whole} {found.states} states, {found.moves} moves")
+        print(f"  endings: {', '.join(f'{k} {n}' for k, n in sorted(found.endings.items()))}")
+        for problem in (*found.faults, *(f"dead end in {each}" for each in found.dead_ends)):
+            print(f"  BROKEN {problem}")
+        bad = bad or bool(found.faults or found.dead_ends) or not found.is_complete
+    unreachable = [phase.value for phase in Phase if not phases[phase.value]]
+    print(f"{states} states in {time.perf_counter() - began:.1f} s")
+    print(f"unreachable phases: {', '.join(unreachable) or 'none'}")
+    return 1 if bad or unreachable else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

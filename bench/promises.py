@@ -1,0 +1,44 @@
+"""The promises that every step of every run keeps; a broken one is a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flyball.core.call import Access
+from flyball.core.effect import AnyEffect, Perform, Publish
+from flyball.core.gate import proven
+from flyball.core.message import UserResponse
+from flyball.core.phase import Phase
+from flyball.core.state import CardState, RunState
+from flyball.core.verdict import Passed
+
+
+def broken(before: RunState, after: RunState, effects: tuple[AnyEffect, ...]) -> Iterator[str]:
+    """Everything that this step broke."""
+    for effect in effects:
+        if isinstance(effect, Perform) and effect.call.access is Access.MUTATE:
+            card = after.card(effect.card)
+            if card is None or card.phase is not Phase.EXECUTE or effect.phase is not Phase.EXECUTE:
+                yield f"promise 1: {effect.call.tool} is performed outside execute"
+    if after.spend.calls > after.budget.limit:
+        yield f"promise 3: {after.spend.calls} calls of {after.budget.limit}"
+    said = sum(isinstance(e, Publish) and isinstance(e.message, UserResponse) for e in effects)
+    if said > 1 or (said and before.response):
+        yield "promise 4: more than one user_response"
+    if before.response is not None and after.response != before.response:
+        yield "promise 4: the response changed"
+    for card in after.cards:
+        if card.phase is Phase.SUCCEEDED:
+            yield from _unproven(after, card)
+    if after.is_at_rest and not after.has_ended and not after.paused:
+        yield "promise 4: the run is stuck: nothing is owed and nobody is asked"
+
+
+def _unproven(run: RunState, card: CardState) -> Iterator[str]:
+    if not card.has_changed:
+        return
+    if card.verified_at < card.mutated_at:
+        yield "promise 2: succeeded with a mutation newer than its verification"
+    suite = run.project.has_suite
+    if not isinstance(proven(card.evidence, card.tree, card.base, has_suite=suite), Passed):
+        yield "promise 2: succeeded without proof for the present tree"

@@ -1,0 +1,31 @@
+"""The exported machine, run by real XState v5, stands where ours stands after every event."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from bench.node import MACHINE, run
+from bench.sequences import record
+
+from flyball.core.diagram import as_xstate, state_value
+from flyball.core.phase import Phase
+
+SEQUENCES = 6_000
+
+
+@pytest.mark.slow
+def test_xstate_and_our_machine_agree_on_every_state():
+    recorded = [found for seed in range(SEQUENCES + 500) if (found := record(seed)) is not None]
+    assert len(recorded) >= SEQUENCES
+    lines = [json.dumps(as_xstate()), *(json.dumps(each.to_json()) for each in recorded)]
+    answers = [
+        json.loads(line) for line in run(MACHINE / "drive.mjs", "\n".join(lines)).splitlines()
+    ]
+    assert len(answers) == len(recorded)
+    for n, (sequence, values) in enumerate(zip(recorded, answers, strict=True)):
+        ours = [state_value(phase) for phase in sequence.phases]
+        assert ours == values, f"sequence {n} differs: {sequence.steps}"
+    seen = {phase for sequence in recorded for phase in sequence.phases}
+    assert seen == set(Phase)
+    assert sum(len(each.steps) for each in recorded) > 10 * SEQUENCES
