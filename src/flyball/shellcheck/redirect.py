@@ -29,7 +29,7 @@ def redirect(walk: Walk, node: Node) -> list[Word]:
     for child in node.named_children:
         if child.type != "file_descriptor":
             examine(walk, child)
-            targets.extend(words_of(child, walk.facts.tame))
+            targets.extend(words_of(child, walk.facts))
     operator = next(child.type for child in node.children if not child.is_named)
     if operator in ("<&-", ">&-"):
         return targets
@@ -51,7 +51,7 @@ def _open(walk: Walk, node: Node, operator: str, target: Word) -> None:
     elif operator in ("<", "<&"):
         if secret_among([target]):
             walk.findings.append(secret_finding(text_of(node), target.source))
-    elif path is None or target.glob:
+    elif (path is None and not target.local) or target.glob:
         walk.unknown(node, f"it writes to {target.source}, which is only known when it runs")
     else:
         walk.findings.append(written(walk, text_of(node), "the redirection", [target]))
@@ -68,7 +68,7 @@ def _heredoc(walk: Walk, node: Node) -> list[Word]:
             more.extend(redirect(walk, child))
         elif node.field_name_for_child(node.children.index(child)) == "argument":
             examine(walk, child)
-            more.extend(words_of(child, walk.facts.tame))
+            more.extend(words_of(child, walk.facts))
         else:
             walk.visit(child)
     return more

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.place import Scope, secret, write_objection
+from flyball.shellcheck.place import Scope, outside, secret, write_objection
 from flyball.shellcheck.word import Word
 
 
@@ -16,6 +16,7 @@ class Operands(Enum):
 
     READ = "reads the files it names"
     NAMES = "looks at names, not at contents"
+    PATTERN = "takes the first as a pattern and reads the rest"
     TEXT = "takes them as text"
     WRITE = "writes to every one"
     LAST = "writes to the last"
@@ -54,6 +55,8 @@ class Rule(NamedTuple):
     """Options whose value is a file that gets written."""
     mutates: frozenset[str] = frozenset()
     destroys: frozenset[str] = frozenset()
+    places: frozenset[str] = frozenset()
+    """Options whose value is a directory or file to work on, which must lie inside."""
     runs: frozenset[str] = frozenset()
     """Options that start another program or load code."""
     spares: frozenset[str] = frozenset()
@@ -74,7 +77,11 @@ class Rule(NamedTuple):
     @property
     def has_teeth(self) -> bool:
         """Whether an option that hides in a word could change what it does."""
-        return bool(self.writes or self.mutates or self.destroys or self.runs)
+        return bool(self.writes or self.mutates or self.destroys or self.runs or self.places)
+
+    def takes_value(self, flag: str) -> bool:
+        """Whether the word after this option belongs to it."""
+        return any(flag in names for names in (self.valued, self.writes, self.places, self.runs))
 
 
 Check = Callable[[Inquiry, Rule, Sequence[Word]], Iterable[Finding]]
@@ -138,8 +145,7 @@ def _take_long(
         return
     if word.value is None:
         doubtful.append(word)
-    wants = name in rule.valued or name in rule.writes or name in rule.runs
-    flags.append((name, rest.pop(0) if wants and rest else None))
+    flags.append((name, rest.pop(0) if rule.takes_value(name) and rest else None))
 
 
 def _take_cluster(
@@ -152,7 +158,7 @@ def _take_cluster(
     letters = word.known[1:]
     for i, letter in enumerate(letters):
         name = "-" + letter
-        if name not in rule.valued and name not in rule.writes and name not in rule.runs:
+        if not rule.takes_value(name):
             flags.append((name, None))
             continue
         tail = letters[i + 1 :]
@@ -231,9 +237,6 @@ def judge_words(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> list[Fin
     return [_operand_finding(inquiry, rule, parsed, program, text)]
 
 
-_SEVERE = ("runs", "destroys", "writes", "mutates")
-
-
 def _option_finding(
     inquiry: Inquiry, rule: Rule, parsed: Parsed, program: str, text: str
 ) -> Finding | None:
@@ -241,23 +244,37 @@ def _option_finding(
         odd = parsed.doubtful[0].source
         reason = f"{odd} may become an option of {program} when it runs; put -- or ./ before it"
         return Finding(text, Kind.UNKNOWN, reason)
-    for flag, _ in parsed.flags:
-        if named(flag, rule.runs, rule):
-            return Finding(text, Kind.UNKNOWN, f"{program} {flag} runs another program")
-    for flag, value in parsed.flags:
-        if named(flag, rule.destroys, rule):
-            return Finding(text, Kind.DESTRUCTIVE, f"{program} {flag} destroys or overwrites")
-        if named(flag, rule.writes, rule) and (value is None or value.value != "-"):
-            return written(inquiry, text, f"{program} {flag}", [value] if value else [])
-    for flag, _ in parsed.flags:
-        if named(flag, rule.mutates, rule):
-            return Finding(text, Kind.MUTATING, f"{program} {flag} changes something")
+    found = [
+        _flag_finding(inquiry, rule, flag, value, program, text) for flag, value in parsed.flags
+    ]
+    telling = [f for f in found if f is not None]
+    return max(telling, key=lambda f: (f.veto, f.kind.severity), default=None)
+
+
+def _flag_finding(
+    inquiry: Inquiry, rule: Rule, flag: str, value: Word | None, program: str, text: str
+) -> Finding | None:
+    """What one option makes of the command, if it makes anything."""
+    said = f"{program} {flag}"
+    if named(flag, rule.runs, rule):
+        return Finding(text, Kind.UNKNOWN, f"{said} runs another program or loads code")
+    if named(flag, rule.places, rule) and (
+        value is None or outside(value.value or "/", inquiry.scope)
+    ):
+        return Finding(text, Kind.UNKNOWN, f"{said} leads out of the workspace")
+    if named(flag, rule.destroys, rule):
+        return Finding(text, Kind.DESTRUCTIVE, f"{said} destroys or sends something")
+    if named(flag, rule.writes, rule) and (value is None or value.value != "-"):
+        found = written(inquiry, text, said, [value] if value else [])
+        return None if found.kind is Kind.READ_ONLY else found
+    if named(flag, rule.mutates, rule):
+        return Finding(text, Kind.MUTATING, f"{said} changes something")
     return None
 
 
 def written(inquiry: Inquiry, text: str, program: str, targets: Sequence[Word | None]) -> Finding:
     """A write to these targets: mutating, or refused where none may be."""
-    paths = [target.value if target else None for target in targets]
+    paths = [_path_of(target) for target in targets]
     if targets and all(path in ("/dev/null", "/dev/stdout", "/dev/stderr") for path in paths):
         return Finding(text, Kind.READ_ONLY, f"{program} writes to no file")
     for path in paths:
@@ -265,6 +282,13 @@ def written(inquiry: Inquiry, text: str, program: str, targets: Sequence[Word | 
             return Finding(text, Kind.MUTATING, f"{program} {objection}", veto=True)
     shown = ", ".join(path for path in paths if path) or "a file"
     return Finding(text, Kind.MUTATING, f"{program} writes {shown}")
+
+
+def _path_of(target: Word | None) -> str | None:
+    """The path a word names; one that is known to stay inside stands for itself."""
+    if target is None:
+        return None
+    return target.source.strip('"') if target.local else target.value
 
 
 def _operand_finding(
@@ -288,11 +312,19 @@ def _operand_finding(
             found = written(inquiry, text, program, targets)
             worst = max(found.kind, kind, key=lambda k: k.severity)
             return found._replace(kind=worst if found.kind is not Kind.READ_ONLY else found.kind)
-    if how in (Operands.READ, Operands.LAST, Operands.SECOND) and (
-        hidden := secret_among([*operands, *(v for _, v in parsed.flags if v)])
-    ):
+    if hidden := secret_among(_read_words(rule, parsed)):
         return secret_finding(text, hidden)
     return Finding(text, kind, reason, proves=rule.proves)
+
+
+def _read_words(rule: Rule, parsed: Parsed) -> list[Word]:
+    """The words of which the contents would be shown."""
+    if rule.operands in (Operands.TEXT, Operands.NAMES, Operands.NONE):
+        return []
+    if rule.operands is Operands.PATTERN:
+        given = parsed.has("-e", "--regexp", "-f", "--file", "--files")
+        return list(parsed.operands if given else parsed.operands[1:])
+    return [*parsed.operands, *(value for _, value in parsed.flags if value)]
 
 
 def secret_among(words: Iterable[Word]) -> str | None:

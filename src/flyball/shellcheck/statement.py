@@ -63,7 +63,7 @@ def _command(walk: Walk, node: Node, more: Sequence[Word] = ()) -> None:
             words.extend(redirect(walk, child))
         else:
             examine(walk, child)
-            words.extend(words_of(child, walk.facts.tame))
+            words.extend(words_of(child, walk.facts))
     words.extend(more)
     walk.findings.extend(walk.command(words))
 

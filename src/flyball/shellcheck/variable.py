@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from tree_sitter import Node
 
 from flyball.shellcheck.names import names
-from flyball.shellcheck.word import Word, literal, text_of, words_of
+from flyball.shellcheck.word import Facts, Word, literal, text_of, words_of
 
 HARMLESS = names(
     "LC_ALL LANG LANGUAGE LC_CTYPE LC_COLLATE LC_NUMERIC LC_TIME LC_MESSAGES TZ TERM COLUMNS LINES "
@@ -53,25 +52,17 @@ def assignment_objection(name: str, value: Word | None, *, exported: bool) -> st
     return None
 
 
-class Facts(NamedTuple):
-    """What a whole command tells about its variables, gathered before the walk."""
-
-    tame: frozenset[str]
-    """Names that never hold an option."""
-    tainted: frozenset[str]
-    """Names whose value an arithmetic context might execute."""
-
-
 def facts_of(root: Node) -> Facts:
     """Gather every value that the command itself gives to a name."""
     values: dict[str, list[Word | None]] = {}
     for name, word in _settings(root):
         values.setdefault(name, []).append(word)
     tame = frozenset(n for n, held in values.items() if all(w and _is_tame(w) for w in held))
+    local = frozenset(n for n, held in values.items() if all(w and _is_local(w) for w in held))
     tainted = frozenset(
         n for n, held in values.items() if not all(w and _is_number(w) for w in held)
     )
-    return Facts(tame, tainted)
+    return Facts(tame, local, tainted)
 
 
 def _is_tame(word: Word) -> bool:
@@ -82,6 +73,10 @@ def _is_tame(word: Word) -> bool:
         and not word.value.startswith("-")
         and not (re.search(r"\s", word.value) or word.may_be_option)
     )
+
+
+def _is_local(word: Word) -> bool:
+    return _is_tame(word) and bool(word.value) and not re.match(r"[/~$]|.*\.\.", word.value or "")
 
 
 def _is_number(word: Word) -> bool:

@@ -14,8 +14,8 @@ from flyball.shellcheck.redirect import redirect
 from flyball.shellcheck.rule import judge_rule
 from flyball.shellcheck.source import read
 from flyball.shellcheck.statement import STATEMENTS
-from flyball.shellcheck.variable import Facts, facts_of
-from flyball.shellcheck.word import Word, text_of
+from flyball.shellcheck.variable import facts_of
+from flyball.shellcheck.word import NO_FACTS, Word, text_of
 
 MAX_COMMANDS = 50
 MAX_SCRIPTS = 4
@@ -27,7 +27,7 @@ class Walk:
     def __init__(self, scope: Scope, allow: Sequence[AllowRule] = (), depth: int = 0) -> None:
         self.scope = scope
         self.findings: list[Finding] = []
-        self.facts = Facts(frozenset(), frozenset())
+        self.facts = NO_FACTS
         self._commands = 0
         self._allow = allow
         self._depth = depth

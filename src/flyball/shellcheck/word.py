@@ -26,6 +26,8 @@ class Word(NamedTuple):
     """Whether unquoted wildcards may turn it into file names."""
     tame: bool = False
     """An unknown value that is known not to be an option."""
+    local: bool = False
+    """An unknown value that is known to be a relative path without `..`."""
     splits: bool = False
     """Whether an unquoted expansion may turn it into several words."""
 
@@ -62,7 +64,21 @@ class _Piece(NamedTuple):
     quoted: bool
 
 
-def words_of(node: Node, tame_names: frozenset[str] = frozenset()) -> tuple[Word, ...]:
+class Facts(NamedTuple):
+    """What a whole command tells about its variables, gathered before the walk."""
+
+    tame: frozenset[str] = frozenset()
+    """Names that never hold an option."""
+    local: frozenset[str] = frozenset()
+    """Names that only hold relative paths without `..`."""
+    tainted: frozenset[str] = frozenset()
+    """Names whose value an arithmetic context might execute."""
+
+
+NO_FACTS = Facts()
+
+
+def words_of(node: Node, facts: Facts = NO_FACTS) -> tuple[Word, ...]:
     """The words a node stands for; brace expansion makes several."""
     source = text_of(node)
     pieces = tuple(_pieces(node))
@@ -76,7 +92,9 @@ def words_of(node: Node, tame_names: frozenset[str] = frozenset()) -> tuple[Word
         return (opaque(source),)
     head = "".join(p.text or "" for p in itertools.takewhile(lambda p: p.text is not None, pieces))
     splits = any(p.text is None and not p.quoted for p in pieces)
-    return (opaque(source, head=head, tame=_is_tame(node, tame_names), splits=splits),)
+    known = opaque(source, head=head, splits=splits, tame=_is_one_of(source, facts.tame))
+    plain = _is_one_of(source, facts.local) and not re.search(r"\.\.|\$.*\$|[`(~]", source)
+    return (known._replace(local=plain),)
 
 
 def text_of(node: Node) -> str:
@@ -84,9 +102,10 @@ def text_of(node: Node) -> str:
     return (node.text or b"").decode()
 
 
-def _is_tame(node: Node, names: frozenset[str]) -> bool:
-    match = re.match(r'"?\$\{?(\w+)', text_of(node))
-    return bool(match) and match.group(1) in names
+def _is_one_of(source: str, names: frozenset[str]) -> bool:
+    """Whether a word begins with one of these variables, taken as it is."""
+    match = re.match(r'"?\$(?:(\w+)|\{(\w+)\})', source)
+    return bool(match) and (match[1] or match[2]) in names
 
 
 def _pieces(node: Node) -> list[_Piece]:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
 from flyball.shellcheck.names import names
+from flyball.shellcheck.place import secret
 from flyball.shellcheck.programs.table import MUTATE, NONE, READ, TEXT, UNKNOWN, rule, table
-from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
+from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse, secret_finding
 from flyball.shellcheck.word import Word
 
 _SHOPTS = names(
@@ -25,6 +26,9 @@ def check_cd(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
     """Follow the shell to another directory."""
     operands = parse(rule, words[1:]).operands
     target = operands[0].value if operands else "~"
+    if target is not None and secret(target):
+        yield secret_finding(_text(words), operands[0].source)
+        return
     inquiry.enter(None if target == "-" or (operands and operands[0].glob) else target)
     yield Finding(_text(words), Kind.READ_ONLY, "it only changes the shell's directory")
 
@@ -92,7 +96,7 @@ BUILTINS = table(
     {
         "cd chdir": rule(READ, "changes directory", check=check_cd),
         "pushd popd": rule(READ, "changes directory", check=check_stack),
-        "dirs pwd jobs times wait hash": rule(READ, "reports", operands=TEXT, runs="-p -n"),
+        "dirs pwd jobs times wait hash": rule(READ, "reports", operands=TEXT, runs="-p -n -x"),
         "type which": rule(READ, "tells where a program is", operands=TEXT),
         "help compgen": rule(READ, "lists", operands=TEXT, runs="-C -F -W"),
         "exit return break continue": rule(READ, "ends", check=check_exit),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
 from flyball.shellcheck.names import names
-from flyball.shellcheck.place import outside
+from flyball.shellcheck.place import device, outside
 from flyball.shellcheck.programs.project import SCRIPT
 from flyball.shellcheck.programs.table import MUTATE, READ, TEXT, UNKNOWN, VERIFY, each, rule, table
 from flyball.shellcheck.rule import Check, Inquiry, Rule, judge_words, parse
@@ -16,8 +17,9 @@ from flyball.shellcheck.word import Word
 def check_inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """What runs code may be pointed only at the workspace's own."""
     parsed = parse(rule, words[1:])
-    for word in parsed.operands:
-        if outside(word.known or ".", inquiry.scope):
+    given = [value for _, value in parsed.flags if value and re.match(r"[/~]|\.\./", value.known)]
+    for word in (*parsed.operands, *given):
+        if outside(word.known or ".", inquiry.scope) and not device(word.known):
             text = " ".join(w.source for w in words)
             yield Finding(text, Kind.UNKNOWN, f"{word.source} is code from outside the workspace")
             return
@@ -101,7 +103,7 @@ _LINT = rule(
     "--apply-unsafe --in-place -a -A --autocorrect --autocorrect-all --auto-correct "
     "--generate-config --generate-rcfile --auto-gen-config --install-types",
     writes="--output-file --output -o",
-    runs="--init-hook --load-plugins --require -r --python-executable",
+    runs="--init-hook --load-plugins --require --python-executable",
     valued="-c --config -f --format --select --ignore --ext --max-line-length --exclude "
     "--rules -d -e --rcfile --line-length -l -E",
     known="--format --output-format --reporter --required-version --write-changes "

@@ -79,7 +79,8 @@ def _group(shows: str, builds: str = "", deploys: str = "", look: Rule = _LOOK) 
 _COMPOSE = Rule(
     valued=names("-f --file -p --project-name --profile --env-file"),
     subcommands={
-        **each("ps logs config ls images top version port events convert stats volumes", _LOOK),
+        **each("ps logs ls images top version port events stats volumes", _LOOK),
+        **each("config convert", rule(READ, "shows", operands=TEXT, writes="-o --output")),
         **each("build up start stop restart pull create pause unpause down watch", _BUILD),
         **each("run rm kill push cp", _DEPLOY),
         "exec": _EXEC,
@@ -224,7 +225,8 @@ CONTAINERS = table(
             runs="-chdir",
             single=True,
             subcommands={
-                **each("version show output providers graph", _LOOK),
+                **each("version show output graph", _LOOK),
+                "providers": Rule(bare=_LOOK, subcommands={"schema": _LOOK}),
                 "state": _group("list show", "", "rm mv push pull replace-provider"),
                 "workspace": _group("list show", "", "new delete select"),
                 "validate": rule(VERIFY, "checks the configuration", proves="lint"),

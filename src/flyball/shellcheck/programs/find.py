@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
 from flyball.shellcheck.names import names
-from flyball.shellcheck.rule import Inquiry, Rule, written
+from flyball.shellcheck.place import secret
+from flyball.shellcheck.rule import Inquiry, Rule, secret_finding, written
 from flyball.shellcheck.word import Word, opaque
 
 _RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
@@ -33,6 +34,9 @@ def check(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Find
     while rest:
         word = rest.pop(0)
         name = word.value
+        if secret(word.known):
+            yield secret_finding(text, word.source)
+            return
         if word.may_be_option:
             yield Finding(text, Kind.UNKNOWN, f"{word.source} may become an action of find")
             return

@@ -116,7 +116,7 @@ def _config(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
         yield Finding(text, Kind.UNKNOWN, "git config is pointed at another file or an editor")
     elif flags - _CONFIG_READS - _CONFIG_NEUTRAL:
         yield Finding(text, Kind.DESTRUCTIVE, "git config is given an option that changes settings")
-    elif reads or (values and values[0] in ("get", "list")) or len(values) == 1:
+    elif reads or (values and values[0] in ("get", "list")) or _is_key(values):
         yield Finding(text, Kind.READ_ONLY, "git config shows settings")
     elif parsed.has("--global", "--system"):
         yield Finding(text, Kind.DESTRUCTIVE, "git config changes settings outside the workspace")
@@ -124,6 +124,11 @@ def _config(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
         yield Finding(text, Kind.MUTATING, "git config sets who commits")
     else:
         yield Finding(text, Kind.DESTRUCTIVE, "a git setting can make git run programs")
+
+
+def _is_key(values: Sequence[str | None]) -> bool:
+    """One dotted name is a question."""
+    return len(values) == 1 and "." in (values[0] or "")
 
 
 def _remote_url(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -201,11 +206,12 @@ _SUBCOMMANDS = table(
         "show-ref "
         "show-branch count-objects check-ignore check-attr check-ref-format var version help fsck "
         "get-tar-commit-id verify-pack cat-file merge-tree "
-        "stripspace patch-id column check-mailmap request-pull": rule(
+        "stripspace patch-id column check-mailmap": rule(
             READ,
             "only looks",
             operands=NAMES,
             runs="--textconv --filters --web -w",
+            mutates="--lost-found",
             known="--worktree --with-tree --text",
         ),
         "reflog": _subs("show exists list", "", "expire delete drop", _PLAIN)._replace(

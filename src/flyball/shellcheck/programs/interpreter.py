@@ -34,6 +34,8 @@ def inline_python(code: str) -> str:
         return "anything"
     imported: set[str] = set()
     for node in ast.walk(tree):
+        if isinstance(node, ast.alias) and (node.asname or node.name) in _CALLS | {"*"}:
+            return "anything"
         if isinstance(node, ast.Import):
             imported |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -317,7 +319,14 @@ INTERPRETERS = table(
             valued="-pe -ne -e",
             single=True,
         ),
-        "java kotlin scala": rule(READ, "runs", check=_other, known=_VERSIONS, single=True),
+        "java kotlin scala": rule(
+            READ,
+            "runs",
+            check=_other,
+            known=f"{_VERSIONS} -jar",
+            valued="-cp -classpath",
+            single=True,
+        ),
         "lua luajit Rscript julia elixir groovy tsx ts-node osascript tclsh guile racket": rule(
             READ, "runs", check=_other, known=_VERSIONS
         ),

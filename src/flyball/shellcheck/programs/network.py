@@ -18,7 +18,10 @@ def _curl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     method = parsed.value("-X", "--request")
-    if method is not None and method.value not in ("GET", "HEAD", "OPTIONS"):
+    loads = [v for _, v in parsed.flags if v and (v.known.startswith("@") or "%output" in v.known)]
+    if loads:
+        yield Finding(text, Kind.UNKNOWN, f"{loads[0].source} makes curl read or write a file")
+    elif method is not None and method.value not in ("GET", "HEAD", "OPTIONS"):
         yield Finding(text, Kind.DESTRUCTIVE, f"it sends {method.source} to another machine")
     elif odd := next((w for w in parsed.operands if not _is_web(w.value)), None):
         yield Finding(text, Kind.UNKNOWN, f"{odd.source} is not a plain web address")
@@ -66,9 +69,11 @@ NETWORKS = table(
             "--output-dir --hsts --alt-svc --etag-save --libcurl",
             mutates="-O --remote-name --remote-name-all -J --remote-header-name --create-dirs",
             destroys="-d --data --data-raw --data-binary --data-urlencode --data-ascii -F --form "
-            "--form-string --json -T --upload-file -Q --quote -a --append --mail-from --mail-rcpt",
+            "--form-string --json -T --upload-file -Q --quote -a --append --url-query "
+            "--mail-from --mail-rcpt",
             runs="-K --config --engine --proxy -x --preproxy --socks5 --unix-socket "
-            "--abstract-unix-socket --netrc-file -n --netrc --netrc-optional",
+            "--abstract-unix-socket --variable --expand-url --expand-data --expand-header "
+            "--expand-output --netrc-file -n --netrc --netrc-optional",
             valued="-X --request -H --header -A --user-agent -u --user -e --referer -m --max-time "
             "--connect-timeout --retry -w --write-out -b --cookie -r --range --resolve --cacert "
             "--retry-delay --max-redirs",
@@ -82,7 +87,8 @@ NETWORKS = table(
             operands=TEXT,
             fixed=True,
             check=_wget,
-            writes="-o --output-file -a --append-output -O --output-document -P --directory-prefix",
+            writes="-o --output-file -a --append-output -O --output-document -P "
+            "--directory-prefix --save-cookies --warc-file --rejected-log --hsts-file",
             destroys="--post-data --post-file --method --body-data --body-file --delete-after",
             runs="-e --execute --use-askpass --config -i --input-file",
             valued="-T --timeout -t --tries -U --user-agent --header",

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.programs.project import SCRIPT, SCRIPT_TEST
+from flyball.shellcheck.names import names
+from flyball.shellcheck.place import outside
+from flyball.shellcheck.programs.project import NPM_RUNS, SCRIPT, SCRIPT_TEST
 from flyball.shellcheck.programs.table import (
     DESTROY,
     MUTATE,
@@ -21,13 +23,21 @@ from flyball.shellcheck.programs.wrapper import RUNNER
 from flyball.shellcheck.rule import Check, Inquiry, Rule, judge_rule, judge_words, parse
 from flyball.shellcheck.word import Word
 
-_LOOK = rule(READ, "only shows", operands=TEXT)
+_LOOK = rule(
+    READ,
+    "only shows",
+    operands=TEXT,
+    runs=f"{NPM_RUNS} --python --config-file --editor",
+    writes="--log --output-file",
+    places="--prefix --directory --project --cwd",
+    known="--python-version --python-platform --git-ref --prod --production --global",
+)
 _INSTALL = rule(
     MUTATE,
     "changes what is installed",
     operands=TEXT,
     destroys="-g --global --user --break-system-packages",
-    runs="--script-shell --node-options --userconfig --globalconfig --python --config",
+    runs=f"{NPM_RUNS} --python --config",
     writes="--prefix -C --dir --cwd -t --target --root --src --cache-dir -d --dest",
     valued="-r --requirement -e --editable -c --constraint -w --workspace --index-url --extra -E "
     "--with --without --group -G --registry -i",
@@ -65,7 +75,7 @@ _AUDIT = Rule(
 _NODE_LOOKS = (
     "ls list ll la view info show v outdated root bin prefix help help-search explain why fund "
     "ping "
-    "whoami search doctor query docs licenses home repo bugs"
+    "whoami search doctor query licenses"
 )
 _NODE_CHANGES = (
     "uninstall un remove rm update up upgrade rebuild dedupe prune link unlink init create "
@@ -100,9 +110,11 @@ def _script_or(name: str) -> Check:
         parsed = parse(rule, words[1:], stop_at_operand=True)
         first = parsed.operands[0].value if parsed.operands else None
         known = Rule(
-            subcommands=_NODE, bare=_INSTALL, valued=rule.valued, writes=rule.writes, runs=rule.runs
+            subcommands=_NODE, bare=_INSTALL, valued=rule.valued, places=rule.places, runs=rule.runs
         )
-        if parsed.operands and first not in _NODE:
+        if len(words) == 2 and words[1].value == "-v":
+            yield Finding(f"{name} -v", Kind.READ_ONLY, f"{name} shows its version")
+        elif parsed.operands and first not in _NODE:
             yield from judge_rule(inquiry, SCRIPT, words)
         elif name == "bun" and first == "test":
             yield Finding(
@@ -117,8 +129,7 @@ def _script_or(name: str) -> Check:
     return check
 
 
-_NPM_FLAGS = "--prefix -C --dir --cwd"
-_NPM_RUNS = "--script-shell --node-options --userconfig --globalconfig"
+_NPM_PLACES = "--prefix -C --dir --cwd"
 
 
 def _cargo(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -136,8 +147,8 @@ _CARGO_BUILD = rule(
     operands=TEXT,
     runs="--config -Z",
     mutates="--fix",
-    valued="-p --package --features -F --target --test --bin --example --bench --profile -j "
-    "--manifest-path",
+    valued="-p --package --features -F --target --test --bin --example --bench --profile -j ",
+    places="--manifest-path",
     writes="--target-dir --out-dir --artifact-dir",
     known="--target --test --tests --benches --bench --bins --bin --color",
 )
@@ -147,11 +158,11 @@ _FMT = rule(MUTATE, "formats files", operands=TEXT, spares="--check", runs="--co
 _CARGO: dict[str, Rule] = {
     **each("build b check c doc d rustc rustdoc", _CARGO_BUILD),
     **each("test t bench nextest miri llvm-cov tarpaulin", _CARGO_TEST),
-    **each("clippy audit deny udeps machete semver-checks hack", _CARGO_LINT),
+    **each("clippy audit deny udeps machete semver-checks", _CARGO_LINT),
     **each(
         "tree metadata search info version help pkgid locate-project verify-project "
         "read-manifest outdated config",
-        rule(READ, "only shows", operands=TEXT, runs="--config -Z"),
+        rule(READ, "only shows", operands=TEXT, runs="--config -Z", places="--manifest-path"),
     ),
     "fmt": _FMT,
     **each(
@@ -189,22 +200,29 @@ def _go(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding
     text = " ".join(w.source for w in words)
     if re.search(r"-extld|-toolexec|-fplugin|-wrapper|-B\b", text):
         yield Finding(text, Kind.UNKNOWN, "its flags name another program to run")
+    elif any(outside(w.known, inquiry.scope) for w in parse(rule, words[1:]).operands):
+        yield Finding(text, Kind.UNKNOWN, "it builds code from outside the workspace")
     else:
         yield from judge_words(inquiry, rule, words)
 
 
-_POETRY_LOOKS = "show check about search help tree list ls info source debug"
+_POETRY_LOOKS = "show check about search help tree list ls info debug"
 PACKAGES = table(
     {
-        "npm pnpm": Rule(
+        "npm": Rule(
             subcommands=_NODE,
-            valued=frozenset(("--filter", "-w", "-F", "--workspace")),
-            writes=frozenset(),
-            runs=frozenset(_NPM_RUNS.split()),
+            valued=names("--filter -w -F --workspace"),
+            places=names(_NPM_PLACES),
+            runs=names(NPM_RUNS),
             bare=_LOOK,
         ),
-        "yarn": rule(
-            MUTATE, "installs", check=_script_or("yarn"), writes=_NPM_FLAGS, runs=_NPM_RUNS
+        "yarn pnpm": rule(
+            MUTATE,
+            "installs",
+            check=_script_or("yarn"),
+            places=_NPM_PLACES,
+            valued="--filter -F -w --workspace",
+            runs=NPM_RUNS,
         ),
         "bun": rule(
             MUTATE, "installs", check=_script_or("bun"), runs="-e --eval -p --print --preload -r"
@@ -248,7 +266,7 @@ PACKAGES = table(
             }
         ),
         "uv": Rule(
-            writes=frozenset(("--directory", "--project")),
+            places=frozenset(("--directory", "--project")),
             runs=frozenset(("--config-file",)),
             subcommands={
                 "pip": Rule(
@@ -276,6 +294,7 @@ PACKAGES = table(
         ),
         "poetry pdm pipenv hatch rye": Rule(
             subcommands={
+                "version": _VERSION,
                 **each(_POETRY_LOOKS, _LOOK),
                 **each("graph verify --venv --py", _LOOK),
                 "env": _group("info list show find", "use remove create prune"),
@@ -294,7 +313,7 @@ PACKAGES = table(
             subcommands={
                 **each("list info search", _LOOK),
                 "env": _group("list", "export", "create remove update"),
-                "config": rule(READ, "shows", spares="--show --get"),
+                "config": rule(DESTROY, "changes settings", spares="--show --get"),
                 "run": RUNNER,
                 **each("install create remove update activate deactivate clean", _PUBLISH),
             },
@@ -315,7 +334,8 @@ PACKAGES = table(
         ),
         "bundle bundler": Rule(
             subcommands={
-                **each("list show check outdated info env platform viz config", _LOOK),
+                **each("list show check outdated info env platform", _LOOK),
+                "config": _group("list get", "set unset", "", _LOOK),
                 "exec": RUNNER,
                 **each("install update add remove lock package init", _CHANGE),
             },
@@ -381,7 +401,7 @@ PACKAGES = table(
         "twine": Rule(subcommands={"check": _CHECK, "upload": _PUBLISH}),
         "lerna nx turbo": Rule(
             subcommands={
-                **each("ls list changed graph show daemon", _LOOK),
+                **each("ls list changed show", _LOOK),
                 **each("run test lint build affected run-many", SCRIPT),
                 **each("bootstrap clean init add version", _CHANGE),
                 "publish": _PUBLISH,

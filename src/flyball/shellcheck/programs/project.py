@@ -31,7 +31,9 @@ def tasks_finding(
     for flag, value in parsed.flags:
         if named(flag, rule.runs, rule):
             return Finding(text, Kind.UNKNOWN, f"{program} {flag} loads code or runs a program")
-        if flag in rule.writes and (value is None or outside(value.value or "/", inquiry.scope)):
+        if named(flag, rule.places, rule) and (
+            value is None or outside(value.value or "/", inquiry.scope)
+        ):
             return Finding(text, Kind.UNKNOWN, f"{program} {flag} leads out of the workspace")
     odd = next((w for w in (*parsed.doubtful, *tasks) if w.value is None), None)
     if odd is not None:
@@ -107,13 +109,19 @@ def check_test(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
     yield from check_script(inquiry, rule, [words[0], literal("test"), *words[1:]])
 
 
+NPM_RUNS = (
+    "--script-shell --node-options --userconfig --globalconfig --browser --editor --viewer "
+    "--git --shell --call"
+)
+"""Settings of npm that name a program or file to load."""
+
 SCRIPT = rule(
     VERIFY,
     "runs a script of the project",
     check=check_script,
-    runs="--script-shell --node-options --userconfig --globalconfig -c --call",
+    runs=NPM_RUNS,
     valued="-w --workspace --filter -F --loglevel",
-    writes="--prefix -C --dir --cwd",
+    places="--prefix -C --dir --cwd",
 )
 SCRIPT_TEST = SCRIPT._replace(check=check_test)
 
@@ -125,10 +133,10 @@ PROJECTS = table(
             check=check_make,
             runs="--eval -E",
             valued="-j -l -k -o -W",
-            writes="-C --directory -I --include-dir -f --file --makefile",
+            places="-C --directory -I --include-dir -f --file --makefile",
             known="--environment-overrides --jobs --keep-going",
         ),
-        "ninja": rule(VERIFY, "builds", check=_ninja, valued="-j -l -k -d -t", writes="-C -f"),
+        "ninja": rule(VERIFY, "builds", check=_ninja, valued="-j -l -k -d -t", places="-C -f"),
         "just task rake invoke inv": rule(
             VERIFY,
             "runs tasks",
@@ -136,7 +144,7 @@ PROJECTS = table(
             valued="-j",
             runs="-e --execute --shell --command "
             "--evaluate --edit --choose --chooser -r --require -c --init --global",
-            writes="-f --justfile -d --working-directory --rakefile --taskfile --dir",
+            places="-f --justfile -d --working-directory --rakefile --taskfile --dir",
         ),
         "mvn mvnd mvnw": rule(
             VERIFY,
@@ -144,8 +152,8 @@ PROJECTS = table(
             check=check_tasks,
             single=True,
             valued="-pl -T -P -rf -l --projects -s",
-            runs="-gs -t --global-toolchains --toolchains",
-            writes="-f --file",
+            runs="-Dmaven.ext.class.path -gs -t --global-toolchains --toolchains",
+            places="-f --file",
         ),
         "gradle gradlew": rule(
             VERIFY,
@@ -153,7 +161,7 @@ PROJECTS = table(
             check=check_tasks,
             single=True,
             runs="-I --init-script -g --gradle-user-home -c --settings-file --include-build",
-            writes="-p --project-dir -b",
+            places="-p --project-dir -b",
             valued="--configuration --dependency -x --tests --exclude-task --console --max-workers",
         ),
         "sbt mill ant lein": rule(VERIFY, "builds", check=check_tasks, single=True, valued="-f"),
@@ -161,7 +169,8 @@ PROJECTS = table(
             VERIFY,
             "runs the project's checks",
             proves="tests",
-            runs="--force-dep --override -x --noxfile",
+            runs="--force-dep --override -x",
+            places="-c --conf -f --noxfile",
             valued="-e -s -p -k --session --env",
             mutates="--devenv --notest",
         ),

@@ -44,7 +44,8 @@ def _date(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
 def _ifconfig(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """One interface at most is shown; more words configure it."""
     text = " ".join(w.source for w in words)
-    if len(parse(rule, words[1:]).operands) > 1:
+    parsed = parse(rule, words[1:])
+    if len(parsed.operands) > 1 or parsed.has("-d", "-s", "-f", "--delete", "--set"):
         yield Finding(text, Kind.DESTRUCTIVE, "it configures a network interface")
     else:
         yield Finding(text, Kind.READ_ONLY, "it shows network interfaces")
@@ -142,13 +143,26 @@ _CHANGE = rule(DESTROY, "changes the machine", operands=TEXT)
 
 SYSTEMS = table(
     {
-        "uname arch nproc lscpu lsmem lsblk lspci lsusb lsmod modinfo free vmstat iostat mpstat "
+        "uname nproc lscpu lsmem lsblk lspci lsusb lsmod modinfo free vmstat iostat mpstat "
         "sar "
         "uptime w who whoami id groups users last logname getent getconf printenv locale pstree "
-        "pgrep pidof pidstat findmnt blkid netstat numactl sw_vers system_profiler vm_stat lsns "
-        "lsb_release hostid neofetch fastfetch nvidia-smi sensors acpi finger dircolors "
-        "ps pmap prtstat ipcs lslocks lslogins cpuid systemd-detect-virt lshw inxi": _SHOW,
-        "top htop btop atop glances": rule(READ, "shows processes", operands=TEXT),
+        "pgrep pidof pidstat findmnt blkid netstat sw_vers system_profiler vm_stat lsns "
+        "lsb_release hostid acpi finger dircolors "
+        "ps pmap prtstat ipcs lslocks lslogins cpuid systemd-detect-virt": _SHOW,
+        "top htop": rule(READ, "shows processes", operands=TEXT),
+        "arch": rule(READ, "shows the machine", check=_no_operands),
+        "sar": rule(READ, "shows load", operands=TEXT, writes="-o"),
+        "lshw": rule(READ, "shows hardware", operands=TEXT, writes="-dump", single=True),
+        "sensors": rule(READ, "shows sensors", destroys="-s --set"),
+        "nvidia-smi": rule(
+            READ,
+            "shows the graphics card",
+            operands=TEXT,
+            single=True,
+            writes="-f --filename",
+            destroys="-pm -pl -r -e -c -ac -rac -lgc -rgc -lmc -am -caa -mig -p -dm --gpu-reset",
+            valued="-i --id -l --loop -d",
+        ),
         "hostname domainname": rule(
             READ, "shows the name", destroys="-F --file -b --boot", check=_no_operands
         ),
@@ -211,7 +225,8 @@ SYSTEMS = table(
             valued="-u -n -S -U -p -o -g -t --since --until --unit",
             destroys="--vacuum-size --vacuum-time --vacuum-files --rotate --flush --sync "
             "--relinquish-var --smart-relinquish-var --setup-keys --update-catalog",
-            known="--unit --until --user --user-unit --utc",
+            writes="--cursor-file",
+            known="--cursor --unit --until --user --user-unit --utc",
         ),
         "dmesg": rule(
             READ,
@@ -263,6 +278,10 @@ SYSTEMS = table(
             READ,
             "asks for packages",
             subcommands={
+                "services": Rule(
+                    bare=_SHOW,
+                    subcommands={"list": _SHOW, **each("start stop restart run", _CHANGE)},
+                ),
                 **each(
                     "list ls info search outdated deps leaves uses config doctor desc "
                     "--prefix --cellar --version casks formulae",

@@ -19,6 +19,7 @@ class Fields(TypedDict, total=False):
 
     operands: Operands
     writes: str
+    places: str
     mutates: str
     destroys: str
     runs: str
@@ -40,6 +41,7 @@ def rule(kind: Kind, does: str, **fields: Unpack[Fields]) -> Rule:
         does=does,
         operands=fields.get("operands", Operands.READ),
         writes=names(fields.get("writes", "")),
+        places=names(fields.get("places", "")),
         mutates=names(fields.get("mutates", "")),
         destroys=names(fields.get("destroys", "")),
         runs=names(fields.get("runs", "")),

@@ -7,21 +7,28 @@ from flyball.shellcheck.programs.pager import check_file, check_less
 from flyball.shellcheck.programs.table import MUTATE, NAMES, READ, TEXT, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Operands
 
-SECOND = Operands.SECOND
+SECOND, PATTERN = Operands.SECOND, Operands.PATTERN
 
 TEXTS = table(
     {
         "cat tac nl head tail wc rev cut paste tr fold fmt expand unexpand comm join cmp diff "
-        "colordiff diff3 wdiff diffstat od hexdump hd strings base64 base32 column colrm pr look "
+        "colordiff diff3 wdiff diffstat od hexdump hd column colrm pr look "
         "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum "
-        "egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep zcat bzcat xzcat zstdcat lz4cat gzcat zdiff "
-        "zcmp jq gron csvlook csvcut csvgrep csvstat tsort ul nm readelf size cloc "
+        "zcat bzcat xzcat zstdcat lz4cat gzcat zdiff "
+        "zcmp gron csvlook csvcut csvgrep csvstat tsort ul cloc "
         "tokei scc sloccount jless hexyl pipdeptree": rule(
             READ, "only reads", valued="-n -c -e -f -d -w -m -A -B -C"
         ),
-        "grep": rule(READ, "searches", valued="-e -f -m -A -B -C --include --exclude"),
+        "grep": rule(
+            READ, "searches", operands=PATTERN, valued="-e -f -m -A -B -C --include --exclude"
+        ),
+        "egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep jq": rule(
+            READ, "searches", operands=PATTERN, valued="-e -f -m -A -B -C --arg --argjson"
+        ),
+        "nm readelf size strings": rule(READ, "dumps", runs="--plugin"),
+        "test": rule(READ, "tests", operands=TEXT, runs="-v -R"),
         "echo true false : seq expr basename dirname sleep cal ncal factor uuidgen figlet lolcat "
-        "fortune numfmt yes test": rule(READ, "changes nothing", operands=TEXT),
+        "fortune numfmt yes": rule(READ, "changes nothing", operands=TEXT),
         "printf": rule(READ, "prints", operands=TEXT, runs="-v"),
         "ls ll la dir vdir exa eza lsd stat realpath readlink pathchk namei getfacl lsattr": rule(
             READ, "lists", operands=NAMES
@@ -44,15 +51,26 @@ TEXTS = table(
         "rg": rule(
             READ,
             "searches",
+            operands=PATTERN,
             runs="--pre --hostname-bin",
             valued="-e -f -g -t -T -A -B -C -m -r -E -j -M --glob --type --regexp --file "
             "--max-count "
             "--context --replace --sort --iglob --max-depth --pre-glob",
             known="--pre-glob --pretty",
         ),
-        "ag": rule(READ, "searches", runs="--pager", valued="-A -B -C -m -G --ignore --depth"),
+        "ag": rule(
+            READ,
+            "searches",
+            operands=PATTERN,
+            runs="--pager",
+            valued="-A -B -C -m -G --ignore --depth",
+        ),
         "ack": rule(
-            READ, "searches", runs="--pager --ackrc --create-ackrc", valued="-A -B -C -m --output"
+            READ,
+            "searches",
+            operands=PATTERN,
+            runs="--pager --ackrc --create-ackrc",
+            valued="-A -B -C -m --output",
         ),
         "fd fdfind": rule(
             READ,
@@ -66,7 +84,7 @@ TEXTS = table(
         "bat batcat": rule(
             READ,
             "shows",
-            runs="--pager cache",
+            runs="--pager",
             valued="-l -r --language --line-range --style --theme --paging --color",
             known="--paging",
         ),
@@ -89,15 +107,17 @@ TEXTS = table(
         "yq": rule(
             READ,
             "reads",
+            operands=PATTERN,
             mutates="-i --inplace --in-place -s --split-exp --split-exp-file",
             valued="-p -o -I --input-format --output-format --arg",
         ),
+        "base64 base32": rule(READ, "converts", writes="-o --output", valued="-w -i"),
         "iconv": rule(READ, "converts", writes="-o --output", valued="-f -t"),
         "xmllint": rule(
             READ, "reads", writes="--output -o", runs="--shell", valued="--xpath --encode"
         ),
         "sdiff": rule(READ, "compares", writes="-o --output", runs="--diff-program", valued="-w"),
-        "objdump": rule(READ, "dumps", valued="-j -M -b -m"),
+        "objdump": rule(READ, "dumps", valued="-j -M -b -m", runs="--plugin"),
         "bc": rule(READ, "computes"),
         "sed gsed": rule(
             READ,
@@ -110,7 +130,7 @@ TEXTS = table(
         "awk gawk mawk nawk": rule(
             READ,
             "prints",
-            runs="-f --file -E --exec -l --load -i --include -D --debug",
+            runs="-e --source -W -f --file -E --exec -l --load -i --include -D --debug",
             writes="-o --pretty-print -p --profile -d --dump-variables",
             valued="-F -v --field-separator --assign",
             check=awk.check,

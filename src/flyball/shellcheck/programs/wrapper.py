@@ -175,21 +175,30 @@ def _parallel(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
 def _runner(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`poetry run`, `npx` and their kin: a known tool from the project's own environment."""
     parsed = parse(rule, words[1:], stop_at_operand=True)
-    if any(named(f, rule.runs, rule) for f, _ in parsed.flags) or parsed.doubtful:
+    away = any(
+        f in rule.places and outside(v.known if v else "/", inquiry.scope) for f, v in parsed.flags
+    )
+    if away or parsed.doubtful or any(named(f, rule.runs, rule) for f, _ in parsed.flags):
         yield Finding(_text(words), Kind.UNKNOWN, f"what {words[0].source} runs is not known")
         return
-    if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
+    if odd := _odd(rule, words, (f for f, _ in parsed.flags if f not in rule.places)):
         yield odd
         return
     if not parsed.operands:
         yield Finding(_text(words), Kind.UNKNOWN, f"what {words[0].source} runs is not known")
         return
+    version = parsed.value("--python", "-p")
+    if version is not None and not re.fullmatch(r"(pypy|cpython)?@?[\d.]+", version.value or ""):
+        yield Finding(_text(words), Kind.UNKNOWN, f"{version.source} is not a version of Python")
+        return
+    fetched = parsed.has("--with", "--from", "--with-requirements")
+    floor = Kind.MUTATING if fetched else Kind.VERIFICATION
     inner = list(parsed.operands)
     name = inner[0].value or ""
     if name.endswith(".py"):
         inner.insert(0, literal("python"))
     for found in inquiry.command(inner):
-        yield found.at_least(Kind.VERIFICATION, f"{words[0].source} uses the project's own tools")
+        yield found.at_least(floor, f"{words[0].source} uses the project's own tools")
 
 
 _SHELL_FLAGS = "-c -e -u -x -v -n -l --norc --noprofile --posix -o"
@@ -199,7 +208,8 @@ RUNNER = rule(
     "runs a tool of the project",
     check=_runner,
     runs="-c --call -p --package --shell",
-    valued="--with --extra --group --python --env -e --directory --project --from --filter -w "
+    places="--directory --project --cwd --prefix",
+    valued="--with --extra --group --python --env -e --with-requirements --from --filter -w "
     "--workspace",
     known="-y --yes --no --no-install -q --quiet --frozen --locked --no-sync --silent --offline "
     "--prefer-offline --isolated -r -s --all-extras --dev --no-dev --bun -T",

@@ -1,0 +1,55 @@
+"""Whole lists of commands: what people type is allowed, what attackers type is not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from flyball.shellcheck import Kind, judge
+
+HERE = Path(__file__).parent
+
+
+def load(name: str) -> list[dict[str, str]]:
+    return [json.loads(line) for line in (HERE / name).read_text().splitlines()]
+
+
+EVERYDAY, BUILDS, ATTACKS = load("everyday.jsonl"), load("builds.jsonl"), load("attacks.jsonl")
+
+
+def test_the_lists_are_as_long_as_promised():
+    assert len(EVERYDAY) >= 300
+    assert len(BUILDS) >= 100
+    assert len(ATTACKS) >= 150
+    assert len({line["trick"] for line in ATTACKS}) >= 12
+
+
+def test_nearly_every_everyday_command_is_allowed_in_recon():
+    refused = [c["cmd"] for c in EVERYDAY if judge(c["cmd"], phase="recon").decision != "allow"]
+    assert len(refused) <= 0.03 * len(EVERYDAY), refused
+
+
+@pytest.mark.parametrize("line", BUILDS, ids=lambda line: line["cmd"][:60])
+def test_builds_run_in_execute(line):
+    answer = judge(line["cmd"], phase="execute")
+    assert answer.decision == "allow", answer.reason
+
+
+@pytest.mark.parametrize("line", ATTACKS, ids=lambda line: f"{line['trick']}: {line['cmd'][:50]!r}")
+def test_no_attack_is_allowed_in_recon_or_verify(line):
+    for phase in ("recon", "verify", "checkpoint", "final"):
+        answer = judge(line["cmd"], phase=phase)
+        assert answer.decision != "allow"
+        assert answer.reason
+
+
+@pytest.mark.parametrize("phase", ["checkpoint", "final"])
+def test_no_command_runs_where_nothing_runs(phase):
+    assert {judge(c["cmd"], phase=phase).decision for c in EVERYDAY} == {"deny"}
+
+
+def test_the_whole_is_the_worst_part():
+    for line in (*EVERYDAY, *BUILDS, *ATTACKS):
+        answer = judge(line["cmd"])
+        worst = max(answer.parts, key=lambda part: Kind(part.kind).severity)
+        assert answer.kind == worst.kind
