@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from flyball.core.call import Call
 from flyball.core.event import (
     CallReturned,
     CardEvent,
@@ -21,6 +22,7 @@ from flyball.core.event import (
     Extended,
     IntentRead,
     Messaged,
+    Noted,
     RunStarted,
     ThreadReset,
     WorkspaceFailed,
@@ -29,7 +31,7 @@ from flyball.core.event import (
 from flyball.core.evidence import Evidence, is_failing, strength
 from flyball.core.message import PlanRequest, UserResponse
 from flyball.core.phase import Phase
-from flyball.core.state import CardState, RunState
+from flyball.core.state import CardState, Question, RunState
 
 Telemetry = dict[str, Any]
 
@@ -47,12 +49,17 @@ def _lines(before: RunState, event: Event, after: RunState) -> Iterator[Telemetr
         if previous is card:
             continue
         if isinstance(event, CardEvent) and event.card == card.id:
-            yield from _about_event(card, event)
+            yield from _about_event(previous or card, event)
         yield from _about_card(previous, card)
     if after.spend.calls != before.spend.calls or after.budget != before.budget:
         yield {"type": "budget", "used": after.spend.calls, "limit": after.budget.limit}
-    if isinstance(event, Messaged):
-        yield from _about_message(after, event)
+    if isinstance(event, Messaged) and isinstance(event.message, PlanRequest):
+        limit = after.policy.max_iterations
+        yield {"type": "iteration", "iteration": event.message.iteration, "limit": limit}
+    for card in after.cards:
+        yield from _about_question(before.card(card.id), card)
+    if after.response is not None and before.response is None:
+        yield _final(after, after.response)
 
 
 def _about_run(event: Event) -> Iterator[Telemetry]:
@@ -118,6 +125,15 @@ def _about_event(card: CardState, event: CardEvent) -> Iterator[Telemetry]:
         case EvidenceTaken():
             for item in event.evidence:
                 yield _evidence(card, item)
+        case Noted():
+            yield {
+                "type": "note",
+                "card": card.id,
+                "role": card.role,
+                "text": event.text,
+                "risk": event.risk,
+                "assumptions": list(event.assumptions),
+            }
         case ThreadReset():
             yield {"type": "thread", "card": card.id, "reason": event.reason}
         case _:
@@ -172,22 +188,48 @@ def _about_card(previous: CardState | None, card: CardState) -> Iterator[Telemet
             "code": judged.code,
             "reason": judged.reason,
         }
+    known = {call.id for call in previous.in_flight} if previous else set[str]()
+    for call in card.in_flight:
+        if call.id not in known:
+            yield {
+                "type": "call",
+                "card": card.id,
+                "call": call.id,
+                "state": "started",
+                "tool": call.tool,
+                "about": _about_call(call),
+            }
     for trip in card.tripped:
         yield {"type": "guard", "card": card.id, "guard": trip.guard, "level": trip.level.value,
                "reason": trip.reason}  # fmt: skip
     for said in card.said:
         if said.kind in ("rejection", "guidance"):
             yield {"type": "governor", "card": card.id, "kind": said.kind, "text": said.text}
-    if card.question is not None and (previous is None or previous.question != card.question):
-        question = card.question
-        yield {
-            "type": "approval",
-            "card": card.id,
-            "question": question.id,
-            "kind": question.kind.value,
-            "text": question.text,
-            "call": msgspec.to_builtins(question.call) if question.call else None,
-        }
+
+
+def _about_call(call: Call) -> str:
+    """What a call is about: the command it runs, or the paths it names."""
+    if call.command is not None:
+        return call.command.command
+    return ", ".join(fact.path for fact in call.paths)
+
+
+def approval(card: CardState, question: Question) -> Telemetry:
+    """What a person is asked, with the exact call where it is about one."""
+    return {
+        "type": "approval",
+        "card": card.id,
+        "question": question.id,
+        "kind": question.kind.value,
+        "text": question.text,
+        "call": msgspec.to_builtins(question.call) if question.call else None,
+    }
+
+
+def _about_question(previous: CardState | None, card: CardState) -> Iterator[Telemetry]:
+    question = card.question
+    if question is not None and (previous is None or previous.question != question):
+        yield approval(card, question)
 
 
 def _about_phase(previous: CardState | None, card: CardState) -> Iterator[Telemetry]:
@@ -206,21 +248,16 @@ def _about_phase(previous: CardState | None, card: CardState) -> Iterator[Teleme
         }
 
 
-def _about_message(after: RunState, event: Messaged) -> Iterator[Telemetry]:
-    message = event.message
-    if isinstance(message, PlanRequest):
-        limit = after.policy.max_iterations
-        yield {"type": "iteration", "iteration": message.iteration, "limit": limit}
-    if isinstance(message, UserResponse):
-        last = after.cards[-1] if after.cards else None
-        yield {
-            "type": "final",
-            "status": message.status.value,
-            "iterations": message.iterations,
-            "goal_achieved": message.goal_achieved,
-            "message": message.message,
-            "issues": list(message.issues),
-            "next_actions": msgspec.to_builtins(message.next_actions),
-            "ending": last.ending.value if last and last.ending else None,
-            "proof": last.proof.label if last and last.phase is not Phase.CANCELLED else "",
-        }
+def _final(after: RunState, response: UserResponse) -> Telemetry:
+    last = after.cards[-1] if after.cards else None
+    return {
+        "type": "final",
+        "status": response.status.value,
+        "iterations": response.iterations,
+        "goal_achieved": response.goal_achieved,
+        "message": response.message,
+        "issues": list(response.issues),
+        "next_actions": msgspec.to_builtins(response.next_actions),
+        "ending": last.ending.value if last and last.ending else None,
+        "proof": last.proof.label if last and last.phase is not Phase.CANCELLED else "",
+    }

@@ -23,6 +23,7 @@ from flyball.core.effect import (
 from flyball.core.event import (
     AnyEvent,
     Appealed,
+    CallReturned,
     CardClosed,
     CheckpointStated,
     DriverFailed,
@@ -43,6 +44,7 @@ from flyball.engine.handing import hand_over, injections
 from flyball.engine.inspection import inspect
 from flyball.engine.reading import read_intent
 from flyball.engine.request import build_request
+from flyball.engine.seen import seen_by
 from flyball.engine.station import Station
 from flyball.errors import DriverError, FlyballError, IllegalEvent
 from flyball.journal.protocol import Intention, Journal
@@ -172,7 +174,10 @@ class EngineHands:
             case AppealForm():
                 return Appealed(card=card.id, call=call.id, about=form.about, reason=form.reason)
             case _:
-                return await do(self._station, state, card, effect, tool, form, intention)
+                event = await do(self._station, state, card, effect, tool, form, intention)
+                if isinstance(event, CallReturned):
+                    self._station.seen.update(seen_by(call, event))
+                return event
 
     def _close(self, state: RunState, effect: CloseCard) -> AnyEvent:
         card = self._card(state, effect.card)

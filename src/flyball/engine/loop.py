@@ -11,16 +11,20 @@ from msgspec.structs import replace
 
 from flyball.core.call import Access
 from flyball.core.effect import Owed, Perform, Think
-from flyball.core.event import AnyEvent, PauseAsked
+from flyball.core.event import AnyEvent, Cancelled, PauseAsked
 from flyball.core.machine import advance
 from flyball.core.state import RunState
 from flyball.core.thread import heard
 from flyball.engine.feed import Telemetry, telemetry
+from flyball.errors import IllegalEvent
 from flyball.journal.protocol import Intention, Journal, Lease
 
 LEASE_SECONDS = 60.0
 RENEW_SECONDS = 20.0
 SIDE_BY_SIDE = 8
+LISTEN_SECONDS = 0.3
+STOPPING = (Cancelled, PauseAsked)
+"""Words from outside that a thinking model is not waited for."""
 
 
 class Hands(Protocol):
@@ -50,6 +54,7 @@ class Engine:
         self._watch = watch
         self._pause_by = ""
         self._thinking: asyncio.Task[AnyEvent] | None = None
+        self._left: list[AnyEvent] = []
 
     def pause(self, by: str) -> None:
         """Rest as soon as the call under way is over; a model is not waited for."""
@@ -82,9 +87,13 @@ class Engine:
         return after
 
     async def _take_outside_events(self, state: RunState) -> RunState:
-        for event in await self._journal.collect(state.run):
-            state = await self.append(state, event)
-        if self._pause_by and not state.is_at_rest:
+        """What others left for this run; a word that has come too late is dropped."""
+        self._left += await self._journal.collect(state.run)
+        while self._left:
+            with suppress(IllegalEvent):
+                state = await self.append(state, self._left.pop(0))
+        is_working = any(card.is_live for card in state.cards)
+        if self._pause_by and is_working and not state.is_at_rest:
             state = await self.append(state, PauseAsked(by=self._pause_by))
             self._pause_by = ""
         return state
@@ -96,7 +105,7 @@ class Engine:
             if self._pause_by:
                 tasks[0].cancel()
         try:
-            await asyncio.wait(tasks)
+            await self._wait(state, tasks)
         finally:
             for task in tasks:
                 task.cancel()
@@ -107,6 +116,15 @@ class Engine:
                 return state
             state = await self.append(state, task.result())
         return state
+
+    async def _wait(self, state: RunState, tasks: Sequence[asyncio.Task[AnyEvent]]) -> None:
+        """Until all is done; while a model thinks, others are listened to."""
+        while not all(task.done() for task in tasks):
+            await asyncio.wait(tasks, timeout=LISTEN_SECONDS if self._thinking else None)
+            if self._thinking and not self._thinking.done():
+                self._left += await self._journal.collect(state.run)
+                if any(isinstance(event, STOPPING) for event in self._left):
+                    self._thinking.cancel()
 
     async def _perform(self, state: RunState, owed: Owed) -> AnyEvent:
         intention = await self._journal.intend(self._lease, owed, self._clock())

@@ -1,0 +1,36 @@
+"""What the driver has seen of each file, so that a stale diff is applied to what it was made for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from flyball.core.call import Call
+from flyball.core.event import AnyEvent, CallReturned, DriverReplied
+
+WRITES = frozenset({"edit_diff", "write_file"})
+"""Tools whose outcome the driver knows without reading the file again."""
+
+
+def seen_by(call: Call, event: CallReturned) -> Iterator[tuple[str, str]]:
+    """The paths a call has shown to the driver, each with the tree it was seen in."""
+    if not event.outcome.ok:
+        return
+    if call.tool == "read":
+        path = event.outcome.data.get("path")
+        if isinstance(path, str):
+            yield path, event.tree
+    elif call.tool in WRITES:
+        for path in event.changed:
+            yield path, event.tree
+
+
+def recall(events: Iterable[AnyEvent]) -> dict[str, str]:
+    """What a run's journal says was seen."""
+    calls: dict[str, Call] = {}
+    seen: dict[str, str] = {}
+    for event in events:
+        if isinstance(event, DriverReplied):
+            calls.update((call.id, call) for call in event.calls)
+        elif isinstance(event, CallReturned) and event.call in calls:
+            seen.update(seen_by(calls[event.call], event))
+    return seen
