@@ -205,7 +205,7 @@ class GitTrees:
     def missing(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
         """What is damaged or gone among the objects of these trees."""
         checked = self.depot.call(
-            "fsck", "--no-full", "--no-dangling", "--no-reflogs", ok=range(99)
+            "fsck", "--no-full", "--no-dangling", "--no-reflogs", ok=range(256)
         )
         damaged = [
             line

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests.repos import contents, git, put, repository
 
 from flyball.errors import ToolUnavailable, UsageError
 from flyball.workspace.cards import move
@@ -16,7 +17,6 @@ from flyball.workspace.git import checked_run_name, find_repository
 from flyball.workspace.merging import merge_run
 from flyball.workspace.opening import open_workspace
 from flyball.workspace.worktree import Step
-from repos import contents, git, put, repository
 
 FILES: dict[str, str | bytes] = {
     "a.txt": "one\ntwo\nthree\n",
