@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from random import Random
 
 from bench.world import Driver, bash, call
@@ -137,6 +136,11 @@ def drifts(_run: RunState, card: CardState, _think: Think, rng: Random) -> AnyEv
     return _say(card, call(_id(card), "edit_diff", f"{rng.randrange(30)}.py"), call("t", "test"))
 
 
+def restates(_run: RunState, card: CardState, _think: Think, rng: Random) -> AnyEvent:
+    """States checkpoint after checkpoint and does nothing."""
+    return _say(card, call(_id(card), "checkpoint", str(rng.random())))
+
+
 def erratic(run: RunState, card: CardState, think: Think, rng: Random) -> AnyEvent:
     """Anything at all."""
     others = [driver for driver in FLEET if driver is not erratic]
@@ -156,9 +160,8 @@ FLEET: tuple[Driver, ...] = (
     escapes,
     provider_trouble,
     drifts,
+    restates,
     erratic,
 )
 
 NAMES: dict[Driver, str] = {driver: driver.__name__ for driver in FLEET}  # type: ignore[attr-defined]
-
-Pick = Callable[[Random], Driver]

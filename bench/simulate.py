@@ -90,6 +90,7 @@ def start_event(seed: int, rng: Random) -> RunStarted:
         weakened_tests=rng.choice(list(OnWeakened)),
         reserve=rng.choice((0, 1, 2, 3)),
         review=rng.random() < 0.7,
+        max_turns=80,
     )
     intent = rng.choice((None, *Intent, Intent.SMALL_FIX, Intent.SMALL_FIX))
     return RunStarted(run=f"s{seed}", request="do it", policy=policy, intent=intent, at=1.0)

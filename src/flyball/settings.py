@@ -37,6 +37,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     policy_max_scope_drift: int = 3
     policy_max_rejections: int = 3
     policy_max_continues: int = 3
+    policy_max_turns: int = 400
     policy_max_driver_errors: int = 3
     policy_max_iterations: int = 10
     policy_context_tokens: int = 120_000
@@ -66,6 +67,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             max_scope_drift=self.policy_max_scope_drift,
             max_rejections=self.policy_max_rejections,
             max_continues=self.policy_max_continues,
+            max_turns=self.policy_max_turns,
             max_driver_errors=self.policy_max_driver_errors,
             max_iterations=self.policy_max_iterations,
             context_tokens=self.policy_context_tokens,
@@ -102,6 +104,7 @@ ABOUT: dict[str, About] = {
     "policy_max_scope_drift": About("files beyond the checkpoint before a new one", "lower"),
     "policy_max_rejections": About("how often a final answer is sent back", "lower"),
     "policy_max_continues": About("how often a cut-off reply is continued", "lower"),
+    "policy_max_turns": About("replies of a driver before a person is asked", "lower"),
     "policy_max_driver_errors": About("how often a failed request is tried again", "lower"),
     "policy_max_iterations": About("plans per run", "lower"),
     "policy_context_tokens": About("a thread's size before it is handed over", "lower"),

@@ -250,8 +250,10 @@ def _plan_anew(state: Coordinator, issues: tuple[Issue, ...]) -> Move:
 
 
 def _succeed(state: Coordinator) -> Move:
-    goal = _plan_of(state).goal
-    return _respond(state, Status.SUCCESS, f"Done: {goal}", state.issues)
+    """A small request is answered in the card's own words, a plan by its goal."""
+    said = "" if state.planned else state.results[-1].summary
+    message = said or f"Reached: {_plan_of(state).goal}"
+    return _respond(state, Status.SUCCESS, message, state.issues)
 
 
 def _respond(

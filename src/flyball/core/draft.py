@@ -77,6 +77,10 @@ class Draft:
         question = Question(id=f"q{self.run.seq}", kind=kind, text=text, **more)
         self.set(question=question, was=self.card.phase, phase=Phase.PAUSED)
 
+    def halt(self, reason: str) -> None:
+        """A guard's hard level: rest, and let a person look."""
+        self.ask(Asking.GUARD, f"Stopped by a guard. {reason}.")
+
     def return_from_pause(self) -> None:
         """Go back to where the card was when it was paused."""
         self.set(phase=self.card.was, question=None)

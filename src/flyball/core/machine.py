@@ -13,7 +13,7 @@ from flyball.core.effect import AnyEffect
 from flyball.core.event import AnyEvent, CardEvent, Event, name_of
 from flyball.core.guard import Level, time_trip
 from flyball.core.phase import Phase
-from flyball.core.state import Asking, CardState, Clock, RunState, Transition
+from flyball.core.state import CardState, Clock, RunState, Transition
 from flyball.core.table import MOVES, ROWS, Row
 from flyball.errors import IllegalEvent
 
@@ -134,7 +134,7 @@ def _watch_clock(d: Draft) -> None:
     if trip.level is Level.SOFT:
         d.set(clock=Clock(card.clock.plan, card.clock.build, (*card.clock.warned, parent)))
     if reason := d.heed((trip,)):
-        d.ask(Asking.GUARD, f"Stopped by a guard. {reason}.")
+        d.halt(reason)
 
 
 def _check(row: Row, before: CardState, after: CardState) -> None:

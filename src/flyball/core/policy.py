@@ -29,6 +29,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     max_scope_drift: int = 3
     max_rejections: int = 3
     max_continues: int = 3
+    max_turns: int = 400
     max_driver_errors: int = 3
     max_iterations: int = 10
     context_tokens: int = 120_000

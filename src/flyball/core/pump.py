@@ -101,7 +101,7 @@ def _deny(d: Draft, call: Call, decision: Deny) -> None:
     if decision.code == "checkpoint_owed" and d.card.phase is Phase.EXECUTE:
         d.enter(Phase.CHECKPOINT)
     if reason := d.observe(Step(call=call.digest, outcome="", kind="refused")):
-        d.ask(Asking.GUARD, f"Stopped by a guard. {reason}.")
+        d.halt(reason)
 
 
 def _remember(denials: tuple[Denial, ...], call: Call, decision: Deny) -> tuple[Denial, ...]:

@@ -51,6 +51,11 @@ def reply(d: Draft, event: DriverReplied) -> None:
     usage = event.usage
     d.spend(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, money=usage.money)
     d.set(turns=d.card.turns + 1)
+    if d.card.turns >= d.run.policy.max_turns:
+        limit = d.run.policy.max_turns
+        d.set(turns=0)
+        d.ask(Asking.LIMIT, f"The driver has spoken {limit} times (max_turns).")
+        return
     if d.card.is_summing_up:
         d.set(answer=event.text or d.card.answer, is_summing_up=False)
         d.ask(Asking.EXTENSION, f"The budget of {d.run.budget.limit} calls is spent. Extend it?")
@@ -94,7 +99,7 @@ def _nudge_on(d: Draft, kind: Kind, text: str) -> None:
     step = Step(call="reply", outcome=digest(text), kind=kind)
     d.say("guidance", text)
     if reason := d.observe(step):
-        d.ask(Asking.GUARD, f"Stopped by a guard. {reason}.")
+        d.halt(reason)
         return
     d.think()
 
@@ -173,7 +178,7 @@ def retry(d: Draft, error: str, *, retryable: bool) -> None:
 def call_returned(d: Draft, event: CallReturned) -> None:
     """A call came back: take its evidence, let the guards see it, go on."""
     if reason := _take_outcome(d, event):
-        d.ask(Asking.GUARD, f"Stopped by a guard. {reason}.")
+        d.halt(reason)
         return
     go_on(d)
 
@@ -195,6 +200,9 @@ def _take_outcome(d: Draft, event: CallReturned) -> str:
     return d.observe(_step(call, event))
 
 
+COMMANDS = frozenset({"bash", "git", "dev_server_start", "dev_server_stop"})
+"""Mutating tools whose effect is known only by looking: a failure is no failed edit."""
+
 STEP_KIND: dict[Access, Kind] = {
     Access.READ: "read",
     Access.MUTATE: "mutate",
@@ -204,7 +212,8 @@ STEP_KIND: dict[Access, Kind] = {
 
 
 def _step(call: Call, event: CallReturned) -> Step:
-    kind = STEP_KIND[call.access]
+    is_command = call.tool in COMMANDS and call.access is Access.MUTATE
+    kind = "run" if is_command and not event.changed else STEP_KIND[call.access]
     failing = [item for item in event.evidence if is_failing(item)]
     names = sorted(
         {f.name for item in failing if isinstance(item, SuiteReport) for f in item.failures}
@@ -237,7 +246,10 @@ def checkpoint_stated(d: Draft, event: CheckpointStated) -> None:
     """A checkpoint opens `execute`, at once or when a person has seen it."""
     if event.call:
         take_back(d, event.call)
-    d.observe(Step(call="checkpoint", outcome=digest(event.goal), kind="checkpoint"))
+    previous = d.card.checkpoint
+    is_idle = previous is not None and previous.tree == d.card.tree
+    kind: Kind = "note" if is_idle else "checkpoint"
+    stop = d.observe(Step(call="checkpoint", outcome=digest(event.goal), kind=kind))
     d.set(
         checkpoint=Checkpoint(
             goal=event.goal,
@@ -245,12 +257,15 @@ def checkpoint_stated(d: Draft, event: CheckpointStated) -> None:
             proposed_action=event.proposed_action,
             files=event.files,
             verify_with=event.verify_with,
+            tree=d.card.tree,
         ),
         drift=(),
         idle_stops=0,
         is_reviewing=False,
     )
-    if not may_build(d.run, d.card):
+    if stop:
+        d.halt(stop)
+    elif not may_build(d.run, d.card):
         if d.run.policy.assume_yes:
             promote(d)
             open_build(d)
@@ -268,16 +283,24 @@ def open_build(d: Draft) -> None:
 
 
 def noted(d: Draft, event: Noted) -> None:
-    noted_in_pause(d, event)
-    go_on(d)
+    if stop := _take_note(d, event):
+        d.halt(stop)
+    else:
+        go_on(d)
 
 
 def noted_in_pause(d: Draft, event: Noted) -> None:
+    _take_note(d, event)
+
+
+def _take_note(d: Draft, event: Noted) -> str:
+    stop = ""
     if event.call:
         call = take_back(d, event.call)
-        d.observe(Step(call=call.digest, outcome="noted", kind="note"))
+        stop = d.observe(Step(call=call.digest, outcome="noted", kind="note"))
     remark = Remark(d.card.role, event.text, event.risk, event.assumptions)
     d.set(remarks=(*d.card.remarks, remark))
+    return stop
 
 
 def appealed_in_pause(d: Draft, event: Appealed) -> None:

@@ -28,6 +28,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     proposed_action: str
     files: tuple[str, ...]
     verify_with: tuple[str, ...]
+    tree: TreeHash = ""
 
 
 class Asking(StrEnum):
