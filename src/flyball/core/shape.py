@@ -73,20 +73,22 @@ def suggest(name: str, known: Iterable[str]) -> str:
     return f"Known are: {', '.join(names)}." if names else "Leave it out."
 
 
-def faults(value: object, kind: type, path: Path = ()) -> tuple[Fault, ...]:
-    """Everything in `value` that is not as `kind` wants it."""
-    return tuple(_faults(value, _info(kind), path))
+def faults(
+    value: object, kind: type, path: Path = (), whole: str = "The template"
+) -> tuple[Fault, ...]:
+    """Everything in `value` that is not as `kind` wants it; `whole` names the value itself."""
+    return tuple(_faults(value, _info(kind), path, whole))
 
 
 _info = cache(shapes.type_info)
 
 
-def _faults(value: object, kind: shapes.Type, path: Path) -> Iterator[Fault]:
+def _faults(value: object, kind: shapes.Type, path: Path, whole: str = "It") -> Iterator[Fault]:
     match kind:
         case shapes.AnyType():
             return
         case shapes.StructType():
-            yield from _struct_faults(value, kind, path)
+            yield from _struct_faults(value, kind, path, whole)
         case shapes.VarTupleType():
             yield from _list_faults(value, kind, path)
         case shapes.DictType():
@@ -95,21 +97,31 @@ def _faults(value: object, kind: shapes.Type, path: Path) -> Iterator[Fault]:
             if all(any(_faults(value, each, path)) for each in kind.types):
                 yield _wrong(value, _expectation(kind), path)
         case shapes.EnumType():
-            members = [str(member.value) for member in kind.cls]
-            if value not in members:
-                mend = suggest(value, members) if isinstance(value, str) else ""
-                yield _wrong(value, _expectation(kind), path, mend)
+            yield from _choice_faults(value, kind, [member.value for member in kind.cls], path)
+        case shapes.LiteralType():
+            yield from _choice_faults(value, kind, kind.values, path)
         case _:
             if not _is_plain(value, kind):
                 yield _wrong(value, _expectation(kind), path)
 
 
-def _struct_faults(value: object, kind: shapes.StructType, path: Path) -> Iterator[Fault]:
+def _choice_faults(
+    value: object, kind: shapes.Type, choices: Iterable[object], path: Path
+) -> Iterator[Fault]:
+    members = [str(choice) for choice in choices]
+    if value not in members:
+        mend = suggest(value, members) if isinstance(value, str) else ""
+        yield _wrong(value, _expectation(kind), path, mend)
+
+
+def _struct_faults(
+    value: object, kind: shapes.StructType, path: Path, whole: str
+) -> Iterator[Fault]:
     if not is_map(value):
         yield _wrong(value, "a map", path)
         return
     fields = {field.encode_name: field for field in kind.fields}
-    where = f"`{dotted(path)}`" if path else "The template"
+    where = f"`{dotted(path)}`" if path else whole
     for name, item in value.items():
         if name in fields:
             field = fields[str(name)]
@@ -159,7 +171,12 @@ def _is_plain(value: object, kind: shapes.Type) -> bool:
 
 
 def _is_within(value: float, kind: shapes.IntType | shapes.FloatType) -> bool:
-    return (kind.ge is None or value >= kind.ge) and (kind.le is None or value <= kind.le)
+    return (
+        (kind.ge is None or value >= kind.ge)
+        and (kind.gt is None or value > kind.gt)
+        and (kind.le is None or value <= kind.le)
+        and (kind.lt is None or value < kind.lt)
+    )
 
 
 def _expectation(kind: shapes.Type) -> str:
@@ -178,6 +195,8 @@ def _expectation(kind: shapes.Type) -> str:
             return f"{noun}, each {_expectation(kind.item_type)}"
         case shapes.EnumType():
             return f"one of {', '.join(str(member.value) for member in kind.cls)}"
+        case shapes.LiteralType():
+            return f"one of {', '.join(map(str, kind.values))}"
         case shapes.UnionType():
             return " or ".join(map(_expectation, kind.types))
         case _:
@@ -187,7 +206,14 @@ def _expectation(kind: shapes.Type) -> str:
 def _limits(kind: shapes.IntType | shapes.FloatType) -> str:
     if kind.ge is not None and kind.le is not None:
         return f" from {kind.ge} to {kind.le}"
-    return "" if kind.ge is None else f" of at least {kind.ge}"
+    sides = (
+        ("of at least", kind.ge),
+        ("above", kind.gt),
+        ("of at most", kind.le),
+        ("below", kind.lt),
+    )
+    said = " and ".join(f"{words} {limit}" for words, limit in sides if limit is not None)
+    return f" {said}" if said else ""
 
 
 def _wrong(value: object, expected: str, path: Path, mend: str = "") -> Fault:

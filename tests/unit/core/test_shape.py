@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
@@ -114,3 +114,36 @@ def test_dotted_reads_as_people_write_it():
 
 def test_found_does_not_write_out_a_huge_number():
     assert found(10**5000) == "a huge number"
+
+
+class Limited(msgspec.Struct, rename="camel"):
+    keep_regions: bool = True
+    size: Literal["small", "large"] = "small"
+    share: Annotated[float, msgspec.Meta(gt=0, le=1)] = 1.0
+    below: Annotated[int, msgspec.Meta(lt=9)] = 1
+    words: tuple[str, ...] | str = ()
+
+
+@pytest.mark.parametrize(
+    ("value", "message", "mend"),
+    [
+        ({"keepRegions": 1}, "`keepRegions` must be true or false", "true or false"),
+        ({"keep_regions": True}, "`keep_regions` is not a known field.", "`keepRegions`"),
+        ({"size": "larg"}, "`size` must be one of large, small, not the text 'larg'", "`large`"),
+        ({"size": 3}, "`size` must be one of large, small, not the number 3", "large, small"),
+        ({"share": 0}, "`share` must be a number above 0 and of at most 1", "above 0"),
+        ({"share": 1.5}, "`share` must be a number above 0 and of at most 1", "at most 1"),
+        ({"below": 9}, "`below` must be a whole number below 9, not the number 9", "below 9"),
+        ({"words": 3}, "`words` must be a list, each text or text, not the number 3", "text"),
+    ],
+)
+def test_limits_choices_renames_and_unions_are_named(value, message, mend):
+    (fault,) = faults(value, Limited)
+    assert message in fault.message
+    assert mend in fault.mend
+
+
+def test_the_whole_is_called_as_the_caller_says():
+    (fault,) = faults({}, Sample, whole="The call")
+    assert fault.message == "The call has no `name`."
+    assert faults({"size": "large", "share": 0.5, "words": ["a"]}, Limited) == ()
