@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -17,22 +16,19 @@ from flyball.core.state import RunState
 from flyball.core.thread import heard
 from flyball.engine.feed import Telemetry, telemetry
 from flyball.errors import IllegalEvent
+from flyball.journal.codec import storable
 from flyball.journal.protocol import Intention, Journal, Lease
 
 LEASE_SECONDS = 60.0
 RENEW_SECONDS = 20.0
 SIDE_BY_SIDE = 8
 LISTEN_SECONDS = 0.3
-STOPPING = (Cancelled, PauseAsked)
-"""Words from outside that a thinking model is not waited for."""
 
 
 class Hands(Protocol):
     """Whoever performs effects."""
 
     async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent: ...
-
-    def idle_tree(self) -> str: ...
 
 
 class Engine:
@@ -54,7 +50,6 @@ class Engine:
         self._watch = watch
         self._pause_by = ""
         self._thinking: asyncio.Task[AnyEvent] | None = None
-        self._left: list[AnyEvent] = []
 
     def pause(self, by: str) -> None:
         """Rest as soon as the call under way is over; a model is not waited for."""
@@ -63,68 +58,92 @@ class Engine:
             self._thinking.cancel()
 
     async def drive(self, state: RunState) -> RunState:
-        """Run until it rests or ends. Every outside fact arrives as an event."""
+        """Run until it rests or ends. Every outside fact arrives as an event.
+
+        Whatever stops it half-way (an error, a lost lease, a cancellation) leaves the journal where
+        it was: what was under way stays owed, and the next process finds out how far it got.
+        """
         keeper = asyncio.create_task(self._keep_lease())
         try:
             while True:
-                state = await self._take_outside_events(state)
+                state = await self._hear(state)
                 if state.is_at_rest:
                     return state
-                state = await self._step(state, _batch(state.due))
+                state = await self._step(state, _batch(state.due), keeper)
         finally:
             keeper.cancel()
-            with suppress(asyncio.CancelledError):
-                await keeper
+            await asyncio.gather(keeper, return_exceptions=True)
 
-    async def append(self, state: RunState, event: AnyEvent) -> RunState:
+    async def append(self, state: RunState, event: AnyEvent, posted: int = 0) -> RunState:
         """Apply an event and write it down, with what it leads to and what it makes heard."""
         if not event.at:
             event = replace(event, at=self._clock())
         after = advance(state, event).state
-        await self._journal.commit(self._lease, event, after, heard(state, event, after))
+        lines = heard(state, event, after)
+        try:
+            await self._journal.commit(self._lease, event, after, lines, posted)
+        except UnicodeEncodeError:
+            return await self.append(state, storable(event), posted)
         for line in telemetry(state, event, after):
             self._watch(line)
         return after
 
-    async def _take_outside_events(self, state: RunState) -> RunState:
+    async def _hear(self, state: RunState) -> RunState:
         """What others left for this run; a word that has come too late is dropped."""
-        self._left += await self._journal.collect(state.run)
-        while self._left:
-            with suppress(IllegalEvent):
-                state = await self.append(state, self._left.pop(0))
+        for posted in await self._journal.inbox(state.run):
+            try:
+                state = await self.append(state, posted.event, posted.id)
+            except IllegalEvent:
+                await self._journal.drop(self._lease, posted.id)
         is_working = any(card.is_live for card in state.cards)
         if self._pause_by and is_working and not state.is_at_rest:
             state = await self.append(state, PauseAsked(by=self._pause_by))
             self._pause_by = ""
         return state
 
-    async def _step(self, state: RunState, batch: Sequence[Owed]) -> RunState:
+    async def _step(
+        self, state: RunState, batch: Sequence[Owed], keeper: asyncio.Task[None]
+    ) -> RunState:
+        """Perform what is due, side by side where it may be, and append the answers in order."""
         tasks = [asyncio.create_task(self._perform(state, owed)) for owed in batch]
         if isinstance(batch[0].effect, Think):
             self._thinking = tasks[0]
             if self._pause_by:
                 tasks[0].cancel()
         try:
-            await self._wait(state, tasks)
+            await self._wait(state, tasks, keeper)
         finally:
+            self._thinking = None
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            self._thinking = None
         for task in tasks:
             if task.cancelled():
                 return state
             state = await self.append(state, task.result())
         return state
 
-    async def _wait(self, state: RunState, tasks: Sequence[asyncio.Task[AnyEvent]]) -> None:
-        """Until all is done; while a model thinks, others are listened to."""
-        while not all(task.done() for task in tasks):
-            await asyncio.wait(tasks, timeout=LISTEN_SECONDS if self._thinking else None)
-            if self._thinking and not self._thinking.done():
-                self._left += await self._journal.collect(state.run)
-                if any(isinstance(event, STOPPING) for event in self._left):
-                    self._thinking.cancel()
+    async def _wait(
+        self, state: RunState, tasks: Sequence[asyncio.Task[AnyEvent]], keeper: asyncio.Task[None]
+    ) -> None:
+        """Until all is done or not wanted any more; without the lease there is no going on."""
+        while pending := [task for task in tasks if not task.done()]:
+            await asyncio.wait(
+                (*pending, keeper), timeout=LISTEN_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            )
+            if keeper.done():
+                keeper.result()
+            elif not all(task.done() for task in tasks):
+                await self._listen(state, tasks)
+
+    async def _listen(self, state: RunState, tasks: Sequence[asyncio.Task[AnyEvent]]) -> None:
+        """A cancelled run waits for nothing; a paused one only for calls, not for a model."""
+        for posted in await self._journal.inbox(state.run):
+            if isinstance(posted.event, Cancelled):
+                for task in tasks:
+                    task.cancel()
+            elif isinstance(posted.event, PauseAsked) and self._thinking is not None:
+                self._thinking.cancel()
 
     async def _perform(self, state: RunState, owed: Owed) -> AnyEvent:
         intention = await self._journal.intend(self._lease, owed, self._clock())

@@ -8,7 +8,7 @@ version is folded anew.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -30,6 +30,26 @@ _line = msgspec.json.Decoder(Line)
 
 def encode(value: Event | RunState | Line) -> bytes:
     return _encoder.encode(value)
+
+
+def storable(event: AnyEvent) -> AnyEvent:
+    """The same event with every character that UTF-8 cannot hold made visible."""
+    return msgspec.convert(_plain(msgspec.to_builtins(event)), type(event))
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case str():
+            try:
+                return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+            except UnicodeEncodeError:
+                return value.encode("utf-8", "backslashreplace").decode()
+        case list():
+            return [_plain(each) for each in cast(list[Any], value)]
+        case dict():
+            return {_plain(k): _plain(v) for k, v in cast(dict[Any, Any], value).items()}
+        case _:
+            return value
 
 
 def decode_event(body: bytes, version: int = VERSION) -> AnyEvent:
@@ -61,4 +81,7 @@ def decode_state(body: bytes, version: int) -> RunState | None:
 
 
 def decode_line(body: bytes) -> Line:
-    return _line.decode(body)
+    try:
+        return _line.decode(body)
+    except msgspec.MsgspecError as error:
+        raise Corrupt(f"A stored line of a thread cannot be read: {error}.") from error

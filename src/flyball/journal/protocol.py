@@ -41,6 +41,13 @@ class Entry(msgspec.Struct, frozen=True):
     event: AnyEvent
 
 
+class Posted(msgspec.Struct, frozen=True):
+    """An event that somebody left for whoever drives the run."""
+
+    id: int
+    event: AnyEvent
+
+
 class Summary(msgspec.Struct, frozen=True):
     """A line of the list of runs."""
 
@@ -68,6 +75,10 @@ class Journal(Protocol):
 
     async def release(self, lease: Lease) -> None: ...
 
+    async def holder(self, run: str) -> str:
+        """Who holds the right to drive a run, dead or alive; empty when it was given back."""
+        ...
+
     async def load(self, run: str) -> RunState:
         """The present state of a run; an unknown run raises `NotFound`."""
         ...
@@ -77,12 +88,17 @@ class Journal(Protocol):
         ...
 
     async def commit(
-        self, lease: Lease, event: AnyEvent, state: RunState, lines: Sequence[Line]
+        self,
+        lease: Lease,
+        event: AnyEvent,
+        state: RunState,
+        lines: Sequence[Line],
+        posted: int = 0,
     ) -> None:
-        """Append an event with the state it leads to and the lines it adds, in one transaction."""
+        """Append an event with its state and lines, and take it from the inbox, all or nothing."""
         ...
 
-    async def events(self, run: str, after: int = 0) -> Sequence[Entry]: ...
+    async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[Entry]: ...
 
     async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[Line]: ...
 
@@ -96,8 +112,12 @@ class Journal(Protocol):
         """Leave an event for whoever drives the run."""
         ...
 
-    async def collect(self, run: str) -> Sequence[AnyEvent]:
-        """Take the events that were left for this run."""
+    async def inbox(self, run: str) -> Sequence[Posted]:
+        """The events that were left for this run; `commit` takes them, `drop` throws them away."""
+        ...
+
+    async def drop(self, lease: Lease, posted: int) -> None:
+        """Throw away an event that came too late to mean anything."""
         ...
 
     async def close(self) -> None: ...

@@ -15,7 +15,7 @@ from flyball.core.thread import Line
 from flyball.errors import Conflict, Corrupt, JournalError, LeaseHeld, NotFound, SchemaTooNew
 from flyball.journal import codec
 from flyball.journal.migrations import MIGRATIONS
-from flyball.journal.protocol import Entry, Intention, Lease, Summary
+from flyball.journal.protocol import Entry, Intention, Lease, Posted, Summary
 
 BUSY_MS = 10_000
 
@@ -64,7 +64,7 @@ class SqliteJournal:
             row = db.execute(
                 "SELECT holder, fence, expires_at FROM leases WHERE run = ?", (run,)
             ).fetchone()
-            if row and row[0] not in ("", holder) and row[2] > now and not is_dead(row[0]):
+            if row and row[0] and row[2] > now and not is_dead(row[0]):
                 raise LeaseHeld(run, row[0])
             fence = (row[1] if row else 0) + 1
             db.execute(
@@ -86,6 +86,11 @@ class SqliteJournal:
                 "UPDATE leases SET holder = '', expires_at = 0 WHERE run = ? AND fence = ?",
                 (lease.run, lease.fence),
             )
+
+    async def holder(self, run: str) -> str:
+        with _explained(self.path):
+            row = self._db.execute("SELECT holder FROM leases WHERE run = ?", (run,)).fetchone()
+        return row[0] if row else ""
 
     def _check_fence(self, db: sqlite3.Connection, lease: Lease) -> None:
         row = db.execute("SELECT holder, fence FROM leases WHERE run = ?", (lease.run,)).fetchone()
@@ -117,25 +122,30 @@ class SqliteJournal:
         return Intention(lease.run, owed.n, f"{lease.run}/{owed.n}", is_repeat)
 
     async def commit(
-        self, lease: Lease, event: AnyEvent, state: RunState, lines: Sequence[Line]
+        self,
+        lease: Lease,
+        event: AnyEvent,
+        state: RunState,
+        lines: Sequence[Line],
+        posted: int = 0,
     ) -> None:
-        body = codec.encode(state)
-        run = state.run
+        run, seq = state.run, state.seq
+        body, fact = codec.encode(state), codec.encode(event)
+        heard = [
+            (run, x.card, x.role, x.attempt, seq, n, x.speaker.value, codec.encode(x))
+            for n, x in enumerate(lines)
+        ]
         with self._transaction() as db:
             self._check_fence(db, lease)
             self._put_run(db, event, state, body)
             db.execute(
                 "INSERT INTO events VALUES (?, ?, ?, ?, ?)",
-                (state.run, state.seq, event.at, codec.VERSION, codec.encode(event)),
+                (run, seq, event.at, codec.VERSION, fact),
             )
-            if lines:
-                db.executemany(
-                    "INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    [
-                        (run, x.card, x.role, x.attempt, state.seq, n, x.speaker, codec.encode(x))
-                        for n, x in enumerate(lines)
-                    ],
-                )
+            if heard:
+                db.executemany("INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?)", heard)
+            if posted:
+                db.execute("DELETE FROM inbox WHERE id = ?", (posted,))
 
     def _put_run(
         self, db: sqlite3.Connection, event: AnyEvent, state: RunState, body: bytes
@@ -143,24 +153,25 @@ class SqliteJournal:
         """Compare-and-set on the sequence: a gap or a double is refused."""
         status = status_of(state)
         if state.seq == 1:
-            db.execute(
-                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            done = db.execute(
+                "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (state.run, state.request, status, event.at, event.at, 1, codec.VERSION, body),
             )
-            return
-        done = db.execute(
-            "UPDATE runs SET status = ?, updated_at = ?, seq = ?, codec = ?, state = ?"
-            " WHERE run = ? AND seq = ?",
-            (status, event.at, state.seq, codec.VERSION, body, state.run, state.seq - 1),
-        )
+        else:
+            done = db.execute(
+                "UPDATE runs SET status = ?, updated_at = ?, seq = ?, codec = ?, state = ?"
+                " WHERE run = ? AND seq = ?",
+                (status, event.at, state.seq, codec.VERSION, body, state.run, state.seq - 1),
+            )
         if done.rowcount != 1:
             raise Conflict(f"Event {state.seq} of run {state.run} does not follow its log.")
 
-    async def events(self, run: str, after: int = 0) -> Sequence[Entry]:
+    async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[Entry]:
         with _explained(self.path):
             rows = self._db.execute(
-                "SELECT seq, codec, body FROM events WHERE run = ? AND seq > ? ORDER BY seq",
-                (run, after),
+                "SELECT seq, codec, body FROM events WHERE run = ? AND seq > ? ORDER BY seq"
+                " LIMIT ?",
+                (run, after, limit),
             ).fetchall()
         return [Entry(seq, codec.decode_event(body, version)) for seq, version, body in rows]
 
@@ -197,17 +208,17 @@ class SqliteJournal:
                 (run, codec.VERSION, codec.encode(event)),
             )
 
-    async def collect(self, run: str) -> Sequence[AnyEvent]:
+    async def inbox(self, run: str) -> Sequence[Posted]:
         with _explained(self.path):
-            waiting = self._db.execute("SELECT 1 FROM inbox WHERE run = ?", (run,)).fetchone()
-        if not waiting:
-            return ()
-        with self._transaction() as db:
-            rows = db.execute(
-                "SELECT codec, body FROM inbox WHERE run = ? ORDER BY id", (run,)
+            rows = self._db.execute(
+                "SELECT id, codec, body FROM inbox WHERE run = ? ORDER BY id", (run,)
             ).fetchall()
-            db.execute("DELETE FROM inbox WHERE run = ?", (run,))
-        return [codec.decode_event(body, version) for version, body in rows]
+        return [Posted(id, codec.decode_event(body, version)) for id, version, body in rows]
+
+    async def drop(self, lease: Lease, posted: int) -> None:
+        with self._transaction() as db:
+            self._check_fence(db, lease)
+            db.execute("DELETE FROM inbox WHERE id = ?", (posted,))
 
     async def close(self) -> None:
         self._db.close()
