@@ -11,7 +11,7 @@ from flyball.core.guard import digest
 from flyball.core.phase import Phase
 from flyball.core.state import CardState, RunState
 from flyball.engine.station import Station
-from flyball.errors import ToolError
+from flyball.errors import PatchError, ToolError, UsageError
 from flyball.journal.protocol import Intention
 from flyball.tools.protocol import Desk, Form, Result, Tool, bounded
 from flyball.workspace.trees import SnapshotId, TreeHash
@@ -50,8 +50,11 @@ async def _attempt(tool: Tool, form: Form, desk: Desk) -> tuple[Result, float]:
     began = time.monotonic()
     try:
         result = await tool.perform(form, desk)
-    except ToolError as error:
+    except (ToolError, UsageError, PatchError) as error:
         result = Result(False, str(error), error=error.code, same=str(error))
+    except OSError as error:
+        text = f"`{tool.name}` could not be done: {error}."
+        result = Result(False, text, error="tool", same=[error.errno, str(error.filename)])
     return result, time.monotonic() - began
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import cast
 
 import msgspec
 
@@ -75,6 +74,7 @@ class EngineHands:
         self._on_text = on_text
 
     def idle_tree(self) -> str:
+        """What the workspace looks like while nothing is under way."""
         return self._station.workspace.tree_hash()
 
     async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:
@@ -149,8 +149,7 @@ class EngineHands:
     def _prepare(self, state: RunState, card: CardState, n: int, spoken: SpokenCall) -> Call:
         id = spoken.id or f"c{state.seq + 1}.{n + 1}"
         desk = self._station.desk(state, card, id, key="", phase=card.phase, access=Access.READ)
-        args = cast(dict[str, object], self._station.redactor.value(spoken.args))
-        return prepare(SpokenCall(id, spoken.tool, args), BY_NAME, desk)
+        return prepare(SpokenCall(id, spoken.tool, spoken.args), BY_NAME, desk)
 
     async def _call(self, state: RunState, effect: Perform, intention: Intention) -> AnyEvent:
         """Words become events of their own; deeds are done."""
@@ -182,7 +181,7 @@ class EngineHands:
     def _close(self, state: RunState, effect: CloseCard) -> AnyEvent:
         card = self._card(state, effect.card)
         try:
-            commit = self._station.commit(state, card) if card.has_changed else ""
+            commit = self._station.commit(card) if card.has_changed else ""
             self._station.write_artifacts(state, card, effect, commit)
         except FlyballError as error:
             return CardClosed(card=card.id, error=str(error))

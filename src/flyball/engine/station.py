@@ -32,6 +32,7 @@ from flyball.workspace.paths import Root
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.trees import Changed, TreeHash
 from flyball.workspace.workspace import Workspace
+from flyball.workspace.worktree import Step
 
 ADVICE = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
 MAX_ADVICE = 8_000
@@ -72,6 +73,11 @@ class Station:
     def workspace(self) -> Workspace:
         if self._workspace is None:
             raise IllegalEvent("the workspace is used before it was opened")
+        return self._workspace
+
+    @property
+    def opened(self) -> Workspace | None:
+        """The workspace, if it is open."""
         return self._workspace
 
     @property
@@ -148,9 +154,15 @@ class Station:
                 return root.read_bytes(name, MAX_ADVICE).decode("utf-8", "replace")
         return ""
 
-    def commit(self, state: RunState, card: CardState) -> str:
+    def commit(self, card: CardState) -> str:
+        """Commit the very tree that was judged; a card that was committed before is found."""
+        for record in self.workspace.cards():
+            if record.card == card.id:
+                return record.commit
         fresh = [item.id for item in card.evidence if item.tree == card.tree]
-        return self.workspace.commit_card(state.run, card.id, card.title, fresh)
+        return self.workspace.commit_step(
+            Step.CARD, card.id, card.title, TreeHash(card.tree), fresh
+        )
 
     def write_artifacts(
         self, state: RunState, card: CardState, effect: CloseCard, commit: str
