@@ -2,38 +2,64 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import msgspec
 
-from flyball.tools.files import path_fact
-from flyball.tools.protocol import Desk, Facts, Form, Result, Tool
+from flyball.errors import ToolError
+from flyball.tools.files import lost_regions, path_fact, present
+from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool
+from flyball.workspace.paths import Kind
+from flyball.workspace.trees import TreeHash
 
 
 class DeleteForm(Form, frozen=True, kw_only=True):
     """A path; `confirm` says that deleting it is meant."""
 
-    path: Annotated[str, msgspec.Meta(min_length=1)]
+    path: Text
     confirm: bool = False
+    keep_regions: bool = msgspec.field(default=True, name="keepRegions")
 
 
 def facts(form: DeleteForm, desk: Desk) -> Facts:
     fact = path_fact(form.path, desk, write=True)
-    doomed = f"deletes {fact.path}, which is not in git" if fact.untracked else ""
-    return Facts(paths=(fact,), destructive=doomed, confirmed=form.confirm)
+    return Facts(
+        paths=(fact,),
+        destructive=f"deletes {fact.path}, which is not in git" if fact.untracked else "",
+        confirmed=form.confirm,
+        keeps_regions=form.keep_regions,
+    )
 
 
 async def perform(form: DeleteForm, desk: Desk) -> Result:
+    kind = desk.root.fact(form.path, write=True).kind
+    if kind is Kind.DIR:
+        raise ToolError(f"{form.path} is a directory.", "Delete the files in it one by one.")
+    before = present(form.path, desk) if kind is Kind.FILE and form.keep_regions else None
+    if before is not None and (kept := lost_regions(form.path, before, b"")):
+        said = " ".join(kept)
+        return Result(False, f"Nothing was deleted. {said}", error="keep_region", same=kept)
     desk.root.delete(form.path)
-    return done(form)
+    return _done(form)
 
 
 def probe(form: DeleteForm, desk: Desk) -> Result | None:
-    return None if desk.root.fact(form.path, write=False).exists else done(form)
+    """Whether the file was there before this call and is gone."""
+    fact = desk.root.fact(form.path, write=False)
+    if fact.exists:
+        return None
+    before = desk.workspace.trees.entries(TreeHash(desk.tree), [fact.path])
+    return _done(form) if before else None
 
 
-def done(form: DeleteForm) -> Result:
+def _done(form: DeleteForm) -> Result:
     return Result(True, f"Deleted {form.path}.", {"path": form.path})
 
 
-DELETE_FILE = Tool("delete_file", "Delete one file.", DeleteForm, facts, perform, probe)
+DELETE_FILE = Tool(
+    "delete_file",
+    "Delete one file. A file that is not in git needs `confirm: true` and a person's yes.",
+    DeleteForm,
+    facts,
+    perform,
+    probe,
+    example={"path": "src/unused.py"},
+)

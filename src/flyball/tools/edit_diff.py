@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
 from flyball.patch import apply_diff, touched_paths
-from flyball.patch.result import Change, PatchResult
-from flyball.tools.files import path_fact
-from flyball.tools.protocol import Desk, Facts, Form, Result, Tool, bounded
+from flyball.patch.result import Change, PatchResult, Refusal
+from flyball.tools.files import copied_mask, path_fact, present
+from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
 
 
-class EditForm(Form, frozen=True, kw_only=True, rename="camel"):
+class EditForm(Form, frozen=True, kw_only=True):
     """A diff; keep regions stay on and nothing is only previewed unless asked."""
 
-    diff: Annotated[str, msgspec.Meta(min_length=1)]
-    keep_regions: bool = True
+    diff: Text
     preview: bool = False
+    partial: bool = False
+    fuzz: Annotated[int, msgspec.Meta(ge=0, le=2)] = 0
+    keep_regions: bool = msgspec.field(default=True, name="keepRegions")
 
 
 def facts(form: EditForm, desk: Desk) -> Facts:
@@ -26,40 +28,49 @@ def facts(form: EditForm, desk: Desk) -> Facts:
 
 
 async def perform(form: EditForm, desk: Desk) -> Result:
-    found = compute(form, desk, {path: _now(path, desk) for path in touched_paths(form.diff)})
+    found = _compute(form, desk, {path: present(path, desk) for path in touched_paths(form.diff)})
     if not found.ok:
-        return refused(found)
+        return _refused(found, desk)
+    masked = [copied_mask(each.path, each.before, each.after) for each in found.changes]
+    if said := "\n".join(filter(None, masked)):
+        return Result(False, f"Nothing was changed.\n{said}", error="redacted", same=said)
     if not form.preview:
-        write(found, desk)
-    return done(form, found, desk)
+        _write(found, desk)
+    return _done(form, found, desk)
 
 
 def probe(form: EditForm, desk: Desk) -> Result | None:
     """Whether the files already are what this diff makes of the tree before it."""
     if form.preview:
         return None
-    before = {p: desk.workspace.file_at(desk.key, p) for p in touched_paths(form.diff)}
-    found = compute(form, desk, before)
-    if found.ok and all(_now(path, desk) == data for path, data in found.files.items()):
-        return done(form, found, desk)
+    before = {p: desk.workspace.file_at(desk.tree, p) for p in touched_paths(form.diff)}
+    found = _compute(form, desk, before)
+    if found.ok and all(present(each.path, desk) == each.after for each in found.changes):
+        return _done(form, found, desk)
     return None
 
 
-def compute(form: EditForm, desk: Desk, files: dict[str, bytes | None]) -> PatchResult:
+def _compute(form: EditForm, desk: Desk, files: dict[str, bytes | None]) -> PatchResult:
     """All files in memory; what the driver last read is the base to merge from."""
-    present = {path: data for path, data in files.items() if data is not None}
-    base = {
-        path: content
-        for path in present
-        if path in desk.seen
-        and (content := desk.workspace.file_at(desk.seen[path], path)) is not None
-        and content != present[path]
-    }
-    return apply_diff(present, form.diff, base=base or None, keep_regions=form.keep_regions)
+    there = {path: data for path, data in files.items() if data is not None}
+    base: dict[str, bytes] = {}
+    for path, data in there.items():
+        real = desk.root.fact(path, write=False).path
+        seen = desk.workspace.file_at(desk.seen[real], real) if real in desk.seen else None
+        if seen is not None and seen != data:
+            base[path] = seen
+    return apply_diff(
+        there,
+        form.diff,
+        base=base or None,
+        fuzz=form.fuzz,
+        keep_regions=form.keep_regions,
+        partial=form.partial,
+    )
 
 
-def write(found: PatchResult, desk: Desk) -> None:
-    """Each file whole or not at all; the caller's snapshot undoes the rest if one cannot be."""
+def _write(found: PatchResult, desk: Desk) -> None:
+    """Each file whole or not at all; a file that cannot be raises, and the rest is taken back."""
     for change in found.changes:
         if change.after is None:
             desk.root.delete(change.path)
@@ -67,49 +78,54 @@ def write(found: PatchResult, desk: Desk) -> None:
             desk.root.write_bytes(change.path, change.after)
 
 
-def refused(found: PatchResult) -> Result:
-    said = "\n".join(
-        "\n".join(filter(None, (f"{_where(error)}{error.message}", error.nearest, error.proposal)))
-        for error in found.errors
-    )
+def _refused(found: PatchResult, desk: Desk) -> Result:
     codes = [error.code.value for error in found.errors]
+    said = "\n".join(map(_say, found.errors))
+    text, cut = bounded(f"Nothing was changed.\n{said}", desk.settings.max_text)
     data: dict[str, object] = {"patch": found.to_json(), "event": "PATCH_DIFF_REFUSED"}
-    return Result(False, f"Nothing was changed.\n{said}", data, error=" ".join(codes), same=codes)
+    return Result(False, text, data, error=" ".join(codes), same=codes, cut=cut)
 
 
-def _where(error: Any) -> str:
+def _say(error: Refusal) -> str:
     hunk = f" hunk {error.hunk}" if error.hunk else ""
-    return f"{error.path}{hunk} [{error.code.value}]: " if error.path else f"[{error.code.value}] "
+    where = f"{error.path}{hunk} " if error.path else ""
+    lines = (f"{where}[{error.code.value}] {error.message}", error.nearest, error.proposal)
+    return "\n".join(filter(None, lines))
 
 
-def done(form: EditForm, found: PatchResult, desk: Desk) -> Result:
+def _done(form: EditForm, found: PatchResult, desk: Desk) -> Result:
     verb = "Would change" if form.preview else "Changed"
-    lines = [f"{verb} {len(found.changes)} files."] + [_summary(each) for each in found.changes]
+    lines = [f"{verb} {_count(len(found.changes), 'file')}.", *map(_summary, found.changes)]
+    lines += [f"Skipped: {_say(error)}" for error in found.errors]
     lines += [f"Warning: {warning}" for warning in found.warnings]
-    body, cut = bounded("\n".join([*lines, found.diff]), desk.settings.max_text)
+    see = "Read the files to see the rest."
+    text, cut = bounded("\n".join([*lines, found.diff]), desk.settings.max_text, see)
     event = "PATCH_DIFF_PREVIEW" if form.preview else "PATCH_DIFF_APPLIED"
     data: dict[str, object] = {"patch": found.to_json(), "event": event}
-    return Result(True, body, data, cut=cut, same=found.diff)
+    return Result(True, text, data, cut=cut, same=found.diff)
 
 
 def _summary(change: Change) -> str:
-    hunks = len(change.taken)
-    return f"{change.type.value} {change.path}: {hunks} hunks, {change.bytes_changed} bytes"
+    hunks = _count(len(change.taken), "hunk")
+    return f"{change.type.value} {change.path}: {hunks}, {change.bytes_changed} bytes"
 
 
-def _now(path: str, desk: Desk) -> bytes | None:
-    if desk.root.fact(path, write=False).kind.value == "missing":
-        return None
-    return desk.root.read_bytes(path)
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 EDIT_DIFF = Tool(
     "edit_diff",
     "Change files with a unified diff (`--- a/path`, `+++ b/path`, `@@ -l,s +l,s @@`). Prefer "
-    "small hunks with a few lines of exact context. New files come from /dev/null. `preview: true` only "
-    "shows the result. Lines between VIBE-KEEP markers stay.",
+    "small hunks with a few lines of exact context. New files come from /dev/null. "
+    "`preview: true` only shows the result, `partial: true` skips hunks that do not match, `fuzz` "
+    "(1 or 2) drops outer context. Lines between VIBE-KEEP markers stay.",
     EditForm,
     facts,
     perform,
     probe,
+    example={
+        "diff": "--- a/cart.py\n+++ b/cart.py\n@@ -1,2 +1,2 @@\n def total(prices):\n"
+        "-    return prices[0]\n+    return sum(prices)\n"
+    },
 )

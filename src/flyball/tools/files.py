@@ -5,6 +5,8 @@ from __future__ import annotations
 from flyball.core.call import PathFact
 from flyball.patch.keep import damaged, regions
 from flyball.tools.protocol import Desk
+from flyball.workspace.paths import Kind
+from flyball.workspace.redaction import HIDDEN
 from flyball.workspace.trees import TreeHash
 
 
@@ -31,12 +33,30 @@ def is_users_untracked(path: str, desk: Desk) -> bool:
     return path in at_first and path not in trees.entries(TreeHash(start), [path])
 
 
+def present(path: str, desk: Desk) -> bytes | None:
+    """What a file holds now, or None where there is none."""
+    if desk.root.fact(path, write=False).kind is Kind.MISSING:
+        return None
+    return desk.root.read_bytes(path)
+
+
 def lost_regions(path: str, before: bytes, after: bytes) -> list[str]:
     """The keep regions that a file no longer has as they were."""
     return [
         f"{path}: keep region {region.name!r}, lines {region.first} to {region.last}, would change."
         for region in damaged(regions(before), regions(after))
     ]
+
+
+def copied_mask(path: str, before: bytes | None, after: bytes | None) -> str:
+    """Why a new content is refused: it carries the mask of a secret instead of the secret."""
+    mask = HIDDEN.encode()
+    if (after or b"").count(mask) <= (before or b"").count(mask):
+        return ""
+    return (
+        f"{path}: {HIDDEN} stands for a secret that is not shown, and must not be written. "
+        "Leave such lines as they are and edit around them."
+    )
 
 
 def decoded(data: bytes) -> str | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 import msgspec
 
@@ -16,24 +17,36 @@ RAW = "__raw__"
 """Under this name a driver passes on arguments that were not valid JSON."""
 
 
-def prepare(spoken: SpokenCall, tools: dict[str, Tool], desk: Desk) -> Call:
+SECRET = (
+    "`{tool}` is not made: its arguments contain what looks like a secret. Refer to it by the name "
+    "of its environment variable, or leave the lines that hold it alone."
+)
+
+
+def prepare(spoken: SpokenCall, tools: Mapping[str, Tool], desk: Desk) -> Call:
     """A call with its facts, or with the fault that keeps it from being made."""
     name = tool_name(spoken.tool)
     tool = tools.get(name) if name else None
+    args = _recordable(spoken.args, desk)
+    if args is None:
+        return _faulty(spoken, {}, f"The arguments of `{spoken.tool}` are not valid Unicode.")
     if name is None or tool is None:
-        return _faulty(spoken, _unknown(spoken.tool, tools))
-    if RAW in spoken.args:
-        return _faulty(spoken, f"The arguments of `{name}` are not valid JSON. Write them again.")
-    form = read_form(spoken.args, tool)
+        return _faulty(spoken, args, _unknown(spoken.tool, tools))
+    if RAW in args:
+        return _faulty(spoken, args, f"The arguments of `{name}` are not valid JSON.")
+    form = read_form(args, tool)
     if isinstance(form, str):
-        return _faulty(spoken, form)
+        return _faulty(spoken, args, form)
+    access = TOOL_ACCESS.get(name, Access.MUTATE)
+    if access is Access.MUTATE and args != spoken.args:
+        return _faulty(spoken, args, SECRET.format(tool=name))
     facts: Facts = tool.facts(form, desk)
     return Call(
         id=spoken.id,
         tool=name,
-        args=spoken.args,
-        access=facts.access or TOOL_ACCESS.get(name, Access.MUTATE),
-        digest=digest([name, spoken.args]),
+        args=args,
+        access=facts.access or access,
+        digest=digest([name, args]),
         paths=facts.paths,
         command=facts.command,
         confirmed=facts.confirmed,
@@ -42,16 +55,25 @@ def prepare(spoken: SpokenCall, tools: dict[str, Tool], desk: Desk) -> Call:
     )
 
 
+def _recordable(args: dict[str, object], desk: Desk) -> dict[str, object] | None:
+    """The arguments without secrets, or None where they could not be written down."""
+    try:
+        msgspec.json.encode(args)
+    except (UnicodeEncodeError, OverflowError):
+        return None
+    return cast(dict[str, object], desk.redactor.value(args))
+
+
 def read_form(args: dict[str, object], tool: Tool) -> Form | str:
     """The arguments as the tool's form, or a sentence about everything wrong with them."""
-    wrong = faults(args, tool.form)
+    wrong = faults(args, tool.form, whole="The call")
     if wrong:
         said = " ".join(f"{fault.message} {fault.mend}".strip() for fault in wrong)
         return f"`{tool.name}` cannot be made: {said}"
     try:
         return msgspec.convert(args, tool.form)
     except (msgspec.ValidationError, ValueError) as error:
-        return f"`{tool.name}` cannot be made: {error}."
+        return f"`{tool.name}` cannot be made: {str(error).rstrip('.')}."
 
 
 def describe(tool: Tool) -> dict[str, Any]:
@@ -67,16 +89,16 @@ def describe(tool: Tool) -> dict[str, Any]:
     return shape
 
 
-def _unknown(name: str, tools: dict[str, Tool]) -> str:
+def _unknown(name: str, tools: Mapping[str, Tool]) -> str:
     return f"There is no tool `{name}`. {suggest(name, [*tools, *ALIASES])}"
 
 
-def _faulty(spoken: SpokenCall, fault: str) -> Call:
+def _faulty(spoken: SpokenCall, args: dict[str, object], fault: str) -> Call:
     return Call(
         id=spoken.id,
         tool=tool_name(spoken.tool) or spoken.tool,
-        args=spoken.args,
+        args=args,
         access=Access.READ,
-        digest=digest([spoken.tool, spoken.args]),
+        digest=digest([spoken.tool, args]),
         fault=fault,
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
@@ -17,6 +18,9 @@ from flyball.workspace.paths import Root
 from flyball.workspace.process import Limits
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.workspace import Workspace
+
+Text = Annotated[str, msgspec.Meta(min_length=1)]
+"""Text that says something."""
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -59,6 +63,16 @@ class Desk(NamedTuple):
     def evidence_id(self, n: int = 1) -> str:
         return f"{self.card}.{self.call}.{n}"
 
+    @property
+    def log(self) -> Path:
+        """Where a call leaves its whole output; a driver's id cannot lead elsewhere."""
+        return self.artifacts / f"{re.sub(r'[^A-Za-z0-9_-]', '_', self.call)[:80]}.log"
+
+    @property
+    def log_name(self) -> str:
+        """The same as the driver may read it."""
+        return f".flyball/artifacts/{self.run}/{self.card}/{self.log.name}"
+
 
 class Facts(NamedTuple):
     """What the judge needs to know about a call before it is made."""
@@ -94,6 +108,7 @@ class Tool(NamedTuple):
     perform: Callable[[Any, Desk], Awaitable[Result]]
     probe: Callable[[Any, Desk], Result | None] | None = None
     """For writes: the result of this call if it was already done before a crash."""
+    example: Mapping[str, object] = {}
 
 
 def no_facts(_form: Form, _desk: Desk) -> Facts:

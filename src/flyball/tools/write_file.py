@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Annotated
 
 import msgspec
 
-from flyball.tools.files import lost_regions, path_fact
-from flyball.tools.protocol import Desk, Facts, Form, Result, Tool
+from flyball.tools.files import copied_mask, lost_regions, path_fact, present
+from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool
 
 
 class WriteForm(Form, frozen=True, kw_only=True):
     """A path and its new content, in exactly one of two forms."""
 
-    path: Annotated[str, msgspec.Meta(min_length=1)]
+    path: Text
     content: str | None = None
     content_base64: str | None = None
+    keep_regions: bool = msgspec.field(default=True, name="keepRegions")
 
     def __post_init__(self) -> None:
         if (self.content is None) == (self.content_base64 is None):
             raise ValueError("give exactly one of `content` and `content_base64`")
         try:
             base64.b64decode(self.content_base64 or "", validate=True)
-        except binascii.Error as error:
+        except (binascii.Error, ValueError) as error:
             raise ValueError(f"`content_base64` is not base64: {error}") from error
 
     @property
@@ -35,39 +35,39 @@ class WriteForm(Form, frozen=True, kw_only=True):
 
 
 def facts(form: WriteForm, desk: Desk) -> Facts:
-    return Facts(paths=(path_fact(form.path, desk, write=True),))
+    paths = (path_fact(form.path, desk, write=True),)
+    return Facts(paths=paths, keeps_regions=form.keep_regions)
 
 
 async def perform(form: WriteForm, desk: Desk) -> Result:
-    before = _now(form.path, desk)
-    if before is not None and (touched := lost_regions(form.path, before, form.data)):
+    before = present(form.path, desk)
+    if mask := copied_mask(form.path, before, form.data):
+        return Result(False, f"Nothing was written. {mask}", error="redacted", same="redacted")
+    kept = before if form.keep_regions else None
+    if kept is not None and (touched := lost_regions(form.path, kept, form.data)):
         said = " ".join(touched)
-        return Result(False, f"Nothing was written. {said}", error="keep_region", same="keep")
+        return Result(False, f"Nothing was written. {said}", error="keep_region", same=touched)
     desk.root.write_bytes(form.path, form.data)
-    return done(form)
+    return _done(form)
 
 
 def probe(form: WriteForm, desk: Desk) -> Result | None:
-    return done(form) if _now(form.path, desk) == form.data else None
+    """Whether the file already holds what this call writes."""
+    return _done(form) if present(form.path, desk) == form.data else None
 
 
-def done(form: WriteForm) -> Result:
+def _done(form: WriteForm) -> Result:
     size = len(form.data)
     return Result(True, f"Wrote {form.path}, {size} bytes.", {"path": form.path, "bytes": size})
-
-
-def _now(path: str, desk: Desk) -> bytes | None:
-    if desk.root.fact(path, write=False).kind.value == "missing":
-        return None
-    return desk.root.read_bytes(path)
 
 
 WRITE_FILE = Tool(
     "write_file",
     "Write a whole file: `content` for text, `content_base64` for bytes. To change a file that "
-    "exists prefer `edit_diff`.",
+    "exists prefer `edit_diff`. Lines between VIBE-KEEP markers must stay as they are.",
     WriteForm,
     facts,
     perform,
     probe,
+    example={"path": "notes/plan.md", "content": "# Plan\n"},
 )
