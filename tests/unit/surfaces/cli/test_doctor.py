@@ -1,0 +1,49 @@
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from flyball.surfaces.cli.doctor import doctor
+from flyball.workspace import sandbox
+
+
+@pytest.fixture(scope="module")
+def report():
+    return CliRunner().invoke(doctor, ["--json"])
+
+
+def test_doctor_proves_the_level_it_shows(report):
+    told = json.loads(report.stdout)
+    assert told["sandbox"]["level"] == str(sandbox.detect())
+    assert told["proofs"]
+    assert all(proof["holds"] for proof in told["proofs"])
+    assert told["ok"] is True
+    assert report.exit_code == 0
+
+
+def test_doctor_names_programs_and_places(report):
+    told = json.loads(report.stdout)
+    programs = {program["name"]: program for program in told["programs"]}
+    assert programs["git"]["version"].startswith("git version")
+    assert programs["rg"]["version"].startswith("ripgrep")
+    assert told["state"]["path"].endswith("flyball")
+    assert told["python"]["version"]
+
+
+def test_doctor_speaks_to_people():
+    told = CliRunner().invoke(doctor, [], env={"NO_COLOR": "1"})
+    assert told.exit_code == 0
+    assert f"Confinement  {sandbox.detect()}" in told.stdout
+    assert "held" in told.stdout
+    assert "BROKEN" not in told.stdout
+    assert "\x1b[" not in told.stdout
+
+
+def test_a_missing_git_is_shown_and_breaks_nothing(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    told = json.loads(CliRunner().invoke(doctor, ["--json"]).stdout)
+    programs = {program["name"]: program for program in told["programs"]}
+    assert (programs["git"]["path"], programs["git"]["version"]) == (None, "")
+    assert told["state"] == {"path": str(tmp_path / "state" / "flyball"), "writable": True}
+    assert told["ok"] is True
