@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import random
-from base64 import b85encode
+from base64 import b64encode
 from collections.abc import Sequence
 from math import exp, log
 from pathlib import Path
@@ -141,7 +141,7 @@ def module(model: Model, temperature: float) -> str:
     largest = max(abs(weight) for row in model.table for weight in row)
     scale = largest / 127
     packed = bytes(round(weight / scale) + 128 for row in model.table for weight in row)
-    text = b85encode(compress(packed, 9)).decode()
+    text = b64encode(compress(packed, 9)).decode()
     lines = "\n".join(text[n : n + 96] for n in range(0, len(text), 96))
     bias = ", ".join(f"{weight / temperature:.4f}" for weight in model.bias)
     return (

@@ -71,9 +71,9 @@ OUGHT = (
     "|deve|devia|должна|должно|должны|должн"
 )
 TALK_UP = (
-    r"(?:tool[_ ]?)?budget\b\W{0,3}(?:is |of )?\d+"
+    r"(?:budget|tool_budget)\b\W{0,3}(?:is |of )?\d+"
     "|(?:unlimited|max(?:imum)?|no|bigger|full) (?:tool )?(?:budget|tools|permissions)"
-    r"|\d+ (?:tool )?(?:calls|tools)|intent\b ?(?:is|=|:|override|to)|\bintent$"
+    r"|\d+ (?:tool )?(?:calls|tools)|intent\b ?(?:is|=|:|override|to)|intent$"
     r"|classif(?:y|ied) (?:this|me|it|as|:)|^classify$|the classifier|classification|override\w*"
     "|autonomous|feature_build|small_fix|status_check"
     r"|ignore (?:all|the|any|your|previous)(?: \w+){0,2} ?(?:rules"
@@ -97,8 +97,9 @@ ABOUT_ME = (
 ABOUT_ME_CJK = "你是谁|あなたは誰"
 GENERIC = (
     r"what(?:'?s| is| are)? (?:an?|the (?:difference|best way|point of|meaning|advantages? of))\b"
-    r"|what(?:'?s| is| are) (?!(?:the|our|my|this|that|it|in|on|up|left|next|wrong|running|new|going"
-    r"|causing|broken|happening|here|open|pending|live|done|missing|failing|\w+ed)\b)\w+(?: \w+){0,2}$"
+    r"|what(?:'?s| is| are) (?!(?:the|our|my|this|that|it|in|on|up|left|next|wrong|running|new"
+    r"|going|causing|broken|happening|here|open|pending|live|done|missing|failing|\w+ed)\b)"
+    r"\w+(?: \w+){0,2}$"
     r"|.*difference between|pros and cons|.*\bin general|generally|.*stand for"
     r"|how (?:can|to|do) (?:i|one|you|people)(?: usually| generally)?|how would (?:i|one)|how to"
     r"|how (?:does|do|is|are) (?!(?:the|our|my|this|these|that|those|it|your|we|i|you|they|things"
@@ -131,8 +132,18 @@ LOG_LINE = (
     r"|[\w./-]+:\d+:\d+|[\w./-]+\(\d+,\d+\)|-+>|\d+ *\||\|"
     r"|\^+|>|#include|def \w+\(|assert |import \w+$|\$ )|(?:\t| {3,})\S)"
 )
-QUOTATION = (
-    r"\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”|„[^“”\n]{0,200}[“”]|«[^»\n]{0,200}»|「[^」\n]{0,200}」"
+TROUBLE_SIGNS = (
+    "error exception err! trace fatal panic goroutine thread failed fault uncaught found file"
+)
+SET_ASIDE = (
+    ("{[", r"\{[^{}]{0,400}\}|\[[^\[\]]{0,200}\]", " . "),
+    (
+        '"“„«「',
+        r"\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”|„[^“”\n]{0,200}[“”]|«[^»\n]{0,200}»|「[^」\n]{0,200}」",
+        " quote ",
+    ),
+    ("→>", r"(?<=\w) *(?:→|=>|->) *(?=\w)", " becomes "),
+    ("`", r"`[^`\n]{0,200}`", " that "),
 )
 SEPARATOR = (
     r"\n+|[.!;:]+(?=\s|$)|[。！；：…]+|(?<=[^\x00-\x7f])[!;:]|[,，、]\s*|\?+|[¿¡؟]|\s[-–—→>]+\s"

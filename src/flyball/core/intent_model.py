@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from base64 import b85decode
+from binascii import a2b_base64
 from collections.abc import Iterator, Sequence
 from functools import cache
 from math import exp
@@ -51,7 +51,7 @@ def _word_names(text: str) -> Iterator[str]:
 
 @cache
 def _weights() -> bytes:
-    return decompress(b85decode("".join(WEIGHTS.split())))
+    return decompress(a2b_base64(WEIGHTS))
 
 
 def likelihoods(buckets: Sequence[int]) -> tuple[float, ...]:

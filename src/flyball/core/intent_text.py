@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -22,11 +23,18 @@ class Cleaned(NamedTuple):
     has_trouble_paste: bool
 
 
+class Shape(NamedTuple):
+    """An entry of a word list that is more than a phrase, and what a text must hold to match."""
+
+    needles: tuple[str, ...]
+    pattern: str
+
+
 class Lexicon(NamedTuple):
-    """A word list, made ready: plain phrases to look up, and the rest to match."""
+    """A word list, made ready: phrases to look up, and shapes to match."""
 
     phrases: frozenset[str]
-    pattern: re.Pattern[str] | None
+    shapes: tuple[Shape, ...]
 
 
 @cache
@@ -36,9 +44,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @cache
 def _lexicon(alternation: str) -> Lexicon:
-    """Looking phrases up in a set spares most of the cost of compiling a long alternation."""
+    """Phrases are looked up, and shapes compiled only for a text that might match.
+
+    Compiling each list as one regular expression would take longer than all the rest of a reading.
+    """
     phrases: set[str] = set()
-    others: list[str] = []
+    shapes: list[Shape] = []
     pending = ""
     for piece in alternation.split("|"):
         pending = f"{pending}|{piece}" if pending else piece
@@ -47,10 +58,31 @@ def _lexicon(alternation: str) -> Lexicon:
         if pending.replace(" ", "").replace("'", "").replace("-", "").isalnum():
             phrases.add(pending)
         else:
-            others.append(pending)
+            shapes.append(Shape(_needles(pending), rf"(?<![\w-])(?:{pending})(?!\w)"))
         pending = ""
-    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(others)})(?!\w)") if others else None
-    return Lexicon(frozenset(phrases), pattern)
+    return Lexicon(frozenset(phrases), tuple(shapes))
+
+
+def _needles(shape: str) -> tuple[str, ...]:
+    """The literal beginnings, one of which occurs in every text of this shape."""
+    shape = shape.removeprefix("^").removeprefix(".*")
+    choices = [shape]
+    if shape.startswith("(?:") and shape[shape.find(")") + 1 :][:1] not in ("?", "*"):
+        choices = shape[3:].partition(")")[0].split("|")
+    return tuple(_beginning(choice) for choice in choices)
+
+
+def _beginning(shape: str) -> str:
+    for n, sign in enumerate(shape):
+        if not (sign.isalnum() or sign in " '-"):
+            return shape[: n - 1] if n and sign in "?*+{" else shape[:n]
+    return shape
+
+
+def _plausible(lexicon: Lexicon, text: str) -> Iterator[re.Pattern[str]]:
+    for shape in lexicon.shapes:
+        if any(needle in text for needle in shape.needles):
+            yield _compiled(shape.pattern)
 
 
 @lru_cache(maxsize=64)
@@ -84,7 +116,7 @@ def says(text: str, latin: str, cjk: str = "") -> bool:
     lexicon = _lexicon(latin)
     if not lexicon.phrases.isdisjoint(_phrases(text)):
         return True
-    if lexicon.pattern and lexicon.pattern.search(text):
+    if any(pattern.search(text) for pattern in _plausible(lexicon, text)):
         return True
     return contains(text, cjk)
 
@@ -98,8 +130,9 @@ def opens(text: str, latin: str, cjk: str = "") -> str:
     """The longest words of this kind that the text begins with, or nothing."""
     lexicon = _lexicon(latin)
     best = next((run for run in _openings(text) if run in lexicon.phrases), "")
-    if lexicon.pattern and (found := lexicon.pattern.match(text)):
-        best = max(best, found.group(), key=len)
+    for pattern in _plausible(lexicon, text):
+        if found := pattern.match(text):
+            best = max(best, found.group(), key=len)
     if not best and contains(text, cjk):
         found = _compiled(cjk).search(text)
         return found.group() if found else ""
@@ -128,9 +161,23 @@ def cleaned(text: str) -> Cleaned:
     """The text in one case and form, without code, traces, logs and quotations."""
     whole = bounded(text).encode("utf-8", "replace").decode("utf-8")
     plain = unicodedata.normalize("NFKC", whole).casefold().replace("’", "'")
-    fence = _compiled(r"(?s)```.*?(?:```|\Z)")
-    told = any("error" in block or "exception" in block for block in fence.findall(plain))
-    lines = fence.sub("\n", plain).split("\n")
+    told = False
+    if "```" in plain:
+        fence = _compiled(r"(?s)```.*?(?:```|\Z)")
+        told = any("error" in block or "exception" in block for block in fence.findall(plain))
+        plain = fence.sub("\n", plain)
+    if "\n" in plain or any(sign in plain for sign in forms.TROUBLE_SIGNS.split()):
+        plain, told_in_lines = _without_traces(plain.split("\n"))
+        told = told or told_in_lines
+    for signs, pattern, instead in forms.SET_ASIDE:
+        if any(sign in plain for sign in signs):
+            plain = _compiled(pattern).sub(instead, plain)
+    return Cleaned(plain.strip(), told)
+
+
+def _without_traces(lines: list[str]) -> tuple[str, bool]:
+    """The lines that a person wrote, and whether the others told of trouble."""
+    told = False
     kept: list[str] = []
     for line in lines:
         if _compiled(forms.TROUBLE_LINE).search(line) and not _ends_in_order(line):
@@ -139,10 +186,7 @@ def cleaned(text: str) -> Cleaned:
             told = told or "err" in line
         else:
             kept.append(line)
-    plain = _compiled(r"\{[^{}]{0,400}\}|\[[^\[\]]{0,200}\]").sub(" . ", "\n".join(kept))
-    plain = _compiled(forms.QUOTATION).sub(" quote ", plain)
-    plain = _compiled(r"(?<=\w) *(?:→|=>|->) *(?=\w)").sub(" becomes ", plain)
-    return Cleaned(_compiled(r"`[^`\n]{0,200}`").sub(" that ", plain).strip(), told)
+    return "\n".join(kept), told
 
 
 def _ends_in_order(line: str) -> bool:

@@ -51,7 +51,7 @@ REFUSAL = (
     "no+|nope|nah|no thanks|not now|not yet|not needed|not necessary|never mind|nevermind|nvm"
     "|forget it|forget about it|leave it|leave it as is|leave it like that|leave it alone"
     "|leave as is|leave like that|leave alone|stop|cancel|abort|hold on|wait|maybe later|later"
-    "|no need|i'd rather not|id rather not|(?:please )?don'?t(?: do (?:it|that))?$|skip it"
+    "|no need|i'd rather not|id rather not|(?:don't|dont|please don't)(?: do (?:it|that))?$|skip it"
     "|not that one|not this one|do nothing|i'll do it myself|ill do it myself"
     r"|let me (?:think|check)(?: \w+)*|hmm+ let me think(?: \w+)*|nein|lass es so|lass es"
     "|lass das so|lass das|laisse tomber|no hace falta|deixa assim|не надо|nicht jetzt|stopp"
@@ -294,7 +294,7 @@ OURS = (
     r"|este|esta|nuestro|nuestra|mi|el|los|neste|nosso|nossa|meu|проект\w*|наш\w*|этот|эта"
 )
 WHOLE = (
-    "(?:the |this |my |our |an? )?(?:entire|whole|complete"
+    "(?:entire|whole|complete"
     r"|full|finished|fully[- ]featured)\b(?:\W+[\w-]+){0,2}?\W+(?:app"
     "|apps|application|project|code ?base|repo|repository"
     "|backend|frontend|system|platform|site|website|webshop"
@@ -324,7 +324,7 @@ WHOLE = (
     r"|without stopping|phases? \d\d? ?(?:-|to|through) ?\d|across all|across every"
     "|production ready|i'm off to|i'm going|i'm on vacation|im off to|im going|im on vacation"
     r"|mvp|finished (?:product|\w+ app)|as much done as you can|as much as you can"
-    r"|take it from here|(?:die |das |den )?(?:gesamte|komplette|ganze)[nsr]? \w+|von grund auf"
+    r"|take it from here|(?:gesamte|komplette|ganze)[nsr]? \w+|von grund auf"
     r"|von null|alles fertig|alle (?:offenen|restlichen|übrigen) \w+|bis (?:alles|nichts)\b"
     "|toute l'application|tout le projet|tout le code|tout le site|toutes les tâches"
     "|toutes les taches|l'application entiere|l'application entière|à partir de zéro"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -57,6 +56,8 @@ def _page(reading: Reading) -> str:
 
 
 def _read(file: str) -> str:
+    from pathlib import Path
+
     name = _named(file)
     try:
         data = sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
