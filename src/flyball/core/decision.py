@@ -235,11 +235,11 @@ def judge(run: RunState, card: CardState, call: Call) -> Decision:
     if call.fault:
         return Deny("malformed", call.fault)
     for objection in OBJECTIONS:
-        name = objection.__name__
-        if name in APPEALABLE and call.digest in card.granted:
-            continue
-        if reason := objection(run, card, call):
-            return Deny(name, reason)
+        reason = objection(run, card, call)
+        if reason is not None:
+            name = objection.__name__
+            if not (name in APPEALABLE and call.digest in card.granted):
+                return Deny(name, reason)
     if (doubt := _doubt(run, card, call)) and call.digest not in card.granted:
         return Allow() if run.policy.assume_yes else doubt
     return Allow()

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from flyball.core.effect import AnyEffect, CardEffect, CloseCard, Owed, ResetThread, Think
+from flyball.core.event import Usage
 from flyball.core.guard import Level, Step, Trip, remember, trips
 from flyball.core.phase import Phase
 from flyball.core.state import Asking, CardState, Ending, Judged, Question, RunState, Said
 
 
 class Draft:
-    """A scratch copy with the few verbs that rules need."""
+    """The few verbs that rules need, on private copies of run and card.
+
+    Until `advance` returns them nobody else holds these copies, so they are written in place:
+    copying a frozen value for every single change would cost more than all the rules.
+    """
 
     __slots__ = ("card", "effects", "run")
 
@@ -23,17 +28,34 @@ class Draft:
         self.effects: list[AnyEffect] = []
 
     def set(self, **changes: Any) -> None:
-        self.card = replace(self.card, **changes)
+        card = self.card
+        for name, value in changes.items():
+            force_setattr(card, name, value)
 
     def enter(self, phase: Phase) -> None:
         """Move on; the table decides whether the rule was allowed to."""
-        if phase is not self.card.phase:
-            self.card = replace(self.card, phase=phase)
+        force_setattr(self.card, "phase", phase)
 
-    def spend(self, **more: Any) -> None:
+    def set_run(self, **changes: Any) -> None:
+        run = self.run
+        for name, value in changes.items():
+            force_setattr(run, name, value)
+
+    def spend(self, *, calls: int = 0, blocked: int = 0) -> None:
         now = self.run.spend
-        added: dict[str, Any] = {name: getattr(now, name) + n for name, n in more.items()}
-        self.run = replace(self.run, spend=replace(now, **added))
+        spent = replace(now, calls=now.calls + calls, blocked=now.blocked + blocked)
+        force_setattr(self.run, "spend", spent)
+
+    def use(self, usage: Usage) -> None:
+        """Account for what a reply cost."""
+        now = self.run.spend
+        spent = replace(
+            now,
+            input_tokens=now.input_tokens + usage.input_tokens,
+            output_tokens=now.output_tokens + usage.output_tokens,
+            money=now.money + usage.money,
+        )
+        force_setattr(self.run, "spend", spent)
 
     def owe(self, effect: AnyEffect) -> None:
         self.effects.append(effect)
@@ -52,7 +74,7 @@ class Draft:
 
     def forget(self) -> None:
         """Nothing that was owed to this card before is wanted any more."""
-        self.run = drop_owed(self.run, self.card.id)
+        drop_owed(self.run, self.card.id)
         self.set(queue=(), in_flight=())
 
     def reset_thread(self, reason: str) -> None:
@@ -104,18 +126,17 @@ class Draft:
         return stop
 
 
-def number(run: RunState, effects: list[AnyEffect]) -> RunState:
-    """Put new effects at the end of what is owed, each with its number."""
-    if not effects:
-        return run
-    first = run.effects + 1
-    owed = tuple([Owed(first + i, effect) for i, effect in enumerate(effects)])
-    return replace(run, owed=(*run.owed, *owed), effects=run.effects + len(effects))
+def number(run: RunState, effects: list[AnyEffect]) -> None:
+    """Put new effects at the end of what a private copy owes, each with its number."""
+    if effects:
+        first = run.effects + 1
+        owed = [Owed(first + i, effect) for i, effect in enumerate(effects)]
+        force_setattr(run, "owed", (*run.owed, *owed))
+        force_setattr(run, "effects", run.effects + len(effects))
 
 
-def drop_owed(run: RunState, card: str) -> RunState:
-    """Forget what is owed to a card that has ended."""
-    kept = tuple(
-        [o for o in run.owed if not (isinstance(o.effect, CardEffect) and o.effect.card == card)]
-    )
-    return run if len(kept) == len(run.owed) else replace(run, owed=kept)
+def drop_owed(run: RunState, card: str) -> None:
+    """Forget what a private copy owes to a card."""
+    kept = [o for o in run.owed if not (isinstance(o.effect, CardEffect) and o.effect.card == card)]
+    if len(kept) != len(run.owed):
+        force_setattr(run, "owed", tuple(kept))

@@ -78,9 +78,7 @@ class CloseCard(CardEffect, frozen=True, kw_only=True, tag="close-card"):
     proof: str
 
 
-AnyEffect = (
-    Classify | OpenWorkspace | Publish | Think | Perform | Inspect | ResetThread | CloseCard
-)
+AnyEffect = Classify | OpenWorkspace | Publish | Think | Perform | Inspect | ResetThread | CloseCard
 
 EFFECTS: tuple[type[Effect], ...] = AnyEffect.__args__
 

@@ -212,14 +212,17 @@ class Strength(IntEnum):
 
     @property
     def label(self) -> str:
-        return {
-            Strength.NOTHING: "unverified",
-            Strength.PARSES: "unverified (it parses)",
-            Strength.SHOWN: "it answers",
-            Strength.CHECKED: "it builds or type-checks",
-            Strength.GREEN: "tests are green",
-            Strength.RED_GREEN: "tests went from red to green",
-        }[self]
+        return PROOF_LABELS[self]
+
+
+PROOF_LABELS = {
+    Strength.NOTHING: "unverified",
+    Strength.PARSES: "unverified (it parses)",
+    Strength.SHOWN: "it answers",
+    Strength.CHECKED: "it builds or type-checks",
+    Strength.GREEN: "tests are green",
+    Strength.RED_GREEN: "tests went from red to green",
+}
 
 
 def strength(item: Evidence) -> Strength:
@@ -269,11 +272,12 @@ def proof(evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "") -> 
 
 def standing(evidence: Iterable[Evidence], tree: TreeHash) -> tuple[Evidence, ...]:
     """What is known of this very tree: of each thing the last observation, in the order taken."""
-    last: dict[str, Evidence] = {}
+    last: dict[Key, Evidence] = {}
     for item in evidence:
         if item.tree == tree:
-            last.pop(verification_key(item), None)
-            last[verification_key(item)] = item
+            key = verification_key(item)
+            last.pop(key, None)
+            last[key] = item
     return tuple(last.values())
 
 
@@ -300,14 +304,17 @@ def _is_contradicted(standing: Sequence[Evidence], known_red: frozenset[str]) ->
     return red
 
 
-def verification_key(item: Evidence) -> str:
+Key = tuple[type[Evidence], str]
+
+
+def verification_key(item: Evidence) -> Key:
     """Two observations with one key speak of the same thing: the later one counts."""
     match item:
         case SuiteReport() | CommandReport():
-            return f"{type(item).__name__}:{item.command}"
+            return type(item), item.command
         case CheckReport():
-            return f"check:{item.kind}:{item.command}"
+            return type(item), f"{item.kind}:{item.command}"
         case HttpReport() | ConsoleReport() | VisualReport():
-            return f"{type(item).__name__}:{item.url}"
+            return type(item), item.url
         case _:
-            return type(item).__name__
+            return type(item), ""

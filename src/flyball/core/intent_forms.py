@@ -49,6 +49,15 @@ JUDGE = (
     "|^how (?:does|do|is|are)|duplicate|affected|purpose|worth|a reason|is that safe|risks|risk"
     r"|would that|would this|better|what else|do i need|do i have|is our|handle\w*"
     r"|are we vulnerable|are you sure|problems|problem|improve\w*|improvements|options"
+    "|could there|might|downsides|downside|drawbacks|drawback|differences|difference"
+    "|would happen|happen if|implications|implication|impact|consequences|consequence|suitable"
+    "|appropriate|sane|sensible|reasonable|wise|advisable|the right way|good idea|bad idea"
+    "|scale|scales|scalable|performant|efficient|is it real|is it correct|is it true"
+    r"|is it expected|is it\?|legit|deprecated|what's the best|what's the right"
+    "|what's the downside|what's the risk|what's the impact|what's the benefit|what's the catch"
+    "|whats the best|whats the right|whats the downside|whats the risk|whats the impact"
+    "|whats the benefit|whats the catch|pros|cons|feasible|how hard|how difficult|how risky"
+    "|how expensive"
 )
 WANT = (
     "(?:i|we)(?:'?d)? (?:want|need|would like|wanna|wish)|i'd like|id like|we should have"
@@ -60,7 +69,11 @@ WANT = (
     "|im thinking|i have in mind|should be able to|ich hätte gern|ich hatte gern|ich möchte"
     "|ich mochte|ich will|ich brauche|wir brauchen|j'aimerais|je voudrais|je veux|il nous faut"
     "|il faut|quiero|necesito|necesitamos|me gustaría|me gustaria|quero|preciso|precisamos"
-    "|gostaria|vorrei|хочу|нужна|нужно|нужны|нужн"
+    "|gostaria|vorrei|хочу|нужна|нужно|нужны|нужн|missing a way|no way to|no way for"
+    "|keep asking for|asks for|ask for|there's no way|theres no way|lacks an|lacks a|lack an"
+    "|lack a|let's ship|lets ship|let's have|lets have|how cool would it be|i wish"
+    "|me encantaría|me encantaria|nos falta|falta uma|falta um|uns fehlt|es fehlt|il manque"
+    r"|il nous manque|не хватает|хотел\w* бы|хочется"
 )
 WANT_CJK = "我想要|我需要|希望|ほしい|欲しい|したい"
 OUGHT = (
@@ -92,23 +105,31 @@ ABOUT_ME = (
     "|can you see my|tell me a joke|tell me a story|a joke|a story|haiku|poem|sing"
     "|what time is it|what day is it|help me$|i have a question|ask you something|wer bist du"
     "|qui es-tu|quién eres|quien eres|ты кто|what tools do you|how much do you cost"
-    "|meaning of life"
+    "|meaning of life|do you have feelings|do you feel|do you dream|do you sleep|do you love"
+    "|do you hate|do you believe|do you enjoy|do you get bored|do you have a name|how was your"
+    "|how old are you|where are you from|are you ok|are you okay|are you real|are you sentient"
+    "|are you alive|your favourite|your favorite|what's your name|what's your favourite"
+    "|what's your favorite|what's your opinion on life|whats your name|whats your favourite"
+    "|whats your favorite|whats your opinion on life|tell me about yourself|quem é você"
+    "|quem é voce|quem e você|quem e voce|как дела|как тебя зовут|comment ça va|comment ca va"
+    "|comment vas-tu|comment allez-vous|wie geht's|wie gehts|wie heißt du|wie heist du|como vai"
 )
 ABOUT_ME_CJK = "你是谁|あなたは誰"
 GENERIC = (
-    r"what(?:'?s| is| are)? (?:an?|the (?:difference|best way|point of|meaning|advantages? of))\b"
-    r"|what(?:'?s| is| are) (?!(?:the|our|my|this|that|it|in|on|up|left|next|wrong|running|new"
-    r"|going|causing|broken|happening|here|open|pending|live|done|missing|failing|\w+ed)\b)"
-    r"\w+(?: \w+){0,2}$"
+    "what(?:'?s| is| are)? (?:an?|the (?:difference|best way"
+    r"|point of|meaning|advantages? of))\b|what(?:'?s| is| are) (?!(?:the|our|my|this|that|it|in"
+    "|on|up|left|next|wrong|running|new|going|causing|broken"
+    r"|happening|here|open|pending|live|done|missing|failing|\w+ed)\b)\w+(?: \w+){0,2}$"
     r"|.*difference between|pros and cons|.*\bin general|generally|.*stand for"
-    r"|how (?:can|to|do) (?:i|one|you|people)(?: usually| generally)?|how would (?:i|one)|how to"
-    r"|how (?:does|do|is|are) (?!(?:the|our|my|this|these|that|those|it|your|we|i|you|they|things"
-    r"|much|many|long)\b)|is \w+ (?:hard|bad|better|faster)|which is (?:faster|better)"
-    r"|when should one|.*in simple words|.*like i'?m five|what does .{1,30} (?:mean|stand for|do)$"
-    r"|why (?:do|does|should|is) (?:people|one|it called|beginners|anyone)|whats an?"
-    r"|can an? \w+ \w+ have|should (?:beginners|i learn)"
-    "|was ist ein|was ist eine|c'est quoi|qué es una|qué es un|que es una|que es un"
-    "|o que é uma|o que é um|o que e uma|o que e um|что такое"
+    "|how (?:can|to|do) (?:i|one|you|people)(?: usually| generally)?|how would i|how would one"
+    "|how to|how (?:does|do|is|are) (?!(?:the|our|my|this|these|that"
+    r"|those|it|your|we|i|you|they|things|much|many|long)\b)|is \w+ (?:hard|bad|better|faster)"
+    "|which is faster|which is better|when should one|.*in simple words|.*like i'?m five"
+    "|what does .{1,30} (?:mean|stand for|do)$"
+    "|why (?:do|does|should|is) (?:people|one|it called|beginners|anyone)|whats an|whats a"
+    r"|can an? \w+ \w+ have|should beginners|should i learn|was ist ein|was ist eine|c'est quoi"
+    "|qué es una|qué es un|que es una|que es un|o que é uma|o que é um|o que e uma|o que e um"
+    "|что такое"
 )
 GENERIC_CJK = "什么是|とは何|란 무엇"
 PROPOSAL = (
@@ -135,16 +156,6 @@ LOG_LINE = (
 TROUBLE_SIGNS = (
     "error exception err! trace fatal panic goroutine thread failed fault uncaught found file"
 )
-SET_ASIDE = (
-    ("{[", r"\{[^{}]{0,400}\}|\[[^\[\]]{0,200}\]", " . "),
-    (
-        '"“„«「',
-        r"\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”|„[^“”\n]{0,200}[“”]|«[^»\n]{0,200}»|「[^」\n]{0,200}」",
-        " quote ",
-    ),
-    ("→>", r"(?<=\w) *(?:→|=>|->) *(?=\w)", " becomes "),
-    ("`", r"`[^`\n]{0,200}`", " that "),
-)
 SEPARATOR = (
     r"\n+|[.!;:]+(?=\s|$)|[。！；：…]+|(?<=[^\x00-\x7f])[!;:]|[,，、]\s*|\?+|[¿¡؟]|\s[-–—→>]+\s"
     r"|->|\s(?=(?:please|pls|plz)\s)|\s(?:but|however|then|aber|mais|pero|mas|но)\s"
@@ -159,7 +170,7 @@ BE = (
 SELF = (
     "i|i've|ive|i'll|ill|i'm|im|fyi|remember|from now on|you can|we've|weve|we're|were|my part"
     "|my name|my team|it works|everything works|works|it does|that works|that worked"
-    "|that explains|yay|all good"
+    "|that explains|yay|all good|i'd|id|i was|i have|i had|we have|we had|let me"
 )
 REAL_CHANGE = (
     "s/[^/]+/[^/]*/?|install|uninstall|npm i|npm install|pip install|yarn add|run prettier"
@@ -168,7 +179,8 @@ REAL_CHANGE = (
 )
 HOW_ASKED = (
     "how|whether|if|what you think|what you would|about|the difference|wie|comment|cómo|como"
-    "|как|wrong"
+    "|как|wrong|what would|what happens|what could|what might|what makes|what causes|what went"
+    r"|what is wrong|what's wrong|whats wrong|the reason|where it|where the \w+ comes"
 )
 PROJECT = (
     "our|we|my|here|this project|this repo|this app|this code|this codebase|this module"
@@ -201,12 +213,19 @@ OKAY = (
     "(?:is|are|it'?s|that'?s|was) (?:fine|ok|okay|good|done"
     "|standard|deployed|intentional|enough|exactly)|already been|already|by the way"
     "|we discussed|on purpose|worked|compiles|exactly what|edge case|don't care|dont care"
-    "|don't need to do|dont need to do|i was wrong"
+    "|don't need to do|dont need to do|i was wrong|didn't expect|didnt expect|don't mind"
+    "|dont mind|don't worry|dont worry|can't complain|cant complain|can't wait|cant wait"
+    "|won't bother|wont bother|isn't necessary|isn't needed|isn't a problem|isnt necessary"
+    "|isnt needed|isnt a problem|not a problem|not an issue|not important|not urgent|no problem"
+    "|no issue|no rush|no hurry|get back to you|we're good|were good|all set|looks good"
+    "|looks great|looks right|that'll do|thatll do|works for me|fair enough|never mind"
 )
 HAPPENS = (
     "shows|show|returns|return|throws|throw|looks|goes|gets|exits|skips|covers|arrives|arrive"
     "|warns|spins|jumped|submits|does nothing|fires|seems|differ|happens|keeps|started|stays"
-    "|report seeing|is off|are off|not it|not what i asked"
+    "|report seeing|is off|are off|not it|not what i asked|keep seeing|keep getting"
+    "|keeps getting|i see|i get|we get|we see|we noticed|i noticed|seeing|getting|comes back"
+    "|turns|ends up|gone|disappears|vanishes|flickers|stops|dies|ate"
 )
 UNDERSTAND = (
     "want to understand|want to know|need an explanation|need an answer|need a explanation"
@@ -228,4 +247,9 @@ TALLY = (
 FACTUAL = (
     "how many|how much|how long|how big|how far|who|when|where|do we have|do we use|is there"
     r"|does the \w+ have"
+)
+IMPERATIVE = (
+    "([a-z]{3,14}(?:-[a-z]+)?)(?: (?:up|out|down|off|in|back"
+    "|away|over))? (?:the|an?|that|this|these|those|all|any"
+    r"|my|our|your|its|it|them|every|each|some|both)\b"
 )

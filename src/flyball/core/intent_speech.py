@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from flyball.core import intent_forms as forms
+from flyball.core import intent_verbs as verbs
 from flyball.core import intent_words as words
 from flyball.core.intent_text import clauses, cleaned, contains, opens, says, wholly
 
@@ -151,7 +152,7 @@ def _base_form(clause: str) -> str:
 
 
 def _is_verb(word: str) -> bool:
-    kinds = (words.FIX, words.BUILD, words.INQUIRE, words.LOOK)
+    kinds = (verbs.FIX, verbs.BUILD, verbs.INQUIRE, verbs.LOOK)
     return any(opens(word, kind) == word for kind in kinds)
 
 
@@ -160,7 +161,7 @@ def _spelled(clause: str) -> str:
     first, _, rest = clause.partition(" ")
     if not 4 <= len(first) <= 12 or _is_verb(first):
         return clause
-    for verb in words.PLAIN_VERBS.split():
+    for verb in verbs.PLAIN_VERBS.split():
         if _is_slip(first, verb):
             return f"{verb} {rest}"
     return clause
@@ -212,7 +213,7 @@ def _question(bare: str) -> Heard:
         would = says(bare, "would|could")
         return Heard(Act.INQUIRE if would else Act.LOOK, "asks for a fact", is_question=True)
     is_state = says(bare, words.STATE, words.STATE_CJK)
-    if says(bare, forms.JUDGE, words.INQUIRE_CJK) and (is_ours or not is_state):
+    if says(bare, forms.JUDGE, verbs.INQUIRE_CJK) and (is_ours or not is_state):
         return Heard(Act.INQUIRE, "asks for a judgement", is_question=True) if is_ours else GENERAL
     if is_state:
         return Heard(Act.LOOK, "asks about the present state", is_question=True)
@@ -225,19 +226,19 @@ def _question(bare: str) -> Heard:
 
 def _verb(bare: str) -> str:
     """The verb of doing that the clause begins with, or nothing."""
-    build = opens(bare, words.BUILD, words.BUILD_CJK)
-    verb = max(build, opens(bare, words.FIX, words.FIX_CJK), key=len)
-    if verb and re.match(rf"(?:{words.NOUN_OR_VERB}) (?:{forms.BE})\b", bare):
+    build = opens(bare, verbs.BUILD, verbs.BUILD_CJK)
+    verb = max(build, opens(bare, verbs.FIX, verbs.FIX_CJK), key=len)
+    if verb and re.match(rf"(?:{verbs.NOUN_OR_VERB}) (?:{forms.BE})\b", bare):
         return ""
     return verb
 
 
 def told(bare: str, opener: str = "") -> Heard | None:
     """A clause that tells to do something, by its leading verb."""
-    if contains(bare, words.TROUBLE_CJK) and not contains(bare, words.FIX_CJK):
+    if contains(bare, words.TROUBLE_CJK) and not contains(bare, verbs.FIX_CJK):
         return None
-    look = opens(bare, words.LOOK, words.LOOK_CJK)
-    inquire = opens(bare, words.INQUIRE, words.INQUIRE_CJK)
+    look = opens(bare, verbs.LOOK, verbs.LOOK_CJK)
+    inquire = opens(bare, verbs.INQUIRE, verbs.INQUIRE_CJK)
     if inquire and len(inquire) > len(look):
         if inquire in ("explain", "describe") and _is_generic(bare):
             return GENERAL
@@ -253,9 +254,21 @@ def told(bare: str, opener: str = "") -> Heard | None:
         if says(bare, forms.ABOUT_ME):
             return Heard(Act.SOCIAL, "is small talk")
         return Heard(_size(bare, verb), f"tells to {verb}")
-    if re.match(words.VERB_LAST, opener) or re.search(rf"(?:{words.VERB_FINAL})$", bare):
+    if verb := _likely_verb(bare):
+        return Heard(size_of(bare), f"seems to tell to {verb}")
+    if re.match(verbs.VERB_LAST, opener) or re.search(rf"(?:{verbs.VERB_FINAL})$", bare):
         return _told_last(bare)
     return None
+
+
+def _likely_verb(bare: str) -> str:
+    """An unknown word in the place of an English imperative, right before its object."""
+    found = re.match(forms.IMPERATIVE, bare)
+    if not found:
+        return ""
+    verb = found.group(1)
+    is_inflected = re.search(r"(?:ed|ing|ly|[^s]s)$", verb) is not None
+    return "" if is_inflected or verb in verbs.NOT_IMPERATIVE.split() else verb
 
 
 def _is_generic(bare: str) -> bool:
@@ -279,10 +292,10 @@ def _size(clause: str, verb: str) -> Act:
         return Act.WHOLE
     if re.match(forms.GENERIC_MAKE, clause):
         return Act.BUILD
-    if verb in words.EITHER_SIZE.split():
+    if verb in verbs.EITHER_SIZE.split():
         is_heavy = is_big or says(clause, words.HEAVY)
         return Act.BUILD if is_heavy and not is_small else Act.FIX
-    if len(opens(clause, words.BUILD, words.BUILD_CJK)) > len(opens(clause, words.FIX)):
+    if len(opens(clause, verbs.BUILD, verbs.BUILD_CJK)) > len(opens(clause, verbs.FIX)):
         return Act.FIX if is_small and not is_big and len(clause.split()) < 14 else Act.BUILD
     return Act.FIX
 

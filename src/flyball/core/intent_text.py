@@ -9,11 +9,23 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from flyball.core import intent_forms as forms
+from flyball.core import intent_verbs as verbs
 from flyball.core import intent_words as words
 
 HEAD = 4_000
 TAIL = 2_000
 LONGEST_PHRASE = 6
+
+SET_ASIDE = (
+    ("{[", r"\{[^{}]{0,400}\}|\[[^\[\]]{0,200}\]", " . "),
+    (
+        '"“„«「',
+        r"\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”|„[^“”\n]{0,200}[“”]|«[^»\n]{0,200}»|「[^」\n]{0,200}」",
+        " quote ",
+    ),
+    ("→>", r"(?<=\w) *(?:→|=>|->) *(?=\w)", " becomes "),
+    ("`", r"`[^`\n]{0,200}`", " that "),
+)
 
 
 class Cleaned(NamedTuple):
@@ -169,7 +181,7 @@ def cleaned(text: str) -> Cleaned:
     if "\n" in plain or any(sign in plain for sign in forms.TROUBLE_SIGNS.split()):
         plain, told_in_lines = _without_traces(plain.split("\n"))
         told = told or told_in_lines
-    for signs, pattern, instead in forms.SET_ASIDE:
+    for signs, pattern, instead in SET_ASIDE:
         if any(sign in plain for sign in signs):
             plain = _compiled(pattern).sub(instead, plain)
     return Cleaned(plain.strip(), told)
@@ -193,7 +205,7 @@ def _ends_in_order(line: str) -> bool:
     """Whether an error on one line is followed by what to do about it."""
     *before, tail = _compiled(r"\s(?:please|pls|can you|could you|-|,)\s|[.;?]\s").split(line)
     tail = tail.strip()
-    return bool(before) and bool(opens(tail, words.FIX) or opens(tail, words.QUESTION))
+    return bool(before) and bool(opens(tail, verbs.FIX) or opens(tail, words.QUESTION))
 
 
 def clauses(text: str) -> list[tuple[str, bool]]:

@@ -9,30 +9,30 @@ from msgspec.structs import replace
 
 from flyball.core import course
 from flyball.core.draft import Draft, drop_owed, number
-from flyball.core.effect import AnyEffect
+from flyball.core.effect import AnyEffect, Owed
 from flyball.core.event import AnyEvent, CardEvent, Event, name_of
 from flyball.core.guard import Level, time_trip
-from flyball.core.phase import Phase
+from flyball.core.phase import ENDINGS, PARENT, Phase
 from flyball.core.state import CardState, Clock, RunState, Transition
-from flyball.core.table import MOVES, ROWS, Row
+from flyball.core.table import MOVES, ROWS
 from flyball.errors import IllegalEvent
 
 
 def advance(state: RunState, event: AnyEvent) -> Transition:
     """Apply one event. An illegal one raises and changes nothing."""
-    run = replace(state, seq=state.seq + 1, at=event.at or state.at)
-    if event.effect:
-        run = _settle_debt(run, event)
+    owed = _unpaid(state, event) if event.effect else state.owed
+    run = replace(state, seq=state.seq + 1, at=event.at or state.at, owed=owed)
     if isinstance(event, CardEvent):
         card = run.card(event.card)
         if card is None:
             raise IllegalEvent(f"run {run.run!r} has no card {event.card!r}")
-        if run.has_ended:
+        if run.response is not None:
             raise IllegalEvent(f"run {run.run!r} has ended")
         run, effects = _move(run, card, event)
     else:
         run, effects = _run_event(run, event)
-    return Transition(number(run, effects), tuple(effects))
+    number(run, effects)
+    return Transition(run, tuple(effects))
 
 
 def replay(events: Iterable[AnyEvent], state: RunState | None = None) -> RunState:
@@ -65,13 +65,13 @@ def moves(state: RunState) -> tuple[Move, ...]:
     return tuple(found)
 
 
-def _settle_debt(run: RunState, event: Event) -> RunState:
-    owed = run.owed
-    kept = tuple([o for o in owed if o.n != event.effect])
-    if len(kept) == len(owed):
+def _unpaid(state: RunState, event: Event) -> tuple[Owed, ...]:
+    """What is still owed once this event has answered its effect."""
+    kept = [o for o in state.owed if o.n != event.effect]
+    if len(kept) == len(state.owed):
         name = name_of(type(event))
         raise IllegalEvent(f"{name} answers effect {event.effect}, which is not owed")
-    return replace(run, owed=kept)
+    return tuple(kept)
 
 
 def _run_event(run: RunState, event: AnyEvent) -> tuple[RunState, list[AnyEffect]]:
@@ -96,61 +96,53 @@ def _move(run: RunState, card: CardState, event: AnyEvent) -> tuple[RunState, li
     row = MOVES.get((card.phase, type(event)))
     if row is None:
         raise IllegalEvent(f"{name_of(type(event))} is not legal in {card.phase.value}")
-    draft = Draft(run, _freshen(card, event))
+    draft = Draft(run, _freshened(card, event.at))
     row.rule(draft, event)
     _watch_clock(draft)
-    _check(row, card, draft.card)
-    run = _put(draft.run, draft.card)
-    effects = draft.effects
-    if not draft.card.is_live:
-        run = drop_owed(run, card.id)
-        run, more = course.card_ended(run, draft.card)
-        effects = [*more]
-    return run, effects
+    after = draft.card
+    if row.target(card.phase, card.was, after.phase) is None:
+        raise IllegalEvent(
+            f"{row.rule_name} went from {card.phase.value} to {after.phase.value}, "
+            "which its row does not allow"
+        )
+    cards = [after if each is card else each for each in run.cards]
+    draft.set_run(cards=tuple(cards))
+    if after.phase not in ENDINGS:
+        return run, draft.effects
+    drop_owed(run, card.id)
+    return course.card_ended(run, after)
 
 
-def _freshen(card: CardState, event: Event) -> CardState:
-    """Clear what only the last event said, and let the clock of the phase run."""
-    elapsed = max(0.0, event.at - card.at) if event.at and card.at else 0.0
+def _freshened(card: CardState, at: float) -> CardState:
+    """A copy without what only the last event said, its phase's clock moved on."""
     clock = card.clock
-    if elapsed and card.phase.parent in ("plan", "build"):
-        if card.phase.parent == "plan":
+    elapsed = at - card.at if at and card.at else 0.0
+    if elapsed > 0:
+        parent = PARENT[card.phase]
+        if parent == "plan":
             clock = Clock(clock.plan + elapsed, clock.build, clock.warned)
-        else:
+        elif parent == "build":
             clock = Clock(clock.plan, clock.build + elapsed, clock.warned)
-    return replace(card, said=(), judged=(), tripped=(), clock=clock, at=event.at or card.at)
+    return replace(card, said=(), judged=(), tripped=(), clock=clock, at=at or card.at)
 
 
 def _watch_clock(d: Draft) -> None:
     """The time guard: it nudges once per region and rests the card when the time is up."""
-    card = d.card
-    parent = card.phase.parent
-    if parent not in ("plan", "build"):
+    card, limits = d.card, d.run.policy.guards
+    if limits.plan_seconds is None and limits.build_seconds is None:
+        return
+    parent = PARENT[card.phase]
+    allowed = limits.plan_seconds if parent == "plan" else limits.build_seconds
+    if allowed is None or parent not in ("plan", "build"):
         return
     spent = card.clock.plan if parent == "plan" else card.clock.build
-    trip = time_trip(parent, spent, d.run.policy.guards)
+    trip = time_trip(parent, spent, limits)
     if trip is None or (trip.level is Level.SOFT and parent in card.clock.warned):
         return
     if trip.level is Level.SOFT:
         d.set(clock=Clock(card.clock.plan, card.clock.build, (*card.clock.warned, parent)))
     if reason := d.heed((trip,)):
         d.halt(reason)
-
-
-def _check(row: Row, before: CardState, after: CardState) -> None:
-    if (
-        row.target(before.phase, before.was, after.phase) is None
-        and after.phase is not before.phase
-    ):
-        raise IllegalEvent(
-            f"{row.rule_name} went from {before.phase.value} to {after.phase.value}, "
-            "which its row does not allow"
-        )
-
-
-def _put(run: RunState, card: CardState) -> RunState:
-    cards = tuple([card if each.id == card.id else each for each in run.cards])
-    return replace(run, cards=cards)
 
 
 def phase_of(state: RunState, card: str = "") -> Phase | None:

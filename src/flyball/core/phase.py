@@ -21,11 +21,6 @@ class Phase(StrEnum):
     CANCELLED = "ended.cancelled"
 
     @property
-    def parent(self) -> str:
-        """The outermost region: `plan`, `build`, `final`, `paused` or `ended`."""
-        return self.value.partition(".")[0]
-
-    @property
     def name_for_people(self) -> str:
         """The one-word name that telemetry and prompts use."""
         if self.is_in(RECON):
@@ -38,10 +33,9 @@ class Phase(StrEnum):
 
     def is_in(self, region: str) -> bool:
         """Whether this phase is `region` or lies inside it."""
-        return region == ANY or self.value == region or self.value.startswith(f"{region}.")
+        return region in REGIONS[self]
 
 
-ANY = ""
 PLAN = "plan"
 RECON = "plan.recon"
 BUILD = "build"
@@ -51,6 +45,9 @@ ENDED = "ended"
 RECON_PHASES = (Phase.ANALYZE_CODE, Phase.RESEARCH, Phase.DESIGN)
 WORKING = (*RECON_PHASES, Phase.CHECKPOINT, Phase.EXECUTE, Phase.VERIFY, Phase.FINAL)
 ENDINGS = (Phase.SUCCEEDED, Phase.FAILED, Phase.CANCELLED)
+
+PARENT = {phase: phase.value.partition(".")[0] for phase in Phase}
+"""The outermost region of each phase: `plan`, `build`, `final`, `paused` or `ended`."""
 
 LABELS = {
     Phase.ANALYZE_CODE: "Investigating Codebase",
@@ -67,10 +64,11 @@ LABELS = {
 }
 
 
-def regions(phase: Phase) -> tuple[str, ...]:
-    """The phase and everything around it, innermost first; `live` is all that has not ended."""
+def _around(phase: Phase) -> tuple[str, ...]:
     parts = phase.value.split(".")
     inside = [".".join(parts[:n]) for n in range(len(parts), 0, -1)]
-    if phase not in ENDINGS:
-        inside.append(LIVE)
-    return tuple(inside)
+    return (*inside, LIVE) if phase not in ENDINGS else tuple(inside)
+
+
+REGIONS = {phase: _around(phase) for phase in Phase}
+"""Each phase and everything around it, innermost first; `live` is all that has not ended."""

@@ -65,10 +65,11 @@ def pump(d: Draft) -> None:
         decision = judge(d.run, d.card, call)
         if isinstance(decision, Ask) and d.card.in_flight:
             return
+        if isinstance(decision, Allow):
+            _send(d, call)
+            continue
         d.set(queue=d.card.queue[1:])
         match decision:
-            case Allow():
-                _send(d, call)
             case Ask():
                 d.record(Judged(call.id, call.tool, "ask", decision.code, decision.reason))
                 d.ask(Asking.CALL, decision.reason, call=call)
@@ -81,10 +82,15 @@ def _is_companion(d: Draft, call: Call) -> bool:
 
 
 def _send(d: Draft, call: Call) -> None:
-    d.spend(calls=cost(call))
-    d.record(Judged(call.id, call.tool, "allow"))
-    d.set(in_flight=(*d.card.in_flight, call), calls=d.card.calls + cost(call))
-    d.owe(Perform(card=d.card.id, call=call, phase=d.card.phase))
+    card, price = d.card, cost(call)
+    d.spend(calls=price)
+    d.set(
+        queue=card.queue[1:],
+        in_flight=(*card.in_flight, call),
+        calls=card.calls + price,
+        judged=(*card.judged, Judged(call.id, call.tool, "allow")),
+    )
+    d.owe(Perform(card=card.id, call=call, phase=card.phase))
 
 
 def _deny(d: Draft, call: Call, decision: Deny) -> None:
@@ -132,5 +138,5 @@ def promote(d: Draft) -> None:
     """A run that only looked may now mend what it found."""
     intent = Intent.SMALL_FIX
     calls = max(d.run.budget.calls, LIMITS[intent])
-    d.run = replace(d.run, intent=intent, budget=replace(d.run.budget, calls=calls))
+    d.set_run(intent=intent, budget=replace(d.run.budget, calls=calls))
     d.set(template=template_for(intent))

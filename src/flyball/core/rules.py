@@ -48,8 +48,7 @@ STATE_IT = (
 
 def reply(d: Draft, event: DriverReplied) -> None:
     """The driver spoke: pass on its calls, or find out what its silence means."""
-    usage = event.usage
-    d.spend(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, money=usage.money)
+    d.use(event.usage)
     d.set(turns=d.card.turns + 1)
     if d.card.turns >= d.run.policy.max_turns:
         limit = d.run.policy.max_turns
@@ -66,11 +65,11 @@ def reply(d: Draft, event: DriverReplied) -> None:
     if event.finish is Finish.ERROR:
         retry(d, event.text or "the reply ended in an error", retryable=True)
         return
-    d.set(driver_errors=0)
     if event.calls:
-        d.set(queue=(*d.card.queue, *event.calls), continues=0)
+        d.set(queue=(*d.card.queue, *event.calls), continues=0, driver_errors=0)
         go_on(d, event.usage.input_tokens)
         return
+    d.set(driver_errors=0)
     _reply_without_calls(d, event)
 
 
@@ -147,8 +146,7 @@ def _leave_recon(d: Draft) -> None:
 
 def last_word(d: Draft, event: DriverReplied) -> None:
     """In `final` the driver only answers; whatever it asks for besides is not made."""
-    usage = event.usage
-    d.spend(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, money=usage.money)
+    d.use(event.usage)
     if event.calls:
         d.spend(blocked=len(event.calls))
     d.set(turns=d.card.turns + 1, answer=event.text.strip() or d.card.answer)
@@ -215,6 +213,8 @@ def _step(call: Call, event: CallReturned) -> Step:
     is_command = call.tool in COMMANDS and call.access is Access.MUTATE
     kind = "run" if is_command and not event.changed else STEP_KIND[call.access]
     failing = [item for item in event.evidence if is_failing(item)]
+    if not failing and event.outcome.ok:
+        return Step(call.digest, event.outcome.digest, kind, True, event.tree)
     names = sorted(
         {f.name for item in failing if isinstance(item, SuiteReport) for f in item.failures}
     )

@@ -17,7 +17,7 @@ from flyball.core.intent import Intent
 from flyball.core.message import UserResponse
 from flyball.core.phase import ENDINGS, Phase
 from flyball.core.policy import Policy, Project
-from flyball.core.template import Template
+from flyball.core.template import Role, Template
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -178,11 +178,11 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     def role(self) -> str:
         """As whom the driver thinks now."""
         if self.is_reviewing:
-            return "reviewer"
-        studies = Phase.RESEARCH in self.template.phases
-        if self.phase is Phase.ANALYZE_CODE and studies and self.template.may_mutate:
-            return "researcher"
-        return self.template.role.value
+            return Role.REVIEWER
+        template = self.template
+        if self.phase is Phase.ANALYZE_CODE and Phase.RESEARCH in template.phases:
+            return Role.RESEARCHER if template.may_mutate else template.role
+        return template.role
 
     @property
     def proof(self) -> Strength:

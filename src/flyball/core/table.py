@@ -30,7 +30,7 @@ from flyball.core.event import (
     Resumed,
     ThreadReset,
 )
-from flyball.core.phase import ENDINGS, LIVE, RECON, Phase, regions
+from flyball.core.phase import ENDINGS, LIVE, RECON, REGIONS, Phase
 
 P = Phase
 
@@ -133,7 +133,7 @@ def _index() -> dict[tuple[Phase, type[Event]], Row]:
     for phase in Phase:
         if phase in ENDINGS:
             continue
-        inner_first = regions(phase)
+        inner_first = REGIONS[phase]
         for row in sorted(
             (r for r in ROWS if r.region in inner_first), key=lambda r: inner_first.index(r.region)
         ):
