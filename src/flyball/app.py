@@ -1,46 +1,45 @@
-"""The use cases and the wiring: what a surface asks for, made of engine, journal and drivers."""
+"""The use cases: what a surface asks for, made of engine, journal and drivers."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
-import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from flyball.core.event import AnyEvent, RunStarted
+from flyball.answering import may_simply_go_on
+from flyball.core.event import AnyEvent, Cancelled, Resumed, RunStarted, WorkspaceReady
 from flyball.core.intent import Intent, Turn
 from flyball.core.policy import Policy
 from flyball.core.state import RunState
-from flyball.drivers.deferred import preload
+from flyball.drivers.clipboard import Hand
+from flyball.drivers.image import data_url
 from flyball.drivers.protocol import Driver
-from flyball.drivers.relay import open_relay
-from flyball.drivers.routing import Models, Providers
-from flyball.drivers.scripted import ScriptedDriver, read_script
 from flyball.engine.feed import Telemetry
 from flyball.engine.hands import EngineHands
-from flyball.engine.loop import LEASE_SECONDS, Engine
+from flyball.engine.loop import Engine
+from flyball.engine.seen import recall
 from flyball.engine.station import Place, Station
-from flyball.errors import ConfigError, UsageError
+from flyball.errors import Conflict, LeaseHeld, NotFound, UsageError
+from flyball.holder import acquire
 from flyball.home import Home
-from flyball.journal.protocol import Lease
-from flyball.journal.sqlite import SqliteJournal
-from flyball.shellcheck import AllowRule
-from flyball.tools.protocol import ToolSettings
-from flyball.workspace.process import Limits
+from flyball.journal.protocol import Entry, Journal
+from flyball.journal.sqlite import SqliteJournal, status_of
+from flyball.runs import holder_of, opened, present_tree, record_of
+from flyball.settings import Settings
+from flyball.wiring import NobodyDriver, driver_spec, make_driver, tool_settings
+from flyball.workspace.opening import find_workspace
 from flyball.workspace.redaction import Redactor, secrets_in
 
-NO_MODEL = (
-    "No model is configured. Set one with `flyball run --model provider:model`, with "
-    "FLYBALL_MODEL_DEFAULT, or in the user's config.toml under [model] default; or drive the run "
-    "yourself with `--driver relay:DIR`."
-)
+ASK_AGAIN = 0.2
+PATIENCE = 10.0
+"""How long a cancelled run's holder is waited for before we say that it is still at it."""
 
 
 class Wish(NamedTuple):
@@ -53,7 +52,8 @@ class Wish(NamedTuple):
     history: tuple[Turn, ...] = ()
     driver: str = ""
     in_place: bool = False
-    policy: Policy = Policy()
+    assume_yes: bool = False
+    preview: bool = False
 
 
 class Watcher(NamedTuple):
@@ -64,82 +64,199 @@ class Watcher(NamedTuple):
     output: Callable[[str], None]
 
 
+class Rest(NamedTuple):
+    """A run that rests or has ended, and the change it stands for."""
+
+    state: RunState
+    diff: str = ""
+    in_place: bool = False
+
+    @property
+    def status(self) -> str:
+        return status_of(self.state)
+
+
+class Seat(NamedTuple):
+    """Everything needed to move one run, for as long as its lease is ours."""
+
+    engine: Engine
+    hands: EngineHands
+    station: Station
+    journal: Journal
+
+
+Word = Callable[[RunState], AnyEvent]
+"""What a person says to a run, once its state is known."""
+
+
 class Governed:
     """One run under way in this process."""
 
-    def __init__(self, home: Home, watcher: Watcher) -> None:
+    def __init__(self, home: Home, watcher: Watcher, hand: Hand | None = None) -> None:
         self.home = home
         self._watcher = watcher
+        self._hand = hand
         self._engine: Engine | None = None
+        self._pause_by = ""
 
     def pause(self, by: str) -> None:
         """Ask the run to rest."""
+        self._pause_by = by
         if self._engine is not None:
             self._engine.pause(by)
 
-    async def start(self, wish: Wish) -> RunState:
+    async def start(self, wish: Wish) -> Rest:
         """Begin a run and drive it until it rests or ends."""
-        run = new_run_id()
-        driver = wish.driver or self.home.effective.settings.driver_use
-        shell = {"driver": driver, "in_place": "yes" if wish.in_place else ""}
+        settings = self.home.effective.settings
+        spec = driver_spec(settings, wish.driver, Path.cwd())
         started = RunStarted(
-            run=run,
+            run=new_run_id(),
             request=wish.request,
-            policy=wish.policy,
+            policy=policy_of(settings, wish),
             images=wish.images,
             history=wish.history,
             intent=wish.intent,
             budget=wish.budget,
-            shell=shell,
+            shell={"driver": spec, "in_place": "yes" if wish.in_place else ""},
         )
-        return await self._drive(run, started, shell, ())
+        driver = make_driver(self.home, spec, self._hand)
+        async with self._seat(started, driver) as seat:
+            state = await seat.engine.append(RunState(), started)
+            return await self._drive(seat, state)
 
-    async def go_on(self, run: str, events: Sequence[AnyEvent] = ()) -> RunState:
-        """Add what a person said to a run at rest and drive it on."""
-        journal = SqliteJournal(self.home.journal_path)
-        first = (await journal.events(run))[0].event
-        await journal.close()
-        assert isinstance(first, RunStarted)
-        return await self._drive(run, None, first.shell, events)
+    async def resume(self, run: str, by: str, driver: str = "") -> Rest:
+        """Go on with a run that rests or whose process died; a question keeps waiting."""
+        record = await record_of(self.home, run)
+        if record.state.has_ended:
+            status = status_of(record.state)
+            raise Conflict(f"Run {run} has ended: {status}.", "Start a new one.")
+        driver_now = self._driver(record.started, driver)
+        async with self._seat(record.started, driver_now, record.entries) as seat:
+            state = await seat.journal.load(run)
+            if state.is_at_rest and may_simply_go_on(state):
+                tree = seat.hands.idle_tree()
+                state = await seat.engine.append(state, Resumed(by=by, tree=tree))
+            return await self._drive(seat, state)
 
-    async def _drive(
-        self,
-        run: str,
-        started: RunStarted | None,
-        shell: Mapping[str, str],
-        events: Sequence[AnyEvent],
-    ) -> RunState:
-        home = self.home
+    async def say(self, run: str, word: Word, by: str, *, drive: bool = True) -> Rest:
+        """Record a person's word, and drive the run on with it."""
+        record = await record_of(self.home, run)
+        word(record.state)
+        driver = self._driver(record.started) if drive else NobodyDriver()
+        async with self._seat(record.started, driver, record.entries) as seat:
+            state = await seat.journal.load(run)
+            event = word(state)
+            state = await self._look_again(seat, state, by)
+            state = await seat.engine.append(state, event)
+            return await self._drive(seat, state) if drive else Rest(state)
+
+    async def extend(self, run: str, word: Word, by: str, *, drive: bool = True) -> Rest:
+        """Add to a budget; a run that another process drives gets it there."""
+        async with opened(self.home) as journal:
+            state = await journal.load(run)
+            is_moving = not state.is_at_rest and await holder_of(journal, run)
+            if is_moving:
+                await journal.post(run, word(state))
+                return Rest(state)
+        return await self.say(run, word, by, drive=drive)
+
+    def _driver(self, started: RunStarted, wished: str = "") -> Driver:
+        settings = self.home.effective.settings
+        spec = driver_spec(settings, wished or started.shell.get("driver", ""), Path.cwd())
+        return make_driver(self.home, spec, self._hand)
+
+    async def _look_again(self, seat: Seat, state: RunState, by: str) -> RunState:
+        """Evidence is about the tree as it was; a person may have changed it while we rested."""
+        if not state.paused:
+            return state
+        tree = seat.hands.idle_tree()
+        if all(card.tree == tree for card in state.paused):
+            return state
+        return await seat.engine.append(state, Resumed(by=by, tree=tree))
+
+    async def cancel(self, run: str, by: str, why: str = "") -> Rest:
+        """End a run; where another process drives it, that process is asked to."""
+        record = await record_of(self.home, run)
+        if record.state.has_ended:
+            raise Conflict(f"Run {run} has ended already: {status_of(record.state)}.")
+        async with opened(self.home) as journal:
+            await journal.post(run, Cancelled(by=by, why=why))
+            for _ in range(int(PATIENCE / ASK_AGAIN)):
+                try:
+                    async with self._seat(record.started, NobodyDriver()) as seat:
+                        return await self._drive(seat, await seat.journal.load(run))
+                except LeaseHeld:
+                    await asyncio.sleep(ASK_AGAIN)
+                state = await journal.load(run)
+                if state.has_ended:
+                    return Rest(state)
+        return Rest(record.state)
+
+    async def _drive(self, seat: Seat, state: RunState) -> Rest:
+        state = await seat.engine.drive(state)
+        workspace = seat.station.opened
+        if workspace is None:
+            return Rest(state)
+        diff = workspace.diff(state.base, present_tree(state)).decode("utf-8", "replace")
+        return Rest(state, seat.station.redactor.text(diff), workspace.in_place)
+
+    @asynccontextmanager
+    async def _seat(
+        self, started: RunStarted, driver: Driver, history: Sequence[Entry] = ()
+    ) -> AsyncGenerator[Seat]:
+        home, run = self.home, started.run
         redactor = Redactor(secrets_in(home.environ))
-        driver = make_driver(home, shell.get("driver", ""))
         place = Place(
             repo=home.repo,
             state_dir=home.state,
-            in_place=bool(shell.get("in_place")),
-            settings=tool_settings(home),
+            in_place=bool(started.shell.get("in_place")),
+            settings=tool_settings(home.effective.settings),
         )
+        told = Told(self._watcher, redactor)
         station = Station(place, home.environ, redactor, self._watcher.output)
+        station.seen.update(recall(entry.event for entry in history))
         journal = SqliteJournal(home.journal_path)
-        lease = await acquire(journal, run)
         try:
-            history = started.history if started else ()
+            lease = await acquire(journal, run)
             hands = EngineHands(
-                journal, driver, station, history=history, on_text=self._watcher.text
+                journal, driver, station, history=started.history, on_text=told.text
             )
-            engine = Engine(journal, lease, hands, clock=time.time, watch=self._watcher.telemetry)
+            engine = Engine(journal, lease, hands, clock=time.time, watch=told.telemetry)
             self._engine = engine
-            state = RunState() if started else await journal.load(run)
-            if state.branch or state.base:
-                station.open(run)
-            for event in ((started,) if started else ()) + tuple(events):
-                state = await engine.append(state, event)
-            return await engine.drive(state)
+            if self._pause_by:
+                engine.pause(self._pause_by)
+            try:
+                if any(isinstance(entry.event, WorkspaceReady) for entry in history):
+                    _check_workspace(home, run)
+                    station.open(run)
+                yield Seat(engine, hands, station, journal)
+            finally:
+                self._engine = None
+                await journal.release(lease)
         finally:
-            self._engine = None
-            await journal.release(lease)
             await journal.close()
             station.close()
             await driver.close()
+
+
+class Told:
+    """Passes on what happens; streamed text only once it is sure to hold no secret."""
+
+    def __init__(self, watcher: Watcher, redactor: Redactor) -> None:
+        self._watcher = watcher
+        self._redactor = redactor
+        self._stream = redactor.stream()
+
+    def text(self, delta: str) -> None:
+        self._pass_on(self._stream.feed(delta))
+
+    def telemetry(self, line: Telemetry) -> None:
+        self._pass_on(self._stream.close())
+        self._watcher.telemetry(line)
+
+    def _pass_on(self, text: str) -> None:
+        if text:
+            self._watcher.text(text)
 
 
 def new_run_id() -> str:
@@ -148,81 +265,29 @@ def new_run_id() -> str:
     return f"{stamp}-{''.join(secrets.choice('bcdfghjkmnpqrstvwxz') for _ in range(4))}"
 
 
-def holder() -> str:
-    """Who we are, for a lease: a process that can be looked up."""
-    return f"process {os.getpid()} on {socket.gethostname()} since {_started(os.getpid())}"
+def policy_of(settings: Settings, wish: Wish) -> Policy:
+    """What was settled, and what was wished for this one run."""
+    return msgspec.structs.replace(
+        settings.policy, assume_yes=wish.assume_yes, preview=wish.preview
+    )
 
 
-def is_dead(who: str) -> bool:
-    """Whether a holder on this machine no longer runs; of other machines we cannot tell."""
-    words = who.split(" ")
-    if len(words) != 6 or words[3] != socket.gethostname():
-        return False
-    return _started(int(words[1])) != words[5]
-
-
-def _started(pid: int) -> str:
-    """When a process began, in the kernel's ticks; a reused pid began at another time."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return "never"
-    fields = text.rpartition(")")[2].split()
-    return "never" if fields[0] == "Z" else fields[19]
-
-
-async def acquire(journal: SqliteJournal, run: str) -> Lease:
-    return await journal.acquire(run, holder(), time.time(), LEASE_SECONDS, is_dead)
-
-
-def make_driver(home: Home, spec: str) -> Driver:
-    """The driver a run was asked to use."""
-    kind, _, rest = spec.partition(":")
-    settings = home.effective.settings
-    if kind == "scripted" and rest:
-        return ScriptedDriver(read_script(Path(rest)))
-    if kind == "relay" and rest:
-        return open_relay(Path(rest), asyncio.sleep)
-    if kind in ("", "model"):
-        name = rest or settings.model_default
-        if not name:
-            raise ConfigError(NO_MODEL)
-        models = Models(
-            default=name,
-            vision=settings.model_vision,
-            by_role=dict(settings.model_roles),
-            by_phase=dict(settings.model_phases),
+def _check_workspace(home: Home, run: str) -> None:
+    if find_workspace(run, home.state) is None:
+        raise Conflict(
+            f"The workspace of run {run} is not here: the run was imported, or pruned.",
+            "It can be shown and judged, but not driven on.",
         )
-        return preload(models, providers_of(home, models))
-    raise UsageError(
-        f"There is no driver {spec!r}.", "Use scripted:FILE, relay:DIR or model:provider:model."
-    )
 
 
-KEYS = {
-    "openai": "OPENAI_API_KEY",
-    "anthropic": "ANTHROPIC_API_KEY",
-    "zai": "ZAI_API_KEY",
-}
-
-
-def providers_of(home: Home, models: Models) -> Providers:
-    """Keys from the environment only; one base address for all, where the user set one."""
-    found = {name: home.environ[var] for name, var in KEYS.items() if home.environ.get(var)}
-    url = home.effective.settings.model_base_url
-    kinds = {name.partition(":")[0] for name in models.all}
-    return Providers(keys=found, base_urls=dict.fromkeys(kinds, url) if url else {})
-
-
-def tool_settings(home: Home) -> ToolSettings:
-    settings = home.effective.settings
-    try:
-        allow = tuple(msgspec.convert(rule, AllowRule) for rule in settings.bash_allow)
-    except msgspec.ValidationError as error:
-        raise ConfigError(f"`bash.allow`: {error}.", "See the guide on commands.") from error
-    return ToolSettings(
-        limits=Limits(seconds=settings.limits_seconds, memory=settings.limits_memory),
-        suite_limits=Limits(seconds=settings.limits_suite_seconds, memory=settings.limits_memory),
-        allow=allow,
-        network=settings.bash_network,
-    )
+def load_images(paths: Sequence[Path]) -> tuple[str, ...]:
+    """Image files as they travel with a request."""
+    found: list[str] = []
+    for path in paths:
+        try:
+            found.append(data_url(path.read_bytes(), str(path)))
+        except FileNotFoundError:
+            raise NotFound("file", str(path), "Name an image file.") from None
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+    return tuple(found)

@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from flyball.errors import NotFound
-from flyball.settings import REPO_FILE, Effective, Sources, settle, state_dir, user_file
+from flyball.settings import REPO_FILE, Effective, Sources, key_of, settle, state_dir, user_file
 
 
 class Home(NamedTuple):
@@ -63,28 +65,58 @@ def is_trusted(base: Path, top: Path, text: str) -> bool:
     return bool(text) and _trusted(base).get(os.fspath(top)) == _digest(text)
 
 
-def trust(environ: Mapping[str, str], repo: Path) -> str:
-    """Accept a repository's configuration as it is now; a later change must be accepted again."""
+class Offer(NamedTuple):
+    """A repository's configuration, and what of it would count once it is trusted."""
+
+    path: Path
+    text: str
+    settings: tuple[tuple[str, str], ...]
+    ignored: tuple[str, ...]
+    is_trusted: bool
+
+
+def offer(environ: Mapping[str, str], repo: Path) -> Offer:
+    """What trusting a repository would change, without trusting it."""
     top = project_top(repo.resolve())
-    text = _read(top / REPO_FILE)
+    path = top / REPO_FILE
+    text = _read(path)
     if not text:
-        raise NotFound("file", os.fspath(top / REPO_FILE), "There is nothing to trust here.")
-    settle(Sources(repo=text, repo_is_trusted=True))
+        raise NotFound("file", os.fspath(path), "There is nothing to trust here.")
+    user = user_file(environ)
+    sources = Sources(text, True, _read(user), os.fspath(user), environ)
+    effective = settle(sources)
+    counted = tuple((key, value) for key, value, origin in report(effective) if origin == REPO_FILE)
+    return Offer(path, text, counted, effective.ignored, is_trusted(state_dir(environ), top, text))
+
+
+def trust(environ: Mapping[str, str], found: Offer) -> None:
+    """Accept a repository's configuration as it was shown; a later change must be accepted too."""
     base = state_dir(environ)
     base.mkdir(parents=True, exist_ok=True)
-    kept = {**_trusted(base), os.fspath(top): _digest(text)}
+    kept = {**_trusted(base), os.fspath(found.path.parent): _digest(found.text)}
     new = base / "trusted.json.new"
     new.write_text(json.dumps(kept, indent=2) + "\n")
     new.replace(base / "trusted.json")
-    return text
+
+
+def settings_report(home: Home) -> list[tuple[str, str, str]]:
+    """Every setting in force, its value, and where that came from."""
+    return report(home.effective)
+
+
+def report(effective: Effective) -> list[tuple[str, str, str]]:
+    return [
+        (key_of(field), json.dumps(value), effective.origins.get(field, "default"))
+        for field, value in msgspec.to_builtins(effective.settings).items()
+    ]
 
 
 def _trusted(base: Path) -> dict[str, str]:
+    """What was accepted so far; a damaged record is no acceptance."""
     try:
-        found = json.loads(_read(base / "trusted.json") or "{}")
-    except ValueError:
+        return msgspec.json.decode(_read(base / "trusted.json") or "{}", type=dict[str, str])
+    except msgspec.MsgspecError:
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _digest(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What the driver has seen of each file, so that a stale diff is applied to what it was made for."""
+"""What the driver has seen of each file: a stale diff is applied to what it was made for."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def intent(text: tuple[str, ...], history: str | None, batch: str | None, as_jso
     if text == (STDIN,) and history == STDIN:
         raise UsageError("Text and history cannot both come from stdin.", "Put one in a file.")
     request = _read(STDIN) if text == (STDIN,) else " ".join(text)
-    reading = classify(request, _history(history) if history else ())
+    reading = classify(request, history_from(history) if history else ())
     click.echo(_line(reading) if as_json else _page(reading))
 
 
@@ -95,7 +95,8 @@ def _requests(file: str) -> Iterator[tuple[str, tuple[Turn, ...]]]:
         yield text, _turns(fields.get("history"), place)
 
 
-def _history(file: str) -> tuple[Turn, ...]:
+def history_from(file: str) -> tuple[Turn, ...]:
+    """The conversation so far, from a file or stdin."""
     text = _read(file)
     lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) > 1 and all(line.lstrip().startswith(("{", '"')) for line in lines):

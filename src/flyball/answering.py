@@ -1,0 +1,158 @@
+"""What a person's word means to a run: the event it becomes, and what can be said next."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from flyball.core.event import Answered, AnyEvent, Extended
+from flyball.core.intent import LIMITS
+from flyball.core.state import Asking, CardState, Question, RunState
+from flyball.errors import Conflict, UsageError
+
+RESTING = frozenset(
+    {Asking.PERSON, Asking.DRIVER, Asking.CONTENT_FILTER, Asking.LIMIT, Asking.GUARD}
+)
+"""What a run waits for that is not a permission: being told to go on is enough."""
+
+ENDS_ON_NO = frozenset({Asking.PROMOTION, Asking.EXTENSION})
+"""Questions that words cannot answer: a no ends the run."""
+
+YES = frozenset({"yes", "y", "ok", "okay", "go", "go on", "approve", "approved"})
+NO = frozenset({"no", "n", "stop", "deny", "denied"})
+
+
+class Pending(NamedTuple):
+    """A question and the card that waits for its answer."""
+
+    card: CardState
+    question: Question
+
+
+def pending(state: RunState) -> tuple[Pending, ...]:
+    """What a run asks, the oldest question first."""
+    found = [Pending(card, card.question) for card in state.paused if card.question]
+    return tuple(sorted(found, key=lambda each: int(each.question.id.removeprefix("q"))))
+
+
+def asked(state: RunState) -> Question:
+    """The question to answer now."""
+    if waiting := pending(state):
+        return waiting[0].question
+    if state.has_ended:
+        raise Conflict(f"Run {state.run} has ended; it asks nothing.", _show(state))
+    raise Conflict(f"Run {state.run} asks nothing now.", _show(state))
+
+
+def _show(state: RunState) -> str:
+    return f"Look at it with `flyball runs show {state.run}`."
+
+
+def yes(state: RunState, by: str, note: str = "") -> AnyEvent:
+    """Say yes to what a run asks; a yes to an extension grants the intent's own budget again."""
+    question = asked(state)
+    if question.kind is Asking.EXTENSION:
+        why = note or "the offer to extend was accepted"
+        return Extended(by=by, calls=offered_calls(state), why=why)
+    return Answered(question=question.id, granted=True, by=by, note=note)
+
+
+def no(state: RunState, by: str, why: str = "") -> AnyEvent:
+    """Say no to what a run asks."""
+    return Answered(question=asked(state).id, granted=False, by=by, note=why)
+
+
+def words(state: RunState, by: str, text: str) -> AnyEvent:
+    """Answer in words: they let a resting run go on, and are never a permission."""
+    if not text.strip():
+        raise UsageError("The answer is empty.", "Say something, or use approve or deny.")
+    plain = text.strip().lower().rstrip(".!")
+    if plain in YES:
+        return yes(state, by)
+    if plain in NO:
+        return no(state, by)
+    question = asked(state)
+    if question.kind in ENDS_ON_NO:
+        raise Conflict(
+            f"Run {state.run} asks for a yes or a no: {question.text}",
+            f"Use `flyball approve {state.run}` or `flyball deny {state.run}`.",
+        )
+    is_rest = question.kind in RESTING
+    return Answered(question=question.id, granted=is_rest, by=by, note=text)
+
+
+def more(state: RunState, by: str, calls: int, why: str) -> AnyEvent:
+    """Add calls to a budget, whether the run asked for it or not."""
+    if state.has_ended:
+        raise Conflict(f"Run {state.run} has ended; it needs no budget.", _show(state))
+    return Extended(by=by, calls=calls, why=why)
+
+
+def offered_calls(state: RunState) -> int:
+    """How many calls a plain yes to an extension adds."""
+    usual = LIMITS[state.intent] if state.intent else 0
+    return usual or max(state.budget.calls, 1)
+
+
+def may_simply_go_on(state: RunState) -> bool:
+    """Whether a run at rest waits for nothing but to be resumed."""
+    return any(each.question.kind in RESTING for each in pending(state))
+
+
+class NextStep(NamedTuple):
+    """Something a person can type now, and what it does."""
+
+    command: str
+    effect: str
+
+
+def next_steps(state: RunState, status: str, *, in_place: bool = False) -> tuple[NextStep, ...]:
+    """What can be done with a run as it stands."""
+    run = state.run
+    if waiting := pending(state):
+        return _replies(state, waiting[0].question)
+    if not state.has_ended:
+        return (NextStep(f"flyball runs resume {run}", "go on with it"),)
+    if not any(card.commit for card in state.cards):
+        return ()
+    steps: list[NextStep] = []
+    if not in_place:
+        despite = "" if status == "success" else ", unproven as it is"
+        steps.append(NextStep(f"flyball runs merge {run}", f"bring it into your branch{despite}"))
+    steps += [
+        NextStep(f"flyball card revert {run} {card.id}", f"take back: {card.title}")
+        for card in state.cards
+        if card.commit
+    ]
+    if not in_place and status != "success":
+        steps.append(NextStep(f"flyball runs prune {run} --abandon", "throw it away"))
+    return tuple(steps)
+
+
+def _replies(state: RunState, question: Question) -> tuple[NextStep, ...]:
+    run = state.run
+    cancel = NextStep(f"flyball runs cancel {run}", "end it here")
+    match question.kind:
+        case Asking.PERSON | Asking.DRIVER | Asking.CONTENT_FILTER | Asking.LIMIT | Asking.GUARD:
+            return (
+                NextStep(f"flyball runs resume {run}", "go on with it"),
+                NextStep(f'flyball answer {run} "…"', "go on, with a word to the driver"),
+                cancel,
+            )
+        case Asking.EXTENSION:
+            calls = offered_calls(state)
+            return (
+                NextStep(f"flyball approve {run}", f"add {calls} calls"),
+                NextStep(f'flyball extend {run} N --why "…"', "add as many as you say"),
+                NextStep(f"flyball deny {run}", "end it with what it has"),
+            )
+        case Asking.PROMOTION:
+            return (
+                NextStep(f"flyball approve {run}", "let it make the change"),
+                NextStep(f"flyball deny {run}", "keep it to looking"),
+            )
+        case _:
+            return (
+                NextStep(f"flyball approve {run}", "say yes"),
+                NextStep(f'flyball deny {run} --why "…"', "say no, and why"),
+                cancel,
+            )

@@ -1,0 +1,92 @@
+"""A run as a file: JSON lines that any later release, and other programs, can read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from flyball.core.event import AnyEvent, RunStarted
+from flyball.core.machine import advance
+from flyball.core.recording import EXPORT_AGAIN, VERSION, Header
+from flyball.core.state import RunState
+from flyball.core.thread import heard
+from flyball.errors import Conflict, Corrupt, IllegalEvent, SchemaTooNew, UsageError
+from flyball.holder import acquire
+from flyball.home import Home
+from flyball.journal import codec
+from flyball.journal.protocol import Entry
+from flyball.runs import list_runs, opened
+
+NOT_A_JOURNAL = "It begins with a line that `flyball runs export` did not write."
+
+
+class RawLine(msgspec.Struct, frozen=True):
+    """One line of an export; the event is read by the codec of its version."""
+
+    seq: int
+    event: msgspec.Raw
+
+
+def export_lines(run: str, entries: Sequence[Entry]) -> Iterator[bytes]:
+    """A header, then one line per event."""
+    yield msgspec.json.encode(Header("journal", VERSION, run))
+    for entry in entries:
+        yield msgspec.json.encode(entry)
+
+
+def read_export(data: bytes) -> list[AnyEvent]:
+    """The events of an export; whatever does not fit is said with its line."""
+    lines = data.split(b"\n")
+    try:
+        header = msgspec.json.decode(lines[0], type=Header)
+    except msgspec.MsgspecError:
+        raise UsageError("This is not an exported run.", NOT_A_JOURNAL) from None
+    if header.version > VERSION:
+        raise SchemaTooNew(f"It was exported by a later release ({header.version}).", "Upgrade.")
+    events: list[AnyEvent] = []
+    for number, line in enumerate(lines[1:], 2):
+        if not line.strip():
+            continue
+        try:
+            raw = msgspec.json.decode(line, type=RawLine)
+            event = codec.decode_event(bytes(raw.event), header.version)
+        except (msgspec.MsgspecError, Corrupt) as error:
+            raise UsageError(f"Line {number} is no event: {error}", EXPORT_AGAIN) from None
+        if raw.seq != len(events) + 1:
+            what = f"Line {number} is event {raw.seq}, and {len(events) + 1} was expected."
+            raise UsageError(what, EXPORT_AGAIN)
+        events.append(event)
+    if not events or not isinstance(events[0], RunStarted) or events[0].run != header.run:
+        raise UsageError(f"It does not hold the start of run {header.run!r}.", EXPORT_AGAIN)
+    return events
+
+
+async def import_run(home: Home, data: bytes) -> RunState:
+    """Put an exported run into this project's journal, every event judged anew."""
+    events = read_export(data)
+    steps = list(_fold(events))
+    run = steps[-1][2].run
+    if any(each.run == run for each in await list_runs(home)):
+        raise Conflict(f"This project has a run {run} already.", "Nothing was imported.")
+    async with opened(home) as journal:
+        lease = await acquire(journal, run)
+        try:
+            for before, event, after in steps:
+                await journal.commit(lease, event, after, heard(before, event, after))
+        finally:
+            await journal.release(lease)
+    return steps[-1][2]
+
+
+def _fold(events: Sequence[AnyEvent]) -> Iterator[tuple[RunState, AnyEvent, RunState]]:
+    state = RunState()
+    for number, event in enumerate(events, 1):
+        event = event if event.at else msgspec.structs.replace(event, at=time.time())
+        try:
+            after = advance(state, event).state
+        except IllegalEvent as error:
+            raise UsageError(f"Event {number} does not follow: {error}.", EXPORT_AGAIN) from None
+        yield state, event, after
+        state = after

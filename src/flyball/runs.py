@@ -1,0 +1,283 @@
+"""A project's runs as its journal has them: finding, listing, recounting and following them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+
+import msgspec
+
+from flyball.answering import next_steps, pending
+from flyball.core.event import AnyEvent, RunStarted, name_of
+from flyball.core.machine import advance
+from flyball.core.state import CardState, Judged, RunState
+from flyball.core.thread import Line, heard
+from flyball.engine.feed import Telemetry, telemetry
+from flyball.errors import Corrupt, NotFound, UsageError
+from flyball.holder import is_driven
+from flyball.home import Home
+from flyball.journal.protocol import Entry, Journal, Summary
+from flyball.journal.sqlite import SqliteJournal, status_of
+from flyball.settings import Settings, Sources, settle
+from flyball.workspace.opening import find_workspace, peek_workspace
+from flyball.workspace.redaction import Redactor, secrets_in
+
+LAST = "last"
+POLL = 0.25
+LIST_THEM = "`flyball runs list` shows the runs of this project."
+
+
+@asynccontextmanager
+async def opened(home: Home) -> AsyncGenerator[SqliteJournal]:
+    """The project's journal, for as long as it is looked at."""
+    journal = SqliteJournal(home.journal_path)
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+class Record(NamedTuple):
+    """A run's whole log, and the state it stands for."""
+
+    state: RunState
+    entries: Sequence[Entry]
+
+    @property
+    def started(self) -> RunStarted:
+        event = self.entries[0].event
+        if not isinstance(event, RunStarted):
+            raise Corrupt("The log does not begin with the start of a run.")
+        return event
+
+
+async def record_of(home: Home, run: str) -> Record:
+    """Everything that is known of a run; an unknown one is `NotFound`."""
+    async with opened(home) as journal:
+        return Record(await journal.load(run), await journal.events(run))
+
+
+async def find_run(home: Home, name: str) -> str:
+    """The run that is meant: its whole name, a part of it that only one has, or `last`."""
+    found = [each.run for each in await list_runs(home)]
+    if not found:
+        raise NotFound("run", name, "This project has no runs yet.")
+    if name == LAST:
+        return found[0]
+    if name in found:
+        return name
+    meant = [run for run in found if name and (run.startswith(name) or run.endswith(name))]
+    if len(meant) > 1:
+        raise UsageError(f"{name!r} may mean {' or '.join(meant[:4])}.", "Say more of the name.")
+    if not meant:
+        raise NotFound("run", name, LIST_THEM)
+    return meant[0]
+
+
+async def list_runs(home: Home) -> Sequence[Summary]:
+    """The runs of a project, the newest first; looking makes no files."""
+    if not home.journal_path.exists():
+        return ()
+    async with opened(home) as journal:
+        return await journal.runs()
+
+
+class Overview(NamedTuple):
+    """A run in the list of runs."""
+
+    run: str
+    status: str
+    intent: str
+    request: str
+    created_at: float
+    updated_at: float
+    used: int
+    limit: int
+    driven_by: str
+
+
+async def overviews(home: Home) -> tuple[Overview, ...]:
+    """Every run with what it has used; one that nobody drives any more is called interrupted."""
+    found: list[Overview] = []
+    summaries = await list_runs(home)
+    if not summaries:
+        return ()
+    async with opened(home) as journal:
+        for each in summaries:
+            state = await journal.load(each.run)
+            held = each.holder if is_driven(each.holder) else ""
+            found.append(
+                Overview(
+                    each.run,
+                    status_now(each.status, held),
+                    state.intent.value if state.intent else "",
+                    each.request,
+                    each.created_at,
+                    each.updated_at,
+                    state.spend.calls,
+                    state.budget.limit,
+                    held,
+                )
+            )
+    return tuple(found)
+
+
+def status_now(status: str, held: str) -> str:
+    """A run that should be moving but that nobody moves was interrupted."""
+    return "interrupted" if status == "running" and not held else status
+
+
+async def holder_of(journal: Journal, run: str) -> str:
+    """Who drives a run, if anybody who may be alive does."""
+    holders = [each.holder for each in await journal.runs() if each.run == run]
+    return holders[0] if holders and is_driven(holders[0]) else ""
+
+
+class Decided(NamedTuple):
+    """One decision of a run, with when it fell."""
+
+    seq: int
+    card: str
+    judged: Judged
+
+
+class Recount(NamedTuple):
+    """What can only be known by going through a run's log from the start."""
+
+    decisions: tuple[Decided, ...]
+    lines: tuple[Line, ...]
+
+
+def recount(events: Iterable[AnyEvent]) -> Recount:
+    """Fold a log, and keep the decisions and the threads it contains."""
+    state = RunState()
+    decisions: list[Decided] = []
+    lines: list[Line] = []
+    for event in events:
+        after = advance(state, event).state
+        for card in after.cards:
+            if card is not state.card(card.id):
+                decisions += [Decided(after.seq, card.id, judged) for judged in card.judged]
+        lines += heard(state, event, after)
+        state = after
+    return Recount(tuple(decisions), tuple(lines))
+
+
+async def describe(home: Home, run: str) -> dict[str, Any]:
+    """A run as programs want to see it."""
+    async with opened(home) as journal:
+        held = await holder_of(journal, run)
+    state, entries = record = await record_of(home, run)
+    facts = find_workspace(run, home.state)
+    told = recount(entry.event for entry in entries)
+    status = status_now(status_of(state), held)
+    steps = next_steps(state, status, in_place=bool(facts and facts.in_place))
+    return {
+        "run": run,
+        "status": status,
+        "request": state.request,
+        "intent": state.intent.value if state.intent else None,
+        "budget": {"used": state.spend.calls, "limit": state.budget.limit},
+        "spend": msgspec.to_builtins(state.spend),
+        "extensions": msgspec.to_builtins(state.budget.extensions),
+        "driver": record.started.shell.get("driver", ""),
+        "branch": state.branch,
+        "workspace": facts.root if facts else "",
+        "started_at": entries[0].event.at,
+        "updated_at": state.at,
+        "driven_by": held,
+        "events": state.seq,
+        "cards": [_card(card, told.decisions) for card in state.cards],
+        "questions": [
+            {"card": each.card.id, **msgspec.to_builtins(each.question)} for each in pending(state)
+        ],
+        "response": msgspec.to_builtins(state.response) if state.response else None,
+        "next": [{"command": step.command, "effect": step.effect} for step in steps],
+    }
+
+
+def _card(card: CardState, decisions: Sequence[Decided]) -> dict[str, Any]:
+    return {
+        "id": card.id,
+        "title": card.title,
+        "status": card.status,
+        "phase": card.phase.name_for_people,
+        "label": card.phase.label,
+        "attempt": card.attempt,
+        "ending": card.ending.value if card.ending else None,
+        "ending_reason": card.ending_reason,
+        "proof": card.proof.label,
+        "commit": card.commit,
+        "checkpoint": msgspec.to_builtins(card.checkpoint) if card.checkpoint else None,
+        "drift": list(card.drift),
+        "evidence": [
+            {"stale": item.tree != card.tree, **msgspec.to_builtins(item)} for item in card.evidence
+        ],
+        "notes": msgspec.to_builtins(card.remarks),
+        "answer": card.answer,
+        "decisions": [
+            {"seq": each.seq, **msgspec.to_builtins(each.judged)}
+            for each in decisions
+            if each.card == card.id
+        ],
+    }
+
+
+def event_lines(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    """The log, one small object per event."""
+    return [
+        {
+            "seq": entry.seq,
+            "at": entry.event.at,
+            "event": name_of(type(entry.event)),
+            "card": getattr(entry.event, "card", ""),
+        }
+        for entry in entries
+    ]
+
+
+async def diff_of(home: Home, run: str) -> str:
+    """What a run has changed so far, without the secrets that are known."""
+    state, _ = await record_of(home, run)
+    if find_workspace(run, home.state) is None:
+        raise NotFound("workspace of run", run, "It never began to work, or it was pruned.")
+    workspace = peek_workspace(run, home.state)
+    diff = workspace.diff(state.base, present_tree(state)).decode("utf-8", "replace")
+    return Redactor(secrets_in(home.environ)).text(diff)
+
+
+def settings_from(text: str, path: str) -> Settings:
+    """The settings of one file alone, as the user's own would be read."""
+    return settle(Sources(user=text, user_path=path)).settings
+
+
+def present_tree(state: RunState) -> str:
+    """The tree a run has come to: its live card's, or what its last card left."""
+    live = [card.tree for card in state.cards if card.is_live]
+    return live[-1] if live else state.tree
+
+
+class Follower:
+    """Reads a run's telemetry from its log: from the start, then as it grows."""
+
+    def __init__(self, home: Home, run: str) -> None:
+        self._home = home
+        self._run = run
+        self.state = RunState()
+
+    async def lines(self) -> AsyncIterator[Telemetry]:
+        """Until the run rests or ends, or nobody drives it any more; no gap, no double."""
+        async with opened(self._home) as journal:
+            await journal.load(self._run)
+            while True:
+                is_moving = bool(await holder_of(journal, self._run))
+                for entry in await journal.events(self._run, self.state.seq):
+                    after = advance(self.state, entry.event).state
+                    for line in telemetry(self.state, entry.event, after):
+                        yield line
+                    self.state = after
+                if self.state.is_at_rest or not is_moving:
+                    return
+                await asyncio.sleep(POLL)

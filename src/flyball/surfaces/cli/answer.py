@@ -1,0 +1,144 @@
+"""`flyball approve`, `deny`, `extend`, `answer`: a person's word, which no model can forge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flyball.surfaces.cli.card import REPO
+from flyball.surfaces.cli.run import JSON
+
+if TYPE_CHECKING:
+    from flyball.app import Word
+
+NO_DRIVE = click.option(
+    "--no-drive", is_flag=True, help="Only record it; `flyball runs resume` goes on later."
+)
+
+
+@click.command()
+@click.argument("run")
+@click.option("--note", default="", metavar="TEXT", help="A word to the driver.")
+@NO_DRIVE
+@REPO
+@JSON
+@click.pass_context
+def approve(
+    ctx: click.Context, run: str, note: str, no_drive: bool, repo: Path, as_json: bool
+) -> None:
+    """Say yes to what a run asks, and go on with it.
+
+    A yes to a spent budget grants the intent's own budget once more.
+    """
+    from flyball.answering import yes
+    from flyball.surfaces.cli.viewing import user
+
+    by = user()
+    _say(ctx, run, lambda state: yes(state, by, note), repo, no_drive=no_drive, as_json=as_json)
+
+
+@click.command()
+@click.argument("run")
+@click.option("--why", default="", metavar="TEXT", help="Why not, for the driver to know.")
+@NO_DRIVE
+@REPO
+@JSON
+@click.pass_context
+def deny(ctx: click.Context, run: str, why: str, no_drive: bool, repo: Path, as_json: bool) -> None:
+    """Say no to what a run asks, and go on with it."""
+    from flyball.answering import no
+    from flyball.surfaces.cli.viewing import user
+
+    by = user()
+    _say(ctx, run, lambda state: no(state, by, why), repo, no_drive=no_drive, as_json=as_json)
+
+
+@click.command()
+@click.argument("run")
+@click.argument("text", nargs=-1, required=True, metavar="TEXT…")
+@NO_DRIVE
+@REPO
+@JSON
+@click.pass_context
+def answer(
+    ctx: click.Context,
+    run: str,
+    text: tuple[str, ...],
+    no_drive: bool,
+    repo: Path,
+    as_json: bool,
+) -> None:
+    """Answer a run in words, and go on with it.
+
+    Words let a resting run go on. They are never a permission: to a question about a call, a
+    checkpoint or the tests they are a no with guidance. A bare yes or no is what it says.
+    """
+    from flyball.answering import words
+    from flyball.surfaces.cli.viewing import user
+
+    by, said = user(), " ".join(text)
+    _say(ctx, run, lambda state: words(state, by, said), repo, no_drive=no_drive, as_json=as_json)
+
+
+@click.command()
+@click.argument("run")
+@click.argument("calls", type=click.IntRange(1), metavar="N")
+@click.option("--why", required=True, metavar="TEXT", help="Why, for the record.")
+@NO_DRIVE
+@REPO
+@JSON
+@click.pass_context
+def extend(
+    ctx: click.Context,
+    run: str,
+    calls: int,
+    why: str,
+    no_drive: bool,
+    repo: Path,
+    as_json: bool,
+) -> None:
+    """Add calls to a run's budget, and go on with it if it waited for that."""
+    from flyball.answering import more
+    from flyball.errors import UsageError
+    from flyball.surfaces.cli.viewing import user
+
+    if not why.strip():
+        raise UsageError("--why is empty.", "An extension is recorded with its reason.")
+    by = user()
+    _say(
+        ctx,
+        run,
+        lambda state: more(state, by, calls, why),
+        repo,
+        no_drive=no_drive,
+        as_json=as_json,
+        extends=True,
+    )
+
+
+def _say(
+    ctx: click.Context,
+    run: str,
+    word: Word,
+    repo: Path,
+    *,
+    no_drive: bool,
+    as_json: bool,
+    extends: bool = False,
+) -> None:
+    import asyncio
+
+    from flyball.runs import find_run
+    from flyball.surfaces.cli.driving import drive
+    from flyball.surfaces.cli.viewing import home_at, user
+
+    home = home_at(repo)
+    name = asyncio.run(find_run(home, run))
+    code = drive(
+        home,
+        lambda it: (it.extend if extends else it.say)(name, word, user(), drive=not no_drive),
+        as_json=as_json,
+    )
+    ctx.exit(0 if no_drive else code)

@@ -1,0 +1,94 @@
+"""Driving a run from a terminal: its view, Ctrl-C, what to type next, and the exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+
+from flyball.answering import NextStep, next_steps, pending
+from flyball.app import Governed, Rest, Watcher
+from flyball.engine.feed import approval
+from flyball.home import Home
+from flyball.surfaces.cli import exits
+from flyball.surfaces.cli.clipboard import terminal_hand
+from flyball.surfaces.cli.story import Said
+from flyball.surfaces.cli.viewing import make_view, tell_steps, user, with_repo
+
+Deed = Callable[[Governed], Awaitable[Rest]]
+
+
+def drive(home: Home, deed: Deed, *, as_json: bool) -> int:
+    """Do something with a run, show it, and say how it ended."""
+    return asyncio.run(_Driving(home, deed, as_json=as_json).go())
+
+
+class _Driving:
+    def __init__(self, home: Home, deed: Deed, *, as_json: bool) -> None:
+        self._home = home
+        self._deed = deed
+        self._as_json = as_json
+        self._view = make_view(as_json=as_json)
+        self._run = ""
+        self._asked = ""
+        self._interrupts = 0
+
+    async def go(self) -> int:
+        view = self._view
+        watcher = Watcher(self._telemetry, view.text, view.output)
+        governed = Governed(self._home, watcher, terminal_hand(view.say))
+        with view:
+            rest = await self._listening(governed)
+        if rest is None:
+            view.say(Said("warn", "Stopped at once; nothing is lost.", "!"))
+            if self._run:
+                steps = (NextStep(f"flyball runs resume {self._run}", "go on with it"),)
+                tell_steps(view, steps, self._home.repo)
+            return exits.INTERRUPTED
+        self._tell_end(rest)
+        was_paused = self._interrupts and rest.status in ("paused", "running")
+        return exits.INTERRUPTED if was_paused else exits.BY_STATUS[rest.status]
+
+    async def _listening(self, governed: Governed) -> Rest | None:
+        """Perform the deed; the first Ctrl-C pauses it, the second stops it."""
+        task = asyncio.ensure_future(self._deed(governed))
+        loop = asyncio.get_running_loop()
+
+        def interrupt() -> None:
+            self._interrupts += 1
+            if self._interrupts > 1:
+                task.cancel()
+                return
+            governed.pause(user())
+            words = "Pausing when the present call is over. Ctrl-C again stops at once."
+            self._view.say(Said("warn", words, "!"))
+
+        loop.add_signal_handler(signal.SIGINT, interrupt)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self._interrupts < 2:
+                raise
+            return None
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+
+    def _telemetry(self, line: dict[str, object]) -> None:
+        if line["type"] == "run":
+            self._run = str(line["run"])
+        self._asked = str(line["question"]) if line["type"] == "approval" else ""
+        self._view.telemetry(line)
+
+    def _tell_end(self, rest: Rest) -> None:
+        state, view = rest.state, self._view
+        waiting = pending(state)
+        if waiting and waiting[0].question.id != self._asked:
+            view.telemetry(approval(waiting[0].card, waiting[0].question) | {"seq": state.seq})
+        if rest.diff.strip():
+            see = with_repo(f"flyball runs show {state.run} --diff", self._home.repo)
+            view.diff(rest.diff, see)
+        used = f"{state.spend.calls} of {state.budget.limit} calls used"
+        blocked = f", {state.spend.blocked} blocked" if state.spend.blocked else ""
+        view.say(Said("dim", used + blocked))
+        steps = next_steps(state, rest.status, in_place=rest.in_place)
+        tell_steps(view, steps, self._home.repo)

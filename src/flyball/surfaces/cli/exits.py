@@ -1,0 +1,19 @@
+"""The one table from how a run stands to the exit code of the command that drove it."""
+
+from __future__ import annotations
+
+SUCCEEDED = 0
+FAILED = 1
+WAITS = 3
+UNVERIFIED = 4
+INTERRUPTED = 130
+
+BY_STATUS = {
+    "success": SUCCEEDED,
+    "failed": FAILED,
+    "cancelled": FAILED,
+    "interrupted": FAILED,
+    "paused": WAITS,
+    "unverified": UNVERIFIED,
+    "running": INTERRUPTED,
+}

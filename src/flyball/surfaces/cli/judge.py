@@ -1,0 +1,91 @@
+"""`flyball judge`: a recorded run under another policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flyball.surfaces.cli.card import JSON, REPO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flyball.core.event import AnyEvent
+    from flyball.core.rejudging import Rejudged, Rejudgement
+    from flyball.home import Home
+
+
+@click.command()
+@click.argument("run", metavar="RUN|FILE")
+@click.option(
+    "--policy",
+    metavar="FILE.toml",
+    type=click.Path(path_type=Path),
+    help="Settings to judge by; the present ones unless given.",
+)
+@REPO
+@JSON
+def judge(run: str, policy: Path | None, repo: Path, as_json: bool) -> None:
+    """Re-judge a recorded run under another policy: what would have been blocked or allowed?
+
+    Every call is judged where it stood in the recorded run, as if nothing before it had changed.
+    """
+    import msgspec
+
+    from flyball.runs import settings_from
+    from flyball.surfaces.cli.show import read_file
+    from flyball.surfaces.cli.viewing import home_at
+
+    home = home_at(repo)
+    events = _events(home, run)
+    settings = home.effective.settings
+    if policy is not None:
+        settings = settings_from(read_file(policy).decode("utf-8", "replace"), str(policy))
+    from flyball.core.rejudging import rejudge
+
+    found = rejudge(events, settings.policy)
+    if as_json:
+        for call in found.calls:
+            line = {**msgspec.to_builtins(call), "differs": call.differs}
+            click.echo(msgspec.json.encode({"type": "call", **line}))
+        for question in found.questions:
+            click.echo(msgspec.json.encode({"type": "question", **msgspec.to_builtins(question)}))
+    else:
+        _print(found)
+
+
+def _events(home: Home, run: str) -> Sequence[AnyEvent]:
+    import asyncio
+
+    from flyball.archive import read_export
+    from flyball.runs import find_run, record_of
+    from flyball.surfaces.cli.show import read_file
+
+    if Path(run).is_file():
+        return read_export(read_file(Path(run)))
+    name = asyncio.run(find_run(home, run))
+    return [entry.event for entry in asyncio.run(record_of(home, name)).entries]
+
+
+VERBS = {"allow": "allowed", "ask": "asked about", "deny": "blocked"}
+
+
+def _print(found: Rejudgement) -> None:
+    for call in found.calls:
+        click.echo(_line(call))
+        if call.differs and call.now.reason:
+            click.echo(f"      {call.now.reason}")
+    for question in found.questions:
+        click.echo(f"! {question.seq:>5}  a person would have been asked: {question.text}")
+    changed, count = len(found.differences), len(found.calls)
+    click.echo(f"{changed} of {count} calls would have been answered differently.")
+
+
+def _line(call: Rejudged) -> str:
+    was, now = VERBS[call.was.answer], VERBS[call.now.answer]
+    mark = "!" if call.differs else " "
+    code = f" ({call.now.code})" if call.now.code else ""
+    change = f"{was} → would be {now}{code}" if call.differs else f"{was}{code}"
+    return f"{mark} {call.seq:>5}  {call.was.tool:<12} {change}"

@@ -1,0 +1,139 @@
+"""A run in a terminal: what is certain scrolls by, what is going on now stays at the bottom."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from flyball.engine.feed import Telemetry
+from flyball.surfaces.cli.story import Said, Story, printable
+
+STYLES = {
+    "head": "bold",
+    "dim": "dim",
+    "good": "green",
+    "bad": "red",
+    "warn": "yellow",
+    "ask": "bold magenta",
+    "plan": "cyan",
+    "text": "",
+}
+DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan", "d": "bold"}
+BAR = 20
+TAIL = 4
+"""How many lines of what is being said or printed are shown."""
+LONGEST_DIFF = 120
+
+
+class LiveView:
+    """The phase, the budget, the call under way and the words as they come."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._story = Story()
+        self._phase = "starting"
+        self._used = 0
+        self._limit = 0
+        self._iteration = ""
+        self._tokens = 0
+        self._money = 0.0
+        self._calls: dict[str, str] = {}
+        self._tail = ""
+        self._spinner = Spinner("dots")
+        self._live = Live(
+            console=console, get_renderable=self._now, refresh_per_second=8, transient=True
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+
+    def telemetry(self, line: Telemetry) -> None:
+        self._note(line)
+        for said in self._story.tell(line):
+            self.say(said)
+
+    def text(self, delta: str) -> None:
+        self._tail = (self._tail + printable(delta))[-4_000:]
+
+    def output(self, chunk: str) -> None:
+        self.text(chunk)
+
+    def say(self, said: Said) -> None:
+        self._console.print(Text(said.plain, STYLES[said.tone]), soft_wrap=True)
+
+    def diff(self, diff: str, see: str) -> None:
+        self._console.print()
+        lines = printable(diff).rstrip("\n").split("\n")
+        for line in lines[:LONGEST_DIFF]:
+            self._console.print(Text(line, DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
+        left = len(lines) - LONGEST_DIFF
+        if left > 0:
+            self._console.print(Text(f"… {left} more lines: {see}", "dim"))
+        self._console.print()
+
+    def _note(self, line: Telemetry) -> None:
+        """Keep the bottom lines up to date."""
+        match line["type"]:
+            case "phase":
+                self._phase = f"{line['phase']} · {line['label']}"
+            case "budget":
+                self._used, self._limit = line["used"], line["limit"]
+            case "iteration":
+                self._iteration = f"iteration {line['iteration']}/{line['limit']}"
+            case "usage":
+                self._tokens += line["input_tokens"] + line["output_tokens"]
+                self._money += line["money"]
+            case "call" if line["state"] == "started":
+                self._calls[line["call"]] = f"{line['tool']} {line['about']}".strip()
+            case "call":
+                self._calls.pop(line["call"], None)
+                self._tail = ""
+            case "text":
+                self._tail = ""
+            case _:
+                pass
+
+    def _now(self) -> RenderableType:
+        line = Table.grid(padding=(0, 2))
+        line.add_row(self._spinner, Text(self._phase, "bold"), self._bar(), Text(self._meters()))
+        parts: list[RenderableType] = [line]
+        current = next(reversed(self._calls.values()), "")
+        if current:
+            parts.append(
+                Text(f"  {printable(current)} …", "dim", no_wrap=True, overflow="ellipsis")
+            )
+        if self._tail.strip():
+            tail = self._tail.rstrip().split("\n")[-TAIL:]
+            parts += [Text(f"  {each}", "dim", no_wrap=True, overflow="ellipsis") for each in tail]
+        return Group(*parts)
+
+    def _bar(self) -> Text:
+        share = self._used / self._limit if self._limit else 0.0
+        full = min(BAR, round(share * BAR))
+        colour = "green" if share < 0.7 else "yellow" if share < 0.9 else "red"
+        bar = Text("█" * full, colour)
+        bar.append("░" * (BAR - full), "dim")
+        return bar.append(f" {self._used}/{self._limit} calls")
+
+    def _meters(self) -> str:
+        parts = [self._iteration]
+        if self._tokens:
+            parts.append(f"{self._tokens:,} tokens")
+        if self._money:
+            parts.append(f"${self._money:.2f}")
+        return "  ".join(filter(None, parts))

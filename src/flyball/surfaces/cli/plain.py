@@ -1,0 +1,95 @@
+"""A run for readers that are no terminal: lines of text, or lines of JSON."""
+
+from __future__ import annotations
+
+import json
+from types import TracebackType
+from typing import Protocol, Self
+
+import click
+
+from flyball.engine.feed import Telemetry
+from flyball.surfaces.cli.story import Said, Story
+
+
+class View(Protocol):
+    """Whoever shows a run while it goes on."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def telemetry(self, line: Telemetry) -> None:
+        """Something happened."""
+        ...
+
+    def text(self, delta: str) -> None:
+        """The driver says something just now."""
+        ...
+
+    def output(self, chunk: str) -> None:
+        """A command prints something just now."""
+        ...
+
+    def say(self, said: Said) -> None:
+        """A line of our own."""
+        ...
+
+    def diff(self, diff: str, see: str) -> None:
+        """The change in the end; `see` says how to look at all of a long one."""
+        ...
+
+
+class PlainView:
+    """Every line once, when it is certain."""
+
+    def __init__(self) -> None:
+        self._story = Story()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Nothing to put away."""
+
+    def telemetry(self, line: Telemetry) -> None:
+        for said in self._story.tell(line):
+            self.say(said)
+
+    def text(self, delta: str) -> None:
+        """Told as a whole when the reply is over."""
+
+    def output(self, chunk: str) -> None:
+        """Told as a whole when the command is over."""
+
+    def say(self, said: Said) -> None:
+        click.echo(said.plain)
+
+    def diff(self, diff: str, see: str) -> None:  # noqa: ARG002
+        click.echo(f"\n{diff.rstrip()}\n")
+
+
+class JsonView(PlainView):
+    """Telemetry as it is, one object per line."""
+
+    def telemetry(self, line: Telemetry) -> None:
+        click.echo(json.dumps(line, ensure_ascii=False))
+
+    def text(self, delta: str) -> None:
+        click.echo(json.dumps({"type": "text", "delta": delta}, ensure_ascii=False))
+
+    def say(self, said: Said) -> None:
+        """Programs are told nothing but telemetry."""
+
+    def diff(self, diff: str, see: str) -> None:
+        """Programs have the patches, and `runs show --diff`."""

@@ -1,0 +1,114 @@
+"""`flyball run`: a request goes in, a governed run happens, a branch with proof comes out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from flyball.surfaces.cli.card import REPO
+
+INTENTS = (
+    "conversational",
+    "status_check",
+    "diagnose",
+    "small_fix",
+    "feature_build",
+    "autonomous",
+)
+
+DRIVER = click.option(
+    "--driver",
+    default="",
+    metavar="SPEC",
+    help="Who thinks: scripted:FILE, relay:DIR, relay:clipboard or model:PROVIDER:MODEL.",
+)
+MODEL = click.option("--model", default="", metavar="M", help="The model, as provider:model.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print telemetry, one object per line.")
+
+
+@click.command("run")
+@click.argument("request", nargs=-1, required=True, metavar="REQUEST…")
+@REPO
+@DRIVER
+@MODEL
+@click.option("--intent", type=click.Choice(INTENTS), help="What the request asks for.")
+@click.option("--budget", type=click.IntRange(0), metavar="N", help="How many calls it may make.")
+@click.option(
+    "--image",
+    "images",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A picture that belongs to the request; may be repeated.",
+)
+@click.option("--history", metavar="FILE", help="The conversation so far, as JSON; - for stdin.")
+@click.option("--approve", is_flag=True, help="Let a person accept each checkpoint.")
+@click.option("--yes", is_flag=True, help="Say yes to what would be asked; never to weaker tests.")
+@click.option("--preview", is_flag=True, help="Show every edit and wait for a person to apply it.")
+@click.option("--in-place", is_flag=True, help="Work in your checkout, not in a worktree.")
+@click.option("--max-iterations", type=click.IntRange(1), metavar="N", help="Plans per run.")
+@JSON
+@click.pass_context
+def run(
+    ctx: click.Context,
+    request: tuple[str, ...],
+    repo: Path,
+    driver: str,
+    model: str,
+    intent: str | None,
+    budget: int | None,
+    images: tuple[Path, ...],
+    history: str | None,
+    as_json: bool,
+    **wishes: Any,
+) -> None:
+    """Make a request and govern whoever works on it. REQUEST may be - to read stdin.
+
+    Exit code: 0 succeeded, 1 failed, 2 wrong usage, 3 waits for a person, 4 ended unverified,
+    130 interrupted.
+    """
+    from flyball.app import Wish, load_images
+    from flyball.core.intent import Intent
+    from flyball.surfaces.cli.driving import drive
+    from flyball.surfaces.cli.intent import history_from
+    from flyball.surfaces.cli.viewing import home_at
+
+    flags: dict[str, object] = {}
+    if wishes["approve"]:
+        flags["policy_approve_checkpoint"] = True
+    if wishes["max_iterations"]:
+        flags["policy_max_iterations"] = wishes["max_iterations"]
+    wish = Wish(
+        request=_words(request),
+        intent=Intent(intent) if intent else None,
+        budget=budget,
+        images=load_images(images),
+        history=history_from(history) if history else (),
+        driver=driver_of(driver, model),
+        in_place=wishes["in_place"],
+        assume_yes=wishes["yes"],
+        preview=wishes["preview"],
+    )
+    home = home_at(repo, flags)
+    ctx.exit(drive(home, lambda governed: governed.start(wish), as_json=as_json))
+
+
+def driver_of(driver: str, model: str) -> str:
+    """The driver that the two options mean together."""
+    from flyball.errors import UsageError
+
+    if driver and model and driver not in ("model", f"model:{model}"):
+        raise UsageError(f"--driver {driver} and --model {model} exclude each other.", "Give one.")
+    return f"model:{model}" if model else driver
+
+
+def _words(request: tuple[str, ...]) -> str:
+    from flyball.errors import UsageError
+
+    text = sys.stdin.read() if request == ("-",) else " ".join(request)
+    if not text.strip():
+        raise UsageError("The request is empty.", 'Say what you want: flyball run "fix the typo".')
+    return text.strip()

@@ -1,0 +1,187 @@
+"""`flyball runs`: the runs of a project, and what can be done with them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from flyball.surfaces.cli.card import JSON, REPO
+from flyball.surfaces.cli.run import DRIVER, MODEL
+from flyball.surfaces.cli.run import JSON as TELEMETRY
+
+ELSEWHERE = {
+    "merge": "Bring a run's cards into your branch and checkout.",
+    "replay": "Do a run's cards over in another directory.",
+    "prune": "Forget old snapshots; delete a run.",
+}
+"""Commands about the tree that a run left; their module is loaded only to run them."""
+
+
+class RunsGroup(click.Group):
+    """The commands here, and those of `runs_tree` when one of them is wanted."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *ELSEWHERE]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in ELSEWHERE:
+            return super().get_command(ctx, cmd_name)
+        from flyball.surfaces.cli import runs_tree
+
+        return getattr(runs_tree, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        rows = [(name, command.get_short_help_str()) for name, command in self.commands.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl([*rows, *ELSEWHERE.items()])
+
+
+@click.group("runs", cls=RunsGroup)
+def runs() -> None:
+    """List, show, follow, resume, cancel, export, merge runs.
+
+    RUN is a run's name, the beginning or end of it, or `last`.
+    """
+
+
+@runs.command("list")
+@REPO
+@JSON
+def list_(repo: Path, as_json: bool) -> None:
+    """The runs of this project, the newest first."""
+    import asyncio
+
+    from flyball.runs import overviews
+    from flyball.surfaces.cli.show import print_list
+    from flyball.surfaces.cli.viewing import home_at
+
+    found = asyncio.run(overviews(home_at(repo)))
+    print_list(found, as_json=as_json)
+
+
+@runs.command()
+@click.argument("run")
+@click.option("--messages", is_flag=True, help="What the drivers said and heard.")
+@click.option("--events", is_flag=True, help="The log, event by event.")
+@click.option("--diff", is_flag=True, help="The whole change.")
+@REPO
+@JSON
+def show(run: str, messages: bool, events: bool, diff: bool, repo: Path, as_json: bool) -> None:
+    """A run's cards, evidence, decisions and questions, and what to type next."""
+    import asyncio
+
+    from flyball.surfaces.cli.show import show_run
+    from flyball.surfaces.cli.viewing import home_at
+
+    asked = {"messages": messages, "events": events, "diff": diff}
+    asyncio.run(show_run(home_at(repo), run, asked, as_json=as_json))
+
+
+@runs.command()
+@click.argument("run")
+@REPO
+@TELEMETRY
+@click.pass_context
+def follow(ctx: click.Context, run: str, repo: Path, as_json: bool) -> None:
+    """Tell a run from its start, and go on until it rests or ends."""
+    import asyncio
+
+    from flyball.surfaces.cli.show import follow_run
+    from flyball.surfaces.cli.viewing import home_at
+
+    ctx.exit(asyncio.run(follow_run(home_at(repo), run, as_json=as_json)))
+
+
+@runs.command()
+@click.argument("run")
+@REPO
+@DRIVER
+@MODEL
+@TELEMETRY
+@click.pass_context
+def resume(
+    ctx: click.Context, run: str, repo: Path, driver: str, model: str, as_json: bool
+) -> None:
+    """Go on with a run that was paused, or whose process died."""
+    import asyncio
+
+    from flyball.runs import find_run
+    from flyball.surfaces.cli.driving import drive
+    from flyball.surfaces.cli.run import driver_of
+    from flyball.surfaces.cli.viewing import home_at, user
+
+    home = home_at(repo)
+    name = asyncio.run(find_run(home, run))
+    spec = driver_of(driver, model)
+    ctx.exit(drive(home, lambda it: it.resume(name, user(), spec), as_json=as_json))
+
+
+@runs.command()
+@click.argument("run")
+@click.option("--why", default="", metavar="TEXT", help="Why, for the record.")
+@REPO
+@TELEMETRY
+def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
+    """End a run; what it has done stays on its branch."""
+    import asyncio
+
+    from flyball.app import Governed, Watcher
+    from flyball.runs import find_run
+    from flyball.surfaces.cli.viewing import home_at, make_view, user
+
+    home = home_at(repo)
+    name = asyncio.run(find_run(home, run))
+    view = make_view(as_json=as_json)
+    governed = Governed(home, Watcher(view.telemetry, view.text, view.output))
+    with view:
+        rest = asyncio.run(governed.cancel(name, user(), why))
+    if not rest.state.has_ended and not as_json:
+        click.echo(f"Run {name} ends as soon as its present call is over.")
+
+
+@runs.command()
+@click.argument("run")
+@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Where to.")
+@REPO
+def export(run: str, output: Path | None, repo: Path) -> None:
+    """Write a run's whole log as JSON lines."""
+    import asyncio
+
+    from flyball.archive import export_lines
+    from flyball.errors import UsageError
+    from flyball.runs import find_run, record_of
+    from flyball.surfaces.cli.viewing import home_at
+
+    home = home_at(repo)
+    name = asyncio.run(find_run(home, run))
+    record = asyncio.run(record_of(home, name))
+    data = b"".join(line + b"\n" for line in export_lines(name, record.entries))
+    if output is None:
+        sys.stdout.buffer.write(data)
+        return
+    try:
+        output.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written: {error.strerror}.") from None
+
+
+@runs.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@REPO
+@JSON
+def import_(file: Path, repo: Path, as_json: bool) -> None:
+    """Read an exported run into this project, to show, judge or compare it."""
+    import asyncio
+    import json
+
+    from flyball.archive import import_run
+    from flyball.surfaces.cli.show import read_file
+    from flyball.surfaces.cli.viewing import home_at
+
+    state = asyncio.run(import_run(home_at(repo), read_file(file)))
+    if as_json:
+        click.echo(json.dumps({"run": state.run, "events": state.seq}))
+    else:
+        click.echo(f"Imported run {state.run}: {state.seq} events.")

@@ -1,0 +1,191 @@
+"""Runs on paper: the list, one run with its cards, and a run told from its log."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from flyball.answering import NextStep
+from flyball.errors import NotFound, UsageError
+from flyball.home import Home
+from flyball.runs import (
+    Follower,
+    Overview,
+    Record,
+    describe,
+    diff_of,
+    event_lines,
+    find_run,
+    record_of,
+    recount,
+)
+from flyball.surfaces.cli import exits
+from flyball.surfaces.cli.plain import View
+from flyball.surfaces.cli.story import Said, call_words, evidence_words
+from flyball.surfaces.cli.viewing import make_view, tell_steps
+
+REQUEST_WIDTH = 60
+MESSAGE_LINES = 40
+
+
+def read_file(path: Path) -> bytes:
+    """A file that the command line names."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise NotFound("file", str(path), "Name a file that is there.") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def print_list(found: Sequence[Overview], *, as_json: bool) -> None:
+    """The table of runs, or one object per run."""
+    if as_json:
+        for each in found:
+            click.echo(json.dumps(each._asdict(), ensure_ascii=False))
+        return
+    if not found:
+        click.echo("This project has no runs yet.")
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("run", "status", "intent", "request", "age", "calls", box=None, pad_edge=False)
+    now = time.time()
+    for each in found:
+        request = " ".join(each.request.split())
+        short = request if len(request) <= REQUEST_WIDTH else f"{request[: REQUEST_WIDTH - 1]}…"
+        used = f"{each.used}/{each.limit}"
+        row = (each.run, each.status, each.intent, short, age(now - each.created_at), used)
+        table.add_row(*(Text(cell, no_wrap=True) for cell in row))
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=200)
+    console.print(table)
+
+
+def age(seconds: float) -> str:
+    """A length of time in its largest unit."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{max(0, int(seconds))} s"
+
+
+async def show_run(home: Home, name: str, asked: Mapping[str, bool], *, as_json: bool) -> None:
+    """One run, with as much of its log as was asked for."""
+    run = await find_run(home, name)
+    told = await describe(home, run)
+    record = await record_of(home, run)
+    if asked["messages"]:
+        told["messages"] = _messages(record)
+    if asked["events"]:
+        told["log"] = event_lines(record.entries)
+    if asked["diff"]:
+        told["diff"] = await diff_of(home, run)
+    if as_json:
+        click.echo(json.dumps(told, ensure_ascii=False))
+        return
+    view = make_view(as_json=False)
+    for said in run_words(told):
+        view.say(said)
+    for line in told.get("messages", ()):
+        view.say(_message(line))
+    for line in told.get("log", ()):
+        view.say(Said("dim", f"{line['seq']:>5}  {line['event']}  {line['card']}".rstrip()))
+    if diff := told.get("diff", ""):
+        click.echo(diff.rstrip())
+    steps = tuple(NextStep(**step) for step in told["next"])
+    tell_steps(view, steps, home.repo)
+
+
+def run_words(told: Mapping[str, Any]) -> Iterable[Said]:
+    """A run and its cards, line by line."""
+    budget = told["budget"]
+    yield Said("head", f"run {told['run']}: {told['request']}")
+    held = f", driven by {told['driven_by']}" if told["driven_by"] else ""
+    used = f"{budget['used']}/{budget['limit']} calls"
+    yield Said("dim", f"{told['status']}, {told['intent'] or 'not read yet'}, {used}{held}")
+    for each in told["extensions"]:
+        yield Said("dim", f"{each['by']} added {each['calls']} calls: {each['why']}", "+")
+    if told["branch"]:
+        yield Said("dim", f"branch {told['branch']}, worktree {told['workspace']}")
+    for card in told["cards"]:
+        yield from card_words(card)
+    for question in told["questions"]:
+        yield Said("ask", f"{question['text']}{call_words(question.get('call'))}", "?")
+    if told["response"]:
+        tone = "good" if told["status"] == "success" else "warn"
+        yield Said(tone, f"{told['status']}: {told['response']['message']}", "■")
+
+
+def card_words(card: Mapping[str, Any]) -> Iterable[Said]:
+    """One card: where it stands, what it promised, what was seen and decided."""
+    yield Said("head", f"card {card['id']} [{card['status']}] {card['title']}", "▸")
+    ending = f", {card['ending']}" if card["ending"] else ""
+    commit = f", commit {card['commit'][:12]}" if card["commit"] else ""
+    yield Said("dim", f"{card['phase']}: {card['label']}{ending}; {card['proof']}{commit}")
+    if card["ending_reason"]:
+        yield Said("warn", card["ending_reason"], "!")
+    if point := card["checkpoint"]:
+        yield Said("plan", f"{point['goal']}\nwill: {point['proposed_action']}", "◆")
+    for path in card["drift"]:
+        yield Said("warn", f"changed beyond the checkpoint: {path}", "!")
+    for item in card["evidence"]:
+        if words := evidence_words(item["type"], item):
+            stale = " (of an earlier tree)" if item["stale"] else ""
+            yield words._replace(text=words.text + stale)
+    for note in card["notes"]:
+        words = "; ".join(
+            filter(None, (note.get("text"), note.get("risk") and f"risk {note['risk']}"))
+        )
+        if words:
+            yield Said("dim", f"({note['role']}) {words}")
+    for each in card["decisions"]:
+        if each["answer"] != "allow":
+            verb = "refused" if each["answer"] == "deny" else "asked about"
+            yield Said("bad", f"{verb} {each['tool']}: {each['reason']}", "✗")
+    allowed = sum(each["answer"] == "allow" for each in card["decisions"])
+    yield Said("dim", f"{allowed} calls allowed, {len(card['decisions']) - allowed} not")
+    if card["answer"]:
+        yield Said("text", card["answer"])
+
+
+def _messages(record: Record) -> list[dict[str, Any]]:
+    import msgspec
+
+    lines = recount(entry.event for entry in record.entries).lines
+    return [msgspec.to_builtins(line) for line in lines]
+
+
+def _message(line: Mapping[str, Any]) -> Said:
+    who = line["role"] if line["speaker"] == "driver" else line["speaker"]
+    calls = "".join(
+        f"\n→ {call['tool']} {json.dumps(call['args'])}" for call in line.get("calls", ())
+    )
+    text = line.get("text", "").split("\n")
+    if len(text) > MESSAGE_LINES:
+        text = [*text[:MESSAGE_LINES], f"… {len(text) - MESSAGE_LINES} more lines (--json has all)"]
+    tone = {"driver": "text", "governor": "warn"}.get(line["speaker"], "dim")
+    return Said(tone, f"{who}: " + "\n".join(text) + calls)
+
+
+async def follow_run(home: Home, name: str, *, as_json: bool) -> int:
+    """Tell a run from its log until it rests or ends."""
+    run = await find_run(home, name)
+    view: View = make_view(as_json=as_json)
+    follower = Follower(home, run)
+    with view:
+        async for line in follower.lines():
+            view.telemetry(line)
+    told = await describe(home, run)
+    if told["status"] == "interrupted":
+        view.say(Said("warn", "Nobody drives this run any more.", "!"))
+    tell_steps(view, tuple(NextStep(**step) for step in told["next"]), home.repo)
+    return exits.BY_STATUS[told["status"]]

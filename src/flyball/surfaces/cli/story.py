@@ -1,0 +1,286 @@
+"""Telemetry as lines for people: what happened, in words, without saying how it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from flyball.engine.feed import Telemetry
+
+QUIET_CALLS = frozenset({"checkpoint", "note", "appeal", "test", "check", "edit_diff"})
+"""Calls whose outcome is told by a line of its own."""
+
+ENDED = frozenset({"succeeded", "failed", "cancelled", "paused"})
+"""Phases that other lines tell of."""
+
+NO_SANDBOX = "No sandbox works on this machine: commands are not confined."
+
+
+class Said(NamedTuple):
+    """One line: its tone, a mark to begin with, and the words."""
+
+    tone: str
+    text: str
+    mark: str = ""
+
+    @property
+    def plain(self) -> str:
+        """The line without any colour."""
+        indent = "" if self.tone == "head" else "  "
+        mark = f"{self.mark} " if self.mark else ""
+        room = indent + " " * len(mark)
+        first, *rest = self.text.split("\n")
+        return "\n".join([f"{indent}{mark}{first}", *(f"{room}{line}" for line in rest)])
+
+
+def printable(text: str) -> str:
+    """A text that can do nothing to a terminal but be read."""
+    return "".join(ch for ch in text if ch in "\n\t" or ch.isprintable())
+
+
+class Story:
+    """Tells one run; remembers what each call was about."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, str] = {}
+        self._request = ""
+        self._spoken = ""
+
+    def tell(self, line: Telemetry) -> Iterator[Said]:
+        """The lines that one piece of telemetry is worth, cleaned for a terminal."""
+        teller = TELLERS.get(line["type"])
+        if teller is not None:
+            for said in teller(self, line):
+                yield said._replace(text=printable(said.text).strip("\n"))
+
+    def run(self, line: Telemetry) -> Iterator[Said]:
+        self._request = line["request"]
+        yield Said("head", f"run {line['run']}: {line['request']}")
+
+    def intent(self, line: Telemetry) -> Iterator[Said]:
+        sure = f"{line['confidence']:.0%} sure"
+        yield Said("dim", f"read as {line['intent']}, {line['budget']} calls ({sure})")
+
+    def workspace(self, line: Telemetry) -> Iterator[Said]:
+        where = f"on branch {line['branch']}" if line["branch"] else "in place, without git"
+        runners = ", ".join(line["runners"]) or "nothing to test with"
+        yield Said("dim", f"{where}; {runners}; sandbox {line['sandbox']}")
+        if line["sandbox"] == "none":
+            yield Said("warn", NO_SANDBOX, "!")
+
+    def card(self, line: Telemetry) -> Iterator[Said]:
+        if line["status"] == "doing" and "ending" not in line and line["title"] != self._request:
+            yield Said("dim", f"card {line['card']}: {line['title']}")
+        if line.get("commit"):
+            yield Said("good", f"committed {line['commit'][:12]} ({line['proof']})", "✓")
+
+    def phase(self, line: Telemetry) -> Iterator[Said]:
+        if line["phase"] not in ENDED:
+            yield Said("head", f"{line['phase']}: {line['label']}", "▸")
+
+    def text(self, line: Telemetry) -> Iterator[Said]:
+        self._spoken = line["text"]
+        who = "" if line["role"] == "executor" else f"({line['role']}) "
+        yield Said("text", f"{who}{line['text']}")
+
+    def note(self, line: Telemetry) -> Iterator[Said]:
+        if line["text"]:
+            yield Said("text", f"({line['role']}) {line['text']}")
+        if line["risk"]:
+            yield Said("dim", f"risk: {line['risk']}")
+        if line["assumptions"]:
+            yield Said("dim", f"assumes: {'; '.join(line['assumptions'])}")
+
+    def decision(self, line: Telemetry) -> Iterator[Said]:
+        if line["decision"] == "deny":
+            yield Said("bad", f"refused {line['tool']}: {line['reason']}", "✗")
+
+    def call(self, line: Telemetry) -> Iterator[Said]:
+        if line["state"] == "started":
+            self._calls[line["call"]] = f"{line['tool']} {line['about']}".strip()
+            return
+        what = self._calls.pop(line["call"], "")
+        tool = what.partition(" ")[0]
+        if not line["ok"] and tool not in ("test", "check"):
+            yield Said("bad", f"{what}: {line['summary']}", "✗")
+        elif tool not in QUIET_CALLS:
+            yield Said("dim", f"{what}: {line['summary']}", "·")
+
+    def patch(self, line: Telemetry) -> Iterator[Said]:
+        for change in line["patch"].get("changes", ()):
+            if line["event"] == "PATCH_DIFF_REFUSED":
+                continue
+            lines = change["diff"].split("\n")
+            added = sum(1 for each in lines if each[:1] == "+" and each[:3] != "+++")
+            removed = sum(1 for each in lines if each[:1] == "-" and each[:3] != "---")
+            verb = "would edit" if line["event"] == "PATCH_DIFF_PREVIEW" else "edited"
+            yield Said("good", f"{verb} {change['path']} (+{added} −{removed})", "±")
+
+    def checkpoint(self, line: Telemetry) -> Iterator[Said]:
+        words = (
+            f"checkpoint: {line['goal']}",
+            f"found: {line['findings']}",
+            f"will: {line['proposed_action']}",
+            f"files: {', '.join(line['files'])}",
+            f"verify with: {', '.join(line['verify_with'])}",
+        )
+        yield Said("plan", "\n".join(words), "◆")
+
+    def evidence(self, line: Telemetry) -> Iterator[Said]:
+        words = evidence_words(line["kind"], line["evidence"])
+        if words:
+            yield words
+
+    def guard(self, line: Telemetry) -> Iterator[Said]:
+        hard = "stopped by" if line["level"] == "hard" else "nudged by"
+        yield Said("warn", f"{hard} guard {line['guard']}: {line['reason']}", "!")
+
+    def governor(self, line: Telemetry) -> Iterator[Said]:
+        if line["kind"] == "rejection":
+            yield Said("warn", f"not accepted: {line['text']}", "↩")
+        else:
+            yield Said("dim", line["text"], "·")
+
+    def undone(self, line: Telemetry) -> Iterator[Said]:
+        yield Said("warn", f"undone, it is not allowed here: {', '.join(line['paths'])}", "↩")
+
+    def thread(self, line: Telemetry) -> Iterator[Said]:
+        yield Said("dim", f"a new thread begins: {line['reason']}", "·")
+
+    def iteration(self, line: Telemetry) -> Iterator[Said]:
+        yield Said("head", f"Planning… (iteration {line['iteration']}/{line['limit']})", "▸")
+
+    def extension(self, line: Telemetry) -> Iterator[Said]:
+        yield Said("dim", f"{line['by']} added {line['calls']} calls: {line['why']}", "+")
+
+    def error(self, line: Telemetry) -> Iterator[Said]:
+        yield Said("bad", line["message"], "✗")
+
+    def approval(self, line: Telemetry) -> Iterator[Said]:
+        yield Said("ask", f"{line['text']}{call_words(line['call'])}", "?")
+
+    def final(self, line: Telemetry) -> Iterator[Said]:
+        yield ending_words(line, "" if line["message"] == self._spoken else line["message"])
+        for issue in line["issues"]:
+            yield Said("warn", issue, "!")
+        for action in line["next_actions"]:
+            yield Said("dim", f"next: {action['description']}", "·")
+
+
+TELLERS: dict[str, Callable[[Story, Telemetry], Iterator[Said]]] = {
+    "run": Story.run,
+    "intent": Story.intent,
+    "workspace": Story.workspace,
+    "card": Story.card,
+    "phase": Story.phase,
+    "text": Story.text,
+    "note": Story.note,
+    "decision": Story.decision,
+    "call": Story.call,
+    "patch": Story.patch,
+    "checkpoint": Story.checkpoint,
+    "evidence": Story.evidence,
+    "guard": Story.guard,
+    "governor": Story.governor,
+    "undone": Story.undone,
+    "thread": Story.thread,
+    "iteration": Story.iteration,
+    "extension": Story.extension,
+    "error": Story.error,
+    "approval": Story.approval,
+    "final": Story.final,
+}
+
+
+def ending_words(line: Telemetry, message: str) -> Said:
+    """How a run came out, and how well that is proven."""
+    proof = f" ({line['proof']})" if line["proof"] else ""
+    words = f": {message}" if message else ""
+    if line["ending"] == "unverified":
+        return Said("warn", f"ended unverified{words}{proof}", "!")
+    if line["status"] == "success":
+        return Said("good", f"succeeded{proof}{words}", "✓")
+    return Said("bad", f"{line['status']}{words}", "✗")
+
+
+def call_words(call: dict[str, Any] | None) -> str:
+    """The exact call a person is asked about, arguments and all."""
+    if call is None:
+        return ""
+    lines = [f"call: {call['tool']}"]
+    for name, value in call.get("args", {}).items():
+        text = str(value)
+        lines.append(f"{name}:\n{text}" if "\n" in text else f"{name}: {text}")
+    return "\n" + "\n".join(lines)
+
+
+def evidence_words(kind: str, evidence: dict[str, Any]) -> Said | None:
+    """One observation in a line; None where there is nothing to tell."""
+    teller = EVIDENCE.get(kind)
+    return teller(evidence) if teller else None
+
+
+def _suite(item: dict[str, Any]) -> Said:
+    passed, failed = item.get("passed", 0), item.get("failed", 0)
+    skipped = f", {item['skipped']} skipped" if item.get("skipped") else ""
+    counts = f"{passed} passed, {failed} failed{skipped} ({item['command']})"
+    if item["exit_code"] == 0 and passed and not failed:
+        return Said("good", f"tests: {counts}", "✓")
+    first = next((f": {each['name']}" for each in item.get("failures", ())), "")
+    reason = f"; {item['reason']}" if item.get("reason") else ""
+    return Said("bad", f"tests: {counts}{first}{reason}", "✗")
+
+
+def _check(item: dict[str, Any]) -> Said:
+    if item["exit_code"] == 0:
+        return Said("good", f"{item['kind']}: clean ({item['command']})", "✓")
+    count = item.get("count") or len(item.get("problems", ()))
+    first = next((f": {each}" for each in item.get("problems", ())), "")
+    return Said("bad", f"{item['kind']}: {count} problems ({item['command']}){first}", "✗")
+
+
+def _command(item: dict[str, Any]) -> Said:
+    if nothing := item.get("proves_nothing"):
+        return Said("warn", f"`{item['command']}` proves nothing: {nothing}", "!")
+    good = item["exit_code"] == 0
+    text = f"`{item['command']}` gave exit {item['exit_code']}"
+    return Said("good" if good else "bad", text, "✓" if good else "✗")
+
+
+def _http(item: dict[str, Any]) -> Said:
+    good = not item.get("error") and 200 <= item["status"] < 400
+    text = f"{item['url']}: {item.get('error') or item['status']}"
+    return Said("good" if good else "bad", text, "✓" if good else "✗")
+
+
+def _base(item: dict[str, Any]) -> Said:
+    if item["outcome"] == "red":
+        return Said("good", f"red without the change: {item.get('detail', '')}", "✓")
+    return Said("warn", f"not red without the change: {item.get('detail', '')}", "!")
+
+
+def _weakening(item: dict[str, Any]) -> Said | None:
+    findings = item.get("findings", ())
+    if not findings:
+        return None
+    places = (f"{f['path']}:{f['line']} {f.get('detail') or f['kind']}" for f in findings)
+    return Said("warn", "tests got easier to pass: " + "; ".join(places), "!")
+
+
+def _diff(item: dict[str, Any]) -> Said | None:
+    files = item.get("files", ())
+    if not files:
+        return None
+    counts = (f"{f['path']} +{f.get('added', 0)} −{f.get('removed', 0)}" for f in files)
+    return Said("dim", "changed in all: " + ", ".join(counts), "±")
+
+
+EVIDENCE: dict[str, Callable[[dict[str, Any]], Said | None]] = {
+    "suite-report": _suite,
+    "check-report": _check,
+    "command-report": _command,
+    "http-report": _http,
+    "base-run": _base,
+    "weakening-report": _weakening,
+    "diff-report": _diff,
+}

@@ -1,0 +1,55 @@
+"""Which view a command shows, of which project, to whom, and what it tells them to type."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from flyball.answering import NextStep
+from flyball.home import Home, open_home, project_top
+from flyball.surfaces.cli.plain import JsonView, PlainView, View
+from flyball.surfaces.cli.story import Said
+
+
+def user() -> str:
+    """Who is at the keyboard, as the system knows them."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}"
+
+
+def home_at(repo: Path, flags: dict[str, object] | None = None) -> Home:
+    """The project that a command is about."""
+    return open_home(repo, os.environ, flags or {})
+
+
+def make_view(*, as_json: bool) -> View:
+    """JSON for programs, a live view for terminals, plain lines for the rest."""
+    if as_json:
+        return JsonView()
+    if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
+        return PlainView()
+    from rich.console import Console
+
+    from flyball.surfaces.cli.live import LiveView
+
+    return LiveView(Console(highlight=False))
+
+
+def tell_steps(view: View, steps: tuple[NextStep, ...], repo: Path) -> None:
+    """The exact commands, each with what it does."""
+    commands = [with_repo(step.command, repo) for step in steps]
+    width = max(map(len, commands), default=0)
+    for command, step in zip(commands, steps, strict=True):
+        view.say(Said("text", f"{command.ljust(width)}  # {step.effect}"))
+
+
+def with_repo(command: str, repo: Path) -> str:
+    """A command that means this project wherever the person stands now."""
+    if project_top(Path.cwd()) == repo:
+        return command
+    return f"{command} --repo {shlex.quote(os.fspath(repo))}"
