@@ -11,7 +11,7 @@ from flyball.shellcheck.expression import examine
 from flyball.shellcheck.judgement import Kind
 from flyball.shellcheck.place import outside
 from flyball.shellcheck.rule import secret_among, secret_finding
-from flyball.shellcheck.variable import SEARCHED, assignment_objection
+from flyball.shellcheck.variable import SEARCHED, assignment_objection, is_harmless
 from flyball.shellcheck.word import Word, text_of, words_of
 
 if TYPE_CHECKING:
@@ -31,12 +31,14 @@ def assign(walk: Walk, node: Node, *, exported: bool, arithmetic: bool = False) 
         examine(walk, value, arithmetic=arithmetic)
     label = text_of(name)
     first = held[0] if held else None
-    if objection := assignment_objection(label, first, exported=exported):
+    if objection := assignment_objection(label, first):
         walk.unknown(node, objection)
     elif label in SEARCHED:
         _search_path(walk, node, label, first)
     elif secret_among(held):
         walk.findings.append(secret_finding(text_of(node), text_of(node)))
+    elif exported and not is_harmless(label):
+        walk.found(node, Kind.MUTATING, f"{label} is not a variable known to be harmless")
     else:
         walk.found(node, Kind.READ_ONLY, f"it sets {label} for this command")
 
@@ -56,7 +58,7 @@ def declare(walk: Walk, node: Node) -> None:
         if child.type == "variable_assignment":
             assign(walk, child, exported=True)
         elif child.type == "variable_name":
-            if assignment_objection(text_of(child), None, exported=False):
+            if assignment_objection(text_of(child), None):
                 walk.unknown(node, f"{keyword} {text_of(child)} touches a controlling variable")
         elif not (child.type == "word" and _OPTIONS.fullmatch(text_of(child))):
             walk.unknown(node, f"what {keyword} declares here is not understood")

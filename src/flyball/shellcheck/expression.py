@@ -63,7 +63,7 @@ def _expansion(walk: Walk, node: Node) -> None:
         walk.unknown(node, f"{text} may execute what a variable holds")
     name = re.match(r"\$\{#?(\w+)", text)
     if any(o in ("=", ":=") for o in operators) and (
-        name is None or assignment_objection(name[1], None, exported=False)
+        name is None or assignment_objection(name[1], None)
     ):
         walk.unknown(node, f"{text} sets a controlling variable")
     for i, child in enumerate(node.named_children):

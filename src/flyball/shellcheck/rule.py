@@ -214,8 +214,6 @@ def _judge_subcommand(
         )
     name = parsed.operands[0]
     inner = rule.subcommands.get(name.value or "")
-    if inner is None and rule.bare is not None and "" in rule.subcommands:
-        inner = rule.subcommands[""]
     if inner is None:
         reason = f"`{program} {name.source}` is not a known subcommand of {program}"
         return [Finding(text, Kind.UNKNOWN, reason)]

@@ -63,12 +63,11 @@ def too_deep(root: Node) -> bool:
 
 
 def _first_error(root: Node) -> str:
-    queue = [root]
-    for node in queue:
-        if node.type == "ERROR" or node.is_missing:
-            return (node.text or (node.parent or node).text or b"").decode()[:60]
-        queue.extend(node.children)
-    return (root.text or b"").decode()[:60]
+    """The text of the smallest node that the grammar could not make sense of."""
+    node = root
+    while broken := [child for child in node.children if child.has_error or child.is_missing]:
+        node = broken[0]
+    return (node.text or (node.parent or node).text or b"").decode()[:60]
 
 
 _QUOTED = r"\\[^\n]"

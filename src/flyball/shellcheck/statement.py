@@ -86,7 +86,7 @@ def _for(walk: Walk, node: Node) -> None:
         if child == body:
             walk.visit(child)
         elif child.type == "variable_name":
-            if objection := assignment_objection(text_of(child), None, exported=False):
+            if objection := assignment_objection(text_of(child), None):
                 walk.unknown(node, objection)
         else:
             examine(walk, child)

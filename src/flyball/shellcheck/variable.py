@@ -18,7 +18,7 @@ HARMLESS = names(
     "GO111MODULE PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED PYTHONHASHSEED PYTHONUTF8 "
     "PYTHONIOENCODING PYTEST_DISABLE_PLUGIN_AUTOLOAD HYPOTHESIS_PROFILE GIT_TERMINAL_PROMPT "
     "GIT_OPTIONAL_LOCKS SOURCE_DATE_EPOCH DOCKER_BUILDKIT NPM_CONFIG_LOGLEVEL HUSKY "
-    "NEXT_TELEMETRY_DISABLED DO_NOT_TRACK PORT HOST FOO BAR BAZ PIP_DISABLE_PIP_VERSION_CHECK "
+    "NEXT_TELEMETRY_DISABLED DO_NOT_TRACK PORT HOST PIP_DISABLE_PIP_VERSION_CHECK "
     "PIP_NO_INPUT UV_NO_PROGRESS"
 )
 """Names that change how a program looks or reports, never what it runs."""
@@ -39,7 +39,7 @@ _CONTROLLING = re.compile(
 )
 
 
-def assignment_objection(name: str, value: Word | None, *, exported: bool) -> str | None:
+def assignment_objection(name: str, value: Word | None) -> str | None:
     """Why a variable may not be set so, or None."""
     if name in HARMLESS or name in SEARCHED:
         return None
@@ -47,9 +47,14 @@ def assignment_objection(name: str, value: Word | None, *, exported: bool) -> st
         return None
     if _CONTROLLING.fullmatch(name):
         return f"setting {name} changes which programs run or how"
-    if exported and not re.fullmatch(r"[a-z_][a-z0-9_]*", name):
-        return f"{name} is not a variable known to be harmless"
     return None
+
+
+def is_harmless(name: str) -> bool:
+    """Whether handing a variable to a program is known to change nothing of weight."""
+    return (
+        name in HARMLESS or name.endswith("PAGER") or bool(re.fullmatch(r"[a-z_][a-z0-9_]*", name))
+    )
 
 
 def facts_of(root: Node) -> Facts:

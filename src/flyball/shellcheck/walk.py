@@ -11,7 +11,7 @@ from flyball.shellcheck.judgement import AllowRule, Finding, Kind
 from flyball.shellcheck.place import Scope
 from flyball.shellcheck.programs import lookup
 from flyball.shellcheck.redirect import redirect
-from flyball.shellcheck.rule import judge_rule
+from flyball.shellcheck.rule import judge_rule, secret_among
 from flyball.shellcheck.source import read
 from flyball.shellcheck.statement import STATEMENTS
 from flyball.shellcheck.variable import facts_of
@@ -94,7 +94,9 @@ class Walk:
         self.scope = self.scope.entered(target)
 
     def _allowed(self, words: Sequence[Word]) -> AllowRule | None:
-        values = [word.value for word in words]
+        if secret_among(words):
+            return None
+        values = [None if word.glob else word.value for word in words]
         for rule in self._allow:
             size = len(rule.prefix)
             rest = values[size:]

@@ -187,7 +187,7 @@ def ansi(body: str) -> str | None:
     return None if "\0" in value else value
 
 
-_BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_BRACES = re.compile(r"\{([^{}]*(?:,|\.\.)[^{}]*)\}")
 
 
 def _has_braces(bare: str) -> bool:
@@ -199,15 +199,14 @@ def _expanded(source: str, pieces: tuple[_Piece, ...]) -> tuple[Word, ...]:
     if any(p.quoted and re.search(r"[{},]", p.text or "") for p in pieces):
         return (opaque(source),)
     value = "".join(p.text or "" for p in pieces)
-    values = [value]
-    while match := _BRACES.search(values[0]):
-        choices = _choices(match.group()[1:-1])
-        spans = [_BRACES.search(v) for v in values]
-        if not choices or len(values) * len(choices) > MAX_BRACES or None in spans:
-            return (opaque(source),)
-        values = [_BRACES.sub(lambda _m, c=c: c, v, count=1) for v in values for c in choices]
-    if any(_has_braces(v) for v in values):
+    if re.search(r"\{[^}]*\{|\}[^{]*\}", value):
         return (opaque(source),)
+    values = [""]
+    for i, part in enumerate(_BRACES.split(value)):
+        choices = _choices(part) if i % 2 else [part]
+        values = [v + choice for v in values for choice in choices]
+        if not 0 < len(values) <= MAX_BRACES:
+            return (opaque(source),)
     glob = bool(re.search(r"[*?\[]", value))
     return tuple(Word(source, v, glob=glob) for v in values if v)
 

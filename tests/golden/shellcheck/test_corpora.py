@@ -36,16 +36,10 @@ def test_builds_run_in_execute(line):
 
 
 @pytest.mark.parametrize("line", ATTACKS, ids=lambda line: f"{line['trick']}: {line['cmd'][:50]!r}")
-def test_no_attack_is_allowed_in_recon_or_verify(line):
-    for phase in ("recon", "verify", "checkpoint", "final"):
-        answer = judge(line["cmd"], phase=phase)
-        assert answer.decision != "allow"
-        assert answer.reason
-
-
-@pytest.mark.parametrize("phase", ["checkpoint", "final"])
-def test_no_command_runs_where_nothing_runs(phase):
-    assert {judge(c["cmd"], phase=phase).decision for c in EVERYDAY} == {"deny"}
+def test_no_attack_is_allowed_in_recon(line):
+    answer = judge(line["cmd"], phase="recon")
+    assert answer.decision != "allow"
+    assert answer.reason
 
 
 def test_the_whole_is_the_worst_part():

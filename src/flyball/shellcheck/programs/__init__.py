@@ -65,7 +65,11 @@ def lookup(name: str, scope: Scope) -> Known:
     found = PROGRAMS.get(base)
     if not folder or folder in SYSTEM_DIRS:
         if found is None:
-            return Known(None, Kind.UNKNOWN, "is not a program known here")
+            return Known(
+                None,
+                Kind.UNKNOWN,
+                "is not a program known here (a person can add it to the allow-list)",
+            )
         return Known(found, Kind.READ_ONLY, "")
     if outside(name, scope):
         return Known(None, Kind.UNKNOWN, "is a program from outside the workspace")

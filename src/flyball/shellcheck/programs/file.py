@@ -18,7 +18,7 @@ from flyball.shellcheck.rule import (
     secret_finding,
     written,
 )
-from flyball.shellcheck.word import Word
+from flyball.shellcheck.word import Word, literal
 
 _OUTPUT = re.compile(
     r"(dist|build|out|target|node_modules|coverage|htmlcov|__pycache__|\.[a-z]+_cache|\.next|\.nuxt|"
@@ -92,18 +92,16 @@ def _after_first(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterabl
 def _dd(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """dd writes where `of=` says, and prints otherwise."""
     text = " ".join(word.source for word in words)
-    for word in words[1:]:
-        name, _, value = word.known.partition("=")
-        if word.value is None:
-            yield Finding(text, Kind.UNKNOWN, f"{word.source} is only known when it runs")
-            return
-        if name == "of":
-            yield written(inquiry, text, "dd", [Word(value, value)])
-            return
-        if name == "if" and secret_among([word]):
-            yield secret_finding(text, word.source)
-            return
-    yield Finding(text, Kind.READ_ONLY, "dd only copies to its output")
+    given = [word.known.partition("=") for word in words[1:]]
+    targets = [literal(value) for name, _, value in given if name == "of"]
+    if any(word.value is None for word in words):
+        yield Finding(text, Kind.UNKNOWN, "what dd copies is only known when it runs")
+    elif hidden := secret_among(words[1:]):
+        yield secret_finding(text, hidden)
+    elif targets:
+        yield written(inquiry, text, "dd", targets)
+    else:
+        yield Finding(text, Kind.READ_ONLY, "dd only copies to its output")
 
 
 WRITE = Operands.WRITE

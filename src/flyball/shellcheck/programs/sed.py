@@ -71,8 +71,7 @@ _FLAGS = re.compile(r"[gpiIm0-9]*\s*(?=[;}\n]|$)")
 
 def _step(rest: str) -> int | str:
     """The length of the first command of a script, or what is wrong with it."""
-    address = _ADDRESS.match(rest)
-    at = address.end() if address else 0
+    at = next(_ADDRESS.finditer(rest)).end()
     if at == len(rest):
         return at
     for pattern in (_SIMPLE, _BLOCK, _LABEL, _INSERT):

@@ -35,7 +35,8 @@ def task_kind(name: str) -> tuple[Kind, str]:
     if _CHANGES.search(plain):
         return Kind.MUTATING, ""
     pieces = re.split(r"[:_./-]", plain)
-    for proves, known in _KINDS.items():
-        if plain in known or pieces[0] in known or pieces[-1] in known:
-            return Kind.VERIFICATION, proves
+    for candidate in (plain, pieces[0], pieces[-1]):
+        for proves, known in _KINDS.items():
+            if candidate in known:
+                return Kind.VERIFICATION, proves
     return Kind.MUTATING, ""

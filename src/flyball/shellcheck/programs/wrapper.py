@@ -9,7 +9,7 @@ from flyball.shellcheck.judgement import Finding, Kind
 from flyball.shellcheck.place import outside
 from flyball.shellcheck.programs.table import READ, UNKNOWN, VERIFY, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, named, parse
-from flyball.shellcheck.variable import assignment_objection
+from flyball.shellcheck.variable import assignment_objection, is_harmless
 from flyball.shellcheck.word import Word, literal, opaque
 
 
@@ -57,14 +57,12 @@ def _env(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
         return
     rest = list(parsed.operands)
     while rest and (match := re.match(r"([A-Za-z_]\w*)=(.*)", rest[0].known, re.S)):
-        value = literal(match[2]) if rest[0].value is not None else None
-        if objection := assignment_objection(match[1], value, exported=True):
+        value = literal(match[2]) if rest.pop(0).value is not None else None
+        if objection := assignment_objection(match[1], value):
             yield Finding(text, Kind.UNKNOWN, objection)
             return
-        if match[1] == "PYTHONPATH":
-            yield Finding(text, Kind.UNKNOWN, "set PYTHONPATH in front of the command, without env")
-            return
-        rest.pop(0)
+        if not is_harmless(match[1]):
+            yield Finding(text, Kind.MUTATING, f"{match[1]} is not known to be harmless")
     if rest:
         yield from inquiry.command(rest)
     else:
@@ -90,18 +88,12 @@ def _exec(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
 def _xargs(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`xargs [options] command…`: the words it adds are not known."""
     parsed = parse(rule, words[1:], stop_at_operand=True)
-    text = _text(words)
-    if (odd := _odd(rule, words, (f for f, _ in parsed.flags))) or parsed.doubtful:
-        yield odd or Finding(text, Kind.UNKNOWN, "what xargs runs is not known")
+    if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
+        yield odd
         return
     mark = parsed.value("-I", "--replace")
     slot = mark.value if mark else ("{}" if parsed.has("-i", "-I", "--replace") else None)
     inner = list(parsed.operands) or [literal("echo")]
-    if slot and any(slot in w.known and w.known != slot for w in inner):
-        head = inner[0].value in ("sh", "bash", "zsh", "dash", "python", "python3", "perl")
-        if head or slot in inner[0].known:
-            yield Finding(text, Kind.UNKNOWN, "a line of input becomes part of a command")
-            return
     filled = [_filled(word, slot) for word in inner] if slot else [*inner, opaque("…")]
     yield from inquiry.command(filled)
 
@@ -175,9 +167,8 @@ def _parallel(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
 def _runner(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`poetry run`, `npx` and their kin: a known tool from the project's own environment."""
     parsed = parse(rule, words[1:], stop_at_operand=True)
-    away = any(
-        f in rule.places and outside(v.known if v else "/", inquiry.scope) for f, v in parsed.flags
-    )
+    places = [value.known if value else "/" for f, value in parsed.flags if f in rule.places]
+    away = any(outside(path, inquiry.scope) for path in places)
     if away or parsed.doubtful or any(named(f, rule.runs, rule) for f, _ in parsed.flags):
         yield Finding(_text(words), Kind.UNKNOWN, f"what {words[0].source} runs is not known")
         return

@@ -1,0 +1,239 @@
+"""One line for each thing a rule must know about its program."""
+
+import pytest
+
+from flyball.shellcheck import judge
+
+READ, VERIFY, MUTATE = "read-only", "verification", "mutating"
+DESTROY, UNKNOWN = "destructive", "unknown"
+
+
+def check(command: str, kind: str, reason: str = "") -> None:
+    answer = judge(command)
+    assert answer.kind == kind, answer.reason
+    assert any(reason in part.reason for part in answer.parts), answer.parts
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "reason"),
+    [
+        ("sort --$x f", UNKNOWN, "may become an option"),
+        ("sort -n$x f", UNKNOWN, "may become an option"),
+        ("sort -k$x -- $y", READ, "sorts"),
+        ("sort --key=$x f", READ, "sorts"),
+        ("sort -o - f", READ, "sorts"),
+        ("sort -o", MUTATE, "a file"),
+        ("sort -o /dev/null -o x f", MUTATE, "writes x"),
+        ("uniq a", READ, "filters"),
+        ("grep .env f", READ, "searches"),
+        ("grep -e x .env", READ, "secret"),
+        ("jq .env f", READ, "searches"),
+        ("docker", UNKNOWN, "without a subcommand"),
+        ("ls > {,}", UNKNOWN, "without a target"),
+        ("shred a", DESTROY, "writes"),
+        ("tee /dev/null", READ, "no file"),
+        ("dig $x", UNKNOWN, "only known"),
+        ("less +G f", READ, "shows"),
+        ("less '+!x' f", UNKNOWN, "command"),
+        ("file -C", MUTATE, "compiled"),
+    ],
+)
+def test_options_and_operands(command, kind, reason):
+    check(command, kind, reason)
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "reason"),
+    [
+        ("sed p f", READ, ""),
+        ("sed '1,3{/a/!d;s/x/y/g}' f", READ, ""),
+        ("sed '1!G;h;$!d' f", READ, ""),
+        ("sed 'a\\\nhello' f", READ, ""),
+        ("sed '1~2p; ' f", READ, ""),
+        ("sed 's\\a\\b\\' f", UNKNOWN, "delimiter"),
+        ("sed 's/a' f", UNKNOWN, "not understood"),
+        ("sed s f", UNKNOWN, "not understood"),
+        ("sed 's/a/b/e' f", UNKNOWN, "flag"),
+        ("sed k f", UNKNOWN, "not understood"),
+        ("sed -i p", MUTATE, "only known"),
+        ("sed -n p .env", READ, "secret"),
+        ("awk", UNKNOWN, "no program"),
+        ("awk '{ print $1 / $2 }' f", READ, ""),
+        ("awk '{ print (a + b) / c }' f", READ, ""),
+        ("awk '(a) / 2 > 1' f", UNKNOWN, "not understood"),
+        ("awk '/unfinished' f", UNKNOWN, "not understood"),
+        ("awk '\"unfinished' f", UNKNOWN, "not understood"),
+        ("awk '/a|b/ { n++ } # done' f", READ, ""),
+        ("awk '{ print }' .env", READ, "secret"),
+        ("awk --file=x f", UNKNOWN, "--file"),
+        ("find . -exec ls", READ, ""),
+        ("find . -newermt 2020-01-01 -fprintf x %p", MUTATE, ""),
+        ("find . -fprint", MUTATE, "only known"),
+        ("find . -frobnicate", UNKNOWN, "not a known test"),
+    ],
+)
+def test_little_languages(command, kind, reason):
+    check(command, kind, reason)
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "reason"),
+    [
+        ("nohup", UNKNOWN, "not known"),
+        ("nice --frob ls", UNKNOWN, "not a known option"),
+        ("timeout 5", UNKNOWN, "not known"),
+        ("timeout --frob 5 ls", UNKNOWN, "not a known option"),
+        ("env", READ, "environment"),
+        ("env LC_ALL=C NAME=$x ls", MUTATE, "NAME"),
+        ("env -S ls", UNKNOWN, "-S"),
+        ("exec", READ, "redirections"),
+        ("xargs", READ, ""),
+        ("xargs --frob ls", UNKNOWN, "not a known option"),
+        ("xargs -I{} ls a{}", READ, ""),
+        ("xargs -i touch {}", MUTATE, "only known"),
+        ("sh -c ''", READ, "empty script"),
+        ("sh -c $x", UNKNOWN, "only known"),
+        ("sh --frob f", UNKNOWN, "not a known option"),
+        ("sh /x/f.sh", UNKNOWN, "outside"),
+        ("sh *.sh", UNKNOWN, "only known"),
+        ("watch -n 1 ls", READ, ""),
+        ("watch --frob ls", UNKNOWN, "not a known option"),
+        ("watch", UNKNOWN, "not known"),
+        ("parallel echo {} ::: a b", READ, ""),
+        ("parallel --frob echo", UNKNOWN, "not a known option"),
+        ("parallel", UNKNOWN, "not known"),
+        ("npx -c ls", UNKNOWN, "not known"),
+        ("npx --frob jest", UNKNOWN, "not a known option"),
+        ("npx", UNKNOWN, "not known"),
+        ("uv run --python 3.12 pytest", VERIFY, ""),
+        ("uv run --python ./x pytest", UNKNOWN, "version"),
+        ("uv run --project /x pytest", UNKNOWN, "not known"),
+        ("uv run --with x pytest", MUTATE, ""),
+        ("uv run script.py", MUTATE, "script.py"),
+        ("docker exec web ls", READ, ""),
+        ("docker exec web", UNKNOWN, "container"),
+    ],
+)
+def test_wrappers_are_looked_through(command, kind, reason):
+    check(command, kind, reason)
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "reason"),
+    [
+        ("cd ~/.ssh", READ, "secret"),
+        ("cd - && git status", UNKNOWN, "elsewhere"),
+        ("pushd a; popd", READ, ""),
+        ("set -euo pipefail", READ, ""),
+        ("set -- a", UNKNOWN, ""),
+        ("shopt -s globstar", READ, ""),
+        ("shopt -s extdebug", UNKNOWN, ""),
+        ("read -r x", READ, ""),
+        ("read PATH", UNKNOWN, ""),
+        (". .venv/bin/activate", VERIFY, ""),
+        (".", UNKNOWN, ""),
+        ("git", READ, "help"),
+        ("git -c color.ui=never -C . --no-pager log", READ, ""),
+        ("git -c color.ui log", READ, ""),
+        ("git config user.name x", MUTATE, ""),
+        ("git config --global user.name x", DESTROY, "outside"),
+        ("git symbolic-ref HEAD refs/x", MUTATE, ""),
+        ("git checkout main", MUTATE, ""),
+        ("git checkout src/a.py", DESTROY, "older"),
+        ("git ls-remote https://a.example/b", READ, ""),
+        ("git clone ext::sh", UNKNOWN, "plain address"),
+        ("tar tf h:a.tar", UNKNOWN, "another machine"),
+        ("tar czf a.tgz .env", READ, "secret"),
+        ("tar xPf a.tar", MUTATE, "outside"),
+        ("tar xOf a.tar f", READ, "prints"),
+        ("rm src/*.o", DESTROY, "whatever matches"),
+        ("rm -r ./build", MUTATE, ""),
+        ("cp .env x", READ, "secret"),
+        ("cp -t d a", MUTATE, ""),
+        ("dd if=$x", UNKNOWN, "only known"),
+        ("dd if=a bs=1", READ, ""),
+        ("dd if=.env", READ, "secret"),
+        ("chmod u+s f", DESTROY, "rights"),
+        ("chmod --reference=a f", MUTATE, ""),
+        ("pdftotext a.pdf -", READ, ""),
+        ("pdftotext a.pdf", MUTATE, ""),
+        ("service x start", DESTROY, ""),
+        ("screen -ls", READ, ""),
+        ("dpkg -i x", DESTROY, ""),
+        ("crontab -l", READ, ""),
+        ("gh api x -X GET -f a=b", READ, ""),
+        ("gh api x -X POST", DESTROY, ""),
+        ("kubectl get secret/x", READ, "secrets"),
+        ("npm --prefix web run build", VERIFY, ""),
+        ("npm run build --prefix /x", UNKNOWN, "out of the workspace"),
+        ("npm run $x", UNKNOWN, "only known"),
+        ("npm run", READ, "lists"),
+        ("npm test -- -u", MUTATE, ""),
+        ("npm version patch", MUTATE, ""),
+        ("npm version", READ, ""),
+        ("pip list --log x", MUTATE, ""),
+        ("pnpm -v", READ, ""),
+        ("bun test", VERIFY, ""),
+        ("cargo +nightly test", VERIFY, ""),
+        ("go build -ldflags '-extld=x' .", UNKNOWN, ""),
+        ("make test CC=x", MUTATE, ""),
+        ("make -C /x", UNKNOWN, "out of the workspace"),
+        ("ninja -t clean", MUTATE, ""),
+        ("gcc -fsyntax-only a.c", VERIFY, ""),
+        ("gcc -E a.c -o b", MUTATE, ""),
+        ("gcc -v", READ, ""),
+        ("pytest /x", UNKNOWN, "outside"),
+        ("pytest --ignore=/x", UNKNOWN, "outside"),
+        ("wget -qO- https://a.example", READ, ""),
+        ("nc -zv a 80", READ, "probes"),
+        ("aws ec2 describe-instances", READ, ""),
+        ("aws s3 rm x", UNKNOWN, ""),
+        ("aws ssm get-parameter --name secret", UNKNOWN, "secret"),
+    ],
+)
+def test_programs(command, kind, reason):
+    check(command, kind, reason)
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "reason"),
+    [
+        ("python -V", READ, "version"),
+        ("python --frob", UNKNOWN, "option"),
+        ("python", UNKNOWN, "fed"),
+        ("python -c", UNKNOWN, "only known"),
+        ("python -c 'print('", UNKNOWN, "anything"),
+        ("python -c 'import sys; print(sys.version.split()[0])'", READ, ""),
+        ("python -Bc 'print(1)'", READ, ""),
+        ("python -m", UNKNOWN, "module"),
+        ("python -mpytest -x", VERIFY, ""),
+        ("python -Im pytest", VERIFY, ""),
+        ("python -W error -m pytest", VERIFY, ""),
+        ("python -m zipfile -l a.zip", READ, ""),
+        ("python -m json.tool a b", MUTATE, ""),
+        ("python -m $x", UNKNOWN, "module"),
+        ("python a.py", MUTATE, "a.py"),
+        ("python manage.py test", VERIFY, ""),
+        ("python manage.py showmigrations", VERIFY, ""),
+        ("python manage.py migrate", MUTATE, ""),
+        ("node -e 'console.log(process.version)'", READ, ""),
+        ("node -e 'x()'", UNKNOWN, "anything"),
+        ("node --check a.js", VERIFY, "syntax"),
+        ("node", UNKNOWN, "fed"),
+        ("lua a.lua", MUTATE, ""),
+        ("ffmpeg -version", READ, ""),
+        ("ffmpeg -i a b", UNKNOWN, ""),
+        ("tmux ls", READ, ""),
+        ("sqlite3 a.db 'select count(*) from x'", READ, ""),
+        ("sqlite3 a.db $x", UNKNOWN, ""),
+        ("sqlite3 a.db", UNKNOWN, ""),
+        ("psql -l", READ, ""),
+        ("psql -c '\\d'", READ, ""),
+        ("psql", UNKNOWN, ""),
+        ("redis-cli get a", READ, ""),
+        ("redis-cli memory purge", UNKNOWN, ""),
+        ("redis-cli", UNKNOWN, ""),
+    ],
+)
+def test_interpreters_and_databases(command, kind, reason):
+    check(command, kind, reason)

@@ -1,0 +1,53 @@
+"""The tables as a whole."""
+
+import pytest
+
+from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.place import Scope
+from flyball.shellcheck.programs import PROGRAMS, lookup
+from flyball.shellcheck.programs.task import task_kind
+from flyball.shellcheck.rule import Rule
+
+
+def rules(rule: Rule):
+    yield rule
+    for inner in rule.subcommands.values():
+        yield from rules(inner)
+
+
+def test_every_entry_is_well_formed():
+    for name, top in PROGRAMS.items():
+        assert name == name.strip()
+        assert "~" not in name
+        for rule in rules(top):
+            for option in rule.writes | rule.mutates | rule.destroys | rule.runs | rule.places:
+                assert option.startswith("-"), (name, option)
+
+
+def test_programs_are_known_by_place():
+    assert lookup("ls", Scope()).rule is lookup("/usr/bin/ls", Scope()).rule
+    assert lookup("/tmp/ls", Scope()).floor is Kind.UNKNOWN
+    assert lookup("./ls", Scope()).floor is Kind.MUTATING
+    assert lookup("./ls", Scope()).rule is None
+    assert lookup(".venv/bin/pytest", Scope()).floor is Kind.VERIFICATION
+    assert lookup("./gradlew", Scope()).rule is PROGRAMS["gradlew"]
+    assert lookup("frobnicate", Scope()).floor is Kind.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "proves"),
+    [
+        ("test", Kind.VERIFICATION, "tests"),
+        ("test:unit", Kind.VERIFICATION, "tests"),
+        ("unit-test", Kind.VERIFICATION, "tests"),
+        ("type-check", Kind.VERIFICATION, "types"),
+        ("lint", Kind.VERIFICATION, "lint"),
+        ("build:prod", Kind.VERIFICATION, "build"),
+        ("lint:fix", Kind.MUTATING, ""),
+        ("start", Kind.MUTATING, ""),
+        ("deploy", Kind.DESTRUCTIVE, ""),
+        ("test-and-publish", Kind.DESTRUCTIVE, ""),
+    ],
+)
+def test_names_of_tasks(name, kind, proves):
+    assert task_kind(name) == (kind, proves)
