@@ -31,6 +31,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _TEMPORARY = ".flyball-"
+_PATIENCE = 8
 
 _TROUBLE = {
     errno.ENOSPC: "the disk is full. Free some space and try again",
@@ -146,14 +147,19 @@ class Root:
             links = [d for d in folders if Path(folder, d).is_symlink()]
             yield from (str(within / name) for name in sorted([*files, *links]))
 
+    def guarded(self) -> tuple[Path, ...]:
+        """Protected places at the top that commands should find read-only too.
+
+        Package managers run as commands and own node_modules, so that one is not among them.
+        """
+        places = (self.path / pattern for pattern in self.protected if pattern != "node_modules")
+        return tuple(place for place in places if place.exists() and not place.is_symlink())
+
     def _judge(self, raw: str, *, write: bool, follow: bool) -> PathFact:
         if reason := unreadable(raw):
             return PathFact(raw, raw, False, reason, False, Kind.MISSING)
         asked = self.path / raw
-        if follow:
-            real = Path(os.path.realpath(asked))
-        else:
-            real = Path(os.path.realpath(asked.parent)) / asked.name
+        real = _real(asked) if follow else _real(asked.parent) / asked.name
         kind = _kind(asked)
         exists = kind is not Kind.MISSING
         if not real.is_relative_to(self.path) or (not follow and asked.name in ("", "..")):
@@ -266,6 +272,14 @@ def _dress(fd: int, before: os.stat_result | None, mode: int | None) -> None:
                 os.fchown(fd, before.st_uid, before.st_gid)
     if mode is not None:
         os.fchmod(fd, mode & 0o777)
+
+
+def _real(path: Path) -> Path:
+    """The path with every link resolved; one that changes as it is looked at is looked at again."""
+    for _ in range(_PATIENCE):
+        with suppress(OSError):
+            return Path(os.path.realpath(path))
+    return Path("/")
 
 
 def _kind(path: Path) -> Kind:

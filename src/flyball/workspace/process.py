@@ -24,7 +24,7 @@ from typing import IO, Any
 
 from flyball.errors import OutsideWorkspace, ToolError, ToolTimeout, ToolUnavailable
 from flyball.workspace import private
-from flyball.workspace.confinement import Mechanism, Sandbox, interpreter, orders
+from flyball.workspace.confinement import Level, Mechanism, Sandbox, interpreter, orders
 from flyball.workspace.ending import Captured, Finished, did_not_start, not_found
 from flyball.workspace.limits import Limits, rlimits
 from flyball.workspace.output import Output
@@ -349,8 +349,11 @@ def works(means: Mechanism) -> bool:
     place = private.make(None)
     try:
         sandbox = Sandbox(level=means.level, root=place)
+        ruled = orders(sandbox, means, {}, place)
+        if means is Mechanism.LANDLOCK and not ruled.get("filter"):
+            return False  # without the filter, datagrams and local sockets would stay open
         wanted: dict[str, Any] = {
-            **orders(sandbox, means, {}, place),
+            **ruled,
             "argv": ["/bin/sh", "-c", "exit 7"],
             "cwd": "/",
             "env": {},
@@ -412,3 +415,10 @@ def _check_directory(cwd: Path, sandbox: Sandbox) -> None:
         )
     if not real.is_dir():
         raise ToolError(f"A command cannot start in {cwd}: there is no such directory.")
+    home = sandbox.home and Path(os.path.realpath(sandbox.home))
+    if home and sandbox.level is not Level.NONE and home.is_relative_to(sandbox.root.resolve()):
+        raise ToolUnavailable(
+            f"The workspace {sandbox.root} holds the whole home directory, so a command in it"
+            " cannot be kept from the user's own files.",
+            "Start Flyball in a project's directory.",
+        )

@@ -325,6 +325,14 @@ def test_a_level_that_cannot_be_had_is_refused_and_nothing_runs(root):
     assert not (root / "ran").exists()
 
 
+@pytest.mark.parametrize("means", [m for m in MEANS if m is not Mechanism.NONE])
+def test_a_workspace_that_holds_the_home_is_refused(root, means):
+    sandbox = Sandbox(level=means.level, root=root, mechanism=means, home=root)
+    with pytest.raises(ToolUnavailable, match="holds the whole home"):
+        asyncio.run(process.run("touch ran", cwd=root, env=ENV, sandbox=sandbox))
+    assert not (root / "ran").exists()
+
+
 def test_a_confinement_that_fails_half_way_runs_nothing(root, tmp_path):
     """A private directory whose stage is a file: the new root cannot be put in place."""
     private = tmp_path / "private"
