@@ -1,0 +1,85 @@
+"""`flyball demo`: a whole governed run on a small broken project, without any model."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from flyball.surfaces.cli.run import JSON
+
+REQUEST = "The total of the cart is wrong when somebody buys three pens"
+ABOUT = """\
+A small shop whose cart counts three pens as one. Whoever works on it here follows a script: it
+writes too early, says it is done too early, and learns that neither is possible.
+"""
+
+
+@click.command()
+@JSON
+@click.pass_context
+def demo(ctx: click.Context, as_json: bool) -> None:
+    """Watch a governed run on a small broken project; the project is left for you to look at."""
+    from flyball.app import Wish
+    from flyball.core.intent import Intent
+    from flyball.home import open_home
+    from flyball.surfaces.cli.driving import drive
+
+    place = Path(tempfile.mkdtemp(prefix="flyball-demo-")).resolve()
+    project, script = make_project(place)
+    if not as_json:
+        click.echo(ABOUT)
+    wish = Wish(REQUEST, intent=Intent.SMALL_FIX, driver=f"scripted:{script}")
+    home = open_home(project, own_environment(os.environ), {})
+    code = drive(home, lambda governed: governed.start(wish), as_json=as_json)
+    if not as_json:
+        click.echo(f"\nThe project is in {project}; it is yours to keep or delete.")
+    ctx.exit(code)
+
+
+def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without the user's settings, so that the demo goes as it is told."""
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if not name.startswith("FLYBALL_") or name == "FLYBALL_STATE_DIR"
+    }
+    return {**kept, "FLYBALL_CONFIG": os.devnull}
+
+
+def make_project(place: Path) -> tuple[Path, Path]:
+    """The shop and the script, from the files of this package."""
+    from importlib.resources import files
+
+    source = files("flyball.surfaces.cli") / "demo_files"
+    project = place / "shop"
+    project.mkdir()
+    for name in ("cart.py", "test_cart.py"):
+        text = (source / f"{name}.txt").read_text("utf-8")
+        (project / name).write_text(text, "utf-8")
+    script = place / "script.jsonl"
+    script.write_text((source / "script.jsonl").read_text("utf-8"), "utf-8")
+    _commit_all(project)
+    return project, script
+
+
+def _commit_all(project: Path) -> None:
+    """A repository with one commit; without git the run works in place."""
+    from flyball.errors import ToolUnavailable
+    from flyball.workspace.process import run_sync
+
+    env = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": os.fspath(project),
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }
+    who = ("-c", "user.name=Flyball demo", "-c", "user.email=demo@flyball.invalid")
+    for args in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "A shop")):
+        try:
+            run_sync(("git", *who, *args), cwd=project, env=env)
+        except ToolUnavailable:
+            return
