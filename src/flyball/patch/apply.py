@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from flyball.patch.hunk import ADD, CUT, Hunk
-from flyball.patch.locate import Level, Miss, Spot, locate
+from flyball.patch.locate import Block, Level, Miss, Spot, locate
 from flyball.patch.result import Code
 from flyball.patch.suspect import suspicion
 from flyball.patch.text import Text
@@ -45,8 +46,9 @@ def apply_hunks(data: bytes, hunks: Sequence[Hunk], *, fuzz: int, max_offset: in
     text = Text(data)
     placed, missed = place(text, hunks, fuzz=fuzz, max_offset=max_offset)
     edits: list[Edit] = []
+    faithful = is_faithful(text, placed)
     for one in placed:
-        edits += edits_of(text, one)
+        edits += edits_of(text, one, faithful=faithful)
     clashing = overlapping(placed, edits)
     if clashing:
         missed += [(p.hunk, clashing[p.hunk.number]) for p in placed if p.hunk.number in clashing]
@@ -69,6 +71,8 @@ def place(
     placed: list[Placed] = []
     missed: list[tuple[Hunk, Miss]] = []
     drift = 0
+    starts = [hunk.span.old_start for hunk in hunks if hunk.span]
+    is_sorted = starts == sorted(starts)
     for hunk in sorted(hunks, key=lambda h: believed.get(h.number, -1)):
         doubt = suspicion(hunk, text)
         if doubt is not None:
@@ -76,14 +80,43 @@ def place(
             continue
         stated = believed.get(hunk.number)
         expected = None if stated is None else stated + drift
-        found = locate(text, hunk, expected, fuzz=fuzz, max_offset=max_offset)
+        limit = max_offset if is_sorted and not _is_made_up(hunk, text) else sys.maxsize
+        found = locate(text, hunk, expected, fuzz=fuzz, max_offset=limit)
         if isinstance(found, Miss):
             missed.append((hunk, found))
             continue
         placed.append(Placed(hunk, found, stated is not None))
         if stated is not None:
             drift = found.at - found.lead - stated
-    return placed, missed
+    return _share_out(text, placed, missed)
+
+
+def _share_out(
+    text: Text, placed: list[Placed], missed: list[tuple[Hunk, Miss]]
+) -> tuple[list[Placed], list[tuple[Hunk, Miss]]]:
+    """Equal hunks that are as many as the places they fit are one for each: nothing to guess."""
+    twins: dict[tuple[bytes, ...], list[Hunk]] = {}
+    for hunk, miss in missed:
+        if miss.code is Code.AMBIGUOUS:
+            twins.setdefault((hunk.marks, *hunk.texts), []).append(hunk)
+    left: list[tuple[Hunk, Miss]] = []
+    for hunk, miss in missed:
+        group = twins.get((hunk.marks, *hunk.texts), [])
+        if len(group) < 2 or len(group) != len(miss.lines):
+            left.append((hunk, miss))
+            continue
+        at = miss.lines[group.index(hunk)] - 1
+        level = Block(hunk).fits(text, at)
+        if level is None:
+            left.append((hunk, miss))
+        else:
+            placed.append(Placed(hunk, Spot(at, level), believed=False))
+    return placed, left
+
+
+def _is_made_up(hunk: Hunk, text: Text) -> bool:
+    """Numbers that only fill the form: the first line, or one beyond the end of the file."""
+    return hunk.span is None or not 1 < hunk.span.old_start <= len(text.lines)
 
 
 def believable(hunks: Iterable[Hunk]) -> dict[int, int]:
@@ -98,10 +131,9 @@ def believable(hunks: Iterable[Hunk]) -> dict[int, int]:
     return found
 
 
-def edits_of(text: Text, one: Placed) -> list[Edit]:
+def edits_of(text: Text, one: Placed, *, faithful: bool) -> list[Edit]:
     """What one hunk changes; context keeps the file's own bytes."""
-    hunk, spot, believed = one
-    verbatim = believed and spot.level is Level.EXACT
+    hunk, spot = one.hunk, one.spot
     at = spot.at - spot.lead
     edits: list[Edit] = []
     start, lines = -1, list[bytes]()
@@ -120,13 +152,27 @@ def edits_of(text: Text, one: Placed) -> list[Edit]:
         at += 1
     if start >= 0:
         edits.append(Edit(start, at, hunk.number, lines))
-    return edits if verbatim else [_with_ending(text, edit) for edit in edits]
+    return edits if faithful else [_with_ending(text, edit, hunk) for edit in edits]
 
 
-def _with_ending(text: Text, edit: Edit) -> Edit:
+def is_faithful(text: Text, placed: Sequence[Placed]) -> bool:
+    """The diff kept the line endings it was written with, so its added lines mean theirs."""
+    if any(one.spot.level is not Level.EXACT for one in placed):
+        return False
+    return (
+        all(one.believed for one in placed)
+        or not any(line.endswith(b"\r") for one in placed for line in one.hunk.texts)
+        or text.is_mixed
+    )
+
+
+def _with_ending(text: Text, edit: Edit, hunk: Hunk) -> Edit:
     """Give added lines the line ending that the file uses around them."""
     ending = b"\r" if _is_crlf_near(text, edit) else b""
-    return edit._replace(lines=[line.removesuffix(b"\r") + ending for line in edit.lines])
+    lines = [line.removesuffix(b"\r") + ending for line in edit.lines]
+    if lines and edit.end == len(text.lines) and not _leaves_ended(text, hunk):
+        lines[-1] = lines[-1].removesuffix(b"\r")
+    return edit._replace(lines=lines)
 
 
 def _is_crlf_near(text: Text, edit: Edit) -> bool:
@@ -184,20 +230,16 @@ def compose(text: Text, edits: Sequence[Edit], placed: Sequence[Placed]) -> byte
     lines += text.lines[at:]
     if not lines:
         return b""
-    ended = _is_ended(text, edits[-1], placed)
-    if not text.ended and text.lines and edits[-1].at == len(text.lines) and text.is_crlf:
-        last = len(lines) - len(edits[-1].lines) - 1
-        lines[last] = lines[last].removesuffix(b"\r") + b"\r"
-        if not ended:
-            lines[-1] = lines[-1].removesuffix(b"\r")
+    last = edits[-1]
+    ended = text.ended
+    if last.end == len(text.lines):
+        ended = _leaves_ended(text, next(p.hunk for p in placed if p.hunk.number == last.hunk))
+    if not text.ended and last.at == len(text.lines) and text.is_crlf:
+        joint = len(lines) - len(last.lines) - 1
+        lines[joint] = lines[joint].removesuffix(b"\r") + b"\r"
     return b"\n".join(lines) + (b"\n" if ended else b"")
 
 
-def _is_ended(text: Text, last: Edit, placed: Sequence[Placed]) -> bool:
-    """Whether the last line of the result has its newline."""
-    if last.end != len(text.lines):
-        return text.ended
-    hunk = next(p.hunk for p in placed if p.hunk.number == last.hunk)
-    if hunk.new_unended:
-        return False
-    return hunk.old_unended or text.ended
+def _leaves_ended(text: Text, hunk: Hunk) -> bool:
+    """Whether a hunk at the end of the file leaves a newline behind its last line."""
+    return not hunk.new_unended and (hunk.old_unended or text.ended)

@@ -12,8 +12,9 @@ from flyball.patch.hunk import ADD, BARE, CUT, KEEP, Span
 _MARKED = (b" ", b"+", b"-")
 _STOP = re.compile(
     rb"@@|diff --git |Index: |\*\*\* End Patch|Binary files .* differ|GIT binary patch"
-    rb"|index [0-9a-f]{4,}\.\.[0-9a-f]{4,}|```|~~~"
+    rb"|index [0-9a-f]{4,}\.\.[0-9a-f]{4,}|```\w*\s*$"
 )
+_FENCE = b"```"
 _SIGNATURE = re.compile(rb"-- ?\r?$")
 _NO_NEWLINE = re.compile(rb"\\ ?[Nn]o newline")
 _PATH_LIKE = re.compile(rb"(---|\+\+\+) (?:[ab]/\S|/dev/null\b|\"[ab]/)")
@@ -30,7 +31,11 @@ class Body(msgspec.Struct):
     old_unended: bool = False
     new_unended: bool = False
     missing: tuple[int, int] = (0, 0)
-    warnings: list[str] = msgspec.field(default_factory=list[str])
+
+    @property
+    def changes(self) -> bool:
+        """There is at least one line to add or remove so far."""
+        return ADD in self.marks or CUT in self.marks
 
 
 def read_body(lines: Sequence[bytes], start: int, span: Span | None, *, crlf: bool) -> Body:
@@ -39,7 +44,7 @@ def read_body(lines: Sequence[bytes], start: int, span: Span | None, *, crlf: bo
     olds, news = (span.old_count, span.new_count) if span else (0, 0)
     if span:
         _read_counted(body, lines, olds, news)
-    if not span or _goes_on(lines, body.end):
+    if not span or _goes_on(body, lines):
         _read_on(body, lines)
         _drop_tail(body)
     if span:
@@ -123,7 +128,7 @@ def _read_counted(body: Body, lines: Sequence[bytes], olds: int, news: int) -> N
             at += 1
             continue
         else:
-            if ends_body(lines, at):
+            if ends_body(lines, at) and not _is_fenced_text(lines, at):
                 break
             olds -= 1
             news -= 1
@@ -139,22 +144,34 @@ def _read_counted(body: Body, lines: Sequence[bytes], olds: int, news: int) -> N
     body.end = at
 
 
-def _goes_on(lines: Sequence[bytes], at: int) -> bool:
-    """After the counted lines come more that belong to the hunk: its counts were wrong."""
-    total = len(lines)
-    blank = at
-    while blank < total and not lines[blank].strip():
-        blank += 1
-    if blank == total or ends_body(lines, blank) or _SIGNATURE.match(lines[blank]):
+def _is_fenced_text(lines: Sequence[bytes], at: int) -> bool:
+    """A fence here is context that lost its space, for the hunk goes on behind it."""
+    if not lines[at].startswith(_FENCE):
         return False
-    if blank == at:
-        return lines[at][:1] in _MARKED
+    for line in lines[at + 1 :]:
+        if line[:1] in (b" ", b"+"):
+            return True
+        if _STOP.match(line):
+            return False
+    return False
+
+
+def _goes_on(body: Body, lines: Sequence[bytes]) -> bool:
+    """After the counted lines come more that belong to the hunk: its counts were wrong."""
     rest: list[bytes] = []
-    for index in range(blank, total):
+    for index in range(body.end, len(lines)):
         if ends_body(lines, index):
             break
         rest.append(lines[index])
-    return all(line[:1] in (b"", *_MARKED) for line in rest) and any(
+    while rest and not rest[-1].strip():
+        rest.pop()
+    if not rest:
+        return False
+    if rest[0].strip():
+        return rest[0][:1] in _MARKED
+    if not body.changes and any(line[:1] in (b"+", b"-") for line in rest):
+        return True
+    return all(line[:1] in _MARKED or not line or _NO_NEWLINE.match(line) for line in rest) and any(
         line[:1] == b" " and line.strip() for line in rest
     )
 

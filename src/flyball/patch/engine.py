@@ -31,7 +31,7 @@ def apply_diff(
     parsed = parse(diff)
     changes: list[Change] = []
     errors: list[Refusal] = []
-    warnings = list(parsed.warnings)
+    warnings: list[str] = []
     if parsed.fault:
         errors.append(Refusal(parsed.fault.code, parsed.fault.message))
     else:
@@ -67,19 +67,20 @@ def _by_path(files: Mapping[str, bytes], sections: tuple[Section, ...]) -> dict[
     """The sections of each file, in the order of their first appearance."""
     grouped: dict[str, list[Section]] = {}
     for section in sections:
-        path = next((p for p in section.paths if p in files), section.paths[0])
+        first = section.paths[0] if section.paths else ""
+        path = next((p for p in section.paths if p in files), first)
         grouped.setdefault(path, []).append(section)
     return grouped
 
 
 def _objection(files: Mapping[str, bytes], path: str, sections: list[Section]) -> Refusal | None:
     """What is wrong with a file's part of the diff before any line of it is looked at."""
-    why = objection(path)
+    fault = next((section.fault for section in sections if section.fault), None)
+    why = objection(path) if path or not fault else None
     if why:
         return Refusal(Code.PATH_FORBIDDEN, f"{path or 'The path'} {why}.", path)
-    fault = next((section.fault for section in sections if section.fault), None)
     if fault:
-        return Refusal(fault.code, f"{path}: {fault.message}", path)
+        return Refusal(fault.code, f"{path}: {fault.message}".removeprefix(": "), path)
     if path not in files and not any(section.creates for section in sections):
         near = difflib.get_close_matches(path, files, 1)
         if near and not all(h.span and h.span.old_count == 0 for h in sections[0].hunks):

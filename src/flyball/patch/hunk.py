@@ -90,4 +90,3 @@ class Parsed(msgspec.Struct, frozen=True):
 
     sections: tuple[Section, ...]
     fault: Fault | None = None
-    warnings: tuple[str, ...] = ()

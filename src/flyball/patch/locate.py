@@ -138,9 +138,28 @@ def locate(
         found = _unique(text, Block(hunk, lead, trail), stated, max_offset)
     if isinstance(found, Miss):
         return found
-    if places := applied_at(text, hunk):
+    places = applied_at(text, hunk)
+    if places and not (found and stated is None and _is_nearer(found, places, hunk)):
         return Miss(Code.ALREADY_APPLIED, tuple(p + 1 for p in places))
+    if found and _skips_context(hunk, found):
+        return Miss(Code.NO_MATCH)
     return found or Miss(Code.NO_MATCH)
+
+
+def _is_nearer(spot: Spot, places: list[int], hunk: Hunk) -> bool:
+    """The lines to replace stand nearer to the stated line than those that are wanted."""
+    if hunk.span is None:
+        return False
+    stated = hunk.span.old_index
+    return abs(spot.at - stated) < min(abs(place - stated) for place in places)
+
+
+def _skips_context(hunk: Hunk, spot: Spot) -> bool:
+    """The header counts context above the first change that the hunk does not show."""
+    old, new = hunk.missing
+    if hunk.span is None or old != new or old <= 0 or hunk.marks[0] in (KEEP, BARE):
+        return False
+    return hunk.span.old_index + old == spot.at
 
 
 def _unique(text: Text, block: Block, stated: int | None, max_offset: int) -> Spot | Miss | None:

@@ -31,6 +31,10 @@ _OTHER_KINDS = (
     (re.compile(rb"^<<<<<<< |^>>>>>>> ", re.MULTILINE), "conflict markers"),
 )
 _MODE = re.compile(rb"(old mode|new mode|new file mode|deleted file mode) (\d{6})")
+_INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
+_EMPTY = "e69de29"
+"""How git abbreviates the name of the empty blob."""
+_CUT_HEADER = re.compile(rb"diff -?-?g?i?t? ?")
 _MOVED = (b"rename from ", b"rename to ", b"copy from ", b"copy to ")
 
 
@@ -50,6 +54,7 @@ class _Draft(msgspec.Struct):
 
     line: int
     git: tuple[str, str] | None = None
+    index: str = ""
     old: str = ""
     new: str = ""
     named: bool = False
@@ -73,7 +78,6 @@ class _Reader:
         self.drafts: list[_Draft] = []
         self.current: _Draft | None = None
         self.fault: Fault | None = None
-        self.warnings: list[str] = []
 
     def read(self) -> None:
         """Go through all lines; every step consumes at least one."""
@@ -92,11 +96,12 @@ class _Reader:
 
     def parsed(self) -> Parsed:
         """Everything that was read."""
-        sections = [_section(d) for d in self.drafts if d.named or d.git or d.hunks]
-        if sections and not self.fault:
-            sections[-1] = _judge_end(sections[-1], ended=self.ended)
-        fault = self.fault or (None if sections else self._nothing())
-        return Parsed(tuple(sections), fault, tuple(self.warnings))
+        fault = self.fault or (None if self.drafts else self._nothing())
+        if not fault and _CUT_HEADER.fullmatch(self.lines[-1]):
+            fault = Fault(Code.TRUNCATED, "The diff stops in a file header. Send it whole.")
+        last = len(self.drafts) - 1
+        sections = [_section(d, is_last=i == last) for i, d in enumerate(self.drafts)]
+        return Parsed(tuple(sections), fault)
 
     def _begin(self, git: tuple[str, str] | None = None) -> _Draft:
         self.current = _Draft(line=self.at + 1, git=git)
@@ -144,7 +149,8 @@ class _Reader:
         span = None
         if match:
             old, olds, new, news = match.groups()
-            span = Span(int(old), int(olds or 1), int(new), int(news or 1))
+            if {olds, news} != {b"0"}:
+                span = Span(int(old), int(olds or 1), int(new), int(news or 1))
         self.at += 1
         self._take(span)
 
@@ -165,7 +171,6 @@ class _Reader:
                 is_cut=body.end == len(self.lines) and not self.ended,
             )
         )
-        self.warnings += body.warnings
         self.at = body.end
 
     def _aside(self, line: bytes) -> None:
@@ -178,7 +183,9 @@ class _Reader:
         if draft is None or draft.hunks:
             return
         mode = _MODE.match(line)
-        if mode:
+        if index := _INDEX.match(line):
+            draft.index = index[2].decode()
+        elif mode:
             _take_mode(draft, mode[1], mode[2])
         elif line.startswith(_MOVED):
             draft.fault = Fault(
@@ -225,30 +232,37 @@ def _foreign(name: str) -> Fault:
     )
 
 
-def _section(draft: _Draft) -> Section:
+def _section(draft: _Draft, *, is_last: bool) -> Section:
     old, new = draft.old, draft.new
     if draft.git and not (old or new):
         old, new = draft.git
-    elif draft.git and NULL in (old, new) and not (old and new):
+    elif draft.git and NULL in (old, new):
         old, new = old or draft.git[0], new or draft.git[1]
     creates = draft.creates or old == NULL
     deletes = draft.deletes or new == NULL
-    fault = draft.fault
     before, after = candidates(old, new)
-    if before and after and before != after and not set(before) & set(after):
+    paths = tuple(dict.fromkeys(after + before))
+    hunks = draft.hunks
+    if hunks and is_last:
+        hunks[-1] = msgspec.structs.replace(hunks[-1], is_last=True)
+    fault = draft.fault
+    if before and after and not set(before) & set(after):
         fault = fault or Fault(
             Code.NOT_A_DIFF,
             f"The header names two files, {before[0]} and {after[0]}. A diff here does not rename: "
             "name the same file twice, or /dev/null for a file that is added or deleted.",
         )
-    paths = tuple(dict.fromkeys(after + before))
-    return Section(draft.line, paths, tuple(draft.hunks), creates, deletes, fault)
+    if not hunks and not _is_whole(draft, creates=creates, deletes=deletes, is_last=is_last):
+        fault = fault or Fault(
+            Code.TRUNCATED, "The header is there, but its hunks are not. Send the diff whole."
+        )
+    return Section(draft.line, paths, tuple(hunks), creates, deletes, fault)
 
 
-def _judge_end(section: Section, *, ended: bool) -> Section:
-    """Mark the very last hunk, and notice a section that stops before its first."""
-    if section.hunks:
-        *rest, last = section.hunks
-        last = msgspec.structs.replace(last, is_last=True, is_cut=last.is_cut and not ended)
-        return msgspec.structs.replace(section, hunks=(*rest, last))
-    return section
+def _is_whole(draft: _Draft, *, creates: bool, deletes: bool, is_last: bool) -> bool:
+    """A section without hunks is complete only when it adds or deletes an empty file."""
+    if draft.named or draft.git is None:
+        return False
+    if creates:
+        return draft.index.startswith(_EMPTY) or not (draft.index or is_last)
+    return deletes

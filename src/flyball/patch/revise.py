@@ -17,6 +17,8 @@ from flyball.patch.result import Change, ChangeType, Code, HunkTaken, Refusal
 from flyball.patch.suspect import is_truncated, numbered, suspicion
 from flyball.patch.text import Text
 
+_MARK = b"\xef\xbb\xbf"
+
 
 class Options(NamedTuple):
     """How much is allowed."""
@@ -56,8 +58,9 @@ def revise(
     """Apply all that a diff says about one file; `seen` is what its writer had read."""
     revision = Revision(path, before)
     hunks = _working(revision, sections)
-    first = sections[0]
-    if first.creates or (before is None and _is_all_new(hunks)):
+    if revision.errors or not (hunks or any(s.creates or s.deletes for s in sections)):
+        return revision
+    if sections[0].creates or (before is None and _is_all_new(hunks)):
         _create(revision, hunks)
     elif before is None:
         revision.refuse(
@@ -82,6 +85,13 @@ def _working(revision: Revision, sections: Sequence[Section]) -> list[Hunk]:
                 hunk = msgspec.structs.replace(hunk, number=number)
             if hunk.changes or is_truncated(hunk, Text(b"")):
                 hunks.append(hunk)
+            elif hunk.span and (hunk.missing != (0, 0) or not hunk.marks):
+                revision.refuse(
+                    Code.NO_MATCH,
+                    "its header promises other lines than there are, and none is marked with + or "
+                    "-. Mark the lines that are added or removed.",
+                    number,
+                )
             else:
                 revision.warn(f"hunk {number} changes nothing and was ignored.")
     return hunks
@@ -176,18 +186,60 @@ def _modify(
 def _apply(
     data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
 ) -> Applied:
-    """All hunks against the file as it is; sections that build on each other one after another."""
-    fuzz, max_offset = options.fuzz, options.max_offset
-    done = apply_hunks(data, hunks, fuzz=fuzz, max_offset=max_offset)
-    if not done.missed or len(sections) == 1:
+    """All hunks against the file as it is, or read in another way if they do not fit so."""
+    done = apply_hunks(data, hunks, fuzz=options.fuzz, max_offset=options.max_offset)
+    if not done.missed:
         return done
+    others = (
+        _without_mark(data, hunks, sections, options),
+        _recoded(data, hunks, options),
+        _in_turn(data, hunks, sections, options),
+    )
+    return next((other for other in others if other and not other.missed), done)
+
+
+def _without_mark(
+    data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
+) -> Applied | None:
+    """The file's byte order mark is not something a diff's writer sees."""
+    if not data.startswith(_MARK):
+        return None
+    done = _apply(data.removeprefix(_MARK), hunks, sections, options)
+    return msgspec.structs.replace(done, data=_MARK + done.data)
+
+
+def _recoded(data: bytes, hunks: Sequence[Hunk], options: Options) -> Applied | None:
+    """A file that is not UTF-8 was shown to the diff's writer as text all the same."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        pass
+    else:
+        return None
+    try:
+        recoded = [
+            msgspec.structs.replace(h, texts=[t.decode().encode("cp1252") for t in h.texts])
+            for h in hunks
+        ]
+    except UnicodeError:
+        return None
+    return apply_hunks(data, recoded, fuzz=options.fuzz, max_offset=options.max_offset)
+
+
+def _in_turn(
+    data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
+) -> Applied | None:
+    """Several sections for one file may build on each other."""
+    if len(sections) == 1:
+        return None
+    fuzz, max_offset = options.fuzz, options.max_offset
     step, placed, start = Applied(data), list[Placed](), 0
     for section in sections:
         numbers = range(start + 1, start + 1 + len(section.hunks))
         part = [hunk for hunk in hunks if hunk.number in numbers]
         step = apply_hunks(step.data, part, fuzz=fuzz, max_offset=max_offset)
         if step.missed:
-            return done
+            return None
         placed += step.placed
         start += len(section.hunks)
     return Applied(step.data, tuple(placed))

@@ -12,6 +12,8 @@ from flyball.patch.result import Code
 from flyball.patch.text import Text
 
 _CONTEXT = 3
+_MISCOUNT = 2
+"""By how many lines a header may be off before a hunk at the end of a file counts as cut."""
 _DOTS = rb"(?:\.{3,}|\xe2\x80\xa6)"
 _STANDS_FOR_MORE = re.compile(
     rb"\b(existing|rest|unchanged|remain(s|ing|der)?|same|previous|omitted|other|original|elided"
@@ -40,23 +42,30 @@ def suspicion(hunk: Hunk, text: Text) -> Miss | None:
 
 
 def is_truncated(hunk: Hunk, text: Text) -> bool:
-    """The diff's last hunk stops short of what its header promises."""
+    """The diff's last hunk stops short of what its header promises, and not by a miscount."""
     old, new = hunk.missing
     if not hunk.is_last or hunk.span is None or min(old, new) < 0 or not (old or new):
         return False
     if not hunk.changes:
         return True
+    if hunk.old_unended or hunk.new_unended:
+        return False
     lead, trail = outer_context(hunk)
+    ending = [line.rstrip() for line in hunk.old]
+    reaches_end = text.loose[len(text.loose) - len(ending) :] == ending
     if trail:
-        return old == new == max(lead, _CONTEXT) - trail
-    if not old:
-        return True
-    olds = [line.rstrip() for line in hunk.old]
-    return text.loose[-len(olds) :] != olds
+        is_complete = trail >= min(lead, _CONTEXT) or old == new == _CONTEXT - trail
+        return not (is_complete or reaches_end)
+    if reaches_end:
+        return hunk.is_cut or (not old and new > _MISCOUNT)
+    return True
 
 
 def placeholders(hunk: Hunk, *, only_dots: bool) -> Iterator[bytes]:
     """Lines that stand for code the writer did not want to repeat."""
+    whole = b"\n".join(hunk.texts)
+    if not any(sign in whole for sign in (b"...", b"\xe2\x80\xa6", b" of ")):
+        return
     for mark, line in zip(hunk.marks, hunk.texts, strict=True):
         if is_placeholder(line) or (only_dots and mark != ADD and _ONLY_DOTS.fullmatch(line)):
             removed = {t.strip() for m, t in zip(hunk.marks, hunk.texts, strict=True) if m == CUT}

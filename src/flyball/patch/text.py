@@ -35,9 +35,20 @@ class Text:
         return _index(self.loose)
 
     @cached_property
+    def crlf_lines(self) -> int:
+        """How many lines end in CRLF."""
+        ended = self.lines if self.ended else self.lines[:-1]
+        return sum(line.endswith(b"\r") for line in ended)
+
+    @property
     def is_crlf(self) -> bool:
         """Most lines end in CRLF."""
-        return 2 * sum(line.endswith(b"\r") for line in self.lines) > len(self.lines) > 0
+        return 2 * self.crlf_lines > len(self.lines) - (not self.ended)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Some lines end in CRLF and others do not."""
+        return 0 < self.crlf_lines < len(self.lines) - (not self.ended)
 
     def find(self, block: Sequence[bytes]) -> list[int]:
         """Every place where exactly these lines stand."""

@@ -1,0 +1,466 @@
+"""Spoilt diffs whose meaning can only be guessed: they should be refused."""
+
+from __future__ import annotations
+
+import html
+import random
+import re
+
+from bench.patch_cases import Case
+from bench.patch_spoil_parts import (
+    Part,
+    Spoil,
+    all_pieces,
+    modified,
+    one_file,
+    put_together,
+    take_apart,
+    with_diff,
+)
+
+
+def run_together(case: Case, rng: random.Random) -> Case | None:
+    single = one_file(case, pieces=2)
+    if single is None:
+        return None
+    parts = take_apart(single.diff)
+    parts[0].pieces[1].header = ""
+    return with_diff(single, parts)
+
+
+def run_together_bare(case: Case, rng: random.Random) -> Case | None:
+    single = one_file(case, pieces=2)
+    if single is None:
+        return None
+    parts = take_apart(single.diff)
+    for index, piece in enumerate(parts[0].pieces):
+        piece.header = "" if index else "@@"
+    return with_diff(single, parts)
+
+
+def _line_of(parts: list[Part], marks: str, rng: random.Random, *, inner: bool = False):
+    """A random line with one of these marks, as its hunk and index."""
+    found = [
+        (piece, index)
+        for piece in all_pieces(parts)
+        for index, line in enumerate(piece.body)
+        if line[:1] in marks and line[1:].strip() and (not inner or 0 < index < len(piece.body) - 1)
+    ]
+    return rng.choice(found) if found else None
+
+
+def _spoil_line(case: Case, marks: str, rng: random.Random, rewrite, *, inner: bool = False):
+    whole = modified(case)
+    if whole is None:
+        return None
+    parts = take_apart(whole.diff)
+    chosen = _line_of(parts, marks, rng, inner=inner)
+    if chosen is None:
+        return None
+    piece, index = chosen
+    piece.body[index : index + 1] = rewrite(piece.body[index])
+    spoilt = with_diff(whole, parts)
+    return spoilt if spoilt.diff != whole.diff else None
+
+
+def skipped_context(case: Case, rng: random.Random) -> Case | None:
+    return _spoil_line(case, " ", rng, lambda line: [], inner=True)
+
+
+def invented_removal(case: Case, rng: random.Random) -> Case | None:
+    return _spoil_line(case, " -", rng, lambda line: [line, "-    legacy_value = compute(1)"])
+
+
+def invented_context(case: Case, rng: random.Random) -> Case | None:
+    return _spoil_line(case, " -", rng, lambda line: [line, "     legacy_value = compute(1)"])
+
+
+def altered_removal(case: Case, rng: random.Random) -> Case | None:
+    return _spoil_line(case, "-", rng, lambda line: [line + " # old"])
+
+
+def altered_context(case: Case, rng: random.Random) -> Case | None:
+    return _spoil_line(case, " ", rng, lambda line: [line[: len(line) // 2] + "XY" + line[-1:]])
+
+
+def forgotten_plus(case: Case, rng: random.Random) -> Case | None:
+    return _spoil_line(case, "+", rng, lambda line: [line[1:]])
+
+
+def forgotten_plus_spaced(case: Case, rng: random.Random) -> Case | None:
+    return _spoil_line(case, "+", rng, lambda line: [" " + line[1:]])
+
+
+def forgotten_pluses(case: Case, rng: random.Random) -> Case | None:
+    whole = modified(case)
+    if whole is None or "\n+" not in whole.diff.replace("\n+++", ""):
+        return None
+    parts = take_apart(whole.diff)
+    changed = False
+    for piece in all_pieces(parts):
+        for index, line in enumerate(piece.body):
+            if line[:1] == "+" and line[1:].strip():
+                piece.body[index] = line[1:]
+                changed = True
+    return with_diff(whole, parts) if changed else None
+
+
+def _placeholder(case: Case, rng: random.Random, marks: str, text: str) -> Case | None:
+    whole = modified(case)
+    if whole is None:
+        return None
+    parts = take_apart(whole.diff)
+    chosen = _line_of(parts, marks, rng, inner=True)
+    if chosen is None:
+        return None
+    piece, index = chosen
+    mark = piece.body[index][0]
+    end = index
+    while end < len(piece.body) and piece.body[end][:1] == mark and end - index < 3:
+        end += 1
+    indent = re.match(r"\s*", piece.body[index][1:])
+    piece.body[index:end] = [mark + (indent[0] if indent else "") + text]
+    return with_diff(whole, parts)
+
+
+def placeholder_context(case: Case, rng: random.Random) -> Case | None:
+    text = rng.choice(("# ... existing code ...", "// ... rest unchanged ...", "/* ... */", "..."))
+    return _placeholder(case, rng, " ", text)
+
+
+def placeholder_added(case: Case, rng: random.Random) -> Case | None:
+    text = rng.choice(
+        (
+            "# ... existing code ...",
+            "// ... rest unchanged ...",
+            "... rest unchanged ...",
+            "# ... (rest of the function remains the same)",
+            "/* ... existing code ... */",
+            "<!-- ... existing code ... -->",
+        )
+    )
+    return _placeholder(case, rng, "+", text)
+
+
+def _indented(case: Case, rewrite) -> Case | None:
+    whole = modified(case)
+    if whole is None:
+        return None
+    parts = take_apart(whole.diff)
+    for piece in all_pieces(parts):
+        indented = [line for line in piece.body if line[:1] in " -" and line[1:2] in (" ", "\t")]
+        if not indented:
+            return None
+        piece.body = [line[:1] + rewrite(line[1:]) for line in piece.body]
+    spoilt = with_diff(whole, parts)
+    return spoilt if spoilt.diff != whole.diff else None
+
+
+def indentation_lost(case: Case, rng: random.Random) -> Case | None:
+    return _indented(case, lambda text: text.lstrip(" \t"))
+
+
+def indentation_tabbed(case: Case, rng: random.Random) -> Case | None:
+    def tabbed(text: str) -> str:
+        size = len(text) - len(text.lstrip(" "))
+        return "\t" * (size // 2) + " " * (size % 2) + text[size:]
+
+    return _indented(case, tabbed) if "\n  " in case.diff.replace("\n \t", "") else None
+
+
+def indentation_doubled(case: Case, rng: random.Random) -> Case | None:
+    def doubled(text: str) -> str:
+        return text[: len(text) - len(text.lstrip(" \t"))] + text
+
+    return _indented(case, doubled)
+
+
+def numbered_lines(case: Case, rng: random.Random) -> Case | None:
+    whole = modified(case)
+    if whole is None:
+        return None
+    parts = take_apart(whole.diff)
+    sign = rng.choice((": ", "| ", "\t", " | ", ":"))
+    for piece in all_pieces(parts):
+        number = piece.old
+        body: list[str] = []
+        for line in piece.body:
+            body.append(f"{line[:1]}{number}{sign}{line[1:]}")
+            number += line[:1] != "-"
+        piece.body = body
+    return with_diff(whole, parts)
+
+
+def _text_of_old(case: Case, rewrite) -> Case | None:
+    whole = modified(case)
+    if whole is None:
+        return None
+    parts = take_apart(whole.diff)
+    for piece in all_pieces(parts):
+        piece.body = [line[:1] + rewrite(line[1:]) for line in piece.body]
+    olds = [x for p in all_pieces(parts) for x in p.body if x[:1] in " -"]
+    before = [x for p in all_pieces(take_apart(whole.diff)) for x in p.body if x[:1] in " -"]
+    return with_diff(whole, parts) if olds != before else None
+
+
+def smart_quotes(case: Case, rng: random.Random) -> Case | None:
+    return _text_of_old(case, lambda text: text.replace('"', "“").replace("'", "’"))
+
+
+def html_entities(case: Case, rng: random.Random) -> Case | None:
+    return _text_of_old(case, html.escape)
+
+
+def applied_already(case: Case, rng: random.Random) -> Case | None:
+    whole = modified(case)
+    return whole and whole._replace(before=whole.after, after={})
+
+
+def applied_already_bare(case: Case, rng: random.Random) -> Case | None:
+    whole = applied_already(case, rng)
+    if whole is None:
+        return None
+    parts = take_apart(whole.diff)
+    for piece in all_pieces(parts):
+        piece.header = "@@"
+    return with_diff(whole, parts)
+
+
+def upside_down(case: Case, rng: random.Random) -> Case | None:
+    """The diff backwards: it undoes what has not been done."""
+    whole = modified(case)
+    if whole is None:
+        return None
+    parts = take_apart(whole.diff)
+    swap = {"+": "-", "-": "+"}
+    for piece in all_pieces(parts):
+        piece.body = [swap.get(line[:1], line[:1]) + line[1:] for line in piece.body]
+        piece.old, piece.olds, piece.new, piece.news = (
+            piece.new,
+            piece.news,
+            piece.old,
+            piece.olds,
+        )
+    return with_diff(whole, parts)
+
+
+def ambiguous(case: Case, rng: random.Random) -> Case | None:
+    single = one_file(case)
+    if single is None:
+        return None
+    path, data = next(iter(single.before.items()))
+    if not data.endswith(b"\n"):
+        return None
+    parts = take_apart(single.diff)
+    for piece in parts[0].pieces:
+        piece.header = rng.choice(("@@", "@@ ... @@", "@@ -1,1 +1,1 @@"))
+    return with_diff(single._replace(before={path: data + data}), parts)
+
+
+def truncated_line(case: Case, rng: random.Random) -> Case | None:
+    parts = take_apart(case.diff)
+    if not parts[-1].pieces:
+        return None
+    last = parts[-1].pieces[-1]
+    changes = [i for i, line in enumerate(last.body) if line[:1] in "+-"]
+    keep = rng.randint(0, changes[-1])
+    last.body = last.body[:keep]
+    return with_diff(case, parts)
+
+
+def truncated_anywhere(case: Case, rng: random.Random) -> Case | None:
+    parts = take_apart(case.diff)
+    if not parts[-1].pieces:
+        return None
+    last = parts[-1].pieces[-1]
+    changes = [i for i, line in enumerate(last.body) if line[:1] in "+-"]
+    whole = put_together(parts)
+    tail = sum(len(line) + 1 for line in last.body[changes[-1] :])
+    body = sum(len(line) + 1 for line in last.body)
+    cut = rng.randint(len(whole) - body, len(whole) - tail)
+    return case._replace(diff=whole[:cut])
+
+
+def truncated_header(case: Case, rng: random.Random) -> Case | None:
+    parts = take_apart(case.diff)
+    if len(parts) < 2:
+        return None
+    head = "".join(line + "\n" for line in parts[-1].head)
+    cut = rng.randint(4, len(head))
+    return case._replace(diff=put_together(parts[:-1]) + head[:cut])
+
+
+def file_exists(case: Case, rng: random.Random) -> Case | None:
+    added = [path for path in case.after if path not in case.before]
+    if not added:
+        return None
+    return case._replace(before={**case.before, added[0]: b"something else\n"})
+
+
+def delete_leaves_content(case: Case, rng: random.Random) -> Case | None:
+    gone = [path for path in case.before if path not in case.after]
+    if not gone:
+        return None
+    longer = case.before[gone[0]] + b"one more line\n"
+    return case._replace(before={**case.before, gone[0]: longer})
+
+
+def _head(case: Case, rewrite) -> Case | None:
+    single = one_file(case)
+    if single is None:
+        return None
+    parts = take_apart(single.diff)
+    parts[0].head = rewrite(parts[0].head, next(iter(single.before)))
+    return with_diff(single, parts)
+
+
+def begin_patch(case: Case, rng: random.Random) -> Case | None:
+    single = one_file(case)
+    if single is None:
+        return None
+    parts = take_apart(single.diff)
+    parts[0].head = ["*** Begin Patch", f"*** Update File: {next(iter(single.before))}"]
+    for piece in parts[0].pieces:
+        piece.header = "@@"
+    return single._replace(diff=put_together(parts) + "*** End Patch\n")
+
+
+def search_replace(case: Case, rng: random.Random) -> Case | None:
+    single = one_file(case)
+    if single is None:
+        return None
+    piece = take_apart(single.diff)[0].pieces[0]
+    old = [line[1:] for line in piece.body if line[:1] in " -"]
+    new = [line[1:] for line in piece.body if line[:1] in " +"]
+    lines = [next(iter(single.before)), "<<<<<<< SEARCH", *old, "=======", *new, ">>>>>>> REPLACE"]
+    return single._replace(diff="\n".join(lines) + "\n")
+
+
+def renamed(case: Case, rng: random.Random) -> Case | None:
+    def moved(head: list[str], path: str) -> list[str]:
+        lines = [f"diff --git a/{path} b/{path}.new", "similarity index 90%"]
+        lines += [f"rename from {path}", f"rename to {path}.new"]
+        return [*lines, f"--- a/{path}", f"+++ b/{path}.new"]
+
+    return _head(case, moved)
+
+
+def renamed_silently(case: Case, rng: random.Random) -> Case | None:
+    return _head(case, lambda head, path: [f"--- a/{path}", f"+++ b/moved/{path}"])
+
+
+def mode_changed(case: Case, rng: random.Random) -> Case | None:
+    return _head(
+        case, lambda head, path: [head[0], "old mode 100644", "new mode 100755", *head[1:]]
+    )
+
+
+def binary(case: Case, rng: random.Random) -> Case | None:
+    return case._replace(
+        diff=f"diff --git a/x.png b/x.png\nindex 123..456 100644\nBinary files a/x.png and b/x.png differ\n{case.diff}"
+    )
+
+
+def symlink(case: Case, rng: random.Random) -> Case | None:
+    link = "diff --git a/link b/link\nnew file mode 120000\n--- /dev/null\n+++ b/link\n"
+    return case._replace(
+        diff=case.diff + link + "@@ -0,0 +1 @@\n+/etc\n\\ No newline at end of file\n"
+    )
+
+
+def forbidden_path(case: Case, rng: random.Random) -> Case | None:
+    path = rng.choice(
+        (
+            "/etc/passwd",
+            "../outside.py",
+            "src/../../outside.py",
+            ".git/config",
+            ".GIT/hooks/pre-commit",
+            "sub/.git/config",
+            "node_modules/x/index.js",
+            ".flyball/state",
+            ".g\u200cit/config",
+        )
+    )
+    head = f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n"
+    if rng.random() < 0.5:
+        head = f"--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-x\n+y\n"
+    return case._replace(diff=case.diff + head)
+
+
+def missing_file(case: Case, rng: random.Random) -> Case | None:
+    return _head(case, lambda head, path: [f"--- a/lib/none/{path}", f"+++ b/lib/none/{path}"])
+
+
+def prose_only(case: Case, rng: random.Random) -> Case | None:
+    return case._replace(diff=rng.choice(("", "I changed the file.\n", "```python\nx = 1\n```\n")))
+
+
+def conflict_markers(case: Case, rng: random.Random) -> Case | None:
+    return case._replace(diff="<<<<<<< HEAD\na = 1\n=======\na = 2\n>>>>>>> branch\n")
+
+
+def context_only(case: Case, rng: random.Random) -> Case | None:
+    single = one_file(case)
+    if single is None:
+        return None
+    parts = take_apart(single.diff)
+    for piece in parts[0].pieces:
+        piece.body = [line for line in piece.body if line[:1] == " "]
+        piece.header = "@@"
+    return with_diff(single, parts)
+
+
+def no_context_insertion(case: Case, rng: random.Random) -> Case | None:
+    single = one_file(case)
+    if single is None:
+        return None
+    parts = take_apart(single.diff)
+    for piece in parts[0].pieces:
+        piece.body = ["+added = 1"]
+        piece.header = "@@"
+    return with_diff(single, parts)
+
+
+REFUSED: tuple[Spoil, ...] = (
+    run_together,
+    run_together_bare,
+    skipped_context,
+    invented_removal,
+    invented_context,
+    altered_removal,
+    altered_context,
+    forgotten_plus,
+    forgotten_plus_spaced,
+    forgotten_pluses,
+    placeholder_context,
+    placeholder_added,
+    indentation_lost,
+    indentation_tabbed,
+    indentation_doubled,
+    numbered_lines,
+    smart_quotes,
+    html_entities,
+    applied_already,
+    applied_already_bare,
+    upside_down,
+    ambiguous,
+    truncated_line,
+    truncated_anywhere,
+    truncated_header,
+    file_exists,
+    delete_leaves_content,
+    begin_patch,
+    search_replace,
+    renamed,
+    renamed_silently,
+    mode_changed,
+    binary,
+    symlink,
+    forbidden_path,
+    missing_file,
+    prose_only,
+    conflict_markers,
+    context_only,
+    no_context_insertion,
+)
