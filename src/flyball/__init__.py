@@ -1,1 +1,100 @@
-"""Flyball: a governor for coding agents."""
+"""Flyball: a governor for coding agents.
+
+The names below are the library. Each is loaded when it is first used, so that importing the package
+costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flyball.core.call import Access, Call, Outcome
+    from flyball.core.decision import Allow, Ask, Decision, Deny, decide
+    from flyball.core.gate import proven
+    from flyball.core.guard import GuardLimits, Trip
+    from flyball.core.intent import Intent, Reading, classify
+    from flyball.core.machine import Move, advance, moves, replay
+    from flyball.core.phase import Phase
+    from flyball.core.policy import Policy
+    from flyball.core.state import CardState, RunState, Transition
+    from flyball.core.template import Template
+    from flyball.errors import FlyballError
+    from flyball.patch import PatchResult, apply_diff
+    from flyball.shellcheck import Judgement, judge
+
+__all__ = [
+    "Access",
+    "Allow",
+    "Ask",
+    "Call",
+    "CardState",
+    "Decision",
+    "Deny",
+    "FlyballError",
+    "GuardLimits",
+    "Intent",
+    "Judgement",
+    "Move",
+    "Outcome",
+    "PatchResult",
+    "Phase",
+    "Policy",
+    "Reading",
+    "RunState",
+    "Template",
+    "Transition",
+    "Trip",
+    "advance",
+    "apply_diff",
+    "classify",
+    "decide",
+    "judge",
+    "moves",
+    "proven",
+    "replay",
+]
+
+_HOMES = {
+    "Access": "core.call",
+    "Allow": "core.decision",
+    "Ask": "core.decision",
+    "Call": "core.call",
+    "CardState": "core.state",
+    "Decision": "core.decision",
+    "Deny": "core.decision",
+    "FlyballError": "errors",
+    "GuardLimits": "core.guard",
+    "Intent": "core.intent",
+    "Judgement": "shellcheck",
+    "Move": "core.machine",
+    "Outcome": "core.call",
+    "PatchResult": "patch",
+    "Phase": "core.phase",
+    "Policy": "core.policy",
+    "Reading": "core.intent",
+    "RunState": "core.state",
+    "Template": "core.template",
+    "Transition": "core.state",
+    "Trip": "core.guard",
+    "advance": "core.machine",
+    "apply_diff": "patch",
+    "classify": "core.intent",
+    "decide": "core.decision",
+    "judge": "shellcheck",
+    "moves": "core.machine",
+    "proven": "core.gate",
+    "replay": "core.machine",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'flyball' has no attribute {name!r}")
+    return getattr(import_module(f"flyball.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

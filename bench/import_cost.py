@@ -1,0 +1,31 @@
+"""What importing the core costs, beside importing msgspec alone, in the same run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+ROUNDS = 15
+
+
+def cost(statement: str) -> float:
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", statement], check=True)
+    return time.perf_counter() - began
+
+
+def main() -> int:
+    best = dict.fromkeys(("pass", "import msgspec", "import flyball.core"), float("inf"))
+    for _ in range(ROUNDS):
+        for statement in best:
+            best[statement] = min(best[statement], cost(statement))
+    bare, peer, ours = (seconds * 1000 for seconds in best.values())
+    ratio = (ours - bare) / (peer - bare)
+    print(f"bare interpreter {bare:.0f} ms, msgspec +{peer - bare:.0f}, core +{ours - bare:.0f}")
+    print(f"ratio {ratio:.2f} (at most 2)")
+    return 0 if ratio <= 2 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

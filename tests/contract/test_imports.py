@@ -1,0 +1,161 @@
+"""The plan of the house, held by a test: who may import whom, and what the pure rooms may use."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).parents[2] / "src" / "flyball"
+FILES = sorted(SRC.rglob("*.py"))
+
+ROOMS = {
+    "errors": set[str](),
+    "core": {"errors"},
+    "patch": {"errors"},
+    "shellcheck": {"errors"},
+    "workspace": {"core", "patch", "shellcheck", "errors"},
+    "journal": {"core", "errors"},
+    "drivers": {"core", "errors"},
+    "tools": {"core", "patch", "shellcheck", "workspace", "errors"},
+    "engine": {"core", "patch", "shellcheck", "workspace", "journal", "drivers", "tools", "errors"},
+    "settings": {"core", "errors"},
+    "home": {"settings", "errors"},
+}
+PURE = {"core", "patch", "shellcheck"}
+
+PURE_STDLIB = {
+    "__future__", "array", "ast", "base64", "binascii", "bisect", "collections", "configparser", "copy", "dataclasses", "difflib",
+    "enum", "fnmatch", "functools", "hashlib", "heapq", "itertools", "json", "math", "operator",
+    "posixpath", "re", "shlex", "string", "textwrap", "tomllib", "types", "typing", "unicodedata", "zlib",
+}  # fmt: skip
+PURE_THIRD = {
+    "core": {"msgspec"},
+    "patch": {"msgspec"},
+    "shellcheck": {"msgspec", "tree_sitter", "tree_sitter_bash"},
+}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(SRC).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> list[tuple[str, bool]]:
+    """Every imported module, and whether it is imported inside a function."""
+    tree = ast.parse(path.read_text())
+    inner = {
+        id(node)
+        for outer in ast.walk(tree)
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(outer)
+    }
+    found: list[tuple[str, bool]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, id(node) in inner) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} uses a relative import"
+            found.append((node.module or "", id(node) in inner))
+    return found
+
+
+def ids(path: Path) -> str:
+    return str(path.relative_to(SRC))
+
+
+def test_surfaces_are_asked_by_nobody():
+    for path in FILES:
+        if room_of(path) != "surfaces":
+            assert not [m for m, _ in imports(path) if m.startswith("flyball.surfaces")], path
+
+
+@pytest.mark.parametrize("path", FILES, ids=ids)
+def test_each_room_imports_only_the_rooms_below_it(path: Path):
+    room = room_of(path)
+    for module, _ in imports(path):
+        if not module.startswith("flyball.") or room not in ROOMS:
+            continue
+        other = module.split(".")[1]
+        assert other == room or other in ROOMS[room], f"{room} may not import {module}"
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if room_of(p) in PURE], ids=ids)
+def test_pure_rooms_use_only_the_pure_part_of_the_standard_library(path: Path):
+    room = room_of(path)
+    for module, _ in imports(path):
+        top = module.partition(".")[0]
+        allowed = PURE_STDLIB | PURE_THIRD[room] | {"flyball"}
+        assert top in allowed, f"{room} may not import {module}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=ids)
+def test_only_the_command_line_imports_inside_functions(path: Path):
+    if path.is_relative_to(SRC / "surfaces" / "cli"):
+        return
+    late = [module for module, inside in imports(path) if inside]
+    assert late == [], f"{ids(path)} imports {late} inside a function"
+
+
+def test_only_the_provider_imports_pydantic_ai_and_only_the_cluster_dbos():
+    for path in FILES:
+        names = {module.partition(".")[0] for module, _ in imports(path)}
+        assert "pydantic_ai" not in names or path == SRC / "drivers" / "provider.py"
+        assert "dbos" not in names or path == SRC / "engine" / "cluster.py"
+
+
+def test_only_one_module_starts_processes():
+    allowed = {SRC / "workspace" / name for name in ("process.py", "supervisor.py")}
+    for path in FILES:
+        names = {module.partition(".")[0] for module, _ in imports(path)}
+        assert "subprocess" not in names or path in allowed, f"{ids(path)} starts processes"
+
+
+MODULES = [
+    ".".join(("flyball", *path.relative_to(SRC).with_suffix("").parts)).removesuffix(".__init__")
+    for path in FILES
+    if path.name != "__main__.py"
+]
+
+PROBE = """
+import sys, importlib
+heavy = [name for name in sys.argv[2:]]
+opened = []
+def watch(event, args):
+    if event == "open" and args[1] and any(c in str(args[1]) for c in "wax+"):
+        opened.append(str(args[0]))
+    elif event in ("subprocess.Popen", "os.mkdir", "socket.connect", "os.putenv"):
+        opened.append(event)
+sys.dont_write_bytecode = True
+sys.addaudithook(watch)
+for name in sys.argv[1].split(","):
+    importlib.import_module(name)
+print(opened)
+"""
+
+
+def test_importing_any_module_does_no_work():
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, ",".join(MODULES)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "[]\n"
+    assert done.stderr == ""
+
+
+LIGHT = """
+import sys
+import flyball.surfaces.cli
+heavy = {"rich", "pydantic_ai", "yaml", "sqlite3", "asyncio", "tree_sitter", "msgspec"}
+print(sorted(heavy & set(sys.modules)))
+"""
+
+
+def test_the_root_of_the_command_line_loads_nothing_heavy():
+    done = subprocess.run([sys.executable, "-c", LIGHT], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
