@@ -9,7 +9,6 @@ the way of that directory is not followed.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +18,6 @@ import msgspec
 
 from flyball.errors import UsageError
 from flyball.workspace.trees import REGULAR
-from flyball.workspace.trouble import told
 from flyball.workspace.writes import write_entry
 
 Redact = Callable[[str], str]
@@ -86,9 +84,8 @@ def write_artifact(project: Path, artifact: CardArtifact, redact: Redact) -> Pat
         place.with_suffix(".json").relative_to(project): json.dumps(clean, indent=2) + "\n",
         place.relative_to(project): _page(msgspec.convert(clean, CardArtifact)),
     }
-    with told(os.fspath(place)):
-        for path, text in texts.items():
-            write_entry(project, path.as_posix(), REGULAR, text.encode())
+    for path, text in texts.items():
+        write_entry(project, path.as_posix(), REGULAR, text.encode())
     return place
 
 

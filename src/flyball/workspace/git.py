@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -96,7 +97,7 @@ _DEPOT_CONFIG = """\
 _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
 _UNWRITABLE = re.compile(r"Permission denied|Read-only file system|insufficient permission")
-_FULL = re.compile(r"No space left on device|Disk quota exceeded|File too large")
+_FULL = re.compile(r"No space left on device|Out of diskspace|Disk quota exceeded|File too large")
 
 
 _SECONDS = 1800.0
@@ -215,7 +216,7 @@ class Git:
         said = done.stderr.decode(errors="replace").strip()
         if found := _LOCK.search(said):
             return IndexLocked(found.group(1))
-        if _FULL.search(said):
+        if _FULL.search(said) or done.exit_code == -signal.SIGXFSZ:
             return DiskFull(os.fspath(self.directory))
         if _UNWRITABLE.search(said):
             return NotWritable(os.fspath(self.directory))
@@ -306,18 +307,22 @@ def read_user_config(git: Git, repository: Repository, home: Path) -> UserConfig
         excludes = home / said[2:] if said.startswith("~/") else Path(said)
     return UserConfig(
         identity,
-        excludes if excludes.is_file() else None,
+        excludes if _is_readable(excludes) else None,
         local.get("extensions.objectformat", "sha1"),
     )
 
 
 def _settings(git: Git, file: Path) -> dict[str, str]:
-    if not file.is_file():
+    if not _is_readable(file):
         return {}
     args = ("config", "--file", os.fspath(file), "--no-includes", "-z", "--list")
     listed = git.call(*args, ok=range(256)).stdout.decode(errors="replace")
     entries = (entry.partition("\n") for entry in listed.split("\0") if entry)
     return {key: value for key, _, value in entries}
+
+
+def _is_readable(file: Path) -> bool:
+    return os.access(file, os.R_OK) and file.is_file()
 
 
 def _clean(text: str) -> str:

@@ -56,7 +56,7 @@ class GitTrees:
         self.depot = depot
         self.root = root
         self.large = large
-        self._index = index
+        self._lock = index.with_name(f"{index.name}.lock")
         self._git = depot.with_env(GIT_WORK_TREE=os.fspath(root), GIT_INDEX_FILE=os.fspath(index))
         self._stub_file = depot.directory / "stubs"
         self._stubs = set(_lines(self._stub_file))
@@ -73,6 +73,8 @@ class GitTrees:
 
     def capture_kept(self) -> Captured:
         """Keep the present state, with nothing in place of what is not kept."""
+        # Whoever captures holds the workspace, so a lock on our own index was left by a dead git.
+        self._lock.unlink(missing_ok=True)
         gone, fresh, unkept = self._look()
         if gone or fresh or self._last is None:
             self.update(gone, fresh)

@@ -110,7 +110,8 @@ def _walk(
     root: Path, folder: str, above: Sequence[Rules], unwanted: frozenset[str]
 ) -> Iterator[str]:
     try:
-        listed = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
+        with os.scandir(root / folder) as entries:
+            listed = sorted(entries, key=lambda entry: entry.name)
     except (PermissionError, FileNotFoundError):
         return
     chain = [*above, *_own_rules(root, folder)]

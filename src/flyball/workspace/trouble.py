@@ -86,7 +86,8 @@ class NotWritable(ToolError):
 
 
 def _sort(error: OSError, place: str) -> DiskFull | NotWritable | None:
-    where = str(error.filename or place)
+    named = str(error.filename or "")
+    where = named if named.startswith("/") else place
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return DiskFull(where)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

@@ -83,18 +83,17 @@ class Writer:
 
     def _go_through(self, changes: Sequence[Changed]) -> None:
         ordered = sorted(changes, key=lambda change: (-change.path.count("/"), change.path))
-        with told(os.fspath(self.root)):
-            for change in ordered:
-                if change.after is None:
-                    remove_entry(self.root, change.path)
-            writes = [(change.path, change.after) for change in ordered if change.after]
-            for at in range(0, len(writes), _AT_ONCE):
-                some = writes[at : at + _AT_ONCE]
-                contents = self.trees.contents([entry.blob for _, entry in some])
-                for path, entry in some:
-                    if on_disk(self.root, path, len(entry.blob)) != entry:
-                        write_entry(self.root, path, entry.mode, contents[entry.blob])
-            self.note.unlink(missing_ok=True)
+        for change in ordered:
+            if change.after is None:
+                remove_entry(self.root, change.path)
+        writes = [(change.path, change.after) for change in ordered if change.after]
+        for at in range(0, len(writes), _AT_ONCE):
+            some = writes[at : at + _AT_ONCE]
+            contents = self.trees.contents([entry.blob for _, entry in some])
+            for path, entry in some:
+                if on_disk(self.root, path, len(entry.blob)) != entry:
+                    write_entry(self.root, path, entry.mode, contents[entry.blob])
+        self.note.unlink(missing_ok=True)
 
     def _read_note(self) -> tuple[str, list[Changed]]:
         noted = json.loads(self.note.read_text())
@@ -169,7 +168,10 @@ def parent_of(root: Path, path: str, *, make: bool = False) -> Generator[tuple[i
 def write_entry(root: Path, path: str, mode: str, content: bytes) -> None:
     """Put a file or link there whole, in place of whatever file was."""
     try:
-        with parent_of(root, path, make=True) as (parent, name):
+        with (
+            told(os.fspath((root / path).parent)),
+            parent_of(root, path, make=True) as (parent, name),
+        ):
             spare = f".flyball-{secrets.token_hex(8)}"
             try:
                 if mode == LINK:
@@ -209,7 +211,7 @@ def _write_file(parent: int, name: str, spare: str, mode: str, content: bytes) -
 def remove_entry(root: Path, path: str) -> None:
     """Remove a file or link, and the directories it leaves empty."""
     try:
-        with parent_of(root, path) as (parent, name):
+        with told(os.fspath((root / path).parent)), parent_of(root, path) as (parent, name):
             status = os.stat(name, dir_fd=parent, follow_symlinks=False)
             if stat.S_ISDIR(status.st_mode):
                 return

@@ -1,0 +1,235 @@
+"""What goes wrong on real machines: each a clear error, and nothing lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.repos import contents, git, own_state, put, repository
+
+from flyball.workspace.afterwards import Desk, merge
+from flyball.workspace.cards import move
+from flyball.workspace.opening import open_workspace
+from flyball.workspace.trouble import IndexLocked
+from flyball.workspace.worktree import Step
+
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+def script(text: str, *args: object, **env: str) -> subprocess.Popen[str]:
+    """Another Python process that has our packages."""
+    return subprocess.Popen(
+        [sys.executable, "-c", text, *map(str, args)],
+        env={**os.environ, "PYTHONPATH": str(SOURCE), **env},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+REVERT = """
+import sys
+from pathlib import Path
+from flyball.workspace.cards import move
+from flyball.workspace.opening import open_workspace
+from flyball.workspace.worktree import Step
+repo, state = Path(sys.argv[1]), Path(sys.argv[2])
+with open_workspace(repo, "r", state, in_place=True) as workspace:
+    record = workspace.card("c1")
+    print("ready", flush=True)
+    move(workspace, record, Step.REVERT)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("with_git", [True, False], ids=["git", "no-git"])
+def test_a_killed_revert_is_finished_by_the_next_command(tmp_path: Path, with_git: bool):
+    repo, state = tmp_path / "repo", tmp_path / "state"
+    files: dict[str, str | bytes] = {f"d{n % 9}/f{n}.txt": f"{n}\n" for n in range(1500)}
+    if with_git:
+        repository(repo, files)
+    else:
+        put(repo, files)
+    before = contents(repo)
+    with open_workspace(repo, "r", state, in_place=True) as workspace:
+        put(repo, {name: f"changed {name}\n" for name in files} | {"added.txt": "a\n"})
+        workspace.commit_card("r", "c1", "Change everything")
+        note = workspace.writer.note
+
+    victim = script(REVERT, repo, state)
+    while not note.exists() and victim.poll() is None:
+        os.sched_yield()
+    victim.send_signal(signal.SIGKILL)
+    victim.communicate()
+
+    assert note.exists(), "the revert was over before it could be killed"
+    with open_workspace(repo, "r", state, in_place=True) as workspace:
+        moved = move(workspace, workspace.card("c1"), Step.REVERT)
+        assert moved.finished == "Taking back card c1 of run r"
+        assert contents(repo) == before
+        assert workspace.history()[-1].step is Step.REVERT
+        assert not note.exists()
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from flyball.workspace.opening import open_workspace
+with open_workspace(Path(sys.argv[1]), "r", Path(sys.argv[2]), in_place=True):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+AS_NOBODY = """
+import os, sys
+from pathlib import Path
+from flyball.errors import FlyballError
+from flyball.workspace.opening import open_workspace
+from flyball.workspace.trees import Changed, ChangeKind, Entry
+if sys.argv[4:] == ["nobody"] and os.getuid() == 0:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+"""
+
+OPEN = (
+    AS_NOBODY
+    + """
+try:
+    open_workspace(Path(sys.argv[1]), "r2", Path(sys.argv[2]), in_place=sys.argv[3] == "True")
+except FlyballError as error:
+    print(error.code, str(error))
+else:
+    print("opened")
+"""
+)
+
+
+def test_two_processes_on_one_checkout(tmp_path: Path):
+    repo, state = repository(tmp_path / "repo", {"a.txt": "a\n"}), tmp_path / "state"
+    first = script(HOLD, repo, state)
+    assert first.stdout is not None
+    assert first.stdout.readline() == "held\n"
+
+    second = script(OPEN, repo, state, True).communicate()[0]
+    first.kill()
+    first.communicate()
+    third = script(OPEN, repo, state, True).communicate()[0]
+
+    assert second.startswith("workspace-held ")
+    assert f"process {first.pid}" in second
+    assert third == "opened\n"
+
+
+def test_a_stale_index_lock_stops_merging_but_not_running(tmp_path: Path):
+    repo, state = repository(tmp_path / "repo", {"a.txt": "a\n"}), tmp_path / "state"
+    put(repo, {".git/index.lock": "", "a.txt": "dirty\n"})
+    with open_workspace(repo, "r", state, in_place=False) as workspace:
+        put(workspace.root, {"b.txt": "b\n"})
+        workspace.commit_card("r", "c1", "Add")
+    before = own_state(repo)
+
+    with pytest.raises(IndexLocked, match=r"index\.lock") as refusal:
+        merge(Desk(repo, state, tmp_path), "r")
+
+    assert refusal.value.code == "index-locked"
+    assert "delete that file" in refusal.value.hint
+    assert own_state(repo) == before
+    (repo / ".git/index.lock").unlink()
+    assert merge(Desk(repo, state, tmp_path), "r").files == ("b.txt",)
+    assert (repo / "a.txt").read_text() == "dirty\n"
+
+
+LIMITED = """
+import json, os, resource, sys
+from pathlib import Path
+from flyball.errors import FlyballError
+from flyball.workspace.opening import open_workspace
+repo, state = Path(sys.argv[1]), Path(sys.argv[2])
+with open_workspace(repo, "r", state, in_place=True) as workspace:
+    kept = workspace.snapshot("before")
+    (repo / "a.txt").write_bytes(os.urandom(300_000))
+    (repo / "b.txt").write_text("changed")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+    try:
+        workspace.snapshot("full")
+    except FlyballError as error:
+        print(json.dumps([error.code, str(error)]))
+    print(workspace.has_snapshot("full"), workspace.has_snapshot("before"))
+"""
+
+
+@pytest.mark.parametrize("with_git", [True, False], ids=["git", "no-git"])
+def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path: Path, with_git: bool):
+    repo, state = tmp_path / "repo", tmp_path / "state"
+    if with_git:
+        repository(repo, {"a.txt": "a\n", "b.txt": "b\n"})
+    else:
+        put(repo, {"a.txt": "a\n", "b.txt": "b\n"})
+    before = contents(repo)
+
+    said, has = script(LIMITED, repo, state).communicate()[0].splitlines()
+
+    code, sentence = json.loads(said)
+    assert code == "disk-full"
+    assert "Free some space" in sentence
+    assert has == "False True"
+    with open_workspace(repo, "r", state, in_place=True) as workspace:
+        assert (repo / "b.txt").read_text() == "changed"
+        assert workspace.verify() == ()
+        workspace.restore(workspace.snapshot("before"))
+    assert contents(repo) == before
+
+
+@pytest.mark.parametrize("what", ["state", "objects", "tree"])
+def test_a_read_only_directory_is_named(tmp_path: Path, what: str):
+    repo = repository(tmp_path / "repo", {"d/a.txt": "a\n"})
+    state = tmp_path / "state"
+    state.mkdir()
+    for place in (tmp_path, *tmp_path.rglob("*")):
+        if not place.is_symlink():
+            place.chmod(0o777 if place.is_dir() else 0o666)
+    for place in (tmp_path.parent, tmp_path.parent.parent):
+        place.chmod(place.stat().st_mode | 0o055)
+    locked = {"state": state, "objects": repo / ".git/objects", "tree": repo / "d"}[what]
+    locked.chmod(0o555)
+    put(repo, {"b.txt": "untracked\n"})
+    (repo / "b.txt").chmod(0o666)
+    before = contents(repo)
+
+    said = script(EDIT if what == "tree" else OPEN, repo, state, False, "nobody").communicate()[0]
+
+    locked.chmod(0o777)
+    assert said.startswith("not-writable "), said
+    assert str(locked) in said
+    assert contents(repo) == before
+
+
+EDIT = (
+    AS_NOBODY
+    + """
+repo = Path(sys.argv[1])
+with open_workspace(repo, "r", Path(sys.argv[2]), in_place=True) as workspace:
+    there = workspace.trees.entries(workspace.base, ["d/a.txt"])["d/a.txt"]
+    other = Entry(there.mode, workspace.trees.keep(b"other"))
+    try:
+        workspace.writer.perform("x", [Changed("d/a.txt", ChangeKind.MODIFIED, there, other)])
+    except FlyballError as error:
+        print(error.code, str(error))
+"""
+)
+
+
+def test_git_that_is_missing_is_said(tmp_path: Path):
+    repo = repository(tmp_path / "repo", {"a.txt": "a\n"})
+
+    said = script(OPEN, repo, tmp_path / "state", False, PATH=str(tmp_path)).communicate()[0]
+
+    assert said.startswith("tool-unavailable Git was not found on PATH")
+    assert git(repo, "status", "--porcelain") == ""
