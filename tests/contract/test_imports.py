@@ -28,9 +28,10 @@ ROOMS = {
 PURE = {"core", "patch", "shellcheck"}
 
 PURE_STDLIB = {
-    "__future__", "array", "ast", "base64", "binascii", "bisect", "collections", "configparser", "copy", "dataclasses", "difflib",
-    "enum", "fnmatch", "functools", "hashlib", "heapq", "itertools", "json", "math", "operator",
-    "posixpath", "re", "shlex", "string", "textwrap", "tomllib", "types", "typing", "unicodedata", "zlib",
+    "__future__", "array", "ast", "base64", "binascii", "bisect", "collections", "configparser",
+    "copy", "dataclasses", "difflib", "enum", "fnmatch", "functools", "hashlib", "heapq",
+    "html", "itertools", "json", "math", "operator", "posixpath", "re", "shlex", "string",
+    "sys", "textwrap", "tomllib", "types", "typing", "unicodedata", "zlib",
 }  # fmt: skip
 PURE_THIRD = {
     "core": {"msgspec"},

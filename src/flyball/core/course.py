@@ -60,14 +60,14 @@ def apply(run: RunState, event: AnyEvent) -> Course:
             if run.intent is not None:
                 raise IllegalEvent("intent-read: the intent is known already")
             return _open(_with_intent(run, event.intent, event.budget))
-        case WorkspaceReady():
+        case WorkspaceReady() | WorkspaceFailed():
             if run.coordinator is not None:
-                raise IllegalEvent("workspace-ready: the workspace is open already")
+                raise IllegalEvent(f"{name_of(type(event))}: the workspace is open already")
             if run.intent is None:
-                raise IllegalEvent("workspace-ready: the intent is not known yet")
+                raise IllegalEvent(f"{name_of(type(event))}: the intent is not known yet")
+            if isinstance(event, WorkspaceFailed):
+                return respond(run, event.error)
             return _begin(run, event, run.intent)
-        case WorkspaceFailed():
-            return respond(run, event.error)
         case Messaged():
             return _deliver(run, event.message)
         case Extended():
