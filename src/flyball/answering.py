@@ -21,6 +21,9 @@ YES = frozenset({"yes", "y", "ok", "okay", "go", "go on", "approve", "approved"}
 NO = frozenset({"no", "n", "stop", "deny", "denied"})
 
 
+TITLE = 48
+
+
 class Pending(NamedTuple):
     """A question and the card that waits for its answer."""
 
@@ -119,13 +122,18 @@ def next_steps(state: RunState, status: str, *, in_place: bool = False) -> tuple
         despite = "" if status == "success" else ", unproven as it is"
         steps.append(NextStep(f"flyball runs merge {run}", f"bring it into your branch{despite}"))
     steps += [
-        NextStep(f"flyball card revert {run} {card.id}", f"take back: {card.title}")
+        NextStep(f"flyball card revert {run} {card.id}", f"take back: {_short(card.title)}")
         for card in state.cards
         if card.commit
     ]
     if not in_place and status != "success":
         steps.append(NextStep(f"flyball runs prune {run} --abandon", "throw it away"))
     return tuple(steps)
+
+
+def _short(title: str) -> str:
+    line = " ".join(title.split())
+    return line if len(line) <= TITLE else f"{line[: TITLE - 1]}…"
 
 
 def _replies(state: RunState, question: Question) -> tuple[NextStep, ...]:

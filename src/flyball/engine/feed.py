@@ -12,6 +12,8 @@ import msgspec
 
 from flyball.core.call import Call
 from flyball.core.event import (
+    Appealed,
+    CallInterrupted,
     CallReturned,
     CardEvent,
     CheckpointStated,
@@ -65,7 +67,12 @@ def _lines(before: RunState, event: Event, after: RunState) -> Iterator[Telemetr
 def _about_run(event: Event) -> Iterator[Telemetry]:
     match event:
         case RunStarted():
-            yield {"type": "run", "run": event.run, "request": event.request}
+            yield {
+                "type": "run",
+                "run": event.run,
+                "request": event.request,
+                "driver": event.shell.get("driver", ""),
+            }
         case IntentRead():
             yield {
                 "type": "intent",
@@ -112,7 +119,13 @@ def _about_event(card: CardState, event: CardEvent) -> Iterator[Telemetry]:
             yield {"type": "error", "code": "driver", "card": card.id, "message": event.error}
         case CallReturned():
             yield from _about_outcome(card, event)
+        case CallInterrupted():
+            yield _returned(card, event.call, ok=False, summary="interrupted")
+        case Appealed():
+            yield _returned(card, event.call)
         case CheckpointStated():
+            if event.call:
+                yield _returned(card, event.call)
             yield {
                 "type": "checkpoint",
                 "card": card.id,
@@ -126,6 +139,8 @@ def _about_event(card: CardState, event: CardEvent) -> Iterator[Telemetry]:
             for item in event.evidence:
                 yield _evidence(card, item)
         case Noted():
+            if event.call:
+                yield _returned(card, event.call)
             yield {
                 "type": "note",
                 "card": card.id,
@@ -140,18 +155,38 @@ def _about_event(card: CardState, event: CardEvent) -> Iterator[Telemetry]:
             return
 
 
-def _about_outcome(card: CardState, event: CallReturned) -> Iterator[Telemetry]:
-    outcome = event.outcome
-    yield {
+def _returned(
+    card: CardState,
+    call: str,
+    *,
+    ok: bool = True,
+    elapsed: float = 0.0,
+    size: int = 0,
+    summary: str = "",
+) -> Telemetry:
+    return {
         "type": "call",
         "card": card.id,
-        "call": event.call,
+        "call": call,
         "state": "returned",
-        "ok": outcome.ok,
-        "elapsed": outcome.elapsed,
-        "bytes": outcome.bytes,
-        "summary": outcome.text.strip().partition("\n")[0][:200],
+        "ok": ok,
+        "elapsed": elapsed,
+        "bytes": size,
+        "summary": summary,
     }
+
+
+def _about_outcome(card: CardState, event: CallReturned) -> Iterator[Telemetry]:
+    outcome = event.outcome
+    summary = outcome.text.strip().partition("\n")[0][:200]
+    yield _returned(
+        card,
+        event.call,
+        ok=outcome.ok,
+        elapsed=outcome.elapsed,
+        size=outcome.bytes,
+        summary=summary,
+    )
     if patch := outcome.data.get("patch"):
         yield {"type": "patch", "card": card.id, "event": outcome.data.get("event"), "patch": patch}
     for item in event.evidence:

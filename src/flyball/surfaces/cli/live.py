@@ -23,6 +23,7 @@ STYLES = {
     "ask": "bold magenta",
     "plan": "cyan",
     "text": "",
+    "command": "",
 }
 DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan", "d": "bold"}
 BAR = 20
@@ -74,7 +75,16 @@ class LiveView:
         self.text(chunk)
 
     def say(self, said: Said) -> None:
-        self._console.print(Text(said.plain, STYLES[said.tone]), soft_wrap=True)
+        style = STYLES[said.tone]
+        if said.tone == "command":
+            self._console.print(Text(said.plain, style), soft_wrap=True)
+            return
+        line = Table.grid()
+        if said.lead:
+            line.add_row(Text(said.lead, style), Text(said.text, style, overflow="fold"))
+        else:
+            line.add_row(Text(said.text, style, overflow="fold"))
+        self._console.print(line)
 
     def diff(self, diff: str, see: str) -> None:
         self._console.print()
@@ -110,7 +120,8 @@ class LiveView:
 
     def _now(self) -> RenderableType:
         line = Table.grid(padding=(0, 2))
-        line.add_row(self._spinner, Text(self._phase, "bold"), self._bar(), Text(self._meters()))
+        bar = self._bar() if self._limit else Text()
+        line.add_row(self._spinner, Text(self._phase, "bold"), bar, Text(self._meters()))
         parts: list[RenderableType] = [line]
         current = next(reversed(self._calls.values()), "")
         if current:

@@ -24,13 +24,14 @@ class Said(NamedTuple):
     mark: str = ""
 
     @property
+    def lead(self) -> str:
+        """What stands before the words, and is left free before their further lines."""
+        return ("" if self.tone == "head" else "  ") + (f"{self.mark} " if self.mark else "")
+
+    @property
     def plain(self) -> str:
         """The line without any colour."""
-        indent = "" if self.tone == "head" else "  "
-        mark = f"{self.mark} " if self.mark else ""
-        room = indent + " " * len(mark)
-        first, *rest = self.text.split("\n")
-        return "\n".join([f"{indent}{mark}{first}", *(f"{room}{line}" for line in rest)])
+        return self.lead + self.text.replace("\n", "\n" + " " * len(self.lead))
 
 
 def printable(text: str) -> str:
@@ -56,6 +57,11 @@ class Story:
     def run(self, line: Telemetry) -> Iterator[Said]:
         self._request = line["request"]
         yield Said("head", f"run {line['run']}: {line['request']}")
+        kind, _, place = line["driver"].partition(":")
+        if kind == "relay" and place != "clipboard":
+            yield Said("ask", f"Answer the requests that are written to {place}.", "→")
+        elif place:
+            yield Said("dim", f"driven by {line['driver']}")
 
     def intent(self, line: Telemetry) -> Iterator[Said]:
         sure = f"{line['confidence']:.0%} sure"

@@ -45,7 +45,7 @@ def tell_steps(view: View, steps: tuple[NextStep, ...], repo: Path) -> None:
     commands = [with_repo(step.command, repo) for step in steps]
     width = max(map(len, commands), default=0)
     for command, step in zip(commands, steps, strict=True):
-        view.say(Said("text", f"{command.ljust(width)}  # {step.effect}"))
+        view.say(Said("command", f"{command.ljust(width)}  # {step.effect}"))
 
 
 def with_repo(command: str, repo: Path) -> str:
