@@ -1,0 +1,165 @@
+"""A small broken shop, scripts for whoever works on it, and the command line as users run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.repos import repository
+
+CART = """\
+def total(items):
+    result = 0
+    for price, quantity in items:
+        result += price
+    return result
+"""
+
+TESTS = """\
+import unittest
+
+from cart import total
+
+
+class CartTest(unittest.TestCase):
+    def test_nothing(self):
+        self.assertEqual(total([]), 0)
+
+    def test_three_pens(self):
+        self.assertEqual(total([(2, 3)]), 6)
+"""
+
+FIX = """\
+--- a/cart.py
++++ b/cart.py
+@@ -1,5 +1,5 @@
+ def total(items):
+     result = 0
+     for price, quantity in items:
+-        result += price
++        result += price * quantity
+     return result
+"""
+
+WEAKEN = """\
+--- a/test_cart.py
++++ b/test_cart.py
+@@ -8,4 +8,4 @@
+         self.assertEqual(total([]), 0)
+ 
+     def test_three_pens(self):
+-        self.assertEqual(total([(2, 3)]), 6)
++        self.assertEqual(total([(2, 3)]), 2)
+"""
+
+Line = dict[str, Any]
+
+
+def call(tool: str, **args: object) -> Line:
+    """A reply that asks for one call."""
+    return {"calls": [{"tool": tool, "args": args}]}
+
+
+def say(text: str, **more: object) -> Line:
+    """A reply in words."""
+    return {"text": text, **more}
+
+
+def checkpoint(*files: str) -> Line:
+    return call(
+        "checkpoint",
+        goal="The total counts every piece.",
+        findings="total() ignores the quantity.",
+        proposed_action="Multiply by the quantity.",
+        files=list(files or ("cart.py",)),
+        verify_with=["python -m unittest"],
+    )
+
+
+READ = call("read", path="cart.py")
+EDIT = call("edit_diff", diff=FIX)
+SUITE = call("test")
+REVIEW = {"role": "reviewer", "text": "One line, as promised."}
+GOOD = (READ, checkpoint(), EDIT, SUITE, say("The total counts every piece."), REVIEW)
+
+
+def shop(root: Path, files: dict[str, str] | None = None) -> Path:
+    """A repository whose total is wrong."""
+    return repository(root, {"cart.py": CART, "test_cart.py": TESTS} if files is None else files)
+
+
+def script(path: Path, *lines: Line) -> str:
+    """A driver that says these lines."""
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return f"scripted:{path}"
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """A user of their own, with nothing configured."""
+    return {
+        "HOME": str(home),
+        "PATH": os.environ["PATH"],
+        "LANG": "C.UTF-8",
+        "FLYBALL_STATE_DIR": str(home / "state"),
+        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+        **more,
+    }
+
+
+ARGV = (sys.executable, "-c", "from flyball.surfaces.cli import main; main()")
+
+
+class Shell:
+    """Somebody in a directory who types flyball commands."""
+
+    def __init__(self, cwd: Path, home: Path, **more: str) -> None:
+        self.cwd = cwd
+        self.env = environment(home, **more)
+
+    def __call__(self, *args: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*ARGV, *args],
+            cwd=self.cwd,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def begin(self, *args: str) -> subprocess.Popen[str]:
+        """A command that goes on while others are typed."""
+        return subprocess.Popen(
+            [*ARGV, *args],
+            cwd=self.cwd,
+            env=self.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+
+
+def objects(output: str) -> list[Line]:
+    """JSON lines as objects."""
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def types(lines: Sequence[Line]) -> list[str]:
+    return [line["type"] for line in lines]
+
+
+def read_until(process: subprocess.Popen[str], wanted: str) -> list[Line]:
+    """What a running `--json` command prints, up to the first object of a type."""
+    assert process.stdout is not None
+    found: list[Line] = []
+    for line in process.stdout:
+        found.append(json.loads(line))
+        if found[-1]["type"] == wanted:
+            return found
+    raise AssertionError(f"it ended without {wanted!r}: {types(found)}")

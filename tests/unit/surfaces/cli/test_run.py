@@ -1,0 +1,240 @@
+"""`flyball run` as a user runs it: what it prints, how it ends, what it refuses."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from flyball.core.intent import Intent
+from flyball.errors import ConfigError, FlyballError, NotFound, UsageError
+from flyball.surfaces.cli.run import INTENTS, run
+from tests.governed import (
+    EDIT,
+    GOOD,
+    READ,
+    REVIEW,
+    SUITE,
+    WEAKEN,
+    call,
+    checkpoint,
+    environment,
+    objects,
+    say,
+    script,
+    shop,
+    types,
+)
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    shop(tmp_path / "shop")
+    return tmp_path
+
+
+def invoke(place: Path, *args: str, env: dict[str, str] | None = None) -> Result:
+    runner = CliRunner(env={**environment(place), **(env or {})})
+    repo = () if "--repo" in args else ("--repo", str(place / "shop"))
+    return runner.invoke(run, [*args, *repo])
+
+
+def fails(place: Path, *args: str, env: dict[str, str] | None = None) -> FlyballError:
+    error = invoke(place, *args, env=env).exception
+    assert isinstance(error, FlyballError), error
+    return error
+
+
+def started(place: Path) -> bool:
+    return any((place / "state").rglob("journal.sqlite"))
+
+
+def test_the_intents_offered_are_the_intents_there_are():
+    assert tuple(intent.value for intent in Intent) == INTENTS
+
+
+def test_a_fix_is_told_line_by_line_and_ends_with_what_to_type(place: Path):
+    driver = script(place / "s", READ, EDIT, checkpoint(), EDIT, say("Done."), SUITE, REVIEW)
+    result = invoke(place, "fix", "the", "total", "--intent", "small_fix", "--driver", driver)
+    assert result.exit_code == 0, result.output
+    told = result.output
+    for words in (
+        ": fix the total",
+        "▸ recon: Investigating Codebase",
+        "✗ refused edit_diff: `edit_diff` changes things",
+        "◆ checkpoint: The total counts every piece.",
+        "± edited cart.py (+1 −1)",
+        "↩ not accepted: This is not done yet",
+        "✓ tests: 2 passed, 0 failed (unittest)",
+        "✓ red without the change",
+        "✓ succeeded (tests went from red to green)",
+        "+        result += price * quantity",
+        "3 of 15 calls used, 1 blocked",
+        "flyball runs merge ",
+        "flyball card revert ",
+    ):
+        assert words in told, words
+    assert "\x1b" not in told
+
+
+def test_json_is_telemetry_and_nothing_else(place: Path):
+    driver = script(place / "s", *GOOD)
+    result = invoke(place, "fix it", "--intent", "small_fix", "--driver", driver, "--json")
+    lines = objects(result.output)
+    assert result.exit_code == 0
+    assert types(lines)[0] == "run"
+    assert types(lines)[-1] == "final"
+    assert {"phase", "budget", "call", "decision", "evidence", "checkpoint", "patch", "card"} <= {
+        *types(lines)
+    }
+    numbers = [line["seq"] for line in lines if "seq" in line]
+    assert numbers == sorted(numbers)
+    spoken = "".join(line["delta"] for line in lines if "delta" in line)
+    assert "The total counts every piece." in spoken
+
+
+def test_a_checkpoint_waits_for_a_person(place: Path):
+    driver = script(place / "s", *GOOD)
+    args = ("fix it", "--intent", "small_fix", "--driver", driver, "--approve")
+    result = invoke(place, *args, "--json")
+    assert result.exit_code == 3
+    last = objects(result.output)[-1]
+    assert (last["type"], last["kind"]) == ("approval", "checkpoint")
+
+
+def test_yes_lets_a_diagnosis_make_its_fix(place: Path):
+    driver = script(place / "s", *GOOD)
+    result = invoke(place, "why?", "--intent", "diagnose", "--driver", driver, "--yes")
+    assert result.exit_code == 0, result.output
+    assert "succeeded" in result.output
+
+
+def test_yes_never_covers_weaker_tests(place: Path):
+    weaken = call("edit_diff", diff=WEAKEN)
+    driver = script(place / "s", READ, checkpoint("test_cart.py"), weaken, SUITE, say("Done."))
+    args = ("fix it", "--intent", "small_fix", "--driver", driver, "--yes")
+    result = invoke(place, *args)
+    assert result.exit_code == 3, result.output
+    assert "got easier to pass" in result.output
+    assert "flyball approve" in result.output
+
+
+def test_preview_shows_each_edit_and_waits(place: Path):
+    driver = script(place / "s", *GOOD)
+    result = invoke(place, "fix it", "--intent", "small_fix", "--driver", driver, "--preview")
+    assert result.exit_code == 3
+    assert "+        result += price * quantity" in result.output
+    assert "flyball approve" in result.output
+
+
+def test_a_project_without_tests_ends_unverified(tmp_path: Path):
+    shop(tmp_path / "shop", {"notes.txt": "one\n"})
+    edit = call("edit_diff", diff="--- a/notes.txt\n+++ b/notes.txt\n@@ -1 +1 @@\n-one\n+two\n")
+    driver = script(tmp_path / "s", READ, checkpoint("notes.txt"), edit, *[say("Done.")] * 5)
+    result = invoke(tmp_path, "change it", "--intent", "small_fix", "--driver", driver)
+    assert result.exit_code == 4, result.output
+    assert "unverified" in result.output
+    assert "unproven as it is" in result.output
+
+
+def test_talk_needs_no_tools(place: Path):
+    driver = script(place / "s", say("You are welcome."))
+    result = invoke(place, "thanks!", "--driver", driver, "--json")
+    lines = objects(result.output)
+    assert result.exit_code == 0
+    assert lines[-1]["status"] == "success"
+    assert "call" not in types(lines)
+
+
+def test_history_says_what_yes_means(place: Path):
+    talk = place / "talk.json"
+    proposal = "The total ignores quantities. Shall I fix the typo in cart.py?"
+    talk.write_text(json.dumps([{"role": "assistant", "text": proposal}]))
+    driver = script(place / "s", *GOOD)
+    args = ("yes, do it", "--history", str(talk), "--driver", driver, "--json")
+    intents = [line for line in objects(invoke(place, *args).output) if line["type"] == "intent"]
+    assert intents[0]["intent"] != "conversational"
+
+
+def test_an_image_goes_with_the_request(place: Path):
+    (place / "page.png").write_bytes(PNG)
+    driver = script(place / "s", say("I see one point."))
+    args = ("what is this?", "--intent", "diagnose", "--image", str(place / "page.png"))
+    assert invoke(place, *args, "--driver", driver).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "kind", "words"),
+    [
+        (("",), UsageError, "The request is empty"),
+        (("fix", "--driver", "oracle:7"), UsageError, "no driver 'oracle:7'"),
+        (("fix", "--driver", "scripted:missing.jsonl"), ConfigError, "missing.jsonl"),
+        (("fix", "--driver", "relay:clipboard"), ConfigError, "clipboard program"),
+        (("fix",), ConfigError, "No model is configured"),
+        (("fix", "--model", "gpt-5"), ConfigError, "'gpt-5' names no model"),
+        (("fix", "--model", "openai:gpt-5"), ConfigError, "OPENAI_API_KEY is not set"),
+        (("fix", "--model", "anthropic:claude"), ConfigError, "ANTHROPIC_API_KEY is not set"),
+        (("fix", "--model", "zai:glm"), ConfigError, "ZAI_API_KEY is not set"),
+        (("fix", "--model", "a:b", "--driver", "relay:x"), UsageError, "exclude each other"),
+        (("fix", "--image", "none.png"), NotFound, "none.png"),
+        (("fix", "--repo", "nowhere"), NotFound, "nowhere"),
+        (("fix", "--history", "none.json"), NotFound, "none.json"),
+    ],
+)
+def test_what_cannot_start_does_not_start(
+    place: Path, args: tuple[str, ...], kind: type[FlyballError], words: str
+):
+    error = fails(place, *args)
+    assert isinstance(error, kind)
+    assert words in str(error)
+    assert not started(place)
+
+
+def test_a_picture_that_is_none_is_refused(place: Path):
+    (place / "page.png").write_text("not a picture")
+    error = fails(place, "fix", "--image", str(place / "page.png"))
+    assert "not a PNG" in str(error)
+
+
+def test_a_driver_may_be_settled_for_good(place: Path):
+    driver = script(place / "s", *GOOD)
+    args = ("fix it", "--intent", "small_fix")
+    assert invoke(place, *args, env={"FLYBALL_DRIVER_USE": driver}).exit_code == 0
+
+
+def test_in_place_works_in_the_checkout(place: Path):
+    driver = script(place / "s", *GOOD)
+    args = ("fix it", "--intent", "small_fix", "--driver", driver, "--in-place")
+    result = invoke(place, *args)
+    assert result.exit_code == 0, result.output
+    assert "price * quantity" in (place / "shop" / "cart.py").read_text()
+    assert "runs merge" not in result.output
+
+
+def test_a_worktree_leaves_the_checkout_alone(place: Path):
+    driver = script(place / "s", *GOOD)
+    assert invoke(place, "fix", "--intent", "small_fix", "--driver", driver).exit_code == 0
+    assert "price * quantity" not in (place / "shop" / "cart.py").read_text()
+
+
+def test_what_a_driver_says_cannot_move_the_cursor(place: Path):
+    driver = script(place / "s", say("\x1b[2Jhello\x07 \x9b31mthere"))
+    result = invoke(place, "hello", "--intent", "conversational", "--driver", driver)
+    assert "hello" in result.output
+    assert not {"\x1b", "\x07", "\x9b"} & set(result.output)
+
+
+def test_secrets_of_the_environment_are_not_streamed(place: Path):
+    key = "sk-proj-Zp4fQ8vT2mXc7LwR9yNb5KdJ"
+    driver = script(place / "s", say(f"the key is {key} indeed"))
+    args = ("hello", "--intent", "conversational", "--driver", driver, "--json")
+    result = invoke(place, *args, env={"OPENAI_API_KEY": key})
+    assert "indeed" in result.output
+    assert key not in result.output
