@@ -16,12 +16,15 @@ from flyball.core.evidence import (
 from flyball.core.state import CardState
 from flyball.core.weakening import is_test_path, weakenings
 from flyball.engine.station import Station
+from flyball.errors import FlyballError
 from flyball.tools.files import lost_regions
-from flyball.tools.suite import Ground, run_suite
+from flyball.tools.runner.ground import Ground
+from flyball.tools.runner.running import run_suite
 from flyball.workspace.paths import Root
-from flyball.workspace.trees import Changed, TreeHash
+from flyball.workspace.trees import EXECUTABLE, Changed, TreeHash
 
 BINARY = b"\0"
+DOUBTFUL = "doubtful"
 
 
 async def inspect(station: Station, card: CardState, effect: Inspect) -> tuple[AnyEvidence, ...]:
@@ -103,17 +106,19 @@ async def _falsify(
         for item in card.evidence
         if isinstance(item, SuiteReport) and item.id == effect.falsify
     )
-    base = await run_suite_on_base(station, card, report, effect, changes)
-    if base.timed_out or (base.exit_code and not base.failures and not base.failed):
-        outcome, detail = "red", base.reason or "the suite does not run there"
-    elif base.failed:
-        outcome, detail = "red", f"{base.failed} tests fail there, first {base.first_failure}"
-    else:
-        outcome, detail = "green", "the same tests pass without the change"
+    try:
+        base = await _run_on(station, effect.base, report, effect, changes)
+        outcome, detail = _seen(base)
+        if outcome == DOUBTFUL:
+            control = await _run_on(station, effect.tree, report, effect, ())
+            outcome = "red" if control.is_green else "unclear"
+        elapsed = base.elapsed
+    except FlyballError as error:
+        outcome, detail, elapsed = "unclear", str(error), 0.0
     return BaseRun(
         id=_id(card, effect, "base"),
         tree=effect.tree,
-        elapsed=base.elapsed,
+        elapsed=elapsed,
         report=report.id,
         base=effect.base,
         outcome=outcome,
@@ -121,36 +126,50 @@ async def _falsify(
     )
 
 
-async def run_suite_on_base(
-    station: Station,
-    card: CardState,
-    report: SuiteReport,
-    effect: Inspect,
-    changes: tuple[Changed, ...],
+def _seen(base: SuiteReport) -> tuple[str, str]:
+    """What a run on the base tree shows; where no test passes, that place itself is in doubt."""
+    if base.timed_out:
+        return "red", base.reason
+    if base.is_green:
+        return "green", "the same tests pass without the change"
+    if not base.failed:
+        return DOUBTFUL, base.reason or "the suite does not run there"
+    said = f"{base.failed} tests fail there, first {base.first_failure}"
+    return "red" if base.passed else DOUBTFUL, said
+
+
+async def _run_on(
+    station: Station, tree: str, report: SuiteReport, effect: Inspect, changes: tuple[Changed, ...]
 ) -> SuiteReport:
-    place = station.workspace.checkout_scratch(effect.base)
+    """The same suite on another tree, in a place of its own."""
+    workspace = station.workspace
+    place = workspace.checkout_scratch(tree)
     try:
-        root = Root(place)
-        for change in changes:
-            if not is_test_path(change.path):
-                continue
-            data = station.workspace.file_at(effect.tree, change.path)
-            if data is not None:
-                root.write_bytes(change.path, data)
-            elif root.fact(change.path, write=True).exists:
-                root.delete(change.path)
+        _carry_tests(station, Root(place, protected=()), effect.tree, changes)
         ground = Ground(
             root=place,
-            project=station.workspace.project,
+            project=workspace.project,
+            cache=workspace.directory / "cache",
             sandbox=station.sandbox(read_only=False, root=place),
             env=station.env,
             limits=station.settings.suite_limits,
-            tree=effect.base,
-            log=None,
-            on_output=None,
+            tree=tree,
+            redactor=station.redactor,
         )
-        args = shlex.split(report.command)[1:]
-        ran = await run_suite(report.runner, args, ground, _id(card, effect, "base-suite"))
-        return ran.report
+        words = shlex.split(report.command)[1:]
+        return (await run_suite(report.runner, words, ground, f"{report.id}.again")).report
     finally:
-        station.workspace.discard_scratch(place)
+        workspace.discard_scratch(place)
+
+
+def _carry_tests(station: Station, root: Root, tree: str, changes: tuple[Changed, ...]) -> None:
+    """Bring the tests of a change, and nothing else of it, to another tree."""
+    for change in changes:
+        if not is_test_path(change.path):
+            continue
+        data = station.workspace.file_at(tree, change.path)
+        if data is not None and change.after is not None:
+            is_program = change.after.mode == EXECUTABLE
+            root.write_bytes(change.path, data, mode=0o755 if is_program else 0o644)
+        elif root.fact(change.path, write=True).exists:
+            root.delete(change.path)

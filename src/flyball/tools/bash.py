@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
-
-import msgspec
 
 from flyball.core.call import Access, CommandFact
 from flyball.core.evidence import AnyEvidence, CommandReport
 from flyball.shellcheck import Kind, judge
 from flyball.shellcheck.proof import cannot_fail, verification_kind
-from flyball.tools.protocol import Desk, Facts, Form, Result, Tool, bounded
-from flyball.workspace.process import Finished, run
+from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.runner.console import from_text
+from flyball.tools.runner.ground import exit_code, ground_of, launch, set_up
+from flyball.tools.same import steady
+from flyball.workspace.process import Finished
 from flyball.workspace.sandbox import explain
 
 ACCESS = {
@@ -27,7 +27,7 @@ ACCESS = {
 class BashForm(Form, frozen=True, kw_only=True):
     """A command; `confirm` says that a destructive one is meant."""
 
-    cmd: Annotated[str, msgspec.Meta(min_length=1)]
+    cmd: Text
     confirm: bool = False
 
 
@@ -46,22 +46,13 @@ def facts(form: BashForm, desk: Desk) -> Facts:
 
 
 async def perform(form: BashForm, desk: Desk) -> Result:
-    desk.artifacts.mkdir(parents=True, exist_ok=True)
-    finished = await run(
-        form.cmd,
-        cwd=desk.root.path,
-        env=desk.env,
-        sandbox=desk.sandbox,
-        limits=desk.settings.limits,
-        log=desk.artifacts / f"{desk.card}.{desk.call}.log",
-        on_output=desk.on_output,
-        redactor=desk.redactor,
-    )
+    ground = ground_of(desk, desk.settings.limits)
+    with set_up(ground) as setting:
+        finished = await launch(form.cmd, ground, setting)
     end = _ending(finished)
     lines = [f"$ {form.cmd}", finished.output.rstrip("\n"), f"[{end}]"]
     lines += [f"[sandbox: {line}]" for line in explain(finished)]
-    log = os.fspath(finished.log) if finished.log else ""
-    see = f"The whole output is {log}."
+    see = f"The whole output can be read as {desk.log_name}."
     text, cut = bounded("\n".join(filter(None, lines)), desk.settings.max_text, see)
     return Result(
         ok=finished.ok,
@@ -69,8 +60,8 @@ async def perform(form: BashForm, desk: Desk) -> Result:
         data={"exit_code": finished.exit_code},
         error="" if finished.ok else finished.output[-2_000:] or end,
         evidence=_evidence(form, finished, desk),
-        same=[finished.exit_code, finished.output],
-        artifact=log,
+        same=[end, steady(finished.output)],
+        artifact=str(finished.log or ""),
         cut=cut + finished.cut_bytes,
     )
 
@@ -84,19 +75,26 @@ def _ending(finished: Finished) -> str:
 
 
 def _evidence(form: BashForm, finished: Finished, desk: Desk) -> tuple[AnyEvidence, ...]:
-    if verification_kind(form.cmd) is None and cannot_fail(form.cmd) is None:
+    """What the command verified, or that it could not have; nothing for any other command."""
+    kind, hollow = verification_kind(form.cmd), cannot_fail(form.cmd) or ""
+    if kind is None and not hollow:
         return ()
-    code = finished.exit_code if finished.exit_code is not None else -(finished.signal or 1)
     report = CommandReport(
         id=desk.evidence_id(),
         tree=desk.tree,
         elapsed=round(finished.elapsed, 3),
         command=form.cmd,
-        exit_code=code or (1 if finished.over_limit else 0),
-        verification=verification_kind(form.cmd) is not None,
-        proves_nothing=cannot_fail(form.cmd) or "",
+        exit_code=exit_code(finished),
+        verification=kind is not None,
+        proves_nothing=hollow or (_without_tests(finished) if kind == "tests" else ""),
     )
     return (report,)
+
+
+def _without_tests(finished: Finished) -> str:
+    """Why a test run that ended well shows nothing: no test ran in it."""
+    counted = from_text(finished.output)
+    return "no test ran" if counted and not counted.passed and not counted.failed else ""
 
 
 BASH = Tool(
@@ -106,4 +104,5 @@ BASH = Tool(
     BashForm,
     facts,
     perform,
+    example={"cmd": "python -m compileall -q src"},
 )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
-import msgspec
+import os
+import shutil
 
 from flyball.core.call import Access
 from flyball.core.evidence import CheckReport
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.checker import BY_NAME, CHECKS, Check, checks_of
-from flyball.tools.protocol import Desk, Facts, Form, Result, Tool, bounded
-from flyball.tools.runner.table import Setting
-from flyball.workspace.process import Finished, run
+from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.runner.ground import exit_code, ground_of, launch, set_up
+from flyball.tools.runner.land import Land, look
+from flyball.tools.runner.tally import plain
+from flyball.tools.same import steady
+from flyball.workspace.process import Finished
 from flyball.workspace.sandbox import explain
 
 KEPT_PROBLEMS = 50
@@ -22,7 +23,7 @@ KEPT_PROBLEMS = 50
 class CheckForm(Form, frozen=True, kw_only=True):
     """Which check by name or kind; without one, all that the project is set up for."""
 
-    name: str = ""
+    name: Text = ""
 
 
 def facts(_form: CheckForm, _desk: Desk) -> Facts:
@@ -30,37 +31,36 @@ def facts(_form: CheckForm, _desk: Desk) -> Facts:
 
 
 async def perform(form: CheckForm, desk: Desk) -> Result:
-    chosen = choose(form.name, desk.root.path)
+    land = look(desk.root.path)
     reports: list[CheckReport] = []
     texts: list[str] = []
-    for n, check in enumerate(chosen, 1):
-        try:
-            finished = await _run(check, desk)
-        except ToolUnavailable as error:
-            texts.append(f"{check.name}: not available ({error.message})")
-            continue
-        if _is_not_installed(finished, check):
-            texts.append(f"{check.name}: not installed")
+    for n, check in enumerate(choose(form.name, land), 1):
+        finished = await _run(check, land, desk)
+        if finished is None:
+            texts.append(f"{check.name} ({check.kind.value}): not installed, so not run")
             continue
         report = _report(check, finished, desk, n)
         reports.append(report)
         texts.append(_describe(check, report, finished))
     if not reports:
-        raise ToolUnavailable("None of the project's checks can be run here.", " ".join(texts))
-    text, cut = bounded("\n".join(texts), desk.settings.max_text)
+        raise ToolUnavailable("None of the project's checks can be run here.", ". ".join(texts))
+    see = "Run one check at a time with `name`."
+    text, cut = bounded("\n".join(texts), desk.settings.max_text, see)
+    bad = [report for report in reports if report.exit_code]
     return Result(
-        ok=all(report.exit_code == 0 for report in reports),
+        ok=not bad,
         text=text,
-        data={"checks": [report.command for report in reports]},
+        data={"checks": {report.command: report.exit_code for report in reports}},
+        error="\n".join(problem for report in bad for problem in report.problems[:5]),
         evidence=tuple(reports),
-        same=[(r.command, r.exit_code, r.problems) for r in reports],
+        same=[[r.command, r.exit_code, list(map(steady, r.problems))] for r in reports],
         cut=cut,
     )
 
 
-def choose(wished: str, root: Path) -> tuple[Check, ...]:
+def choose(wished: str, land: Land) -> tuple[Check, ...]:
     """The checks to run, or a sentence about why there are none."""
-    here = checks_of(root)
+    here = checks_of(land)
     if not wished:
         if not here:
             raise ToolError("Nothing in this project can be checked by a tool we know.")
@@ -74,33 +74,22 @@ def choose(wished: str, root: Path) -> tuple[Check, ...]:
     return of_kind
 
 
-async def _run(check: Check, desk: Desk) -> Finished:
-    with tempfile.TemporaryDirectory(prefix="flyball-check-") as shelf:
-        setting = Setting(desk.root.path, desk.workspace.project, desk.env, Path(shelf) / "report")
-        env = {**desk.env, "PYTHONPYCACHEPREFIX": shelf}
-        return await run(
-            check.argv(setting),
-            cwd=desk.root.path,
-            env=env,
-            sandbox=msgspec.structs.replace(
-                desk.sandbox,
-                writable=(*desk.sandbox.writable, Path(shelf)),
-                readable=(*desk.sandbox.readable, desk.workspace.project),
-            ),
-            limits=desk.settings.suite_limits,
-            on_output=desk.on_output,
-        )
-
-
-def _is_not_installed(finished: Finished, check: Check) -> bool:
-    return finished.exit_code != 0 and f"No module named {check.name}" in finished.output
+async def _run(check: Check, land: Land, desk: Desk) -> Finished | None:
+    """How a check ended, or None where it is not installed."""
+    ground = ground_of(desk, desk.settings.suite_limits)
+    with set_up(ground) as setting:
+        argv = check.argv(setting, land)
+        if not shutil.which(argv[0], path=setting.env.get("PATH", "")):
+            return None
+        compiled = {"PYTHONPYCACHEPREFIX": os.fspath(setting.shelf / "pycache")}
+        return await launch(argv, ground, setting, compiled)
 
 
 def _report(check: Check, finished: Finished, desk: Desk, n: int) -> CheckReport:
-    problems = [line for line in finished.output.split("\n") if line.strip()]
-    code = finished.exit_code if finished.exit_code is not None else -(finished.signal or 1)
+    problems = [line for line in plain(finished.output).split("\n") if line.strip()]
+    code = exit_code(finished)
     if finished.over_limit:
-        code, problems = code or 1, [f"it ran past its limit ({finished.over_limit})", *problems]
+        problems.insert(0, f"it ran past its limit ({finished.over_limit})")
     return CheckReport(
         id=desk.evidence_id(n),
         tree=desk.tree,
@@ -118,15 +107,17 @@ def _describe(check: Check, report: CheckReport, finished: Finished) -> str:
     lines = [f"{check.name} ({check.kind.value}): {state}"]
     lines += [f"Sandbox: {line}" for line in explain(finished)]
     if report.exit_code:
-        lines.append(finished.output.rstrip())
+        lines.append(plain(finished.output).rstrip())
     return "\n".join(lines)
 
 
 CHECK = Tool(
     "check",
     "Build, type-check, lint or parse the project with the tools it is set up for. `name` picks "
-    "one (ruff, pyright, mypy, tsc, eslint, cargo, go-vet, compileall) or a kind (build, types).",
+    "one (ruff, pyright, mypy, ty, tsc, eslint, cargo, go-build, go-vet, build, compileall) or a "
+    "kind (build, types, diagnostics, lint, syntax).",
     CheckForm,
     facts,
     perform,
+    example={"name": "types"},
 )

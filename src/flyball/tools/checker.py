@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 from flyball.core.evidence import CheckKind
-from flyball.tools.runner.table import (
-    Setting,
-    binary_of,
-    npm_script,
-    package_json,
-    python_of,
-    text_of,
-    toml_of,
-)
+from flyball.tools.runner.land import Land, depends_on, npm_script, python_tools, text_of
+from flyball.tools.runner.setting import Setting, program_of, python_of, venv_of
+
+IsHere = Callable[[Land], bool]
+Argv = Callable[[Setting, Land], list[str]]
 
 
 class Check(NamedTuple):
@@ -24,94 +20,93 @@ class Check(NamedTuple):
 
     name: str
     kind: CheckKind
-    is_here: Callable[[Path], bool]
-    argv: Callable[[Setting], list[str]]
+    is_here: IsHere
+    argv: Argv
 
 
-def _has(*names: str) -> Callable[[Path], bool]:
-    return lambda root: any((root / name).exists() for name in names)
+def _has(*names: str) -> IsHere:
+    return lambda land: any((land.root / name).exists() for name in names)
 
 
-def _configures(tool: str, *files: str) -> Callable[[Path], bool]:
+def _configures(tool: str, *files: str) -> IsHere:
     """Whether pyproject.toml has a table for a tool, or a file of its own is there."""
-
-    def is_here(root: Path) -> bool:
-        tools = toml_of(root / "pyproject.toml").get("tool", {})
-        in_project = isinstance(tools, dict) and tool in tools
-        return in_project or any((root / name).exists() for name in files)
-
-    return is_here
+    return lambda land: tool in python_tools(land.root) or _has(*files)(land)
 
 
-def _has_python(root: Path) -> bool:
-    return next(root.glob("*.py"), None) is not None or next(root.glob("*/*.py"), None) is not None
+def _configures_mypy(land: Land) -> bool:
+    in_cfg = "[mypy]" in text_of(land.root / "setup.cfg")
+    return in_cfg or _configures("mypy", "mypy.ini", ".mypy.ini")(land)
 
 
-def _depends_on(name: str) -> Callable[[Path], bool]:
-    def is_here(root: Path) -> bool:
-        package = package_json(root)
-        tables = (package.get("dependencies"), package.get("devDependencies"))
-        return any(isinstance(table, dict) and name in table for table in tables)
-
-    return is_here
+def _has_eslint(land: Land) -> bool:
+    endings = ("js", "mjs", "cjs", "ts")
+    flat = _has(*(f"eslint.config.{ending}" for ending in endings))
+    return depends_on(land.root, "eslint") or flat(land)
 
 
-def _module(*words: str) -> Callable[[Setting], list[str]]:
-    return lambda setting: [python_of(setting), "-m", *words]
+def _has_build_script(land: Land) -> bool:
+    return bool(npm_script(land.root, "build"))
 
 
-def _binary(name: str, *words: str) -> Callable[[Setting], list[str]]:
-    return lambda setting: [binary_of(setting, name), *words]
+def _makes_build(land: Land) -> bool:
+    return re.search(r"^build[ \t]*:(?![:=]*=)", text_of(land.root / "Makefile"), re.M) is not None
 
 
-def _plain(*words: str) -> Callable[[Setting], list[str]]:
-    return lambda _setting: list(words)
+def _has_python(land: Land) -> bool:
+    return land.has_python
 
 
-def _makes_build(root: Path) -> bool:
-    return re.search(r"^build\s*:", text_of(root / "Makefile"), re.M) is not None
+def _program(name: str, *words: str) -> Argv:
+    return lambda setting, _land: [program_of(setting, name), *words]
+
+
+def _pyright(setting: Setting, _land: Land) -> list[str]:
+    own = ["--pythonpath", python_of(setting)] if venv_of(setting) else []
+    return [program_of(setting, "pyright"), *own]
+
+
+def _mypy(setting: Setting, land: Land) -> list[str]:
+    settles_files = "files" in python_tools(land.root).get("mypy", {})
+    where = [] if settles_files else ["."]
+    return [program_of(setting, "mypy"), f"--cache-dir={setting.cache / 'mypy'}", *where]
+
+
+def _compileall(setting: Setting, land: Land) -> list[str]:
+    """Every source file, whether or not it was compiled before; environments are left out."""
+    apart = "|".join([r"\.[^/.][^/]*", "node_modules"])
+    venvs = "".join(rf"|^\./{re.escape(path)}/" for path in land.venvs)
+    left_out = rf"^\./(?:.*/)?(?:{apart})/{venvs}"
+    return [python_of(setting), "-m", "compileall", "-q", "-f", "-x", left_out, "."]
 
 
 CHECKS: tuple[Check, ...] = (
-    Check("cargo", CheckKind.BUILD, _has("Cargo.toml"), _plain("cargo", "check")),
-    Check("go-build", CheckKind.BUILD, _has("go.mod"), _plain("go", "build", "./...")),
+    Check("cargo", CheckKind.BUILD, _has("Cargo.toml"), _program("cargo", "check")),
     Check(
-        "build",
+        "go-build",
         CheckKind.BUILD,
-        lambda root: bool(npm_script(root, "build")),
-        _plain("npm", "run", "build"),
+        _has("go.mod"),
+        _program("go", "build", "-o", os.devnull, "./..."),
     ),
-    Check("make-build", CheckKind.BUILD, _makes_build, _plain("make", "build")),
-    Check("tsc", CheckKind.TYPES, _has("tsconfig.json"), _binary("tsc", "--noEmit")),
-    Check(
-        "pyright",
-        CheckKind.TYPES,
-        _configures("pyright", "pyrightconfig.json"),
-        _module("pyright"),
-    ),
-    Check(
-        "mypy", CheckKind.TYPES, _configures("mypy", "mypy.ini", ".mypy.ini"), _module("mypy", ".")
-    ),
-    Check("ty", CheckKind.TYPES, _configures("ty", "ty.toml"), _plain("ty", "check")),
-    Check("go-vet", CheckKind.DIAGNOSTICS, _has("go.mod"), _plain("go", "vet", "./...")),
+    Check("build", CheckKind.BUILD, _has_build_script, _program("npm", "run", "build")),
+    Check("make-build", CheckKind.BUILD, _makes_build, _program("make", "build")),
+    Check("tsc", CheckKind.TYPES, _has("tsconfig.json"), _program("tsc", "--noEmit")),
+    Check("pyright", CheckKind.TYPES, _configures("pyright", "pyrightconfig.json"), _pyright),
+    Check("mypy", CheckKind.TYPES, _configures_mypy, _mypy),
+    Check("ty", CheckKind.TYPES, _configures("ty", "ty.toml"), _program("ty", "check")),
+    Check("go-vet", CheckKind.DIAGNOSTICS, _has("go.mod"), _program("go", "vet", "./...")),
     Check(
         "ruff",
         CheckKind.LINT,
         _configures("ruff", "ruff.toml", ".ruff.toml"),
-        _module("ruff", "check", "--no-cache", "."),
+        _program("ruff", "check", "--no-cache", "."),
     ),
-    Check("eslint", CheckKind.LINT, _depends_on("eslint"), _binary("eslint", ".")),
-    Check(
-        "compileall",
-        CheckKind.SYNTAX,
-        _has_python,
-        _module("compileall", "-q", "-f", "-x", r"/(\.venv|venv|node_modules|\.git)/", "."),
-    ),
+    Check("eslint", CheckKind.LINT, _has_eslint, _program("eslint", ".")),
+    Check("compileall", CheckKind.SYNTAX, _has_python, _compileall),
 )
 
 BY_NAME: dict[str, Check] = {check.name: check for check in CHECKS}
 
 
-def checks_of(root: Path) -> tuple[Check, ...]:
+def checks_of(land: Land) -> tuple[Check, ...]:
     """The checks this project is set up for, the strongest first."""
-    return tuple(check for check in CHECKS if check.is_here(root))
+    return tuple(check for check in CHECKS if check.is_here(land))

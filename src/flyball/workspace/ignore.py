@@ -11,8 +11,8 @@ from typing import NamedTuple
 RECORDS = frozenset({".git", ".hg", ".svn", ".jj"})
 """Directories that hold somebody's records, and are no part of any tree."""
 
-NEVER_KEPT = "/.flyball/artifacts/"
-"""Flyball's own account of a run, which is no part of the tree either."""
+NEVER_KEPT = "/.flyball/artifacts/\nnode_modules\n/.venv\n/venv"
+"""Flyball's account of a run, and what is installed for a project: no part of a tree either."""
 
 CLUTTER = frozenset(
     {"node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache", ".pytest_cache"}

@@ -5,223 +5,211 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from flyball.tools.runner.tally import (
-    Tally,
-    from_cargo,
-    from_go_json,
-    from_jest_json,
-    from_junit,
-    from_text,
-    from_unittest,
+from flyball.tools.runner.console import from_cargo, from_text
+from flyball.tools.runner.land import (
+    Land,
+    depends_on,
+    npm_script,
+    python_tools,
+    table_of,
+    text_of,
+    texts_of_tests,
 )
+from flyball.tools.runner.report import from_go_json, from_jest, from_junit, from_unittest_json
+from flyball.tools.runner.setting import Setting, program_of, python_of
+from flyball.tools.runner.tally import Tally, plain
+from flyball.tools.runner.unittests import PROGRAM
 
-SKIPPED_DIRS = frozenset(
-    {".git", "node_modules", ".venv", "venv", ".tox", "target", "build", "dist"}
-)
-LOOKED_AT = 20_000
-
-
-class Setting(NamedTuple):
-    """Where a suite is started: the tree, and the project whose installed tools it may use."""
-
-    root: Path
-    project: Path
-    env: Mapping[str, str]
-    report: Path
-    """Where the runner may leave a machine-readable report."""
+Read = Callable[[str, bytes | None], Tally | None]
+Argv = Callable[[Setting, Land, Sequence[str]], list[str]]
 
 
 class Runner(NamedTuple):
     """One test runner."""
 
     name: str
-    is_here: Callable[[Path], bool]
-    argv: Callable[[Setting, Sequence[str]], list[str]]
-    read: Callable[[str, bytes | None], Tally | None]
+    is_here: Callable[[Land], bool]
+    argv: Argv
+    read: Read
 
 
-def python_of(setting: Setting) -> str:
-    """The project's interpreter: its own virtual environment's, or the one on the path."""
-    for base in dict.fromkeys((setting.root, setting.project)):
-        for name in (".venv", "venv", "env"):
-            candidate = base / name / "bin" / "python"
-            if candidate.exists():
-                return os.fspath(candidate)
-    return "python3"
+_FUNCTION = re.compile(r"^(?:async )?def test|^import pytest|^from pytest\b", re.M)
 
 
-def binary_of(setting: Setting, name: str) -> str:
-    """A program that npm installed for the project."""
-    for base in dict.fromkeys((setting.root, setting.project)):
-        candidate = base / "node_modules" / ".bin" / name
-        if candidate.exists():
-            return os.fspath(candidate)
-    return name
-
-
-def _files(root: Path) -> Iterator[tuple[str, str]]:
-    seen = 0
-    for directory, names, files in os.walk(root):
-        names[:] = sorted(n for n in names if n not in SKIPPED_DIRS and not n.startswith("."))
-        for file in files:
-            seen += 1
-            if seen > LOOKED_AT:
-                return
-            yield directory, file
-
-
-_PYTHON_TEST = re.compile(r"^(?:test_.*|.*_test|tests?)\.py$")
-
-
-def has_python_tests(root: Path) -> bool:
-    return any(_PYTHON_TEST.match(file) for _, file in _files(root))
-
-
-def _configures_pytest(root: Path) -> bool:
-    if (root / "pytest.ini").exists() or (root / "conftest.py").exists():
+def _uses_pytest(land: Land) -> bool:
+    wanted = [p for p in land.python if re.fullmatch(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py", p)]
+    options = _pytest_options(land.root)
+    if options is not None and (wanted or "python_files" in options or "doctest" in options):
         return True
+    return bool(wanted) and any(_FUNCTION.search(text) for text in texts_of_tests(land))
+
+
+def _pytest_options(root: Path) -> str | None:
+    """How pytest is configured, in whatever form, or None where it is not."""
     for name, mark in (("setup.cfg", "[tool:pytest]"), ("tox.ini", "[pytest]")):
-        if mark in text_of(root / name):
-            return True
-    tool: Any = toml_of(root / "pyproject.toml").get("tool", {})
-    return isinstance(tool, dict) and "pytest" in tool
+        if mark in (text := text_of(root / name)):
+            return text.partition(mark)[2]
+    for name in ("pytest.ini", ".pytest.ini", "pytest.toml"):
+        if (root / name).exists():
+            return text_of(root / name)
+    if "pytest" in (tools := python_tools(root)):
+        return json.dumps(table_of(tools["pytest"]), default=str)
+    has_conftest = any((root / name).exists() for name in ("conftest.py", "tests/conftest.py"))
+    return "" if has_conftest else None
 
 
-def _uses_pytest(root: Path) -> bool:
-    if _configures_pytest(root):
-        return True
-    for directory, file in _files(root):
-        if _PYTHON_TEST.match(file):
-            text = text_of(Path(directory) / file)
-            if "import pytest" in text or re.search(r"^(?:async )?def test", text, re.M):
-                return True
-    return False
-
-
-def package_json(root: Path) -> dict[str, Any]:
+def _script_of(name: str, root: Path) -> list[str] | None:
+    """The words of the project's test script, where it is nothing but this runner."""
+    script = npm_script(root, "test")
+    if not script or npm_script(root, "pretest") or re.search(r"[&|;<>`$()]", script):
+        return None
     try:
-        found = json.loads(text_of(root / "package.json") or "{}")
+        words = shlex.split(script)
     except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+        return None
+    words = words[1:] if words[:1] == ["npx"] else words
+    return words[1:] if words[:1] == [name] else None
 
 
-def npm_script(root: Path, name: str) -> str:
-    scripts = package_json(root).get("scripts")
-    script = scripts.get(name, "") if isinstance(scripts, dict) else ""
-    return script if isinstance(script, str) and "no test specified" not in script else ""
+def _runs_script(name: str) -> Callable[[Land], bool]:
+    def is_here(land: Land) -> bool:
+        if npm_script(land.root, "test"):
+            return _script_of(name, land.root) is not None
+        return depends_on(land.root, name)
+
+    return is_here
 
 
-def _runs(name: str) -> Callable[[Path], bool]:
-    """Whether the project's test script is this runner itself."""
-    return lambda root: (
-        re.match(rf"^(?:npx )?{name}(?: run)?(?: [\w./-]+)*$", npm_script(root, "test")) is not None
-    )
+def _uses_npm(client: str) -> Callable[[Land], bool]:
+    return lambda land: bool(npm_script(land.root, "test")) and _client(land.root) == client
 
 
-def npm_client(root: Path) -> str:
+def _client(root: Path) -> str:
     if (root / "pnpm-lock.yaml").exists():
         return "pnpm"
     return "yarn" if (root / "yarn.lock").exists() else "npm"
 
 
-def _uses_npm(client: str) -> Callable[[Path], bool]:
-    return lambda root: bool(npm_script(root, "test")) and npm_client(root) == client
+def _has_go_tests(land: Land) -> bool:
+    return land.has_go_tests and (land.root / "go.mod").exists()
 
 
-def _has_go_tests(root: Path) -> bool:
-    return (root / "go.mod").exists() and any(f.endswith("_test.go") for _, f in _files(root))
+def _has_cargo(land: Land) -> bool:
+    return (land.root / "Cargo.toml").exists()
 
 
-def _has_make_target(root: Path) -> bool:
-    return any(
-        re.search(r"^test\s*:", text_of(root / name), re.M) for name in ("Makefile", "makefile")
-    )
+_TARGET = re.compile(r"^(?:[\w.-]+[ \t]+)*test(?:[ \t]+[\w.-]+)*[ \t]*:(?![:=]*=)", re.M)
 
 
-def _pytest(setting: Setting, args: Sequence[str]) -> list[str]:
-    fixed = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no"]
-    return [python_of(setting), *fixed, f"--junitxml={setting.report}", *args]
+def _has_make_target(land: Land) -> bool:
+    names = ("GNUmakefile", "makefile", "Makefile")
+    return any(_TARGET.search(text_of(land.root / name)) for name in names)
 
 
-def _unittest(setting: Setting, args: Sequence[str]) -> list[str]:
-    return [python_of(setting), "-m", "unittest", "-v", *args]
+def _pytest(setting: Setting, _land: Land, args: Sequence[str]) -> list[str]:
+    return [
+        python_of(setting),
+        *("-m", "pytest", "-v", "--color=no"),
+        *("-o", f"cache_dir={setting.shelf / 'cache'}", "-o", "junit_family=xunit1"),
+        f"--junitxml={setting.report}",
+        *args,
+    ]
 
 
-def _jest(setting: Setting, args: Sequence[str]) -> list[str]:
-    report = f"--outputFile={setting.report}"
-    return [binary_of(setting, "jest"), "--ci", "--json", report, *args]
+def _unittest(setting: Setting, land: Land, args: Sequence[str]) -> list[str]:
+    if "django" in text_of(setting.place / "manage.py"):
+        return [python_of(setting), "manage.py", "test", "-v", "2", *args]
+    tops = json.dumps(sorted(_tops(land)))
+    return [python_of(setting), "-c", PROGRAM, os.fspath(setting.report), tops, *args]
 
 
-def _vitest(setting: Setting, args: Sequence[str]) -> list[str]:
-    report = f"--outputFile={setting.report}"
-    return [binary_of(setting, "vitest"), "run", "--reporter=json", report, *args]
+def _tops(land: Land) -> set[tuple[str, str]]:
+    """The directories from which every test module can be imported, and what to look for."""
+    found: set[tuple[str, str]] = set()
+    for path in land.python:
+        top = (land.root / path).parent
+        while top != land.root and (top / "__init__.py").exists():
+            top = top.parent
+        pattern = "test*.py" if Path(path).name.startswith("test") else "*_test.py"
+        found.add((os.fspath(top), pattern))
+    return found
 
 
-def _npm(client: str) -> Callable[[Setting, Sequence[str]], list[str]]:
-    def argv(_setting: Setting, args: Sequence[str]) -> list[str]:
-        return [client, "test", *(["--", *args] if args else [])]
+def _jest(setting: Setting, _land: Land, args: Sequence[str]) -> list[str]:
+    own = _script_of("jest", setting.place) or []
+    report = ["--ci", "--json", f"--outputFile={setting.report}"]
+    return [program_of(setting, "jest"), *own, *report, *args]
+
+
+def _vitest(setting: Setting, _land: Land, args: Sequence[str]) -> list[str]:
+    own = _script_of("vitest", setting.place) or []
+    own = [word for word in own if word not in ("run", "watch", "dev", "--watch", "-w")]
+    report = ["--reporter=default", "--reporter=json", f"--outputFile.json={setting.report}"]
+    return [program_of(setting, "vitest"), "run", *own, *report, *args]
+
+
+def _npm(client: str) -> Argv:
+    def argv(setting: Setting, _land: Land, args: Sequence[str]) -> list[str]:
+        extra = ["--", *args] if args and client == "npm" else list(args)
+        return [program_of(setting, client), "test", *extra]
 
     return argv
 
 
-def _plain(*fixed: str) -> Callable[[Setting, Sequence[str]], list[str]]:
-    return lambda _setting, args: [*fixed, *args]
+def _go(_setting: Setting, _land: Land, args: Sequence[str]) -> list[str]:
+    has_package = any(not word.startswith("-") for word in args)
+    return ["go", "test", "-json", *args, *(() if has_package else ("./...",))]
 
 
-def _go(_setting: Setting, args: Sequence[str]) -> list[str]:
-    return ["go", "test", "-json", *(args or ["./..."])]
+def _plain(*fixed: str) -> Argv:
+    def argv(_setting: Setting, _land: Land, args: Sequence[str]) -> list[str]:
+        return [*fixed, *args]
+
+    return argv
 
 
-def _report_or(
-    read: Callable[[bytes], Tally | None],
-) -> Callable[[str, bytes | None], Tally | None]:
-    return lambda text, report: (read(report) if report else None) or from_text(text)
+def _reported(read: Callable[[bytes], Tally | None]) -> Read:
+    def either(text: str, report: bytes | None) -> Tally | None:
+        return (read(report) if report else None) or from_text(text)
+
+    return either
+
+
+def _printed(read: Callable[[str], Tally | None]) -> Read:
+    def only(text: str, _report: bytes | None) -> Tally | None:
+        return read(plain(text))
+
+    return only
+
+
+def _has_python_tests(land: Land) -> bool:
+    return bool(land.python)
 
 
 RUNNERS: tuple[Runner, ...] = (
-    Runner("pytest", _uses_pytest, _pytest, _report_or(from_junit)),
-    Runner("unittest", has_python_tests, _unittest, lambda text, _: from_unittest(text)),
-    Runner("vitest", _runs("vitest"), _vitest, _report_or(from_jest_json)),
-    Runner("jest", _runs("jest"), _jest, _report_or(from_jest_json)),
-    Runner("npm", _uses_npm("npm"), _npm("npm"), lambda text, _: from_text(text)),
-    Runner("pnpm", _uses_npm("pnpm"), _npm("pnpm"), lambda text, _: from_text(text)),
-    Runner("yarn", _uses_npm("yarn"), _npm("yarn"), lambda text, _: from_text(text)),
-    Runner("go", _has_go_tests, _go, lambda text, _: from_go_json(text)),
-    Runner(
-        "cargo",
-        lambda root: (root / "Cargo.toml").exists(),
-        _plain("cargo", "test"),
-        lambda text, _: from_cargo(text),
-    ),
-    Runner("make", _has_make_target, _plain("make", "test"), lambda text, _: from_text(text)),
+    Runner("pytest", _uses_pytest, _pytest, _reported(from_junit)),
+    Runner("unittest", _has_python_tests, _unittest, _reported(from_unittest_json)),
+    Runner("vitest", _runs_script("vitest"), _vitest, _reported(from_jest)),
+    Runner("jest", _runs_script("jest"), _jest, _reported(from_jest)),
+    Runner("npm", _uses_npm("npm"), _npm("npm"), _printed(from_text)),
+    Runner("pnpm", _uses_npm("pnpm"), _npm("pnpm"), _printed(from_text)),
+    Runner("yarn", _uses_npm("yarn"), _npm("yarn"), _printed(from_text)),
+    Runner("go", _has_go_tests, _go, _printed(from_go_json)),
+    Runner("cargo", _has_cargo, _plain("cargo", "test", "--no-fail-fast"), _printed(from_cargo)),
+    Runner("make", _has_make_target, _plain("make", "test"), _printed(from_text)),
 )
 
 BY_NAME: dict[str, Runner] = {runner.name: runner for runner in RUNNERS}
 
 
-def runners_of(root: Path) -> tuple[str, ...]:
+def runners_of(land: Land) -> tuple[str, ...]:
     """The runners this project can be tested with, the best first."""
-    found = [runner.name for runner in RUNNERS if runner.is_here(root)]
+    found = [runner.name for runner in RUNNERS if runner.is_here(land)]
     if {"vitest", "jest"} & set(found):
         found = [name for name in found if name not in ("npm", "pnpm", "yarn")]
     return tuple(found)
-
-
-def text_of(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace")
-    except OSError:
-        return ""
-
-
-def toml_of(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text_of(path))
-    except tomllib.TOMLDecodeError:
-        return {}
