@@ -87,7 +87,9 @@ def orders(
     if means is Mechanism.NONE:
         return {"mechanism": str(means)}
     root = os.path.realpath(sandbox.root)
-    writable = [str(private), *(os.path.realpath(path) for path in sandbox.writable)]
+    # Not `private` itself: a command could then put a link in place of what is mounted next time.
+    writable = [str(private / name) for name in ("home", "tmp")]
+    writable += map(os.path.realpath, sandbox.writable)
     shown = [*visible.readable(env, sandbox.home), *map(os.path.realpath, sandbox.readable)]
     (shown if sandbox.read_only else writable).append(root)
     hidden = visible.private_below("/etc")

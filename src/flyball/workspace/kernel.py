@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-from os.path import dirname, isdir, islink, lexists
+from os.path import dirname, isdir, islink, lexists, realpath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +30,11 @@ _AT_CWD, _AT_RECURSIVE = -100, 0x8000
 _READ_ONLY = 0x1
 _DETACH = 2
 _CAPABILITIES_V3 = 0x20080522
-_FILE_CAPABILITIES = 0b11111
-"""chown, dac_override, dac_read_search, fowner, fsetid: what a container's root needs for files."""
+_FILE_CAPABILITIES = 0b11011
+"""chown, dac_override, fowner, fsetid: what a container's root needs for files.
+
+Not dac_read_search: it opens files by their number, past every mount.
+"""
 
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 
@@ -71,7 +74,7 @@ def adopt_orphans() -> None:
 def forgo_privileges() -> None:
     """Give up, for good, every capability but those over files, and what setuid programs lend."""
     libc = _libc()
-    for capability in range(5, 64):
+    for capability in (2, *range(5, 64)):
         libc.prctl(_DROP_FROM_BOUNDING_SET, capability, 0, 0, 0)
     keep = _FILE_CAPABILITIES if os.geteuid() == 0 else 0
     header = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0)
@@ -150,6 +153,8 @@ def _show(stage: str, source: str, path: str, *, change: bool) -> None:
             os.makedirs(dirname(target), exist_ok=True)
             os.symlink(os.readlink(path), target)
         return
+    if realpath(target) != target:
+        return  # a link stands there; what it leads to is shown by its own name
     _make_place(target, directory=isdir(source))
     _mount(source, target, "", _BIND | _RECURSIVE)
     if not change:
@@ -165,7 +170,7 @@ def _make_place(target: str, *, directory: bool) -> None:
 def _make_devices(stage: str) -> None:
     os.makedirs(f"{stage}/dev/shm")
     for name in _DEVICES:
-        _show(stage, f"/dev/{name}", f"/dev/{name}", change=True)
+        _show(stage, f"/dev/{name}", f"/dev/{name}", change=False)
     for name, place in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         os.symlink(f"/proc/self/fd{place}", f"{stage}/dev/{name}")
     _mount("tmpfs", f"{stage}/dev/shm", "tmpfs", _NO_SETUID | _NO_DEVICES | _NO_EXECUTION)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
@@ -77,7 +78,7 @@ class Output:
             return None
         try:
             log.parent.mkdir(parents=True, exist_ok=True)
-            return log.open("wb", buffering=0)
+            return open(log, "wb", buffering=0, opener=_open_no_link)
         except OSError as error:
             self._lose_log(error)
             return None
@@ -95,3 +96,7 @@ class Output:
         """A log that cannot be kept is no reason to lose the command's result."""
         self._trouble = f"\n[the log {self.log} could not be kept: {error.strerror}]\n"
         self.log = None
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)

@@ -130,8 +130,11 @@ def start(
     """Start a command and return at once; whoever starts it must stop it."""
     limits = limits or Limits()
     _check_directory(cwd, sandbox)
+    _check_log(log, sandbox)
     means = means_for(sandbox)
     argv = _shell(command) if isinstance(command, str) else list(command)
+    if any("\0" in word for word in argv):
+        raise ToolError("A command cannot contain a NUL character.", "Leave it out.")
     place = private.make(sandbox.private)
     wanted = {
         **orders(sandbox, means, env, place),
@@ -402,6 +405,20 @@ def _given(stdin: bytes | None) -> IO[bytes]:
 def _shell(command: str) -> list[str]:
     bash = shutil.which("bash", path="/usr/bin:/bin:/usr/local/bin")
     return [bash, "--noprofile", "--norc", "-c", command] if bash else ["/bin/sh", "-c", command]
+
+
+def _check_log(log: Path | None, sandbox: Sandbox) -> None:
+    """A log inside the workspace must not lead out of it by a link that a command planted."""
+    root = Path(os.path.realpath(sandbox.root))
+    base = next((top for top in (root, sandbox.root) if log and log.is_relative_to(top)), None)
+    if log is None or base is None:
+        return
+    if Path(os.path.realpath(log)) != root / log.relative_to(base):
+        raise OutsideWorkspace(
+            str(log),
+            f"The log {log} was not written: a link stands in its path.",
+            "Remove the link and try again.",
+        )
 
 
 def _check_directory(cwd: Path, sandbox: Sandbox) -> None:

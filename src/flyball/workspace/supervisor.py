@@ -65,7 +65,7 @@ def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
     os.set_blocking(heard, False)
     status, over = _watch(control, child, orders)
     _end_all(child)
-    began, _, told = _drain(heard).partition(b"=")
+    began, _, told = _drain(heard).partition(b"\0")
     if told and status is not None:
         status = int(told)
     answer = {"status": status, "over": over, "report": began}
@@ -217,7 +217,7 @@ def _found_namespace(orders: dict[str, Any], report: int) -> None:
     while True:
         pid, status = os.waitpid(-1, 0)
         if pid == child:
-            os.write(report, b"=" + str(status).encode())
+            os.write(report, b"\0" + str(status).encode())
             os._exit(0)
 
 

@@ -6,6 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +28,8 @@ SYSTEM = (
     "/proc",
     "/sys",
     "/var/lib/dpkg",
+    "/var/lib/gems",
+    "/home/linuxbrew/.linuxbrew",
     "/var/cache/fontconfig",
     "/run/current-system",
     "/run/systemd/resolve",
@@ -105,9 +108,10 @@ def private_below(top: str) -> tuple[str, ...]:
     for folder, folders, files in os.walk(top):
         for name in (*folders, *files):
             path = Path(folder, name)
-            mode = path.lstat().st_mode
-            if not stat.S_ISLNK(mode) and not mode & stat.S_IROTH:
-                found.append(str(path))
+            with suppress(FileNotFoundError):
+                mode = path.lstat().st_mode
+                if not stat.S_ISLNK(mode) and not mode & stat.S_IROTH:
+                    found.append(str(path))
         folders[:] = [name for name in folders if str(Path(folder, name)) not in found]
     return tuple(found)
 

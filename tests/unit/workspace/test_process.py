@@ -325,6 +325,54 @@ def test_a_level_that_cannot_be_had_is_refused_and_nothing_runs(root):
     assert not (root / "ran").exists()
 
 
+@pytest.mark.parametrize("planted", ["logs", "logs/one.log"])
+def test_a_log_is_not_written_through_a_link_planted_in_the_workspace(root, tmp_path, planted):
+    (tmp_path / "canary").write_text("alive")
+    if planted == "logs":
+        (root / "logs").symlink_to(tmp_path)
+    else:
+        (root / "logs").mkdir()
+        (root / planted).symlink_to(tmp_path / "canary")
+    with pytest.raises(OutsideWorkspace, match="a link stands in its path"):
+        run("echo dead", root, log=root / "logs" / "one.log")
+    assert (tmp_path / "canary").read_text() == "alive"
+    assert not (tmp_path / "one.log").exists()
+
+
+def test_a_nul_character_is_refused(root):
+    with pytest.raises(ToolError, match="NUL"):
+        run("echo a\0b", root)
+
+
+@pytest.mark.parametrize("means", MEANS)
+def test_links_planted_in_a_kept_private_directory_lead_nowhere(root, tmp_path, means):
+    """The first command aims the next one's HOME, TMPDIR and mount points at the user's files."""
+    real = tmp_path / "real-home"
+    (real / ".rustup").mkdir(parents=True)
+    target = tmp_path / "target"
+    target.mkdir()
+    sandbox = Sandbox(
+        level=means.level, root=root, mechanism=means, home=real, private=tmp_path / "private"
+    )
+    plant = (
+        f"cd $HOME; rm -rf .rustup; ln -s {target} .rustup; ln -s {target}/made .cargo; cd ..;"
+        f" mv home gone; ln -s {target} home; rm -rf tmp; ln -s {target} tmp; ls -la"
+    )
+    strike = f"echo x > $HOME/pwned; echo x > $TMPDIR/pwned; echo x > {real}/.rustup/pwned; id"
+
+    async def both():
+        await process.run(plant, cwd=root, env=ENV, sandbox=sandbox)
+        return await process.run(strike, cwd=root, env=ENV, sandbox=sandbox)
+
+    if means is Mechanism.NONE:
+        asyncio.run(both())
+        assert (target / "pwned").exists()
+    else:
+        assert "uid=" in asyncio.run(both()).output
+        assert list(target.iterdir()) == []
+        assert list(real.rglob("*")) == [real / ".rustup"]
+
+
 @pytest.mark.parametrize("means", [m for m in MEANS if m is not Mechanism.NONE])
 def test_a_workspace_that_holds_the_home_is_refused(root, means):
     sandbox = Sandbox(level=means.level, root=root, mechanism=means, home=root)

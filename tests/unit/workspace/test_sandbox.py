@@ -96,7 +96,16 @@ def test_privileges_are_gone(root, means):
     status = dict(line.split(":\t") for line in end.output.splitlines())
     assert status["NoNewPrivs"] == "1"
     assert status["Seccomp"].strip() == "2"
-    assert int(status["CapEff"], 16) <= 0b11111
+    assert int(status["CapEff"], 16) & ~0b11011 == 0
+
+
+@pytest.mark.parametrize("means", [Mechanism.NAMESPACES])
+def test_devices_can_be_used_but_not_changed(root, means):
+    before = Path("/dev/null").stat().st_mode
+    end = run("echo x > /dev/null && head -c 3 /dev/zero | wc -c; chmod 600 /dev/null", root, means)
+    assert end.output.startswith("3\n")
+    assert "Read-only file system" in end.output or "not permitted" in end.output
+    assert Path("/dev/null").stat().st_mode == before
 
 
 @pytest.mark.parametrize("means", [m for m in CONFINING if m.level is Level.NAMESPACES])
