@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
 from flyball.shellcheck.expression import examine
 from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.place import outside
 from flyball.shellcheck.rule import secret_among, secret_finding
 from flyball.shellcheck.variable import SEARCHED, assignment_objection, is_harmless
@@ -17,7 +17,7 @@ from flyball.shellcheck.word import Word, text_of, words_of
 if TYPE_CHECKING:
     from flyball.shellcheck.walk import Walk
 
-_OPTIONS = re.compile(r"-[praAxgF]+")
+_OPTIONS = Pattern(r"-[praAxgF]+")
 
 
 def assign(walk: Walk, node: Node, *, exported: bool, arithmetic: bool = False) -> None:

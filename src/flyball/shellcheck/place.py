@@ -8,12 +8,13 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from flyball.shellcheck.names import names
+from flyball.shellcheck.pattern import Pattern
 
 SECRET_NAMES = names(
     ".ssh .gnupg .aws .azure .kube .netrc .pgpass .pypirc .git-credentials .password-store "
-    ".vault-token .env .envrc .bash_history .zsh_history .python_history .my.cnf .htpasswd "
-    "id_rsa id_dsa id_ecdsa id_ed25519 hosts.yml~gh master.key credentials.json "
-    "service-account.json shadow~etc gshadow~etc sudoers~etc environ~proc mem~proc"
+    ".vault-token .env .envrc .bash_history .zsh_history .python_history .my.cnf .htpasswd id_rsa "
+    "id_dsa id_ecdsa id_ed25519 hosts.yml~gh master.key credentials.json service-account.json "
+    "shadow~etc gshadow~etc sudoers~etc environ~proc mem~proc"
 )
 """File and directory names that usually hold a secret; `name~parent` needs that parent."""
 
@@ -23,7 +24,7 @@ OPEN_VARIANTS = names("example sample template tmpl dist defaults")
 DEVICES = names("/dev/null /dev/stdout /dev/stderr /dev/stdin /dev/tty /dev/zero /dev/full")
 PROTECTED = frozenset((".git", ".flyball"))
 TEMPORARY = "$TMPDIR"
-WILD = re.compile(r"[*?\[]")
+WILD = Pattern(r"[*?\[]")
 
 
 class Scope(NamedTuple):

@@ -83,6 +83,10 @@ class Rule(NamedTuple):
         """Whether the word after this option belongs to it."""
         return any(flag in names for names in (self.valued, self.writes, self.places, self.runs))
 
+    def heeds(self, flag: str) -> bool:
+        """Whether the tables say anything about this option."""
+        return self.takes_value(flag) or flag in self.mutates or flag in self.destroys
+
 
 Check = Callable[[Inquiry, Rule, Sequence[Word]], Iterable[Finding]]
 
@@ -139,6 +143,8 @@ def _take_long(
     doubtful: list[Word],
 ) -> None:
     name, equals, value = word.known.partition("=")
+    if rule.single and rule.heeds(name[1:]):
+        name = name[1:]
     if equals:
         held = word._replace(head=value) if word.value is None else Word(value, value)
         flags.append((name, held))

@@ -16,6 +16,7 @@ import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
 from flyball.shellcheck.names import names
+from flyball.shellcheck.pattern import Pattern
 
 MAX_LENGTH = 65_536
 MAX_DEPTH = 60
@@ -71,25 +72,25 @@ def _first_error(root: Node) -> str:
 
 
 _QUOTED = r"\\[^\n]"
-_PLAIN = re.compile(rf"(?:[^\s'\"`$\\;&|<>()]|{_QUOTED})+")
+_PLAIN = Pattern(rf"(?:[^\s'\"`$\\;&|<>()]|{_QUOTED})+")
 _LEAVES = {
     "word": _PLAIN,
-    "number": re.compile(r"-?(?:0x)?[0-9a-fA-F]+(?:#[0-9A-Za-z@_]+)?"),
-    "raw_string": re.compile(r"'[^']*'"),
-    "ansi_c_string": re.compile(r"\$'(?:[^'\\]|\\.)*'", re.S),
-    "string_content": re.compile(r'(?:[^"`\\$]|\\.|\$(?![\w({@*#?$!\'"-]))*', re.S),
-    "variable_name": re.compile(r"\w+"),
-    "special_variable_name": re.compile(r"[*@?!#\-$0_]"),
-    "file_descriptor": re.compile(r"\d+"),
-    "test_operator": re.compile(r"-[a-zA-Z]+"),
-    "comment": re.compile(r"#[^\n]*"),
-    "regex": re.compile(r"(?:[^`$\\\n]|\\.|\$(?![({'\"]))*"),
-    "extglob_pattern": re.compile(r"(?:[^`$\\\n;]|\\.|\$(?![({'\"]))*"),
+    "number": Pattern(r"-?(?:0x)?[0-9a-fA-F]+(?:#[0-9A-Za-z@_]+)?"),
+    "raw_string": Pattern(r"'[^']*'"),
+    "ansi_c_string": Pattern(r"\$'(?:[^'\\]|\\.)*'", re.S),
+    "string_content": Pattern(r'(?:[^"`\\$]|\\.|\$(?![\w({@*#?$!\'"-]))*', re.S),
+    "variable_name": Pattern(r"\w+"),
+    "special_variable_name": Pattern(r"[*@?!#\-$0_]"),
+    "file_descriptor": Pattern(r"\d+"),
+    "test_operator": Pattern(r"-[a-zA-Z]+"),
+    "comment": Pattern(r"#[^\n]*"),
+    "regex": Pattern(r"(?:[^`$\\\n]|\\.|\$(?![({'\"]))*"),
+    "extglob_pattern": Pattern(r"(?:[^`$\\\n;]|\\.|\$(?![({'\"]))*"),
 }
 """What the text of each named leaf must look like for a shell to read it as that leaf."""
 
-_LINE = re.compile(r"(?:[ \t]|\\\n)*")
-_LINES = re.compile(r"(?:[ \t\n]|\\\n)*")
+_LINE = Pattern(r"(?:[ \t]|\\\n)*")
+_LINES = Pattern(r"(?:[ \t\n]|\\\n)*")
 _MULTILINE = names(
     "program do_group if_statement elif_clause else_clause case_statement case_item "
     "compound_statement subshell list pipeline command_substitution process_substitution "
@@ -101,9 +102,9 @@ _SEQUENCES = names(
     "case_item else_clause"
 )
 _WORDS = names(
-    "word number raw_string ansi_c_string string translated_string concatenation "
-    "simple_expansion expansion command_substitution process_substitution arithmetic_expansion "
-    "brace_expression command_name variable_assignment $"
+    "word number raw_string ansi_c_string string translated_string concatenation simple_expansion "
+    "expansion command_substitution process_substitution arithmetic_expansion brace_expression "
+    "command_name variable_assignment $"
 )
 
 
@@ -166,7 +167,7 @@ def _around(before: Node, child: Node, source: bytes) -> str:
     return source[before.start_byte : child.end_byte].decode()[:60]
 
 
-_DELIMITER = re.compile(r"""(['"]?)([A-Za-z_][A-Za-z0-9_]*)\1""")
+_DELIMITER = Pattern(r"""(['"]?)([A-Za-z_][A-Za-z0-9_]*)\1""")
 
 
 def heredoc_delimiter(node: Node) -> tuple[str, bool] | None:

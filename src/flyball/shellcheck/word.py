@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from flyball.shellcheck.pattern import Pattern
+
 HOME_NAMES = {"HOME": "~", "PWD": ".", "TMPDIR": "$TMPDIR"}
 """Variables whose value the workspace fixes; they are read as these texts."""
 
@@ -187,7 +189,7 @@ def ansi(body: str) -> str | None:
     return None if "\0" in value else value
 
 
-_BRACES = re.compile(r"\{([^{}]*(?:,|\.\.)[^{}]*)\}")
+_BRACES = Pattern(r"\{([^{}]*(?:,|\.\.)[^{}]*)\}")
 
 
 def _has_braces(bare: str) -> bool:

@@ -73,3 +73,5 @@ def test_wrong_usage(tmp_path):
     assert "phase" in str(call("ls", "--phase", "dream").exception)
     assert isinstance(call("--batch", str(tmp_path / "none")).exception, NotFound)
     assert call("--batch", str(tmp_path)).exit_code == 2
+    (tmp_path / "file").write_text("")
+    assert "cannot be read" in str(call("--batch", str(tmp_path / "file" / "x")).exception)

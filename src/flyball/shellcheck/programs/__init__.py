@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import NamedTuple
 
 from flyball.shellcheck.judgement import Kind
 from flyball.shellcheck.names import names
+from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.place import Scope, outside
 from flyball.shellcheck.programs.archive import ARCHIVES
 from flyball.shellcheck.programs.builtin import BUILTINS
@@ -23,6 +23,7 @@ from flyball.shellcheck.programs.package import PACKAGES
 from flyball.shellcheck.programs.project import PROJECTS
 from flyball.shellcheck.programs.system import SYSTEMS
 from flyball.shellcheck.programs.text import TEXTS
+from flyball.shellcheck.programs.toolchain import TOOLCHAINS
 from flyball.shellcheck.programs.wrapper import WRAPPERS
 from flyball.shellcheck.rule import Rule
 
@@ -31,6 +32,7 @@ PROGRAMS: dict[str, Rule] = {
     **CHECKERS,
     **PROJECTS,
     **PACKAGES,
+    **TOOLCHAINS,
     **CONTAINERS,
     **CLOUDS,
     **DATABASES,
@@ -47,7 +49,7 @@ PROGRAMS: dict[str, Rule] = {
 SYSTEM_DIRS = names(
     "/bin /usr/bin /usr/local/bin /sbin /usr/sbin /opt/homebrew/bin /usr/local/sbin"
 )
-_TOOL_DIRS = re.compile(r"(\./)?([\w.@-]+/)*(node_modules/\.bin|\.?venv\w*/bin|env/bin|vendor/bin)")
+_TOOL_DIRS = Pattern(r"(\./)?([\w.@-]+/)*(node_modules/\.bin|\.?venv\w*/bin|env/bin|vendor/bin)")
 _LAUNCHERS = frozenset(("gradlew", "mvnw"))
 
 

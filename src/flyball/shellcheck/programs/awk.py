@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.rule import (
     Inquiry,
     Rule,
@@ -16,7 +17,7 @@ from flyball.shellcheck.rule import (
 )
 from flyball.shellcheck.word import Word
 
-_TOKEN = re.compile(
+_TOKEN = Pattern(
     r"""
     (?P<blank>\s+|\\\n|\#[^\n]*)
     | (?P<string>"(?:[^"\\\n]|\\.)*")
@@ -27,9 +28,9 @@ _TOKEN = re.compile(
     """,
     re.X,
 )
-_REGEX = re.compile(r"/(?:[^/\\\n]|\\.)*/")
+_REGEX = Pattern(r"/(?:[^/\\\n]|\\.)*/")
 _OPENERS = frozenset(("print", "printf", "return", "in", "case", "else", "do"))
-_ODD = re.compile(r"[|>@]|system|getline")
+_ODD = Pattern(r"[|>@]|system|getline")
 
 
 def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:

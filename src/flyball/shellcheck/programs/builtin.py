@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
 from flyball.shellcheck.names import names
+from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.place import secret
 from flyball.shellcheck.programs.table import MUTATE, NONE, READ, TEXT, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse, secret_finding
@@ -15,7 +16,7 @@ from flyball.shellcheck.word import Word
 _SHOPTS = names(
     "globstar nullglob dotglob extglob nocaseglob failglob lastpipe inherit_errexit nocasematch"
 )
-_ACTIVATE = re.compile(r"(\./)?([\w.-]+/)*\.?v?env[\w.-]*/bin/activate")
+_ACTIVATE = Pattern(r"(\./)?([\w.-]+/)*\.?v?env[\w.-]*/bin/activate")
 
 
 def _text(words: Sequence[Word]) -> str:
@@ -78,7 +79,7 @@ def check_source(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Itera
 
 def check_read(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`read` and its kin: only into plain names that control nothing."""
-    from_name = re.compile(r"[a-z_][a-z0-9_]*|[A-Z]")
+    from_name = Pattern(r"[a-z_][a-z0-9_]*|[A-Z]")
     parsed = parse(rule, words[1:])
     text = _text(words)
     if any(not (w.value and from_name.fullmatch(w.value)) for w in parsed.operands):

@@ -65,8 +65,8 @@ _PYTEST = rule(
     valued="-k -m -n -p -W -o --override-ini --tb --maxfail --cov --durations --rootdir -c "
     "--ignore --deselect --timeout --color --dist --randomly-seed --cov-config --log-level "
     "--log-cli-level --capture --import-mode --durations-min --cov-fail-under",
-    writes="--junitxml --junit-xml --log-file --html --json-report-file --report-log "
-    "--result-log --resultlog",
+    writes="--junitxml --junit-xml --log-file --html --json-report-file --report-log --result-log "
+    "--resultlog",
     mutates="--snapshot-update --update-snapshots --force-regen --regen-all --inline-snapshot "
     "--debug --update-golden --accept",
     destroys="--basetemp",
@@ -99,15 +99,15 @@ _LINT = rule(
     operands=TEXT,
     proves="lint",
     check=check_inside,
-    mutates="--fix --fix-only --unsafe-fixes --add-noqa --write --apply -w "
-    "--apply-unsafe --in-place -a -A --autocorrect --autocorrect-all --auto-correct "
-    "--generate-config --generate-rcfile --auto-gen-config --install-types",
+    mutates="--fix --fix-only --unsafe-fixes --add-noqa --write --apply -w --apply-unsafe "
+    "--in-place -a -A --autocorrect --autocorrect-all --auto-correct --generate-config "
+    "--generate-rcfile --auto-gen-config --install-types",
     writes="--output-file --output -o",
     runs="--init-hook --load-plugins --require --python-executable",
-    valued="-c --config -f --format --select --ignore --ext --max-line-length --exclude "
-    "--rules -d -e --rcfile --line-length -l -E",
-    known="--format --output-format --reporter --required-version --write-changes "
-    "--fix-type --report-unused-disable-directives --install-hooks",
+    valued="-c --config -f --format --select --ignore --ext --max-line-length --exclude --rules "
+    "-d -e --rcfile --line-length -l -E",
+    known="--format --output-format --reporter --required-version --write-changes --fix-type "
+    "--report-unused-disable-directives --install-hooks",
 )
 _TYPES = _LINT._replace(proves="types", does="checks types")
 _FORMAT = rule(
@@ -146,22 +146,21 @@ CHECKERS = table(
     {
         "pytest py.test": _PYTEST,
         "unittest nosetests nose2 green ward behave trial stestr phpunit pest rspec minitest "
-        "cucumber "
-        "ctest prove bats shunit2 busted tap ginkgo gotestsum karma qunit tape ava uvu": _UNIT,
+        "cucumber ctest prove bats shunit2 busted tap ginkgo gotestsum karma qunit tape ava "
+        "uvu": _UNIT,
         "jest vitest mocha jasmine": _JS_TEST,
         "playwright cypress": _first(
             {**each("test run", _JS_TEST), **each("open codegen install show-report", _SERVE)},
             rule(READ, "shows help"),
         ),
         "mypy pyright basedpyright pyre pytype ty dmypy flow": _TYPES,
-        "flake8 pylint bandit vulture pydocstyle pycodestyle pyflakes djlint radon xenon "
-        "eslint oxlint jshint stylelint standard xo markdownlint markdownlint-cli2 yamllint "
-        "jsonlint "
-        "hadolint actionlint shellcheck semgrep staticcheck revive golint errcheck "
-        "ineffassign govulncheck reek brakeman phpcs phpstan psalm cppcheck cpplint "
-        "ktlint detekt swiftlint luacheck credo tflint checkov trivy ansible-lint codespell "
-        "typos vale proselint commitlint knip depcheck dependency-cruiser madge pip-audit "
-        "safety deptry import-linter lint-imports interrogate": _LINT,
+        "flake8 pylint bandit vulture pydocstyle pycodestyle pyflakes djlint radon xenon eslint "
+        "oxlint jshint stylelint standard xo markdownlint markdownlint-cli2 yamllint jsonlint "
+        "hadolint actionlint shellcheck semgrep staticcheck revive golint errcheck ineffassign "
+        "govulncheck reek brakeman phpcs phpstan psalm cppcheck cpplint ktlint detekt swiftlint "
+        "luacheck credo tflint checkov trivy ansible-lint codespell typos vale proselint "
+        "commitlint knip depcheck dependency-cruiser madge pip-audit safety deptry import-linter "
+        "lint-imports interrogate": _LINT,
         "golangci-lint": _first(
             {
                 "run": _LINT,
@@ -229,8 +228,8 @@ CHECKERS = table(
             operands=TEXT,
             proves="types",
             mutates="--init",
-            writes="--outDir --outFile --declarationDir --tsBuildInfoFile "
-            "--generateTrace --generateCpuProfile",
+            writes="--outDir --outFile --declarationDir --tsBuildInfoFile --generateTrace "
+            "--generateCpuProfile",
             valued="-p --project --target -t --module",
         ),
         "webpack rollup esbuild parcel swc babel sass lessc postcss tailwindcss browserify "

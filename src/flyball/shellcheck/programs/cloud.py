@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.programs.table import READ, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Check, Inquiry, Rule, parse
 from flyball.shellcheck.word import Word
 
-_SECRET = re.compile(
+_SECRET = Pattern(
     r"secret|password|token|credential|decrypt|get-object|private|api-key|print-access"
 )
 
 
 def _asking(pattern: str) -> Check:
     """A command whose plain words, joined, match the pattern and name no secret."""
-    known = re.compile(pattern)
+    known = Pattern(pattern)
 
     def check(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
         text = " ".join(word.source for word in words)

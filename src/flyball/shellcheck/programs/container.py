@@ -124,14 +124,14 @@ CONTAINERS = table(
             valued="--context -c -l --log-level",
             subcommands={
                 **each(
-                    "ps images logs inspect version info stats top port history diff search events "
-                    "help",
+                    "ps images logs inspect version info stats top port history diff search "
+                    "events help",
                     _LOOK,
                 ),
                 **each("build pull start stop restart pause unpause create tag wait", _BUILD),
                 **each(
-                    "run rm rmi push kill cp commit load save import export login logout "
-                    "rename update attach",
+                    "run rm rmi push kill cp commit load save import export login logout rename "
+                    "update attach",
                     _DEPLOY,
                 ),
                 "exec": _EXEC,

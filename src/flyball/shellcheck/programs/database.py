@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
 from flyball.shellcheck.names import names
+from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.programs.table import READ, TEXT, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
 from flyball.shellcheck.word import Word
@@ -16,17 +17,14 @@ _FUNCTIONS = names(
     "distinct in exists values total typeof ifnull nullif cast strftime group_concat like and or "
     "not as on where from select by having over partition"
 )
-_QUESTION = re.compile(r"\s*(select|explain|with|values|show|describe|desc)\b[^;]*;?\s*", re.I)
-_CHANGES = re.compile(r"\b(insert|update|delete|drop|alter|create|replace|into|copy|set)\b", re.I)
-_PRAGMA = re.compile(r"\s*pragma\s+[\w.]+(\(\w+\))?;?\s*", re.I)
-_DOT = re.compile(
-    r"\s*\.(tables|schema|databases|indexes|indices|fullschema|dbinfo|show)[\w \"%*]*"
-)
-_SLASH = re.compile(r"\s*\\(d[a-zA-Z]*\+?|l\+?|conninfo|dt|du)( [\w.*\"]+)?\s*")
+_QUESTION = Pattern(r"\s*(select|explain|with|values|show|describe|desc)\b[^;]*;?\s*", re.I)
+_CHANGES = Pattern(r"\b(insert|update|delete|drop|alter|create|replace|into|copy|set)\b", re.I)
+_PRAGMA = Pattern(r"\s*pragma\s+[\w.]+(\(\w+\))?;?\s*", re.I)
+_DOT = Pattern(r"\s*\.(tables|schema|databases|indexes|indices|fullschema|dbinfo|show)[\w \"%*]*")
+_SLASH = Pattern(r"\s*\\(d[a-zA-Z]*\+?|l\+?|conninfo|dt|du)( [\w.*\"]+)?\s*")
 _REDIS = names(
     "ping info get mget keys ttl pttl type exists llen lrange scard smembers hget hgetall hkeys "
-    "hlen "
-    "zcard zrange dbsize strlen scan memory time lastsave"
+    "hlen zcard zrange dbsize strlen scan memory time lastsave"
 )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.place import WILD
 from flyball.shellcheck.programs import find
 from flyball.shellcheck.programs.table import DESTROY, MUTATE, READ, UNKNOWN, rule, table
@@ -20,7 +21,7 @@ from flyball.shellcheck.rule import (
 )
 from flyball.shellcheck.word import Word, literal
 
-_OUTPUT = re.compile(
+_OUTPUT = Pattern(
     r"(dist|build|out|target|node_modules|coverage|htmlcov|__pycache__|\.[a-z]+_cache|\.next|\.nuxt|"
     r"\.tox|\.nox|\.venv|venv|\.turbo|\.parcel-cache|\.cache|\.coverage|[\w.-]+\.egg-info|tmp|\.output|"
     r"\.svelte-kit|bin|obj|_build|site|cmake-build-\w+|\.gradle)"

@@ -15,14 +15,13 @@ _WRITES = frozenset(("-fprint", "-fprint0", "-fls", "-fprintf"))
 _TESTS = names(
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime "
     "-atime -ctime -mmin -amin -cmin -newer -anewer -cnewer -newermt -newerct -newerat -maxdepth "
-    "-mindepth -perm -user -group -uid -gid -links -inum -samefile -lname -ilname -fstype "
-    "-printf -regextype -used -context -D"
+    "-mindepth -perm -user -group -uid -gid -links -inum -samefile -lname -ilname -fstype -printf "
+    "-regextype -used -context -D"
 )
 _FLAGS = names(
     "-print -print0 -ls -empty -readable -writable -executable -prune -quit -not -a -and -o -or "
-    "-depth -d -daystart -follow -mount -xdev -noleaf -nouser -nogroup -true -false -warn "
-    "-nowarn -L -H -P -E -ignore_readdir_race -noignore_readdir_race -O0 -O1 -O2 -O3 ( ) ! , -X "
-    "-s -x"
+    "-depth -d -daystart -follow -mount -xdev -noleaf -nouser -nogroup -true -false -warn -nowarn "
+    "-L -H -P -E -ignore_readdir_race -noignore_readdir_race -O0 -O1 -O2 -O3 ( ) ! , -X -s -x"
 )
 
 

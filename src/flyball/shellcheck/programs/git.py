@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
 from flyball.shellcheck.names import names
+from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.programs.table import (
     DESTROY,
     MUTATE,
@@ -21,7 +22,7 @@ from flyball.shellcheck.programs.table import (
 from flyball.shellcheck.rule import Check, Inquiry, Rule, judge_rule, judge_words, parse
 from flyball.shellcheck.word import Word
 
-_SAFE_CONFIG = re.compile(
+_SAFE_CONFIG = Pattern(
     r"(?:color\.[\w.]+|core\.(?:pager|quotepath|abbrev|autocrlf)|log\.\w+|advice\.\w+|"
     r"diff\.(?:renames|algorithm|noprefix|mnemonicprefix|context|colormoved)|user\.(?:name|email)|"
     r"column\.ui|blame\.\w+|grep\.\w+|status\.\w+|init\.defaultbranch|commit\.gpgsign)"
@@ -162,8 +163,8 @@ _SHOW = rule(
     writes="--output",
     runs="--ext-diff --textconv --show-signature",
     valued="-n -L -S -G --author --grep --since --until --format --pretty --date --max-count "
-    "--after "
-    "--before --committer --skip --diff-filter -U --stat --color --abbrev --exclude --glob",
+    "--after --before --committer --skip --diff-filter -U --stat --color --abbrev --exclude "
+    "--glob",
     known="--text --exclude --extended-regexp",
 )
 _GIT_GREP = rule(
@@ -203,10 +204,9 @@ _SUBCOMMANDS = table(
         "blame annotate": _SHOW,
         "grep": _GIT_GREP,
         "status ls-files ls-tree rev-parse describe merge-base name-rev cherry for-each-ref "
-        "show-ref "
-        "show-branch count-objects check-ignore check-attr check-ref-format var version help fsck "
-        "get-tar-commit-id verify-pack cat-file merge-tree "
-        "stripspace patch-id column check-mailmap": rule(
+        "show-ref show-branch count-objects check-ignore check-attr check-ref-format var version "
+        "help fsck get-tar-commit-id verify-pack cat-file merge-tree stripspace patch-id column "
+        "check-mailmap": rule(
             READ,
             "only looks",
             operands=NAMES,
@@ -232,16 +232,16 @@ _SUBCOMMANDS = table(
             READ,
             "lists branches",
             destroys="-D -M -f --force -C",
-            mutates="-d --delete -m --move -c "
-            "--copy -u --set-upstream-to --unset-upstream --track -t",
+            mutates="-d --delete -m --move -c --copy -u --set-upstream-to --unset-upstream "
+            "--track -t",
             runs="--edit-description",
             valued="--sort --format --contains --no-contains --merged --no-merged --points-at -u",
             known="--format --merged --color --column --contains --sort",
             operands=TEXT,
             check=_listing(
                 "makes a branch",
-                "-l --list --contains --merged --no-merged --points-at "
-                "--no-contains -a -r --all --remotes",
+                "-l --list --contains --merged --no-merged --points-at --no-contains -a -r --all "
+                "--remotes",
             ),
         ),
         "tag": rule(
@@ -313,9 +313,8 @@ _SUBCOMMANDS = table(
             valued="-p -C --directory --exclude",
             spares="--check --stat --numstat --summary",
         ),
-        "add commit merge cherry-pick revert rm mv switch pull fetch rebase am init "
-        "format-patch update-index write-tree commit-tree mktree read-tree pack-refs replace "
-        "rerere": _LOCAL,
+        "add commit merge cherry-pick revert rm mv switch pull fetch rebase am init format-patch "
+        "update-index write-tree commit-tree mktree read-tree pack-refs replace rerere": _LOCAL,
         "clone": _LOCAL._replace(
             operands=TEXT,
             check=_remote_url,

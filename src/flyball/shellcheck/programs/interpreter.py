@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
 from flyball.shellcheck.names import names
+from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.programs.table import MUTATE, READ, TEXT, UNKNOWN, VERIFY, rule, table
 from flyball.shellcheck.programs.task import task_kind
 from flyball.shellcheck.programs.wrapper import script_finding
@@ -217,12 +218,12 @@ def _script(inquiry: Inquiry, text: str, operands: Sequence[Word]) -> Finding:
     return found
 
 
-_NODE_PRINTS = re.compile(
+_NODE_PRINTS = Pattern(
     r"(console\.log\()?(process\.(version|versions(\.\w+)?|platform|arch|cwd\(\)|execPath)|"
     r"require\(['\"]\./[\w./-]+\.json['\"]\)(\.\w+)*|[\d+*/ .-]+)\)?;?"
 )
-_RUBY_PRINTS = re.compile(r"(puts|print|p) [A-Z_]+")
-_PERL_FILTERS = re.compile(
+_RUBY_PRINTS = Pattern(r"(puts|print|p) [A-Z_]+")
+_PERL_FILTERS = Pattern(
     r"print( if| unless) "
     r"/[\w\s.,:;=<>'^*+|\[\]-]*/i?|s/[\w\s.,:;=<>'^*+|\[\]-]*/[\w\s.,:;=<>-]*/g?i?"
 )
@@ -284,8 +285,8 @@ _VERSIONS = "-v --version -V -version"
 
 INTERPRETERS = table(
     {
-        "python python3 python2 pypy pypy3 py python3.8 python3.9 python3.10 python3.11 python3.12 "
-        "python3.13 python3.14": rule(
+        "python python3 python2 pypy pypy3 py python3.8 python3.9 python3.10 python3.11 "
+        "python3.12 python3.13 python3.14": rule(
             READ, "runs", valued="-W -X", known=_PYTHON_FLAGS, check=_python
         ),
         "ipython bpython": rule(UNKNOWN, "runs code"),

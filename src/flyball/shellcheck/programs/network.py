@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.programs.table import DESTROY, READ, TEXT, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
 from flyball.shellcheck.word import Word
 
-_METADATA = re.compile(r"169\.254\.|metadata\.google|\[?fd00:ec2")
+_METADATA = Pattern(r"169\.254\.|metadata\.google|\[?fd00:ec2")
 
 
 def _curl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -69,8 +70,8 @@ NETWORKS = table(
             "--output-dir --hsts --alt-svc --etag-save --libcurl",
             mutates="-O --remote-name --remote-name-all -J --remote-header-name --create-dirs",
             destroys="-d --data --data-raw --data-binary --data-urlencode --data-ascii -F --form "
-            "--form-string --json -T --upload-file -Q --quote -a --append --url-query "
-            "--mail-from --mail-rcpt",
+            "--form-string --json -T --upload-file -Q --quote -a --append --url-query --mail-from "
+            "--mail-rcpt",
             runs="-K --config --engine --proxy -x --preproxy --socks5 --unix-socket "
             "--abstract-unix-socket --variable --expand-url --expand-data --expand-header "
             "--expand-output --netrc-file -n --netrc --netrc-optional",
@@ -78,8 +79,7 @@ NETWORKS = table(
             "--connect-timeout --retry -w --write-out -b --cookie -r --range --resolve --cacert "
             "--retry-delay --max-redirs",
             known="--compressed --compressed-ssh --connect-to --fail --form-escape "
-            "--no-progress-meter "
-            "--path-as-is --proto --retry --resolve --next --no-buffer",
+            "--no-progress-meter --path-as-is --proto --retry --resolve --next --no-buffer",
         ),
         "wget": rule(
             READ,

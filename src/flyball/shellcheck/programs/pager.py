@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
 from flyball.shellcheck.word import Word
 
-_PLACE = re.compile(r"\+\+?(\d+|[GgFp]|/[\w .-]+)")
+_PLACE = Pattern(r"\+\+?(\d+|[GgFp]|/[\w .-]+)")
 
 
 def check_less(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:

@@ -110,8 +110,8 @@ def check_test(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
 
 
 NPM_RUNS = (
-    "--script-shell --node-options --userconfig --globalconfig --browser --editor --viewer "
-    "--git --shell --call"
+    "--script-shell --node-options --userconfig --globalconfig --browser --editor --viewer --git "
+    "--shell --call"
 )
 """Settings of npm that name a program or file to load."""
 
@@ -142,8 +142,8 @@ PROJECTS = table(
             "runs tasks",
             check=check_tasks,
             valued="-j",
-            runs="-e --execute --shell --command "
-            "--evaluate --edit --choose --chooser -r --require -c --init --global",
+            runs="-e --execute --shell --command --evaluate --edit --choose --chooser -r "
+            "--require -c --init --global",
             places="-f --justfile -d --working-directory --rakefile --taskfile --dir",
         ),
         "mvn mvnd mvnw": rule(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.rule import (
     Inquiry,
     Parsed,
@@ -61,17 +62,17 @@ def script_objection(script: str | None) -> str | None:
 
 
 _LINE = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]*|\\%(?:[^%\\\n]|\\.)*%[IM]*)"
-_ADDRESS = re.compile(rf"[\s;]*(?:{_LINE}(?:\s*,\s*(?:{_LINE}|[+~]\d+))?)?\s*!?\s*")
-_SIMPLE = re.compile(r"[pPdDgGhHxnNlqQ=zF]\s*\d*\s*(?=[;}\n]|$)")
-_BLOCK = re.compile(r"[{}]|#[^\n]*")
-_LABEL = re.compile(r"[:btT]\s*[\w.-]*\s*(?=[;}\n]|$)")
-_INSERT = re.compile(r"[aic](?:[^\n\\]|\\.)*", re.S)
-_FLAGS = re.compile(r"[gpiIm0-9]*\s*(?=[;}\n]|$)")
+_ADDRESS = Pattern(rf"[\s;]*(?:{_LINE}(?:\s*,\s*(?:{_LINE}|[+~]\d+))?)?\s*!?\s*")
+_SIMPLE = Pattern(r"[pPdDgGhHxnNlqQ=zF]\s*\d*\s*(?=[;}\n]|$)")
+_BLOCK = Pattern(r"[{}]|#[^\n]*")
+_LABEL = Pattern(r"[:btT]\s*[\w.-]*\s*(?=[;}\n]|$)")
+_INSERT = Pattern(r"[aic](?:[^\n\\]|\\.)*", re.S)
+_FLAGS = Pattern(r"[gpiIm0-9]*\s*(?=[;}\n]|$)")
 
 
 def _step(rest: str) -> int | str:
     """The length of the first command of a script, or what is wrong with it."""
-    at = next(_ADDRESS.finditer(rest)).end()
+    at = next(_ADDRESS.every(rest)).end()
     if at == len(rest):
         return at
     for pattern in (_SIMPLE, _BLOCK, _LABEL, _INSERT):
@@ -89,7 +90,7 @@ def _substitution(rest: str, at: int) -> int | str:
     if mark in ("\\\\", "\\\n", "\n"):
         return "uses a delimiter that is not understood"
     body = rf"(?:[^{mark}\\\n]|\\.)*"
-    match = re.compile(rf"[sy]{mark}{body}{mark}{body}{mark}", re.S).match(rest, at)
+    match = Pattern(rf"[sy]{mark}{body}{mark}{body}{mark}", re.S).match(rest, at)
     if match is None:
         return "has a substitution that is not understood"
     flags = _FLAGS.match(rest, match.end())

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.programs.table import (
     DESTROY,
     MUTATE,
@@ -51,7 +52,7 @@ def _ifconfig(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
         yield Finding(text, Kind.READ_ONLY, "it shows network interfaces")
 
 
-_IP_SHOWS = re.compile(
+_IP_SHOWS = Pattern(
     r"(-\S+ )*(a|addr|address|l|link|r|route|n|neigh|rule|netns|maddr)?"
     r"( (s|sh|show|list|ls|get)\b.*)?"
 )
@@ -67,7 +68,7 @@ def _ip(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Findi
         yield Finding(text, Kind.UNKNOWN, "ip may change the network or run a program")
 
 
-_QUERY = re.compile(
+_QUERY = Pattern(
     r"-[lLsSpW]|-[qQ][a-zA-Z]*|-S[sil]+|--(list|listfiles|status|search|print-avail|get-selections|show|"
     r"print-architecture|query|version)"
 )
@@ -143,12 +144,11 @@ _CHANGE = rule(DESTROY, "changes the machine", operands=TEXT)
 
 SYSTEMS = table(
     {
-        "uname nproc lscpu lsmem lsblk lspci lsusb lsmod modinfo free vmstat iostat mpstat "
-        "sar "
+        "uname nproc lscpu lsmem lsblk lspci lsusb lsmod modinfo free vmstat iostat mpstat sar "
         "uptime w who whoami id groups users last logname getent getconf printenv locale pstree "
         "pgrep pidof pidstat findmnt blkid netstat sw_vers system_profiler vm_stat lsns "
-        "lsb_release hostid acpi finger dircolors "
-        "ps pmap prtstat ipcs lslocks lslogins cpuid systemd-detect-virt": _SHOW,
+        "lsb_release hostid acpi finger dircolors ps pmap prtstat ipcs lslocks lslogins cpuid "
+        "systemd-detect-virt": _SHOW,
         "top htop": rule(READ, "shows processes", operands=TEXT),
         "arch": rule(READ, "shows the machine", check=_no_operands),
         "sar": rule(READ, "shows load", operands=TEXT, writes="-o"),
@@ -213,8 +213,7 @@ SYSTEMS = table(
         "ip": rule(READ, "shows the network", check=_ip),
         "ifconfig route arp": rule(READ, "shows the network", check=_ifconfig),
         "iptables ufw nft mkfs fdisk parted swapon swapoff modprobe insmod rmmod shutdown reboot "
-        "halt "
-        "poweroff init useradd userdel usermod passwd chsh chpasswd groupadd visudo setcap "
+        "halt poweroff init useradd userdel usermod passwd chsh chpasswd groupadd visudo setcap "
         "kill pkill killall renice chroot unshare nsenter umount losetup telinit": rule(
             DESTROY, "changes the machine or ends processes", operands=TEXT
         ),
@@ -231,8 +230,8 @@ SYSTEMS = table(
         "dmesg": rule(
             READ,
             "shows the kernel log",
-            destroys="-C --clear -c --read-clear -n -D -E "
-            "--console-off --console-on --console-level",
+            destroys="-C --clear -c --read-clear -n -D -E --console-off --console-on "
+            "--console-level",
             valued="-l -f -F",
         ),
         "systemctl": rule(
@@ -245,8 +244,7 @@ SYSTEMS = table(
                 **each(
                     "status show cat list-units list-unit-files list-timers list-sockets "
                     "list-dependencies is-active is-enabled is-failed is-system-running "
-                    "get-default "
-                    "list-jobs list-machines show-environment help",
+                    "get-default list-jobs list-machines show-environment help",
                     _SHOW,
                 ),
                 **each(
@@ -283,8 +281,8 @@ SYSTEMS = table(
                     subcommands={"list": _SHOW, **each("start stop restart run", _CHANGE)},
                 ),
                 **each(
-                    "list ls info search outdated deps leaves uses config doctor desc "
-                    "--prefix --cellar --version casks formulae",
+                    "list ls info search outdated deps leaves uses config doctor desc --prefix "
+                    "--cellar --version casks formulae",
                     _SHOW,
                 ),
                 **each(

@@ -6,6 +6,7 @@ import re
 
 from flyball.shellcheck.judgement import Kind
 from flyball.shellcheck.names import names
+from flyball.shellcheck.pattern import Pattern
 
 _KINDS = {
     "tests": names(
@@ -21,10 +22,8 @@ _KINDS = {
 }
 """What a name proves when it, its first part, or its last part is one of these."""
 
-_CHANGES = re.compile(
-    r"fix|write|update|watch|clean|install|generate|seed|migrate|reset|format$|dev$"
-)
-_DEPLOYS = re.compile(r"deploy|publish|release|push|upload|destroy|prod-|purge|wipe|drop")
+_CHANGES = Pattern(r"fix|write|update|watch|clean|install|generate|seed|migrate|reset|format$|dev$")
+_DEPLOYS = Pattern(r"deploy|publish|release|push|upload|destroy|prod-|purge|wipe|drop")
 
 
 def task_kind(name: str) -> tuple[Kind, str]:

@@ -12,11 +12,10 @@ SECOND, PATTERN = Operands.SECOND, Operands.PATTERN
 TEXTS = table(
     {
         "cat tac nl head tail wc rev cut paste tr fold fmt expand unexpand comm join cmp diff "
-        "colordiff diff3 wdiff diffstat od hexdump hd column colrm pr look "
-        "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum "
-        "zcat bzcat xzcat zstdcat lz4cat gzcat zdiff "
-        "zcmp gron csvlook csvcut csvgrep csvstat tsort ul cloc "
-        "tokei scc sloccount jless hexyl pipdeptree": rule(
+        "colordiff diff3 wdiff diffstat od hexdump hd column colrm pr look md5sum sha1sum "
+        "sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum zcat bzcat xzcat "
+        "zstdcat lz4cat gzcat zdiff zcmp gron csvlook csvcut csvgrep csvstat tsort ul cloc tokei "
+        "scc sloccount jless hexyl pipdeptree": rule(
             READ, "only reads", valued="-n -c -e -f -d -w -m -A -B -C"
         ),
         "grep": rule(
@@ -54,8 +53,7 @@ TEXTS = table(
             operands=PATTERN,
             runs="--pre --hostname-bin",
             valued="-e -f -g -t -T -A -B -C -m -r -E -j -M --glob --type --regexp --file "
-            "--max-count "
-            "--context --replace --sort --iglob --max-depth --pre-glob",
+            "--max-count --context --replace --sort --iglob --max-depth --pre-glob",
             known="--pre-glob --pretty",
         ),
         "ag": rule(

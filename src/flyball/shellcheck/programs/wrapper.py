@@ -236,8 +236,7 @@ WRAPPERS = table(
             "runs",
             check=_xargs,
             valued="-n -L -P -I -d -s -E -a --max-args --max-lines --max-procs --delimiter "
-            "--replace "
-            "--arg-file",
+            "--replace --arg-file",
             known="-0 -r -t -x --null --no-run-if-empty --verbose --exit -i --replace",
         ),
         "sh bash dash ash ksh zsh": rule(

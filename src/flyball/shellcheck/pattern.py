@@ -1,0 +1,38 @@
+"""Regular expressions that are compiled when first used.
+
+A hook is a new process for every call and meets few of them; compiling all would be most of its
+start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Pattern(NamedTuple):
+    """The text of a regular expression, with the questions asked of it."""
+
+    text: str
+    flags: int = 0
+
+    def fullmatch(self, string: str) -> re.Match[str] | None:
+        """The match of the whole string."""
+        return re.compile(self.text, self.flags).fullmatch(string)
+
+    def match(self, string: str, at: int = 0) -> re.Match[str] | None:
+        """The match that starts at a place."""
+        return re.compile(self.text, self.flags).match(string, at)
+
+    def search(self, string: str, at: int = 0) -> re.Match[str] | None:
+        """The first match from a place on."""
+        return re.compile(self.text, self.flags).search(string, at)
+
+    def every(self, string: str) -> Iterator[re.Match[str]]:
+        """All matches, in order."""
+        return re.compile(self.text, self.flags).finditer(string)
+
+    def split(self, string: str) -> list[str]:
+        """The pieces between matches, with groups in between."""
+        return re.compile(self.text, self.flags).split(string)

@@ -1,0 +1,140 @@
+"""Build tools that come with a language: cargo, go, dotnet and their kin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.place import outside
+from flyball.shellcheck.programs.package import BUILD, CHANGE, CHECK, LOOK, PUBLISH, group
+from flyball.shellcheck.programs.table import MUTATE, READ, TEXT, VERIFY, each, rule, table
+from flyball.shellcheck.rule import Inquiry, Rule, judge_rule, judge_words, parse
+from flyball.shellcheck.word import Word
+
+
+def _cargo(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """A toolchain may stand before the subcommand."""
+    rest = [w for i, w in enumerate(words) if i != 1 or not re.match(r"\+[\w.-]+$", w.known)]
+    text = " ".join(w.source for w in words)
+    for found in judge_rule(inquiry, rule._replace(check=None, subcommands=_CARGO), rest):
+        yield found._replace(text=text)
+
+
+_CARGO_BUILD = rule(
+    VERIFY,
+    "builds",
+    proves="build",
+    operands=TEXT,
+    runs="--config -Z",
+    mutates="--fix",
+    valued="-p --package --features -F --target --test --bin --example --bench --profile -j ",
+    places="--manifest-path",
+    writes="--target-dir --out-dir --artifact-dir",
+    known="--target --test --tests --benches --bench --bins --bin --color",
+)
+_CARGO_TEST = _CARGO_BUILD._replace(proves="tests", does="runs the tests")
+_CARGO_LINT = _CARGO_BUILD._replace(proves="lint", does="lints")
+_FMT = rule(MUTATE, "formats files", operands=TEXT, spares="--check", runs="--config --config-path")
+_CARGO: dict[str, Rule] = {
+    **each("build b check c doc d rustc rustdoc", _CARGO_BUILD),
+    **each("test t bench nextest miri llvm-cov tarpaulin", _CARGO_TEST),
+    **each("clippy audit deny udeps machete semver-checks", _CARGO_LINT),
+    **each(
+        "tree metadata search info version help pkgid locate-project verify-project read-manifest "
+        "outdated config",
+        rule(READ, "only shows", operands=TEXT, runs="--config -Z", places="--manifest-path"),
+    ),
+    "fmt": _FMT,
+    **each(
+        "run r clean update add remove rm fetch vendor init new fix generate-lockfile package "
+        "watch insta",
+        CHANGE,
+    ),
+    **each("publish yank owner login logout install uninstall", PUBLISH),
+}
+_GO_RUNS = "-toolexec -exec -vettool -overlay -modfile -C -fuzz"
+_GO = rule(
+    VERIFY,
+    "builds",
+    proves="build",
+    operands=TEXT,
+    single=True,
+    runs=_GO_RUNS,
+    writes="-o -coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir",
+    valued="-run -tags -count -timeout -bench -p -mod -ldflags -gcflags -asmflags -cover "
+    "-parallel -covermode -coverpkg -skip -shuffle -f",
+)
+_GO_LOOK = rule(
+    READ,
+    "only shows",
+    operands=TEXT,
+    single=True,
+    runs="-toolexec -exec -overlay -modfile -C",
+    mutates="-w -u",
+    valued="-f -m -tags",
+)
+
+
+def _go(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Linker and compiler flags can name another program to run."""
+    text = " ".join(w.source for w in words)
+    if re.search(r"-extld|-toolexec|-fplugin|-wrapper|-B\b", text):
+        yield Finding(text, Kind.UNKNOWN, "its flags name another program to run")
+    elif any(outside(w.known, inquiry.scope) for w in parse(rule, words[1:]).operands):
+        yield Finding(text, Kind.UNKNOWN, "it builds code from outside the workspace")
+    else:
+        yield from judge_words(inquiry, rule, words)
+
+
+TOOLCHAINS = table(
+    {
+        "cargo": rule(VERIFY, "builds", check=_cargo),
+        "go": Rule(
+            subcommands={
+                **each("build vet", _GO._replace(check=_go)),
+                "test": _GO._replace(check=_go, proves="tests", does="runs the tests"),
+                **each("list env version doc", _GO_LOOK),
+                "help": LOOK,
+                "mod": group("graph why verify", "tidy download init edit vendor"),
+                "work": group("", "init use sync edit vendor"),
+                "tool": group("", "cover", "", LOOK),
+                **each("fmt run generate get clean fix", CHANGE),
+                **each("install telemetry", PUBLISH),
+            },
+        ),
+        "dotnet": Rule(
+            bare=LOOK,
+            subcommands={
+                **each("--info --list-sdks --list-runtimes list help", LOOK),
+                **each("build msbuild pack", BUILD),
+                "test": BUILD._replace(proves="tests"),
+                "format": rule(MUTATE, "formats", spares="--verify-no-changes"),
+                **each("restore add remove new clean run sln publish ef tool", CHANGE),
+                "nuget": PUBLISH,
+            },
+        ),
+        "mix swift stack cabal zig dart flutter rebar3 dune opam": Rule(
+            subcommands={
+                **each("build compile assemble", BUILD),
+                **each("test eunit ct", BUILD._replace(proves="tests")),
+                **each("analyze credo dialyzer check", CHECK),
+                **each("deps.tree hex.outdated help version doctor devices env list", LOOK),
+                "format": rule(
+                    MUTATE,
+                    "formats",
+                    spares="--check-formatted --set-exit-if-changed --output=none",
+                ),
+                **each("run deps.get get clean package pub install", CHANGE),
+            },
+        ),
+        "bazel bazelisk buck2 pants": Rule(
+            subcommands={
+                **each("query cquery aquery info version help", LOOK),
+                "build": BUILD,
+                "test": BUILD._replace(proves="tests"),
+                **each("run clean sync fetch", CHANGE),
+            },
+        ),
+    }
+)
