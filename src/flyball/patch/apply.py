@@ -32,7 +32,7 @@ class Placed(NamedTuple):
     believed: bool
 
 
-class Applied(msgspec.Struct, frozen=True):
+class Applied(msgspec.Struct, frozen=True, gc=False):
     """A file's new content, which hunks made it, and which did not fit."""
 
     data: bytes

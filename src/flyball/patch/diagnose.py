@@ -5,7 +5,7 @@ Nothing here decides where an edit goes; it only helps whoever wrote the diff to
 
 from __future__ import annotations
 
-import html
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
@@ -20,6 +20,8 @@ from flyball.patch.suspect import numbered, placeholders
 from flyball.patch.text import Text
 
 _LONGEST = 12
+_ENTITY = re.compile(rb"&(lt|gt|amp|quot|apos|nbsp|#0*39|#x0*27|#0*34|#x0*22);", re.IGNORECASE)
+_MEANT = {b"lt": b"<", b"gt": b">", b"amp": b"&", b"quot": b'"', b"nbsp": b" "}
 _TYPOGRAPHY = str.maketrans(
     {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u00a0": " ", "…": "..."}
 )
@@ -76,7 +78,7 @@ class _Look(NamedTuple):
             if end < len(self.text.lines) and self.text.loose[end].startswith(old[-1]):
                 return Finding(
                     Code.TRUNCATED,
-                    f"the diff stops inside {show(self.text.lines[end])} (line {end + 1}). "
+                    f"The diff stops inside {show(self.text.lines[end])} (line {end + 1}). "
                     "Send it whole.",
                     (end + 1,),
                 )
@@ -87,16 +89,18 @@ class _Look(NamedTuple):
             return None
         return Finding(
             Code.NO_MATCH,
-            "its lines begin with line numbers, which are not in the file. Take the numbers out.",
+            "Its lines begin with line numbers, which are not in the file. Take the numbers out.",
         )
 
     def typography(self) -> Finding | None:
+        if [_plain(line) for line in self.hunk.old] == [line.rstrip() for line in self.hunk.old]:
+            return None
         at = _stands(self.text, self.hunk, _plain)
         if at is None:
             return None
         return Finding(
             Code.NO_MATCH,
-            f"the text is at line {at + 1}, but the hunk has typographic quotes or HTML entities "
+            f"The text is at line {at + 1}, but the hunk has typographic quotes or HTML entities "
             "where the file has plain characters. Copy the lines as the file has them.",
             (at + 1,),
             _contrast(self.hunk, self.text, at),
@@ -108,7 +112,7 @@ class _Look(NamedTuple):
             return None
         return Finding(
             Code.NO_MATCH,
-            f"the text is at line {at + 1}, but with other indentation. Resend the hunk with the "
+            f"The text is at line {at + 1}, but with other indentation. Resend the hunk with the "
             "file's own indentation; a re-indented version is proposed.",
             (at + 1,),
             _contrast(self.hunk, self.text, at),
@@ -130,7 +134,7 @@ class _Look(NamedTuple):
         lines = f"line {first}" if first == last else f"lines {first} to {last}"
         return Finding(
             Code.NO_MATCH,
-            f"the file has {lines} between {show(old[size - 1])} and {show(old[size])}, which the "
+            f"The file has {lines} between {show(old[size - 1])} and {show(old[size])}, which the "
             "hunk leaves out. Write them as context, or begin a new hunk with @@ there.",
             (first, last),
         )
@@ -163,13 +167,13 @@ class _Look(NamedTuple):
         if not votes:
             return Finding(
                 Code.NO_MATCH,
-                "none of its unchanged or removed lines is in the file. Read the file again and "
+                "None of its unchanged or removed lines is in the file. Read the file again and "
                 "copy the lines from it.",
             )
         at = max(0, min(votes, key=lambda start: (-votes[start], start)))
         return Finding(
             Code.NO_MATCH,
-            f"its unchanged and removed lines differ from the file near line {at + 1}. Copy them "
+            f"Its unchanged and removed lines differ from the file near line {at + 1}. Copy them "
             "exactly as they are there.",
             (at + 1,),
             _contrast(self.hunk, self.text, at),
@@ -186,8 +190,15 @@ def _stands(text: Text, hunk: Hunk, norm: Callable[[bytes], bytes]) -> int | Non
 
 
 def _plain(line: bytes) -> bytes:
-    decoded = html.unescape(line.decode("utf-8", "surrogateescape").translate(_TYPOGRAPHY))
-    return decoded.rstrip().encode("utf-8", "surrogatepass")
+    """The line with plain quotes, dashes and spaces, and without HTML entities."""
+    decoded = line.decode("utf-8", "surrogateescape").translate(_TYPOGRAPHY)
+    plain = _ENTITY.sub(_character, decoded.encode("utf-8", "surrogateescape"))
+    return plain.rstrip()
+
+
+def _character(entity: re.Match[bytes]) -> bytes:
+    name = entity[1].lower()
+    return _MEANT.get(name, b'"' if name.endswith((b"34", b"22")) else b"'")
 
 
 def _longest_start(text: Text, old: list[bytes]) -> tuple[int, list[int]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
+
+import msgspec
 
 from flyball.patch.hunk import Section
 from flyball.patch.parse import parse
@@ -36,12 +37,12 @@ def apply_diff(
         errors.append(Refusal(parsed.fault.code, parsed.fault.message))
     else:
         for path, sections in _by_path(files, parsed.sections).items():
-            refusal = _objection(files, path, sections)
+            refusal = _objection(path, sections)
             if refusal:
                 errors.append(refusal)
                 continue
             revision = revise(path, files.get(path), sections, (base or {}).get(path), options)
-            errors += revision.errors
+            errors += [_mentioned(files, refusal) for refusal in revision.errors]
             warnings += revision.warnings
             if revision.change:
                 changes.append(revision.change)
@@ -73,17 +74,23 @@ def _by_path(files: Mapping[str, bytes], sections: tuple[Section, ...]) -> dict[
     return grouped
 
 
-def _objection(files: Mapping[str, bytes], path: str, sections: list[Section]) -> Refusal | None:
+def _objection(path: str, sections: list[Section]) -> Refusal | None:
     """What is wrong with a file's part of the diff before any line of it is looked at."""
     fault = next((section.fault for section in sections if section.fault), None)
     why = objection(path) if path or not fault else None
     if why:
         return Refusal(Code.PATH_FORBIDDEN, f"{path or 'The path'} {why}.", path)
     if fault:
-        return Refusal(fault.code, f"{path}: {fault.message}".removeprefix(": "), path)
-    if path not in files and not any(section.creates for section in sections):
-        near = difflib.get_close_matches(path, files, 1)
-        if near and not all(h.span and h.span.old_count == 0 for h in sections[0].hunks):
-            message = f"{path}: there is no such file. Did you mean {near[0]}?"
-            return Refusal(Code.FILE_MISSING, message, path)
+        return Refusal(fault.code, fault.message, path)
     return None
+
+
+def _mentioned(files: Mapping[str, bytes], refusal: Refusal) -> Refusal:
+    """A missing file's refusal, naming the one file that is called the same elsewhere."""
+    name = refusal.path.rpartition("/")[2].casefold()
+    near = [path for path in files if path.rpartition("/")[2].casefold() == name]
+    if refusal.code is not Code.FILE_MISSING or len(near) != 1:
+        return refusal
+    return msgspec.structs.replace(
+        refusal, message=f"There is no such file. Did you mean {near[0]}?"
+    )

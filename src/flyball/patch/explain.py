@@ -19,7 +19,7 @@ def explain(path: str, hunk: Hunk, miss: Miss, text: Text) -> Refusal:
         finding = Finding(miss.code, _sentence(hunk, miss))
     return Refusal(
         code=finding.code,
-        message=f"{path}, hunk {hunk.number}: {finding.sentence}",
+        message=finding.sentence,
         path=path,
         hunk=hunk.number,
         lines=finding.lines or miss.lines,
@@ -32,20 +32,20 @@ def _sentence(hunk: Hunk, miss: Miss) -> str:
     match miss.code:
         case Code.AMBIGUOUS:
             return (
-                f"the text to replace occurs at lines {_listed(miss.lines)}. Include more of the "
+                f"The text to replace occurs at lines {_listed(miss.lines)}. Include more of the "
                 "unchanged lines around it, or state its line in the @@ header."
             )
         case Code.WEAK_CONTEXT:
             return _weak(hunk)
         case Code.ALREADY_APPLIED:
             return (
-                f"the file already reads as this hunk wants (line {miss.lines[0]}). "
+                f"The file already reads as this hunk wants (line {miss.lines[0]}). "
                 "Leave the hunk out."
             )
         case Code.TRUNCATED:
             missing = max(hunk.missing)
             return (
-                "the diff stops in the middle of it; its header promises "
+                "The diff stops in the middle of it; its header promises "
                 f"{missing} more line{'s' * (missing != 1)}. Send it whole."
             )
         case Code.PLACEHOLDER:
@@ -55,12 +55,12 @@ def _sentence(hunk: Hunk, miss: Miss) -> str:
             )
         case Code.OFFSET_EXCEEDED:
             return (
-                f"the text is at line {miss.lines[0]}, {abs(miss.offset)} lines from where the @@ "
+                f"The text is at line {miss.lines[0]}, {abs(miss.offset)} lines from where the @@ "
                 "header says. Correct the header's line number, or allow a larger max_offset."
             )
         case _:
             return (
-                f"it changes lines that hunk {miss.lines[0]} also changes or shows as unchanged. "
+                f"It changes lines that hunk {miss.lines[0]} also changes or shows as unchanged. "
                 "Write the two as one hunk."
             )
 
@@ -68,11 +68,11 @@ def _sentence(hunk: Hunk, miss: Miss) -> str:
 def _weak(hunk: Hunk) -> str:
     if not hunk.old:
         return (
-            "it adds lines without saying where. Put two or three unchanged lines of the file "
+            "It adds lines without saying where. Put two or three unchanged lines of the file "
             "before and after them."
         )
     return (
-        "its unchanged and removed lines hold too few letters and digits to tell the place. "
+        "Its unchanged and removed lines hold too few letters and digits to tell the place. "
         "Include neighbouring lines that do."
     )
 

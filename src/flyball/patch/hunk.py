@@ -10,7 +10,7 @@ KEEP, CUT, ADD, BARE = b" "[0], b"-"[0], b"+"[0], b"?"[0]
 """The marks of a hunk's lines. A bare line had no mark at all; it may be context that lost it."""
 
 
-class Span(msgspec.Struct, frozen=True):
+class Span(msgspec.Struct, frozen=True, gc=False):
     """The numbers between two `@@`: where a hunk says it belongs."""
 
     old_start: int
@@ -29,7 +29,7 @@ class Span(msgspec.Struct, frozen=True):
         return self.new_start - 1 if self.new_count else self.new_start
 
 
-class Hunk(msgspec.Struct, frozen=True):
+class Hunk(msgspec.Struct, frozen=True, gc=False):
     """One place of an edit: marked lines, and what the header said about them."""
 
     number: int
@@ -66,14 +66,14 @@ class Hunk(msgspec.Struct, frozen=True):
         return ADD in self.marks or CUT in self.marks
 
 
-class Fault(msgspec.Struct, frozen=True):
+class Fault(msgspec.Struct, frozen=True, gc=False):
     """Something about a section, or the whole text, that refuses it before any matching."""
 
     code: Code
     message: str
 
 
-class Section(msgspec.Struct, frozen=True):
+class Section(msgspec.Struct, frozen=True, gc=False):
     """What a diff says about one file."""
 
     line: int
@@ -85,7 +85,7 @@ class Section(msgspec.Struct, frozen=True):
     fault: Fault | None = None
 
 
-class Parsed(msgspec.Struct, frozen=True):
+class Parsed(msgspec.Struct, frozen=True, gc=False):
     """A diff, read."""
 
     sections: tuple[Section, ...]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 
 import msgspec
 
-from flyball.patch.hunk import ADD, BARE, CUT, KEEP, Hunk
+from flyball.patch.hunk import ADD, BARE, KEEP, Hunk
 from flyball.patch.result import Code
 from flyball.patch.text import Text
 
@@ -28,7 +28,7 @@ class Level(IntEnum):
         return ("exact", "trailing white space ignored", "context without its leading space")[self]
 
 
-class Spot(msgspec.Struct, frozen=True):
+class Spot(msgspec.Struct, frozen=True, gc=False):
     """Where a hunk belongs, and how that was found out."""
 
     at: int
@@ -39,7 +39,7 @@ class Spot(msgspec.Struct, frozen=True):
     offset: int = 0
 
 
-class Miss(msgspec.Struct, frozen=True):
+class Miss(msgspec.Struct, frozen=True, gc=False):
     """Why a hunk has no place."""
 
     code: Code
@@ -66,7 +66,7 @@ class Block:
 
     def loose(self) -> list[bytes]:
         """The lines without trailing white space."""
-        return [line.rstrip() for line in self.lines]
+        return _loose(self.lines)
 
     def shifted(self) -> list[tuple[bytes, ...]]:
         """What each line may be if context lost the space in front of it."""
@@ -84,7 +84,7 @@ class Block:
         if not self.has_bare:
             if text.lines[at:end] == self.lines:
                 return Level.EXACT
-            if [line.rstrip() for line in text.lines[at:end]] == self.loose():
+            if _loose(text.lines[at:end]) == self.loose():
                 return Level.TRAILING
         return Level.SHIFTED if text.stands_any(self.shifted(), at) else None
 
@@ -186,32 +186,31 @@ def _unique(text: Text, block: Block, stated: int | None, max_offset: int) -> Sp
 def outer_context(hunk: Hunk) -> tuple[int, int]:
     """How many context lines a hunk has before its first and after its last change."""
     marks = hunk.marks
-    lead = next((i for i, m in enumerate(marks) if m in (ADD, CUT)), len(marks))
-    trail = next((i for i, m in enumerate(reversed(marks)) if m in (ADD, CUT)), len(marks))
-    return lead, trail
+    size = len(marks)
+    return size - len(marks.lstrip(b" ?")), size - len(marks.rstrip(b" ?"))
 
 
 def repeats(text: Text, hunk: Hunk, at: int) -> bool:
     """A hunk that adds at its edge would add again what already stands beside it."""
-    lead, trail = outer_context(hunk)
     marks, texts = hunk.marks, hunk.texts
-    if not trail and marks[-1] == ADD:
-        size = len(marks) - len(bytes(marks).rstrip(b"+"))
-        added = [t.rstrip() for t in texts[-size:]]
+    if marks[-1] == ADD:
+        size = len(marks) - len(marks.rstrip(b"+"))
         end = at + len(hunk.old)
-        if [t.rstrip() for t in text.lines[end : end + size]] == added:
+        if _loose(text.lines[end : end + size]) == _loose(texts[-size:]):
             return True
-    if not lead and marks[0] == ADD:
-        size = len(marks) - len(bytes(marks).lstrip(b"+"))
-        added = [t.rstrip() for t in texts[:size]]
-        if at >= size and [t.rstrip() for t in text.lines[at - size : at]] == added:
-            return True
+    if marks[0] == ADD:
+        size = len(marks) - len(marks.lstrip(b"+"))
+        return at >= size and _loose(text.lines[at - size : at]) == _loose(texts[:size])
     return False
+
+
+def _loose(lines: Sequence[bytes]) -> list[bytes]:
+    return [line.rstrip() for line in lines]
 
 
 def applied_at(text: Text, hunk: Hunk) -> list[int]:
     """Where the lines that the hunk wants already stand."""
-    new = [line.rstrip() for line in hunk.new]
-    if not new or new == [line.rstrip() for line in hunk.old]:
+    new = _loose(hunk.new)
+    if not new or new == _loose(hunk.old):
         return []
     return text.find_loose(new)

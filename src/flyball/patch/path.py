@@ -14,6 +14,8 @@ _PAIRS = frozenset(("ab", "ba", "iw", "wi", "ci", "ic", "cw", "wc", "ow", "wo", 
 _OCTAL = re.compile(rb"\\([0-3][0-7]{2}|.)", re.DOTALL)
 _ESCAPES = dict(zip(b"abfnrtv", b"\a\b\f\n\r\t\v", strict=True))
 _SHORT_NAME = re.compile(r"^(git|node_m|nodemo|flybal)~\d+$")
+_SUSPECT = re.compile(r"^/|^$|[\\~:]|\.\.|[. ](?:/|$)|\.git|node_modules|\.flyball", re.IGNORECASE)
+"""What a path must have in it before it is worth a closer look."""
 _DRIVE = re.compile(r"^[A-Za-z]:")
 
 
@@ -43,11 +45,17 @@ def candidates(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     before, after = _PREFIX.match(old), _PREFIX.match(new)
     if before and after and before[1] + after[1] in _PAIRS:
         return (_tidy(old[before.end() :]),), (_tidy(new[after.end() :]),)
+    if old == NULL and new.startswith("b/"):
+        return (), (_tidy(new[2:]),)
+    if new == NULL and old.startswith("a/"):
+        return (_tidy(old[2:]),), ()
     return _readings(old), _readings(new)
 
 
 def objection(path: str) -> str | None:
     """Why this path may not be written, or None."""
+    if path.isascii() and path.isprintable() and not _SUSPECT.search(path):
+        return None
     slashed = path.replace("\\", "/")
     parts = slashed.split("/")
     if not path or any(unicodedata.category(c) == "Cc" for c in path):

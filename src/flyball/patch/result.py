@@ -29,7 +29,7 @@ class Code(StrEnum):
     NOT_A_DIFF = "not_a_diff"
 
 
-class Refusal(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class Refusal(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     """One thing that was refused: where, by which code, and a sentence saying how to mend it."""
 
     code: Code
@@ -42,7 +42,7 @@ class Refusal(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     proposal: str = ""
 
 
-class HunkTaken(msgspec.Struct, frozen=True, rename="camel"):
+class HunkTaken(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """Where a hunk was applied and how it was recognised."""
 
     hunk: int
@@ -60,7 +60,7 @@ class ChangeType(StrEnum):
     DELETE = "delete"
 
 
-class Change(msgspec.Struct, frozen=True):
+class Change(msgspec.Struct, frozen=True, gc=False):
     """One file before and after, with the hunks that brought it there."""
 
     path: str
@@ -84,7 +84,7 @@ class Change(msgspec.Struct, frozen=True):
         return max(len(before), len(after)) - same - tail
 
 
-class PatchResult(msgspec.Struct, frozen=True):
+class PatchResult(msgspec.Struct, frozen=True, gc=False):
     """All files after the diff (None: deleted), or as they were when it was refused."""
 
     ok: bool

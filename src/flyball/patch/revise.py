@@ -40,8 +40,7 @@ class Revision(msgspec.Struct):
 
     def refuse(self, code: Code, sentence: str, hunk: int = 0, lines: tuple[int, ...] = ()) -> None:
         """Note a refusal."""
-        where = f"{self.path}, hunk {hunk}" if hunk else self.path
-        self.errors.append(Refusal(code, f"{where}: {sentence}", self.path, hunk, lines))
+        self.errors.append(Refusal(code, sentence, self.path, hunk, lines))
 
     def warn(self, sentence: str) -> None:
         """Note something that was repaired or ignored."""
@@ -65,10 +64,10 @@ def revise(
     elif before is None:
         revision.refuse(
             Code.FILE_MISSING,
-            "there is no such file. Check the path, or write '--- /dev/null' above it to add it.",
+            "There is no such file. Check the path, or write '--- /dev/null' above it to add it.",
         )
     elif b"\0" in before:
-        revision.refuse(Code.BINARY, "it is a binary file. Write it whole instead of by a diff.")
+        revision.refuse(Code.BINARY, "It is a binary file. Write it whole instead of by a diff.")
     else:
         _modify(revision, before, hunks, sections, seen, options)
     return revision
@@ -88,7 +87,7 @@ def _working(revision: Revision, sections: Sequence[Section]) -> list[Hunk]:
             elif hunk.span and (hunk.missing != (0, 0) or not hunk.marks):
                 revision.refuse(
                     Code.NO_MATCH,
-                    "its header promises other lines than there are, and none is marked with + or "
+                    "Its header promises other lines than there are, and none is marked with + or "
                     "-. Mark the lines that are added or removed.",
                     number,
                 )
@@ -116,23 +115,23 @@ def _create(revision: Revision, hunks: Sequence[Hunk]) -> None:
             at = next(i for i, mark in enumerate(hunk.marks) if mark != ADD)
             revision.refuse(
                 Code.NO_MATCH,
-                f"line {at + 1} of a new file has no + in front of it. Every line of a file that "
+                f"Line {at + 1} of a new file has no + in front of it. Every line of a file that "
                 "is added begins with +.",
                 hunk.number,
             )
         elif numbered(hunk.texts) is not None:
             revision.refuse(
-                Code.NO_MATCH, "its lines begin with line numbers. Take them out.", hunk.number
+                Code.NO_MATCH, "Its lines begin with line numbers. Take them out.", hunk.number
             )
         lines += hunk.texts
     ended = not (hunks and hunks[-1].new_unended)
     data = b"\n".join(lines) + (b"\n" if lines and ended else b"")
     if revision.before == data:
-        revision.refuse(Code.ALREADY_APPLIED, "the file already exists with this very content.")
+        revision.refuse(Code.ALREADY_APPLIED, "The file already exists with this very content.")
     elif revision.before is not None:
         revision.refuse(
             Code.FILE_EXISTS,
-            "the file exists already. Change it with a diff against its content, or choose "
+            "The file exists already. Change it with a diff against its content, or choose "
             "another name.",
         )
     if not revision.errors:
@@ -166,7 +165,7 @@ def _modify(
         left = len(Text(after).lines)
         revision.refuse(
             Code.NO_MATCH,
-            f"deleting the file would lose {left} line{'s' * (left != 1)} that the diff does not "
+            f"Deleting the file would lose {left} line{'s' * (left != 1)} that the diff does not "
             "remove. Show every line of the file with - in front.",
         )
         return
@@ -252,13 +251,13 @@ def _merge(revision: Revision, seen: bytes, now: bytes, wanted: bytes) -> bytes:
         lines = (clash.first, clash.last)
         revision.refuse(
             Code.OVERLAP,
-            f"lines {lines[0]} to {lines[1]} have changed since the file was read, and the diff "
+            f"Lines {lines[0]} to {lines[1]} have changed since the file was read, and the diff "
             "changes them too. Read the file again and write the diff against it.",
             lines=lines,
         )
     if merged.ok and merged.data == now and wanted != seen:
         revision.refuse(
-            Code.ALREADY_APPLIED, "the file already has this change. Leave it out of the diff."
+            Code.ALREADY_APPLIED, "The file already has this change. Leave it out of the diff."
         )
     return merged.data
 
@@ -278,7 +277,7 @@ def _keeps(
         if options.keep_regions:
             revision.refuse(
                 Code.KEEP_REGION,
-                f"it changes {place}. Leave those lines as they are, or ask for the region "
+                f"It changes {place}. Leave those lines as they are, or ask for the region "
                 "to be released.",
                 _culprit(region, done),
                 (region.first, region.last),

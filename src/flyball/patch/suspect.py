@@ -28,6 +28,7 @@ _SPOKEN = re.compile(
     rb"[\w\s]*\b(unchanged|same|here|as (is|before))\W*",
     re.IGNORECASE,
 )
+_SPOKEN_HINT = re.compile(rb"(rest|remainder) of ", re.IGNORECASE)
 _NUMBERED = re.compile(rb" *(\d+) ?(?:[:|]|\xe2\x86\x92)")
 
 
@@ -64,7 +65,7 @@ def is_truncated(hunk: Hunk, text: Text) -> bool:
 def placeholders(hunk: Hunk, *, only_dots: bool) -> Iterator[bytes]:
     """Lines that stand for code the writer did not want to repeat."""
     whole = b"\n".join(hunk.texts)
-    if not any(sign in whole for sign in (b"...", b"\xe2\x80\xa6", b" of ")):
+    if b"..." not in whole and b"\xe2\x80\xa6" not in whole and not _SPOKEN_HINT.search(whole):
         return
     for mark, line in zip(hunk.marks, hunk.texts, strict=True):
         if is_placeholder(line) or (only_dots and mark != ADD and _ONLY_DOTS.fullmatch(line)):
@@ -78,7 +79,7 @@ def is_placeholder(line: bytes) -> bool:
     has_dots = b"..." in line or b"\xe2\x80\xa6" in line
     if has_dots and _STANDS_FOR_MORE.search(line) and _PHRASE.fullmatch(line):
         return True
-    return b" of " in line and bool(_SPOKEN.fullmatch(line))
+    return bool(_SPOKEN.fullmatch(line))
 
 
 def numbered(lines: list[bytes]) -> list[bytes] | None:
