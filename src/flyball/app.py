@@ -70,6 +70,8 @@ class Rest(NamedTuple):
     state: RunState
     diff: str = ""
     in_place: bool = False
+    left_to: str = ""
+    """The process that was told instead, because it drives the run."""
 
     @property
     def status(self) -> str:
@@ -154,10 +156,10 @@ class Governed:
         """Add to a budget; a run that another process drives gets it there."""
         async with opened(self.home) as journal:
             state = await journal.load(run)
-            is_moving = not state.is_at_rest and await holder_of(journal, run)
-            if is_moving:
+            held = "" if state.is_at_rest else await holder_of(journal, run)
+            if held:
                 await journal.post(run, word(state))
-                return Rest(state)
+                return Rest(state, left_to=held)
         return await self.say(run, word, by, drive=drive)
 
     def _driver(self, started: RunStarted, wished: str = "") -> Driver:
@@ -179,18 +181,19 @@ class Governed:
         record = await record_of(self.home, run)
         if record.state.has_ended:
             raise Conflict(f"Run {run} has ended already: {status_of(record.state)}.")
+        rest = Rest(record.state)
         async with opened(self.home) as journal:
             await journal.post(run, Cancelled(by=by, why=why))
             for _ in range(int(PATIENCE / ASK_AGAIN)):
                 try:
                     async with self._seat(record.started, NobodyDriver()) as seat:
                         return await self._drive(seat, await seat.journal.load(run))
-                except LeaseHeld:
-                    await asyncio.sleep(ASK_AGAIN)
-                state = await journal.load(run)
-                if state.has_ended:
-                    return Rest(state)
-        return Rest(record.state)
+                except LeaseHeld as held:
+                    rest = Rest(await journal.load(run), left_to=held.holder)
+                if rest.state.has_ended:
+                    return rest
+                await asyncio.sleep(ASK_AGAIN)
+        return rest
 
     async def _drive(self, seat: Seat, state: RunState) -> Rest:
         state = await seat.engine.drive(state)

@@ -61,7 +61,7 @@ def _lines(before: RunState, event: Event, after: RunState) -> Iterator[Telemetr
     for card in after.cards:
         yield from _about_question(before.card(card.id), card)
     if after.response is not None and before.response is None:
-        yield _final(after, after.response)
+        yield final(after, after.response)
 
 
 def _about_run(event: Event) -> Iterator[Telemetry]:
@@ -283,7 +283,8 @@ def _about_phase(previous: CardState | None, card: CardState) -> Iterator[Teleme
         }
 
 
-def _final(after: RunState, response: UserResponse) -> Telemetry:
+def final(after: RunState, response: UserResponse) -> Telemetry:
+    """How a run came out; the last thing a watcher is told."""
     last = after.cards[-1] if after.cards else None
     return {
         "type": "final",

@@ -45,6 +45,9 @@ class _Driving:
                 steps = (NextStep(f"flyball runs resume {self._run}", "go on with it"),)
                 tell_steps(view, steps, self._home.repo)
             return exits.INTERRUPTED
+        if rest.left_to:
+            view.telemetry({"type": "left", "run": rest.state.run, "to": rest.left_to})
+            return exits.SUCCEEDED
         self._tell_end(rest)
         was_paused = self._interrupts and rest.status in ("paused", "running")
         return exits.INTERRUPTED if was_paused else exits.BY_STATUS[rest.status]

@@ -128,6 +128,7 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
     import asyncio
 
     from flyball.app import Governed, Watcher
+    from flyball.engine.feed import final
     from flyball.runs import find_run
     from flyball.surfaces.cli.viewing import home_at, make_view, user
 
@@ -137,8 +138,10 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
     governed = Governed(home, Watcher(view.telemetry, view.text, view.output))
     with view:
         rest = asyncio.run(governed.cancel(name, user(), why))
-    if not rest.state.has_ended and not as_json:
-        click.echo(f"Run {name} ends as soon as its present call is over.")
+    if rest.left_to and rest.state.response is None:
+        view.telemetry({"type": "left", "run": name, "to": rest.left_to})
+    elif rest.left_to and rest.state.response is not None:
+        view.telemetry({**final(rest.state, rest.state.response), "seq": rest.state.seq})
 
 
 @runs.command()

@@ -159,6 +159,9 @@ class Story:
     def extension(self, line: Telemetry) -> Iterator[Said]:
         yield Said("dim", f"{line['by']} added {line['calls']} calls: {line['why']}", "+")
 
+    def left(self, line: Telemetry) -> Iterator[Said]:
+        yield Said("dim", f"Left to {line['to']}, which drives run {line['run']}.")
+
     def error(self, line: Telemetry) -> Iterator[Said]:
         yield Said("bad", line["message"], "✗")
 
@@ -192,6 +195,7 @@ TELLERS: dict[str, Callable[[Story, Telemetry], Iterator[Said]]] = {
     "thread": Story.thread,
     "iteration": Story.iteration,
     "extension": Story.extension,
+    "left": Story.left,
     "error": Story.error,
     "approval": Story.approval,
     "final": Story.final,

@@ -1,0 +1,205 @@
+"""Runs through the real command line: real processes, signals, leases, journals and git."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from tests.governed import (
+    EDIT,
+    GOOD,
+    READ,
+    REVIEW,
+    SUITE,
+    Shell,
+    call,
+    checkpoint,
+    objects,
+    read_until,
+    say,
+    script,
+    shop,
+    types,
+)
+from tests.repos import git
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(shop(tmp_path / "shop"), tmp_path)
+
+
+def fix(shell: Shell, tmp_path: Path, *lines: dict[str, object], args: tuple[str, ...] = ()) -> str:
+    """Start a scripted fix and give its name."""
+    driver = script(tmp_path / "s.jsonl", *(lines or GOOD))
+    done = shell("run", "fix it", "--intent", "small_fix", "--driver", driver, "--json", *args)
+    assert not done.stderr, done.stderr
+    return objects(done.stdout)[0]["run"]
+
+
+@pytest.mark.slow
+def test_the_demo_shows_everything_and_can_be_taken_back(tmp_path: Path):
+    shell = Shell(tmp_path, tmp_path, TMPDIR=str(tmp_path))
+    done = shell("demo")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for words in (
+        "✗ refused edit_diff",
+        "◆ checkpoint:",
+        "↩ not accepted",
+        "✓ red without the change",
+        "✓ committed",
+        "tests went from red to green",
+    ):
+        assert words in done.stdout, words
+    (project,) = tmp_path.glob("flyball-demo-*/shop")
+    merge, revert = [
+        line.partition("#")[0].split()[1:]
+        for line in done.stdout.splitlines()
+        if line.strip().startswith("flyball ")
+    ]
+    assert shell(*merge).returncode == 0
+    assert "price * quantity" in (project / "cart.py").read_text()
+    assert shell(*revert).returncode == 0
+    assert "price * quantity" not in (project / "cart.py").read_text()
+
+
+def test_the_demo_ignores_what_the_user_settled(tmp_path: Path):
+    more = {"TMPDIR": str(tmp_path), "FLYBALL_POLICY_APPROVE_CHECKPOINT": "1"}
+    done = Shell(tmp_path, tmp_path, **more)("demo", "--json")
+    assert done.returncode == 0, done.stdout
+    assert objects(done.stdout)[-1]["proof"] == "tests went from red to green"
+
+
+def test_a_question_is_answered_by_another_process(shell: Shell, tmp_path: Path):
+    run = fix(shell, tmp_path, args=("--approve",))
+    shown = shell("runs", "show", run)
+    assert "Accept the checkpoint?" in shown.stdout
+    assert f"flyball approve {run}" in shown.stdout
+    done = shell("approve", "last", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert objects(done.stdout)[-1]["type"] == "final"
+    again = shell("approve", run)
+    assert again.returncode == 2
+    assert "has ended; it asks nothing" in again.stderr
+
+
+def test_errors_are_one_sentence_and_json_where_asked(shell: Shell):
+    done = shell("runs", "show", "nothing", "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout) == {
+        "code": "not-found",
+        "message": "There is no run 'nothing'.",
+        "hint": "This project has no runs yet.",
+    }
+    said = shell("run", "fix", "--model", "openai:gpt-5")
+    assert said.returncode == 2
+    assert said.stderr.startswith("error[config]: The openai model needs a key")
+    assert said.stderr.count("\n") == 1
+
+
+def relayed(tmp_path: Path) -> tuple[str, ...]:
+    """A run whose driver keeps it waiting."""
+    driver = f"relay:{tmp_path / 'relay'}"
+    return ("run", "fix it", "--intent", "small_fix", "--driver", driver, "--json")
+
+
+def test_ctrl_c_pauses_and_resume_goes_on(shell: Shell, tmp_path: Path):
+    with shell.begin(*relayed(tmp_path)) as process:
+        run = read_until(process, "phase")[0]["run"]
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert objects(out)[-1]["kind"] == "person"
+    assert shell("runs", "list").stdout.count("paused") == 1
+    done = shell("runs", "resume", run, "--driver", script(tmp_path / "s", *GOOD))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_second_process_is_told_who_holds_the_run(shell: Shell, tmp_path: Path):
+    with shell.begin(*relayed(tmp_path)) as process:
+        run = read_until(process, "phase")[0]["run"]
+        held = shell("runs", "resume", run)
+        assert held.returncode == 1
+        assert f"Run {run} is held by process {process.pid}" in held.stderr
+
+
+def test_words_from_outside_reach_the_process_that_drives(shell: Shell, tmp_path: Path):
+    with shell.begin(*relayed(tmp_path)) as process:
+        run = read_until(process, "phase")[0]["run"]
+        more = shell("extend", run, "5", "--why", "it is worth it")
+        assert more.returncode == 0, more.stdout + more.stderr
+        with shell.begin("runs", "follow", run, "--json") as follower:
+            told = read_until(follower, "phase")
+            cancelled = shell("runs", "cancel", run, "--why", "enough")
+            assert cancelled.returncode == 0, cancelled.stderr
+            out, _ = process.communicate(timeout=60)
+            rest, _ = follower.communicate(timeout=60)
+    assert process.returncode == 1
+    ending = objects(out)
+    assert ending[-1]["status"] == "cancelled"
+    followed = [*told, *objects(rest)]
+    assert follower.returncode == 1
+    assert followed[-1] == ending[-1]
+    assert "extension" in types(followed)
+
+
+def test_following_tells_what_the_run_told(shell: Shell, tmp_path: Path):
+    driver = script(tmp_path / "s", *GOOD)
+    ran = shell("run", "fix it", "--intent", "small_fix", "--driver", driver, "--json")
+    lines = [line for line in objects(ran.stdout) if "delta" not in line]
+    followed = shell("runs", "follow", "last", "--json")
+    assert followed.returncode == 0
+    assert objects(followed.stdout) == lines
+
+
+def test_a_killed_run_is_seen_and_resumed(shell: Shell, tmp_path: Path):
+    with shell.begin(*relayed(tmp_path)) as process:
+        run = read_until(process, "phase")[0]["run"]
+    assert "interrupted" in shell("runs", "list").stdout
+    followed = shell("runs", "follow", run)
+    assert followed.returncode == 1
+    assert "Nobody drives this run any more." in followed.stdout
+    done = shell("runs", "resume", run, "--driver", script(tmp_path / "s", *GOOD))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_an_exported_run_can_be_imported_shown_and_judged_elsewhere(shell: Shell, tmp_path: Path):
+    run = fix(shell, tmp_path, READ, EDIT, checkpoint(), EDIT, say("Done."), SUITE, REVIEW)
+    file = tmp_path / "run.jsonl"
+    assert shell("runs", "export", run, "-o", str(file)).returncode == 0
+    assert shell("runs", "export", run).stdout == file.read_text()
+    assert shell("guards", str(file)).returncode == 0
+    other = Shell(shop(tmp_path / "other"), tmp_path)
+    assert f"Imported run {run}" in other("runs", "import", str(file)).stdout
+    mine, theirs = (json.loads(s("runs", "show", run, "--json").stdout) for s in (shell, other))
+    assert mine["cards"] == theirs["cards"]
+    assert other("runs", "import", str(file)).returncode == 2
+    strict = tmp_path / "strict.toml"
+    strict.write_text("[budget]\nmax_tool_rounds = 1\n")
+    judged = other("judge", str(file), "--policy", str(strict))
+    assert "would be blocked (budget_spent)" in judged.stdout
+    assert "0 of 5 calls would have been answered differently." in shell("judge", run).stdout
+
+
+def test_a_spent_budget_is_extended_and_the_run_goes_on(shell: Shell, tmp_path: Path):
+    reads = [call("grep", q=word) for word in ("total", "price", "items", "result")]
+    lines = [*reads, say("I need more calls."), checkpoint(), EDIT, SUITE, say("Right."), REVIEW]
+    run = fix(shell, tmp_path, *lines, args=("--budget", "3"))
+    asked = json.loads(shell("runs", "show", run, "--json").stdout)["questions"]
+    assert asked[0]["kind"] == "extension"
+    done = shell("extend", run, "6", "--why", "the fix is known")
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(shell("runs", "show", run, "--json").stdout)
+    assert told["extensions"][0]["why"] == "the fix is known"
+    assert told["budget"]["limit"] == 9
+
+
+def test_merging_and_pruning_are_commands_of_runs(shell: Shell, tmp_path: Path):
+    run = fix(shell, tmp_path)
+    merged = shell("runs", "merge", run)
+    assert merged.returncode == 0, merged.stderr
+    assert "price * quantity" in (shell.cwd / "cart.py").read_text()
+    assert f"Flyball-Run: {run}" in git(shell.cwd, "log", "-1", "--format=%B")
+    assert shell("runs", "prune", run, "--abandon", "--yes").returncode == 0
