@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from flyball.errors import OutsideWorkspace, ToolError, ToolUnavailable
 from flyball.workspace import landlock, seccomp, visible
 from flyball.workspace.landlock import DEVICE, IOCTL_DEV, READ, WRITE
 
@@ -124,6 +125,41 @@ def orders(
         ruled["bubblewrap"] = _bubblewrap(ruled)
         ruled["inner"] = interpreter("inner")
     return ruled
+
+
+def check_log(log: Path | None, sandbox: Sandbox) -> None:
+    """A log inside the workspace must not lead out of it by a link that a command planted."""
+    root = Path(os.path.realpath(sandbox.root))
+    base = next((top for top in (root, sandbox.root) if log and log.is_relative_to(top)), None)
+    if log is None or base is None:
+        return
+    if Path(os.path.realpath(log)) != root / log.relative_to(base):
+        raise OutsideWorkspace(
+            str(log),
+            f"The log {log} was not written: a link stands in its path.",
+            "Remove the link and try again.",
+        )
+
+
+def check_directory(cwd: Path, sandbox: Sandbox) -> None:
+    """A command starts in its workspace, and a workspace is less than a home."""
+    real = Path(os.path.realpath(cwd))
+    places = (sandbox.root, *sandbox.writable, *sandbox.readable)
+    if not any(real.is_relative_to(os.path.realpath(place)) for place in places):
+        raise OutsideWorkspace(
+            str(cwd),
+            f"A command may not start in {cwd}: that is outside the workspace.",
+            "Start it in a directory of the workspace.",
+        )
+    if not real.is_dir():
+        raise ToolError(f"A command cannot start in {cwd}: there is no such directory.")
+    home = sandbox.home and Path(os.path.realpath(sandbox.home))
+    if home and sandbox.level is not Level.NONE and home.is_relative_to(sandbox.root.resolve()):
+        raise ToolUnavailable(
+            f"The workspace {sandbox.root} holds the whole home directory, so a command in it"
+            " cannot be kept from the user's own files.",
+            "Start Flyball in a project's directory.",
+        )
 
 
 def _filter(sandbox: Sandbox, means: Mechanism) -> bytes:

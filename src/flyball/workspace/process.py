@@ -22,9 +22,16 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from flyball.errors import OutsideWorkspace, ToolError, ToolTimeout, ToolUnavailable
+from flyball.errors import ToolError, ToolTimeout, ToolUnavailable
 from flyball.workspace import private
-from flyball.workspace.confinement import Level, Mechanism, Sandbox, interpreter, orders
+from flyball.workspace.confinement import (
+    Mechanism,
+    Sandbox,
+    check_directory,
+    check_log,
+    interpreter,
+    orders,
+)
 from flyball.workspace.ending import Captured, Finished, did_not_start, not_found
 from flyball.workspace.limits import Limits, rlimits
 from flyball.workspace.output import Output
@@ -129,8 +136,8 @@ def start(
 ) -> Running:
     """Start a command and return at once; whoever starts it must stop it."""
     limits = limits or Limits()
-    _check_directory(cwd, sandbox)
-    _check_log(log, sandbox)
+    check_directory(cwd, sandbox)
+    check_log(log, sandbox)
     means = means_for(sandbox)
     argv = _shell(command) if isinstance(command, str) else list(command)
     if any("\0" in word for word in argv):
@@ -405,37 +412,3 @@ def _given(stdin: bytes | None) -> IO[bytes]:
 def _shell(command: str) -> list[str]:
     bash = shutil.which("bash", path="/usr/bin:/bin:/usr/local/bin")
     return [bash, "--noprofile", "--norc", "-c", command] if bash else ["/bin/sh", "-c", command]
-
-
-def _check_log(log: Path | None, sandbox: Sandbox) -> None:
-    """A log inside the workspace must not lead out of it by a link that a command planted."""
-    root = Path(os.path.realpath(sandbox.root))
-    base = next((top for top in (root, sandbox.root) if log and log.is_relative_to(top)), None)
-    if log is None or base is None:
-        return
-    if Path(os.path.realpath(log)) != root / log.relative_to(base):
-        raise OutsideWorkspace(
-            str(log),
-            f"The log {log} was not written: a link stands in its path.",
-            "Remove the link and try again.",
-        )
-
-
-def _check_directory(cwd: Path, sandbox: Sandbox) -> None:
-    real = Path(os.path.realpath(cwd))
-    places = (sandbox.root, *sandbox.writable, *sandbox.readable)
-    if not any(real.is_relative_to(os.path.realpath(place)) for place in places):
-        raise OutsideWorkspace(
-            str(cwd),
-            f"A command may not start in {cwd}: that is outside the workspace.",
-            "Start it in a directory of the workspace.",
-        )
-    if not real.is_dir():
-        raise ToolError(f"A command cannot start in {cwd}: there is no such directory.")
-    home = sandbox.home and Path(os.path.realpath(sandbox.home))
-    if home and sandbox.level is not Level.NONE and home.is_relative_to(sandbox.root.resolve()):
-        raise ToolUnavailable(
-            f"The workspace {sandbox.root} holds the whole home directory, so a command in it"
-            " cannot be kept from the user's own files.",
-            "Start Flyball in a project's directory.",
-        )
