@@ -175,7 +175,7 @@ def _deliver(run: RunState, message: AnyMessage) -> Course:
         case ExecutionPlan() | ExecutionResults() | VerificationReport():
             state, messages = coordinate(run.coordinator, message)
             return replace(run, coordinator=state), _publish(messages)
-        case UserResponse():
+        case _:
             state, _ = coordinate(run.coordinator, message)
             if state.stage is not Stage.ENDED:
                 return run, []

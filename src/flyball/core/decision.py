@@ -10,7 +10,7 @@ from flyball.core.budget import is_exhausted, is_reserved
 from flyball.core.call import FREE_TOOLS, Access, Call, is_reachable
 from flyball.core.intent import MAY_MUTATE
 from flyball.core.phase import RECON, Phase
-from flyball.core.state import CardState, RunState
+from flyball.core.state import CardState, Checkpoint, RunState
 
 
 class Allow(msgspec.Struct, frozen=True, tag="allow"):
@@ -119,7 +119,7 @@ def checkpoint_owed(run: RunState, card: CardState, call: Call) -> str | None:
         return None
     if card.checkpoint is None:
         return f"`{call.tool}` is not made before a checkpoint. {RECOVERY[Phase.CHECKPOINT]}"
-    outside = new_drift(card, call)
+    outside = new_drift(card, card.checkpoint, call)
     if len(card.drift) + len(outside) <= run.policy.max_scope_drift:
         return None
     names = ", ".join(outside)
@@ -265,11 +265,9 @@ def may_build(run: RunState, card: CardState) -> bool:
     )
 
 
-def new_drift(card: CardState, call: Call) -> tuple[str, ...]:
+def new_drift(card: CardState, checkpoint: Checkpoint, call: Call) -> tuple[str, ...]:
     """The files a call would change that neither the checkpoint nor earlier drift names."""
-    if card.checkpoint is None:
-        return ()
-    named = {*card.checkpoint.files, *card.drift}
+    named = {*checkpoint.files, *card.drift}
     return tuple(path for path in call.writes if not is_named(path, named))
 
 

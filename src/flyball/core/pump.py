@@ -69,12 +69,11 @@ def pump(d: Draft) -> None:
             _send(d, call)
             continue
         d.set(queue=d.card.queue[1:])
-        match decision:
-            case Ask():
-                d.record(Judged(call.id, call.tool, "ask", decision.code, decision.reason))
-                d.ask(Asking.CALL, decision.reason, call=call)
-            case Deny():
-                _deny(d, call, decision)
+        if isinstance(decision, Ask):
+            d.record(Judged(call.id, call.tool, "ask", decision.code, decision.reason))
+            d.ask(Asking.CALL, decision.reason, call=call)
+        else:
+            _deny(d, call, decision)
 
 
 def _is_companion(d: Draft, call: Call) -> bool:

@@ -349,8 +349,7 @@ def evidence_submitted(d: Draft, event: EvidenceSubmitted) -> None:
 def answered(d: Draft, event: Answered) -> None:
     """A person spoke; the model cannot forge this."""
     question = d.card.question
-    if question is None or question.id != event.question:
-        raise IllegalEvent(f"nobody asked {event.question!r}")
+    assert question is not None, "course.concerns lets only the asked card hear an answer"
     d.return_from_pause()
     if event.note:
         d.say("person", event.note)
@@ -424,7 +423,7 @@ def _on_review(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> N
 
 def _on_guard(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
     if event.granted:
-        d.reset_thread("a guard stopped the last thread")
+        start_afresh(d)
     else:
         give_up(d, "A guard stopped the run and a person agreed.")
 
@@ -452,6 +451,12 @@ ANSWERS = {
     Asking.LIMIT: _on_rest,
     Asking.PERSON: _on_rest,
 }
+
+
+def start_afresh(d: Draft) -> None:
+    """After a guard: a new thread, and the time of the phase begins anew."""
+    d.set(clock=Clock())
+    d.reset_thread("a guard stopped the last thread")
 
 
 def give_up(d: Draft, reason: str) -> None:
@@ -484,7 +489,7 @@ def resumed(d: Draft, event: Resumed) -> None:
     d.return_from_pause()
     d.set(continues=0)
     if kind is Asking.GUARD:
-        d.reset_thread("a guard stopped the last thread")
+        start_afresh(d)
     elif not d.has_debt:
         go_on(d)
 
@@ -504,7 +509,7 @@ def cancel(d: Draft, event: Cancelled) -> None:
 
 
 def thread_reset(d: Draft, _event: ThreadReset) -> None:
-    d.set(attempt=d.card.attempt + 1, memory=Memory(), clock=Clock())
+    d.set(attempt=d.card.attempt + 1, memory=Memory())
     go_on(d)
 
 
