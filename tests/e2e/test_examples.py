@@ -1,0 +1,77 @@
+"""The examples and the README's code run as they are printed, and show what they promise."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+SHOWS = {
+    "01-governor.py": (
+        "The card is open: plan.recon.analyze_code",
+        "edit_diff: Deny(code='out_of_phase'",
+        "After the checkpoint: build.execute",
+        "edit_diff: Allow()",
+        "The journal folds into the same state: True",
+    ),
+    "02-patch.py": (
+        "ok: True",
+        "+        result += price * quantity",
+        "ok: False and every byte as it was: True",
+        "no_match: ",
+        "merged: True",
+    ),
+    "03-guards.py": (
+        "step 3: repetition (soft)",
+        "step 5: repetition (hard)",
+        "Polling: the same call with a changed outcome\n  9 steps seen",
+        "step 8: cycle (hard)",
+    ),
+    "04-scripted-run.py": (
+        "edit_diff: deny out_of_phase",
+        "edit_diff: allow",
+        "sent back: This is not done yet",
+        "suite-report: passing",
+        "succeeded, tests went from red to green",
+        "success, 2 calls, 1 blocked",
+    ),
+}
+
+
+def run(program: list[str], home: Path) -> subprocess.CompletedProcess[str]:
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
+    return subprocess.run(
+        [sys.executable, *program], cwd=home, env=env, capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_shows_what_it_promises(example: Path, tmp_path: Path):
+    done = run([str(example)], tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    place = 0
+    for line in SHOWS[example.name]:
+        found = done.stdout.find(line, place)
+        assert found >= 0, f"{line!r} is not shown in its order:\n{done.stdout}"
+        place = found + len(line)
+
+
+def test_the_examples_are_numbered_without_a_gap_and_all_are_promised():
+    names = [path.name for path in EXAMPLES]
+    assert [name[:3] for name in names] == [f"{n:02}-" for n in range(1, len(names) + 1)]
+    assert sorted(SHOWS) == names
+
+
+def test_the_code_in_the_readme_prints_what_its_comments_say(tmp_path: Path):
+    text = (ROOT / "README.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    done = run(["-c", code], tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == re.findall(r"# → (.*)", code)
