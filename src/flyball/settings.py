@@ -10,15 +10,21 @@ import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 import msgspec
 
 from flyball.core.guard import GuardLimits
 from flyball.core.policy import OnWeakened, Policy
+from flyball.core.shape import suggest
 from flyball.errors import ConfigError
 
 REPO_FILE = "flyball.toml"
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Strictness = Annotated[str, msgspec.Meta(pattern="^(lenient|normal|strict)$")]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,30 +36,30 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     model_base_url: str = ""
     model_roles: dict[str, str] = {}
     model_phases: dict[str, str] = {}
-    budget_reserve: int = 2
-    budget_max_tool_rounds: int = 150
-    budget_max_tokens: int = 0
-    budget_max_money: float = 0.0
-    policy_max_scope_drift: int = 3
-    policy_max_rejections: int = 3
-    policy_max_continues: int = 3
+    budget_reserve: Count = 2
+    budget_max_tool_rounds: AtLeastOne = 150
+    budget_max_tokens: Count = 0
+    budget_max_money: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    policy_max_scope_drift: Count = 3
+    policy_max_rejections: Count = 3
+    policy_max_continues: Count = 3
     policy_max_turns: int = 400
-    policy_max_driver_errors: int = 3
-    policy_max_iterations: int = 10
-    policy_context_tokens: int = 120_000
+    policy_max_driver_errors: Count = 3
+    policy_max_iterations: AtLeastOne = 10
+    policy_context_tokens: AtLeastOne = 120_000
     policy_approve_checkpoint: bool = False
     policy_release_keep_regions: bool = False
     policy_self_modify: bool = False
     policy_review: bool = True
     policy_weakened_tests: OnWeakened = OnWeakened.ASK
-    policy_strictness: str = "normal"
+    policy_strictness: Strictness = "normal"
     bash_enabled: bool = False
     bash_without_sandbox: bool = False
     bash_network: bool = False
     bash_allow: tuple[dict[str, Any], ...] = ()
-    limits_seconds: float = 120.0
-    limits_suite_seconds: float = 600.0
-    limits_memory: int = 4 << 30
+    limits_seconds: Seconds = 120.0
+    limits_suite_seconds: Seconds = 600.0
+    limits_memory: AtLeastOne = 4 << 30
     guards: dict[str, Any] = {}
 
     @property
@@ -261,12 +267,20 @@ def _convert(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
         try:
             msgspec.convert({field: value}, Settings)
             if field == "guards":
-                msgspec.convert(value, GuardLimits)
+                _check_guards(value, origins.get(field, "the settings"))
         except msgspec.ValidationError as error:
             where = origins.get(field, "the settings")
             problem = str(error).partition(" - at")[0]
             raise ConfigError(f"{where}: `{key_of(field)}`: {problem}.", "Change it.") from error
     return msgspec.convert(dict(values), Settings)
+
+
+def _check_guards(levels: Mapping[str, Any], where: str) -> None:
+    for name in levels:
+        if name not in GuardLimits.__struct_fields__:
+            hint = suggest(name, GuardLimits.__struct_fields__)
+            raise ConfigError(f"{where}: there is no guard setting `{name}`.", hint)
+    msgspec.convert(levels, GuardLimits)
 
 
 def _tighten(
