@@ -31,7 +31,10 @@ class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def limit(self) -> int:
         """Calls in all; extensions are a person's word and go past the ceiling."""
-        return min(self.calls, self.ceiling) + sum(each.calls for each in self.extensions)
+        limit = min(self.calls, self.ceiling)
+        for each in self.extensions:
+            limit += each.calls
+        return limit
 
     def extend(self, extension: Extension) -> Budget:
         return msgspec.structs.replace(self, extensions=(*self.extensions, extension))

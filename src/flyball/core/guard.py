@@ -183,23 +183,7 @@ def _moved(was: Memory, now: Memory, step: Step) -> Iterator[str]:
 
 def trips(memory: Memory, limits: GuardLimits) -> tuple[Trip, ...]:
     """What the last step tripped: each guard at most once, in the order of `GUARDS`."""
-    if not memory.moved:
-        return ()
-    m, at = memory, limits
-    row = m.notes if m.notes.tail else m.work
-    found = (
-        _trip(m, "repetition", row.kept[0] + 1, at.repetition_soft, at.repetition_hard),
-        _cycle(m, row, at),
-        _trip(m, "revisited-tree", m.revisits, at.revisited_tree_soft, at.revisited_tree_hard),
-        _trip(m, "no-progress", m.unchanged, at.no_progress_soft, at.no_progress_hard),
-        _trip(
-            m, "error-stagnation", m.stagnant, at.error_stagnation_soft, at.error_stagnation_hard
-        ),
-        _trip(m, "reading-on", m.reads, at.reading_on_soft, at.reading_on_hard),
-        _trip(m, "failed-edits", m.failed_edits, at.failed_edits_soft, at.failed_edits_hard),
-        _trip(m, "refused", m.refused, at.refused_soft, at.refused_hard),
-        _trip(m, "monologue", m.monologues, at.monologue_soft, at.monologue_hard),
-    )
+    found = [_trip(memory, limits, guard) for guard in memory.moved]
     return tuple([trip for trip in found if trip])
 
 
@@ -321,20 +305,35 @@ REASONS = {
 }
 
 
-def _trip(memory: Memory, guard: str, count: int, soft: int, hard: int) -> Trip | None:
-    if guard not in memory.moved:
-        return None
+COUNTERS = {
+    "revisited-tree": "revisits",
+    "no-progress": "unchanged",
+    "error-stagnation": "stagnant",
+    "reading-on": "reads",
+    "failed-edits": "failed_edits",
+    "refused": "refused",
+    "monologue": "monologues",
+}
+"""Where the memory counts what a guard looks at; rows are counted otherwise."""
+
+LEVELS = {guard: guard.replace("-", "_") for guard in GUARDS}
+
+
+def _trip(memory: Memory, limits: GuardLimits, guard: str) -> Trip | None:
+    row = memory.notes if memory.notes.tail else memory.work
+    if guard == "cycle":
+        return _cycle(row, limits)
+    count = row.kept[0] + 1 if guard == "repetition" else getattr(memory, COUNTERS[guard])
+    hard = getattr(limits, f"{LEVELS[guard]}_hard")
     if hard and count >= hard:
         return Trip(guard, Level.HARD, REASONS[guard].format(count))
-    if count == soft:
+    if count == getattr(limits, f"{LEVELS[guard]}_soft"):
         return Trip(guard, Level.SOFT, REASONS[guard].format(count))
     return None
 
 
-def _cycle(memory: Memory, row: Row, limits: GuardLimits) -> Trip | None:
+def _cycle(row: Row, limits: GuardLimits) -> Trip | None:
     """The shortest period that has lasted long enough; a row of equal steps is repetition."""
-    if "cycle" not in memory.moved:
-        return None
     stretch = [kept + period for period, kept in enumerate(row.kept, 1)]
     soft: Trip | None = None
     for period in range(2, limits.cycle_max + 1):

@@ -134,12 +134,19 @@ class Station:
         )
 
     def sandbox(self, *, read_only: bool, root: Path) -> Sandbox:
+        """Reading reaches the user's checkout, whose installed tools and history a run needs."""
         home = self.environ.get("HOME", "")
+        workspace = self.workspace
+        readable = [workspace.project]
+        if workspace.branch is not None:
+            readable.append(workspace.branch.repository.common)
         return Sandbox(
             level=self._level,
             root=root,
             read_only=read_only,
             network=self.settings.network,
+            readable=tuple(readable),
+            fixed=Root(root).guarded(),
             home=Path(home) if home else None,
         )
 
