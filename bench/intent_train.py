@@ -17,7 +17,7 @@ from zlib import compress, crc32
 import msgspec
 
 from flyball.core.intent import Intent, Turn, is_settled, verdict
-from flyball.core.intent_model import CLASSES, features
+from flyball.core.intent_model import CLASSES, rule_features, word_features
 from flyball.core.intent_speech import hear
 from flyball.core.intent_weights import BUCKETS
 
@@ -29,6 +29,8 @@ EPOCHS = 12
 RATE = 0.2
 DECAY = 1e-4
 DROPOUT = 0.3
+BLIND = 0.4
+"""How often an example is shown without what the rules made of it, so that words carry weight."""
 
 
 class Prompt(msgspec.Struct, frozen=True):
@@ -44,7 +46,8 @@ class Prompt(msgspec.Struct, frozen=True):
 class Example(NamedTuple):
     """One prompt as the model sees it."""
 
-    buckets: tuple[int, ...]
+    ruled: tuple[int, ...]
+    said: tuple[int, ...]
     label: int
     group: str
 
@@ -70,8 +73,9 @@ def examples(prompts: Sequence[Prompt]) -> list[Example]:
         if is_settled(prompt.text, prompt.history):
             continue
         speech = hear(prompt.text)
-        buckets = features(speech, verdict(speech))
-        found.append(Example(buckets, order.index(prompt.intent), prompt.group))
+        ruled = rule_features(speech, verdict(speech))
+        said = word_features(speech)
+        found.append(Example(ruled, said, order.index(prompt.intent), prompt.group))
     return found
 
 
@@ -97,7 +101,8 @@ def fit(data: Sequence[Example], seed: int) -> Model:
         rng.shuffle(shuffled)
         rate = RATE / (1 + epoch * 0.5)
         for example in shuffled:
-            kept = [bucket for bucket in example.buckets if rng.random() > DROPOUT]
+            ruled = example.ruled if rng.random() > BLIND else ()
+            kept = [bucket for bucket in ruled + example.said if rng.random() > DROPOUT]
             found = shares(model, kept)
             for n in range(CLASSES):
                 step = rate * ((n == example.label) - found[n])
@@ -116,7 +121,7 @@ def held_out(data: Sequence[Example], folds: int = FOLDS) -> list[tuple[list[flo
         model = fit(inside, seed=fold)
         for at, example in enumerate(data):
             if crc32(example.group.encode()) % folds == fold:
-                found.append((shares(model, example.buckets), example.label, at))
+                found.append((shares(model, example.ruled + example.said), example.label, at))
     return found
 
 

@@ -47,6 +47,9 @@ CONFIDENCE_THRESHOLD = 0.5
 SETTLED = 0.9
 """How sure a reading is that the conversation settles."""
 
+TRUST = 3
+"""How much an order with a known verb counts beyond its words."""
+
 MOST_REASONS = 6
 
 
@@ -161,6 +164,9 @@ def weighed(speech: Speech, likely: Sequence[float]) -> Reading:
     """The reading of a request that stands alone, from how likely each intent is."""
     barred = _barred(speech)
     shares = {i: share for i, share in zip(_ORDER, likely, strict=True) if i not in barred}
+    ruled = verdict(speech)
+    if ruled in shares and _has_order(speech):
+        shares[ruled] *= TRUST
     whole = sum(shares.values())
     ranked = sorted(shares, key=lambda intent: (-shares[intent], LIMITS[intent]))
     best, *others = (Alternative(i, round(shares[i] / whole, 3)) for i in ranked)
@@ -172,6 +178,14 @@ def weighed(speech: Speech, likely: Sequence[float]) -> Reading:
         alternatives=tuple(others[:2]),
     )
     return reading if reading.confidence >= CONFIDENCE_THRESHOLD else smaller(reading)
+
+
+def _has_order(speech: Speech) -> bool:
+    """Whether a known verb tells to do something."""
+    return any(
+        clause.heard.act in DIRECTIVES and clause.heard.cue.startswith("tells to")
+        for clause in speech.clauses
+    )
 
 
 def _barred(speech: Speech) -> frozenset[Intent]:

@@ -28,7 +28,7 @@ def follow_up(speech: Speech, offer: str, request: Speech | None) -> Resolved | 
     if speech.is_read_only or not speech.acts or speech.has_trouble_paste:
         return None
     return (
-        _refused(speech, request)
+        _refused(speech, offer, request)
         or _more_of_the_same(speech, request)
         or _agreed(speech, offer)
         or _went_on(speech, offer, request)
@@ -36,12 +36,14 @@ def follow_up(speech: Speech, offer: str, request: Speech | None) -> Resolved | 
     )
 
 
-def _refused(speech: Speech, request: Speech | None) -> Resolved | None:
+def _refused(speech: Speech, offer: str, request: Speech | None) -> Resolved | None:
     acts = speech.acts
-    if acts[0] is not Act.REFUSAL or not set(acts) <= CONSENT | {Act.REFUSAL, Act.FORBID}:
+    if acts[0] is not Act.REFUSAL or set(acts) & (DOINGS - {Act.LOOK}):
         return None
     if len(acts) > 1 and _is_change(request) and says(speech.text, forms.MORE):
         return Resolved(Act.FIX, "corrects the change just made")
+    if len(acts) > 1 and "?" not in offer and says(speech.text, forms.STILL):
+        return Resolved(Act.REPORT, "says that it did not help")
     return Resolved(Act.REFUSAL, "turns the offer down")
 
 
@@ -51,7 +53,8 @@ def _more_of_the_same(speech: Speech, request: Speech | None) -> Resolved | None
         return None
     if not says(speech.text, forms.MORE) or "?" in speech.text:
         return None
-    if not set(speech.acts) <= (CONSENT | {Act.FIX, Act.LOOK, Act.REFUSAL}) - {Act.SOCIAL}:
+    mild = (CONSENT | {Act.FIX, Act.LOOK, Act.REFUSAL}) - {Act.SOCIAL}
+    if not set(speech.acts) <= mild and not says(speech.text, forms.SAME):
         return None
     is_extended = Act.BUILD in request.acts and says(speech.text, "same|also|too")
     return Resolved(Act.BUILD if is_extended else Act.FIX, "goes on from the change just made")
@@ -61,7 +64,7 @@ def _agreed(speech: Speech, offer: str) -> Resolved | None:
     acts = set(speech.acts)
     if not acts & {Act.ASSENT, Act.CONTINUE} and not _picked(speech.text):
         return None
-    if acts & {Act.LOOK, Act.INQUIRE, Act.REPORT}:
+    if acts & {Act.LOOK, Act.INQUIRE, Act.REPORT} or "?" in speech.text:
         return None
     offered = _offered(offer, speech.text)
     if offered is None:

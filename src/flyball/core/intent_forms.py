@@ -29,10 +29,15 @@ READ_ONLY = (
     "|n[ãa]o (?:altere|mude|mexa|modifique)(?: nada)?|sem alterar|so me diga|só me diga"
     "|non cambiare|non modificare|non toccare|nie ruszaj|nie zmieniaj|ничего не меняй"
     "|ничего не трогай|ничего не менять|не меняй|не трогай|просто скажи|только скажи"
+    "|skip the fixes|skip the fix|hold off on edits|hold off on changes|hold off on coding"
+    "|don't alter|dont alter|do not alter|not a single line|not a single file|i merely want"
+    "|i only want to know|just want to know|leave everything alone|leave everything as is"
+    r"|leave it all alone|leave it all as is|kein code|keine [äa]nderung\w*|aucune modification"
+    "|sin tocar|sin modificar|sem mexer|ничего не правь"
 )
 READ_ONLY_CJK = (
     "不要(?:修改|改|动)|别(?:改|动)|只告诉我|变更しないで|変更しないで|変えないで|触らないで"
-    "|理由だけ|修正しないで|바꾸지"
+    "|理由だけ|修正しないで|바꾸지|不要动|先别改|変更なしで|触らず"
 )
 JUDGE = (
     "should we|should i|shall we|^would|^could (?:we|this|that)|^do (?:we|users|i) need"
@@ -57,7 +62,12 @@ JUDGE = (
     "|what's the downside|what's the risk|what's the impact|what's the benefit|what's the catch"
     "|whats the best|whats the right|whats the downside|whats the risk|whats the impact"
     "|whats the benefit|whats the catch|pros|cons|feasible|how hard|how difficult|how risky"
-    "|how expensive"
+    "|how expensive|safe against|thoughts|owns|theory|decides|decide|how does|supposed to"
+    "|what's eating|what's hogging|what's blocking|what's using|what's taking|what's slowing"
+    "|whats eating|whats hogging|whats blocking|whats using|whats taking|whats slowing"
+    "|who calls|who uses|which component|what owns|what triggers|what calls|what uses|weakest"
+    "|strongest|unused|dead code|lack|lacks|leak|respect|ambiguous|held|only once|catch"
+    "|inherited|roll this back|goes wrong|where in the|do we handle|do we lose"
 )
 WANT = (
     "(?:i|we)(?:'?d)? (?:want|need|would like|wanna|wish)|i'd like|id like|we should have"
@@ -73,15 +83,31 @@ WANT = (
     "|keep asking for|asks for|ask for|there's no way|theres no way|lacks an|lacks a|lack an"
     "|lack a|let's ship|lets ship|let's have|lets have|how cool would it be|i wish"
     "|me encantaría|me encantaria|nos falta|falta uma|falta um|uns fehlt|es fehlt|il manque"
-    r"|il nous manque|не хватает|хотел\w* бы|хочется"
+    r"|il nous manque|не хватает|хотел\w* бы|хочется|i'd love|id love|we'd love|wed love"
+    "|would love|love to have|il faudrait|on aurait besoin|nous avons besoin|j'ai besoin"
+    "|hace falta|haría falta|haria falta|precisamos de|precisa de|seria bom|es wäre schön"
+    "|es wäre schon|es wäre gut|es ware schön|es ware schon|es ware gut|wir bräuchten"
+    r"|wir brauchten|нужен|нужно сделать|надо сделать|\w+ (?:want|wants|need|needs) (?:to|an?) "
+    r"|\w+ (?:want|wants|need|needs) to|we'd like|wed like|i'd like to see|id like to see"
+    "|i was hoping|i picture|i imagine|asked for|asking for|what we lack|it's time for"
+    "|its time for|wäre gut|wäre schön|wäre schon|wäre toll|wäre super|wäre praktisch|ware gut"
+    "|ware schön|ware schon|ware toll|ware super|ware praktisch|möchten|mochten|möchte|mochte"
+    "|queremos|vorremmo|voudrait|voudrions|aimerait|хотим|хотелось бы|gostaríamos|gostariamos"
+    "|nos gustaría|nos gustaria|would be cool|would be neat|would be handy|would be useful"
+    "|would be awesome|would be lovely"
 )
-WANT_CJK = "我想要|我需要|希望|ほしい|欲しい|したい"
+WANT_CJK = (
+    "我想要|我需要|希望|ほしい|欲しい|したい|作ってほしい|してほしい|作りたい|能不能加|想加"
+    "|我们想|想把|想让|できるように"
+)
 OUGHT = (
     r"becomes|should(?:n'?t)? (?!i\b|we\b)\w+|must (?:be|not|have|\w+)|belongs in|we don't need"
     "|we don't want|we dont need|we dont want|i don't need|i don't want|i dont need|i dont want"
     "|is spelled|muss|debe|it'd be better|it'd be nice|itd be better|itd be nice|ought to"
     "|you forgot|you missed|i meant|sollte|sollen|sollten|soll|doit|devrait|debería|deberia"
-    "|deve|devia|должна|должно|должны|должн"
+    "|deve|devia|должна|должно|должны|должн|would prefer|i'd prefer|id prefer|i prefer"
+    r"|has one \w+ too many|is misspelled|is too big|is too small|is too large|is too wide"
+    "|is too narrow|is too dark|is too bright|is too long|is too short|looks better"
 )
 TALK_UP = (
     r"(?:budget|tool_budget)\b\W{0,3}(?:is |of )?\d+"
@@ -113,6 +139,11 @@ ABOUT_ME = (
     "|whats your favorite|whats your opinion on life|tell me about yourself|quem é você"
     "|quem é voce|quem e você|quem e voce|как дела|как тебя зовут|comment ça va|comment ca va"
     "|comment vas-tu|comment allez-vous|wie geht's|wie gehts|wie heißt du|wie heist du|como vai"
+    "|you there|do you know haskell|do you know python|do you know java|do you know rust"
+    r"|do you know me|do you know how to|how's it going|hows it going|what'?s 2\+2|how goes it"
+    "|limerick|a poem|a song|a riddle|a rap|sonnet|good bot|bad bot|can you teach me|teach me"
+    "|recommend a book|recommend a course|recommend a video|recommend a blog|name two"
+    "|name three|name four|name five|name some|name a few|list some|an example of|capital of"
 )
 ABOUT_ME_CJK = "你是谁|あなたは誰"
 GENERIC = (
@@ -129,9 +160,17 @@ GENERIC = (
     "|why (?:do|does|should|is) (?:people|one|it called|beginners|anyone)|whats an|whats a"
     r"|can an? \w+ \w+ have|should beginners|should i learn|was ist ein|was ist eine|c'est quoi"
     "|qué es una|qué es un|que es una|que es un|o que é uma|o que é um|o que e uma|o que e um"
-    "|что такое"
+    "|что такое|.*unterschied zwischen|.*diff[ée]rence entre|.*diferencia entre"
+    "|.*diferen[çc]a entre|.*разница между|.*differenza tra|who invented|who created"
+    r"|when was \w+ (?:created|invented|released|born)|what year|how many \w+ are in an?"
+    r"|how does one|how do one|are \w+ (?:overrated|dead|worth it)"
+    r"|is \w+ (?:overrated|dead|worth it|a subset|compiled|interpreted|turing)"
+    "|why do programmers|why do developers|why do people|why do computers|why do browsers"
+    r"|why do compilers|does \w+ have (?:an?|integers|generics|classes|pointers)"
+    r"|which \w+ (?:is|are) (?:idempotent|best|faster|better)|what are \w+ good for"
+    "|what's a good|whats a good"
 )
-GENERIC_CJK = "什么是|とは何|란 무엇"
+GENERIC_CJK = "什么是|とは何|란 무엇|有什么区别|的区别|違いは|차이"
 PROPOSAL = (
     "shall i|should i|want me to|do you want me to|do you want to|would you like me to"
     "|would you like to|i can also|i can|i could also|i could|i'd|id|i would now|i would|i'll"
@@ -159,7 +198,7 @@ TROUBLE_SIGNS = (
 SEPARATOR = (
     r"\n+|[.!;:]+(?=\s|$)|[。！；：…]+|(?<=[^\x00-\x7f])[!;:]|[,，、]\s*|\?+|[¿¡؟]|\s[-–—→>]+\s"
     r"|->|\s(?=(?:please|pls|plz)\s)|\s(?:but|however|then|aber|mais|pero|mas|но)\s"
-    r"|\s(?:and|und|et|y|e|и)\s(?=(?:then|show|tell|explain"
+    r"|\s(?:and|und|et|y|e|и)\s(?=(?:also|then|show|tell|explain"
     "|fix|find|add|build|implement|correct|change|set|remove"
     r"|push|report|make|do|give|describe|how|why|what|which|zeig|sag|dis|behebe)\b)"
 )
@@ -189,16 +228,20 @@ PROJECT = (
 )
 MORE = (
     r"and|also|same|too|more|less|\w{3,}er|half|the other one|the other|again|instead|i meant"
-    r"|use|undo|put it back|actually|not \w+|\d+(?:px|%|rem|em)?|back"
+    r"|use|undo|put it back|actually|not \w+|\d+(?:px|%|rem|em)?|back|same for|same with|same in"
+    "|same on|do the same"
 )
 DO_IT = (
     "do it|do that|do so|do both|do all|go ahead|go for it|apply it|apply that|ship it"
     "|make it so|let's do it|let's do that|lets do it|lets do that|start|proceed|mach das"
-    "|mach es|vas-y|fais-le|hazlo|pode fazer|сделай"
+    "|mach es|vas-y|fais-le|hazlo|pode fazer|сделай|let's go for it|lets go for it"
+    r"|go with (?:it|that|your \w+)|let's go|lets go|build that|all two|all three|all four"
+    "|all of them|all of it"
 )
 ELLIPSIS = (
     "and|what about|how about|which ones|which one|which|who|since when|where|when|now|again"
-    "|try again|more|the other|full output|show me|und|et|y|e|а|и"
+    "|try again|more|the other|full output|show me|und|et|y|e|а|и|the first one|the first"
+    "|the second one|the second|the third one|the third|the other one"
 )
 ASKS_LEAVE = (
     "shall i|should i|want me to|would you like me to|do you want me to|ok|okay|ready|which"
@@ -219,13 +262,20 @@ OKAY = (
     "|isnt needed|isnt a problem|not a problem|not an issue|not important|not urgent|no problem"
     "|no issue|no rush|no hurry|get back to you|we're good|were good|all set|looks good"
     "|looks great|looks right|that'll do|thatll do|works for me|fair enough|never mind"
+    "|everything's green|everything is green|all's green|all is green|it's green|it is green"
+    "|that answers|keep it|rather keep|just testing|will love this|will love it"
+    "|what i was looking for|we shipped it|was quick|no complaints|still reading"
+    "|let me know when|lmk|let me know if"
 )
 HAPPENS = (
     "shows|show|returns|return|throws|throw|looks|goes|gets|exits|skips|covers|arrives|arrive"
     "|warns|spins|jumped|submits|does nothing|fires|seems|differ|happens|keeps|started|stays"
     "|report seeing|is off|are off|not it|not what i asked|keep seeing|keep getting"
     "|keeps getting|i see|i get|we get|we see|we noticed|i noticed|seeing|getting|comes back"
-    "|turns|ends up|gone|disappears|vanishes|flickers|stops|dies|ate"
+    "|turns|ends up|gone|disappears|vanishes|flickers|stops|dies|ate|tanked|drains|drain"
+    "|aborted|complains|complained|complain|works|took|vide|empties|freezes|hangs|0 bytes"
+    "|zero bytes|never goes|old behaviour|supposed to|comes out|went quiet|used to be|any more"
+    "|looks mirrored|restarts|went through|is served|seems to be"
 )
 UNDERSTAND = (
     "want to understand|want to know|need an explanation|need an answer|need a explanation"
@@ -253,3 +303,21 @@ IMPERATIVE = (
     "|away|over))? (?:the|an?|that|this|these|those|all|any"
     r"|my|our|your|its|it|them|every|each|some|both)\b"
 )
+ORDER_CJK = "^(?:帮我|请|把)|てください$|でください$|てほしい$|[てで]$"
+FRIENDLIER = (
+    r"(?:could|can) (?:the|this|that|it) .*\b(?:be|have) (?:a bit"
+    r"|a little|a touch|\w+er|more|less)\b|(?:could|can) (?:the|this|that|it)\b.* instead$"
+)
+STILL = (
+    "still|same|again|no change|nothing changed|no difference|old behaviour|as before|didn't"
+    "|doesn't|not"
+)
+FEATURE_PHRASE = (
+    r"(?:\w+ ){0,4}(?:screen|view|page|form|list|dashboard"
+    "|wizard|tool|panel|report|button|feature|api|bot|system"
+    "|playlists?|tab|widget)s? (?:that|where|with|for|like|which|to) "
+)
+SUBJECT = r"\w+ (?:is|are|was|were|isn't|aren't|looks?|seems?|does|doesn't|has|went)\b"
+BEHAVES = "does|do any|is the|are the|is my|is our|are our|is this|is anything"
+NO_CJK = "(?:ません|ない)(?:です)?$"
+SAME = "the same for|the same with|the same in|the same on|same for|same with|do the same"

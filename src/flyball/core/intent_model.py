@@ -17,22 +17,34 @@ LONGEST = 60
 
 
 def features(speech: Speech, verdict: str) -> tuple[int, ...]:
-    """The buckets that a request falls into, in rising order."""
-    return tuple(sorted({crc32(name.encode()) % BUCKETS for name in _names(speech, verdict)}))
+    """The buckets that a request falls into."""
+    return rule_features(speech, verdict) + word_features(speech)
 
 
-def _names(speech: Speech, verdict: str) -> Iterator[str]:
-    yield f"verdict {verdict}"
-    yield f"marked {speech.text.endswith('?')}"
+def rule_features(speech: Speech, verdict: str) -> tuple[int, ...]:
+    """What the rules made of the request."""
+    return _buckets(_rule_names(speech, verdict))
+
+
+def word_features(speech: Speech) -> tuple[int, ...]:
+    """The words of the request."""
+    return _buckets(_word_names(" ".join(clause.text for clause in speech.clauses)))
+
+
+def _buckets(names: Iterator[str]) -> tuple[int, ...]:
+    return tuple(sorted({crc32(name.encode()) % BUCKETS for name in names}))
+
+
+def _rule_names(speech: Speech, verdict: str) -> Iterator[str]:
     acts = speech.acts
-    yield f"acts {len(acts)} {verdict}" if len(acts) < 4 else f"acts many {verdict}"
+    yield f"verdict {verdict}"
+    yield f"acts {min(len(acts), 4)} {verdict}"
     for clause in speech.clauses:
         yield f"act {clause.heard.act}"
         yield f"cue {clause.heard.cue}"
     if acts:
         yield f"first {acts[0]}"
         yield f"last {acts[-1]}"
-    yield from _word_names(" ".join(clause.text for clause in speech.clauses))
 
 
 def _word_names(text: str) -> Iterator[str]:

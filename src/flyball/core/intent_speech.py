@@ -30,6 +30,7 @@ class Act(StrEnum):
 
 
 DIRECTIVES = frozenset({Act.FIX, Act.BUILD, Act.WHOLE})
+MANNERS = frozenset({Act.SOCIAL, Act.ASSENT, Act.REFUSAL, Act.CONTINUE})
 
 
 class Heard(NamedTuple):
@@ -62,6 +63,9 @@ class Speech(NamedTuple):
         return tuple(clause.heard.act for clause in self.clauses)
 
 
+SHORT = 4
+LONG_SIGNS = 8
+
 GO_ON = (words.CONTINUE, words.CONTINUE_CJK)
 NO = (words.REFUSAL, words.REFUSAL_CJK)
 YES = (words.ASSENT, words.MANNERS_CJK)
@@ -75,13 +79,23 @@ def hear(text: str) -> Speech:
     plain = cleaned(text)
     pieces = clauses(plain.text)
     kept = [piece for piece in pieces if not says(piece[0], forms.TALK_UP)]
+    heard = tuple(Clause(piece, _judge(piece, mark)) for piece, mark in kept)
     return Speech(
-        clauses=tuple(Clause(piece, _judge(piece, mark)) for piece, mark in kept),
+        clauses=tuple(_in_one_breath(clause, heard) for clause in heard),
         text=plain.text,
         is_read_only=says(plain.text, forms.READ_ONLY, forms.READ_ONLY_CJK),
         has_trouble_paste=plain.has_trouble_paste,
         was_talked_up=len(kept) < len(pieces),
     )
+
+
+def _in_one_breath(clause: Clause, heard: tuple[Clause, ...]) -> Clause:
+    """The clause, or an order for what was said around it: "live cursors? let's do it"."""
+    if clause.heard.act is not Act.ASSENT or not says(clause.text, forms.DO_IT):
+        return clause
+    around = " ".join(other.text for other in heard if other.heard.act not in MANNERS)
+    order = Heard(size_of(around), "orders what was said before")
+    return clause._replace(heard=order) if around else clause
 
 
 def _judge(piece: str, has_mark: bool) -> Heard:
@@ -93,6 +107,8 @@ def _judge(piece: str, has_mark: bool) -> Heard:
     if opens(bare, r"(?:don'?t|do not|dont|never) \w+") and not has_mark:
         whole = says(bare, words.WHOLE)
         return Heard(Act.WHOLE, "says not to stop") if whole else Heard(Act.FORBID, "forbids")
+    if contains(bare, forms.NO_CJK) and not has_mark:
+        return Heard(Act.REPORT, "reports trouble")
     if asked := _asked(bare, opener, has_mark):
         return asked
     mended = _spelled(bare)
@@ -184,6 +200,8 @@ def _asked(bare: str, opener: str, has_mark: bool) -> Heard | None:
     """A clause that asks, unless it only asks politely for something to be done."""
     if contains(bare, forms.POLITE_CJK) and _verb(bare):
         return None
+    if re.match(forms.FRIENDLIER, bare):
+        return Heard(Act.FIX, "asks for a touch more or less")
     is_why = says(bare, words.WHY, words.WHY_CJK)
     by_form = bool(opens(bare, words.QUESTION)) or contains(bare, words.QUESTION_CJK)
     if opener and not is_why and not (by_form and not _verb(bare)):
@@ -203,16 +221,16 @@ def _permission(bare: str, opener: str, has_mark: bool) -> Heard | None:
 def _question(bare: str) -> Heard:
     is_trouble = says(bare, words.TROUBLE, words.TROUBLE_CJK)
     is_ours = says(bare, words.OURS) or not bare.isascii()
+    is_state = says(bare, words.STATE, words.STATE_CJK)
     if says(bare, forms.ABOUT_ME, forms.ABOUT_ME_CJK):
         return Heard(Act.SOCIAL, "asks about Flyball itself", is_question=True)
     if opens(bare, forms.GENERIC, forms.GENERIC_CJK) and not says(bare, forms.PROJECT):
         return GENERAL
     if says(bare, words.WHY, words.WHY_CJK):
         return Heard(Act.INQUIRE, "asks for a cause", is_question=True)
-    if opens(bare, forms.FACTUAL):
-        would = says(bare, "would|could")
-        return Heard(Act.INQUIRE if would else Act.LOOK, "asks for a fact", is_question=True)
-    is_state = says(bare, words.STATE, words.STATE_CJK)
+    if opens(bare, forms.FACTUAL) and (is_ours or is_state):
+        is_open = says(bare, "would|could") or (is_trouble and not is_state)
+        return Heard(Act.INQUIRE if is_open else Act.LOOK, "asks for a fact", is_question=True)
     if says(bare, forms.JUDGE, verbs.INQUIRE_CJK) and (is_ours or not is_state):
         return Heard(Act.INQUIRE, "asks for a judgement", is_question=True) if is_ours else GENERAL
     if is_state:
@@ -220,8 +238,12 @@ def _question(bare: str) -> Heard:
     if is_trouble:
         return Heard(Act.INQUIRE, "asks about trouble", is_question=True)
     if says(bare, words.OURS):
-        return Heard(Act.LOOK, "asks about this project", is_question=True)
-    return GENERAL
+        is_behaviour = bool(opens(bare, forms.BEHAVES))
+        act = Act.INQUIRE if is_behaviour else Act.LOOK
+        return Heard(act, "asks about this project", is_question=True)
+    if not bare.isascii() or len(bare.split()) < SHORT:
+        return Heard(Act.LOOK, "asks something", is_question=True)
+    return Heard(Act.SOCIAL, "asks something", is_question=True)
 
 
 def _verb(bare: str) -> str:
@@ -237,25 +259,25 @@ def told(bare: str, opener: str = "") -> Heard | None:
     """A clause that tells to do something, by its leading verb."""
     if contains(bare, words.TROUBLE_CJK) and not contains(bare, verbs.FIX_CJK):
         return None
+    if re.match(forms.SUBJECT, bare):
+        return None
     look = opens(bare, verbs.LOOK, verbs.LOOK_CJK)
     inquire = opens(bare, verbs.INQUIRE, verbs.INQUIRE_CJK)
+    if says(bare, forms.ABOUT_ME):
+        return Heard(Act.SOCIAL, "is small talk")
     if inquire and len(inquire) > len(look):
         if inquire in ("explain", "describe") and _is_generic(bare):
             return GENERAL
         return Heard(Act.INQUIRE, f"tells to {inquire}")
     if look:
         rest = bare[len(look) :].strip()
-        if says(bare, forms.ABOUT_ME):
-            return Heard(Act.SOCIAL, "is small talk")
         if says(bare, words.WHY, words.WHY_CJK) or opens(rest, forms.HOW_ASKED):
             return Heard(Act.INQUIRE, f"tells to {look}, and asks how or why")
         return Heard(Act.LOOK, f"tells to {look}")
     if verb := _verb(bare):
-        if says(bare, forms.ABOUT_ME):
-            return Heard(Act.SOCIAL, "is small talk")
         return Heard(_size(bare, verb), f"tells to {verb}")
-    if verb := _likely_verb(bare):
-        return Heard(size_of(bare), f"seems to tell to {verb}")
+    if (verb := _likely_verb(bare)) or contains(bare, forms.ORDER_CJK):
+        return Heard(size_of(bare), f"seems to tell to {verb}".removesuffix(" to "))
     if re.match(verbs.VERB_LAST, opener) or re.search(rf"(?:{verbs.VERB_FINAL})$", bare):
         return _told_last(bare)
     return None
@@ -281,7 +303,7 @@ def _is_generic(bare: str) -> bool:
 def _told_last(bare: str) -> Heard | None:
     """A clause whose verb comes last, as in German requests."""
     first, _, last = bare.rpartition(" ")
-    return told(f"{re.sub('(?<=[^aeiou])en$', 'e', last)} {first}") if first else None
+    return told(f"{last} {first}") if first else None
 
 
 def _size(clause: str, verb: str) -> Act:
@@ -328,12 +350,20 @@ def _stated(piece: str, bare: str) -> Heard:
         return Heard(Act.WHOLE, "speaks of the whole")
     if says(piece, words.SOCIAL, words.SOCIAL_CJK):
         return Heard(Act.SOCIAL, "is sociable")
-    return _fragment(bare) or Heard(Act.ASIDE, "says something else")
+    return _fragment(bare) or _remark(bare)
+
+
+def _remark(bare: str) -> Heard:
+    """Something said of the world: most of what people tell an agent unasked is trouble."""
+    is_long = len(bare.split()) >= SHORT or (not bare.isascii() and len(bare) >= LONG_SIGNS)
+    return Heard(Act.REPORT if is_long else Act.ASIDE, "says something else")
 
 
 def _fragment(bare: str) -> Heard | None:
     """A few words that describe what happens, or name what is wanted."""
     size = len(bare.split())
+    if re.match(forms.FEATURE_PHRASE, bare):
+        return Heard(Act.BUILD, "names a feature")
     if says(bare, forms.HAPPENS) or re.match(r"(?:click|gett|see|runn|try)ing ", bare):
         return Heard(Act.REPORT, "describes what happens")
     if size > 4 and re.match(r"(?:the|my|our|it|when|after|since|users?|customers?) ", bare):

@@ -58,7 +58,17 @@ FIX = (
     "|erhöhe|erhöh|erhohe|erhoh|rückgängig|rückgangig|ruckgängig|ruckgangig|kommentiere"
     "|kommentier|streiche|streich|formatiere|formatier|поправьте|поправь|подправь|уменьшить"
     "|сдвинь|перенеси|скрой|спрячь|покрась|отключи|включи|закомментируй|откати|закоммить|запушь"
-    "|переделай|поставь|подвинь|выровняй|переставь|отсортируй|сократи|верни"
+    "|переделай|поставь|подвинь|выровняй|переставь|отсортируй|сократи|верни|ändern|andern"
+    "|korrigieren|beheben|entfernen|löschen|loschen|umbenennen|verschieben|rücken|rucken"
+    "|anpassen|austauschen|vergrößern|vergrösern|vergroßern|vergrosern|verkleinern|ersetzen"
+    "|aktualisieren|diminuir|diminui|исправить|поменять|удалить|заменить|переименовать|убрать"
+    r"|keep ours|make \w+ happy|corrige-las|corrige-la|corrige-les|corrige-le|corrígelas"
+    "|corrígela|corrígelos|corrígelo|corrígeles|corrígele|corrigelas|corrigela|corrigelos"
+    "|corrigelo|corrigeles|corrigele|arr[ée]gl[ae]l[oa]s?|cámbialos|cámbialo|cámbialas|cámbiala"
+    "|cambialos|cambialo|cambialas|cambiala|quítalos|quítalo|quítalas|quítala|quitalos|quitalo"
+    "|quitalas|quitala|bórralos|bórralo|bórralas|bórrala|borralos|borralo|borralas|borrala"
+    "|corrija-o|corrija-a|rendi|metti|togli|sistema|autoformat|alphabetise|alphabetize|bail out"
+    "|load|take down|close as|publish at|name the|call it"
 )
 FIX_CJK = (
     "去掉|升级|应该是|写错了|消して|大きくして|小さくして|上げて|下げて|改成|改为|修改|修复"
@@ -66,7 +76,7 @@ FIX_CJK = (
     "|修正して|削除して|にしてください|にして|直し|바꿔|수정|삭제|고쳐|调成|调整|设成|设为"
     "|设置为|换成|改回|移除|去除|关掉|关闭|隐藏|改小|改大|对齐|撤销|回滚|提交|合并|変更"
     "|減らして|増やして|戻して|揃えて|外して|消す|直す|にする|移動して|隠して|更新して"
-    "|置き換えて|無効に|有効に"
+    "|置き換えて|無効に|有効に|加粗|太字|错字|直してほしい"
 )
 BUILD = (
     "add|implement|create|build|develop|integrate|wire|wire up|hook|hook up|connect|set up"
@@ -97,13 +107,18 @@ BUILD = (
     "|programme|étends|etends|déploie|deploie|rajouter|rajoutez|rajoute|haz un|haz una|hacer un"
     "|programa|monta|extiende|agrégale|agregale|incorpora|diseña|disena|monte|faça um|faca um"
     "|faça uma|faca uma|programe|estenda|acrescente|incorpore|внедри|прикрути|настрой|допиши"
-    "|интегрируй|расширь|спроектируй|запили|организуй|сверстай"
+    "|интегрируй|расширь|спроектируй|запили|организуй|сверстай|einbauen|hinzufügen|hinzufugen"
+    "|anlegen|erstellen|bauen|schreiben|implementieren|intégrer|desenvolver|сделать|добавить"
+    "|создать|реализовать|teach|grind|work down|port over|fais-moi|fais-nous|hazme|haznos"
+    "|créame|creame|faz|faça|faca|me faça|me faca|erstell mir|bau mir|mach mir|zieh|emit"
+    "|simulate|bring in|stand up|recreate|replicate|get us|own this"
 )
 BUILD_CJK = (
     "写测试|写一个|テストを書いて|書いて|添加|增加|新增|实现|创建|构建|搭建|接入|集成|开发"
     "|做一个|做完|迁移|追加して|追加|実装して|実装|作って|作成|組み込んで|構築|추가|만들어|구현"
     "|加一个|加个|加上|加入|功能|写个|做个|弄一个|支持|对接|引入|設計して|対応して|導入して"
-    "|連携して|作りたい|作る|追加したい|機能|스크립트"
+    "|連携して|作りたい|作る|追加したい|機能|스크립트|给我做|做一个|导出成|导出|出力できる"
+    "|作れる"
 )
 LOOK = (
     "rerun the tests|rerun the test|re-read|reread|summarise the changes|summarize the changes"
@@ -120,11 +135,19 @@ LOOK = (
     "|report on|what's in|whats in|give us|read out|look at the log|look at the logs"
     "|look at the diff|look at the output|get me the|zähle|zähl|öffne|lies|gib mir|lis|ouvre"
     "|compte|donne-moi|abre|lee|cuenta|dame|imprime|leia|conte|me mostre|me mostra|открой"
-    "|прочитай|посчитай|выдай|дай"
+    "|прочитай|посчитай|выдай|дай|du|df|ps|top|htop|squeue|whoami|env|uname|wc|head|stat|free"
+    r"|uptime|netstat|lsof|dig|nslookup|ls -\w+|git blame|git remote|git tag|git stash list"
+    "|git shortlog|docker images|docker logs|docker compose ps|kubectl describe|kubectl logs"
+    "|kubectl top|npm ls|npm outdated|npm list|npm view|npm run test|pip list|pip show"
+    "|pip freeze|cargo tree|go list|go vet|go test|make test|tsc|eslint|ruff check|mypy"
+    "|summarise today|summarise yesterday|summarise the commits|summarise what changed"
+    "|summarise the log|summarise the diff|summarize today|summarize yesterday"
+    "|summarize the commits|summarize what changed|summarize the log|summarize the diff"
+    "|free nodes|quota"
 )
 LOOK_CJK = (
     "显示|给我看|列出|看一下日志|查看|打开|見せて|表示して|一覧|教えて|보여|목록|看看日志|给我"
-    "|输出|打印|读一下|開いて|読んで|出力して|数えて"
+    "|输出|打印|读一下|開いて|読んで|出力して|数えて|查看一下|看一下日志"
 )
 INQUIRE = (
     "understand|recommend|check that|check if|check whether|make a plan|search the code base"
@@ -156,12 +179,18 @@ INQUIRE = (
     "|regarder|regardez|regarde|examiner|examinez|déterminer|déterminez|détermine|determiner"
     "|determinez|diagnostiquer|diagnostiquez|diagnostique|compara|evalúa|evalua|examina"
     "|comprueba|diagnostica|descreva|avalie|veja|cheque|confira|rastreie|глянь|изучи|сравни"
-    "|опиши|расскажи|исследуй|отладь|оцени|поищи|докопайся|проследи"
+    "|опиши|расскажи|исследуй|отладь|оцени|поищи|докопайся|проследи|figure it out"
+    "|figure this out|figure that out|find it out|find this out|find that out|sort through"
+    "|look this over|look that over|look it over|check out why|take me through|dissect"
+    "|rate this|rate my|rate our|rate the|sanity-check|gauge|poke holes|cross-check|spot-check"
+    "|stress-test|fact-check|reason about|reflect on|trouble-shoot|root-cause|read through"
+    "|dig through|sniff out"
 )
 INQUIRE_CJK = (
     "哪里有问题|需要.{0,8}吗|看看|解释|分析|查一下|检查|调查|排查|找出|原因|怎么工作|説明して"
     "|調べて|理由|レビュー|確認して|설명|분석|조사|확인해|看一下|如何|怎么办|诊断|评估|比较"
-    "|对比|调试|研究|找一下|調査|比較して|評価して|デバッグ|見てください|どう思"
+    "|对比|调试|研究|找一下|調査|比較して|評価して|デバッグ|見てください|どう思|流程|怎样"
+    "|从哪里|どこから|откуда"
 )
 PLAIN_VERBS = (
     "address change correct create delete update remove rename replace revert upgrade build "
@@ -169,9 +198,12 @@ PLAIN_VERBS = (
     "analyse review explain debug describe compare inspect check show list print display "
     "continue configure format commit"
 )
-EITHER_SIZE = "make let turn bring rewrite refactor convert move switch replace use put port"
+EITHER_SIZE = "make turn swap bring rewrite refactor convert move switch replace use put port"
 VERB_FINAL = "göster|değiştir|ekle|düzelt|sil|listele|oluştur"
-VERB_LAST = "kannst du|könntest du|konntest du|können sie|konnen sie|kun je"
+VERB_LAST = (
+    "bitte|kannst du|könntest du|können sie|könnt ihr|könnten wir|können wir|könnten sie"
+    "|würdest du|wir sollten|wir müssen|kun je"
+)
 NOUN_OR_VERB = (
     "build|code|log|plan|report|design|support|port|document|search|format|import|export|test"
     "|commit|merge|list|display|set|print|call|form|start|mark|label|plot|limit|go through"
@@ -188,9 +220,9 @@ NOT_IMPERATIVE = (
     "believe know bet suppose wonder wish see thank notice maybe perhaps need want prefer "
     "mean feel seem look looks sounds sound hear worth only even still now again also too "
     "very just here today yesterday tomorrow once twice one two three four five six seven "
-    "eight nine ten first second third next last another other such same many few more less "
-    "much little hi hello hey ok okay thanks sorry please great good nice cool fine bad "
-    "wrong right true false new old big small half part version page file button header "
-    "footer user users app error problem issue bug test tests build try ask answer imagine "
-    "pretend"
+    "eight nine ten first second third next last another other leave such same many few "
+    "more less much little hi hello hey ok okay thanks sorry please great good nice cool "
+    "fine bad wrong right true false new old big small half part version page file button "
+    "header footer user users app error problem issue bug test tests build try ask answer "
+    "imagine pretend"
 )

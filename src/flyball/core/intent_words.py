@@ -32,12 +32,19 @@ SOCIAL = (
     "|schönen tag|schönen abend|schonen tag|schonen abend|à bientôt|à bientot|à demain|à plus"
     "|a bientôt|a bientot|a demain|a plus|hasta luego|hasta mañana|hasta manana|até logo"
     "|até mais|até amanhã|até amanha|ate logo|ate mais|ate amanhã|ate amanha|супер|класс"
-    "|молодец|здорово|благодарю|ок|окей|пожалуйста|до встречи"
+    "|молодец|здорово|благодарю|ок|окей|пожалуйста|до встречи|not today|good idea|bonne idée"
+    "|bonne idee|gute idee|buena idea|boa ideia|хорошая идея|hilarious|no kidding|really"
+    "|seriously|never heard of it|genau so|なるほど|все хорошо|все ок|все отлично|все супер"
+    "|всё хорошо|всё ок|всё отлично|всё супер|alles gut|tout va bien|ça marche|ca marche"
+    "|todo bien|tudo certo|tudo ok|not bad at all|not bad|no complaints|good bot|you win"
+    "|well played|all good here|i'm back|im back|one sec|one moment|brb|long day"
+    "|no hay problema|pas de souci|sem problemas"
 )
 SOCIAL_CJK = (
     "你好|您好|谢谢|多谢|感谢|辛苦了|再见|太好了|こんにちは|おはよう|こんばんは|ありがとう"
     "|お疲れ|さようなら|안녕|감사|고마|太棒|很好|完美|厉害|不错|收到|明白|すごい|いいね|完璧"
-    "|助かり|よろしく|おやすみ|素晴らしい|좋아"
+    "|助かり|よろしく|おやすみ|素晴らしい|좋아|なるほど|了解|分かりました|好的|明白了|知道了"
+    "|没事|問題ありません|大丈夫"
 )
 ASSENT = (
     "y|yes+|yep|yup|yeah|ya|sure thing|sure|okay|okey|ok|kk|k|alright|right|agreed|fine by me"
@@ -54,7 +61,11 @@ ASSENT = (
     "|everything works now|everything works|that's all|thats all|no problem|oui|d'accord|vas-y"
     "|allez-y|bien sûr|bien sur|fais-le|si|sí|vale|claro|hazlo|dale|de acuerdo|adelante|sim"
     "|pode fazer|pode ser|faça isso|faca isso|va bene|sì|certo|fallo|да|давай|сделай|хорошо"
-    "|конечно|tak|evet"
+    r"|конечно|tak|evet|go with (?:it|that|your \w+)|let's go for it|lets go for it"
+    "|all two of them|all two|all three of them|all three|all four of them|all four"
+    "|carry on then|oui vas-y|sounds like a plan|works for me|deal|bet|yes sir|yessir"
+    "|affirmative|make it happen|do your thing|gerne doch|na klar|allez|parfait vas-y"
+    "|perfecto hazlo|pode ir|manda ver|bora|хорошо давай|валяй|ага|угу"
 )
 REFUSAL = (
     "no+|nope|nah|no thanks|not now|not yet|not needed|not necessary|never mind|nevermind|nvm"
@@ -65,7 +76,10 @@ REFUSAL = (
     r"|let me (?:think|check)(?: \w+)*|hmm+ let me think(?: \w+)*|nein|lass es so|lass es"
     "|lass das so|lass das|laisse tomber|no hace falta|deixa assim|не надо|nicht jetzt|stopp"
     "|warte|abbrechen|non|laisse|arrête|arrete|pas maintenant|ne fais rien|déjalo|dejalo"
-    "|ahora no|para|não|nao|deixa|agora não|agora nao|pare|нет|стоп|подожди|nie|hayır"
+    "|ahora no|para|não|nao|deixa|agora não|agora nao|pare|нет|стоп|подожди|nie|hayır|not today"
+    "|not right now|hold off|rather not|keep it|i'd rather keep it|id rather keep it"
+    "|no thank you|lieber nicht|besser nicht|pas la peine|mejor no|melhor não|melhor nao"
+    "|лучше не надо|не сейчас"
 )
 REFUSAL_CJK = "^(?:不|不用|不要|别|算了|停|いいえ|いや|やめて|結構|아니)"
 CONTINUE = (
@@ -73,7 +87,9 @@ CONTINUE = (
     "|carry on|go on|proceed|resume|next|don't stop|dont stop|do the rest|finish it|finish up"
     "|finish everything|finish the rest|and the rest|keep closing|mach weiter|weiter"
     "|weitermachen|continuez|poursuis|poursuivez|sigue|continua|continúa|continuar|prossiga"
-    "|siga|vai em frente|продолжайте|продолжай|дальше|kontynuuj|ga door|devam et"
+    "|siga|vai em frente|продолжайте|продолжай|дальше|kontynuuj|ga door|devam et|carry on then"
+    "|keep pushing|keep it going|on to the next|next one|more of that|mach so weiter|nur weiter"
+    "|vas-y continue|sigue así|sigue asi|adelante con el resto|pode continuar|давай дальше"
 )
 CONTINUE_CJK = "继续|接着做|続けて|続行|계속"
 WHY = (
@@ -84,7 +100,10 @@ WHY = (
     "|qué esta pasando|que está pasando|que esta pasando|o que há de errado|o que ha de errado"
     "|в чем проблема|в чем дело|в чём проблема|в чём дело|warum|wieso|weshalb|woran|pourquoi"
     "|por qué|por que|porqué|porque|qué causa|que causa|perché|perche|waarom|dlaczego|neden"
-    "|почему|отчего|зачем|लिए क्यों|क्यों|لماذا"
+    "|почему|отчего|зачем|लिए क्यों|क्यों|لماذا|where does .{1,40} come from|d'où vient"
+    "|d'ou vient|de dónde sale|de dónde viene|de donde sale|de donde viene|de onde vem"
+    "|woher kommt|откуда|wie kommt es|how is it that|what guarantees|under which conditions"
+    "|under what conditions"
 )
 WHY_CJK = "为什么|为何|怎么回事|なぜ|どうして|왜"
 TROUBLE = (
@@ -125,13 +144,16 @@ TROUBLE = (
     "|tarda|cuelga|cae|cayó|cayo|roto|rota|lenta|plantea|rame|lent|lente|cassé|casse|trop lent"
     r"|trop long|demora|caiu|travando|errado|errada|quebrado|глючит|тормозит|зависа\w+"
     r"|не открывается|не грузится|не могу|лома\w+|отваливается|падают|не приход\w+|пропал\w*"
-    r"|странн\w+"
+    r"|странн\w+|washed out|ignored|collide|wrong order|lädt ewig|ewig|verloren|washed|mirrored"
+    "|overshoots|drift|quiet|nonsense|blurry|lentamente|zombie|lose|lost|loses|never get|climbs"
+    "|still happening|still there|persists|still occurs|not fixed"
 )
 TROUBLE_CJK = (
     "有问题|不显示|慢|表示されません|遅い|失败|报错|错误|崩溃|不了|打不开|空白|泄漏|问题|卡住"
     "|失敗|エラー|できません|できない|動かない|真っ白|落ちる|リーク|실패|오류|비어|안 돼|안돼"
     "|超时|断开|不工作|没反应|不对|卡死|异常|丢失|乱码|闪退|白屏|出错|不行|没有显示|無反応"
     "|止まる|おかしい|動きません|壊れ|反応しない|ずれ|崩れ|落ちます|出ません|表示されない"
+    "|固まり|固まる|フリーズ|返回undefined|崩|重启|消え|重い"
 )
 STATE = (
     "console|runing|wie viele|combien|cuántos|cuántas|cuantos|cuantas|quantos|сколько|где"
@@ -161,12 +183,15 @@ STATE = (
     r"|pull requests|tickets|how old|how recent|zuletzt|aktuell\w*|dernieres|derniere|derniers"
     r"|dernier|dernières|dernière|dernièrs|dernièr|actuel\w*|últimos|último|últimas|última"
     r"|ultimos|ultimo|ultimas|ultima|actual|publicado|publicada|atual|ветки|ветка|коммит\w*"
-    r"|статус|список|есть ли|последн\w+|текущ\w+"
+    r"|статус|список|есть ли|последн\w+|текущ\w+|testes|pruebas|тест\w*|conteneurs|conteneur"
+    r"|actifs|actif|activos|activo|ativos|ativo|usuarios hay|usuários|usuarios|задач|открыт\w*"
+    "|in use|haven't been|havent been|durch|fertig|succeeded|successful"
 )
 STATE_CJK = (
     "测试通过|多少|在哪|通って|コミット|バージョン|日志|运行|分支|版本|启动了吗|文件|ログ"
     "|動いて|ブランチ|起動して|ファイル|로그|브랜치|버전|部署|状态|几个|哪个版本|最新|当前|状況"
-    "|状態|何件|いくつ|どこに|最新の"
+    "|状態|何件|いくつ|どこに|最新の|デプロイ|成功|件数|提交|多少次|タスク|进度|ありますか"
+    "|有测试|有没有"
 )
 QUESTION = (
     "what's|whats|what is|what are|what do|what does|what did|what|r u|why|when is|when are"
@@ -175,14 +200,16 @@ QUESTION = (
     "|do (?:i|you|we|they|u|these|those|any|people|(?:the"
     r"|our|my) (?:\w+ ){1,3}(?:pass|work|run|match|need|have|depend|fail))|does|did|has|have you"
     "|have we|have i|have they|have the|have u|had|can i|can an|can a|can this|can that|can it"
-    "|can the|could i|should|shall|would|will|any|may|anything|anyone|since when|wer|wie|wo"
-    "|wann|welcher|welches|welchen|welchem|welche|warum|wieso|weshalb|ist|sind|hat|haben|gibt"
-    "|auf|läuft|lauft|woran|qui|que|quoi|qu'est-ce|quelles|quelle|quels|quel|comment|ou|où"
-    "|quand|pourquoi|combien|est-ce|c'est quoi|qué|quién|quien|cuál|cual|cómo|como|dónde|donde"
-    "|cuándo|cuando|cuántos|cuánto|cuántas|cuánta|cuantos|cuanto|cuantas|cuanta|por qué|por que"
-    "|está|esta|hay|en qué|en que|o que|qual|quem|onde|quando|quantos|em qual|cosa|chi|quale"
-    "|dove|perché|perche|wat|welke|waar|waarom|hoe|kto|jak|gdzie|dlaczego|jaka|neden|kim|hangi"
-    "|nasıl|что|кто|как|где|когда|какая|какой|какие|почему|зачем|сколько|ты|на какой|ли"
+    "|can the|could i|should i|should we|should the|should this|should it|should they"
+    "|should you|shall|would|will|any|may|anything|anyone|since when|wer|wie|wo|wann|welcher"
+    "|welches|welchen|welchem|welche|warum|wieso|weshalb|ist|sind|hat|haben|gibt|auf|läuft"
+    "|lauft|woran|qui|que|quoi|qu'est-ce|quelles|quelle|quels|quel|comment|ou|où|quand|pourquoi"
+    "|combien|est-ce|c'est quoi|qué|quién|quien|cuál|cual|cómo|como|dónde|donde|cuándo|cuando"
+    "|cuántos|cuánto|cuántas|cuánta|cuantos|cuanto|cuantas|cuanta|por qué|por que|está|esta|hay"
+    "|en qué|en que|o que|qual|quem|onde|quando|quantos|em qual|cosa|chi|quale|dove|perché"
+    "|perche|wat|welke|waar|waarom|hoe|kto|jak|gdzie|dlaczego|jaka|neden|kim|hangi|nasıl|что"
+    "|кто|как|где|когда|какая|какой|какие|почему|зачем|сколько|ты|на какой|ли|quais|quántos"
+    "|cuáles|cuales|alguna|alguien|hat wer|gibt es|ob|what now"
 )
 QUESTION_CJK = "吗|什么|哪|谁|多少|怎么|为什么|何|どの|誰|いつ|ですか|ますか|か$|뭐|누구|어디|나요"
 SMALL = (
@@ -203,7 +230,8 @@ SMALL = (
     r"|размер\w*|опечатк\w*|подпис\w*|ссылк\w*|иконк\w*|warning|helper|symbol|bom|whitespace"
     r"|tabs|spaces|indent\w*|casing|wording|copy|caption|dropdown|checkbox|spinner|cursor|shadow"
     "|opacity|gradient|message|string|field name|alias|decorator|annotation|enum|assertion"
-    "|fixture name|log level"
+    "|fixture name|log level|trash can|pencil|slash|example|quotes|quote|animation|sidebar"
+    "|column names|base url|余白|error text|newline|blank line"
 )
 BIG = (
     "pages|page|screens|screen|views|view|dashboard|endpoints|endpoint|api|rest|graphql|grpc"
@@ -244,7 +272,7 @@ WHOLE = (
     "|backend|frontend|system|platform|site|website|webshop"
     "|shop|product|game|roadmap|backlog|milestone|list|spec"
     "|thing|ui|saas|stack|monorepo|documentation|firmware"
-    "|warehouse|crm|clone|migration|rewrite|mvp|suite|design doc|plan|reporting process)"
+    "|warehouse|crm|clone|migration|rewrite|mvp|design doc|plan|reporting process)"
     "|full[- ]stack|full app|everything|from scratch|from zero|from the ground up|ground up"
     "|end[- ]to[- ]end (?:including|incl)|start to finish|end to end$"
     r"|all (?:the |of the |our |my )?(?:remaining|open|outstanding|other) \w+|do the rest"
@@ -288,13 +316,25 @@ WHOLE = (
     "|i wont be around|no need to ask|don't bother asking|dont bother asking|without me"
     r"|until i'm back|until im back|bis zum ende|ohne (?:nachzufragen|r[üu]ckfrage\w*|pause)"
     "|sans t'arrêter|sans t'arreter|sans me demander|sin parar|sin preguntar|sem parar"
-    "|sem perguntar|не спрашивай|без остановки|не останавливайся"
+    "|sem perguntar|не спрашивай|без остановки|не останавливайся|one at a time"
+    r"|until \w+ (?:is|are) (?:all )?(?:green|done|clean|finished|passing|empty|happy)"
+    "|don't check in|don't ask|don't wait|don't pause|dont check in|dont ask|dont wait"
+    "|dont pause|between items"
+    "|(?:proyecto|projeto|projet) (?:entero|inteiro|entier|completo|complet)|sin preguntarme"
+    r"|sem me perguntar|das ganze projekt|go wild|full thing|the full \w+$|from a to z|a bis z"
+    r"|de a à z|de a a z|as many \w+ as possible|in charge of|the lot$|whatever is left"
+    "|everything that's left|everything thats left|everything left|all services"
+    r"|all \w+ one after|complete list|every one of them|each of them|was übrig ist"
+    "|todo lo que falta|tudo o que falta|tudo que falta|tout ce qui reste|l'intégralité"
+    "|l'intégralite|l'integralité|l'integralite|alles was|вс[её],? что осталось"
+    r"|пока не закончишь|komplett durch|assignments \d"
 )
 WHOLE_CJK = (
     "剩下的(?:任务|工作)|残りの|从零|从头|整个(?:项目|应用|程序|代码|系统|网站)|全部完成"
     "|完整的(?:项目|应用|系统)|全部终わ|全部|アプリ全体|一から|ゼロから|最後まで|전체|처음부터"
     "|끝까지|所有(?:任务|问题|文件|模块|页面)|一直到|不要停|不用问我"
-    "|すべての(?:タスク|ファイル|ページ|機能)|止まらず|最後までやって|모든"
+    "|すべての(?:タスク|ファイル|ページ|機能)|止まらず|最後までやって|모든|剩下的都|别停"
+    "|残りを全部|最後まで"
 )
 NOT_WHOLE = (
     r"put|lint|format|replace|rename|remove|delete|update|take|show|list|run|translate the \w+$"
@@ -322,6 +362,13 @@ REQUEST = (
     "|kannst du bitte|kannst du|könntest du|konntest du|können sie|konnen sie|peux-tu me"
     "|peux-tu|pouvez-vous|pourrais-tu|puedes|podrías|podrias|por favor|você pode|voce pode|pode"
     "|poderia|puoi|kun je|можешь|можете|мог бы|пожалуйста|mal|请|帮我"
+    "|(?:can|could|would) (?:someone|somebody|anyone|anybody)(?: please)?|könnt ihr|konnt ihr"
+    "|könnten wir|konnten wir|können wir|konnen wir|könnten sie|konnten sie|würdest du"
+    "|wurdest du|wir sollten|wir müssen|wir mussen|pourriez-vous|peut-on|on pourrait|il faut"
+    "|podéis|podeis|pueden|podemos|podríamos|podriamos|vamos a|dá para|da para|podem|poderiam"
+    "|можем|можно|давайте|давай|не мог бы ты|надо|нужно|i'd|id|i would|we could|we should"
+    "|you could|you should|we ought to|i was hoping you could|any chance we get"
+    "|any chance we could|what if we(?= just)|i'd like you to own|id like you to own"
 )
 MANNERS_CJK = (
     "好的?|可以|行|是的|对|没问题|改吧|做吧|はい|うん|お願いします|お願い|了解です|了解"

@@ -203,11 +203,16 @@ def test_other_languages_are_read(text, intent):
         ("adress the review comment", F),
         ("implemnt user registration", B),
         ("contiune", A),
-        ("foobr the thing quite thoroughly", C),
     ],
 )
 def test_a_slip_in_the_verb_is_forgiven(text, intent):
     assert classify(text).intent is intent
+
+
+def test_an_unknown_verb_in_the_place_of_an_order_is_taken_for_a_small_one():
+    reading = classify("frobnicate the header")
+    assert reading.intent is F
+    assert reading.reasons == ("“frobnicate the header” seems to tell to frobnicate",)
 
 
 OFFER_SMALL = assistant("The label says Nmae. Shall I correct it?")
@@ -241,6 +246,8 @@ DONE = assistant("Done, the header is blue now.")
         ("yes", [user("hi")], C),
         ("no, leave it", [OFFER_SMALL], C),
         ("no, tell me why first", [OFFER_SMALL], D),
+        ("nope, still the old way", [user("fix the cache"), assistant("It expires now.")], D),
+        ("now the same for the button", [user("make the header blue"), DONE], F),
         ("no, darker", [user("make the header blue"), DONE], F),
         ("and the footer too", [user("make the header blue"), DONE], F),
         ("same for suppliers", [user("add a page for customers"), assistant("Done.")], B),

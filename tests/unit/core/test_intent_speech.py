@@ -36,6 +36,14 @@ from flyball.core.intent_speech import Act, hear
         ("make the header blue", Act.FIX),
         ("add a comma", Act.FIX),
         ("build is broken", Act.REPORT),
+        ("build errors again", Act.REPORT),
+        ("何も出てきません", Act.REPORT),
+        ("could the text be a bit larger?", Act.FIX),
+        ("reconciliation screen where people match payments", Act.BUILD),
+        ("frobnicate the boat", Act.FIX),
+        ("frobnicated the boat", Act.ASIDE),
+        ("imagine the boat", Act.ASIDE),
+        ("do it", Act.ASSENT),
     ],
 )
 def test_a_clause_performs_one_act(text, act):
@@ -47,8 +55,10 @@ def test_a_clause_performs_one_act(text, act):
     [
         ("hi, fix the typo", (Act.SOCIAL, Act.FIX)),
         ("why is it red? make it blue", (Act.INQUIRE, Act.FIX)),
-        ("look at the log and fix it", (Act.INQUIRE, Act.FIX)),
+        ("look into the leak and fix it", (Act.INQUIRE, Act.FIX)),
         ("no, just rename it", (Act.REFUSAL, Act.FIX)),
+        ("live cursors would be great. let's do it", (Act.BUILD, Act.FIX)),
+        ("yes, do it", (Act.ASSENT, Act.ASSENT)),
     ],
 )
 def test_clauses_are_heard_in_order(text, acts):
