@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from flyball.surfaces.cli.card import REPO
+
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from flyball.home import Home
 
 _MEANINGS = {
     "kernel+namespaces": "what is not granted does not exist, and the network is its own",
@@ -30,14 +34,24 @@ _PROGRAMS = (
 
 
 @click.command()
+@REPO
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
-def doctor(ctx: click.Context, as_json: bool) -> None:
-    """Show how commands are confined here, and prove it by attacks that are really run."""
+def doctor(ctx: click.Context, repo: Path, as_json: bool) -> None:
+    """Show how commands are confined here, and prove it by attacks that are really run.
+
+    Every setting in force for the project is shown, and where its value came from.
+    """
     import asyncio
     import json
 
+    from flyball.home import open_home
+
+    home = open_home(repo, os.environ, {})
     report = asyncio.run(examine())
+    report["state"] = _state(home)
+    report["settings"] = _settings(home)
+    report["ignored"] = list(home.effective.ignored)
     if as_json:
         click.echo(json.dumps(report, indent=2))
     else:
@@ -70,7 +84,6 @@ async def examine() -> dict[str, Any]:
         ],
         "programs": [_program(*each) for each in _PROGRAMS],
         "python": {"version": platform.python_version(), "path": sys.executable},
-        "state": _state(),
     }
 
 
@@ -91,12 +104,18 @@ def _program(name: str, argv: tuple[str, ...], use: str) -> dict[str, Any]:
     return {"name": name, "path": path, "version": version, "use": use}
 
 
-def _state() -> dict[str, Any]:
+def _state(home: Home) -> dict[str, Any]:
     """Where runs are kept, and whether that can be written."""
-    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    path = Path(base) / "flyball"
+    path = home.state.parent.parent
     nearest = next(each for each in (path, *path.parents) if each.exists())
     return {"path": str(path), "writable": os.access(nearest, os.W_OK)}
+
+
+def _settings(home: Home) -> list[dict[str, str]]:
+    from flyball.home import settings_report
+
+    rows = settings_report(home)
+    return [{"key": key, "value": value, "origin": origin} for key, value, origin in rows]
 
 
 def _print(console: Console, report: dict[str, Any]) -> None:
@@ -122,7 +141,13 @@ def _print(console: Console, report: dict[str, Any]) -> None:
     console.print(programs)
     state = report["state"]
     note = "" if state["writable"] else "  [bold red]cannot be written[/bold red]"
-    console.print(f"\n[bold]State[/bold]  {_plain(state['path'])}{note}")
+    console.print(f"\n[bold]State[/bold]  {_plain(state['path'])}{note}\n")
+    settings = Table("setting", "value", "from", box=None, pad_edge=False)
+    for row in report["settings"]:
+        settings.add_row(row["key"], _plain(row["value"]), _plain(row["origin"]))
+    console.print(settings)
+    for line in report["ignored"]:
+        console.print(f"[yellow]not heeded: {_plain(line)}[/yellow]")
     if not report["ok"]:
         console.print("\n[bold red]Not everything holds: see the lines above.[/bold red]")
 

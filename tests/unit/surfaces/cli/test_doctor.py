@@ -3,6 +3,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from flyball.settings import FIELDS
 from flyball.surfaces.cli.doctor import doctor
 from flyball.workspace import sandbox
 
@@ -47,3 +48,15 @@ def test_a_missing_git_is_shown_and_breaks_nothing(monkeypatch, tmp_path):
     assert (programs["git"]["path"], programs["git"]["version"]) == (None, "")
     assert told["state"] == {"path": str(tmp_path / "state" / "flyball"), "writable": True}
     assert told["ok"] is True
+
+
+def test_doctor_tells_every_setting_and_where_it_came_from(report, tmp_path):
+    told = json.loads(report.stdout)
+    assert {row["key"] for row in told["settings"]} == set(FIELDS)
+    (tmp_path / "flyball.toml").write_text("[budget]\nreserve = 4\n")
+    env = {"FLYBALL_ENABLE_BASH": "1", "XDG_CONFIG_HOME": str(tmp_path)}
+    runner = CliRunner(env=env)
+    shown = runner.invoke(doctor, ["--repo", str(tmp_path)])
+    line = next(line for line in shown.stdout.splitlines() if line.startswith("bash.enabled"))
+    assert line.split() == ["bash.enabled", "true", "environment"]
+    assert "flyball.toml is not trusted" in shown.stdout

@@ -1,0 +1,96 @@
+"""From settings to drivers and keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flyball.drivers.clipboard import ClipboardDriver, Hand
+from flyball.drivers.relay import RelayDriver
+from flyball.drivers.routing import Models
+from flyball.errors import ConfigError, UsageError
+from flyball.home import Home, open_home
+from flyball.settings import Settings
+from flyball.wiring import driver_spec, family, make_driver, providers_of, tool_settings
+
+
+def home(tmp_path: Path, environ: dict[str, str] | None = None, **flags: object) -> Home:
+    env = {"HOME": str(tmp_path), **(environ or {})}
+    return open_home(tmp_path, env, flags)
+
+
+@pytest.mark.parametrize(
+    ("settings", "wished", "spec"),
+    [
+        (Settings(), "scripted:s.jsonl", "scripted:/here/s.jsonl"),
+        (Settings(), "relay:talk", "relay:/here/talk"),
+        (Settings(), "relay:/abs", "relay:/abs"),
+        (Settings(), "relay:clipboard", "relay:clipboard"),
+        (Settings(), "model:a:b", "model:a:b"),
+        (Settings(model_default="a:b"), "", "model:a:b"),
+        (Settings(model_default="a:b"), "model", "model:a:b"),
+        (Settings(driver_use="relay:talk", model_default="a:b"), "", "relay:/here/talk"),
+    ],
+)
+def test_a_driver_is_named_so_that_any_process_finds_it(settings: Settings, wished: str, spec: str):
+    assert driver_spec(settings, wished, Path("/here")) == spec
+
+
+@pytest.mark.parametrize("wished", ["scripted", "scripted:", "relay:", "oracle:x", "modl:a:b"])
+def test_an_unknown_driver_is_refused(wished: str):
+    with pytest.raises(UsageError, match="There is no driver"):
+        driver_spec(Settings(), wished, Path("/here"))
+
+
+def test_without_a_model_it_says_how_to_name_one():
+    with pytest.raises(ConfigError, match=r"No model.*--model.*FLYBALL_MODEL_DEFAULT.*relay:DIR"):
+        driver_spec(Settings(), "", Path("/here"))
+
+
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("openai:gpt-5", "OPENAI_API_KEY"),
+        ("openai-chat:gpt-5", "OPENAI_API_KEY"),
+        ("anthropic:claude", "ANTHROPIC_API_KEY"),
+        ("zai:glm", "ZAI_API_KEY"),
+    ],
+)
+def test_a_missing_key_is_named(tmp_path: Path, model: str, variable: str):
+    with pytest.raises(ConfigError, match=variable):
+        providers_of(home(tmp_path), Models(default=model))
+    found = providers_of(home(tmp_path, {variable: "k"}), Models(default=model))
+    assert found.keys == {family(model): "k"}
+
+
+def test_a_vision_model_needs_its_key_as_well(tmp_path: Path):
+    models = Models(default="openai:gpt-5", vision="anthropic:claude")
+    with pytest.raises(ConfigError, match="ANTHROPIC_API_KEY"):
+        providers_of(home(tmp_path, {"OPENAI_API_KEY": "k"}), models)
+
+
+def test_a_server_of_ones_own_may_want_no_key(tmp_path: Path):
+    models = Models(default="openai:local")
+    url = "http://127.0.0.1:8080/v1"
+    assert providers_of(home(tmp_path, model_base_url=url), models).base_urls == {"openai": url}
+    assert providers_of(home(tmp_path, {"OPENAI_BASE_URL": url}), models).keys == {}
+    assert providers_of(home(tmp_path), Models(default="ollama:qwen3")).keys == {}
+
+
+def test_drivers_are_made_as_asked(tmp_path: Path):
+    async def read() -> str:
+        return "{}"
+
+    hand = Hand(lambda _text: None, lambda _text: None, read)
+    here = home(tmp_path)
+    assert isinstance(make_driver(here, "relay:clipboard", hand), ClipboardDriver)
+    assert isinstance(make_driver(here, f"relay:{tmp_path}", None), RelayDriver)
+    with pytest.raises(ConfigError, match="clipboard program"):
+        make_driver(here, "relay:clipboard", None)
+
+
+def test_wrong_rules_for_commands_are_refused():
+    with pytest.raises(ConfigError, match=r"bash\.allow"):
+        tool_settings(Settings(bash_allow=({"nonsense": 1},)))
+    assert tool_settings(Settings(limits_seconds=3.0)).limits.seconds == 3.0
