@@ -1,0 +1,154 @@
+"""Every command of the tutorial is typed, in order, and says what the page says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
+RUN = re.compile(r"\b\d{4}-\d{6}-[a-z]{4}\b")
+BLOCK = re.compile(r"^(`{3,})(sh|console|text)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+SECONDS = 120
+
+
+class Reader:
+    """Somebody who follows the page with two terminals."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.cwd = home
+        self.env = {
+            "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+            "HOME": str(home),
+            "LANG": "C.UTF-8",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            **{f"GIT_{who}_{what}": "ada@example.org" for who, what in WHO},
+        }
+        self.names: dict[str, str] = {}
+        self.code = 0
+        self.waiting: subprocess.Popen[str] | None = None
+        self.expected: list[str] = []
+
+    def follow(self, kind: str, body: str) -> None:
+        if kind == "sh":
+            self._await_request(body)
+            self._type(body)
+            assert self.code == 0, body
+        elif kind == "console":
+            for command, lines in commands(body):
+                self._try(command, lines)
+        elif self.waiting is not None:
+            self._finish(body.splitlines())
+
+    def leave(self) -> None:
+        """No run is left behind when the page was wrong half-way."""
+        if self.waiting is not None:
+            self.waiting.kill()
+            self.waiting.communicate()
+
+    def _try(self, command: str, lines: Sequence[str]) -> None:
+        for printed, real in self.names.items():
+            command = command.replace(printed, real)
+        if command == "echo $?":
+            assert lines == [str(self.code)]
+        elif "relay:" in command:
+            self.expected = list(lines)
+            self.waiting = subprocess.Popen(
+                ["bash", "-c", command],
+                cwd=self.cwd,
+                env=self.env,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
+        else:
+            self._await_request(command)
+            self._compare(lines, self._type(command))
+
+    def _type(self, command: str) -> str:
+        where = self.home / "cwd"
+        done = subprocess.run(
+            ["bash", "-c", f'{command}\ncode=$?; pwd > "{where}"; exit $code'],
+            cwd=self.cwd,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+        )
+        self.cwd = Path(where.read_text().strip())
+        self.code = done.returncode
+        return done.stdout + done.stderr
+
+    def _await_request(self, command: str) -> None:
+        """A reply is written when its request is there; the run must not end before."""
+        number = re.search(r"talk/(\d{4})\.", command)
+        if number is None:
+            return
+        assert self.waiting is not None
+        deadline = time.monotonic() + SECONDS
+        while not (self.cwd / f"../talk/{number[1]}.request.md").exists():
+            assert time.monotonic() < deadline
+            with pytest.raises(subprocess.TimeoutExpired):
+                self.waiting.wait(0.05)
+
+    def _finish(self, lines: Sequence[str]) -> None:
+        assert self.waiting is not None
+        output, _ = self.waiting.communicate(timeout=SECONDS)
+        assert self.waiting.returncode == 0, output
+        self.waiting = None
+        self._compare([*self.expected, *lines], output)
+
+    def _compare(self, lines: Sequence[str], output: str) -> None:
+        """The page's lines occur in this order; `…` stands for what it leaves out."""
+        said = iter(output.splitlines())
+        for line in lines:
+            if line.strip() != "…":
+                assert any(self._is_same(line, each) for each in said), (
+                    f"{line!r} not in:\n{output}"
+                )
+
+    def _is_same(self, printed: str, real: str) -> bool:
+        begins = printed.startswith("run ") and real.startswith("run ")
+        if begins and (ids := (RUN.findall(printed), RUN.findall(real))) and all(ids):
+            self.names.setdefault(ids[0][0], ids[1][0])
+        for name, id in self.names.items():
+            printed = printed.replace(name, id)
+        real = real.replace(str(self.home), "/home/ada")
+        left, right = plain(printed), plain(real)
+        return right.startswith(left[:-1].rstrip()) if left.endswith("…") else left == right
+
+
+WHO = [(who, what) for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")]
+
+
+def plain(line: str) -> str:
+    """A line without what differs between two runs of the same command."""
+    return re.sub(r"\b[0-9a-f]{12}\b", "HASH", " ".join(line.split()))
+
+
+def commands(body: str) -> Iterator[tuple[str, list[str]]]:
+    """The commands of a block, each with the lines it prints."""
+    for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output.splitlines()
+
+
+@pytest.mark.slow
+def test_the_tutorial_works_as_it_is_written(tmp_path: Path):
+    reader = Reader(tmp_path.resolve())
+    blocks = BLOCK.findall(PAGE.read_text())
+    assert len(blocks) > 15
+    try:
+        for _, kind, body in blocks:
+            reader.follow(kind, body)
+    finally:
+        reader.leave()
+    assert reader.waiting is None
+    assert len(reader.names) == 3
