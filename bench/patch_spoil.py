@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bench.patch_spoil_dressed import DRESSED
+from bench.patch_spoil_foreign import FOREIGN
+from bench.patch_spoil_garbled import GARBLED
+from bench.patch_spoil_numbers import NUMBERED
 from bench.patch_spoil_parts import Spoil
-from bench.patch_spoil_refused import REFUSED
-from bench.patch_spoil_repaired import REPAIRED
 
-__all__ = ["REFUSED", "REPAIRED", "Spoil"]
+REPAIRED: tuple[Spoil, ...] = (*NUMBERED, *DRESSED)
+REFUSED: tuple[Spoil, ...] = (*GARBLED, *FOREIGN)

@@ -8,7 +8,7 @@ from collections import Counter
 import msgspec
 
 _WORD = b"VIBE-KEEP"
-_MARKER = re.compile(rb"VIBE-KEEP[ \t]+(START|END)(?:[ \t]+([^\s*\->][^\s*>]*))?")
+_MARKER = re.compile(rb"VIBE-KEEP[ \t]+(START|END)(?:[ \t]+([^\s*\->\"'`][^\s*>\"'`]*))?")
 _OPENER = re.compile(
     rb"(?:#|//|/\*|<!--|--|;|%|\*|\(\*|\{#|\{-|\{\{!|!|\.\.|<%|\bREM\b|::)[!*\-#/;%\s]*$",
     re.IGNORECASE,

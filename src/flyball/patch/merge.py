@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -72,19 +71,16 @@ def merge3(base: bytes, ours: bytes, theirs: bytes) -> Merged:
     return Merged(b"".join([*parts, *old[at:]]))
 
 
-def _regions(ours: list[Run], theirs: list[Run]) -> Iterator[_Region]:
+def _regions(ours: list[Run], theirs: list[Run]) -> list[_Region]:
     """Changes of both sides in order; those that overlap or touch are one region."""
-    tagged = sorted([(r, True) for r in ours] + [(r, False) for r in theirs])
-    region: _Region | None = None
-    for run, is_ours in tagged:
-        if region is None or run.old_at > region.end:
-            if region is not None:
-                yield region
-            region = _Region(run.old_at, run.old_end, [], [])
-        region = region._replace(end=max(region.end, run.old_end))
-        (region.ours if is_ours else region.theirs).append(run)
-    if region is not None:
-        yield region
+    regions: list[_Region] = []
+    for run, is_ours in sorted([(r, True) for r in ours] + [(r, False) for r in theirs]):
+        if not regions or run.old_at > regions[-1].end:
+            regions.append(_Region(run.old_at, run.old_end, [], []))
+        else:
+            regions[-1] = regions[-1]._replace(end=max(regions[-1].end, run.old_end))
+        (regions[-1].ours if is_ours else regions[-1].theirs).append(run)
+    return regions
 
 
 def _rewritten(old: list[bytes], region: _Region, runs: list[Run], lines: list[bytes]) -> bytes:

@@ -8,6 +8,9 @@ from flyball.patch.compare import Run, compare, keep_ends
 
 _CONTEXT = 3
 _NO_NEWLINE = b"\\ No newline at end of file\n"
+_ABSENT, _EMPTY = "0000000..e69de29\n", "e69de29..0000000\n"
+"""How git tells an empty file that appears, or goes, from one whose hunks were lost."""
+_ESCAPES = {34: '\\"', 92: "\\\\", 9: "\\t", 10: "\\n"}
 _PLAIN = frozenset(range(32, 127)) - frozenset(b'"\\')
 
 
@@ -20,7 +23,7 @@ def unified_diff(path: str, before: bytes | None, after: bytes | None) -> str:
         return header + f"Binary files {_name('a', path)} and {_name('b', path)} differ\n"
     old, new = keep_ends(before or b""), keep_ends(after or b"")
     if not old and not new:
-        return header
+        return header + f"index {_EMPTY if after is None else _ABSENT}"
     names = f"--- {'/dev/null' if before is None else _name('a', path)}\n"
     names += f"+++ {'/dev/null' if after is None else _name('b', path)}\n"
     hunks = b"".join(_hunk(old, new, group) for group in _groups(compare(old, new)))
@@ -41,7 +44,7 @@ def _name(side: str, path: str) -> str:
     raw = f"{side}/{path}".encode("utf-8", "surrogateescape")
     if all(byte in _PLAIN for byte in raw):
         return f"{side}/{path}"
-    quoted = "".join(chr(b) if b in _PLAIN else f"\\{b:03o}" for b in raw)
+    quoted = "".join(_ESCAPES.get(b) or (chr(b) if b in _PLAIN else f"\\{b:03o}") for b in raw)
     return f'"{quoted}"'
 
 

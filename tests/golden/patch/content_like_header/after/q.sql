@@ -1,0 +1,4 @@
+-- sum
+select 1;
+++ new note
+select 2;

@@ -1,0 +1,4 @@
+-- sum
+select 1;
+-- old note
+select 2;

@@ -1,0 +1,2 @@
+START = "# VIBE-KEEP START x"
+END = "# VIBE-KEEP END y"
