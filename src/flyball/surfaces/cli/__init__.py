@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import sys
 from typing import NoReturn
@@ -109,6 +108,8 @@ def _usage_hint(error: click.ClickException) -> str:
 
 def _tell(code: str, message: str, hint: str, exit_code: int) -> int:
     if "--json" in sys.argv[1:]:
+        import json
+
         print(json.dumps({"code": code, "message": message, "hint": hint}))
     else:
         print(f"error[{code}]: {message} {hint}".rstrip(), file=sys.stderr)
