@@ -22,9 +22,22 @@ def settle(d: Draft) -> None:
         _reject(d, judgement.sentence)
         return
     d.set(verified_at=d.run.seq)
-    if _inspect(d) or _ask_about_weakening(d) or _stopped_by_gates(d) or _review(d):
+    if _inspect(d) or _ask_about_weakening(d) or _stopped_by_gates(d):
         return
-    finish(d, Ending.SUCCEEDED, "", needs_words=d.card.rejections > 0)
+    if d.run.policy.review and not d.card.is_reviewed:
+        d.set(is_reviewing=True)
+        d.think()
+        return
+    conclude(d)
+
+
+def conclude(d: Draft) -> None:
+    """All that Flyball can check is checked; a person may want the last look."""
+    card = d.card
+    if card.template.human_review and card.accepted_review != card.tree:
+        d.ask(Asking.REVIEW, "The work is verified and waits for your review.")
+    else:
+        finish(d, Ending.SUCCEEDED, "", needs_words=card.rejections > 0)
 
 
 def verdict(d: Draft) -> Verdict:
@@ -92,19 +105,6 @@ def _stopped_by_gates(d: Draft) -> bool:
         d.enter(Phase.EXECUTE)
         d.say("rejection", f"The gate {use.type} did not pass: {judgement.sentence}")
         d.think()
-        return True
-    return False
-
-
-def _review(d: Draft) -> bool:
-    """A reviewer names risk and assumptions; then a person, where the template wants one."""
-    card = d.card
-    if d.run.policy.review and not card.is_reviewed:
-        d.set(is_reviewing=True)
-        d.think()
-        return True
-    if card.template.human_review and card.accepted_review != card.tree:
-        d.ask(Asking.REVIEW, "The work is verified and waits for your review.")
         return True
     return False
 

@@ -5,9 +5,9 @@ Every piece of evidence is bound to the tree it was observed on. Any later mutat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum, StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -227,22 +227,48 @@ PROOF_LABELS = {
 
 def strength(item: Evidence) -> Strength:
     """What one piece of evidence proves about its tree; a failing one proves nothing."""
-    match item:
-        case SuiteReport() if item.is_green:
-            return Strength.GREEN
-        case CheckReport(exit_code=0):
-            compiles = item.kind in {CheckKind.BUILD, CheckKind.TYPES, CheckKind.DIAGNOSTICS}
-            return Strength.CHECKED if compiles else Strength.PARSES
-        case CommandReport(exit_code=0, verification=True, proves_nothing=""):
-            return Strength.CHECKED
-        case HttpReport(error="") if 200 <= item.status < 400:
-            return Strength.SHOWN
-        case ConsoleReport(errors=(), failed_requests=()):
-            return Strength.SHOWN
-        case VisualReport(ok=True):
-            return Strength.SHOWN
-        case _:
-            return Strength.NOTHING
+    weigh = _WEIGHTS.get(type(item))
+    return weigh(item) if weigh else Strength.NOTHING
+
+
+def _of_suite(item: SuiteReport) -> Strength:
+    return Strength.GREEN if item.is_green else Strength.NOTHING
+
+
+def _of_check(item: CheckReport) -> Strength:
+    if item.exit_code:
+        return Strength.NOTHING
+    return Strength.CHECKED if item.kind in COMPILES else Strength.PARSES
+
+
+def _of_command(item: CommandReport) -> Strength:
+    passes = item.exit_code == 0 and item.verification and not item.proves_nothing
+    return Strength.CHECKED if passes else Strength.NOTHING
+
+
+def _of_answer(item: HttpReport) -> Strength:
+    answers = not item.error and 200 <= item.status < 400
+    return Strength.SHOWN if answers else Strength.NOTHING
+
+
+def _of_console(item: ConsoleReport) -> Strength:
+    return Strength.NOTHING if item.errors or item.failed_requests else Strength.SHOWN
+
+
+def _of_picture(item: VisualReport) -> Strength:
+    return Strength.SHOWN if item.ok else Strength.NOTHING
+
+
+COMPILES = frozenset({CheckKind.BUILD, CheckKind.TYPES, CheckKind.DIAGNOSTICS})
+
+_WEIGHTS: dict[type[Evidence], Callable[[Any], Strength]] = {
+    SuiteReport: _of_suite,
+    CheckReport: _of_check,
+    CommandReport: _of_command,
+    HttpReport: _of_answer,
+    ConsoleReport: _of_console,
+    VisualReport: _of_picture,
+}
 
 
 def is_failing(item: Evidence) -> bool:
@@ -307,14 +333,18 @@ def _is_contradicted(standing: Sequence[Evidence], known_red: frozenset[str]) ->
 Key = tuple[type[Evidence], str]
 
 
+_SUBJECTS: dict[type[Evidence], str] = {
+    SuiteReport: "command",
+    CheckReport: "command",
+    CommandReport: "command",
+    HttpReport: "url",
+    ConsoleReport: "url",
+    VisualReport: "url",
+}
+
+
 def verification_key(item: Evidence) -> Key:
     """Two observations with one key speak of the same thing: the later one counts."""
-    match item:
-        case SuiteReport() | CommandReport():
-            return type(item), item.command
-        case CheckReport():
-            return type(item), f"{item.kind}:{item.command}"
-        case HttpReport() | ConsoleReport() | VisualReport():
-            return type(item), item.url
-        case _:
-            return type(item), ""
+    kind = type(item)
+    subject = _SUBJECTS.get(kind)
+    return kind, getattr(item, subject) if subject else ""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from flyball.core.call import Access, Call
-from flyball.core.closing import finish, settle
-from flyball.core.decision import APPEALABLE, is_named, may_build
+from flyball.core.closing import conclude, finish, settle
+from flyball.core.decision import APPEALABLE, RECOVERY, is_named, may_build
 from flyball.core.draft import Draft
 from flyball.core.event import (
     Answered,
@@ -35,10 +35,11 @@ from flyball.core.evidence import AnyEvidence, SuiteReport, TreeHash, is_failing
 from flyball.core.guard import Kind, Memory, Step, digest, fingerprint
 from flyball.core.phase import RECON, Phase
 from flyball.core.pump import go_on, promote, take_back
-from flyball.core.state import Asking, Checkpoint, Clock, Ending, Remark
+from flyball.core.state import Asking, Checkpoint, Clock, Ending, Judged, Remark
 from flyball.errors import IllegalEvent
 
 EMPTY_REPLY = "Your reply was empty. Make a call, or stop with an answer in words."
+NO_REPLY = "the reply ended in an error"
 GO_ON = "Your reply was cut off. Go on from where it ended, and be brief."
 STATE_IT = (
     "Nothing may be changed before a checkpoint. Call `checkpoint` with goal, findings, "
@@ -63,7 +64,7 @@ def reply(d: Draft, event: DriverReplied) -> None:
         d.ask(Asking.CONTENT_FILTER, "The model's provider withheld its reply.")
         return
     if event.finish is Finish.ERROR:
-        retry(d, event.text or "the reply ended in an error", retryable=True)
+        retry(d, event.text or NO_REPLY, retryable=True)
         return
     if event.calls:
         d.set(queue=(*d.card.queue, *event.calls), continues=0, driver_errors=0)
@@ -121,9 +122,10 @@ def stop(d: Draft) -> None:
         else:
             d.enter(Phase.VERIFY)
             settle(d)
+    elif card.is_reviewing:
+        d.set(is_reviewing=False, is_reviewed=True)
+        conclude(d)
     else:
-        if card.is_reviewing:
-            d.set(is_reviewing=False, is_reviewed=True)
         settle(d)
 
 
@@ -147,15 +149,33 @@ def _leave_recon(d: Draft) -> None:
 def last_word(d: Draft, event: DriverReplied) -> None:
     """In `final` the driver only answers; whatever it asks for besides is not made."""
     d.use(event.usage)
-    if event.calls:
-        d.spend(blocked=len(event.calls))
-    d.set(turns=d.card.turns + 1, answer=event.text.strip() or d.card.answer)
-    d.close()
+    d.spend(blocked=len(event.calls))
+    d.set(turns=d.card.turns + 1)
+    for call in event.calls:
+        d.record(Judged(call.id, call.tool, "deny", "out_of_phase", RECOVERY[Phase.FINAL]))
+        d.say("denial", RECOVERY[Phase.FINAL], call.id)
+    if event.finish is Finish.ERROR:
+        no_last_word(d, DriverFailed(card=d.card.id, error=event.text or NO_REPLY))
+        return
+    d.set(answer=event.text.strip() or d.card.answer)
+    if _owes_an_answer(d):
+        _nudge_on(d, "refused", EMPTY_REPLY)
+    else:
+        d.close()
 
 
-def no_last_word(d: Draft, _event: DriverFailed) -> None:
-    """The work is done; a driver that cannot sum it up does not undo it."""
-    d.close()
+def no_last_word(d: Draft, event: DriverFailed) -> None:
+    """A driver that cannot sum up does not undo work that is done; an answer is asked for again."""
+    if _owes_an_answer(d):
+        retry(d, event.error, retryable=event.retryable)
+    else:
+        d.close()
+
+
+def _owes_an_answer(d: Draft) -> bool:
+    """Whether the answer is all there is to this card, and nobody has given it yet."""
+    card = d.card
+    return card.ending is Ending.SUCCEEDED and not card.answer and not card.has_changed
 
 
 def driver_failed(d: Draft, event: DriverFailed) -> None:
@@ -167,7 +187,8 @@ def retry(d: Draft, error: str, *, retryable: bool) -> None:
     errors = d.card.driver_errors + 1
     d.set(driver_errors=errors)
     if retryable and errors <= d.run.policy.max_driver_errors:
-        d.think(text_only=d.card.is_summing_up, wait=float(2 ** (errors - 1)))
+        is_last = d.card.is_summing_up or d.card.phase is Phase.FINAL
+        d.think(text_only=is_last, wait=float(2 ** (errors - 1)))
         return
     d.set(driver_errors=0)
     d.ask(Asking.DRIVER, f"The driver failed: {error}")
