@@ -7,15 +7,15 @@ from typing import Literal
 from flyball.core.call import PathFact
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.files import path_fact
-from flyball.tools.protocol import Desk, Facts, Form, Result, Tool
+from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool
 
 
 class GitForm(Form, frozen=True, kw_only=True):
     """`branch` names the run's branch; `revert` brings paths back to where the run began."""
 
     action: Literal["branch", "commit", "revert"]
-    paths: tuple[str, ...] = ()
-    message: str = ""
+    paths: tuple[Text, ...] = ()
+    message: Text = ""
     confirm: bool = False
 
     def __post_init__(self) -> None:
@@ -42,7 +42,7 @@ async def perform(form: GitForm, desk: Desk) -> Result:
     if form.action == "branch":
         return Result(True, f"The run works on flyball/{workspace.run}.")
     if form.action == "commit":
-        text = "Noted. Flyball commits the card when it is verified, with its evidence."
+        text = "Noted on the card. Flyball commits it, with its evidence, when it is verified."
         return Result(True, text, {"message": form.message})
     for path in form.paths:
         rel = desk.root.resolve(path, write=True)
@@ -58,9 +58,11 @@ async def perform(form: GitForm, desk: Desk) -> Result:
 
 GIT = Tool(
     "git",
-    "Act on the run's own branch: `branch` names it, `commit` leaves a message for the card's commit, "
-    "`revert` brings `paths` back to where the run began (needs `confirm: true`).",
+    "Act on the run's own branch: `branch` names it, `commit` keeps a message with the card (which "
+    "is committed when verified), `revert` brings `paths` back to where the run began (needs "
+    "`confirm: true`).",
     GitForm,
     facts,
     perform,
+    example={"action": "revert", "paths": ["src/cart.py"], "confirm": True},
 )

@@ -8,14 +8,14 @@ import msgspec
 
 from flyball.errors import ToolUnavailable
 from flyball.tools.files import path_fact
-from flyball.tools.protocol import Desk, Facts, Form, Result, Tool, bounded
+from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
 
 
 class LogForm(Form, frozen=True, kw_only=True):
     """How many commits, of which path."""
 
     max: Annotated[int, msgspec.Meta(ge=1, le=500)] = 20
-    path: str = ""
+    path: Text = ""
     patch: bool = False
 
 
@@ -34,7 +34,9 @@ async def perform(form: LogForm, desk: Desk) -> Result:
     said = branch.depot.call(
         "log", f"--max-count={form.max}", "--date=short", shape, *detail, start, *where
     )
-    text, cut = bounded(said.stdout.decode("utf-8", "replace").rstrip(), desk.settings.max_text)
+    see = "Ask for fewer with `max`, or name a `path`."
+    whole = said.stdout.decode("utf-8", "replace").rstrip()
+    text, cut = bounded(whole, desk.settings.max_text, see)
     return Result(True, text or "No commits.", cut=cut)
 
 
@@ -45,4 +47,5 @@ GIT_LOG = Tool(
     LogForm,
     facts,
     perform,
+    example={"max": 5, "path": "src/cart.py"},
 )

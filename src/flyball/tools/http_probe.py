@@ -6,14 +6,15 @@ import asyncio
 import http.client
 import ipaddress
 import time
-from typing import Annotated
-from urllib.parse import urlsplit
+from typing import Annotated, NamedTuple
+from urllib.parse import quote, urlsplit
 
 import msgspec
 
 from flyball.core.call import Access
 from flyball.core.evidence import HttpReport
-from flyball.tools.protocol import Desk, Facts, Form, Result, Tool, bounded
+from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool
+from flyball.tools.same import steady
 
 KEPT = 4_000
 
@@ -21,18 +22,31 @@ KEPT = 4_000
 class ProbeForm(Form, frozen=True, kw_only=True):
     """An address on this machine and how long to wait."""
 
-    url: Annotated[str, msgspec.Meta(min_length=1)]
+    url: Text
     seconds: Annotated[float, msgspec.Meta(gt=0, le=60)] = 10.0
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme != "http" or not parts.hostname:
+        try:
+            parts = urlsplit(self.url)
+            host, _ = parts.hostname, parts.port
+        except ValueError as error:
+            raise ValueError(f"`url` is not an address: {error}") from error
+        if parts.scheme != "http" or not host:
             raise ValueError("`url` must be an http address such as http://127.0.0.1:8000/")
-        if not is_loopback(parts.hostname):
-            raise ValueError(f"`url` names {parts.hostname}; only this machine may be asked")
+        if not is_loopback(host):
+            raise ValueError(f"`url` names {host}; only this machine may be asked")
+
+
+class Answer(NamedTuple):
+    """What came back, or why nothing did."""
+
+    status: int = 0
+    body: bytes = b""
+    error: str = ""
 
 
 def is_loopback(host: str) -> bool:
+    """Whether a host can only be this machine."""
     if host == "localhost":
         return True
     try:
@@ -57,23 +71,33 @@ async def perform(form: ProbeForm, desk: Desk) -> Result:
         error=error,
     )
     said = f"{form.url} answered {status}" if not error else f"{form.url} did not answer: {error}"
-    text, cut = bounded(f"{said}\n{body}".rstrip(), KEPT)
+    over = "\n[the rest of the body is left out]" if len(body) > KEPT else ""
+    text = f"{said}\n{body[:KEPT].decode('utf-8', 'replace')}{over}".rstrip()
     ok = not error and 200 <= status < 400
-    return Result(ok, text, {"status": status}, error=error, evidence=(report,), cut=cut)
+    return Result(ok, text, {"status": status}, error=error, evidence=(report,), same=steady(text))
 
 
-def _ask(form: ProbeForm) -> tuple[int, str, str]:
+def _ask(form: ProbeForm) -> Answer:
+    deadline = time.monotonic() + form.seconds
     parts = urlsplit(form.url)
+    target = quote(
+        f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}", safe="/?&=%+:,;@~"
+    )
     connection = http.client.HTTPConnection(
         parts.hostname or "", parts.port or 80, timeout=form.seconds
     )
     try:
-        target = parts.path or "/"
-        connection.request("GET", f"{target}?{parts.query}" if parts.query else target)
+        connection.request("GET", target, headers={"User-Agent": "flyball", "Connection": "close"})
         answer = connection.getresponse()
-        return answer.status, answer.read(KEPT).decode("utf-8", "replace"), ""
+        body = b""
+        while len(body) <= KEPT and time.monotonic() < deadline:
+            piece = answer.read1(KEPT)
+            if not piece:
+                break
+            body += piece
+        return Answer(answer.status, body)
     except (OSError, http.client.HTTPException) as error:
-        return 0, "", str(error) or type(error).__name__
+        return Answer(error=str(error) or type(error).__name__)
     finally:
         connection.close()
 
@@ -84,4 +108,5 @@ HTTP_PROBE = Tool(
     ProbeForm,
     facts,
     perform,
+    example={"url": "http://127.0.0.1:8000/health"},
 )

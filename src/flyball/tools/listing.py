@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from typing import Annotated
 
 import msgspec
 
+from flyball.errors import NotFound, ToolError
 from flyball.tools.files import path_fact
-from flyball.tools.protocol import Desk, Facts, Form, Result, Tool, bounded
+from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.search import files_below
+from flyball.workspace.paths import Kind
 
 
 class ListForm(Form, frozen=True, kw_only=True):
-    """Where to look and what to look for."""
+    """Where to look, what to look for, and how many directories deep."""
 
-    path: str = "."
-    pattern: str = ""
+    path: Text = "."
+    pattern: Text = ""
+    depth: Annotated[int, msgspec.Meta(ge=1, le=100)] | None = None
     max: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 500
 
 
@@ -24,31 +30,58 @@ def facts(form: ListForm, desk: Desk) -> Facts:
 
 
 async def perform(form: ListForm, desk: Desk) -> Result:
-    found: list[str] = []
-    total = 0
-    for path in desk.root.walk(form.path):
-        if form.pattern and not _matches(path, form.pattern):
-            continue
-        total += 1
-        if len(found) < form.max:
-            found.append(path)
-    text, cut = bounded("\n".join(found), desk.settings.max_text, "Narrow `path` or `pattern`.")
-    more = (
-        f"\n[{total - len(found)} more; narrow `path` or `pattern`]" if total > len(found) else ""
-    )
-    head = f"{total} files" + (f" matching {form.pattern}" if form.pattern else "")
-    return Result(True, f"{head} in {form.path}\n{text}{more}", {"count": total}, cut=cut)
+    top = desk.root.resolve(form.path)
+    kind = desk.root.fact(form.path, write=False).kind
+    if kind is Kind.MISSING:
+        raise NotFound("directory", form.path, "List `.` to see what is there.")
+    if kind is not Kind.DIR:
+        raise ToolError(f"{form.path} is not a directory.", "Use `read` on a file.")
+    paths = files_below(desk, top)
+    if form.pattern:
+        paths = [path for path in paths if _matches(path, top, form.pattern)]
+    shown = _shown(paths, top, form)
+    text, cut = bounded("\n".join(shown[: form.max]), desk.settings.max_text, NARROW)
+    left = len(shown) - form.max
+    more = f"\n[{left} more lines. {NARROW}]" if left > 0 else ""
+    matching = f" matching {form.pattern}" if form.pattern else ""
+    head = f"{len(paths)} files{matching} in {form.path}"
+    return Result(True, f"{head}\n{text}{more}".rstrip(), {"count": len(paths)}, cut=cut)
 
 
-def _matches(path: str, pattern: str) -> bool:
-    return fnmatch(path, pattern) or fnmatch(path.rpartition("/")[2], pattern)
+NARROW = "Narrow it with `path`, `pattern` or `depth`."
+
+
+def _matches(path: str, top: str, pattern: str) -> bool:
+    below = path.removeprefix(f"{top}/")
+    return any(fnmatch(name, pattern) for name in (path, below, path.rpartition("/")[2]))
+
+
+def _shown(paths: Sequence[str], top: str, form: ListForm) -> list[str]:
+    """Every path, or directories with their counts where there are too many of them."""
+    if form.depth is not None:
+        return _collapsed(paths, top, form.depth)
+    if len(paths) <= form.max or form.pattern:
+        return list(paths)
+    depths = (_collapsed(paths, top, depth) for depth in range(8, 0, -1))
+    return next((lines for lines in depths if len(lines) <= form.max), _collapsed(paths, top, 1))
+
+
+def _collapsed(paths: Sequence[str], top: str, depth: int) -> list[str]:
+    above = 0 if top == "." else top.count("/") + 1
+    found: Counter[str] = Counter()
+    for path in paths:
+        parts = path.split("/")
+        deep = len(parts) > above + depth
+        found["/".join(parts[: above + depth]) + "/" if deep else path] += 1
+    return [f"{path} ({n} files)" if path.endswith("/") else path for path, n in found.items()]
 
 
 LIST = Tool(
     "list",
-    "List the files below a directory, ignored ones left out. `pattern` is a glob on the path or "
-    "the file's name.",
+    "List the files below a directory; ignored ones are left out. `pattern` is a glob on the path "
+    "or the file's name; `depth` counts what lies deeper by directory.",
     ListForm,
     facts,
     perform,
+    example={"path": "src", "pattern": "*.py"},
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from flyball.tools.protocol import Desk, Form, Result, Tool, no_facts
+from flyball.tools.search import files_below
 from flyball.tools.survey import survey
 
 SHOWN = 12
@@ -18,7 +19,7 @@ async def perform(_form: ProjectForm, desk: Desk) -> Result:
     runners, checks = survey(desk.root.path)
     endings: Counter[str] = Counter()
     tops: Counter[str] = Counter()
-    for path in desk.root.walk():
+    for path in files_below(desk):
         name = path.rpartition("/")[2]
         endings[f".{name.rpartition('.')[2]}" if "." in name else name] += 1
         tops[path.partition("/")[0] + ("/" if "/" in path else "")] += 1

@@ -2,24 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from difflib import get_close_matches
+from typing import Annotated, NamedTuple
 
 import msgspec
 
-from flyball.errors import ToolError
+from flyball.errors import NotFound, ToolError
 from flyball.tools.files import decoded, path_fact
-from flyball.tools.protocol import Desk, Facts, Form, Result, Tool, bounded
+from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool
+from flyball.tools.search import files_below
+from flyball.workspace.paths import Kind, Root
 
 LINES = 2_000
 MAX_BYTES = 20_000_000
+LONGEST_LINE = 2_000
+COMPARED = 20_000
 
 
 class ReadForm(Form, frozen=True, kw_only=True):
     """A path, and which lines; a negative offset counts from the end."""
 
-    path: Annotated[str, msgspec.Meta(min_length=1)]
+    path: Text
     offset: int = 1
-    limit: Annotated[int, msgspec.Meta(ge=1)] = LINES
+    limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    head: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    tail: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+    def __post_init__(self) -> None:
+        given = (self.offset != 1 or self.limit is not None, self.head, self.tail)
+        if sum(map(bool, given)) > 1:
+            raise ValueError("give only one of `offset` and `limit`, `head`, or `tail`")
+        if not self.offset:
+            raise ValueError("`offset` is 0; lines count from 1, or from the end with -1")
+
+    @property
+    def first(self) -> int:
+        return -self.tail if self.tail else self.offset
+
+    @property
+    def count(self) -> int:
+        return self.limit or self.head or self.tail or LINES
+
+
+class Part(NamedTuple):
+    """The lines that are shown, and where they begin."""
+
+    lines: list[str]
+    at: int
+    total: int
 
 
 def facts(form: ReadForm, desk: Desk) -> Facts:
@@ -27,37 +57,83 @@ def facts(form: ReadForm, desk: Desk) -> Facts:
 
 
 async def perform(form: ReadForm, desk: Desk) -> Result:
-    data = desk.root.read_bytes(form.path, MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise ToolError(f"{form.path} is larger than {MAX_BYTES} bytes.", "Use `grep` on it.")
-    text = decoded(data)
+    data = _root(form.path, desk).read_bytes(form.path, MAX_BYTES + 1)
+    is_huge = len(data) > MAX_BYTES
+    if is_huge and form.first < 0:
+        raise ToolError(
+            f"{form.path} is too large to be read from its end.", "Use `grep`, or read its start."
+        )
+    text = decoded(data[:MAX_BYTES])
+    out: dict[str, object] = {"path": desk.root.fact(form.path, write=False).path}
     if text is None:
-        return Result(True, f"{form.path} is binary, {len(data)} bytes.", {"binary": True})
+        size = f"more than {MAX_BYTES}" if is_huge else str(len(data))
+        return Result(True, f"{form.path} is binary, {size} bytes.", {**out, "binary": True})
+    part = _part(text, form)
+    shown = _fitting(part, desk.settings.max_text)
+    body = "\n".join(f"{part.at + n + 1:>6}\t{line}" for n, line in enumerate(shown))
+    end = part.at + len(shown)
+    of = f"{part.total}{' or more' if is_huge else ''}"
+    span = f"lines {part.at + 1} to {end} of {of}" if shown else f"{of} lines, none at {form.first}"
+    ends = ", CRLF line ends" if b"\r\n" in data[:MAX_BYTES] else ""
+    rest = part.total - end
+    more = f"\n[{rest} more lines: read on with offset {end + 1}]" if rest > 0 and shown else ""
+    cut = sum(map(len, part.lines[len(shown) :]))
+    head = f"{form.path}: {span}{ends}"
+    return Result(True, f"{head}\n{body}{more}".rstrip(), {**out, "lines": part.total}, cut=cut)
+
+
+def _root(path: str, desk: Desk) -> Root:
+    """Where the path lies: in the workspace, or on the run's own shelf of artifacts."""
+    fact = desk.root.fact(path, write=False)
+    if fact.kind is Kind.DIR:
+        raise ToolError(f"{path} is a directory.", "Use `list` to see what is in it.")
+    if fact.kind is not Kind.MISSING:
+        return desk.root
+    if fact.inside and fact.path.startswith(f".flyball/artifacts/{desk.run}/"):
+        return Root(desk.artifacts.parents[3])
+    raise NotFound("file", path, _near(path, desk))
+
+
+def _near(path: str, desk: Desk) -> str:
+    """Files that may have been meant: the same name elsewhere, or a similar one."""
+    paths = files_below(desk)[:COMPARED]
+    name = path.rpartition("/")[2]
+    same = [each for each in paths if each.rpartition("/")[2] == name]
+    near = same or get_close_matches(path, paths, 3, 0.7)
+    return f"Did you mean {', '.join(near[:3])}?" if near else "Use `list` to see what is there."
+
+
+def _part(text: str, form: ReadForm) -> Part:
     lines = text.split("\n")
-    if lines and lines[-1] == "":
+    if lines[-1] == "":
         lines.pop()
     total = len(lines)
-    first = max(total + form.offset, 0) if form.offset < 0 else max(form.offset - 1, 0)
-    shown = lines[first : first + form.limit]
-    numbered = "\n".join(f"{first + n + 1:>6}\t{line}" for n, line in enumerate(shown))
-    head = f"{form.path}: lines {first + 1} to {first + len(shown)} of {total}"
-    if not shown:
-        head = f"{form.path}: {total} lines, none at {form.offset}"
-    see = "Read it in parts with offset and limit."
-    body, cut = bounded(numbered, desk.settings.max_text, see)
-    rest = total - first - len(shown)
-    more = (
-        f"\n[{rest} more lines: read on with offset {first + len(shown) + 1}]" if rest > 0 else ""
-    )
-    data_out: dict[str, object] = {"path": desk.root.resolve(form.path), "lines": total}
-    return Result(True, f"{head}\n{body}{more}", data_out, cut=cut)
+    at = max(total + form.first, 0) if form.first < 0 else form.first - 1
+    return Part([_short(line) for line in lines[at : at + form.count]], at, total)
+
+
+def _short(line: str) -> str:
+    line = line.removesuffix("\r")
+    over = len(line) - LONGEST_LINE
+    return f"{line[:LONGEST_LINE]} [… {over} more characters; use `grep`]" if over > 0 else line
+
+
+def _fitting(part: Part, limit: int) -> list[str]:
+    """As many whole lines as an outcome may hold, at least one."""
+    room = limit
+    for n, line in enumerate(part.lines):
+        room -= len(line) + 8
+        if room < 0:
+            return part.lines[: max(n, 1)]
+    return part.lines
 
 
 READ = Tool(
     "read",
     "Read a file with line numbers. `offset` is the first line (1-based; negative counts from the "
-    "end, so -50 shows the last 50 lines), `limit` how many lines.",
+    "end), `limit` how many lines; `head: 40` and `tail: 40` are short for both ends.",
     ReadForm,
     facts,
     perform,
+    example={"path": "src/cart.py", "offset": 40, "limit": 60},
 )

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import msgspec
-
 from flyball.errors import ToolError
-from flyball.tools.protocol import Desk, Form, Result, Tool, no_facts
-
-Text = Annotated[str, msgspec.Meta(min_length=1)]
+from flyball.tools.protocol import Desk, Form, Result, Text, Tool, no_facts
 
 
 class CheckpointForm(Form, frozen=True, kw_only=True):
@@ -64,6 +58,13 @@ CHECKPOINT = Tool(
     CheckpointForm,
     no_facts,
     perform,
+    example={
+        "goal": "An empty cart costs nothing",
+        "findings": "total() reads the first price without asking whether there is one",
+        "proposed_action": "Sum the prices instead",
+        "files": ["src/cart.py", "tests/test_cart.py"],
+        "verify_with": ["pytest tests/test_cart.py"],
+    },
 )
 NOTE = Tool(
     "note",
@@ -71,6 +72,7 @@ NOTE = Tool(
     NoteForm,
     no_facts,
     perform,
+    example={"risk": "Callers may rely on the error", "assumptions": ["Prices are never None"]},
 )
 APPEAL = Tool(
     "appeal",
@@ -78,4 +80,5 @@ APPEAL = Tool(
     AppealForm,
     no_facts,
     perform,
+    example={"about": "write_file", "reason": "The migration must change this generated file"},
 )

@@ -110,6 +110,23 @@ def from_pytest(text: str) -> Tally | None:
     return _counted("\n".join(ends), [(m[1], m[2] or "") for m in _PYTEST_BAD.finditer(text)])
 
 
+_PYTEST_STEP = re.compile(
+    r"^(\S+\.py::\S.*?)(?: (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b.*| *|(?= Fatal ).*)$", re.M
+)
+
+
+def from_pytest_steps(text: str) -> Tally | None:
+    """How far pytest came before it was ended: the test under way is the one that failed."""
+    steps = [(m[1], m[2] or "") for m in _PYTEST_STEP.finditer(plain(text))]
+    if not steps:
+        return None
+    ends = [end for _, end in steps]
+    bad = [(name, "") for name, end in steps if end in ("FAILED", "ERROR")]
+    bad += [(name, "it did not finish") for name, end in steps[-1:] if not end]
+    good = ends.count("PASSED") + ends.count("XPASS")
+    return tally(good, ends.count("SKIPPED") + ends.count("XFAIL"), bad)
+
+
 _JEST_END = re.compile(r"^Tests?:[ \t]+(.*\d+ total.*)$", re.M)
 _JEST_FILES = re.compile(r"^Test Suites:[ \t]+(?:(\d+) failed)?.*\d+ total$", re.M)
 _JEST_BAD = re.compile(r"^ +● (.+)$\n", re.M)
@@ -165,6 +182,7 @@ def from_mocha(text: str) -> Tally | None:
 
 _NODE_END = re.compile(r"^(?:#|ℹ) (pass|fail|cancelled|skipped|todo) (\d+)$", re.M)
 _NODE_BAD = re.compile(r"^\s*✖ (.+?) \(\d[\d.]*ms\)$", re.M)
+_TAP_ERROR = re.compile(r"^\s*(?:error|message): (.+(?:\n\s{4,}(?! *\w+: ).+)*)", re.M)
 _TAP_CASE = re.compile(r"^\s*(not ok|ok) \d+(?: -)? ?(.*?)(?: # (SKIP|TODO)\b.*)?$", re.M | re.I)
 
 
@@ -173,11 +191,20 @@ def from_node(text: str) -> Tally | None:
     count = [(word, int(n)) for word, n in _NODE_END.findall(text)]
     if not any(word == "pass" for word, _ in count):
         return None
-    names = [m[1] for m in _NODE_BAD.finditer(text) if m[1] != "failing tests:"]
-    names += [m[2] for m in _TAP_CASE.finditer(text) if m[1].lower() == "not ok" and not m[3]]
+    bad = [(m[1], "") for m in _NODE_BAD.finditer(text)]
+    bad += _tap_failures(list(_TAP_CASE.finditer(text)), text)
     failed = sum(n for word, n in count if word in ("fail", "cancelled"))
-    found = _summed(count, [(name, "") for name in names])
-    return found._replace(failed=failed)
+    return _summed(count, bad)._replace(failed=failed)
+
+
+def _tap_failures(cases: list[re.Match[str]], text: str) -> Iterator[tuple[str, str]]:
+    """The tests that are not ok, with what is said of them; what only holds others is left out."""
+    for case in cases:
+        if case[1].lower() == "not ok" and not case[3]:
+            block = re.split(r"\n\s*\.\.\.", text[case.end() : case.end() + 4_000], maxsplit=1)[0]
+            if "subtestsFailed" not in block and "subtests failed" not in block:
+                error = _TAP_ERROR.search(block) if block.lstrip().startswith("---") else None
+                yield case[2], error[1].strip("'\"|- \n") if error else ""
 
 
 def from_tap(text: str) -> Tally | None:
@@ -185,9 +212,11 @@ def from_tap(text: str) -> Tally | None:
     found = [m for m in _TAP_CASE.finditer(text) if not m[0][:1].isspace()]
     if not found:
         return None
-    bad = [m[2] for m in found if m[1].lower() == "not ok" and not m[3]]
+    failed = sum(m[1].lower() == "not ok" and not m[3] for m in found)
     skipped = sum(bool(m[3]) for m in found)
-    return tally(len(found) - len(bad) - skipped, skipped, [(name, "") for name in bad])
+    every = list(_TAP_CASE.finditer(text))
+    passed = len(found) - failed - skipped
+    return tally(passed, skipped, _tap_failures(every, text), failed=failed)
 
 
 _GO_BAD = re.compile(r"^\s*--- FAIL: (\S+) \(", re.M)

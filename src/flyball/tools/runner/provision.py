@@ -28,11 +28,11 @@ def provide(root: Path, project: Path, at: str = ".") -> None:
         return
     for name in LINKED_VENVS:
         if (project / name / "pyvenv.cfg").exists():
-            _link(project / name, root / name)
+            _link(Path(os.path.realpath(project / name)), root / name)
     for package in dict.fromkeys((".", at, *_workspaces(root))):
-        source, target = project / package / "node_modules", root / package / "node_modules"
+        source = Path(os.path.realpath(project / package / "node_modules"))
         if source.is_dir() and (root / package).is_dir():
-            _link_packages(source, target, project, root)
+            _link_packages(source, root / package / "node_modules", project, root)
 
 
 def _workspaces(root: Path) -> Iterator[str]:

@@ -119,7 +119,7 @@ def from_go_json(text: str) -> Tally | None:
     packages: set[str] = set()
     said: dict[str, list[str]] = {}
     for event in _go_events(text):
-        package = event.get("Package") or event.get("ImportPath") or ""
+        package = str(event.get("Package") or event.get("ImportPath") or "").partition(" ")[0]
         name = f"{package}.{event['Test']}" if event.get("Test") else package
         match event.get("Action"):
             case "output" | "build-output":

@@ -98,6 +98,8 @@ def environment(setting: Setting) -> dict[str, str]:
         "npm_config_update_notifier": "false",
         "npm_config_fund": "false",
         "npm_config_audit": "false",
+        "npm_config_verify_deps_before_run": "false",
+        "pnpm_config_verify_deps_before_run": "false",
     }
     if not setting.network:
         env |= {"CARGO_NET_OFFLINE": "true", "GOPROXY": "off"}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from flyball.tools.runner.console import from_cargo, from_text
+from flyball.tools.runner.console import from_cargo, from_pytest_steps, from_text
 from flyball.tools.runner.land import (
     Land,
     depends_on,
@@ -180,6 +180,10 @@ def _reported(read: Callable[[bytes], Tally | None]) -> Read:
     return either
 
 
+def _read_pytest(text: str, report: bytes | None) -> Tally | None:
+    return _reported(from_junit)(text, report) or from_pytest_steps(text)
+
+
 def _printed(read: Callable[[str], Tally | None]) -> Read:
     def only(text: str, _report: bytes | None) -> Tally | None:
         return read(plain(text))
@@ -192,7 +196,7 @@ def _has_python_tests(land: Land) -> bool:
 
 
 RUNNERS: tuple[Runner, ...] = (
-    Runner("pytest", _uses_pytest, _pytest, _reported(from_junit)),
+    Runner("pytest", _uses_pytest, _pytest, _read_pytest),
     Runner("unittest", _has_python_tests, _unittest, _reported(from_unittest_json)),
     Runner("vitest", _runs_script("vitest"), _vitest, _reported(from_jest)),
     Runner("jest", _runs_script("jest"), _jest, _reported(from_jest)),

@@ -38,7 +38,10 @@ def tally(
 
 
 def _failure(name: str, text: str) -> Failure:
-    return Failure(name, text if len(text) <= KEPT_MESSAGE else f"{text[:KEPT_MESSAGE]}…")
+    """The beginning of why, and its end, where most runners put the heart of it."""
+    if len(text) > KEPT_MESSAGE:
+        text = f"{text[: KEPT_MESSAGE // 4]}\n…\n{text[-3 * KEPT_MESSAGE // 4 :]}"
+    return Failure(name, text)
 
 
 def plain(output: str) -> str:
