@@ -8,9 +8,10 @@ from types import MappingProxyType
 
 import msgspec
 
+from flyball.core.intent_act import DIRECTIVES, Act
 from flyball.core.intent_context import Resolved, follow_up
 from flyball.core.intent_model import features, likelihoods
-from flyball.core.intent_speech import DIRECTIVES, Act, Speech, hear
+from flyball.core.intent_speech import Speech, hear
 
 
 class Intent(StrEnum):

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from flyball.core import intent_forms as forms
 from flyball.core import intent_words as words
-from flyball.core.intent_speech import DIRECTIVES, Act, Speech, size_of, told
+from flyball.core.intent_act import DIRECTIVES, Act, size_of, told
+from flyball.core.intent_speech import Speech
 from flyball.core.intent_text import bounded, clauses, cleaned, contains, opens, says
 
 RANK: tuple[Act, ...] = tuple(Act)

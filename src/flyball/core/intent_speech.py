@@ -3,42 +3,15 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from typing import NamedTuple
 
 from flyball.core import intent_forms as forms
 from flyball.core import intent_verbs as verbs
 from flyball.core import intent_words as words
+from flyball.core.intent_act import GENERAL, Act, Heard, base_form, size_of, spelled, told, verb_of
 from flyball.core.intent_text import clauses, cleaned, contains, opens, says, wholly
 
-
-class Act(StrEnum):
-    """What a clause does."""
-
-    ASIDE = "aside"
-    SOCIAL = "social"
-    ASSENT = "assent"
-    REFUSAL = "refusal"
-    CONTINUE = "continue"
-    LOOK = "look"
-    INQUIRE = "inquire"
-    REPORT = "report"
-    FORBID = "forbid"
-    FIX = "fix"
-    BUILD = "build"
-    WHOLE = "whole"
-
-
-DIRECTIVES = frozenset({Act.FIX, Act.BUILD, Act.WHOLE})
 MANNERS = frozenset({Act.SOCIAL, Act.ASSENT, Act.REFUSAL, Act.CONTINUE})
-
-
-class Heard(NamedTuple):
-    """An act, and the words that gave it away."""
-
-    act: Act
-    cue: str
-    is_question: bool = False
 
 
 class Clause(NamedTuple):
@@ -70,8 +43,6 @@ GO_ON = (words.CONTINUE, words.CONTINUE_CJK)
 NO = (words.REFUSAL, words.REFUSAL_CJK)
 YES = (words.ASSENT, words.MANNERS_CJK)
 SMALL_TALK = (words.SOCIAL, words.SOCIAL_CJK)
-
-GENERAL = Heard(Act.SOCIAL, "is a question of general knowledge", is_question=True)
 
 
 def hear(text: str) -> Speech:
@@ -111,7 +82,7 @@ def _judge(piece: str, has_mark: bool) -> Heard:
         return Heard(Act.REPORT, "reports trouble")
     if asked := _asked(bare, opener, has_mark):
         return asked
-    mended = _spelled(bare)
+    mended = spelled(bare)
     if order := told(mended, opener):
         return order
     return _manners(mended, has_mark=has_mark) or _stated(piece, bare)
@@ -152,67 +123,26 @@ def _bared(clause: str) -> tuple[str, str]:
         if not lead or not rest:
             return clause, opener
         opener = request or opener
-        clause = _base_form(rest) if request else rest
-
-
-def _base_form(clause: str) -> str:
-    """Turns a leading gerund into its verb: adding → add, making → make."""
-    found = re.match(r"(\w{2,})ing\b", clause)
-    if not found:
-        return clause
-    stem = found.group(1)
-    for verb in (stem, f"{stem}e", stem[:-1]):
-        if _is_verb(verb):
-            return verb + clause[found.end() :]
-    return clause
-
-
-def _is_verb(word: str) -> bool:
-    kinds = (verbs.FIX, verbs.BUILD, verbs.INQUIRE, verbs.LOOK)
-    return any(opens(word, kind) == word for kind in kinds)
-
-
-def _spelled(clause: str) -> str:
-    """Mends one slip in the first word: chnage → change, adress → address."""
-    first, _, rest = clause.partition(" ")
-    if not 4 <= len(first) <= 12 or _is_verb(first):
-        return clause
-    for verb in verbs.PLAIN_VERBS.split():
-        if _is_slip(first, verb):
-            return f"{verb} {rest}"
-    return clause
-
-
-def _is_slip(word: str, verb: str) -> bool:
-    """Whether a word is a verb with two letters swapped, or with one lost or doubled."""
-    if len(word) == len(verb):
-        at = next(
-            (n for n, pair in enumerate(zip(word, verb, strict=True)) if pair[0] != pair[1]), 0
-        )
-        return word[at : at + 2] == verb[at : at + 2][::-1] and word[at + 2 :] == verb[at + 2 :]
-    longer, shorter = sorted((word, verb), key=len, reverse=True)
-    if len(longer) != len(shorter) + 1:
-        return False
-    return any(longer[:n] + longer[n + 1 :] == shorter for n in range(1, len(longer)))
+        clause = base_form(rest) if request else rest
 
 
 def _asked(bare: str, opener: str, has_mark: bool) -> Heard | None:
     """A clause that asks, unless it only asks politely for something to be done."""
-    if contains(bare, forms.POLITE_CJK) and _verb(bare):
+    if contains(bare, forms.POLITE_CJK) and verb_of(bare):
         return None
     if re.match(forms.FRIENDLIER, bare):
         return Heard(Act.FIX, "asks for a touch more or less")
     is_why = says(bare, words.WHY, words.WHY_CJK)
     by_form = bool(opens(bare, words.QUESTION)) or contains(bare, words.QUESTION_CJK)
-    if opener and not is_why and not (by_form and not _verb(bare)):
+    if opener and not is_why and not (by_form and not verb_of(bare)):
         return _permission(bare, opener, has_mark)
-    if is_why or by_form or (has_mark and (not _verb(bare) or " " not in bare)):
+    if is_why or by_form or (has_mark and (not verb_of(bare) or " " not in bare)):
         return _question(bare)
     return None
 
 
 def _permission(bare: str, opener: str, has_mark: bool) -> Heard | None:
-    """ "Could we drop it without breaking anything?" asks; "could you drop it?" does not."""
+    """A request to be allowed asks: could we drop it without breaking anything?"""
     if has_mark and opener.startswith("could we") and says(bare, "without|safely|breaking"):
         return Heard(Act.INQUIRE, "asks for a judgement", is_question=True)
     return None
@@ -244,87 +174,6 @@ def _question(bare: str) -> Heard:
     if not bare.isascii() or len(bare.split()) < SHORT:
         return Heard(Act.LOOK, "asks something", is_question=True)
     return Heard(Act.SOCIAL, "asks something", is_question=True)
-
-
-def _verb(bare: str) -> str:
-    """The verb of doing that the clause begins with, or nothing."""
-    build = opens(bare, verbs.BUILD, verbs.BUILD_CJK)
-    verb = max(build, opens(bare, verbs.FIX, verbs.FIX_CJK), key=len)
-    if verb and re.match(rf"(?:{verbs.NOUN_OR_VERB}) (?:{forms.BE})\b", bare):
-        return ""
-    return verb
-
-
-def told(bare: str, opener: str = "") -> Heard | None:
-    """A clause that tells to do something, by its leading verb."""
-    if contains(bare, words.TROUBLE_CJK) and not contains(bare, verbs.FIX_CJK):
-        return None
-    if re.match(forms.SUBJECT, bare):
-        return None
-    look = opens(bare, verbs.LOOK, verbs.LOOK_CJK)
-    inquire = opens(bare, verbs.INQUIRE, verbs.INQUIRE_CJK)
-    if says(bare, forms.ABOUT_ME):
-        return Heard(Act.SOCIAL, "is small talk")
-    if inquire and len(inquire) > len(look):
-        if inquire in ("explain", "describe") and _is_generic(bare):
-            return GENERAL
-        return Heard(Act.INQUIRE, f"tells to {inquire}")
-    if look:
-        rest = bare[len(look) :].strip()
-        if says(bare, words.WHY, words.WHY_CJK) or opens(rest, forms.HOW_ASKED):
-            return Heard(Act.INQUIRE, f"tells to {look}, and asks how or why")
-        return Heard(Act.LOOK, f"tells to {look}")
-    if verb := _verb(bare):
-        return Heard(_size(bare, verb), f"tells to {verb}")
-    if (verb := _likely_verb(bare)) or contains(bare, forms.ORDER_CJK):
-        return Heard(size_of(bare), f"seems to tell to {verb}".removesuffix(" to "))
-    if re.match(verbs.VERB_LAST, opener) or re.search(rf"(?:{verbs.VERB_FINAL})$", bare):
-        return _told_last(bare)
-    return None
-
-
-def _likely_verb(bare: str) -> str:
-    """An unknown word in the place of an English imperative, right before its object."""
-    found = re.match(forms.IMPERATIVE, bare)
-    if not found:
-        return ""
-    verb = found.group(1)
-    is_inflected = re.search(r"(?:ed|ing|ly|[^s]s)$", verb) is not None
-    return "" if is_inflected or verb in verbs.NOT_IMPERATIVE.split() else verb
-
-
-def _is_generic(bare: str) -> bool:
-    """Whether an explanation is asked of the world rather than of this project."""
-    if says(bare, forms.PROJECT):
-        return False
-    return says(bare, forms.THEORY) or not says(bare, r"the|this|that|these|it|our|my|how")
-
-
-def _told_last(bare: str) -> Heard | None:
-    """A clause whose verb comes last, as in German requests."""
-    first, _, last = bare.rpartition(" ")
-    return told(f"{last} {first}") if first else None
-
-
-def _size(clause: str, verb: str) -> Act:
-    """How much a directive asks for: a touch, a piece of work, or the whole."""
-    is_small = says(clause, words.SMALL)
-    is_big = says(clause, words.BIG)
-    if says(clause, words.WHOLE, words.WHOLE_CJK) and not opens(clause, words.NOT_WHOLE):
-        return Act.WHOLE
-    if re.match(forms.GENERIC_MAKE, clause):
-        return Act.BUILD
-    if verb in verbs.EITHER_SIZE.split():
-        is_heavy = is_big or says(clause, words.HEAVY)
-        return Act.BUILD if is_heavy and not is_small else Act.FIX
-    if len(opens(clause, verbs.BUILD, verbs.BUILD_CJK)) > len(opens(clause, verbs.FIX)):
-        return Act.FIX if is_small and not is_big and len(clause.split()) < 14 else Act.BUILD
-    return Act.FIX
-
-
-def size_of(text: str) -> Act:
-    """How much work a description of less than the whole amounts to."""
-    return Act.BUILD if says(text, words.BIG) and not says(text, words.SMALL) else Act.FIX
 
 
 def _stated(piece: str, bare: str) -> Heard:

@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flyball.core.intent import (
@@ -312,6 +312,7 @@ def test_a_long_text_is_read_by_its_head_and_tail():
     assert classify(f"fix the typo in the title. {padding}").intent is F
 
 
+@settings(deadline=None)
 @given(
     st.text(),
     st.lists(st.builds(Turn, st.sampled_from(["user", "assistant", "system"]), st.text())),
@@ -331,6 +332,7 @@ KNOWN = (
 FRAGMENTS = st.sampled_from(KNOWN.split(" "))
 
 
+@settings(deadline=None)
 @given(st.lists(FRAGMENTS, max_size=25).map(" ".join), st.lists(FRAGMENTS).map(" ".join))
 def test_any_mixture_of_known_words_is_read(text, said):
     history = [user(text), assistant(said)]

@@ -1,6 +1,7 @@
 import pytest
 
-from flyball.core.intent_speech import Act, hear
+from flyball.core.intent_act import Act
+from flyball.core.intent_speech import hear
 
 
 @pytest.mark.parametrize(
