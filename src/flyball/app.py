@@ -96,6 +96,8 @@ class Governed:
 
     def __init__(self, home: Home, watcher: Watcher, hand: Hand | None = None) -> None:
         self.home = home
+        self.run = ""
+        """The run that is driven, once there is one."""
         self._watcher = watcher
         self._hand = hand
         self._engine: Engine | None = None
@@ -221,6 +223,7 @@ class Governed:
         journal = SqliteJournal(home.journal_path)
         try:
             lease = await acquire(journal, run)
+            self.run = run
             hands = EngineHands(
                 journal, driver, station, history=started.history, on_text=told.text
             )

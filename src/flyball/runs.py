@@ -208,7 +208,7 @@ def _card(card: CardState, decisions: Sequence[Decided]) -> dict[str, Any]:
         "attempt": card.attempt,
         "ending": card.ending.value if card.ending else None,
         "ending_reason": card.ending_reason,
-        "proof": card.proof.label,
+        "proof": card.proof.label if card.has_changed else "",
         "commit": card.commit,
         "checkpoint": msgspec.to_builtins(card.checkpoint) if card.checkpoint else None,
         "drift": list(card.drift),

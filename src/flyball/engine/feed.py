@@ -32,7 +32,6 @@ from flyball.core.event import (
 )
 from flyball.core.evidence import Evidence, is_failing, strength
 from flyball.core.message import PlanRequest, UserResponse
-from flyball.core.phase import Phase
 from flyball.core.state import CardState, Question, RunState
 
 Telemetry = dict[str, Any]
@@ -164,11 +163,14 @@ def _returned(
     size: int = 0,
     summary: str = "",
 ) -> Telemetry:
+    made = next((each for each in card.in_flight if each.id == call), None)
     return {
         "type": "call",
         "card": card.id,
         "call": call,
         "state": "returned",
+        "tool": made.tool if made else "",
+        "about": _about_call(made) if made else "",
         "ok": ok,
         "elapsed": elapsed,
         "bytes": size,
@@ -295,5 +297,5 @@ def final(after: RunState, response: UserResponse) -> Telemetry:
         "issues": list(response.issues),
         "next_actions": msgspec.to_builtins(response.next_actions),
         "ending": last.ending.value if last and last.ending else None,
-        "proof": last.proof.label if last and last.phase is not Phase.CANCELLED else "",
+        "proof": last.proof.label if last and last.has_changed else "",
     }

@@ -6,13 +6,13 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from flyball.drivers.clipboard import Hand
 from flyball.errors import DriverError, ToolError
+from flyball.surfaces.cli.plain import View
 from flyball.surfaces.cli.story import Said
 from flyball.workspace.process import run_sync
 
@@ -39,18 +39,19 @@ def find_clipboard() -> Clipboard | None:
     return next((each for each in CLIPBOARDS if shutil.which(each.copy[0])), None)
 
 
-def terminal_hand(say: Callable[[Said], None]) -> Hand | None:
+def terminal_hand(view: View) -> Hand | None:
     """Carries prompts out and answers back, where there is a keyboard and a clipboard."""
     clipboard = find_clipboard()
     if clipboard is None or not sys.stdin.isatty():
         return None
 
     def show(text: str) -> None:
-        say(Said("ask", text, "→"))
+        view.say(Said("ask", text, "→"))
 
     async def read() -> str:
         show("Press Enter when the answer is in the clipboard.")
-        await _enter()
+        with view.still():
+            await _enter()
         return _run(clipboard.paste, None).decode("utf-8", "replace")
 
     return Hand(partial(copy, clipboard), show, read)

@@ -27,22 +27,20 @@ class _Driving:
     def __init__(self, home: Home, deed: Deed, *, as_json: bool) -> None:
         self._home = home
         self._deed = deed
-        self._as_json = as_json
         self._view = make_view(as_json=as_json)
-        self._run = ""
         self._asked = ""
         self._interrupts = 0
 
     async def go(self) -> int:
         view = self._view
         watcher = Watcher(self._telemetry, view.text, view.output)
-        governed = Governed(self._home, watcher, terminal_hand(view.say))
+        governed = Governed(self._home, watcher, terminal_hand(view))
         with view:
             rest = await self._listening(governed)
         if rest is None:
             view.say(Said("warn", "Stopped at once; nothing is lost.", "!"))
-            if self._run:
-                steps = (NextStep(f"flyball runs resume {self._run}", "go on with it"),)
+            if governed.run:
+                steps = (NextStep(f"flyball runs resume {governed.run}", "go on with it"),)
                 tell_steps(view, steps, self._home.repo)
             return exits.INTERRUPTED
         if rest.left_to:
@@ -77,8 +75,6 @@ class _Driving:
             loop.remove_signal_handler(signal.SIGINT)
 
     def _telemetry(self, line: dict[str, object]) -> None:
-        if line["type"] == "run":
-            self._run = str(line["run"])
         self._asked = str(line["question"]) if line["type"] == "approval" else ""
         self._view.telemetry(line)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -95,6 +97,15 @@ class LiveView:
         if left > 0:
             self._console.print(Text(f"… {left} more lines: {see}", "dim"))
         self._console.print()
+
+    @contextmanager
+    def still(self) -> Generator[None]:
+        """Keep the bottom lines away while a person types."""
+        self._live.stop()
+        try:
+            yield
+        finally:
+            self._live.start()
 
     def _note(self, line: Telemetry) -> None:
         """Keep the bottom lines up to date."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Protocol, Self
 
 import click
 
 from flyball.engine.feed import Telemetry
-from flyball.surfaces.cli.story import Said, Story
+from flyball.surfaces.cli.story import Said, Story, printable
 
 
 class View(Protocol):
@@ -44,6 +45,10 @@ class View(Protocol):
         """The change in the end; `see` says how to look at all of a long one."""
         ...
 
+    def still(self) -> AbstractContextManager[object]:
+        """Keep still while a person types."""
+        ...
+
 
 class PlainView:
     """Every line once, when it is certain."""
@@ -76,7 +81,10 @@ class PlainView:
         click.echo(said.plain)
 
     def diff(self, diff: str, see: str) -> None:  # noqa: ARG002
-        click.echo(f"\n{diff.rstrip()}\n")
+        click.echo(f"\n{printable(diff).rstrip()}\n")
+
+    def still(self) -> AbstractContextManager[object]:
+        return nullcontext()
 
 
 class JsonView(PlainView):

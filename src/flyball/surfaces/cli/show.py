@@ -129,8 +129,8 @@ def card_words(card: Mapping[str, Any]) -> Iterable[Said]:
     """One card: where it stands, what it promised, what was seen and decided."""
     yield Said("head", f"card {card['id']} [{card['status']}] {card['title']}", "▸")
     ending = card["ending"] or card["label"]
-    commit = f", commit {card['commit'][:12]}" if card["commit"] else ""
-    yield Said("dim", f"{ending}: {card['proof']}{commit}")
+    commit = f"commit {card['commit'][:12]}" if card["commit"] else ""
+    yield Said("dim", ", ".join(filter(None, (ending, card["proof"], commit))))
     if card["ending_reason"]:
         yield Said("warn", card["ending_reason"], "!")
     if point := card["checkpoint"]:

@@ -40,10 +40,9 @@ def printable(text: str) -> str:
 
 
 class Story:
-    """Tells one run; remembers what each call was about."""
+    """Tells one run; remembers what was said, so as not to say it twice."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, str] = {}
         self._request = ""
         self._spoken = ""
 
@@ -103,10 +102,8 @@ class Story:
 
     def call(self, line: Telemetry) -> Iterator[Said]:
         if line["state"] == "started":
-            self._calls[line["call"]] = f"{line['tool']} {line['about']}".strip()
             return
-        what = self._calls.pop(line["call"], "")
-        tool = what.partition(" ")[0]
+        tool, what = line["tool"], f"{line['tool']} {line['about']}".strip()
         if not line["ok"] and tool not in ("test", "check"):
             yield Said("bad", f"{what}: {line['summary']}", "✗")
         elif tool not in QUIET_CALLS:
