@@ -8,9 +8,6 @@ a changed outcome is progress.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -346,58 +343,3 @@ def _cycle(row: Row, limits: GuardLimits) -> Trip | None:
         if soft is None and length == limits.cycle_soft * period:
             soft = Trip("cycle", Level.SOFT, reason)
     return soft
-
-
-def digest(value: object) -> str:
-    """A short stable digest of a JSON-like value; the order of keys does not matter."""
-    try:
-        data = msgspec.json.encode(value, order="deterministic")
-    except (UnicodeEncodeError, OverflowError):
-        data = json.dumps(value, sort_keys=True).encode()
-    return hashlib.sha256(data).hexdigest()[:16]
-
-
-ERROR_LINE = re.compile(
-    r"error|exception|fail|fatal|panic|assert|traceback|undefined|cannot|denied|not found|no such"
-    r"|unexpected|invalid|expected|missing|refused|timed? ?out",
-    re.IGNORECASE,
-)
-FRAME_LINE = re.compile(r'^\s*(?:File ".*", line \d+|at .+\(.*:\d+(?::\d+)?\)$)|^Traceback \(')
-ERROR_LINES_KEPT = 20
-
-# What varies between two runs of the same failure, most specific first.
-VARYING = tuple(
-    (re.compile(pattern), plain)
-    for pattern, plain in (
-        (r"\x1b\[[0-9;?]*[A-Za-z]", ""),
-        (r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?", "T"),
-        (r"\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\b", "T"),
-        (r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b", "H"),
-        (r"\b0x[0-9a-fA-F]+\b", "H"),
-        (r"(?:/private)?(?:/var/folders|/var/tmp|/tmp|/dev/shm)/[^\s'\":,;)\]]+", "P"),
-        (r"\b[A-Za-z]:\\(?:[^\s\\'\":,;)\]]+\\)*[Tt]e?mp\\[^\s'\":,;)\]]+", "P"),
-        (r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+(?=[\w.@+-])", ""),
-        (r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}\b", "H"),
-        (r"\d+(?:[.,]\d+)*", "N"),
-        (r"[=_*-]{4,}", "-"),
-        (r"\s+", " "),
-    )
-)
-
-
-def fingerprint(text: str) -> str:
-    """A digest of an error that survives new numbers, addresses, times, paths and temp names."""
-    return digest(plain_error(text))
-
-
-def plain_error(text: str) -> str:
-    """The lines of a text that name the error, without what varies from run to run."""
-    lines = [line for line in text.split("\n") if line.strip() and not FRAME_LINE.match(line)]
-    telling = [line for line in lines if ERROR_LINE.search(line)] or lines[-5:]
-    return "\n".join(dict.fromkeys(map(_plain, telling[:ERROR_LINES_KEPT])))
-
-
-def _plain(line: str) -> str:
-    for pattern, plain in VARYING:
-        line = pattern.sub(plain, line)
-    return line.strip()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from flyball.core.guard import digest, plain_error
+from flyball.core.fingerprint import digest, plain_error
 
 ERROR_KEPT = 400
 

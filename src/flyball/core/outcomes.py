@@ -18,7 +18,8 @@ from flyball.core.event import (
     Noted,
 )
 from flyball.core.evidence import AnyEvidence, SuiteReport, TreeHash, is_failing
-from flyball.core.guard import Kind, Step, digest, fingerprint
+from flyball.core.fingerprint import digest, fingerprint
+from flyball.core.guard import Kind, Step
 from flyball.core.phase import Phase
 from flyball.core.pump import go_on, promote, take_back
 from flyball.core.state import Asking, Checkpoint, Remark

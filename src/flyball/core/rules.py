@@ -18,7 +18,8 @@ from flyball.core.event import (
     PauseAsked,
     ThreadReset,
 )
-from flyball.core.guard import Kind, Memory, Step, digest
+from flyball.core.fingerprint import digest
+from flyball.core.guard import Kind, Memory, Step
 from flyball.core.phase import RECON, Phase
 from flyball.core.pump import go_on
 from flyball.core.state import Asking, Ending, Judged, Remark

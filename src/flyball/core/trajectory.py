@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from flyball.core.guard import Kind, Step, digest, fingerprint
+from flyball.core.fingerprint import digest, fingerprint
+from flyball.core.guard import Kind, Step
 from flyball.errors import UsageError
 
 Json = Mapping[str, object]

@@ -7,7 +7,7 @@ import time
 from flyball.core.call import Access, Call, Outcome
 from flyball.core.effect import Perform
 from flyball.core.event import AnyEvent, CallInterrupted, CallReturned
-from flyball.core.guard import digest
+from flyball.core.fingerprint import digest
 from flyball.core.phase import Phase
 from flyball.core.state import CardState, RunState
 from flyball.engine.station import Station

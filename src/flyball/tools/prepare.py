@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 
 from flyball.core.call import ALIASES, TOOL_ACCESS, Access, Call, tool_name
-from flyball.core.guard import digest
+from flyball.core.fingerprint import digest
 from flyball.core.shape import faults, suggest
 from flyball.core.thread import SpokenCall
 from flyball.tools.protocol import Desk, Facts, Form, Tool

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from flyball.core.fingerprint import digest, fingerprint, plain_error
 from flyball.core.guard import (
     GUARDS,
     GuardLimits,
@@ -13,9 +14,6 @@ from flyball.core.guard import (
     Memory,
     Step,
     Trip,
-    digest,
-    fingerprint,
-    plain_error,
     remember,
     time_trip,
     trips,
