@@ -26,6 +26,9 @@ _UNITTEST_RAN = re.compile(r"^Ran (\d+) tests? in [\d.]+s$", re.M)
 _UNITTEST_END = re.compile(r"^(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?$", re.M)
 
 
+_FIXTURE = re.compile(r"(?:setUp|tearDown)(?:Class|Module)$")
+
+
 def from_unittest(text: str) -> Tally | None:
     """What unittest and Django print."""
     runs = list(_UNITTEST_RAN.finditer(text))
@@ -42,13 +45,14 @@ def from_unittest(text: str) -> Tally | None:
         (_unittest_name(head[1], head[2] or ""), body)
         for head, body in _blocks(_UNITTEST_HEAD, text, runs[-1].start())
     ]
-    names = len({name for name, _ in bad}) or failed
-    passed = max(sum(int(ran[1]) for ran in runs) - names - skipped, 0)
+    tests = {name for name, _ in bad if not _FIXTURE.search(name)}
+    counted = len(tests) if bad else failed
+    passed = max(sum(int(ran[1]) for ran in runs) - counted - skipped, 0)
     return tally(passed, skipped, bad, failed=0 if bad else failed)
 
 
 def _keyed(text: str) -> dict[str, int]:
-    return {name: int(value) for name, value in re.findall(r"([a-z ]+[a-z])=(\d+)", text)}
+    return {name: int(value) for name, value in re.findall(r"([a-z][a-z ]*[a-z])=(\d+)", text)}
 
 
 def _unittest_name(name: str, owner: str) -> str:
@@ -56,9 +60,11 @@ def _unittest_name(name: str, owner: str) -> str:
     return owner if owner.endswith(name) else ".".join(filter(None, (owner, name)))
 
 
-def _blocks(head: re.Pattern[str], text: str, end: int) -> Iterator[tuple[re.Match[str], str]]:
+def _blocks(
+    head: re.Pattern[str], text: str, end: int, start: int = 0
+) -> Iterator[tuple[re.Match[str], str]]:
     """Each heading with the text up to the next one."""
-    heads = list(head.finditer(text, 0, end))
+    heads = list(head.finditer(text, start, end))
     for n, found in enumerate(heads):
         stop = heads[n + 1].start() if n + 1 < len(heads) else end
         yield found, text[found.end() : stop].strip("=-\n ")
@@ -172,18 +178,17 @@ def from_mocha(text: str) -> Tally | None:
     if not count:
         return None
     start = max(text.rfind(" failing"), 0)
-    bad = [
-        (" ".join(head[1].split()), body)
-        for head, body in _blocks(_MOCHA_BAD, text, len(text))
-        if head.start() > start
-    ]
+    found = _blocks(_MOCHA_BAD, text, len(text), start)
+    bad = [(" ".join(head[1].split()), body) for head, body in found]
     return _summed(count, bad)
 
 
 _NODE_END = re.compile(r"^(?:#|ℹ) (pass|fail|cancelled|skipped|todo) (\d+)$", re.M)
-_NODE_BAD = re.compile(r"^\s*✖ (.+?) \(\d[\d.]*ms\)$", re.M)
+_NODE_BAD = re.compile(r"^✖ (.+?) \(\d[\d.]*ms\)$", re.M)
 _TAP_ERROR = re.compile(r"^\s*(?:error|message): (.+(?:\n\s{4,}(?! *\w+: ).+)*)", re.M)
-_TAP_CASE = re.compile(r"^\s*(not ok|ok) \d+(?: -)? ?(.*?)(?: # (SKIP|TODO)\b.*)?$", re.M | re.I)
+_TAP_CASE = re.compile(
+    r"^\s*(not ok|ok) \d+(?: -)? ?(.*?)(?: # (?:(SKIP|TODO)\b|time=).*)?$", re.M | re.I
+)
 
 
 def from_node(text: str) -> Tally | None:
@@ -191,7 +196,8 @@ def from_node(text: str) -> Tally | None:
     count = [(word, int(n)) for word, n in _NODE_END.findall(text)]
     if not any(word == "pass" for word, _ in count):
         return None
-    bad = [(m[1], "") for m in _NODE_BAD.finditer(text)]
+    start = max(text.find("✖ failing tests:"), 0)
+    bad = [(head[1], body) for head, body in _blocks(_NODE_BAD, text, len(text), start)]
     bad += _tap_failures(list(_TAP_CASE.finditer(text)), text)
     failed = sum(n for word, n in count if word in ("fail", "cancelled"))
     return _summed(count, bad)._replace(failed=failed)
@@ -221,7 +227,7 @@ def from_tap(text: str) -> Tally | None:
 
 _GO_BAD = re.compile(r"^\s*--- FAIL: (\S+) \(", re.M)
 _GO_CASE = re.compile(r"^\s*--- (PASS|SKIP): ", re.M)
-_GO_PACKAGE = re.compile(r"^(ok|FAIL)[ \t]+(\S+)[ \t]+(?!\[no test)\S", re.M)
+_GO_PACKAGE = re.compile(r"^(ok|FAIL) *\t(\S+)[ \t]+(?!\[no test)(\S+)", re.M)
 
 
 def from_go_text(text: str) -> Tally | None:
@@ -230,8 +236,11 @@ def from_go_text(text: str) -> Tally | None:
     if not packages:
         return None
     ends = _GO_CASE.findall(text)
-    passed = ends.count("PASS") or sum(end == "ok" for end, _ in packages)
-    names = _GO_BAD.findall(text) or [name for end, name in packages if end == "FAIL"]
+    passed = ends.count("PASS") or sum(end == "ok" for end, _, _ in packages)
+    tests: list[str] = _GO_BAD.findall(text)
+    names = [name for name in tests if not any(each.startswith(f"{name}/") for each in tests)]
+    names += [name for end, name, note in packages if end == "FAIL" and note == "[build"]
+    names = names or [name for end, name, _ in packages if end == "FAIL"]
     return tally(passed, ends.count("SKIP"), [(name, "") for name in names])
 
 
