@@ -33,7 +33,7 @@ from flyball.journal.protocol import Entry, Journal
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.runs import holder_of, opened, present_tree, record_of
 from flyball.settings import Settings
-from flyball.wiring import NobodyDriver, driver_spec, make_driver, tool_settings
+from flyball.wiring import NobodyDriver, driver_spec, make_driver, tool_settings, unlocked
 from flyball.workspace.opening import find_workspace
 from flyball.workspace.redaction import Redactor, secrets_in
 
@@ -123,8 +123,7 @@ class Governed:
             budget=wish.budget,
             shell={"driver": spec, "in_place": "yes" if wish.in_place else ""},
         )
-        driver = make_driver(self.home, spec, self._hand)
-        async with self._seat(started, driver) as seat:
+        async with self._seat(started, self._made(spec)) as seat:
             state = await seat.engine.append(RunState(), started)
             return await self._drive(seat, state)
 
@@ -167,6 +166,11 @@ class Governed:
     def _driver(self, started: RunStarted, wished: str = "") -> Driver:
         settings = self.home.effective.settings
         spec = driver_spec(settings, wished or started.shell.get("driver", ""), Path.cwd())
+        return self._made(spec)
+
+    def _made(self, spec: str) -> Driver:
+        """A driver; a key from the keyring is from then on a secret like any other."""
+        self.home = unlocked(self.home, spec)
         return make_driver(self.home, spec, self._hand)
 
     async def _look_again(self, seat: Seat, state: RunState, by: str) -> RunState:

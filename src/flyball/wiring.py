@@ -17,6 +17,7 @@ from flyball.drivers.routing import Models, Providers
 from flyball.drivers.scripted import ScriptedDriver, read_script
 from flyball.errors import ConfigError, DriverError, UsageError
 from flyball.home import Home
+from flyball.keyring import key_from_keyring
 from flyball.settings import Settings
 from flyball.shellcheck import AllowRule
 from flyball.tools.protocol import ToolSettings
@@ -70,23 +71,43 @@ def make_driver(home: Home, spec: str, hand: Hand | None) -> Driver:
         return ScriptedDriver(read_script(Path(rest)))
     if kind == "relay":
         return open_relay(Path(rest), asyncio.sleep)
-    settings = home.effective.settings
-    models = Models(
-        default=rest,
+    models = models_of(home.effective.settings, rest)
+    return preload(models, providers_of(home, models))
+
+
+def models_of(settings: Settings, default: str) -> Models:
+    """Which models a run may ask."""
+    return Models(
+        default=default,
         vision=settings.model_vision,
         by_role=dict(settings.model_roles),
         by_phase=dict(settings.model_phases),
     )
-    return preload(models, providers_of(home, models))
+
+
+def unlocked(home: Home, spec: str) -> Home:
+    """The home with the keys that its driver needs and only the system's keyring has."""
+    kind, _, name = spec.partition(":")
+    if kind != "model" or home.effective.settings.model_base_url:
+        return home
+    models = models_of(home.effective.settings, name)
+    missing = _missing_keys(home.environ, models)
+    found = {variable: key_from_keyring(home.environ, variable) for variable in missing.values()}
+    kept = {variable: key for variable, key in found.items() if key}
+    return home._replace(environ={**home.environ, **kept}) if kept else home
 
 
 def providers_of(home: Home, models: Models) -> Providers:
-    """Keys from the environment only; one base address for all, where the user set one."""
+    """The keys at hand, and one base address for all, where the user set one."""
     environ, url = home.environ, home.effective.settings.model_base_url
-    families = {family(name) for name in models.all}
-    if not url:
-        _check_keys(environ, families)
+    for name, variable in _missing_keys(environ, models).items():
+        if not url:
+            raise ConfigError(
+                f"The {name} model needs a key, and {variable} is not set.",
+                f"Set {variable} in the environment or keep it in your system's keyring.",
+            )
     found = {name: environ[var] for name, var in KEYS.items() if environ.get(var)}
+    families = {family(name) for name in models.all}
     return Providers(keys=found, base_urls=dict.fromkeys(families, url) if url else {})
 
 
@@ -95,14 +116,14 @@ def family(model: str) -> str:
     return model.partition(":")[0].removesuffix("-chat").removesuffix("-responses")
 
 
-def _check_keys(environ: Mapping[str, str], families: set[str]) -> None:
-    for name in sorted(families & KEYS.keys()):
-        if environ.get(KEYS[name]) or environ.get(BASE_URLS.get(name, "")):
-            continue
-        raise ConfigError(
-            f"The {name} model needs a key, and {KEYS[name]} is not set.",
-            f"Set {KEYS[name]} in the environment, or choose another model with --model.",
-        )
+def _missing_keys(environ: Mapping[str, str], models: Models) -> dict[str, str]:
+    """The variable of each provider whose key is nowhere to be seen."""
+    wanted = sorted({family(name) for name in models.all} & KEYS.keys())
+    return {
+        name: KEYS[name]
+        for name in wanted
+        if not environ.get(KEYS[name]) and not environ.get(BASE_URLS.get(name, ""))
+    }
 
 
 class NobodyDriver:

@@ -12,7 +12,14 @@ from flyball.drivers.routing import Models
 from flyball.errors import ConfigError, UsageError
 from flyball.home import Home, open_home
 from flyball.settings import Settings
-from flyball.wiring import driver_spec, family, make_driver, providers_of, tool_settings
+from flyball.wiring import (
+    driver_spec,
+    family,
+    make_driver,
+    providers_of,
+    tool_settings,
+    unlocked,
+)
 
 
 def home(tmp_path: Path, environ: dict[str, str] | None = None, **flags: object) -> Home:
@@ -94,3 +101,22 @@ def test_wrong_rules_for_commands_are_refused():
     with pytest.raises(ConfigError, match=r"bash\.allow"):
         tool_settings(Settings(bash_allow=({"nonsense": 1},)))
     assert tool_settings(Settings(limits_seconds=3.0)).limits.seconds == 3.0
+
+
+KEYRING = """#!/bin/sh
+test "$*" = "lookup service flyball key OPENAI_API_KEY" && echo kept-key
+"""
+
+
+def test_a_key_may_be_in_the_systems_keyring(tmp_path: Path):
+    program = tmp_path / "bin" / "secret-tool"
+    program.parent.mkdir()
+    program.write_text(KEYRING)
+    program.chmod(0o755)
+    locked = home(tmp_path, {"PATH": str(program.parent)})
+    opened = unlocked(locked, "model:openai:gpt-5")
+    assert opened.environ["OPENAI_API_KEY"] == "kept-key"
+    assert providers_of(opened, Models(default="openai:gpt-5")).keys == {"openai": "kept-key"}
+    assert unlocked(locked, "model:anthropic:claude") == locked
+    assert unlocked(locked, "relay:x") == locked
+    assert unlocked(home(tmp_path, {"PATH": ""}), "model:openai:gpt-5").environ["PATH"] == ""
