@@ -89,6 +89,8 @@ def _send(d: Draft, call: Call) -> None:
         calls=card.calls + price,
         judged=(*card.judged, Judged(call.id, call.tool, "allow")),
     )
+    if not call.keeps_regions:
+        d.set(released=(*card.released, *call.writes))
     d.owe(Perform(card=card.id, call=call, phase=card.phase))
 
 

@@ -136,6 +136,8 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     question: Question | None = None
     granted: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    released: tuple[str, ...] = ()
+    """Files whose keep regions were let go of, by the policy or a person."""
     denials: tuple[Denial, ...] = ()
 
     evidence: tuple[AnyEvidence, ...] = ()

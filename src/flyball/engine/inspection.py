@@ -73,7 +73,8 @@ def _diff(
         before = station.workspace.file_at(effect.base, change.path) or b""
         after = station.workspace.file_at(effect.tree, change.path) or b""
         files.append(FileChange(change.path, change.kind, change.added, change.removed))
-        regions += lost_regions(change.path, before, after)
+        if change.path not in card.released:
+            regions += lost_regions(change.path, before, after)
         secrets += _secrets(station, change.path, before, after)
     return DiffReport(
         id=_id(card, effect, "diff"),
