@@ -28,7 +28,7 @@ STYLES = {
     "command": "",
 }
 DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan", "d": "bold"}
-BAR = 20
+BAR = 12
 TAIL = 4
 """How many lines of what is being said or printed are shown."""
 LONGEST_DIFF = 120
@@ -131,8 +131,10 @@ class LiveView:
 
     def _now(self) -> RenderableType:
         line = Table.grid(padding=(0, 2))
+        phase = Text(self._phase, "bold", no_wrap=True)
         bar = self._bar() if self._limit else Text()
-        line.add_row(self._spinner, Text(self._phase, "bold"), bar, Text(self._meters()))
+        meters = Text(self._meters(), no_wrap=True, overflow="ellipsis")
+        line.add_row(self._spinner, phase, bar, meters)
         parts: list[RenderableType] = [line]
         current = next(reversed(self._calls.values()), "")
         if current:
@@ -148,7 +150,7 @@ class LiveView:
         share = self._used / self._limit if self._limit else 0.0
         full = min(BAR, round(share * BAR))
         colour = "green" if share < 0.7 else "yellow" if share < 0.9 else "red"
-        bar = Text("█" * full, colour)
+        bar = Text("█" * full, colour, no_wrap=True)
         bar.append("░" * (BAR - full), "dim")
         return bar.append(f" {self._used}/{self._limit} calls")
 

@@ -1,0 +1,43 @@
+"""The demo's project and its script."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.repos import git
+
+from flyball.drivers.scripted import read_script
+from flyball.home import open_home
+from flyball.surfaces.cli.demo import make_project, own_environment
+from flyball.tools.survey import survey
+
+
+def test_the_shop_is_committed_and_broken_in_one_place(tmp_path: Path):
+    project, _ = make_project(tmp_path)
+    assert git(project, "status", "--porcelain") == ""
+    ran = subprocess.run(
+        [sys.executable, "-m", "unittest"], cwd=project, capture_output=True, text=True
+    )
+    assert "FAILED (failures=1)" in ran.stderr
+    assert survey(project)[0] == ("unittest",)
+
+
+def test_the_script_can_be_read(tmp_path: Path):
+    _, script = make_project(tmp_path)
+    lines = read_script(script)
+    assert set(lines) == {"executor", "reviewer"}
+
+
+def test_the_users_settings_do_not_disturb_it(tmp_path: Path):
+    (tmp_path / "config.toml").write_text("[policy]\napprove_checkpoint = true\n")
+    environ = {
+        "HOME": str(tmp_path),
+        "FLYBALL_CONFIG": str(tmp_path / "config.toml"),
+        "FLYBALL_POLICY_PREVIEW": "nonsense",
+        "FLYBALL_STATE_DIR": str(tmp_path / "state"),
+    }
+    home = open_home(tmp_path, own_environment(environ), {})
+    assert not home.effective.settings.policy_approve_checkpoint
+    assert home.state.is_relative_to(tmp_path / "state")

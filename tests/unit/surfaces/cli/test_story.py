@@ -1,0 +1,179 @@
+"""Telemetry in words."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from flyball.surfaces.cli.live import LONGEST_DIFF, LiveView
+from flyball.surfaces.cli.story import Said, Story, call_words, evidence_words, printable
+
+
+def tell(**line: Any) -> list[str]:
+    return [said.plain for said in Story().tell(line)]
+
+
+FINAL: dict[str, Any] = {
+    "type": "final",
+    "message": "Done.",
+    "issues": [],
+    "next_actions": [],
+    "proof": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ({"type": "run", "run": "r", "request": "x", "driver": ""}, ["run r: x"]),
+        (
+            {"type": "run", "run": "r", "request": "x", "driver": "relay:/talk"},
+            ["run r: x", "  → Answer the requests that are written to /talk."],
+        ),
+        ({"type": "usage", "input_tokens": 3}, []),
+        ({"type": "phase", "phase": "paused", "label": "Waiting for You"}, []),
+        ({"type": "phase", "phase": "verify", "label": "Verifying"}, ["▸ verify: Verifying"]),
+        ({"type": "text", "role": "researcher", "text": "a\nb"}, ["  (researcher) a\n  b"]),
+        ({"type": "undone", "paths": ["a"]}, ["  ↩ undone, it is not allowed here: a"]),
+        (
+            {"type": "workspace", "branch": "", "sandbox": "none", "runners": []},
+            [
+                "  in place, without git; nothing to test with; sandbox none",
+                "  ! No sandbox works on this machine: commands are not confined.",
+            ],
+        ),
+        (
+            {"type": "guard", "guard": "cycle", "level": "hard", "reason": "in a circle"},
+            ["  ! stopped by guard cycle: in a circle"],
+        ),
+        (
+            {"type": "iteration", "iteration": 2, "limit": 10},
+            ["▸ Planning… (iteration 2/10)"],
+        ),
+        ({**FINAL, "status": "success", "ending": "succeeded"}, ["  ✓ succeeded: Done."]),
+        ({**FINAL, "status": "cancelled", "ending": "cancelled"}, ["  ✗ cancelled: Done."]),
+        (
+            {**FINAL, "status": "failed", "ending": "unverified", "proof": "unverified"},
+            ["  ! ended unverified: Done. (unverified)"],
+        ),
+    ],
+)
+def test_each_line_is_told_in_words(line: dict[str, Any], words: list[str]):
+    assert tell(**line) == words
+
+
+@pytest.mark.parametrize(
+    ("kind", "evidence", "words"),
+    [
+        (
+            "suite-report",
+            {"command": "pytest", "exit_code": 0, "passed": 2, "skipped": 1},
+            "✓ tests: 2 passed, 0 failed, 1 skipped (pytest)",
+        ),
+        (
+            "suite-report",
+            {"command": "pytest", "exit_code": 5, "reason": "no tests ran"},
+            "✗ tests: 0 passed, 0 failed (pytest); no tests ran",
+        ),
+        (
+            "check-report",
+            {"kind": "lint", "command": "ruff", "exit_code": 1, "problems": ["a.py:1 bad"]},
+            "✗ lint: 1 problems (ruff): a.py:1 bad",
+        ),
+        (
+            "check-report",
+            {"kind": "lint", "command": "ruff", "exit_code": 0},
+            "✓ lint: clean (ruff)",
+        ),
+        (
+            "command-report",
+            {"command": "true", "exit_code": 0, "proves_nothing": "it cannot fail"},
+            "! `true` proves nothing: it cannot fail",
+        ),
+        ("command-report", {"command": "make", "exit_code": 2}, "✗ `make` gave exit 2"),
+        ("http-report", {"url": "http://a", "status": 200}, "✓ http://a: 200"),
+        (
+            "http-report",
+            {"url": "http://a", "status": 0, "error": "refused"},
+            "✗ http://a: refused",
+        ),
+        ("base-run", {"outcome": "green", "detail": "d"}, "! not red without the change: d"),
+        (
+            "weakening-report",
+            {"findings": [{"path": "t.py", "line": 3, "kind": "skip"}]},
+            "! tests got easier to pass: t.py:3 skip",
+        ),
+    ],
+)
+def test_evidence_in_a_line(kind: str, evidence: dict[str, Any], words: str):
+    said = evidence_words(kind, evidence)
+    assert said is not None
+    assert said.plain.strip() == words
+
+
+@pytest.mark.parametrize("kind", ["weakening-report", "diff-report", "approval-report"])
+def test_some_evidence_is_not_worth_a_line(kind: str):
+    assert evidence_words(kind, {}) is None
+
+
+def test_nothing_reaches_the_terminal_but_text():
+    assert printable("a\x1b[31mb\x00\u202ec\td\n") == "a[31mbc\td\n"
+
+
+def test_a_call_is_shown_whole_to_whoever_must_allow_it():
+    call = {"tool": "bash", "args": {"cmd": "make clean", "note": "a\nb"}}
+    assert call_words(call) == "\ncall: bash\ncmd: make clean\nnote:\na\nb"
+    assert call_words(None) == ""
+
+
+def live(width: int = 60) -> tuple[LiveView, io.StringIO]:
+    file = io.StringIO()
+    console = Console(file=file, force_terminal=True, width=width, color_system=None)
+    return LiveView(console), file
+
+
+def test_the_live_view_wraps_under_its_marks():
+    view, file = live(20)
+    view.say(Said("bad", "one two three four five", "✗"))
+    assert [line.rstrip() for line in file.getvalue().splitlines()] == [
+        "  ✗ one two three",
+        "    four five",
+    ]
+
+
+def test_commands_are_not_broken():
+    view, file = live(20)
+    view.say(Said("command", "flyball runs merge 1115-041704-gsfc"))
+    assert "flyball runs merge 1115-041704-gsfc" in file.getvalue()
+
+
+def test_a_long_diff_says_how_to_see_the_rest():
+    view, file = live()
+    view.diff("\n".join(f"+{n}" for n in range(LONGEST_DIFF + 5)) + "\n", "look there")
+    assert "… 5 more lines: look there" in file.getvalue()
+
+
+def test_the_bottom_line_shows_phase_budget_call_and_words():
+    view, file = live(100)
+    with view:
+        view.telemetry({"type": "phase", "phase": "recon", "label": "Investigating Codebase"})
+        view.telemetry({"type": "budget", "used": 5, "limit": 10})
+        view.telemetry({"type": "iteration", "iteration": 1, "limit": 10})
+        view.telemetry({"type": "usage", "input_tokens": 1500, "output_tokens": 1, "money": 0.5})
+        started = {"type": "call", "call": "1", "state": "started", "tool": "grep", "about": "src"}
+        view.telemetry(started)
+        view.text("I am looking")
+        with view.still():
+            pass
+    shown = file.getvalue()
+    for words in (
+        "recon · Investigating Codebase",
+        "██████░░░░░░ 5/10 calls",
+        "iteration 1/10  1,501 tokens  $0.50",
+        "grep src …",
+        "I am looking",
+    ):
+        assert words in shown, words
