@@ -84,18 +84,33 @@ def test_reports_for_machines(read, name, expected, failures):
     [
         (from_pytest, "pytest.txt", (5, 15, 2), PYTEST_FAILURES),
         (from_unittest, "unittest.txt", (1, 5, 2), None),
-        (from_jest_text, "jest.txt", (2, 3, 2), ["sum ü › bad", "sum ü › each 2", "Test suite failed to run"]),
-        (from_vitest_text, "vitest.txt", (1, 2, 2), ["a.test.js > sum ü > bad", "b.test.js [ b.test.js ]"]),
+        (
+            from_jest_text,
+            "jest.txt",
+            (2, 3, 2),
+            ["sum ü › bad", "sum ü › each 2", "Test suite failed to run"],
+        ),
+        (
+            from_vitest_text,
+            "vitest.txt",
+            (1, 2, 2),
+            ["a.test.js > sum ü > bad", "b.test.js [ b.test.js ]"],
+        ),
         (from_mocha, "mocha.txt", (1, 2, 1), ["sum bad", "sum deep worse"]),
         (from_node, "node-tap.txt", (2, 2, 1), ["bad", "inbad"]),
         (from_node, "node-spec.txt", (2, 2, 1), ["bad", "inbad"]),
         (from_tap, "tap.txt", (1, 2, 0), ["b", "should be equal"]),
-        (from_go_json, "go.json", (3, 3, 1), ["ex.org/m.TestBad", "ex.org/m.TestSub/two_ü", "ex.org/m/bad"]),
+        (
+            from_go_json,
+            "go.json",
+            (3, 3, 1),
+            ["ex.org/m.TestBad", "ex.org/m.TestSub/two_ü", "ex.org/m/bad"],
+        ),
         (from_go_text, "go.txt", (1, 3, 0), ["TestBad", "TestSub/two_ü", "ex.org/m/bad"]),
         (from_go_text, "go-verbose.txt", (3, 3, 1), ["TestBad", "TestSub/two_ü", "ex.org/m/bad"]),
         (from_cargo, "cargo.txt", (4, 2, 1), ["itbad", "tests::bad"]),
     ],
-)  # fmt: skip
+)
 def test_output_for_people(read, name, expected, failures):
     found = read(text(name))
     assert counts(found) == expected
@@ -105,9 +120,21 @@ def test_output_for_people(read, name, expected, failures):
 
 @pytest.mark.parametrize(
     "name",
-    ["pytest.txt", "pytest-quiet.txt", "unittest.txt", "jest.txt", "vitest.txt", "mocha.txt",
-     "node-tap.txt", "node-spec.txt", "tap.txt", "ava.txt", "go.txt", "cargo.txt"],
-)  # fmt: skip
+    [
+        "pytest.txt",
+        "pytest-quiet.txt",
+        "unittest.txt",
+        "jest.txt",
+        "vitest.txt",
+        "mocha.txt",
+        "node-tap.txt",
+        "node-spec.txt",
+        "tap.txt",
+        "ava.txt",
+        "go.txt",
+        "cargo.txt",
+    ],
+)
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_whatever_a_make_target_runs_is_recognised_by_what_it_prints(name, end):
     found = from_text(recorded(name).decode().replace("\n", end))

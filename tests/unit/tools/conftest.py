@@ -1,0 +1,98 @@
+"""A real desk: a repository, a run's own worktree of it, and the sandbox of this machine."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from tests.repos import git, put, repository
+
+from flyball.core.phase import Phase
+from flyball.core.thread import SpokenCall
+from flyball.tools import TOOLS
+from flyball.tools.prepare import prepare, read_form
+from flyball.tools.protocol import Desk, ToolSettings
+from flyball.workspace import environment, sandbox
+from flyball.workspace.opening import open_workspace
+from flyball.workspace.paths import Root
+from flyball.workspace.redaction import Redactor
+from flyball.workspace.sandbox import Sandbox
+
+BY_NAME = {tool.name: tool for tool in TOOLS}
+SECRET = "hunter2-canary-99aa"
+
+
+class Bench:
+    """A desk, and short ways to use tools at it."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.root = desk.root.path
+        self.project = desk.workspace.project
+
+    def call(self, name, **args):
+        """The call as the judge would see it."""
+        return prepare(SpokenCall("c1", name, args), BY_NAME, self.desk)
+
+    def do(self, name, **args):
+        """What the tool gives back; arguments that cannot be read are an error here."""
+        form = read_form(args, BY_NAME[name])
+        assert not isinstance(form, str), form
+        tree = self.desk.workspace.tree_hash()
+        return asyncio.run(BY_NAME[name].perform(form, self.desk._replace(tree=tree)))
+
+    def probe(self, name, tree, **args):
+        """What the tool finds of this call when it looks after a crash."""
+        return BY_NAME[name].probe(read_form(args, BY_NAME[name]), self.desk._replace(tree=tree))
+
+    def put(self, files):
+        put(self.root, files)
+
+    def text(self, path):
+        return (self.root / path).read_text()
+
+
+@pytest.fixture
+def make_bench(tmp_path):
+    """Open a run on a repository of these files."""
+    opened = []
+
+    def make(files=None, *, in_place=False, with_git=True, ignored=None, **settings):
+        project = tmp_path / "project"
+        if with_git:
+            repository(project, files or {"README.md": "hello\n"})
+        else:
+            put(project, files or {"README.md": "hello\n"})
+        put(project, ignored or {})
+        workspace = open_workspace(project, "r1", tmp_path / "state", in_place=in_place)
+        opened.append(workspace)
+        source = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        return Bench(
+            Desk(
+                run="r1",
+                card="k1",
+                call="c1",
+                key="key",
+                phase=Phase.EXECUTE,
+                tree=workspace.base,
+                root=Root(workspace.root),
+                workspace=workspace,
+                sandbox=Sandbox(level=sandbox.detect(), root=workspace.root),
+                env=environment.clean(source, workspace=workspace.root),
+                redactor=Redactor([SECRET]),
+                artifacts=project / ".flyball" / "artifacts" / "r1" / "k1",
+                settings=ToolSettings(**settings),
+                seen={},
+                on_output=lambda _text: None,
+            )
+        )
+
+    yield make
+    for workspace in opened:
+        workspace.close()
+
+
+@pytest.fixture
+def git_in():
+    return git
