@@ -22,6 +22,7 @@ from flyball.core.event import (
     Event,
     EvidenceTaken,
     Extended,
+    Finish,
     IntentRead,
     Messaged,
     Noted,
@@ -104,7 +105,10 @@ def _about_run(event: Event) -> Iterator[Telemetry]:
 def _about_event(card: CardState, event: CardEvent) -> Iterator[Telemetry]:
     match event:
         case DriverReplied():
-            if event.text:
+            if event.finish is Finish.ERROR:
+                message = event.text or "the reply ended in an error"
+                yield {"type": "error", "code": "driver", "card": card.id, "message": message}
+            elif event.text:
                 yield {"type": "text", "card": card.id, "role": card.role, "text": event.text}
             yield {
                 "type": "usage",

@@ -1,0 +1,136 @@
+"""A scripted run on a real repository, through the command that a user types."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.repos import git, repository
+
+from flyball.core.event import AnyEvent
+from flyball.core.machine import replay
+from flyball.core.state import RunState
+from flyball.journal.codec import decode_event
+
+SCENARIOS = Path(__file__).parent / "scenarios"
+FLYBALL = Path(sys.executable).with_name("flyball")
+
+BROKEN = "def total(prices):\n    return sum(prices[1:])\n"
+MENDED = "def total(prices):\n    return sum(prices)\n"
+FILES: dict[str, str | bytes] = {
+    ".gitignore": "__pycache__/\n",
+    "README.md": "A cart.\n",
+    "cart.py": BROKEN,
+    "kept.py": "# VIBE-KEEP START rate\nRATE = 7\n# VIBE-KEEP END rate\n",
+    "test_cart.py": (
+        "import unittest\n\nfrom cart import total\n\n\n"
+        "class TotalTest(unittest.TestCase):\n"
+        "    def test_total(self):\n"
+        "        self.assertEqual(total([1, 2]), 3)\n"
+    ),
+}
+
+
+class Told(NamedTuple):
+    """What one command printed and how it ended."""
+
+    exit: int
+    lines: list[dict[str, Any]]
+    stderr: str
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        return [line for line in self.lines if line["type"] == kind]
+
+    @property
+    def phases(self) -> list[str]:
+        return [line["phase"] for line in self.of("phase")]
+
+    @property
+    def denied(self) -> list[tuple[str, str]]:
+        """Tool and code of every call that was refused."""
+        return [(d["tool"], d["code"]) for d in self.of("decision") if d["decision"] == "deny"]
+
+    @property
+    def guards(self) -> list[tuple[str, str]]:
+        return [(line["guard"], line["level"]) for line in self.of("guard")]
+
+    @property
+    def said(self) -> str:
+        """Everything the governor told the driver."""
+        return "\n".join(line["text"] for line in self.of("governor"))
+
+    @property
+    def question(self) -> str:
+        """What kind of question the run rests on."""
+        asked = self.of("approval")
+        return asked[-1]["kind"] if asked else ""
+
+    @property
+    def final(self) -> dict[str, Any]:
+        return self.of("final")[-1]
+
+
+class Stage:
+    """One project and its runs."""
+
+    def __init__(self, place: Path, files: dict[str, str | bytes] | None = None) -> None:
+        self.repo = repository(place / "cart", files or FILES)
+        self.place = place
+        self.run = ""
+        self.env = {
+            "PATH": f"{sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin",
+            "HOME": str(place / "home"),
+            "FLYBALL_STATE_DIR": str(place / "state"),
+        }
+        (place / "home").mkdir()
+
+    def start(self, script: str, request: str = "the total is wrong", *flags: str) -> Told:
+        """Begin a run that a script drives; without an intent among the flags it is a small fix."""
+        intent = () if "--intent" in flags else ("--intent", "small_fix")
+        told = self.flyball("run", request, *self.driven_by(script), *intent, *flags)
+        self.run = told.of("run")[0]["run"]
+        return told
+
+    def driven_by(self, script: str) -> tuple[str, ...]:
+        return ("--driver", f"scripted:{SCENARIOS / script}.jsonl", "--json")
+
+    def then(self, *words: str) -> Told:
+        """Say something to the run: `approve`, `deny`, `extend 5`, `runs resume` …"""
+        at = 2 if words[0] == "runs" else 1
+        return self.flyball(*words[:at], self.run, *words[at:], "--json")
+
+    def flyball(self, *words: str) -> Told:
+        done = subprocess.run(
+            self.command(*words), env=self.env, capture_output=True, text=True, timeout=120
+        )
+        lines = [json.loads(line) for line in done.stdout.split("\n") if line.startswith("{")]
+        return Told(done.returncode, [each for each in lines if "type" in each], done.stderr)
+
+    def command(self, *words: str) -> list[str]:
+        return [str(FLYBALL), *words, "--repo", str(self.repo)]
+
+    def events(self) -> list[AnyEvent]:
+        """The run's log, checked for gaps."""
+        command = self.command("runs", "export", self.run)
+        done = subprocess.run(command, env=self.env, capture_output=True, check=True, timeout=60)
+        entries = [json.loads(line) for line in done.stdout.splitlines()[1:]]
+        assert [entry["seq"] for entry in entries] == list(range(1, len(entries) + 1))
+        return [decode_event(json.dumps(entry["event"]).encode()) for entry in entries]
+
+    def state(self) -> RunState:
+        return replay(self.events())
+
+    def committed(self, path: str) -> str | None:
+        """A file as the run's branch has it."""
+        ref = f"flyball/{self.run}"
+        if path not in git(self.repo, "ls-tree", "-r", "--name-only", ref).split("\n"):
+            return None
+        return git(self.repo, "show", f"{ref}:{path}")
+
+    def worked(self, path: str) -> str | None:
+        """A file as the run's own tree has it now."""
+        (tree,) = self.place.glob(f"state/projects/*/runs/{self.run}/tree/cart")
+        return (tree / path).read_text() if (tree / path).exists() else None
