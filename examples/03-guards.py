@@ -2,7 +2,8 @@
 # ruff: noqa: T201
 
 from flyball import GuardLimits
-from flyball.core.guard import Memory, Step, digest, remember, trips
+from flyball.core.fingerprint import digest
+from flyball.core.guard import Memory, Step, remember, trips
 
 
 def watch(title: str, steps: list[Step]) -> None:

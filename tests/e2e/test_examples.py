@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.e2e.printed import Printed
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -46,7 +47,8 @@ SHOWS = {
 
 
 def run(program: list[str], home: Path) -> subprocess.CompletedProcess[str]:
-    env = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    env = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8"}
     return subprocess.run(
         [sys.executable, *program], cwd=home, env=env, capture_output=True, text=True, timeout=120
     )
@@ -75,3 +77,11 @@ def test_the_code_in_the_readme_prints_what_its_comments_say(tmp_path: Path):
     done = run(["-c", code], tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == re.findall(r"# → (.*)", code)
+
+
+def test_the_readme_shows_what_the_demo_says(tmp_path: Path):
+    text = (ROOT / "README.md").read_text()
+    (shown,) = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+    done = run(["-c", "from flyball.surfaces.cli import main; main()", "demo"], tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    Printed(tmp_path).compare(shown.splitlines(), done.stdout)

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from tests.e2e.printed import Printed
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
-RUN = re.compile(r"\b\d{4}-\d{6}-[a-z]{4}\b")
 BLOCK = re.compile(r"^(`{3,})(sh|console|text)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 SECONDS = 120
 
@@ -31,7 +31,7 @@ class Reader:
             "GIT_CONFIG_NOSYSTEM": "1",
             **{f"GIT_{who}_{what}": "ada@example.org" for who, what in WHO},
         }
-        self.names: dict[str, str] = {}
+        self.printed = Printed(home)
         self.code = 0
         self.waiting: subprocess.Popen[str] | None = None
         self.expected: list[str] = []
@@ -54,8 +54,7 @@ class Reader:
             self.waiting.communicate()
 
     def _try(self, command: str, lines: Sequence[str]) -> None:
-        for printed, real in self.names.items():
-            command = command.replace(printed, real)
+        command = self.printed.ours(command)
         if command == "echo $?":
             assert lines == [str(self.code)]
         elif "relay:" in command:
@@ -70,7 +69,7 @@ class Reader:
             )
         else:
             self._await_request(command)
-            self._compare(lines, self._type(command))
+            self.printed.compare(lines, self._type(command))
 
     def _type(self, command: str) -> str:
         where = self.home / "cwd"
@@ -103,34 +102,10 @@ class Reader:
         output, _ = self.waiting.communicate(timeout=SECONDS)
         assert self.waiting.returncode == 0, output
         self.waiting = None
-        self._compare([*self.expected, *lines], output)
-
-    def _compare(self, lines: Sequence[str], output: str) -> None:
-        """The page's lines occur in this order; `…` stands for what it leaves out."""
-        said = iter(output.splitlines())
-        for line in lines:
-            if line.strip() != "…":
-                assert any(self._is_same(line, each) for each in said), (
-                    f"{line!r} not in:\n{output}"
-                )
-
-    def _is_same(self, printed: str, real: str) -> bool:
-        begins = printed.startswith("run ") and real.startswith("run ")
-        if begins and (ids := (RUN.findall(printed), RUN.findall(real))) and all(ids):
-            self.names.setdefault(ids[0][0], ids[1][0])
-        for name, id in self.names.items():
-            printed = printed.replace(name, id)
-        real = real.replace(str(self.home), "/home/ada")
-        left, right = plain(printed), plain(real)
-        return right.startswith(left[:-1].rstrip()) if left.endswith("…") else left == right
+        self.printed.compare([*self.expected, *lines], output)
 
 
 WHO = [(who, what) for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")]
-
-
-def plain(line: str) -> str:
-    """A line without what differs between two runs of the same command."""
-    return re.sub(r"\b[0-9a-f]{12}\b", "HASH", " ".join(line.split()))
 
 
 def commands(body: str) -> Iterator[tuple[str, list[str]]]:
@@ -151,4 +126,4 @@ def test_the_tutorial_works_as_it_is_written(tmp_path: Path):
     finally:
         reader.leave()
     assert reader.waiting is None
-    assert len(reader.names) == 3
+    assert len(reader.printed.names) == 3

@@ -1,0 +1,201 @@
+"""What a stranger finds in the repository: commands that exist, pins that hold, nothing private."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+ROOMS = (".ci", "bench", "docs", "examples", "src", "tests")
+LOCKS = sorted(ROOT.glob("requirements*.lock"))
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+
+
+def texts() -> Iterator[tuple[Path, str]]:
+    """Every file of the project that is text."""
+    top = [path for path in ROOT.iterdir() if path.is_file()]
+    for path in [*top, *(p for room in ROOMS for p in (ROOT / room).rglob("*"))]:
+        if path.is_file() and not {"__pycache__", "node_modules"} & set(path.parts):
+            try:
+                yield path.relative_to(ROOT), path.read_text("utf-8")
+            except UnicodeDecodeError:
+                continue
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def shell_lines(page: Path) -> list[str]:
+    """The commands in a page's `sh` blocks."""
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
+    lines = [line.partition("#")[0].strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line]
+
+
+def test_the_makefile_has_the_targets_that_people_are_told_of():
+    wanted = {"setup", "check", "test", "demo", "bench", "docs", "simulate", "lock"}
+    assert wanted <= targets()
+    told = re.findall(r"`make ([a-z]+)", (ROOT / "CONTRIBUTING.md").read_text())
+    assert wanted <= set(told) <= targets()
+
+
+def test_the_readme_begins_with_one_command_to_see_it_and_one_to_test_it():
+    assert shell_lines(ROOT / "README.md")[:2] == ["make demo", "make test"]
+
+
+@pytest.mark.parametrize("target", ["demo", "test"])
+def test_these_commands_set_everything_up_themselves(target: str):
+    rule = re.search(rf"^{target}:(.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert rule is not None
+    assert rule[1].split() == ["setup"]
+
+
+def test_continuous_integration_runs_the_whole_suite():
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert re.search(r"^exec make test$", script.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_a_lock_file_pins_with_hashes_and_names_no_place(lock: Path):
+    text = lock.read_text()
+    assert "://" not in text
+    assert "index-url" not in text
+    entries = re.split(r"\n(?=\S)", text.strip())
+    for entry in entries:
+        assert re.match(r"[a-z0-9][a-z0-9._-]*(\[[a-z0-9,-]+\])?==\S+ ", entry), entry[:60]
+        assert "--hash=sha256:" in entry, entry[:60]
+
+
+def test_the_locks_cover_every_requirement():
+    locked = set(re.findall(r"^([a-z0-9._-]+)(?:\[.*?\])?==", LOCKS[-1].read_text(), re.MULTILINE))
+    extras = PROJECT["optional-dependencies"]
+    needs = [*PROJECT["dependencies"], *extras["dev"], *extras["openai"], *extras["anthropic"]]
+    names = {re.split(r"[\[<>=]", need)[0] for need in needs} - {"flyball"}
+    assert LOCKS[-1].name == "requirements.lock"
+    assert names <= locked
+
+
+def test_the_node_lock_names_no_place_either():
+    lock = json.loads((ROOT / "tests/contract/xstate/package-lock.json").read_text())
+    packages = {name: entry for name, entry in lock["packages"].items() if name}
+    assert packages
+    for name, entry in packages.items():
+        assert "resolved" not in entry, name
+        assert entry["integrity"], name
+
+
+PRIVATE = re.compile(
+    r"""(?<![\w./-])/(?:work|Users)/
+    | \bpypi\.org | \bpythonhosted\.org | \bregistry\.npmjs | \bregistry\.yarnpkg
+    | \bartifactory\b | \bjfrog\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def test_no_file_names_a_registry_or_a_place_on_the_machine_it_was_written_on():
+    found = [f"{path}: {hit[0]}" for path, text in texts() for hit in PRIVATE.finditer(text)]
+    assert found == []
+
+
+def test_the_licence_is_apache_2():
+    text = (ROOT / "LICENSE").read_text()
+    assert text.split()[:4] == ["Apache", "License", "Version", "2.0,"]
+    assert "END OF TERMS AND CONDITIONS" in text
+    assert PROJECT["license"] == "Apache-2.0"
+
+
+def test_the_metadata_offers_what_was_promised():
+    assert PROJECT["requires-python"] == ">=3.11"
+    extras = {"openai", "anthropic", "cluster", "browser", "dev", "all"}
+    assert extras <= set(PROJECT["optional-dependencies"])
+    assert distribution("flyball").version == PROJECT["version"]
+
+
+@pytest.mark.parametrize("name", ["flyball", "flyball-hook"])
+def test_an_installed_command_leads_to_a_function(name: str):
+    found = distribution("flyball").entry_points.select(group="console_scripts", name=name)
+    (entry,) = found
+    assert entry.value == PROJECT["scripts"][name]
+    assert callable(entry.load())
+
+
+@pytest.fixture(scope="module")
+def in_wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The names of the files in a wheel built from this tree."""
+    place = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(place)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    (path,) = place.glob("*.whl")
+    with zipfile.ZipFile(path) as wheel:
+        return set(wheel.namelist())
+
+
+def test_the_wheel_carries_types_prompts_demo_and_licence(in_wheel: set[str]):
+    source = ROOT / "src"
+    for path in (source / "flyball").rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            assert str(path.relative_to(source)) in in_wheel
+    assert "flyball/py.typed" in in_wheel
+    assert any(name.endswith("licenses/LICENSE") for name in in_wheel)
+    assert all(name.startswith(("flyball/", "flyball-")) for name in in_wheel)
+
+
+def test_the_changelog_speaks_of_this_version():
+    assert re.search(
+        rf"^## .*{re.escape(PROJECT['version'])}", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE
+    )
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda path: path.name)
+def test_a_decision_is_one_page_with_four_parts_and_listed(page: Path):
+    text = page.read_text()
+    heads = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert heads == ["Context", "Decision", "Consequences", "What would change our mind"]
+    assert text.startswith(f"# {int(page.name[:4])}. ")
+    assert len(text) < 6_000
+    assert f"]({page.name})" in (page.parent / "README.md").read_text()
+
+
+def test_no_number_is_used_by_two_decisions():
+    numbers = [page.name[:4] for page in DECISIONS]
+    assert len(numbers) == len(set(numbers))
+
+
+def test_the_index_of_the_documents_leads_to_every_page():
+    docs = ROOT / "docs"
+    index = (docs / "README.md").read_text()
+    pages = [p.relative_to(docs) for p in docs.rglob("*.md") if p.parent.name != "decisions"]
+    for page in pages:
+        assert page.name == "README.md" or f"]({page})" in index, f"{page} is not in docs/README.md"
+    assert "](decisions/README.md)" in index
+
+
+PLACEHOLDER = re.compile("NNNN|NAME")
+
+
+@pytest.mark.parametrize(
+    "page", ["CONTRIBUTING.md", "docs/architecture.md", "docs/glossary.md", "docs/README.md"]
+)
+def test_a_file_that_is_named_is_there(page: str):
+    named = re.findall(
+        r"`((?:src|tests|bench|docs|examples|\.ci)/[\w./*-]+)`", (ROOT / page).read_text()
+    )
+    missing = [name for name in named if not PLACEHOLDER.search(name) and not list(ROOT.glob(name))]
+    assert missing == []
