@@ -136,9 +136,11 @@ def test_a_run_that_is_abandoned_leaves_no_trace(shape: Callable[[Path], None], 
         contents(workspace.root).items()
     )
     workspace.snapshot("k")
+    assert git(workspace.root, "status", "--porcelain", "--ignore-submodules=all") == ""
     work(workspace.root)
     workspace.commit_card("r", "c1", "Work")
     assert git(workspace.root, "log", "-1", "--format=%s").strip() == "Work"
+    assert git(workspace.root, "status", "--porcelain", "--ignore-submodules=all") == ""
     move(workspace, workspace.card("c1"), Step.REVERT)
     assert workspace.tree_hash() == workspace.base
     workspace.remove()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from flyball.errors import UsageError
-from flyball.workspace.trees import Changed, Clash, TreeHash, Trees
+from flyball.workspace.trees import Changed, Clash, Entry, TreeHash, Trees
 
 
 class Divergence(msgspec.Struct, frozen=True):
@@ -38,7 +38,10 @@ def compare_move(
     """What it would mean to bring the change from origin to goal into the present tree."""
     goal = _restricted(trees, origin, goal, paths)
     wanted = trees.changes(origin, goal)
+    now = trees.entries(present, [change.path for change in wanted])
     merged = trees.merge(origin, present, goal)
+    if merged.clashes and _is_there(trees, present, origin, goal, wanted, now):
+        return Divergence((), (), (), present)
     losses = list(merged.clashes)
     tree = merged.tree
     if losses:
@@ -49,13 +52,26 @@ def compare_move(
         for change in writes
         if change.before and not trees.is_kept(change.before.blob)
     ]
-    now = trees.entries(present, [change.path for change in wanted])
     drifted = tuple(
         change.path
         for change in wanted
         if now.get(change.path) not in (change.before, change.after)
     )
     return Divergence(writes, drifted, tuple(losses), tree)
+
+
+def _is_there(
+    trees: Trees,
+    present: TreeHash,
+    origin: TreeHash,
+    goal: TreeHash,
+    wanted: Sequence[Changed],
+    now: Mapping[str, Entry],
+) -> bool:
+    """Whether the move was made before, however much a moved file now looks like another."""
+    there = {c.path: c.after for c in wanted if now.get(c.path) == c.after}
+    merged = trees.merge(trees.overlay(origin, there), present, goal)
+    return not merged.clashes and merged.tree == present
 
 
 def _insist(

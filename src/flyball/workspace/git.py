@@ -2,9 +2,9 @@
 
 Whatever reads file content (status, add, diff, checkout, merge) runs in a depot: a git directory
 of our own outside the tree, whose configuration and attributes we wrote, and which borrows the
-user's objects. A planted configuration, hook, filter, driver or monitor is therefore never read. The few
-calls that must go to the user's git directory (references, worktrees) read no file content, and
-every switch that could start a program is set on their command line.
+user's objects. A planted configuration, hook, filter, driver or monitor is therefore never read.
+The few calls that must go to the user's git directory (references, worktrees) read no file
+content, and every switch that could start a program is set on their command line.
 """
 
 from __future__ import annotations
@@ -82,12 +82,9 @@ _DEPOT_CONFIG = """\
 \tsafecrlf = false
 \tquotepath = false
 \tuntrackedcache = true
-\tsplitindex = true
 \tpreloadindex = true
 \tlogallrefupdates = false
 \texcludesfile = {excludes}
-[splitindex]
-\tsharedindexexpire = never
 [status]
 \tshowuntrackedfiles = all
 [gc]

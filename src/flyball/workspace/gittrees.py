@@ -14,9 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from flyball.workspace.git import Git
+from flyball.workspace.gitobject import folders_above, graft, parse_tree, split_batch, write_loose
 from flyball.workspace.ignore import walk_nested
+from flyball.workspace.treemerge import merge_by_path
 from flyball.workspace.trees import (
     LARGE,
+    LINK,
     SUBMODULE,
     Captured,
     Changed,
@@ -35,6 +38,10 @@ _SPLIT = ("-c", "core.splitIndex=true")
 _STATUS = ("status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-submodules=all")
 _UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 _AT_ONCE = 400
+_FEW = 64
+"""So many changed paths are put into the index's tree; more are put into the index."""
+_UNKNOWN_OPTION = 129
+"""How git before 2.38 answers when asked to merge trees."""
 _BOTH = "later changes touch the same place"
 _REASONS = {
     "contents": "later changes touch the same lines",
@@ -61,7 +68,8 @@ class GitTrees:
         self._stub_file = depot.directory / "stubs"
         self._stubs = set(_lines(self._stub_file))
         self._digests: dict[str, tuple[tuple[int, int, int], str]] = {}
-        self._last: TreeHash | None = None
+        self._width = len(self.empty_tree())
+        self._indexed: TreeHash | None = None
 
     def capture(self) -> Captured:
         """Keep the present state of the working directory."""
@@ -76,16 +84,49 @@ class GitTrees:
         # Whoever captures holds the workspace, so a lock on our own index was left by a dead git.
         self._lock.unlink(missing_ok=True)
         gone, fresh, unkept = self._look()
-        if gone or fresh or self._last is None:
-            self.update(gone, fresh)
-            self._last = TreeHash(self._git.text(*_SPLIT, "write-tree"))
-        return Captured(self._last, tuple(Skipped(*each) for each in sorted(unkept.items())))
+        skipped = tuple(Skipped(*each) for each in sorted(unkept.items()))
+        changed = [*gone, *fresh]
+        if self._indexed and len(changed) <= _FEW and not any("\n" in path for path in changed):
+            return Captured(self._graft(self._indexed, gone, fresh), skipped)
+        self.update(gone, fresh)
+        self._indexed = TreeHash(self._git.text(*_SPLIT, "write-tree"))
+        return Captured(self._indexed, skipped)
+
+    def _graft(self, tree: TreeHash, gone: Sequence[str], fresh: Sequence[str]) -> TreeHash:
+        """The index's tree with a few paths as they are on disk; the index can wait."""
+        if not gone and not fresh:
+            return tree
+        entries: dict[str, Entry | None] = dict.fromkeys(gone)
+        entries |= {path: self._entry(path) for path in fresh}
+        folders = folders_above(list(entries))
+        asked = b"".join(os.fsencode(f"{tree}:{folder}") + b"\n" for folder in folders)
+        answers = split_batch(self.depot.call("cat-file", "--batch", stdin=asked).stdout)
+        known = {
+            folder: parse_tree(found[1], len(tree)) if found and found[0] == "tree" else {}
+            for folder, found in zip(folders, answers, strict=True)
+        }
+        return TreeHash(graft(known, entries, lambda content: self._write("tree", content)))
+
+    def _entry(self, path: str) -> Entry | None:
+        """Keep a file as it is on disk, unless it went away meanwhile."""
+        place = self.root / path
+        try:
+            mode = mode_of(place.lstat())
+            if mode is None:
+                return None
+            link = os.fsencode(place.readlink()) if mode == LINK else None
+            return Entry(mode, self._write("blob", place.read_bytes() if link is None else link))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def _write(self, kind: str, content: bytes) -> str:
+        return write_loose(self.depot.directory / "objects", kind, content, self._width)
 
     def update(self, gone: Sequence[str], fresh: Sequence[str]) -> None:
         """Take these paths out of the index, and these in as they are on disk."""
         if gone:
-            zero = "0" * len(self.empty_tree())
-            lines = b"".join(b"0 %s\t%s\0" % (zero.encode(), os.fsencode(path)) for path in gone)
+            zero = b"0" * self._width
+            lines = b"".join(b"0 %s\t%s\0" % (zero, os.fsencode(path)) for path in gone)
             self._git.call(*_SPLIT, "update-index", "-z", "--index-info", stdin=lines)
         if fresh:
             names = b"".join(os.fsencode(path) + b"\0" for path in fresh)
@@ -161,18 +202,13 @@ class GitTrees:
         names = "".join(f"{blob}\n" for blob in wanted).encode()
         out = self.depot.call("cat-file", "--batch", stdin=names).stdout if wanted else b""
         found: dict[str, bytes] = {}
-        at = 0
-        for blob in wanted:
-            end = out.index(b"\n", at)
-            header = out[at:end].split()
-            if header[1:2] != [b"blob"]:
+        for blob, answer in zip(wanted, split_batch(out), strict=True):
+            if answer is None or answer[0] != "blob":
                 raise GitFailed(
                     f"The content {blob} is missing from {self.depot.directory}.",
-                    "Check the disk; `flyball runs prune` may have run, or git collected garbage.",
+                    "Check the disk; git may have collected what a deleted branch held.",
                 )
-            size = int(header[2])
-            found[blob] = out[end + 1 : end + 1 + size]
-            at = end + size + 2
+            found[blob] = answer[1]
         return found
 
     def keep(self, content: bytes) -> str:
@@ -188,7 +224,9 @@ class GitTrees:
         origin = self.commit_object(base)
         sides = [self.commit_object(tree, origin) for tree in (ours, theirs)]
         args = ("merge-tree", "--write-tree", "--name-only", "-z", "--messages", *sides)
-        done = self.depot.call(*args, ok=(0, 1))
+        done = self.depot.call(*args, ok=(0, 1, _UNKNOWN_OPTION))
+        if done.exit_code == _UNKNOWN_OPTION:
+            return merge_by_path(self, base, ours, theirs)
         return _parse_merge(os.fsdecode(done.stdout).split("\0"), done.exit_code)
 
     def commit_object(self, tree: str, *parents: str) -> str:
@@ -226,6 +264,7 @@ class GitTrees:
         """Drop every object of ours that none of these trees needs; the bytes freed."""
         before = _size(self.depot.directory / "objects")
         self._git.call("prune", "--expire=now", "--", *keep)
+        self._indexed = None
         return before - _size(self.depot.directory / "objects")
 
     def _look(self) -> tuple[list[str], list[str], dict[str, str]]:
@@ -258,7 +297,7 @@ class GitTrees:
                 yield path
 
     def _objection(self, path: str, status: os.stat_result) -> str:
-        if mode_of(status) == "120000":
+        if mode_of(status) == LINK:
             return ""
         if status.st_size > self.large:
             return f"larger than {self.large // (1024 * 1024)} MB"

@@ -9,13 +9,22 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from flyball.patch.compare import compare, keep_ends
 from flyball.patch.unified import unified_diff
+from flyball.workspace.gitobject import (
+    DIRECTORY,
+    Children,
+    folders_above,
+    graft,
+    object_name,
+    parse_tree,
+    replace_whole,
+    write_loose,
+)
 from flyball.workspace.ignore import walk
 from flyball.workspace.treemerge import merge_by_path
 from flyball.workspace.trees import (
@@ -35,7 +44,6 @@ from flyball.workspace.trees import (
 from flyball.workspace.trouble import GitFailed, told
 
 Files = dict[str, Entry]
-_DIRECTORY = "40000"
 
 
 class ObjectTrees:
@@ -75,7 +83,8 @@ class ObjectTrees:
                 skipped.append(Skipped(path, self._objection(path, status)))
         if known != self._known:
             self._known = known
-            self._write(self._known_file, json.dumps(known).encode())
+            with told(os.fspath(self._known_file)):
+                replace_whole(self._known_file, json.dumps(known).encode())
         return Captured(self._plant(files), tuple(skipped))
 
     def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
@@ -144,7 +153,7 @@ class ObjectTrees:
         for name in sorted(self._reachable(trees, problems.append)):
             try:
                 kind, content = self._load(name)
-                if _name(kind, content) != name:
+                if object_name(kind, content) != name:
                     problems.append(f"damaged {name}")
             except GitFailed:
                 problems.append(f"missing {name}")
@@ -190,38 +199,17 @@ class ObjectTrees:
         return "" if os.access(self.root / path, os.R_OK) else "not readable"
 
     def _plant(self, files: Mapping[str, Entry]) -> TreeHash:
-        """Store the tree of these files, bottom up."""
-        folders: dict[str, list[tuple[bytes, str, str]]] = {"": []}
-        for path in files:
-            folder = path.rpartition("/")[0]
-            while folder not in folders:
-                folders[folder] = []
-                folder = folder.rpartition("/")[0]
-        for path, entry in files.items():
-            folder, _, name = path.rpartition("/")
-            folders[folder].append((os.fsencode(name), entry.mode, entry.blob))
-        for folder in sorted(folders, key=lambda name: name.count("/") + bool(name), reverse=True):
-            tree = self._add("tree", _tree_content(folders[folder]))
-            if folder:
-                above, _, name = folder.rpartition("/")
-                folders[above].append((os.fsencode(name), _DIRECTORY, tree))
-            else:
-                return TreeHash(tree)
-        raise AssertionError("the top folder is always there")
+        """Store the tree of these files."""
+        folders: dict[str, Children] = {folder: {} for folder in folders_above(list(files))}
+        return TreeHash(graft(folders, files, lambda content: self._add("tree", content)))
 
     def _tree(self, tree: str) -> Iterator[tuple[str, str, str]]:
-        content = self._object(tree, "tree")
-        at = 0
-        while at < len(content):
-            space = content.index(b" ", at)
-            zero = content.index(b"\0", space)
-            blob = content[zero + 1 : zero + 21].hex()
-            yield os.fsdecode(content[space + 1 : zero]), content[at:space].decode(), blob
-            at = zero + 21
+        for path, child in parse_tree(self._object(tree, "tree")).items():
+            yield path, child.mode, child.name
 
     def _list(self, tree: str, prefix: str) -> Iterator[tuple[str, Entry]]:
         for name, mode, blob in self._tree(tree):
-            if mode == _DIRECTORY:
+            if mode == DIRECTORY:
                 yield from self._list(blob, f"{prefix}{name}/")
             else:
                 yield f"{prefix}{name}", Entry(mode, blob)
@@ -235,8 +223,8 @@ class ObjectTrees:
             their_mode, their_blob = theirs.get(name, ("", ""))
             if (mode, blob) == (their_mode, their_blob):
                 continue
-            if mode == _DIRECTORY:
-                below = their_blob if their_mode == _DIRECTORY else ""
+            if mode == DIRECTORY:
+                below = their_blob if their_mode == DIRECTORY else ""
                 yield from self._differing(blob, below, f"{prefix}{name}/")
             else:
                 yield f"{prefix}{name}", Entry(mode, blob)
@@ -245,8 +233,8 @@ class ObjectTrees:
         for name, mode, blob in self._tree(tree):
             if name == parts[0]:
                 if len(parts) == 1:
-                    return None if mode == _DIRECTORY else Entry(mode, blob)
-                return self._find(blob, parts[1:]) if mode == _DIRECTORY else None
+                    return None if mode == DIRECTORY else Entry(mode, blob)
+                return self._find(blob, parts[1:]) if mode == DIRECTORY else None
         return None
 
     def _changed(self, path: str, before: Entry | None, after: Entry | None) -> Changed:
@@ -284,20 +272,13 @@ class ObjectTrees:
             seen.add(tree)
             try:
                 for _, mode, blob in self._tree(tree):
-                    waiting.append(blob) if mode == _DIRECTORY else seen.add(blob)
+                    waiting.append(blob) if mode == DIRECTORY else seen.add(blob)
             except (GitFailed, zlib.error, ValueError):
                 trouble(f"missing {tree}")
         return seen
 
     def _add(self, kind: str, content: bytes) -> str:
-        name = _name(kind, content)
-        place = self._place(name)
-        if not place.exists():
-            header = f"{kind} {len(content)}\0".encode()
-            with told(os.fspath(self.store)):
-                place.parent.mkdir(exist_ok=True)
-                self._write(place, zlib.compress(header + content, 1))
-        return name
+        return write_loose(self.store, kind, content)
 
     def _load(self, name: str) -> tuple[str, bytes]:
         try:
@@ -317,30 +298,6 @@ class ObjectTrees:
 
     def _place(self, name: str) -> Path:
         return self.store / name[:2] / name[2:]
-
-    def _write(self, place: Path, data: bytes) -> None:
-        with told(os.fspath(self.store)):
-            fd, spare = tempfile.mkstemp(dir=self.store)
-            try:
-                with os.fdopen(fd, "wb") as file:
-                    file.write(data)
-                Path(spare).replace(place)
-            except OSError:
-                Path(spare).unlink(missing_ok=True)
-                raise
-
-
-def _name(kind: str, content: bytes) -> str:
-    header = f"{kind} {len(content)}\0".encode()
-    return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
-
-
-def _tree_content(children: Sequence[tuple[bytes, str, str]]) -> bytes:
-    """A tree as git writes it: sorted as if directories ended in a slash."""
-    ordered = sorted(children, key=lambda c: c[0] + (b"/" if c[1] == _DIRECTORY else b""))
-    return b"".join(
-        mode.encode() + b" " + name + b"\0" + bytes.fromhex(blob) for name, mode, blob in ordered
-    )
 
 
 def _in_the_way(name: str, path: str) -> bool:
