@@ -117,6 +117,38 @@ def test_ctrl_c_pauses_and_resume_goes_on(shell: Shell, tmp_path: Path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+ENDLESS = """\
+import threading
+import unittest
+
+
+class Endless(unittest.TestCase):
+    def test_for_ever(self):
+        threading.Event().wait()
+"""
+
+
+def test_a_second_ctrl_c_stops_at_once_and_nothing_is_lost(tmp_path: Path):
+    shell = Shell(shop(tmp_path / "shop", {"test_endless.py": ENDLESS}), tmp_path)
+    driver = script(tmp_path / "s", say("I will test.", **SUITE), say("It hangs."))
+    args = ("run", "why", "--intent", "diagnose", "--driver", driver)
+    with shell.begin(*args) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "I will test." in line:
+                process.send_signal(signal.SIGINT)
+            if "Ctrl-C again" in line:
+                process.send_signal(signal.SIGINT)
+                break
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Stopped at once; nothing is lost." in out
+    resume = next(line.split()[1:4] for line in out.splitlines() if "flyball runs resume" in line)
+    done = shell(*resume)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "✗ test was interrupted" in done.stdout
+
+
 def test_the_second_process_is_told_who_holds_the_run(shell: Shell, tmp_path: Path):
     with shell.begin(*relayed(tmp_path)) as process:
         run = read_until(process, "phase")[0]["run"]

@@ -19,7 +19,6 @@ from flyball.core.machine import advance
 from flyball.core.phase import Phase
 from flyball.core.policy import Policy
 from flyball.core.state import CardState, Judged, RunState
-from flyball.errors import IllegalEvent
 
 
 class Rejudged(msgspec.Struct, frozen=True):
@@ -56,14 +55,17 @@ class Rejudgement(msgspec.Struct, frozen=True):
 
 
 def rejudge(events: Iterable[AnyEvent], policy: Policy) -> Rejudgement:
-    """Go through a recorded run and ask the same questions under another policy."""
+    """Go through a recorded run and ask the same questions under another policy.
+
+    A policy never makes an event illegal, so each can be applied to the state before it both ways.
+    """
     calls: list[Rejudged] = []
     questions: list[NewQuestion] = []
     state = RunState()
     for event in events:
         after = advance(state, event).state
         if not isinstance(event, RunStarted):
-            other = _other_course(state, event, policy)
+            other = advance(under(state, policy), event).state
             for card in after.cards:
                 if card is not state.card(card.id):
                     calls += _calls(state, event, after, card, other, policy)
@@ -84,23 +86,15 @@ def under(state: RunState, policy: Policy) -> RunState:
     return replace(state, policy=policy, budget=budget)
 
 
-def _other_course(state: RunState, event: AnyEvent, policy: Policy) -> RunState | None:
-    """The same event under the other policy; None where it could not have happened there."""
-    try:
-        return advance(under(state, policy), event).state
-    except IllegalEvent:
-        return None
-
-
 def _calls(
     before: RunState,
     event: AnyEvent,
     after: RunState,
     card: CardState,
-    other: RunState | None,
+    other: RunState,
     policy: Policy,
 ) -> Iterator[Rejudged]:
-    there = other.card(card.id) if other else None
+    there = other.card(card.id)
     said = {judged.call: judged for judged in there.judged} if there else {}
     for index, was in enumerate(card.judged):
         now = said.get(was.call)
@@ -140,8 +134,8 @@ def _judge_alone(
     return Judged(call.id, call.tool, answer, decision.code, decision.reason)
 
 
-def _questions(after: RunState, card: CardState, other: RunState | None) -> Iterator[NewQuestion]:
-    there = other.card(card.id) if other else None
+def _questions(after: RunState, card: CardState, other: RunState) -> Iterator[NewQuestion]:
+    there = other.card(card.id)
     asked = there.question if there else None
     if asked is not None and asked.call is None and card.question is None:
         yield NewQuestion(after.seq, card.id, asked.kind.value, asked.text)

@@ -123,7 +123,7 @@ def _about_event(card: CardState, event: CardEvent) -> Iterator[Telemetry]:
         case CallReturned():
             yield from _about_outcome(card, event)
         case CallInterrupted():
-            yield _returned(card, event.call, ok=False, summary="interrupted")
+            yield {**_returned(card, event.call, ok=False), "state": "interrupted"}
         case Appealed():
             yield _returned(card, event.call)
         case CheckpointStated():

@@ -104,7 +104,9 @@ class Story:
         if line["state"] == "started":
             return
         tool, what = line["tool"], f"{line['tool']} {line['about']}".strip()
-        if not line["ok"] and tool not in ("test", "check"):
+        if line["state"] == "interrupted":
+            yield Said("bad", f"{what} was interrupted", "✗")
+        elif not line["ok"] and tool not in ("test", "check"):
             yield Said("bad", f"{what}: {line['summary']}", "✗")
         elif tool not in QUIET_CALLS:
             yield Said("dim", f"{what}: {line['summary']}", "·")
