@@ -100,7 +100,9 @@ def _likely_verb(bare: str) -> str:
 def _told_last(bare: str) -> Heard | None:
     """A clause whose verb comes last, as in German requests."""
     first, _, last = bare.rpartition(" ")
-    return told(f"{last} {first}") if first else None
+    if first and (order := told(f"{last} {first}")):
+        return order
+    return Heard(size_of(bare), f"seems to tell to {last}") if last.endswith("en") else None
 
 
 def _size(clause: str, verb: str) -> Act:

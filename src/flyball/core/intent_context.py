@@ -15,6 +15,7 @@ RANK: tuple[Act, ...] = tuple(Act)
 DOINGS = DIRECTIVES | {Act.LOOK, Act.INQUIRE}
 CONSENT = frozenset({Act.ASSENT, Act.SOCIAL, Act.ASIDE, Act.CONTINUE})
 MANY = 7
+BRIEF = 6
 
 
 class Resolved(NamedTuple):
@@ -63,7 +64,8 @@ def _more_of_the_same(speech: Speech, request: Speech | None) -> Resolved | None
 
 def _agreed(speech: Speech, offer: str) -> Resolved | None:
     acts = set(speech.acts)
-    if not acts & {Act.ASSENT, Act.CONTINUE} and not _picked(speech.text):
+    is_yes = len(speech.text.split()) < BRIEF and opens(speech.text, words.ASSENT)
+    if not acts & {Act.ASSENT, Act.CONTINUE} and not is_yes and not _picked(speech.text):
         return None
     if acts & {Act.LOOK, Act.INQUIRE, Act.REPORT} or "?" in speech.text:
         return None

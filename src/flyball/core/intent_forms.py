@@ -5,6 +5,36 @@ Written like the word lists: alternations of plain phrases and a few regular exp
 
 from __future__ import annotations
 
+LEAD_IN = (
+    "please|pls|plz|okay|ok|so|now|well|and|also|just|only|but|hey|hi|hello|yo|bro|bruh|quickly"
+    "|simply|maybe|actually|really|next|first|finally|then|kindly|perhaps|ngl|hmm+|oh|ah"
+    "|alright|thanks|yes|no|again|basically|great|it's|its|go forth and"
+    r"|go(?= (?:build|fix|make|do|implement|write)\b)|in|for|hope|if|yeah|yep|yup|sure|right"
+    "|fine|cool|nice|perfect|thx|anyway|btw|by the way|oops|ha|um|uh|uhh|ok so|okay so"
+    "|alright then|while you're at it|while youre at it|plus|lastly|second|secondly|firstly"
+    "|third|after that|afterwards|ideally|if possible|ja|dann|alors|donc|bueno|então|entao|bom"
+    "|ну|так|и|а|please could you"
+)
+REQUEST = (
+    "(?:can|could|would|will|cud) (?:you|u|we)(?: just| please"
+    "| maybe| also| go ahead and| be so kind as to| mind| help me| quickly)*|mind"
+    "|any chance you could|any chance of|i'd like you to|i'd like to|i would like you to"
+    "|i would like to|i want you to|i want to|i need you to|i need to|let's|lets|go ahead and"
+    "|do me a favour and|do me a favor and|feel free to|try to|why don't we|why don't you"
+    r"|why dont we|why dont you|why not just|why not|(?:how|what) about(?= \w+ing\b)|help me"
+    "|it would be great if you could|would be great if you could|we need to|we have to|time to"
+    "|make sure to|please|pls|plz|kindly|bitte|kannst du mir bitte|kannst du mir"
+    "|kannst du bitte|kannst du|könntest du|konntest du|können sie|konnen sie|peux-tu me"
+    "|peux-tu|pouvez-vous|pourrais-tu|puedes|podrías|podrias|por favor|você pode|voce pode|pode"
+    "|poderia|puoi|kun je|можешь|можете|мог бы|пожалуйста|mal|请|帮我"
+    "|(?:can|could|would) (?:someone|somebody|anyone|anybody)(?: please)?|könnt ihr|konnt ihr"
+    "|könnten wir|konnten wir|können wir|konnen wir|könnten sie|konnten sie|würdest du"
+    "|wurdest du|wir sollten|wir müssen|wir mussen|pourriez-vous|peut-on|on pourrait|il faut"
+    "|podéis|podeis|pueden|podemos|podríamos|podriamos|vamos a|dá para|da para|podem|poderiam"
+    "|можем|можно|давайте|давай|не мог бы ты|надо|нужно|i'd|id|i would|we could|we should"
+    "|you could|you should|we ought to|i was hoping you could|any chance we get"
+    "|any chance we could|what if we(?= just)|i'd like you to own|id like you to own"
+)
 READ_ONLY = (
     "(?:don'?t|do not|dont|never|without|no need to|not asking you to"
     r"|not want you to)(?: \w+){0,3}? (?:chang(?:e|ing)|touch(?:ing)?"
@@ -20,7 +50,7 @@ READ_ONLY = (
     "|just (?:tell|explain|answer|show) (?:me|what|why|how)|don't need a fix|dont need a fix"
     r"|before (?:you write|you change|changing|writing|touching)\b|stop changing|i will decide"
     "|do nothing|no,? first (?:tell|explain)|explain it first|explain first|tell me it first"
-    "|tell me first|but first tell|but first explain|first tell|first explain"
+    "|tell me first|but first tell|but first explain"
     "|please do not revert|please do not change|please do not fix|ändere nichts|änder nichts"
     "|andere nichts|ander nichts|mach nichts|nichts ändern|nichts andern|ohne etwas zu ändern"
     "|ohne etwas zu andern|nur erklären|nur erklaren|nur sagen|sag mir nur"
@@ -34,6 +64,7 @@ READ_ONLY = (
     "|i only want to know|just want to know|leave everything alone|leave everything as is"
     r"|leave it all alone|leave it all as is|kein code|keine [äa]nderung\w*|aucune modification"
     "|sin tocar|sin modificar|sem mexer|ничего не правь"
+    r"|first (?:tell|explain)(?!.*\bthen\b).*"
 )
 READ_ONLY_CJK = (
     "不要(?:修改|改|动)|别(?:改|动)|只告诉我|变更しないで|変更しないで|変えないで|触らないで"
@@ -67,7 +98,9 @@ JUDGE = (
     "|whats eating|whats hogging|whats blocking|whats using|whats taking|whats slowing"
     "|who calls|who uses|which component|what owns|what triggers|what calls|what uses|weakest"
     "|strongest|unused|dead code|lack|lacks|leak|respect|ambiguous|held|only once|catch"
-    "|inherited|roll this back|goes wrong|where in the|do we handle|do we lose"
+    "|inherited|roll this back|goes wrong|where in the|do we handle|do we lose|suspicious|fishy"
+    "|odd|how sure|how certain|how confident|really true|any problems|any issues|any bugs"
+    "|anything wrong|anything off|reckon"
 )
 WANT = (
     "(?:i|we)(?:'?d)? (?:want|need|would like|wanna|wish)|i'd like|id like|we should have"
@@ -94,7 +127,10 @@ WANT = (
     "|ware schön|ware schon|ware toll|ware super|ware praktisch|möchten|mochten|möchte|mochte"
     "|queremos|vorremmo|voudrait|voudrions|aimerait|хотим|хотелось бы|gostaríamos|gostariamos"
     "|nos gustaría|nos gustaria|would be cool|would be neat|would be handy|would be useful"
-    "|would be awesome|would be lovely"
+    r"|would be awesome|would be lovely|il me faut|j'ai besoin d\w*|on a besoin|faut que"
+    "|next task|next thing|next feature|next item|need the ability|ability to"
+    "|should also be able|should also allow|should also let|brauchen wir|ich bräuchte"
+    "|ich brauchte|se necesita|hay que|precisa ter|tem que ter|требуется|понадобится"
 )
 WANT_CJK = (
     "我想要|我需要|希望|ほしい|欲しい|したい|作ってほしい|してほしい|作りたい|能不能加|想加"
@@ -168,7 +204,10 @@ GENERIC = (
     "|why do programmers|why do developers|why do people|why do computers|why do browsers"
     r"|why do compilers|does \w+ have (?:an?|integers|generics|classes|pointers)"
     r"|which \w+ (?:is|are) (?:idempotent|best|faster|better)|what are \w+ good for"
-    "|what's a good|whats a good"
+    "|what's a good|whats a good|what(?:'?s| is) the (?:rationale|idea|philosophy|history"
+    "|motivation|origin|concept)(?: behind| of)"
+    r"|is there a (?:shortcut|trick|way|command|function) .{1,40} in \w+|any tips|best practices"
+    "|best practice"
 )
 GENERIC_CJK = "什么是|とは何|란 무엇|有什么区别|的区别|違いは|차이"
 PROPOSAL = (
@@ -209,7 +248,9 @@ BE = (
 SELF = (
     "i|i've|ive|i'll|ill|i'm|im|fyi|remember|from now on|you can|we've|weve|we're|were|my part"
     "|my name|my team|it works|everything works|works|it does|that works|that worked"
-    "|that explains|yay|all good|i'd|id|i was|i have|i had|we have|we had|let me"
+    "|that explains|yay|all good|i'd|id|i was|i have|i had|we have|we had"
+    "|let me (?:check|think|know|see|try|rerun|get|ask|look"
+    "|finish|test|read|go|run|do it|first)|lemme"
 )
 REAL_CHANGE = (
     "s/[^/]+/[^/]*/?|install|uninstall|npm i|npm install|pip install|yarn add|run prettier"
@@ -236,7 +277,8 @@ DO_IT = (
     "|make it so|let's do it|let's do that|lets do it|lets do that|start|proceed|mach das"
     "|mach es|vas-y|fais-le|hazlo|pode fazer|сделай|let's go for it|lets go for it"
     r"|go with (?:it|that|your \w+)|let's go|lets go|build that|all two|all three|all four"
-    "|all of them|all of it"
+    "|all of them|all of it|start with that|begin with that|go with that|proceed with that"
+    "|yes to both|yes to all|yes to that|build it|implement it|ship that"
 )
 ELLIPSIS = (
     "and|what about|how about|which ones|which one|which|who|since when|where|when|now|again"
@@ -315,7 +357,7 @@ STILL = (
 FEATURE_PHRASE = (
     r"(?:\w+ ){0,4}(?:screen|view|page|form|list|dashboard"
     "|wizard|tool|panel|report|button|feature|api|bot|system"
-    "|playlists?|tab|widget)s? (?:that|where|with|for|like|which|to) "
+    "|playlists?|tab|widget)s? (?:that|where|with|for|like|which|to|showing|listing|so) "
 )
 SUBJECT = r"\w+ (?:is|are|was|were|isn't|aren't|looks?|seems?|does|doesn't|has|went)\b"
 BEHAVES = "does|do any|is the|are the|is my|is our|are our|is this|is anything"

@@ -94,7 +94,7 @@ def _manners(piece: str, *, has_mark: bool) -> Heard | None:
         return Heard(Act.CONTINUE, "says to go on")
     if wholly(piece, NO):
         return Heard(Act.REFUSAL, "refuses", is_question=has_mark)
-    if wholly(piece, YES, SMALL_TALK, (words.LEAD_IN, "")):
+    if wholly(piece, YES, SMALL_TALK, (forms.LEAD_IN, "")):
         is_social = wholly(piece, SMALL_TALK) or not says(piece, *YES)
         if is_social:
             return Heard(Act.SOCIAL, "is sociable", is_question=has_mark)
@@ -117,8 +117,8 @@ def _bared(clause: str) -> tuple[str, str]:
     opener = ""
     clause = re.sub(r"@[\w./-]+\s*|^/(?=\w+$)", "", clause) or clause
     while True:
-        request = opens(clause, words.REQUEST)
-        lead = request or opens(clause, words.LEAD_IN)
+        request = opens(clause, forms.REQUEST)
+        lead = request or opens(clause, forms.LEAD_IN)
         rest = re.sub(r"^\W+", "", clause[len(lead) :])
         if not lead or not rest:
             return clause, opener
@@ -171,7 +171,7 @@ def _question(bare: str) -> Heard:
         is_behaviour = bool(opens(bare, forms.BEHAVES))
         act = Act.INQUIRE if is_behaviour else Act.LOOK
         return Heard(act, "asks about this project", is_question=True)
-    if not bare.isascii() or len(bare.split()) < SHORT:
+    if not bare.isascii() or len(bare.split()) < SHORT or opens(bare, "which"):
         return Heard(Act.LOOK, "asks something", is_question=True)
     return Heard(Act.SOCIAL, "asks something", is_question=True)
 
@@ -182,6 +182,8 @@ def _stated(piece: str, bare: str) -> Heard:
         return Heard(Act.INQUIRE, "wishes to understand")
     if opens(bare, forms.SELF) and not (says(piece, forms.WANT) or says(piece, words.TROUBLE)):
         return Heard(Act.ASIDE, "tells of the speaker")
+    if opens(bare, "let me"):
+        return Heard(Act.BUILD, "wishes for something")
     if says(piece, forms.OKAY):
         return Heard(Act.ASIDE, "says that it is well")
     if says(piece, forms.WANT, forms.WANT_CJK):
@@ -215,8 +217,13 @@ def _fragment(bare: str) -> Heard | None:
         return Heard(Act.BUILD, "names a feature")
     if says(bare, forms.HAPPENS) or re.match(r"(?:click|gett|see|runn|try)ing ", bare):
         return Heard(Act.REPORT, "describes what happens")
+    is_sentence = says(bare, "is|are|was|were|has|have|does|gets|got|isn't|aren't|wasn't")
+    if is_sentence and size >= SHORT:
+        return Heard(Act.REPORT, "describes what happens")
     if size > 4 and re.match(r"(?:the|my|our|it|when|after|since|users?|customers?) ", bare):
         return Heard(Act.REPORT, "describes what happens")
+    if size <= 8 and says(bare, "instead of|rather than"):
+        return Heard(Act.FIX, "names a detail")
     if size <= 6 and says(bare, words.BIG):
         return Heard(Act.BUILD, "names a feature")
     if size <= 5 and says(bare, words.STATE, words.STATE_CJK):

@@ -68,7 +68,9 @@ FIX = (
     "|cambialos|cambialo|cambialas|cambiala|quítalos|quítalo|quítalas|quítala|quitalos|quitalo"
     "|quitalas|quitala|bórralos|bórralo|bórralas|bórrala|borralos|borralo|borralas|borrala"
     "|corrija-o|corrija-a|rendi|metti|togli|sistema|autoformat|alphabetise|alphabetize|bail out"
-    "|load|take down|close as|publish at|name the|call it"
+    "|load|take down|close as|publish at|name the|call it|ponle|ponles|quítale|quitale|cámbiale"
+    "|cambiale|hazlo|hazla|métele|metele|bájale|bajale|súbele|subele|kürzen|kurzen|verlängern"
+    "|verlangern|ausblenden|einblenden|umstellen|setzen|stellen|streichen"
 )
 FIX_CJK = (
     "去掉|升级|应该是|写错了|消して|大きくして|小さくして|上げて|下げて|改成|改为|修改|修复"
@@ -76,7 +78,7 @@ FIX_CJK = (
     "|修正して|削除して|にしてください|にして|直し|바꿔|수정|삭제|고쳐|调成|调整|设成|设为"
     "|设置为|换成|改回|移除|去除|关掉|关闭|隐藏|改小|改大|对齐|撤销|回滚|提交|合并|変更"
     "|減らして|増やして|戻して|揃えて|外して|消す|直す|にする|移動して|隠して|更新して"
-    "|置き換えて|無効に|有効に|加粗|太字|错字|直してほしい"
+    "|置き換えて|無効に|有効に|加粗|太字|错字|直してほしい|に変更|へ変更|改短|改长"
 )
 BUILD = (
     "add|implement|create|build|develop|integrate|wire|wire up|hook|hook up|connect|set up"
@@ -111,7 +113,9 @@ BUILD = (
     "|anlegen|erstellen|bauen|schreiben|implementieren|intégrer|desenvolver|сделать|добавить"
     "|создать|реализовать|teach|grind|work down|port over|fais-moi|fais-nous|hazme|haznos"
     "|créame|creame|faz|faça|faca|me faça|me faca|erstell mir|bau mir|mach mir|zieh|emit"
-    "|simulate|bring in|stand up|recreate|replicate|get us|own this"
+    "|simulate|bring in|stand up|recreate|replicate|get us|own this|do all|do every|do each"
+    "|baut|macht mir|fügt|fugt|erstellt|schreibt|construit|ponme|añádeme|añademe|anádeme"
+    "|anademe|agrégame|agregame"
 )
 BUILD_CJK = (
     "写测试|写一个|テストを書いて|書いて|添加|增加|新增|实现|创建|构建|搭建|接入|集成|开发"
@@ -144,6 +148,8 @@ LOOK = (
     "|summarise the log|summarise the diff|summarize today|summarize yesterday"
     "|summarize the commits|summarize what changed|summarize the log|summarize the diff"
     "|free nodes|quota"
+    "|see if .{1,40} (?:is|are) (?:up|running|online|alive|there|green|reachable)|open up"
+    "|pull up|bring up"
 )
 LOOK_CJK = (
     "显示|给我看|列出|看一下日志|查看|打开|見せて|表示して|一覧|教えて|보여|목록|看看日志|给我"
@@ -184,7 +190,7 @@ INQUIRE = (
     "|look this over|look that over|look it over|check out why|take me through|dissect"
     "|rate this|rate my|rate our|rate the|sanity-check|gauge|poke holes|cross-check|spot-check"
     "|stress-test|fact-check|reason about|reflect on|trouble-shoot|root-cause|read through"
-    "|dig through|sniff out"
+    "|dig through|sniff out|spot|have a gander|walk me"
 )
 INQUIRE_CJK = (
     "哪里有问题|需要.{0,8}吗|看看|解释|分析|查一下|检查|调查|排查|找出|原因|怎么工作|説明して"

@@ -65,7 +65,10 @@ ASSENT = (
     "|all two of them|all two|all three of them|all three|all four of them|all four"
     "|carry on then|oui vas-y|sounds like a plan|works for me|deal|bet|yes sir|yessir"
     "|affirmative|make it happen|do your thing|gerne doch|na klar|allez|parfait vas-y"
-    "|perfecto hazlo|pode ir|manda ver|bora|хорошо давай|валяй|ага|угу"
+    "|perfecto hazlo|pode ir|manda ver|bora|хорошо давай|валяй|ага|угу|yes to both|yes to all"
+    "|yes to that|yes for both|both of them|either is fine|start with that|begin with that"
+    "|go with that|that one|the former|the latter|first option|second option|be my guest"
+    "|knock yourself out|please proceed|you may|permission granted"
 )
 REFUSAL = (
     "no+|nope|nah|no thanks|not now|not yet|not needed|not necessary|never mind|nevermind|nvm"
@@ -79,7 +82,10 @@ REFUSAL = (
     "|ahora no|para|não|nao|deixa|agora não|agora nao|pare|нет|стоп|подожди|nie|hayır|not today"
     "|not right now|hold off|rather not|keep it|i'd rather keep it|id rather keep it"
     "|no thank you|lieber nicht|besser nicht|pas la peine|mejor no|melhor não|melhor nao"
-    "|лучше не надо|не сейчас"
+    "|лучше не надо|не сейчас|fine as is|fine as it is|leave that|it's fine|its fine"
+    "|that's enough|thats enough|we're good|were good|all good as is|keep as is|so lassen"
+    "|laisse comme ça|laisse comme ca|déjalo así|déjalo asi|dejalo así|dejalo asi"
+    "|deixa como está|deixa como esta|оставь как есть|оставь"
 )
 REFUSAL_CJK = "^(?:不|不用|不要|别|算了|停|いいえ|いや|やめて|結構|아니)"
 CONTINUE = (
@@ -90,6 +96,9 @@ CONTINUE = (
     "|siga|vai em frente|продолжайте|продолжай|дальше|kontynuuj|ga door|devam et|carry on then"
     "|keep pushing|keep it going|on to the next|next one|more of that|mach so weiter|nur weiter"
     "|vas-y continue|sigue así|sigue asi|adelante con el resto|pode continuar|давай дальше"
+    "|keep (?!seeing|getting|failing|crashing|happening|having"
+    r"|losing|running into)\w+ing(?: (?:away|on|at it|along))?|next batch|next chunk|next lot"
+    r"|and so on|on you go|crack on|press on|onwards|the next \w+"
 )
 CONTINUE_CJK = "继续|接着做|続けて|続行|계속"
 WHY = (
@@ -103,9 +112,16 @@ WHY = (
     "|почему|отчего|зачем|लिए क्यों|क्यों|لماذا|where does .{1,40} come from|d'où vient"
     "|d'ou vient|de dónde sale|de dónde viene|de donde sale|de donde viene|de onde vem"
     "|woher kommt|откуда|wie kommt es|how is it that|what guarantees|under which conditions"
-    "|under what conditions"
+    "|under what conditions|what'?s (?:making|causing|breaking|stopping|preventing"
+    "|slowing|eating|hogging|keeping|blocking|triggering)"
+    "|what (?:makes|is making|breaks|triggers|prevents|keeps) (?:the"
+    "|our|my|this|it|these|those)|was läuft da schief|was läuft da falsch|was läuft schief"
+    "|was läuft falsch|was lauft da schief|was lauft da falsch|was lauft schief"
+    "|was lauft falsch|qu'est-ce qui bloque|qu'est-ce qui cloche|qu'est-ce qui plante|qué pasa"
+    "|qué falla|qué rompe|que pasa|que falla|que rompe|o que houve|o que aconteceu"
+    "|o que acontece|что случилось|что сломалось|что происходит|что не так"
 )
-WHY_CJK = "为什么|为何|怎么回事|なぜ|どうして|왜"
+WHY_CJK = "为什么|为何|怎么回事|なぜ|どうして|왜|怎么了|什么原因|何が原因|どういうこと"
 TROUBLE = (
     r"\w+(?:error|exception|fault_\w+)|400|401|403|404|500|502|503|504|exceeded|expires|fails"
     "|failed|failing|failure|failures|fail|broke|broken|breaks|crashes|crashed|crashing|crash"
@@ -146,14 +162,19 @@ TROUBLE = (
     r"|не открывается|не грузится|не могу|лома\w+|отваливается|падают|не приход\w+|пропал\w*"
     r"|странн\w+|washed out|ignored|collide|wrong order|lädt ewig|ewig|verloren|washed|mirrored"
     "|overshoots|drift|quiet|nonsense|blurry|lentamente|zombie|lose|lost|loses|never get|climbs"
-    "|still happening|still there|persists|still occurs|not fixed"
+    "|still happening|still there|persists|still occurs|not fixed|chokes|choke"
+    "|nothing .{1,40} moves|charged twice|charged three times|not sure where to start"
+    "|keine .{1,30} mehr|se queda colgado|se queda colgada|colgado|colgada|не реагирует"
+    r"|не отвечает|misbehav\w+|acts? weird\w*|no effect|went missing|gets lost|got lost|won't"
+    "|wont"
 )
 TROUBLE_CJK = (
     "有问题|不显示|慢|表示されません|遅い|失败|报错|错误|崩溃|不了|打不开|空白|泄漏|问题|卡住"
     "|失敗|エラー|できません|できない|動かない|真っ白|落ちる|リーク|실패|오류|비어|안 돼|안돼"
     "|超时|断开|不工作|没反应|不对|卡死|异常|丢失|乱码|闪退|白屏|出错|不行|没有显示|無反応"
     "|止まる|おかしい|動きません|壊れ|反応しない|ずれ|崩れ|落ちます|出ません|表示されない"
-    "|固まり|固まる|フリーズ|返回undefined|崩|重启|消え|重い"
+    "|固まり|固まる|フリーズ|返回undefined|崩|重启|消え|重い|不足|占满|报内存|无法|不能|没法"
+    "|打不|反应|收不到|連続で|届かない|できなく"
 )
 STATE = (
     "console|runing|wie viele|combien|cuántos|cuántas|cuantos|cuantas|quantos|сколько|где"
@@ -231,7 +252,9 @@ SMALL = (
     r"|tabs|spaces|indent\w*|casing|wording|copy|caption|dropdown|checkbox|spinner|cursor|shadow"
     "|opacity|gradient|message|string|field name|alias|decorator|annotation|enum|assertion"
     "|fixture name|log level|trash can|pencil|slash|example|quotes|quote|animation|sidebar"
-    "|column names|base url|余白|error text|newline|blank line"
+    "|column names|base url|余白|error text|newline|blank line|tooltips|modal|params|param"
+    "|delay|borde|bordure|rahmen|überschrift|ラベル|文字|lint rule|target|red box|wider"
+    "|narrower|smaller|bigger|larger|taller|shorter|超时时间"
 )
 BIG = (
     "pages|page|screens|screen|views|view|dashboard|endpoints|endpoint|api|rest|graphql|grpc"
@@ -254,7 +277,8 @@ BIG = (
     "|wiki|parser|connector|adapter|backend|frontend|workflow|automation|script|migration tool"
     "|functionality|capability|mechanism|framework|layer|portal|marketplace|inbox|feed|timeline"
     "|kanban|board|moderation|bans|ban|search engine|recommendations|telemetry|observability"
-    "|backups|backup|rollback"
+    "|backups|backup|rollback|undo|redo|bundles|audit page|calendar sync|kommentarfunktion"
+    "|funktion|notification system|仕組み|back office|filters per user|share service|sharing"
 )
 HEAVY = (
     r"across|library|management|handling|client|approach|components|coverage|from \w+ to \w+"
@@ -327,7 +351,10 @@ WHOLE = (
     r"|all \w+ one after|complete list|every one of them|each of them|was übrig ist"
     "|todo lo que falta|tudo o que falta|tudo que falta|tout ce qui reste|l'intégralité"
     "|l'intégralite|l'integralité|l'integralite|alles was|вс[её],? что осталось"
-    r"|пока не закончишь|komplett durch|assignments \d"
+    r"|пока не закончишь|komplett durch|assignments \d|nothing left|chapters \d"
+    r"|\w+ \d+ through \d+|come back when|when it's shippable|when it's done|when it's ready"
+    "|when it's finished|when its shippable|when its done|when its ready|when its finished"
+    "|build all of it|all of this"
 )
 WHOLE_CJK = (
     "剩下的(?:任务|工作)|残りの|从零|从头|整个(?:项目|应用|程序|代码|系统|网站)|全部完成"
@@ -339,36 +366,6 @@ WHOLE_CJK = (
 NOT_WHOLE = (
     r"put|lint|format|replace|rename|remove|delete|update|take|show|list|run|translate the \w+$"
     "|capture|get the full"
-)
-LEAD_IN = (
-    "please|pls|plz|okay|ok|so|now|well|and|also|just|only|but|hey|hi|hello|yo|bro|bruh|quickly"
-    "|simply|maybe|actually|really|next|first|finally|then|kindly|perhaps|ngl|hmm+|oh|ah"
-    "|alright|thanks|yes|no|again|basically|great|it's|its|go forth and"
-    r"|go(?= (?:build|fix|make|do|implement|write)\b)|in|for|hope|if|yeah|yep|yup|sure|right"
-    "|fine|cool|nice|perfect|thx|anyway|btw|by the way|oops|ha|um|uh|uhh|ok so|okay so"
-    "|alright then|while you're at it|while youre at it|plus|lastly|second|secondly|firstly"
-    "|third|after that|afterwards|ideally|if possible|ja|dann|alors|donc|bueno|então|entao|bom"
-    "|ну|так|и|а|please could you"
-)
-REQUEST = (
-    "(?:can|could|would|will|cud) (?:you|u|we)(?: just| please"
-    "| maybe| also| go ahead and| be so kind as to| mind| help me| quickly)*|mind"
-    "|any chance you could|any chance of|i'd like you to|i'd like to|i would like you to"
-    "|i would like to|i want you to|i want to|i need you to|i need to|let's|lets|go ahead and"
-    "|do me a favour and|do me a favor and|feel free to|try to|why don't we|why don't you"
-    r"|why dont we|why dont you|why not just|why not|(?:how|what) about(?= \w+ing\b)|help me"
-    "|it would be great if you could|would be great if you could|we need to|we have to|time to"
-    "|make sure to|please|pls|plz|kindly|bitte|kannst du mir bitte|kannst du mir"
-    "|kannst du bitte|kannst du|könntest du|konntest du|können sie|konnen sie|peux-tu me"
-    "|peux-tu|pouvez-vous|pourrais-tu|puedes|podrías|podrias|por favor|você pode|voce pode|pode"
-    "|poderia|puoi|kun je|можешь|можете|мог бы|пожалуйста|mal|请|帮我"
-    "|(?:can|could|would) (?:someone|somebody|anyone|anybody)(?: please)?|könnt ihr|konnt ihr"
-    "|könnten wir|konnten wir|können wir|konnen wir|könnten sie|konnten sie|würdest du"
-    "|wurdest du|wir sollten|wir müssen|wir mussen|pourriez-vous|peut-on|on pourrait|il faut"
-    "|podéis|podeis|pueden|podemos|podríamos|podriamos|vamos a|dá para|da para|podem|poderiam"
-    "|можем|можно|давайте|давай|не мог бы ты|надо|нужно|i'd|id|i would|we could|we should"
-    "|you could|you should|we ought to|i was hoping you could|any chance we get"
-    "|any chance we could|what if we(?= just)|i'd like you to own|id like you to own"
 )
 MANNERS_CJK = (
     "好的?|可以|行|是的|对|没问题|改吧|做吧|はい|うん|お願いします|お願い|了解です|了解"

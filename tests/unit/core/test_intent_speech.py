@@ -45,6 +45,10 @@ from flyball.core.intent_speech import hear
         ("frobnicated the boat", Act.ASIDE),
         ("imagine the boat", Act.ASIDE),
         ("do it", Act.ASSENT),
+        ("let me filter the table by date", Act.BUILD),
+        ("delay 300ms instead of 1s", Act.FIX),
+        ("search results are sorted by nobody", Act.REPORT),
+        ("könntest du das kalibrieren", Act.FIX),
     ],
 )
 def test_a_clause_performs_one_act(text, act):
