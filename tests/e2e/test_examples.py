@@ -48,7 +48,7 @@ SHOWS = {
 
 def run(program: list[str], home: Path) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    env = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8"}
+    env = {"PATH": path, "HOME": str(home), "TMPDIR": str(home), "LANG": "C.UTF-8"}
     return subprocess.run(
         [sys.executable, *program], cwd=home, env=env, capture_output=True, text=True, timeout=120
     )
