@@ -16,14 +16,15 @@ from zlib import compress, crc32
 
 import msgspec
 
-from flyball.core.intent import Intent, Turn, is_settled, verdict
-from flyball.core.intent_model import CLASSES, rule_features, word_features
-from flyball.core.intent_speech import hear
-from flyball.core.intent_weights import BUCKETS
+from flyball.core.intent import Intent, Turn
+from flyball.core.reading.classifier import is_settled, verdict
+from flyball.core.reading.model import CLASSES, rule_features, word_features
+from flyball.core.reading.speech import hear
+from flyball.core.reading.weights import BUCKETS
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden" / "intent"
-MODULE = ROOT / "src" / "flyball" / "core" / "intent_weights.py"
+MODULE = ROOT / "src" / "flyball" / "core" / "reading" / "weights.py"
 FOLDS = 5
 EPOCHS = 12
 RATE = 0.2

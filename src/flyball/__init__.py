@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from flyball.core.decision import Allow, Ask, Decision, Deny, decide
     from flyball.core.gate import proven
     from flyball.core.guard import GuardLimits, Trip
-    from flyball.core.intent import Intent, Reading, classify
+    from flyball.core.intent import Intent, Reading
     from flyball.core.machine import Move, advance, moves, replay
     from flyball.core.phase import Phase
     from flyball.core.policy import Policy
+    from flyball.core.reading.classifier import classify
     from flyball.core.state import CardState, RunState, Transition
     from flyball.core.template import Template
     from flyball.errors import FlyballError
@@ -80,7 +81,7 @@ _HOMES = {
     "Trip": "core.guard",
     "advance": "core.machine",
     "apply_diff": "patch",
-    "classify": "core.intent",
+    "classify": "core.reading.classifier",
     "decide": "core.decision",
     "judge": "shellcheck",
     "moves": "core.machine",

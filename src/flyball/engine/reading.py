@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from flyball.core.event import IntentRead
-from flyball.core.intent import Turn, classify
+from flyball.core.intent import Turn
+from flyball.core.reading.classifier import classify
 from flyball.core.state import RunState
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, cast
 import click
 import msgspec
 
-from flyball.core.intent import Reading, Turn, classify
+from flyball.core.intent import Reading, Turn
+from flyball.core.reading.classifier import classify
 from flyball.errors import NotFound, UsageError
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from functools import cache
 from math import exp
 from zlib import crc32, decompress
 
-from flyball.core.intent_speech import Speech
-from flyball.core.intent_weights import BIAS, BUCKETS, SCALE, WEIGHTS
+from flyball.core.reading.speech import Speech
+from flyball.core.reading.weights import BIAS, BUCKETS, SCALE, WEIGHTS
 
 CLASSES = 6
 LONGEST = 60

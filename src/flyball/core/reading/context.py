@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from flyball.core import intent_forms as forms
-from flyball.core import intent_words as words
-from flyball.core.intent_act import DIRECTIVES, Act, size_of, told
-from flyball.core.intent_speech import Speech
-from flyball.core.intent_text import bounded, clauses, cleaned, contains, opens, says
+from flyball.core.reading import forms, words
+from flyball.core.reading.act import DIRECTIVES, Act, size_of, told
+from flyball.core.reading.speech import Speech
+from flyball.core.reading.text import bounded, clauses, cleaned, contains, opens, says
 
 RANK: tuple[Act, ...] = tuple(Act)
 DOINGS = DIRECTIVES | {Act.LOOK, Act.INQUIRE}

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from flyball.core import intent_forms as forms
-from flyball.core import intent_verbs as verbs
-from flyball.core import intent_words as words
-from flyball.core.intent_act import GENERAL, Act, Heard, base_form, size_of, spelled, told, verb_of
-from flyball.core.intent_text import clauses, cleaned, contains, opens, says, wholly
+from flyball.core.reading import forms, verbs, words
+from flyball.core.reading.act import GENERAL, Act, Heard, base_form, size_of, spelled, told, verb_of
+from flyball.core.reading.text import clauses, cleaned, contains, opens, says, wholly
 
 MANNERS = frozenset({Act.SOCIAL, Act.ASSENT, Act.REFUSAL, Act.CONTINUE})
 

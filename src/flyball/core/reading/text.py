@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from flyball.core import intent_forms as forms
-from flyball.core import intent_verbs as verbs
-from flyball.core import intent_words as words
+from flyball.core.reading import forms, verbs, words
 
 HEAD = 4_000
 TAIL = 2_000

@@ -1,7 +1,7 @@
 import pytest
 
-from flyball.core.intent_act import Act
-from flyball.core.intent_speech import hear
+from flyball.core.reading.act import Act
+from flyball.core.reading.speech import hear
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,11 @@ from flyball.core.intent import (
     Intent,
     Reading,
     Turn,
-    classify,
-    is_settled,
     smaller,
 )
+from flyball.core.reading.classifier import classify, is_settled
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "intent"
+GOLDEN = Path(__file__).parents[3] / "golden" / "intent"
 
 C, S, D, F, B, A = Intent
 

@@ -6,10 +6,8 @@ import re
 from enum import StrEnum
 from typing import NamedTuple
 
-from flyball.core import intent_forms as forms
-from flyball.core import intent_verbs as verbs
-from flyball.core import intent_words as words
-from flyball.core.intent_text import contains, opens, says
+from flyball.core.reading import forms, verbs, words
+from flyball.core.reading.text import contains, opens, says
 
 
 class Act(StrEnum):
