@@ -114,9 +114,9 @@ class Engine:
             await self._wait(state, tasks, keeper)
         finally:
             self._thinking = None
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            left = [task for task in tasks if task.cancel()]
+            if left:
+                await asyncio.gather(*left, return_exceptions=True)
         for task in tasks:
             if task.cancelled():
                 return state
@@ -127,6 +127,7 @@ class Engine:
         self, state: RunState, tasks: Sequence[asyncio.Task[AnyEvent]], keeper: asyncio.Task[None]
     ) -> None:
         """Until all is done or not wanted any more; without the lease there is no going on."""
+        await asyncio.sleep(0)
         while pending := [task for task in tasks if not task.done()]:
             await asyncio.wait(
                 (*pending, keeper), timeout=LISTEN_SECONDS, return_when=asyncio.FIRST_COMPLETED

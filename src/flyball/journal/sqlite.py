@@ -48,14 +48,18 @@ class SqliteJournal:
 
     @contextmanager
     def _transaction(self) -> Generator[sqlite3.Connection]:
-        with _explained(self.path):
-            self._db.execute("BEGIN IMMEDIATE")
+        """All or nothing; SQLite's own errors become ours."""
+        db = self._db
+        try:
+            db.execute("BEGIN IMMEDIATE")
             try:
-                yield self._db
-                self._db.execute("COMMIT")
+                yield db
+                db.execute("COMMIT")
             finally:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+        except sqlite3.DatabaseError as error:
+            raise _explain(self.path, error) from error
 
     async def acquire(
         self, run: str, holder: str, now: float, ttl: float, is_dead: Callable[[str], bool]
@@ -77,7 +81,7 @@ class SqliteJournal:
 
     async def renew(self, lease: Lease, now: float, ttl: float) -> None:
         with self._transaction() as db:
-            self._check_fence(db, lease)
+            self._check_fence(lease)
             db.execute("UPDATE leases SET expires_at = ? WHERE run = ?", (now + ttl, lease.run))
 
     async def release(self, lease: Lease) -> None:
@@ -92,8 +96,10 @@ class SqliteJournal:
             row = self._db.execute("SELECT holder FROM leases WHERE run = ?", (run,)).fetchone()
         return row[0] if row else ""
 
-    def _check_fence(self, db: sqlite3.Connection, lease: Lease) -> None:
-        row = db.execute("SELECT holder, fence FROM leases WHERE run = ?", (lease.run,)).fetchone()
+    def _check_fence(self, lease: Lease) -> None:
+        row = self._db.execute(
+            "SELECT holder, fence FROM leases WHERE run = ?", (lease.run,)
+        ).fetchone()
         if row is None or row[1] != lease.fence:
             raise LeaseHeld(lease.run, row[0] if row else "nobody")
 
@@ -112,13 +118,15 @@ class SqliteJournal:
         return state
 
     async def intend(self, lease: Lease, owed: Owed, now: float) -> Intention:
-        with self._transaction() as db:
-            self._check_fence(db, lease)
-            added = db.execute(
-                "INSERT OR IGNORE INTO intentions VALUES (?, ?, ?, ?)",
-                (lease.run, owed.n, now, lease.fence),
+        with _explained(self.path):
+            added = self._db.execute(
+                "INSERT OR IGNORE INTO intentions SELECT run, ?, ?, fence FROM leases"
+                " WHERE run = ? AND fence = ?",
+                (owed.n, now, lease.run, lease.fence),
             )
-            is_repeat = added.rowcount == 0
+        is_repeat = added.rowcount == 0
+        if is_repeat:
+            self._check_fence(lease)
         return Intention(lease.run, owed.n, f"{lease.run}/{owed.n}", is_repeat)
 
     async def commit(
@@ -136,8 +144,7 @@ class SqliteJournal:
             for n, x in enumerate(lines)
         ]
         with self._transaction() as db:
-            self._check_fence(db, lease)
-            self._put_run(db, event, state, body)
+            self._put_run(db, lease, event.at, state, body)
             db.execute(
                 "INSERT INTO events VALUES (?, ?, ?, ?, ?)",
                 (run, seq, event.at, codec.VERSION, fact),
@@ -148,23 +155,26 @@ class SqliteJournal:
                 db.execute("DELETE FROM inbox WHERE id = ?", (posted,))
 
     def _put_run(
-        self, db: sqlite3.Connection, event: AnyEvent, state: RunState, body: bytes
+        self, db: sqlite3.Connection, lease: Lease, at: float, state: RunState, body: bytes
     ) -> None:
-        """Compare-and-set on the sequence: a gap or a double is refused."""
-        status = status_of(state)
-        if state.seq == 1:
+        """Compare-and-set on fence and sequence: an old holder, a gap or a double is refused."""
+        run, seq, status = state.run, state.seq, status_of(state)
+        if seq == 1:
             done = db.execute(
-                "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (state.run, state.request, status, event.at, event.at, 1, codec.VERSION, body),
+                "INSERT OR IGNORE INTO runs SELECT ?, ?, ?, ?, ?, ?, ?, ? FROM leases"
+                " WHERE run = ? AND fence = ?",
+                (run, state.request, status, at, at, 1, codec.VERSION, body, run, lease.fence),
             )
         else:
             done = db.execute(
                 "UPDATE runs SET status = ?, updated_at = ?, seq = ?, codec = ?, state = ?"
-                " WHERE run = ? AND seq = ?",
-                (status, event.at, state.seq, codec.VERSION, body, state.run, state.seq - 1),
+                " WHERE run = ? AND seq = ?"
+                " AND EXISTS (SELECT 1 FROM leases WHERE run = ? AND fence = ?)",
+                (status, at, seq, codec.VERSION, body, run, seq - 1, run, lease.fence),
             )
         if done.rowcount != 1:
-            raise Conflict(f"Event {state.seq} of run {state.run} does not follow its log.")
+            self._check_fence(lease)
+            raise Conflict(f"Event {seq} of run {run} does not follow its log.")
 
     async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[Entry]:
         with _explained(self.path):
@@ -217,7 +227,7 @@ class SqliteJournal:
 
     async def drop(self, lease: Lease, posted: int) -> None:
         with self._transaction() as db:
-            self._check_fence(db, lease)
+            self._check_fence(lease)
             db.execute("DELETE FROM inbox WHERE id = ?", (posted,))
 
     async def close(self) -> None:
@@ -240,7 +250,11 @@ def _explained(path: Path) -> Generator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise JournalError(
-            f"The journal {path} cannot be used: {error}.",
-            "Check that the disk has room and that the file is writable and not damaged.",
-        ) from error
+        raise _explain(path, error) from error
+
+
+def _explain(path: Path, error: sqlite3.DatabaseError) -> JournalError:
+    return JournalError(
+        f"The journal {path} cannot be used: {error}.",
+        "Check that the disk has room and that the file is writable and not damaged.",
+    )
