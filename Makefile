@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUNS ?= 100000
 SEED ?= 0
 
-.PHONY: setup check test demo bench docs simulate lock clean
+.PHONY: setup check test demo bench docs simulate intent-report lock clean
 
 setup: $(VENV)/.installed
 
@@ -13,6 +13,7 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/python -m compileall -q src
 	@touch $@
 	@echo "flyball is ready: $(BIN)/flyball --help"
 
@@ -34,6 +35,9 @@ test: setup
 
 simulate: setup
 	$(BIN)/python -m bench.simulate --runs $(RUNS) --seed $(SEED)
+
+intent-report: setup
+	$(BIN)/python -m bench.intent_report
 
 demo: setup
 	$(BIN)/flyball demo

@@ -3,7 +3,6 @@
 `advance` and `decide` are pure. Time, ids and tree hashes come in with the events; nothing here
 touches a file, a model or a clock.
 """
-# ruff: noqa: T201
 
 from msgspec.structs import replace
 

@@ -1,5 +1,4 @@
 """The patch engine: bytes and a diff in, new bytes or a sentence out. It never guesses."""
-# ruff: noqa: T201
 
 from flyball import apply_diff
 

@@ -1,5 +1,4 @@
 """Guards: notice a doom loop from digests of what was done, not from what was said."""
-# ruff: noqa: T201
 
 from flyball import GuardLimits
 from flyball.core.fingerprint import digest

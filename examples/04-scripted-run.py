@@ -1,7 +1,6 @@
 """A whole governed run from Python: a small broken repository, a scripted driver, a branch with
 proof. No key and no network; everything happens in a temporary directory.
 """
-# ruff: noqa: T201
 
 import asyncio
 import json
