@@ -228,8 +228,14 @@ class Governed:
         try:
             lease = await acquire(journal, run)
             self.run = run
+            has_model = started.shell.get("driver", "").startswith("model:")
             hands = EngineHands(
-                journal, driver, station, history=started.history, on_text=told.text
+                journal,
+                driver,
+                station,
+                history=started.history,
+                on_text=told.text,
+                reader=driver if has_model else None,
             )
             engine = Engine(journal, lease, hands, clock=time.time, watch=told.telemetry)
             self._engine = engine

@@ -6,8 +6,18 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.e2e.wire_server import (
+    CHAT,
+    MESSAGES,
+    RESPONSES,
+    Act,
+    Garbage,
+    HangUp,
+    Refuse,
+    Say,
+    WireServer,
+)
 
-from e2e.wire_server import CHAT, MESSAGES, RESPONSES, Act, Garbage, HangUp, Refuse, Say, WireServer
 from flyball.core.event import Finish
 from flyball.core.phase import Phase
 from flyball.core.thread import Line, Speaker, SpokenCall

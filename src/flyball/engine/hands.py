@@ -66,12 +66,14 @@ class EngineHands:
         *,
         history: tuple[Turn, ...] = (),
         on_text: Callable[[str], None],
+        reader: Driver | None = None,
     ) -> None:
         self._journal = journal
         self._driver = driver
         self._station = station
         self._history = history
         self._on_text = on_text
+        self._reader = reader
 
     def idle_tree(self) -> str:
         """What the workspace looks like while nothing is under way."""
@@ -81,7 +83,7 @@ class EngineHands:
         """One effect, one event."""
         match owed.effect:
             case Classify():
-                return read_intent(state, self._history)
+                return await read_intent(state, self._history, self._reader)
             case OpenWorkspace():
                 return self._open(state)
             case Publish(message=message):

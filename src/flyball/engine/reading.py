@@ -2,19 +2,55 @@
 
 from __future__ import annotations
 
+import re
+
 from flyball.core.event import IntentRead
-from flyball.core.intent import Turn
+from flyball.core.intent import CONFIDENCE_THRESHOLD, LIMITS, Intent, Reading, Turn
+from flyball.core.phase import Phase
 from flyball.core.reading.classifier import classify
 from flyball.core.state import RunState
+from flyball.core.template import Role
+from flyball.drivers.prompt import text_of
+from flyball.drivers.protocol import Driver, Request
+from flyball.errors import DriverError
 
 
-def read_intent(state: RunState, history: tuple[Turn, ...]) -> IntentRead:
-    """The rules' reading; unsure ones already take the smaller budget and say so."""
+async def read_intent(
+    state: RunState, history: tuple[Turn, ...], reader: Driver | None
+) -> IntentRead:
+    """The rules' reading; an unsure one is put to the model, if there is one to ask."""
     reading = classify(state.request, history)
+    chosen = None
+    if reading.confidence < CONFIDENCE_THRESHOLD and reader is not None:
+        chosen = await _ask(state, reading, history, reader)
+    intent = chosen or reading.intent
     return IntentRead(
-        intent=reading.intent,
-        budget=reading.budget,
+        intent=intent,
+        budget=LIMITS[intent],
         confidence=reading.confidence,
         reasons=reading.reasons,
-        by="rules",
+        by="model" if chosen else "rules",
     )
+
+
+async def _ask(
+    state: RunState, reading: Reading, history: tuple[Turn, ...], reader: Driver
+) -> Intent | None:
+    """The model's choice among the rules' candidates; anything else is no answer."""
+    candidates = [reading.intent, *(each.intent for each in reading.alternatives)]
+    said = "\n".join(f"{turn.role}: {turn.text}" for turn in history)
+    names = ", ".join(candidates)
+    request = Request(
+        run=state.run,
+        card="intake",
+        role=Role.PLANNER,
+        phase=Phase.FINAL,
+        system=text_of("intent"),
+        opening=f"{said}\nuser: {state.request}\n\nChoose one of: {names}".lstrip(),
+    )
+    try:
+        reply = await reader.think(request, lambda _text: None)
+    except DriverError:
+        return None
+    words = re.findall(r"[a-z_]+", reply.text.lower())
+    return next((intent for intent in candidates if intent.value in words), None)

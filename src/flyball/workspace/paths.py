@@ -145,7 +145,8 @@ class Root:
             folders[:] = sorted(d for d in folders if everything or fold(d) not in hidden)
             within = PurePosixPath(os.path.relpath(folder, self.path))
             links = [d for d in folders if Path(folder, d).is_symlink()]
-            yield from (str(within / name) for name in sorted([*files, *links]))
+            shown = [f for f in files if everything or fold(f) not in hidden]
+            yield from (str(within / name) for name in sorted([*shown, *links]))
 
     def guarded(self) -> tuple[Path, ...]:
         """Protected places at the top that commands should find read-only too.

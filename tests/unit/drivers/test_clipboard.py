@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import asyncio
 
+from tests.unit.drivers.asking import line, request_for
+
 from flyball.core.thread import Speaker
 from flyball.drivers.clipboard import ClipboardDriver, Hand
-from unit.drivers.asking import line, request_for
 
 
 class Desk:

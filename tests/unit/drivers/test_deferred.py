@@ -4,12 +4,12 @@ import asyncio
 import threading
 
 import pytest
+from tests.unit.drivers.asking import request_for
 
 from flyball.drivers.deferred import DeferredDriver, preload
 from flyball.drivers.routing import Models, Providers
 from flyball.drivers.scripted import ScriptedDriver
 from flyball.errors import ConfigError, DriverError
-from unit.drivers.asking import request_for
 
 
 def test_the_first_request_waits_until_the_driver_is_there() -> None:

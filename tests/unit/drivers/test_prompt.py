@@ -4,6 +4,7 @@ import re
 from importlib.resources import files
 
 import pytest
+from tests.unit.drivers.asking import TOOLS
 
 from flyball.core.call import TOOL_ACCESS
 from flyball.core.intent import Intent
@@ -11,7 +12,6 @@ from flyball.core.library import LIBRARY, template_for
 from flyball.core.phase import WORKING, Phase
 from flyball.core.template import Role
 from flyball.drivers.prompt import ADVICE_CAP, opening, system_prompt, text_of
-from unit.drivers.asking import TOOLS
 
 FIELDS = {
     "goal", "findings", "proposed_action", "files", "verify_with", "risk", "assumptions",

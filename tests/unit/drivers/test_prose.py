@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.drivers.asking import TOOLS
 
 from flyball.drivers.form import ReplyError
 from flyball.drivers.prose import read_prose
-from unit.drivers.asking import TOOLS
 
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.unit.drivers.asking import TOOLS, line, request_for
 
 from flyball.core.event import Finish
 from flyball.core.thread import Speaker, SpokenCall
@@ -15,7 +16,6 @@ from flyball.drivers.prose import read_prose, required
 from flyball.drivers.protocol import Reply, Request, ToolSpec
 from flyball.drivers.relay import RelayDriver, open_relay
 from flyball.errors import ConfigError, DriverError
-from unit.drivers.asking import TOOLS, line, request_for
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 

@@ -4,13 +4,13 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from tests.unit.drivers.asking import line, request_for
 
 from flyball.core.event import Finish, Usage
 from flyball.core.thread import Speaker, SpokenCall
 from flyball.drivers.protocol import Reply
 from flyball.drivers.scripted import ScriptedDriver, read_script
 from flyball.errors import ConfigError
-from unit.drivers.asking import line, request_for
 
 SCRIPT = """\
 {"text": "Looking.", "calls": [{"tool": "read", "args": {"path": "a.py"}}]}

@@ -4,10 +4,10 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.drivers.asking import line, request_for
 
 from flyball.core.thread import Line, Speaker, SpokenCall
 from flyball.drivers.wire import NOT_PERFORMED, Message, Part, conversation, has_images
-from unit.drivers.asking import line, request_for
 
 
 def call(id: str) -> SpokenCall:
