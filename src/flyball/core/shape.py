@@ -95,14 +95,14 @@ def _faults(value: object, kind: shapes.Type, path: Path, whole: str = "It") -> 
             yield from _map_faults(value, kind, path)
         case shapes.UnionType():
             if all(any(_faults(value, each, path)) for each in kind.types):
-                yield _wrong(value, _expectation(kind), path)
+                yield _wrong(value, expectation(kind), path)
         case shapes.EnumType():
             yield from _choice_faults(value, kind, [member.value for member in kind.cls], path)
         case shapes.LiteralType():
             yield from _choice_faults(value, kind, kind.values, path)
         case _:
             if not _is_plain(value, kind):
-                yield _wrong(value, _expectation(kind), path)
+                yield _wrong(value, expectation(kind), path)
 
 
 def _choice_faults(
@@ -111,7 +111,7 @@ def _choice_faults(
     members = [str(choice) for choice in choices]
     if value not in members:
         mend = suggest(value, members) if isinstance(value, str) else ""
-        yield _wrong(value, _expectation(kind), path, mend)
+        yield _wrong(value, expectation(kind), path, mend)
 
 
 def _struct_faults(
@@ -132,14 +132,12 @@ def _struct_faults(
     for name, field in fields.items():
         if field.required and name not in value:
             message = f"{where} has no `{name}`."
-            yield Fault(
-                path, "missing-field", message, f"Add `{name}`: {_expectation(field.type)}."
-            )
+            yield Fault(path, "missing-field", message, f"Add `{name}`: {expectation(field.type)}.")
 
 
 def _list_faults(value: object, kind: shapes.VarTupleType, path: Path) -> Iterator[Fault]:
     if not is_list(value) or len(value) < (kind.min_length or 0):
-        yield _wrong(value, _expectation(kind), path)
+        yield _wrong(value, expectation(kind), path)
         return
     for index, item in enumerate(value):
         yield from _faults(item, kind.item_type, (*path, index))
@@ -179,7 +177,8 @@ def _is_within(value: float, kind: shapes.IntType | shapes.FloatType) -> bool:
     )
 
 
-def _expectation(kind: shapes.Type) -> str:
+def expectation(kind: shapes.Type) -> str:
+    """What a type wants, in words."""
     match kind:
         case shapes.StrType():
             return "text that is not empty" if kind.min_length else "text"
@@ -192,13 +191,13 @@ def _expectation(kind: shapes.Type) -> str:
             return noun + _limits(kind)
         case shapes.VarTupleType():
             noun = "a list with something in it" if kind.min_length else "a list"
-            return f"{noun}, each {_expectation(kind.item_type)}"
+            return f"{noun}, each {expectation(kind.item_type)}"
         case shapes.EnumType():
             return f"one of {', '.join(str(member.value) for member in kind.cls)}"
         case shapes.LiteralType():
             return f"one of {', '.join(map(str, kind.values))}"
         case shapes.UnionType():
-            return " or ".join(map(_expectation, kind.types))
+            return " or ".join(map(expectation, kind.types))
         case _:
             return "a map"
 

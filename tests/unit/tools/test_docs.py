@@ -1,0 +1,18 @@
+from pathlib import Path
+
+from bench.docs_tools import render
+
+from flyball.tools import TOOLS
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "tools.md"
+
+
+def test_the_page_is_as_the_tools_say():
+    assert PAGE.read_text().endswith(render()), "tools.md has drifted; run `make docs`"
+
+
+def test_every_tool_has_its_section():
+    text = render()
+    for tool in TOOLS:
+        assert f"\n## {tool.name}\n" in text
+        assert tool.description in text
