@@ -34,7 +34,7 @@ from flyball.journal.sqlite import SqliteJournal
 STEPS = 50
 ROUNDS = 9
 LARGEST_SHARE = 0.1
-READER = Policy(guards=GuardLimits(reading_on_soft=0, reading_on_hard=0))
+READER = Policy(max_tool_rounds=1_000_000, guards=GuardLimits(reading_on_soft=0, reading_on_hard=0))
 
 
 class Count(TypedDict):
@@ -75,7 +75,9 @@ async def drive(path: Path, steps: int) -> tuple[float, RunState]:
     lease = await journal.acquire("bench", "bench", time.time(), LEASE_SECONDS, lambda _: False)
     hands = IdleHands(steps)
     engine = Engine(journal, lease, hands, clock=time.time, watch=lambda _: None)
-    started = RunStarted(run="bench", request="read on", intent=Intent.AUTONOMOUS, policy=READER)
+    started = RunStarted(
+        run="bench", request="read on", intent=Intent.AUTONOMOUS, policy=READER, budget=steps
+    )
     began = time.perf_counter()
     state = await engine.drive(await engine.append(RunState(), started))
     took = time.perf_counter() - began
@@ -119,26 +121,26 @@ def langgraph_step() -> Callable[[Path], float]:
     return run
 
 
-def measure(run: Callable[[Path], float]) -> float:
-    """The median of several rounds, each on a fresh file, after one to warm up."""
-    found: list[float] = []
+def measure(*runs: Callable[[Path], float]) -> list[float]:
+    """The median of several rounds, taken in turns on fresh files, after one to warm up."""
+    found: list[list[float]] = [[] for _ in runs]
     for n in range(ROUNDS + 1):
-        with tempfile.TemporaryDirectory() as name:
-            seconds = run(Path(name))
-        if n:
-            found.append(seconds)
-    return statistics.median(found)
+        for run, seconds in zip(runs, found, strict=True):
+            with tempfile.TemporaryDirectory() as name:
+                took = run(Path(name))
+            if n:
+                seconds.append(took)
+    return [statistics.median(each) for each in found]
 
 
 def main() -> int:
-    mine = measure(ours)
-    print(f"flyball, SQLite journal:      {mine * 1e3:7.3f} ms a step")
     try:
         other = langgraph_step()
     except ImportError:
         print("LangGraph is not installed here: pip install -r requirements-bench.lock")
         return 1
-    theirs = measure(other)
+    mine, theirs = measure(ours, other)
+    print(f"flyball, SQLite journal:      {mine * 1e3:7.3f} ms a step")
     print(f"LangGraph 1.2, SqliteSaver:   {theirs * 1e3:7.3f} ms a step")
     share = mine / theirs
     print(f"ours is {share:.3f} of it (at most {LARGEST_SHARE})")

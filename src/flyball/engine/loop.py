@@ -17,7 +17,7 @@ from flyball.core.thread import heard
 from flyball.engine.feed import Telemetry, telemetry
 from flyball.errors import IllegalEvent
 from flyball.journal.codec import storable
-from flyball.journal.protocol import Intention, Journal, Lease
+from flyball.journal.protocol import Intention, Journal, Lease, Posted
 
 LEASE_SECONDS = 60.0
 RENEW_SECONDS = 20.0
@@ -50,6 +50,7 @@ class Engine:
         self._watch = watch
         self._pause_by = ""
         self._thinking: asyncio.Task[AnyEvent] | None = None
+        self._heard_at = float("-inf")
 
     def pause(self, by: str) -> None:
         """Rest as soon as the call under way is over; a model is not waited for."""
@@ -90,7 +91,7 @@ class Engine:
 
     async def _hear(self, state: RunState) -> RunState:
         """What others left for this run; a word that has come too late is dropped."""
-        for posted in await self._journal.inbox(state.run):
+        for posted in await self._words(state):
             try:
                 state = await self.append(state, posted.event, posted.id)
             except IllegalEvent:
@@ -100,6 +101,15 @@ class Engine:
             state = await self.append(state, PauseAsked(by=self._pause_by))
             self._pause_by = ""
         return state
+
+    async def _words(self, state: RunState) -> Sequence[Posted]:
+        """The inbox, looked into often enough for a person, and always before a rest."""
+        now = self._clock()
+        if now - self._heard_at < LISTEN_SECONDS and not state.is_at_rest:
+            return ()
+        found = await self._journal.inbox(state.run)
+        self._heard_at = float("-inf") if found else now
+        return found
 
     async def _step(
         self, state: RunState, batch: Sequence[Owed], keeper: asyncio.Task[None]
@@ -140,6 +150,7 @@ class Engine:
     async def _listen(self, state: RunState, tasks: Sequence[asyncio.Task[AnyEvent]]) -> None:
         """A cancelled run waits for nothing; a paused one only for calls, not for a model."""
         for posted in await self._journal.inbox(state.run):
+            self._heard_at = float("-inf")
             if isinstance(posted.event, Cancelled):
                 for task in tasks:
                     task.cancel()
@@ -147,9 +158,15 @@ class Engine:
                 self._thinking.cancel()
 
     async def _perform(self, state: RunState, owed: Owed) -> AnyEvent:
-        intention = await self._journal.intend(self._lease, owed, self._clock())
+        intention = await self._intend(owed)
         event = await self._hands.perform(state, owed, intention)
         return replace(event, effect=owed.n, at=self._clock())
+
+    async def _intend(self, owed: Owed) -> Intention:
+        """Written down for calls, which may leave something behind; the rest is only owed."""
+        if isinstance(owed.effect, Perform):
+            return await self._journal.intend(self._lease, owed, self._clock())
+        return Intention(self._lease.run, owed.n)
 
     async def _keep_lease(self) -> None:
         while True:

@@ -22,8 +22,12 @@ class Intention(msgspec.Struct, frozen=True):
 
     run: str
     effect: int
-    key: str
-    is_repeat: bool
+    is_repeat: bool = False
+
+    @property
+    def key(self) -> str:
+        """Names the effect for ever, so that what it left behind can be found."""
+        return f"{self.run}/{self.effect}"
 
 
 class Lease(msgspec.Struct, frozen=True):

@@ -127,7 +127,7 @@ class SqliteJournal:
         is_repeat = added.rowcount == 0
         if is_repeat:
             self._check_fence(lease)
-        return Intention(lease.run, owed.n, f"{lease.run}/{owed.n}", is_repeat)
+        return Intention(lease.run, owed.n, is_repeat)
 
     async def commit(
         self,
