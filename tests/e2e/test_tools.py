@@ -1,0 +1,180 @@
+"""Tools as the engine uses them: snapshots, roll-back, recovery and the run on the base tree."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from tests.repos import put, repository
+
+from flyball.core.call import Access, Call
+from flyball.core.effect import Inspect, Perform
+from flyball.core.event import CallReturned
+from flyball.core.evidence import BaseRun
+from flyball.core.library import FIX
+from flyball.core.phase import Phase
+from flyball.core.state import CardState, RunState
+from flyball.core.thread import SpokenCall
+from flyball.engine.deed import do
+from flyball.engine.inspection import inspect
+from flyball.engine.station import Place, Station
+from flyball.journal.protocol import Intention
+from flyball.tools import TOOLS
+from flyball.tools.prepare import prepare, read_form
+from flyball.workspace.redaction import Redactor
+
+BY_NAME = {tool.name: tool for tool in TOOLS}
+CART = "def total(items):\n    return sum(price for price, _ in items)\n"
+FIXED = "def total(items):\n    return sum(price * n for price, n in items)\n"
+OLD = "from cart import total\n\ndef test_nothing():\n    assert total([]) == 0\n"
+NEW = OLD + "\ndef test_pens():\n    assert total([(2, 3)]) == 6\n"
+
+
+class Shop:
+    """A station on a small shop, and the engine's way of making calls there."""
+
+    def __init__(self, top: Path, files) -> None:
+        self.project = repository(top / "shop", files)
+        environ = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(top)}
+        place = Place(repo=self.project, state_dir=top / "state")
+        self.station = Station(place, environ, Redactor(), lambda _text: None)
+        self.workspace = self.station.open("r1")
+        self.station.env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+        self.state = RunState(run="r1")
+        self.card = CardState("k1", FIX, "Fix", self.workspace.base, self.workspace.base)
+        self.root = self.workspace.root
+        self._calls = 0
+
+    def do(self, name, /, *, phase=Phase.EXECUTE, again=False, **args) -> CallReturned:
+        self._calls += not again
+        id = f"c{self._calls}"
+        desk = self.station.desk(self.state, self.card, id, key="", phase=phase, access=Access.READ)
+        call: Call = prepare(SpokenCall(id, name, args), BY_NAME, desk)
+        assert not call.fault, call.fault
+        form = read_form(call.args, BY_NAME[name])
+        effect = Perform(card="k1", call=call, phase=phase)
+        intention = Intention("r1", self._calls, is_repeat=again)
+        return asyncio.run(
+            do(self.station, self.state, self.card, effect, BY_NAME[name], form, intention)
+        )
+
+    def falsify(self, report) -> BaseRun:
+        """Judge the present tree by the same suite on the tree from before."""
+        tree = self.workspace.tree_hash()
+        self.card = replace(self.card, tree=tree, evidence=(report,))
+        effect = Inspect(card="k1", base=self.workspace.base, tree=tree, falsify=report.id)
+        found = asyncio.run(inspect(self.station, self.card, effect))
+        return next(item for item in found if isinstance(item, BaseRun))
+
+
+@pytest.fixture
+def open_shop(tmp_path):
+    shops = []
+
+    def make(files):
+        shops.append(Shop(tmp_path, files))
+        return shops[-1]
+
+    yield make
+    for shop in shops:
+        shop.station.close()
+
+
+def green(event):
+    (report,) = event.evidence
+    assert report.is_green, event.outcome.text
+    return report
+
+
+def test_a_fix_goes_from_red_to_green_in_a_source_layout(open_shop):
+    shop = open_shop({"src/cart.py": CART, "tests/test_cart.py": OLD})
+    put(shop.root, {"src/cart.py": FIXED, "tests/test_cart.py": NEW})
+    base = shop.falsify(green(shop.do("test")))
+    assert base.outcome == "red"
+    assert "tests/test_cart.py::test_pens" in base.detail
+
+
+def test_tests_that_pass_without_the_change_prove_nothing(open_shop):
+    shop = open_shop({"cart.py": CART, "tests/test_cart.py": OLD})
+    put(shop.root, {"cart.py": FIXED})
+    assert shop.falsify(green(shop.do("test"))).outcome == "green"
+
+
+@pytest.mark.slow
+def test_a_new_test_that_cannot_even_be_imported_on_the_base_is_red(open_shop):
+    shop = open_shop({"cart.py": CART, "tests/test_cart.py": OLD})
+    asked = "from discount import half\n\ndef test_half():\n    assert half(4) == 2\n"
+    put(
+        shop.root, {"discount.py": "def half(n):\n    return n // 2\n", "tests/test_half.py": asked}
+    )
+    base = shop.falsify(green(shop.do("test", args="tests/test_half.py")))
+    assert base.outcome == "red"
+    assert "tests/test_half.py" in base.detail
+
+
+def test_a_base_run_that_fails_for_its_own_reasons_is_unclear(open_shop):
+    place = "import os\n\ndef test_place():\n    assert 'scratch' not in os.getcwd()\n"
+    shop = open_shop({"cart.py": CART, "tests/test_place.py": place})
+    put(shop.root, {"cart.py": FIXED})
+    assert shop.falsify(green(shop.do("test"))).outcome == "unclear"
+
+
+def test_nothing_of_a_diff_stays_when_one_file_cannot_be_written(open_shop):
+    shop = open_shop({"cart.py": CART, "other.py": "x = 1\n"})
+    both = (
+        "--- a/other.py\n+++ b/other.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"
+        "--- /dev/null\n+++ b/cart.py/new.py\n@@ -0,0 +1 @@\n+y\n"
+    )
+    event = shop.do("edit_diff", diff=both)
+    assert not event.outcome.ok
+    assert shop.workspace.tree_hash() == shop.workspace.base
+    assert (shop.root / "other.py").read_text() == "x = 1\n"
+
+
+def test_a_half_done_diff_is_undone_and_done_again_after_a_crash(open_shop):
+    shop = open_shop({"a.py": "x = 1\n", "b.py": "y = 1\n"})
+    both = (
+        "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"
+        "--- a/b.py\n+++ b/b.py\n@@ -1 +1 @@\n-y = 1\n+y = 2\n"
+    )
+    first = shop.do("edit_diff", diff=both)
+    done = shop.workspace.tree_hash()
+    assert shop.do("edit_diff", diff=both, again=True).tree == done == first.tree
+    (shop.root / "b.py").write_text("y = 1\n")
+    assert shop.do("edit_diff", diff=both, again=True).tree == done
+
+
+@pytest.mark.parametrize("phase", [Phase.ANALYZE_CODE, Phase.VERIFY])
+def test_what_a_test_writes_into_the_tree_is_taken_back(open_shop, phase):
+    shop = open_shop(
+        {
+            ".gitignore": "out/\n",
+            "test_a.py": "import unittest, os\nclass T(unittest.TestCase):\n"
+            "    def test_a(self):\n        open('planted', 'w').close()\n"
+            "        os.makedirs('out'); open('out/cache', 'w').close()\n",
+        }
+    )
+    event = shop.do("test", phase=phase)
+    assert event.outcome.ok
+    assert event.undone == ("planted",)
+    assert not (shop.root / "planted").exists()
+    assert (shop.root / "out" / "cache").exists()
+    assert event.tree == shop.workspace.base
+
+
+def test_a_missing_file_is_an_outcome_and_not_a_crash(open_shop):
+    event = open_shop({"src/cart.py": CART}).do("read", path="cart.py")
+    assert not event.outcome.ok
+    assert "Did you mean src/cart.py?" in event.outcome.text
+
+
+def test_links_to_what_is_installed_are_no_part_of_the_tree(open_shop):
+    shop = open_shop({"package.json": "{}", "a.py": "x = 1\n"})
+    put(shop.project, {"node_modules/left/index.js": "", ".venv/pyvenv.cfg": ""})
+    event = shop.do("check", phase=Phase.VERIFY)
+    assert event.outcome.ok, event.outcome.text
+    assert (shop.root / "node_modules" / "left").is_symlink()
+    assert (shop.root / ".venv").is_symlink()
+    assert (event.tree, event.undone) == (shop.workspace.base, ())
