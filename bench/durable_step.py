@@ -34,7 +34,11 @@ from flyball.journal.sqlite import SqliteJournal
 STEPS = 50
 ROUNDS = 9
 LARGEST_SHARE = 0.1
-READER = Policy(max_tool_rounds=1_000_000, guards=GuardLimits(reading_on_soft=0, reading_on_hard=0))
+READER = Policy(
+    max_tool_rounds=1_000_000,
+    max_turns=1_000_000,
+    guards=GuardLimits(reading_on_soft=0, reading_on_hard=0),
+)
 
 
 class Count(TypedDict):
