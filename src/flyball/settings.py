@@ -60,6 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     limits_seconds: Seconds = 120.0
     limits_suite_seconds: Seconds = 600.0
     limits_memory: AtLeastOne = 4 << 30
+    repair_seconds: Seconds = 120.0
     guards: dict[str, Any] = {}
 
     @property
@@ -97,7 +98,7 @@ class About(NamedTuple):
 
 
 ABOUT: dict[str, About] = {
-    "driver_use": About("who thinks: `scripted:FILE`, `relay:DIR`, or empty for the model"),
+    "driver_use": About("who thinks: `repair`, `scripted:FILE`, `relay:DIR`, or empty"),
     "model_default": About("the model, as `provider:model`"),
     "model_vision": About("the model for threads with images"),
     "model_base_url": About("an OpenAI-compatible address to use instead of the provider's"),
@@ -127,6 +128,7 @@ ABOUT: dict[str, About] = {
     "limits_seconds": About("time limit of a command", "lower"),
     "limits_suite_seconds": About("time limit of a test run", "lower"),
     "limits_memory": About("memory limit of a command, in bytes", "lower"),
+    "repair_seconds": About("how long the built-in repairer may search", "lower"),
     "guards": About("soft and hard levels of the guards"),
 }
 

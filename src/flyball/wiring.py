@@ -13,6 +13,7 @@ from flyball.drivers.clipboard import ClipboardDriver, Hand
 from flyball.drivers.deferred import preload
 from flyball.drivers.protocol import Driver, Reply, Request
 from flyball.drivers.relay import open_relay
+from flyball.drivers.repair.driver import RepairDriver
 from flyball.drivers.routing import Models, Providers
 from flyball.drivers.scripted import ScriptedDriver, read_script
 from flyball.errors import ConfigError, DriverError, UsageError
@@ -31,7 +32,9 @@ HOW_TO_SET = (
 NO_CLIPBOARD = (
     "relay:clipboard needs a terminal and a clipboard program: pbcopy, wl-copy, xclip or xsel."
 )
-DRIVERS = "Use scripted:FILE, relay:DIR, relay:clipboard or model:PROVIDER:MODEL."
+DRIVERS = "Use repair, scripted:FILE, relay:DIR, relay:clipboard or model:PROVIDER:MODEL."
+REPAIR = "repair"
+"""The built-in driver, which needs neither key nor network."""
 
 KEYS = {
     "openai": "OPENAI_API_KEY",
@@ -46,13 +49,15 @@ BASE_URLS = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
 
 def driver_spec(settings: Settings, wished: str, cwd: Path) -> str:
     """Which driver a run uses, in words that mean the same in any later process."""
-    spec = wished or settings.driver_use
+    spec = wished or settings.driver_use or ("" if settings.model_default else REPAIR)
     kind, _, rest = spec.partition(":")
     if kind in ("", "model"):
         name = rest or settings.model_default
         if not name:
             raise ConfigError(NO_MODEL, HOW_TO_SET)
         return f"model:{name}"
+    if spec == REPAIR:
+        return spec
     if spec == "relay:clipboard":
         return spec
     if kind in ("scripted", "relay") and rest:
@@ -63,6 +68,8 @@ def driver_spec(settings: Settings, wished: str, cwd: Path) -> str:
 def make_driver(home: Home, spec: str, hand: Hand | None) -> Driver:
     """The driver a run was asked to use; whatever it lacks is said before the run begins."""
     kind, _, rest = spec.partition(":")
+    if spec == REPAIR:
+        return RepairDriver(home.effective.settings.repair_seconds)
     if spec == "relay:clipboard":
         if hand is None:
             raise ConfigError(NO_CLIPBOARD, "Use --driver relay:DIR here.")

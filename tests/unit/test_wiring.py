@@ -35,6 +35,8 @@ def home(tmp_path: Path, environ: dict[str, str] | None = None, **flags: object)
         (Settings(), "relay:/abs", "relay:/abs"),
         (Settings(), "relay:clipboard", "relay:clipboard"),
         (Settings(), "model:a:b", "model:a:b"),
+        (Settings(), "", "repair"),
+        (Settings(model_default="a:b"), "repair", "repair"),
         (Settings(model_default="a:b"), "", "model:a:b"),
         (Settings(model_default="a:b"), "model", "model:a:b"),
         (Settings(driver_use="relay:talk", model_default="a:b"), "", "relay:/here/talk"),
@@ -52,7 +54,7 @@ def test_an_unknown_driver_is_refused(wished: str):
 
 def test_without_a_model_it_says_how_to_name_one():
     with pytest.raises(ConfigError, match=r"No model.*--model.*FLYBALL_MODEL_DEFAULT.*relay:DIR"):
-        driver_spec(Settings(), "", Path("/here"))
+        driver_spec(Settings(), "model", Path("/here"))
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,8 @@ TOOL_ACCESS: dict[str, Access] = {
     "git": Access.MUTATE,
     "test": Access.VERIFY,
     "check": Access.VERIFY,
+    "localise_faults": Access.VERIFY,
+    "try_candidates": Access.VERIFY,
     "browser_console": Access.VERIFY,
     "visual_qa": Access.VERIFY,
     "http_probe": Access.VERIFY,

@@ -9,11 +9,13 @@ from flyball.tools.git_log import GIT_LOG
 from flyball.tools.grep import GREP
 from flyball.tools.http_probe import HTTP_PROBE
 from flyball.tools.listing import LIST
+from flyball.tools.localise_faults import LOCALISE_FAULTS
 from flyball.tools.project import PROJECT
 from flyball.tools.protocol import Tool
 from flyball.tools.read import READ
 from flyball.tools.remark import APPEAL, CHECKPOINT, NOTE
 from flyball.tools.suite import TEST
+from flyball.tools.try_candidates import TRY_CANDIDATES
 from flyball.tools.write_file import WRITE_FILE
 
 TOOLS: tuple[Tool, ...] = (
@@ -31,6 +33,8 @@ TOOLS: tuple[Tool, ...] = (
     TEST,
     CHECK,
     HTTP_PROBE,
+    LOCALISE_FAULTS,
+    TRY_CANDIDATES,
     NOTE,
     APPEAL,
 )

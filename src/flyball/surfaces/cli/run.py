@@ -23,7 +23,7 @@ DRIVER = click.option(
     "--driver",
     default="",
     metavar="SPEC",
-    help="Who thinks: scripted:FILE, relay:DIR, relay:clipboard or model:PROVIDER:MODEL.",
+    help="Who thinks: repair, scripted:FILE, relay:DIR, relay:clipboard or model:PROVIDER:MODEL.",
 )
 MODEL = click.option("--model", default="", metavar="M", help="The model, as provider:model.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print telemetry, one object per line.")
@@ -49,6 +49,12 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print telemetry, on
 @click.option("--yes", is_flag=True, help="Say yes to what would be asked; never to weaker tests.")
 @click.option("--preview", is_flag=True, help="Show every edit and wait for a person to apply it.")
 @click.option("--in-place", is_flag=True, help="Work in your checkout, not in a worktree.")
+@click.option(
+    "--budget-seconds",
+    type=click.FloatRange(0, min_open=True),
+    metavar="N",
+    help="How long the built-in repairer may search.",
+)
 @click.option("--max-iterations", type=click.IntRange(1), metavar="N", help="Plans per run.")
 @JSON
 @click.pass_context
@@ -81,6 +87,8 @@ def run(
         flags["policy_approve_checkpoint"] = True
     if wishes["max_iterations"]:
         flags["policy_max_iterations"] = wishes["max_iterations"]
+    if wishes["budget_seconds"]:
+        flags["repair_seconds"] = wishes["budget_seconds"]
     wish = Wish(
         request=_words(request),
         intent=Intent(intent) if intent else None,

@@ -177,7 +177,7 @@ def test_an_image_goes_with_the_request(place: Path):
         (("fix", "--driver", "oracle:7"), UsageError, "no driver 'oracle:7'"),
         (("fix", "--driver", "scripted:missing.jsonl"), ConfigError, "missing.jsonl"),
         (("fix", "--driver", "relay:clipboard"), ConfigError, "clipboard program"),
-        (("fix",), ConfigError, "No model is configured"),
+        (("fix", "--driver", "model"), ConfigError, "No model is configured"),
         (("fix", "--model", "gpt-5"), ConfigError, "'gpt-5' names no model"),
         (("fix", "--model", "openai:gpt-5"), ConfigError, "OPENAI_API_KEY is not set"),
         (("fix", "--model", "anthropic:claude"), ConfigError, "ANTHROPIC_API_KEY is not set"),

@@ -1,0 +1,20 @@
+"""What a reviewer without a model can honestly say."""
+
+from __future__ import annotations
+
+from flyball.drivers.protocol import Reply
+from flyball.drivers.repair.mending import call
+from flyball.drivers.repair.story import Story
+
+RISK = "medium: found by search; it is right as far as the tests can tell, and no further"
+ASSUMPTIONS = (
+    "the tests describe what is wanted",
+    "the fault is in one place",
+)
+
+
+def review(story: Story) -> Reply:
+    """Risk and assumptions of any change that was found by search."""
+    if story.count("note"):
+        return Reply(text=f"Risk {RISK}.")
+    return Reply(calls=(call("note", risk=RISK, assumptions=list(ASSUMPTIONS)),))

@@ -1,0 +1,179 @@
+"""What a thread tells: which calls were made, and what came of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from flyball.core.library import LIBRARY
+from flyball.core.thread import Line, Speaker
+from flyball.drivers.protocol import Request
+
+_HEAD = re.compile(
+    r"^(?P<runner>\S+).*?: (?P<passed>\d+) passed, (?P<failed>\d+) failed.*?"
+    r"\(exit (?P<exit>-?\d+), (?P<elapsed>[\d.]+) s\)",
+    re.M,
+)
+_FAILED = re.compile(r"^FAILED (.+)\n((?:(?!^FAILED |^Also failing:$).*\n?)*)", re.M)
+_ALSO = re.compile(r"^Also failing:\n((?:  .+\n?)+)", re.M)
+_PLACE = re.compile(r"^(\d\.\d\d)  (.+?):(\d+)  (.*)$", re.M)
+_TRACED = re.compile(r"traced in ([\d.]+) s")
+_TRIED = re.compile(r"^Tried (\d+) of (\d+) candidates in ([\d.]+) s", re.M)
+_SURVIVOR = re.compile(r"^\d+\. (\S+):(\d+) ([^:]+): (.*)\n```diff\n(.*?)^```$", re.M | re.S)
+_REQUEST = re.compile(r"\AThe request:\n\n(.*?)\n\nYour task: (.*?)\. ", re.S)
+
+
+class Deed(NamedTuple):
+    """A call and what it answered; no answer yet is None."""
+
+    tool: str
+    args: dict[str, object]
+    text: str
+
+
+class Failed(NamedTuple):
+    """A failing test and why it fails."""
+
+    name: str
+    why: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The line that says most."""
+        lines = [line.strip() for line in self.why.split("\n") if line.strip()]
+        marked = [line[1:].strip() for line in lines if line.startswith("E ")]
+        errors = [line for line in lines if re.match(r"[A-Za-z_.]*(?:Error|Exception)\b", line)]
+        return (errors or marked or lines or [""])[0][:300]
+
+
+class Ran(NamedTuple):
+    """A test run as its outcome tells it."""
+
+    runner: str
+    passed: int
+    failed: int
+    exit_code: int
+    elapsed: float
+    failures: tuple[Failed, ...]
+
+    @property
+    def is_green(self) -> bool:
+        return self.exit_code == 0 and not self.failed and self.passed > 0
+
+
+class Suspect(NamedTuple):
+    """A suspicious line."""
+
+    score: str
+    path: str
+    line: int
+    text: str
+
+
+class Survivor(NamedTuple):
+    """A change under which every test passes."""
+
+    path: str
+    line: int
+    template: str
+    label: str
+    diff: str
+
+
+class Search(NamedTuple):
+    """What a search for candidates came to."""
+
+    tried: int
+    generated: int
+    elapsed: float
+    survivors: tuple[Survivor, ...]
+
+
+class Story(NamedTuple):
+    """A thread as this driver understands it."""
+
+    request: str
+    template: str
+    deeds: tuple[Deed, ...]
+    words: tuple[str, ...]
+    """What the governor said besides answering calls."""
+
+    def last(self, tool: str) -> Deed | None:
+        return next((deed for deed in reversed(self.deeds) if deed.tool == tool), None)
+
+    def count(self, tool: str) -> int:
+        return sum(deed.tool == tool for deed in self.deeds)
+
+    def since(self, tool: str) -> tuple[Deed, ...]:
+        """What was done after the last call of a tool."""
+        for i in range(len(self.deeds) - 1, -1, -1):
+            if self.deeds[i].tool == tool:
+                return self.deeds[i + 1 :]
+        return self.deeds
+
+
+def story_of(request: Request) -> Story:
+    """Read a request: what is wanted, and what was done so far."""
+    found = _REQUEST.search(request.opening)
+    wanted, title = (found[1], found[2]) if found else (request.opening, "")
+    template = next((id for id, each in LIBRARY.items() if each.title == title), "")
+    return Story(wanted.strip(), template, _deeds(request.lines), _words(request.lines))
+
+
+def _deeds(lines: Sequence[Line]) -> tuple[Deed, ...]:
+    answers = {line.call: line.text for line in lines if line.speaker is Speaker.TOOL}
+    return tuple(
+        Deed(call.tool, call.args, answers[call.id])
+        for line in lines
+        for call in line.calls
+        if call.id in answers
+    )
+
+
+def _words(lines: Sequence[Line]) -> tuple[str, ...]:
+    return tuple(line.text for line in lines if line.speaker is Speaker.GOVERNOR)
+
+
+def ran(deed: Deed) -> Ran | None:
+    """A test run, or nothing where none took place."""
+    head = _HEAD.search(deed.text)
+    if head is None:
+        return None
+    failures = [Failed(name.strip(), why.strip()) for name, why in _FAILED.findall(deed.text)]
+    for block in _ALSO.findall(deed.text):
+        failures += [Failed(name.strip()) for name in block.split("\n") if name.strip()]
+    return Ran(
+        head["runner"],
+        int(head["passed"]),
+        int(head["failed"]),
+        int(head["exit"]),
+        float(head["elapsed"]),
+        tuple({each.name: each for each in reversed(failures)}.values())[::-1],
+    )
+
+
+def suspects(deed: Deed) -> tuple[Suspect, ...]:
+    """The suspicious lines that `localise_faults` named."""
+    return tuple(
+        Suspect(score, path, int(line), text.strip())
+        for score, path, line, text in _PLACE.findall(deed.text)
+    )
+
+
+def traced_for(deed: Deed) -> float:
+    """How long localising took."""
+    found = _TRACED.search(deed.text)
+    return float(found[1]) if found else 0.0
+
+
+def search_of(deed: Deed) -> Search:
+    """What `try_candidates` found."""
+    head = _TRIED.search(deed.text)
+    survivors = tuple(
+        Survivor(path, int(line), template, label, diff)
+        for path, line, template, label, diff in _SURVIVOR.findall(deed.text)
+    )
+    if head is None:
+        return Search(0, 0, 0.0, survivors)
+    return Search(int(head[1]), int(head[2]), float(head[3]), survivors)

@@ -1,0 +1,157 @@
+"""The tests of a project as pytest or unittest finds them, ready to be run one by one."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+import unittest
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+PASS, FAIL, SKIP = "pass", "fail", "skip"
+
+
+class End(NamedTuple):
+    """How one test ended, and why."""
+
+    kind: str
+    why: str = ""
+
+
+class Suite:
+    """Tests by name, and where each one stands."""
+
+    def __init__(self, broken: dict[str, str]) -> None:
+        self.broken = broken
+        """Files whose tests could not be loaded, and why."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        raise NotImplementedError
+
+    @property
+    def files(self) -> set[str]:
+        """The files that tests were found in."""
+        raise NotImplementedError
+
+    def run(self, name: str, following: str = "") -> End:
+        raise NotImplementedError
+
+
+Use = Callable[[Suite], None]
+
+
+def open_suite(runner: str, args: Sequence[Any], use: Use) -> None:
+    """Load the tests and hand them over; they are there as long as `use` runs."""
+    (_with_pytest if runner == "pytest" else _with_unittest)(args, use)
+
+
+class _PytestSuite(Suite):
+    def __init__(self, session: Any, broken: dict[str, str]) -> None:
+        super().__init__(broken)
+        self._items = {item.nodeid: item for item in session.items}
+        self.reports: list[Any] = []
+
+    @property
+    def names(self) -> Sequence[str]:
+        return list(self._items)
+
+    @property
+    def files(self) -> set[str]:
+        return {os.path.realpath(str(item.fspath)) for item in self._items.values()}
+
+    def run(self, name: str, following: str = "") -> End:
+        item = self._items[name]
+        self.reports.clear()
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=self._items.get(following))
+        bad = [report for report in self.reports if report.failed]
+        if bad:
+            return End(FAIL, str(bad[0].longrepr))
+        skipped = any(report.skipped for report in self.reports)
+        return End(SKIP if skipped else PASS)
+
+
+class _Plugin:
+    """Takes the place of pytest's own loop."""
+
+    def __init__(self, use: Use) -> None:
+        self._use = use
+        self._broken: dict[str, str] = {}
+        self._suite: _PytestSuite | None = None
+
+    def pytest_collectreport(self, report: Any) -> None:
+        if report.failed:
+            self._broken[report.nodeid] = str(report.longrepr)
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        self._suite = _PytestSuite(session, self._broken)
+        self._use(self._suite)
+        return True
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if self._suite is not None:
+            self._suite.reports.append(report)
+
+
+def _with_pytest(args: Sequence[str], use: Use) -> None:
+    pytest: Any = importlib.import_module("pytest")
+    plugin = _Plugin(use)
+    _Plugin.pytest_runtestloop = pytest.hookimpl(tryfirst=True)(_Plugin.pytest_runtestloop)  # type: ignore[method-assign]
+    words = ["-q", "--tb=native", "--assert=plain", "--continue-on-collection-errors"]
+    words += ["-p", "no:randomly"]
+    words += ["-n0"] if _has("xdist") else []
+    words += ["--no-cov"] if _has("pytest_cov") else []
+    pytest.main([*words, *args], plugins=[plugin])
+
+
+def _has(name: str) -> bool:
+    return importlib.util.find_spec(name) is not None
+
+
+class _UnittestSuite(Suite):
+    def __init__(self, cases: Sequence[Any], broken: dict[str, str]) -> None:
+        super().__init__(broken)
+        self._cases = {case.id(): case for case in cases}
+
+    @property
+    def names(self) -> Sequence[str]:
+        return list(self._cases)
+
+    @property
+    def files(self) -> set[str]:
+        modules = (sys.modules.get(type(case).__module__) for case in self._cases.values())
+        found = (getattr(module, "__file__", None) for module in modules)
+        return {os.path.realpath(file) for file in found if file}
+
+    def run(self, name: str, following: str = "") -> End:  # noqa: ARG002
+        result = unittest.TestResult()
+        unittest.TestSuite([self._cases[name]]).run(result)
+        bad = [*result.failures, *result.errors]
+        if bad:
+            return End(FAIL, bad[0][1])
+        if result.unexpectedSuccesses:
+            return End(FAIL, "it was expected to fail, and passed")
+        return End(SKIP if result.skipped or result.expectedFailures else PASS)
+
+
+def _with_unittest(tops: Sequence[tuple[str, str]], use: Use) -> None:
+    cases: list[Any] = []
+    broken: dict[str, str] = {}
+    for top, pattern in tops:
+        for case in _flat(unittest.TestLoader().discover(top, pattern, top)):
+            if type(case).__name__ == "_FailedTest":
+                name = case.id().replace("unittest.loader._FailedTest.", "")
+                broken[name] = str(getattr(case, "_exception", ""))
+            else:
+                cases.append(case)
+    use(_UnittestSuite(cases, broken))
+
+
+def _flat(suite: Any) -> Iterator[Any]:
+    for each in suite:
+        if isinstance(each, unittest.TestSuite):
+            yield from _flat(each)
+        else:
+            yield each

@@ -1,0 +1,197 @@
+"""Putting a changed text into effect in a process that has already imported the old one.
+
+A change inside a function becomes the code of the functions that are alive; a default, a constant
+of a module or of a class is computed anew. Whatever cannot be done so is refused, never half done.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import gc
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
+
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Unswappable(Exception):  # noqa: N818
+    """The change cannot be made in a running process."""
+
+
+class Edit(NamedTuple):
+    """Bytes from `start` to `end` become `text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+def edited(data: bytes, edits: Sequence[Edit]) -> bytes:
+    """A text after its edits; they do not overlap."""
+    for edit in sorted(edits, reverse=True):
+        data = data[: edit.start] + edit.text.encode("utf-8") + data[edit.end :]
+    return data
+
+
+class Living:
+    """The functions and modules of one file that are alive, by place and name."""
+
+    def __init__(self, path: str) -> None:
+        self.path = os.path.realpath(path)
+        with open(self.path, "rb") as file:  # noqa: PTH123
+            self.data = file.read()
+        tree = ast.parse(self.data)
+        self._flags = _future_flags(tree)
+        self._starts = _line_starts(self.data)
+        self._tops = [(*self._span(node), node) for node in tree.body]
+        self._compiled: dict[int, CodeType] = {}
+        self.modules = [
+            module
+            for module in list(sys.modules.values())
+            if os.path.realpath(getattr(module, "__file__", None) or "") == self.path
+        ]
+        self._functions: dict[tuple[int, str], list[FunctionType]] = {}
+        for each in gc.get_objects():
+            if isinstance(each, FunctionType):
+                code = each.__code__
+                if os.path.realpath(code.co_filename) == self.path:
+                    key = (code.co_firstlineno, code.co_name)
+                    self._functions.setdefault(key, []).append(each)
+
+    def swap(self, edits: Sequence[Edit]) -> None:
+        """Put the edits into effect."""
+        start, end, node = self._top(edits)
+        padding = b"\n" * (node_line(node) - 1)
+        inner = [Edit(e.start - start, e.end - start, e.text) for e in edits]
+        text = padding + edited(self.data[start:end], inner)
+        old_text = padding + self.data[start:end]
+        new = ast.parse(text)
+        if len(new.body) != 1 or type(new.body[0]) is not type(node):
+            raise Unswappable
+        if start not in self._compiled:
+            self._compiled[start] = self._compile(old_text)
+        self._swap_code(self._compiled[start], self._compile(text))
+        self._swap_values(node, new.body[0], ())
+
+    def _top(self, edits: Sequence[Edit]) -> tuple[int, int, ast.stmt]:
+        first, last = min(e.start for e in edits), max(e.end for e in edits)
+        for start, end, node in self._tops:
+            if start <= first and last <= end:
+                return start, end, node
+        raise Unswappable
+
+    def _compile(self, text: bytes) -> CodeType:
+        return compile(text, self.path, "exec", flags=self._flags, dont_inherit=True)
+
+    def _span(self, node: ast.stmt) -> tuple[int, int]:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        end = self._starts[node.end_lineno - 1] + node.end_col_offset
+        return self._starts[node_line(node) - 1], end
+
+    def _swap_code(self, old: CodeType, new: CodeType) -> None:
+        for before, after in zip(_inner(old), _inner(new)):  # noqa: B905
+            if before.co_name != after.co_name:
+                raise Unswappable
+            if before == after:
+                continue
+            for function in self._functions.get((before.co_firstlineno, before.co_name), ()):
+                try:
+                    function.__code__ = after
+                except ValueError:
+                    raise Unswappable from None
+            self._swap_code(before, after)
+
+    def _swap_values(self, old: ast.stmt, new: ast.stmt, owner: tuple[str, ...]) -> None:
+        """Defaults, and constants of modules and classes: what is computed at import."""
+        if isinstance(old, DEFINITIONS) and isinstance(new, DEFINITIONS):
+            self._swap_defaults(old, new)
+        elif isinstance(old, ast.ClassDef) and isinstance(new, ast.ClassDef):
+            if _dump(old.bases, old.keywords) != _dump(new.bases, new.keywords):
+                raise Unswappable
+            if _dump(old.decorator_list) != _dump(new.decorator_list):
+                raise Unswappable
+            if len(old.body) != len(new.body):
+                raise Unswappable
+            for before, after in zip(old.body, new.body):  # noqa: B905
+                self._swap_values(before, after, (*owner, old.name))
+        elif ast.dump(old) != ast.dump(new):
+            self._assign(new, owner)
+
+    def _swap_defaults(self, old: Any, new: Any) -> None:
+        if _dump(old.decorator_list) != _dump(new.decorator_list):
+            raise Unswappable
+        before, after = old.args, new.args
+        if _dump(before.defaults, before.kw_defaults) == _dump(after.defaults, after.kw_defaults):
+            return
+        for function in self._functions.get((node_line(old), old.name), ()):
+            values = [self._value(each, function.__globals__) for each in after.defaults]
+            function.__defaults__ = tuple(values) or None
+            named = zip(after.kwonlyargs, after.kw_defaults)  # noqa: B905
+            function.__kwdefaults__ = {
+                each.arg: self._value(default, function.__globals__)
+                for each, default in named
+                if default is not None
+            } or None
+
+    def _assign(self, node: ast.stmt, owner: tuple[str, ...]) -> None:
+        value = getattr(node, "value", None)
+        targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+        if value is None or not all(isinstance(target, ast.Name) for target in targets):
+            raise Unswappable
+        for module in self.modules:
+            place: Any = module
+            for name in owner:
+                place = getattr(place, name)
+            new = self._value(value, vars(module))
+            for target in targets:
+                old = getattr(place, target.id, None)
+                setattr(place, target.id, new)
+                if not owner:
+                    _spread(target.id, old, new)
+
+    def _value(self, node: ast.expr, names: dict[str, Any]) -> Any:
+        code = compile(ast.Expression(node), self.path, "eval", flags=self._flags)
+        return eval(code, names)
+
+
+def _spread(name: str, old: Any, new: Any) -> None:
+    """Modules that imported a constant by name see the new one."""
+    for module in list(sys.modules.values()):
+        names = getattr(module, "__dict__", {})
+        if name in names and names[name] is old:
+            names[name] = new
+
+
+def node_line(node: Any) -> int:
+    """The line a statement begins on, with its decorators."""
+    marks = [each.lineno for each in getattr(node, "decorator_list", ())]
+    return min([node.lineno, *marks])
+
+
+def _dump(*groups: Sequence[ast.AST | None]) -> list[str]:
+    return [ast.dump(each) if each else "" for group in groups for each in group]
+
+
+def _inner(code: CodeType) -> Iterator[CodeType]:
+    return (each for each in code.co_consts if isinstance(each, CodeType))
+
+
+def _line_starts(data: bytes) -> list[int]:
+    starts = [0]
+    for line in data.split(b"\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    return starts
+
+
+def _future_flags(tree: ast.Module) -> int:
+    flags = 0
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            for alias in node.names:
+                flags |= getattr(__future__, alias.name).compiler_flag
+    return flags

@@ -1,0 +1,99 @@
+"""Which lines of the project a test runs, by the cheapest means the interpreter has."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+Lines = dict[str, set[int]]
+
+
+class Ours:
+    """Which files are the project's, by the name code has for them."""
+
+    def __init__(self, root: str, left_out: set[str]) -> None:
+        self._root = os.path.realpath(root) + os.sep
+        self._left_out = left_out
+        self._known: dict[str, str] = {}
+
+    def path(self, filename: str) -> str:
+        """The path from the root, or nothing where the file is not to be looked at."""
+        if filename not in self._known:
+            self._known[filename] = self._find(filename)
+        return self._known[filename]
+
+    def _find(self, filename: str) -> str:
+        if not filename.endswith(".py"):
+            return ""
+        real = os.path.realpath(filename)
+        if not real.startswith(self._root) or real in self._left_out:
+            return ""
+        inside = real[len(self._root) :]
+        parts = inside.split(os.sep)
+        if "site-packages" in parts or any(part.startswith(".") for part in parts):
+            return ""
+        return inside
+
+
+def traced(ours: Ours, work: Callable[[], Any]) -> tuple[Any, Lines]:
+    """Do something, and see which of our lines ran."""
+    lines: Lines = {}
+    if hasattr(sys, "monitoring"):
+        return _monitored(ours, lines, work), lines
+    tracer = _tracer(ours, lines)
+    threading.settrace(tracer)
+    sys.settrace(tracer)
+    try:
+        return work(), lines
+    finally:
+        sys.settrace(None)
+        threading.settrace(None)  # type: ignore[arg-type]
+
+
+def _monitored(ours: Ours, lines: Lines, work: Callable[[], Any]) -> Any:
+    monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+    tool = next((n for n in (3, 4, 1, 0) if monitoring.get_tool(n) is None), None)
+    if tool is None:
+        return work()
+
+    def on_line(code: CodeType, line: int) -> Any:
+        path = ours.path(code.co_filename)
+        if path:
+            lines.setdefault(path, set()).add(line)
+        return monitoring.DISABLE
+
+    monitoring.use_tool_id(tool, "flyball")
+    monitoring.register_callback(tool, monitoring.events.LINE, on_line)
+    monitoring.set_events(tool, monitoring.events.LINE)
+    try:
+        return work()
+    finally:
+        monitoring.set_events(tool, 0)
+        monitoring.free_tool_id(tool)
+
+
+def _tracer(ours: Ours, lines: Lines) -> Callable[..., Any]:
+    by_code: dict[int, tuple[CodeType, Callable[..., Any] | None]] = {}
+
+    def local(path: str) -> Callable[..., Any]:
+        here = lines.setdefault(path, set())
+
+        def on_line(frame: FrameType, _event: str, _arg: Any) -> Any:
+            here.add(frame.f_lineno)
+            return on_line
+
+        return on_line
+
+    def on_call(frame: FrameType, _event: str, _arg: Any) -> Any:
+        code = frame.f_code
+        known = by_code.get(id(code))
+        if known is None:
+            path = ours.path(code.co_filename)
+            known = by_code[id(code)] = code, local(path) if path else None
+        return known[1]
+
+    return on_call

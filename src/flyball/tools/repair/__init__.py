@@ -1,0 +1,1 @@
+"""Search for a small change under which a project's tests pass."""

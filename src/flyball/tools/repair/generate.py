@@ -1,0 +1,123 @@
+"""Candidates, the likeliest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from flyball.tools.inside.swapping import edited
+from flyball.tools.repair.candidate import Candidate, Draft
+from flyball.tools.repair.site import Site
+from flyball.tools.repair.source import Source
+from flyball.tools.repair.spectrum import Place
+from flyball.tools.repair.templates import (
+    calls,
+    conditions,
+    donors,
+    names,
+    numbers,
+    operators,
+    statements,
+)
+
+MOST_SITES = 80
+MOST_CANDIDATES = 12_000
+SPREAD = 0.75
+"""How strongly many proposals of one template at one place share its mass."""
+
+
+class Template(NamedTuple):
+    """A way to change a statement, and how often such a change is the right one."""
+
+    name: str
+    mass: float
+    propose: Callable[[Site], Iterator[Draft]]
+
+
+TEMPLATES: tuple[Template, ...] = (
+    Template("comparison", 10, operators.comparison),
+    Template("arithmetic", 7, operators.arithmetic),
+    Template("augmented", 5, operators.augmented),
+    Template("boolean", 6, operators.boolean),
+    Template("negation", 6, operators.negation),
+    Template("operand order", 6, operators.operand_order),
+    Template("operand dropped", 4, operators.operand_dropped),
+    Template("off by one", 10, numbers.off_by_one),
+    Template("adjustment", 8, numbers.adjustment),
+    Template("constant", 6, numbers.constant),
+    Template("variable", 12, names.variable),
+    Template("self", 6, names.variable_to_attribute),
+    Template("attribute", 6, names.attribute),
+    Template("callee", 6, names.callee),
+    Template("builtin", 3, names.builtin_twin),
+    Template("argument order", 7, calls.argument_order),
+    Template("argument count", 4, calls.argument_count),
+    Template("unwrap", 3, calls.unwrap),
+    Template("wrap", 2.5, calls.wrap),
+    Template("extreme", 3, calls.extreme),
+    Template("lookup", 3, calls.lookup),
+    Template("condition joined", 5, conditions.joined),
+    Template("condition replaced", 2.5, conditions.replaced),
+    Template("guard", 3, conditions.guard),
+    Template("statement added", 4, statements.inserted),
+    Template("returned", 4, statements.returned),
+    Template("left out", 2, statements.deleted),
+    Template("moved", 3, statements.moved),
+    Template("dedented", 3, statements.dedented),
+    Template("mutable default", 12, statements.mutable_default),
+    Template("default value", 2, statements.default_value),
+    Template("donor", 4, donors.donor),
+    Template("operand added", 3, donors.operand_added),
+    Template("slice", 4, donors.slices),
+    Template("container", 4, donors.container),
+    Template("iteration", 4, donors.comprehension),
+)
+
+
+def candidates(sources: Mapping[str, Source], places: Sequence[Place]) -> list[Candidate]:
+    """Every candidate at the most suspicious places, the likeliest first, none twice."""
+    found: dict[tuple[str, bytes], Candidate] = {}
+    for site in sites(sources, places):
+        for candidate in at_site(site):
+            key = (candidate.path, _essence(site.source, candidate))
+            known = found.get(key)
+            if known is None or known.chance < candidate.chance:
+                found[key] = candidate
+    ranked = sorted(found.values(), key=lambda each: -each.chance)
+    return ranked[:MOST_CANDIDATES]
+
+
+def sites(sources: Mapping[str, Source], places: Iterable[Place]) -> list[Site]:
+    """The statements at suspicious lines, each once, with the highest score of its lines."""
+    found: dict[tuple[str, int, int], Site] = {}
+    for place in places:
+        source = sources.get(place.path)
+        node = source.statement_at(place.line) if source else None
+        if source is None or node is None:
+            continue
+        key = (place.path, node.lineno, node.col_offset)
+        if key not in found:
+            found[key] = Site(source, node, place.score)
+    return list(found.values())[:MOST_SITES]
+
+
+def at_site(site: Site) -> Iterator[Candidate]:
+    """What each template proposes at one place, its mass shared out by weight."""
+    for template in TEMPLATES:
+        drafts = [draft for draft in template.propose(site) if draft.edits and draft.weight > 0]
+        total = sum(draft.weight for draft in drafts)
+        for draft in drafts:
+            share = draft.weight / total
+            chance = template.mass * share**SPREAD * site.score
+            yield Candidate(
+                site.source.path, site.node.lineno, template.name, draft.label, draft.edits, chance
+            )
+
+
+def _essence(source: Source, candidate: Candidate) -> bytes:
+    """The changed text between the first and the last edit, whatever way it came about."""
+    start = min(edit.start for edit in candidate.edits)
+    end = max(edit.end for edit in candidate.edits)
+    low, high = max(0, start - 80), min(len(source.data), end + 80)
+    inner = [edit._replace(start=edit.start - low, end=edit.end - low) for edit in candidate.edits]
+    return b"%d:" % low + edited(source.data[low:high], inner)

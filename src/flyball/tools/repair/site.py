@@ -1,0 +1,135 @@
+"""A place to change: a statement, how suspicious it is, and which names are known there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from flyball.tools.inside.swapping import Edit
+from flyball.tools.repair.candidate import Draft
+from flyball.tools.repair.source import Source, expressions
+
+CONTAINERS = {"list": "append", "set": "add", "deque": "append", "defaultdict": "", "dict": ""}
+
+
+class Site:
+    """One suspicious statement."""
+
+    def __init__(self, source: Source, node: ast.stmt, score: float) -> None:
+        self.source = source
+        self.node = node
+        self.score = score
+        self.function = source.function_of(node)
+        self.exprs = tuple(expressions(node))
+
+    def text(self, node: ast.expr | ast.stmt | ast.keyword) -> str:
+        return self.source.text(node)
+
+    def swap(self, node: ast.expr, text: str, label: str = "", weight: float = 1.0) -> Draft:
+        """A draft that puts a text in an expression's place."""
+        said = label or f"`{self.text(node)}` → `{text}`"
+        return Draft(said, (self.source.replace(node, text),), weight)
+
+    @cached_property
+    def local_names(self) -> tuple[str, ...]:
+        """Parameters and variables of the function, those of functions around it last."""
+        found: dict[str, None] = {}
+        function = self.function
+        while function is not None:
+            found.update(dict.fromkeys(names_of(function)))
+            function = self.source.function_of(function)
+        if self.function is None:
+            found.update(dict.fromkeys(_assigned(self.source.tree)))
+        return tuple(found)
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        return parameters_of(self.function) if self.function else ()
+
+    @cached_property
+    def near_names(self) -> frozenset[str]:
+        """Names in this statement and in those beside it."""
+        block = self.source.block_of(self.node)
+        i = block.index(self.node) if self.node in block else 0
+        around = [*block[max(0, i - 2) : i + 3]]
+        if isinstance(above := self.source.parent.get(self.node), ast.stmt):
+            around.append(above)
+        return frozenset(
+            node.id
+            for each in around
+            for node in (ast.walk(each) if each in block else expressions(each))
+            if isinstance(node, ast.Name)
+        )
+
+    @cached_property
+    def container_methods(self) -> dict[str, str]:
+        """Variables that hold a list or a set, and how something is put into them."""
+        found: dict[str, str] = {}
+        for node in ast.walk(self.function or self.source.tree):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                if kind := _container(node.value):
+                    found[node.targets[0].id] = CONTAINERS[kind]
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                value = node.func.value
+                if isinstance(value, ast.Name) and node.func.attr in ("append", "add"):
+                    found[value.id] = node.func.attr
+        return {name: method for name, method in found.items() if method}
+
+    def insert_before(self, *lines: str) -> tuple[Edit, ...]:
+        """Statements before this one, or nothing where its line begins with something else."""
+        indent = self.source.indent(self.node)
+        if indent is None:
+            return ()
+        at = self.source.line_start(first_line(self.node))
+        return (Edit(at, at, self._block(indent, lines)),)
+
+    def insert_after(self, *lines: str) -> tuple[Edit, ...]:
+        """Statements after this one."""
+        indent = self.source.indent(self.node)
+        assert self.node.end_lineno is not None
+        at = self.source.line_start(self.node.end_lineno + 1)
+        tail = self.source.data[self.source.span(self.node)[1] : at]
+        if indent is None or (tail.strip() and not tail.strip().startswith(b"#")):
+            return ()
+        lead = "" if tail.endswith(b"\n") else self.source.newline
+        return (Edit(at, at, lead + self._block(indent, lines)),)
+
+    def _block(self, indent: str, lines: tuple[str, ...]) -> str:
+        return "".join(f"{indent}{line}{self.source.newline}" for line in lines)
+
+
+def first_line(node: ast.stmt) -> int:
+    """The line a statement begins on, with its decorators."""
+    marks: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(each.lineno for each in marks)])
+
+
+def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    args = function.args
+    every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+    every += [each for each in (args.vararg, args.kwarg) if each]
+    return tuple(each.arg for each in every)
+
+
+def names_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    """Parameters first, then what is assigned, in the order it is written."""
+    return tuple(dict.fromkeys((*parameters_of(function), *_assigned(function))))
+
+
+def _assigned(scope: ast.AST) -> Iterator[str]:
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def _container(value: ast.expr) -> str:
+    match value:
+        case ast.List() | ast.ListComp():
+            return "list"
+        case ast.Set() | ast.SetComp():
+            return "set"
+        case ast.Call(func=ast.Name(id=name)) if name in CONTAINERS:
+            return name
+        case _:
+            return ""

@@ -1,0 +1,172 @@
+"""A Python file as bytes and as a tree, with the way from one to the other."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from flyball.tools.inside.swapping import Edit
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef)
+BLOCKS = ("body", "orelse", "finalbody")
+
+_TIGHT = re.compile(
+    r"[\w.]+|\w[\w.]*\([^()]*\)|\w[\w.]*\[[^\[\]]*\]|\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}"
+)
+LOOSE = (
+    ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Attribute, ast.Await, ast.Starred,
+    ast.IfExp, ast.comprehension,
+)  # fmt: skip
+"""Around an expression of these, a part that is not tight needs brackets."""
+
+
+class Source:
+    """One file: its text, its tree, and where each node of the tree stands in the text."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self.path = path
+        self.data = data
+        self.tree = ast.parse(data)
+        self.newline = "\r\n" if b"\r\n" in data else "\n"
+        self._starts = [0]
+        for line in data.split(b"\n"):
+            self._starts.append(self._starts[-1] + len(line) + 1)
+        self.parent: dict[ast.AST, ast.AST] = {}
+        for node in ast.walk(self.tree):
+            for child in ast.iter_child_nodes(node):
+                self.parent[child] = node
+
+    def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> tuple[int, int]:
+        """Where a node's text begins and ends, in bytes."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        start = self._starts[node.lineno - 1] + node.col_offset
+        return start, self._starts[node.end_lineno - 1] + node.end_col_offset
+
+    def text(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> str:
+        """A node as it is written."""
+        start, end = self.span(node)
+        return self.data[start:end].decode("utf-8")
+
+    def line_start(self, line: int) -> int:
+        """Where a line begins; one past the last is the end of the file."""
+        return min(self._starts[line - 1], len(self.data))
+
+    def line_text(self, line: int) -> str:
+        """A line without its end."""
+        start, end = self.line_start(line), self.line_start(line + 1)
+        return self.data[start:end].decode("utf-8", "replace").rstrip("\r\n")
+
+    def indent(self, node: ast.stmt) -> str | None:
+        """The white space before a statement, or None where it does not begin its line."""
+        start = self.span(node)[0]
+        before = self.data[self.line_start(node.lineno) : start].decode("utf-8", "replace")
+        return before if not before.strip() else None
+
+    def replace(self, node: ast.expr, text: str) -> Edit:
+        """Another text in a node's place, in brackets where it needs them."""
+        start, end = self.span(node)
+        if self._needs_brackets(node, text, start, end):
+            text = f"({text})"
+        return Edit(start, end, text)
+
+    def _needs_brackets(self, node: ast.expr, text: str, start: int, end: int) -> bool:
+        if _TIGHT.fullmatch(text):
+            return False
+        around = self.parent.get(node)
+        is_head = (isinstance(around, ast.Subscript) and around.value is node) or (
+            isinstance(around, ast.Call) and around.func is node
+        )
+        if not is_head and not isinstance(around, LOOSE):
+            return False
+        before = self.data[:start].rstrip()[-1:]
+        return not (before == b"(" and self.data[end:].lstrip()[:1] == b")")
+
+    def function_of(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The innermost function around a node."""
+        found = self.parent.get(node)
+        while found is not None and not isinstance(found, SCOPES):
+            found = self.parent.get(found)
+        return found
+
+    def class_of(self, node: ast.AST) -> ast.ClassDef | None:
+        """The innermost class around a node."""
+        found = self.parent.get(node)
+        while found is not None and not isinstance(found, ast.ClassDef):
+            found = self.parent.get(found)
+        return found
+
+    def block_of(self, node: ast.stmt) -> list[ast.stmt]:
+        """The statements that a statement stands among."""
+        around = self.parent.get(node)
+        for name in BLOCKS:
+            block: list[ast.stmt] = getattr(around, name, None) or []
+            if isinstance(block, list) and node in block:
+                return block
+        for handler in getattr(around, "handlers", ()):
+            if node in handler.body:
+                return handler.body
+        return [node]
+
+    @cached_property
+    def functions(self) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
+        return tuple(node for node in ast.walk(self.tree) if isinstance(node, SCOPES))
+
+    @cached_property
+    def statements(self) -> tuple[ast.stmt, ...]:
+        return tuple(node for node in ast.walk(self.tree) if isinstance(node, ast.stmt))
+
+    def statement_at(self, line: int) -> ast.stmt | None:
+        """The innermost statement whose own lines, without those of its blocks, hold this one."""
+        best: ast.stmt | None = None
+        for node in self.statements:
+            first, last = own_lines(node)
+            if first <= line <= last and (best is None or node.lineno >= best.lineno):
+                best = node
+        return best
+
+
+def own_lines(node: ast.stmt) -> tuple[int, int]:
+    """The lines of a statement itself: of a compound one, its head."""
+    body = getattr(node, "body", None)
+    assert node.end_lineno is not None
+    if isinstance(body, list) and body:
+        first: ast.stmt = body[0]  # pyright: ignore[reportUnknownVariableType]
+        return node.lineno, max(node.lineno, first.lineno - 1)
+    return node.lineno, node.end_lineno
+
+
+def heads(node: ast.stmt) -> Iterator[ast.expr]:
+    """The expressions of a statement itself, not of the statements in it."""
+    for name, value in ast.iter_fields(node):
+        if name in BLOCKS or name in ("handlers", "decorator_list", "returns", "annotation"):
+            continue
+        for each in _list(value):
+            if isinstance(each, ast.expr):
+                yield each
+            elif isinstance(each, ast.withitem):
+                yield each.context_expr
+            elif isinstance(each, ast.arguments):
+                yield from (d for d in (*each.defaults, *each.kw_defaults) if d is not None)
+
+
+def _list(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType]
+
+
+def expressions(node: ast.stmt) -> Iterator[ast.expr]:
+    """Every expression in a statement's own text; those inside strings are left out."""
+    for head in heads(node):
+        yield from _below(head)
+
+
+def _below(node: ast.AST) -> Iterator[ast.expr]:
+    if isinstance(node, ast.JoinedStr):
+        return
+    if isinstance(node, ast.expr):
+        yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _below(child)

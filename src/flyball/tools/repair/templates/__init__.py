@@ -1,0 +1,1 @@
+"""Ways to change a statement, each with the mass of its prior."""

@@ -1,0 +1,144 @@
+"""Conditions: stronger, weaker, replaced; and statements that guard what follows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from flyball.tools.repair.candidate import Draft
+from flyball.tools.repair.site import Site
+
+NAMES_USED = 8
+
+
+def _conditions(site: Site) -> Iterator[ast.expr]:
+    """The conditions in a statement's own text."""
+    if isinstance(site.node, ast.If | ast.While | ast.Assert):
+        yield site.node.test
+    for node in site.exprs:
+        if isinstance(node, ast.IfExp):
+            yield node.test
+        for each in getattr(node, "generators", ()):
+            yield from each.ifs
+    if isinstance(site.node, ast.Return) and isinstance(site.node.value, ast.Compare | ast.BoolOp):
+        yield site.node.value
+
+
+def _names(site: Site) -> list[str]:
+    near = [name for name in site.local_names if name in site.near_names]
+    far = [name for name in site.local_names if name not in site.near_names]
+    return [name for name in (*near, *far) if name not in ("self", "cls")][:NAMES_USED]
+
+
+def atoms(site: Site) -> Iterator[tuple[str, float]]:
+    """Simple conditions over the names at hand, and those that the function uses elsewhere."""
+    for node in ast.walk(site.function or site.source.tree):
+        if isinstance(node, ast.Compare):
+            yield site.text(node), 1.5
+        elif isinstance(node, ast.BoolOp):
+            for value in node.values:
+                yield site.text(value), 1.0
+    names = _names(site)
+    for name in names:
+        yield from ((name, 1.0), (f"not {name}", 1.2))
+        yield from ((f"{name} is None", 1.0), (f"{name} is not None", 1.0))
+        yield from ((f"{name} == 0", 0.4), (f"{name} > 0", 0.4), (f"{name} < 0", 0.4))
+    for attribute in _attributes(site):
+        yield from ((attribute, 0.8), (f"not {attribute}", 0.8))
+        yield from ((f"{attribute} is None", 0.8), (f"{attribute} is not None", 0.8))
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            yield from ((f"{a} == {b}", 0.5), (f"{a} != {b}", 0.5))
+            yield from ((f"{a} < {b}", 0.4), (f"{a} > {b}", 0.4))
+            yield from ((f"{a} in {b}", 0.4), (f"{a} not in {b}", 0.4))
+            yield from ((f"{b} in {a}", 0.2), (f"{b} not in {a}", 0.3))
+
+
+def _attributes(site: Site) -> list[str]:
+    found: dict[str, None] = {}
+    for node in ast.walk(site.function or site.node):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            around = site.source.parent.get(node)
+            if not (isinstance(around, ast.Call) and around.func is node):
+                found[site.text(node)] = None
+    return list(found)[:NAMES_USED]
+
+
+def joined(site: Site) -> Iterator[Draft]:
+    """A condition made stronger with `and`, or weaker with `or`."""
+    found = dict(reversed([*atoms(site)]))
+    for node in _conditions(site):
+        text = site.text(node)
+        bare = text if not isinstance(node, ast.BoolOp) else f"({text})"
+        for atom, weight in found.items():
+            if atom != text:
+                yield site.swap(node, f"{bare} and {atom}", weight=weight)
+                yield site.swap(node, f"{bare} or {atom}", weight=weight)
+                if atom.endswith(("None", *site.local_names)):
+                    yield site.swap(node, f"{atom} and {bare}", weight=weight * 0.8)
+                    yield site.swap(node, f"{atom} or {bare}", weight=weight * 0.8)
+
+
+def replaced(site: Site) -> Iterator[Draft]:
+    """Another condition altogether, or none."""
+    found = dict(reversed([*atoms(site)]))
+    wanted = list(_conditions(site))
+    if isinstance(site.node, ast.Return) and site.node.value is not None:
+        if isinstance(site.node.value, ast.Constant | ast.Name):
+            wanted.append(site.node.value)
+    for node in wanted:
+        for atom, weight in found.items():
+            if atom != site.text(node):
+                yield site.swap(node, atom, weight=weight)
+        yield site.swap(node, "True", weight=0.5)
+        yield site.swap(node, "False", weight=0.5)
+
+
+def _guards(site: Site) -> Iterator[tuple[str, float]]:
+    is_first = site.function is not None and site.function.body[0] is site.node
+    names = [*site.parameters] if is_first else _names(site)[:5]
+    for name in names:
+        if name in ("self", "cls"):
+            continue
+        yield from ((f"not {name}", 2.0), (f"{name} is None", 1.5))
+        yield from ((f"{name} == 0", 0.8), (f"{name} < 0", 0.8), (f"{name} <= 0", 0.8))
+        yield from ((f"{name} == 1", 0.4), (f"len({name}) < 2", 0.4))
+    for i, a in enumerate(names[:4]):
+        for b in names[i + 1 : 4]:
+            yield from ((f"{a} == {b}", 0.4), (f"{a} < {b}", 0.3), (f"{a} > {b}", 0.3))
+            yield from ((f"{a} in {b}", 0.5), (f"{a} not in {b}", 0.5))
+
+
+def _leavings(site: Site) -> Iterator[tuple[str, float]]:
+    """Ways to leave a function early, those it uses itself first."""
+    for node in ast.walk(site.function or site.source.tree):
+        if isinstance(node, ast.Return) or isinstance(node, ast.Raise):
+            yield site.text(node), 1.5
+    for text in ("None", "0", "[]", "False", "True", '""', "{}", "1", "-1"):
+        yield f"return {text}", 0.6
+    yield from ((f"return {name}", 0.4) for name in site.parameters if name != "self")
+    yield from ((f"raise {name}", 0.2) for name in ("ValueError", "TypeError", "KeyError"))
+
+
+def guard(site: Site) -> Iterator[Draft]:
+    """A condition under which to leave, before the statement."""
+    if site.function is None:
+        return
+    unit = "    "
+    leavings = dict(reversed([*_leavings(site)]))
+    if _is_in_loop(site):
+        leavings |= {"continue": 2.0, "break": 1.5}
+    for condition, weight in dict(reversed([*_guards(site)])).items():
+        for leaving, often in leavings.items():
+            if edits := site.insert_before(f"if {condition}:", f"{unit}{leaving}"):
+                label = f"`if {condition}: {leaving}` before it"
+                yield Draft(label, edits, weight * often)
+
+
+def _is_in_loop(site: Site) -> bool:
+    around = site.source.parent.get(site.node)
+    while around is not None and around is not site.function:
+        if isinstance(around, ast.For | ast.While | ast.AsyncFor):
+            return True
+        around = site.source.parent.get(around)
+    return False

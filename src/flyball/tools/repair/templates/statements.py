@@ -1,0 +1,185 @@
+"""Statements: one more, one less, one elsewhere."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from flyball.tools.inside.swapping import Edit
+from flyball.tools.repair.candidate import Draft
+from flyball.tools.repair.site import Site
+
+SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue, ast.Raise)
+MOST_LENGTH = 80
+
+
+def inserted(site: Site) -> Iterator[Draft]:
+    """A statement like those of the function, before or after this one."""
+    if site.function is None:
+        return
+    for text, weight in dict(reversed([*_statements(site)])).items():
+        for edits in (site.insert_before(text), site.insert_after(text)):
+            if edits:
+                yield Draft(f"`{text}` added", edits, weight)
+
+
+def _statements(site: Site) -> Iterator[tuple[str, float]]:
+    names = [name for name in site.local_names if name not in ("self", "cls")]
+    for name, method in site.container_methods.items():
+        for other in names:
+            if other != name:
+                near = 1.5 if other in site.near_names else 0.7
+                yield f"{name}.{method}({other})", near
+    assert site.function is not None
+    for node in ast.walk(site.function):
+        if isinstance(node, SIMPLE) and not _is_docstring(node):
+            text = site.text(node)
+            if "\n" not in text and len(text) < MOST_LENGTH:
+                yield text, 1.0
+    changing = _reassigned(site)
+    for a in changing:
+        for b in names:
+            if a != b:
+                yield f"{a} = {b}", 0.8 if b in site.near_names else 0.4
+        yield from ((f"{a} += 1", 0.8), (f"{a} -= 1", 0.4), (f"{a} = 0", 0.3))
+    for name in names:
+        yield f"return {name}", 0.5
+    yield from (("continue", 0.5), ("break", 0.5))
+
+
+def _reassigned(site: Site) -> list[str]:
+    """Variables that are given a value at least once, parameters apart."""
+    return [name for name in site.local_names if name not in site.parameters]
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def returned(site: Site) -> Iterator[Draft]:
+    """A value that is computed and then given back; a result given back at the end."""
+    node = site.node
+    if isinstance(node, ast.Expr) and not _is_docstring(node):
+        start = site.source.span(node)[0]
+        yield Draft("`return` before it", (Edit(start, start, "return "),), 2.0)
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        start, end = site.source.span(node)
+        yield Draft("returned", (Edit(start, end, f"return {site.text(node.value)}"),), 0.5)
+    if site.function is not None and site.source.block_of(node)[-1] is node:
+        for name in site.local_names:
+            if name != "self" and (edits := site.insert_after(f"return {name}")):
+                yield Draft(f"`return {name}` added", edits, 0.7)
+
+
+def deleted(site: Site) -> Iterator[Draft]:
+    """The statement left out; a block without its condition."""
+    node = site.node
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import):
+        return
+    if site.source.indent(node) is None or _is_docstring(node):
+        return
+    start, end = site.source.span(node)
+    if isinstance(node, ast.Break | ast.Continue):
+        for text in {"break", "continue", "pass"} - {site.text(node)}:
+            yield Draft(f"`{site.text(node)}` → `{text}`", (Edit(start, end, text),), 1.5)
+        return
+    yield Draft("left out", (Edit(start, end, "pass"),), 1.0)
+
+
+def moved(site: Site) -> Iterator[Draft]:
+    """A statement before the one above it, or after the one below it."""
+    block = site.source.block_of(site.node)
+    i = block.index(site.node)
+    if i + 1 < len(block):
+        yield from _exchanged(site, block[i], block[i + 1])
+    if i > 0:
+        yield from _exchanged(site, block[i - 1], block[i])
+
+
+def _exchanged(site: Site, a: ast.stmt, b: ast.stmt) -> Iterator[Draft]:
+    if site.source.indent(a) is None or site.source.indent(b) is None:
+        return
+    if _is_docstring(a) or isinstance(a, ast.Import | ast.ImportFrom):
+        return
+    (a1, a2), (b1, b2) = site.source.span(a), site.source.span(b)
+    edits = (Edit(a1, a2, site.text(b)), Edit(b1, b2, site.text(a)))
+    yield Draft("moved past the next statement", edits, 1.0)
+
+
+def dedented(site: Site) -> Iterator[Draft]:
+    """The last statement of a block moved out of it, and a statement moved into the block above."""
+    source, node = site.source, site.node
+    block, outer = source.block_of(node), source.parent.get(node)
+    indent = source.indent(node)
+    assert node.end_lineno is not None
+    start, end = source.line_start(node.lineno), source.line_start(node.end_lineno + 1)
+    lines = source.data[start:end].decode("utf-8")
+    if indent is None or not lines.endswith("\n"):
+        return
+    if isinstance(outer, ast.For | ast.While | ast.If | ast.With) and len(block) > 1:
+        level = source.indent(outer)
+        if block[-1] is node and level is not None:
+            text = _shifted(lines, indent, level)
+            assert outer.end_lineno is not None
+            at = source.line_start(outer.end_lineno + 1)
+            yield Draft("moved out of the block", (Edit(start, end, ""), Edit(at, at, text)), 1.0)
+    i = block.index(node)
+    if i > 0 and isinstance(block[i - 1], ast.For | ast.While | ast.If | ast.With):
+        into: ast.stmt = block[i - 1].body[-1]  # type: ignore[attr-defined]
+        level = source.indent(into)
+        assert into.end_lineno is not None
+        if level is not None and len(level) > len(indent):
+            at = source.line_start(into.end_lineno + 1)
+            text = _shifted(lines, indent, level)
+            yield Draft("moved into the block", (Edit(at, at, text), Edit(start, end, "")), 0.7)
+
+
+def _shifted(lines: str, old: str, new: str) -> str:
+    moved = [new + line.removeprefix(old) for line in lines.split("\n")[:-1]]
+    return "\n".join(moved) + "\n"
+
+
+def mutable_default(site: Site) -> Iterator[Draft]:
+    """A list or dictionary that all calls share: made anew in each."""
+    function = site.node if isinstance(site.node, ast.FunctionDef) else site.function
+    if function is None:
+        return
+    args = function.args
+    pairs = [*zip(args.args[len(args.args) - len(args.defaults) :], args.defaults, strict=True)]
+    pairs += [(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d]
+    first = function.body[1] if _is_docstring(function.body[0]) else function.body[0]
+    indent = site.source.indent(first)
+    for arg, default in pairs:
+        if isinstance(default, ast.List | ast.Dict | ast.Set | ast.Call) and indent is not None:
+            text, name, line = site.text(default), arg.arg, site.source.newline
+            at = site.source.line_start(first.lineno)
+            body = f"{indent}if {name} is None:{line}{indent}    {name} = {text}{line}"
+            edits = (site.source.replace(default, "None"), Edit(at, at, body))
+            yield Draft(f"`{name}={text}` made anew in each call", edits)
+
+
+def default_value(site: Site) -> Iterator[Draft]:
+    """Another default for a parameter."""
+    function = site.node if isinstance(site.node, ast.FunctionDef) else site.function
+    if function is None:
+        return
+    for default in (*function.args.defaults, *function.args.kw_defaults):
+        if not isinstance(default, ast.Constant):
+            continue
+        for text in _other_defaults(default):
+            yield site.swap(default, text, f"default `{site.text(default)}` → `{text}`")
+
+
+def _other_defaults(default: ast.Constant) -> list[str]:
+    match default.value:
+        case bool():
+            return [str(not default.value)]
+        case int():
+            value = default.value
+            return [str(each) for each in (value + 1, value - 1, 0, 1) if each != value]
+        case None:
+            return ["0", "()", '""', "1"]
+        case str():
+            return [repr(each) for each in ("", " ", ",") if each != default.value]
+        case _:
+            return ["None", "0"]

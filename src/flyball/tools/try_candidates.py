@@ -1,0 +1,109 @@
+"""`try_candidates`: small changes at suspicious lines, each tried against the tests in a scratch copy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+
+from flyball.core.call import Access
+from flyball.core.evidence import CommandReport
+from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool
+from flyball.tools.repair import memo
+from flyball.tools.repair.choosing import Survivor, ranked
+from flyball.tools.repair.generate import candidates
+from flyball.tools.repair.localising import places_of, sources_of, touched, trace
+from flyball.tools.repair.memo import Memo
+from flyball.tools.repair.source import Source
+from flyball.tools.repair.trial import Stage, staged
+from flyball.tools.repair.trial import perform as perform_in
+
+SHOWN = 6
+
+
+class TryForm(Form, frozen=True, kw_only=True):
+    """Which tests fail, as `test` names them (all are found out without that), and for how long."""
+
+    failing: tuple[Text, ...] = ()
+    seconds: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 60.0
+
+
+class Search(NamedTuple):
+    """What a search came to."""
+
+    generated: int
+    tried: int
+    survivors: tuple[Survivor, ...]
+    elapsed: float
+
+
+def facts(_form: TryForm, _desk: Desk) -> Facts:
+    return Facts(access=Access.VERIFY)
+
+
+async def perform(form: TryForm, desk: Desk) -> Result:
+    began = time.monotonic()
+    with staged(desk) as stage:
+        known = memo.recall(desk)
+        if known is None or not known.tests:
+            known = await trace(stage, form.failing, form.seconds / 3)
+        left = form.seconds - (time.monotonic() - began)
+        sources = sources_of(stage.root, touched(known))
+        found = await _search(stage, known, sources, form.failing, left)
+    return _result(found._replace(elapsed=time.monotonic() - began), desk)
+
+
+async def _search(
+    stage: Stage, known: Memo, sources: dict[str, Source], failing: Sequence[str], seconds: float
+) -> Search:
+    proposed = candidates(sources, places_of(known, sources))
+    names = failing or [test.name for test in known.tests if test.has_failed]
+    orders: dict[str, Any] = {
+        "task": "try",
+        "failing": list(names),
+        "near": [test.name for test in known.tests if test.end == "pass"],
+        "seconds": max(seconds, 1.0),
+        "candidates": [
+            {"n": n, "path": each.path, "edits": each.edits} for n, each in enumerate(proposed)
+        ],
+    }
+    told = await perform_in(stage, orders)
+    ends = {line["n"]: line for line in told.lines if "n" in line}
+    holding = [proposed[n] for n, line in ends.items() if line["end"] == "hold"]
+    survivors = ranked(holding, sources)
+    return Search(len(proposed), len(ends), tuple(survivors), 0.0)
+
+
+def _result(found: Search, desk: Desk) -> Result:
+    head = (
+        f"Tried {found.tried} of {found.generated} candidates in {found.elapsed:.1f} s: "
+        f"{len(found.survivors)} make every test pass."
+    )
+    lines = [head]
+    for n, each in enumerate(found.survivors[:SHOWN], 1):
+        lines.append(f"{n}. {each.path}:{each.line} {each.template}: {each.label}")
+        lines.append(f"```diff\n{each.diff}```")
+    text = "\n".join(lines)
+    report = CommandReport(
+        id=desk.evidence_id(),
+        tree=desk.tree,
+        elapsed=round(found.elapsed, 3),
+        command=f"try_candidates ({found.tried} tried, {len(found.survivors)} hold)",
+        exit_code=0 if found.survivors else 1,
+    )
+    data: dict[str, object] = {"tried": found.tried, "holding": len(found.survivors)}
+    return Result(bool(found.survivors), text, data, evidence=(report,))
+
+
+TRY_CANDIDATES = Tool(
+    "try_candidates",
+    "Search a Python project for a small change under which every test passes. Candidates are "
+    "tried in a scratch copy, the likeliest first; nothing in the workspace changes. Apply the one "
+    "you want with `edit_diff`.",
+    TryForm,
+    facts,
+    perform,
+    example={"seconds": 60},
+)
