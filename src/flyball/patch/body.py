@@ -107,12 +107,12 @@ def _read_counted(body: Body, lines: Sequence[bytes], olds: int, news: int) -> N
             news -= 1
             marks.append(KEEP)
         elif first == b"+":
-            if line.startswith(b"+++ ") and ends_body(lines, at):
+            if line[1:4] == b"++ " and ends_body(lines, at):
                 break
             news -= 1
             marks.append(ADD)
         elif first == b"-":
-            if line.startswith(b"--- ") and _starts_file(lines, at):
+            if line[1:4] == b"-- " and _starts_file(lines, at):
                 break
             olds -= 1
             marks.append(CUT)

@@ -22,6 +22,7 @@ _FOREIGN = {
     b"<<<<<<< SEARCH": "SEARCH/REPLACE blocks",
     b"@@@ ": "a combined merge diff",
 }
+_FOREIGN_STARTS = frozenset(start[:1] for start in _FOREIGN)
 _OTHER_KINDS = (
     (re.compile(rb"^\*\*\* \d+(,\d+)? \*\*\*\*", re.MULTILINE), "a context diff"),
     (
@@ -53,7 +54,8 @@ class _Draft(msgspec.Struct):
     """A section while it is being read."""
 
     line: int
-    git: tuple[str, str] | None = None
+    git: bytes | None = None
+    """What follows `diff --git `."""
     index: str = ""
     old: str = ""
     new: str = ""
@@ -86,7 +88,7 @@ class _Reader:
             if line.startswith(b"@@"):
                 self._hunk(line)
             elif line.startswith(b"diff --git "):
-                self._begin(git_names(line[11:]))
+                self._begin(line[11:])
                 self.at += 1
             elif line.startswith((b"--- ", b"+++ ")) and self._header(line):
                 self._implied_hunk()
@@ -103,7 +105,7 @@ class _Reader:
         sections = [_section(d, is_last=i == last) for i, d in enumerate(self.drafts)]
         return Parsed(tuple(sections), fault)
 
-    def _begin(self, git: tuple[str, str] | None = None) -> _Draft:
+    def _begin(self, git: bytes | None = None) -> _Draft:
         self.current = _Draft(line=self.at + 1, git=git)
         self.drafts.append(self.current)
         return self.current
@@ -175,10 +177,11 @@ class _Reader:
 
     def _aside(self, line: bytes) -> None:
         """Lines between hunks: extended headers, foreign formats, prose."""
-        for start, name in _FOREIGN.items():
-            if line.startswith(start):
-                self.fault = _foreign(name)
-                return
+        if line[:1] in _FOREIGN_STARTS:
+            for start, name in _FOREIGN.items():
+                if line.startswith(start):
+                    self.fault = _foreign(name)
+                    return
         draft = self.current
         if draft is None or draft.hunks:
             return
@@ -234,10 +237,9 @@ def _foreign(name: str) -> Fault:
 
 def _section(draft: _Draft, *, is_last: bool) -> Section:
     old, new = draft.old, draft.new
-    if draft.git and not (old or new):
-        old, new = draft.git
-    elif draft.git and NULL in (old, new):
-        old, new = old or draft.git[0], new or draft.git[1]
+    is_open = not (old or new) or (not (old and new) and NULL in (old, new))
+    if is_open and draft.git and (names := git_names(draft.git)):
+        old, new = old or names[0], new or names[1]
     creates = draft.creates or old == NULL
     deletes = draft.deletes or new == NULL
     before, after = candidates(old, new)
@@ -261,7 +263,7 @@ def _section(draft: _Draft, *, is_last: bool) -> Section:
 
 def _is_whole(draft: _Draft, *, creates: bool, deletes: bool, is_last: bool) -> bool:
     """A section without hunks is complete only when it adds or deletes an empty file."""
-    if draft.named or draft.git is None:
+    if draft.named or not draft.git or not git_names(draft.git):
         return False
     if creates:
         return draft.index.startswith(_EMPTY) or not (draft.index or is_last)

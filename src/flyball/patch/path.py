@@ -24,7 +24,7 @@ def header_name(rest: bytes) -> str:
     rest = rest.strip(b" \r")
     if rest[:1] == b'"' and rest.count(b'"') > 1:
         rest = _unquote(rest[1 : rest.rindex(b'"')])
-    else:
+    elif b"\t" in rest or b" " in rest:
         rest = _STAMP.sub(b"", rest.split(b"\t")[0]).rstrip()
     return rest.decode("utf-8", "surrogateescape")
 
@@ -42,6 +42,8 @@ def git_names(rest: bytes) -> tuple[str, str] | None:
 
 def candidates(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the old and the new file may be called, likeliest first; empty for an absent name."""
+    if old.startswith("a/") and new.startswith("b/"):
+        return (_tidy(old[2:]),), (_tidy(new[2:]),)
     before, after = _PREFIX.match(old), _PREFIX.match(new)
     if before and after and before[1] + after[1] in _PAIRS:
         return (_tidy(old[before.end() :]),), (_tidy(new[after.end() :]),)

@@ -28,7 +28,8 @@ _SPOKEN = re.compile(
     rb"[\w\s]*\b(unchanged|same|here|as (is|before))\W*",
     re.IGNORECASE,
 )
-_SPOKEN_HINT = re.compile(rb"(rest|remainder) of ", re.IGNORECASE)
+_SIGNS = (b"...", b"\xe2\x80\xa6", b"est of ", b"mainder of ")
+"""No placeholder is without one of these, and most hunks are."""
 _NUMBERED = re.compile(rb" *(\d+) ?(?:[:|]|\xe2\x86\x92)")
 
 
@@ -65,7 +66,7 @@ def is_truncated(hunk: Hunk, text: Text) -> bool:
 def placeholders(hunk: Hunk, *, only_dots: bool) -> Iterator[bytes]:
     """Lines that stand for code the writer did not want to repeat."""
     whole = b"\n".join(hunk.texts)
-    if b"..." not in whole and b"\xe2\x80\xa6" not in whole and not _SPOKEN_HINT.search(whole):
+    if not any(sign in whole for sign in _SIGNS):
         return
     for mark, line in zip(hunk.marks, hunk.texts, strict=True):
         if is_placeholder(line) or (only_dots and mark != ADD and _ONLY_DOTS.fullmatch(line)):

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+_FEW = 6
+"""So many searches are done line by line before an index of all lines pays off."""
+
 Alternatives = Sequence[tuple[bytes, ...]]
 """For each line of a block, the texts that would do."""
 
@@ -13,6 +16,7 @@ class Text:
     """The lines of a file without their newlines; everything else in them is left alone."""
 
     def __init__(self, data: bytes) -> None:
+        self.searches = 0
         self.lines = data.split(b"\n")
         self.ended = not self.lines[-1]
         """The last line has its newline (an empty file counts as ended)."""
@@ -52,10 +56,16 @@ class Text:
 
     def find(self, block: Sequence[bytes]) -> list[int]:
         """Every place where exactly these lines stand."""
+        self.searches += 1
+        if self.searches <= _FEW:
+            return _scan(self.lines, block)
         return _find(self.lines, self.places, block)
 
     def find_loose(self, block: Sequence[bytes]) -> list[int]:
         """Every place where these lines, already without trailing white space, stand."""
+        self.searches += 1
+        if self.searches <= _FEW:
+            return _scan(self.loose, block)
         return _find(self.loose, self.loose_places, block)
 
     def find_any(self, block: Alternatives) -> list[int]:
@@ -82,6 +92,22 @@ def _index(lines: Sequence[bytes]) -> dict[bytes, list[int]]:
         else:
             places[line] = [number]
     return places
+
+
+def _scan(lines: list[bytes], block: Sequence[bytes]) -> list[int]:
+    """Look through all lines for the one of the block that is likely to be rare."""
+    pivot = max(range(len(block)), key=lambda i: len(block[i]))
+    rare, size, wanted = block[pivot], len(block), list(block)
+    found: list[int] = []
+    place = -1
+    while True:
+        try:
+            place = lines.index(rare, place + 1)
+        except ValueError:
+            return found
+        start = place - pivot
+        if start >= 0 and lines[start : start + size] == wanted:
+            found.append(start)
 
 
 def _find(

@@ -72,6 +72,23 @@ def test_made_up_numbers_have_no_offset():
     assert _apply(NUMBERED, "@@ -5000,2 +5000,2 @@\n" + body).ok
 
 
+@pytest.mark.parametrize("space", ["", " "])
+def test_many_hunks_without_numbers_are_all_found(space):
+    hunks = [
+        f"@@\n line {n} of the file{space}\n-line {n + 1} of the file\n+new {n}\n"
+        for n in range(1, 400, 10)
+    ]
+    result = _apply(NUMBERED, *hunks)
+    assert result.ok
+    assert result.changes[0].after.count(b"new") == 40
+    wrong = "@@\n line 2 of the file\n-no such line\n+x\n"
+    assert _codes(_apply(NUMBERED, *hunks, wrong)) == ["no_match"]
+
+
+def test_a_block_that_would_begin_before_the_file_is_not_there():
+    assert _codes(_apply("long first line\nb\n", "@@\n a\n-long first line\n+x\n")) == ["no_match"]
+
+
 FUZZY = "@@ -2,3 +2,3 @@\n alpha one\n-beta two\n+BETA\n gamma three\n"
 
 

@@ -1,0 +1,114 @@
+"""How fast the patch engine is, beside `git apply`, and how it grows with file and diff.
+
+python -m bench.patch_speed [--repo DIR] [--cases 150]
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from bench.patch_cases import Case, cases
+from flyball.patch import apply_diff, unified_diff
+
+_PER_HUNK = 150e-6
+_TIMES_GIT = 4
+_BIG_SECONDS = 0.5
+_GROWTH = 3.0
+"""Twice the hunks may take this much longer before growth counts as more than linear."""
+
+
+def engine_seconds(found: list[Case]) -> float:
+    """The engine's time for all cases, in memory."""
+    start = time.perf_counter()
+    for case in found:
+        if not apply_diff(case.before, case.diff).ok:
+            raise SystemExit(f"{case.name} was refused")
+    return time.perf_counter() - start
+
+
+def git_seconds(found: list[Case]) -> float:
+    """The time of `git apply` for all cases, without that of laying out the files."""
+    spent = 0.0
+    for case in found:
+        with tempfile.TemporaryDirectory() as folder:
+            for path, data in case.before.items():
+                target = Path(folder, path)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(data)
+            raw = case.diff.encode("utf-8", "surrogateescape")
+            command = ["git", "apply", "--whitespace=nowarn", "-"]
+            start = time.perf_counter()
+            subprocess.run(
+                command,
+                input=raw,
+                cwd=folder,
+                capture_output=True,
+                check=True,
+                env={"GIT_DIR": "/none"},
+            )
+            spent += time.perf_counter() - start
+    return spent
+
+
+def big_file_seconds() -> float:
+    """One hunk somewhere in a file of 10 MB."""
+    lines = [b"line %d of a rather long file, with some words\n" % n for n in range(220_000)]
+    before = b"".join(lines)
+    lines[150_000] = b"changed\n"
+    diff = unified_diff("big.txt", before, b"".join(lines))
+    moved = diff.replace("@@ -149998,7 +149998,7 @@", "@@")
+    slowest = 0.0
+    for text in (diff, moved):
+        start = time.process_time()
+        if not apply_diff({"big.txt": before}, text).ok:
+            raise SystemExit("the big file was refused")
+        slowest = max(slowest, time.process_time() - start)
+    return slowest
+
+
+def many_hunks_seconds(hunks: int, *, numbered: bool) -> float:
+    """A diff with so many hunks, with or without line numbers."""
+    lines = [b"line %d\n" % n for n in range(hunks * 20)]
+    before = b"".join(lines)
+    for n in range(hunks):
+        lines[n * 20 + 10] = b"changed %d\n" % n
+    diff = unified_diff("f", before, b"".join(lines))
+    if not numbered:
+        diff = "\n".join("@@" if x.startswith("@@ -") else x for x in diff.split("\n"))
+    start = time.process_time()
+    if not apply_diff({"f": before}, diff).ok:
+        raise SystemExit("many hunks were refused")
+    return time.process_time() - start
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repo", type=Path, default=Path.cwd())
+    parser.add_argument("--cases", type=int, default=150)
+    options = parser.parse_args()
+    found = cases(options.repo, options.cases)
+    hunks = sum(case.diff.count("\n@@ -") for case in found)
+    ours, git = min(engine_seconds(found) for _ in range(3)), git_seconds(found)
+    print(f"{len(found)} commits, {hunks} hunks")
+    print(f"engine      {ours / hunks * 1e6:8.1f} µs per hunk")
+    print(f"git apply   {git / hunks * 1e6:8.1f} µs per hunk, {git / ours:.1f} times as long")
+    big = big_file_seconds()
+    print(f"10 MB file  {big:8.3f} s for one hunk")
+    grows = True
+    for numbered in (True, False):
+        half, whole = (
+            min(many_hunks_seconds(n, numbered=numbered) for _ in range(3)) for n in (1000, 2000)
+        )
+        kind = "with" if numbered else "without"
+        print(f"1,000 hunks {half:8.3f} s, 2,000 hunks {whole:.3f} s, {kind} line numbers")
+        grows = grows and whole < half * _GROWTH
+    fast = ours <= hunks * _PER_HUNK and git >= ours * _TIMES_GIT
+    return 0 if fast and grows and big < _BIG_SECONDS else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
