@@ -14,7 +14,15 @@ from typing import NamedTuple
 import msgspec
 
 from flyball.answering import may_simply_go_on
-from flyball.core.event import AnyEvent, Cancelled, Resumed, RunStarted, WorkspaceReady
+from flyball.core.event import (
+    Answered,
+    AnyEvent,
+    Cancelled,
+    Extended,
+    Resumed,
+    RunStarted,
+    WorkspaceReady,
+)
 from flyball.core.intent import Intent, Turn
 from flyball.core.policy import Policy
 from flyball.core.state import RunState
@@ -115,10 +123,10 @@ class Governed:
         spec = driver_spec(settings, wish.driver, Path.cwd())
         started = RunStarted(
             run=new_run_id(),
-            request=wish.request,
+            request=self._clean(wish.request),
             policy=policy_of(settings, wish),
             images=wish.images,
-            history=wish.history,
+            history=tuple(Turn(turn.role, self._clean(turn.text)) for turn in wish.history),
             intent=wish.intent,
             budget=wish.budget,
             shell={"driver": spec, "in_place": "yes" if wish.in_place else ""},
@@ -148,7 +156,7 @@ class Governed:
         driver = self._driver(record.started) if drive else NobodyDriver()
         async with self._seat(record.started, driver, record.entries) as seat:
             state = await seat.journal.load(run)
-            event = word(state)
+            event = self._cleaned(word(state))
             state = await self._look_again(seat, state, by)
             state = await seat.engine.append(state, event)
             return await self._drive(seat, state) if drive else Rest(state)
@@ -159,7 +167,7 @@ class Governed:
             state = await journal.load(run)
             held = "" if state.is_at_rest else await holder_of(journal, run)
             if held:
-                await journal.post(run, word(state))
+                await journal.post(run, self._cleaned(word(state)))
                 return Rest(state, left_to=held)
         return await self.say(run, word, by, drive=drive)
 
@@ -172,6 +180,19 @@ class Governed:
         """A driver; a key from the keyring is from then on a secret like any other."""
         self.home = unlocked(self.home, spec)
         return make_driver(self.home, spec, self._hand)
+
+    def _clean(self, text: str) -> str:
+        """What a person typed, without the secrets that are known; it will be journaled."""
+        return Redactor(secrets_in(self.home.environ)).text(text)
+
+    def _cleaned(self, event: AnyEvent) -> AnyEvent:
+        match event:
+            case Answered(note=note) if note:
+                return msgspec.structs.replace(event, note=self._clean(note))
+            case Extended(why=why):
+                return msgspec.structs.replace(event, why=self._clean(why))
+            case _:
+                return event
 
     async def _look_again(self, seat: Seat, state: RunState, by: str) -> RunState:
         """Evidence is about the tree as it was; a person may have changed it while we rested."""
@@ -189,7 +210,7 @@ class Governed:
             raise Conflict(f"Run {run} has ended already: {status_of(record.state)}.")
         rest = Rest(record.state)
         async with opened(self.home) as journal:
-            await journal.post(run, Cancelled(by=by, why=why))
+            await journal.post(run, Cancelled(by=by, why=self._clean(why)))
             for _ in range(int(PATIENCE / ASK_AGAIN)):
                 try:
                     async with self._seat(record.started, NobodyDriver()) as seat:
@@ -248,10 +269,10 @@ class Governed:
                 yield Seat(engine, hands, station, journal)
             finally:
                 self._engine = None
+                station.close()
                 await journal.release(lease)
         finally:
             await journal.close()
-            station.close()
             await driver.close()
 
 

@@ -43,7 +43,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     policy_max_scope_drift: Count = 3
     policy_max_rejections: Count = 3
     policy_max_continues: Count = 3
-    policy_max_turns: int = 400
+    policy_max_turns: AtLeastOne = 400
     policy_max_driver_errors: Count = 3
     policy_max_iterations: AtLeastOne = 10
     policy_context_tokens: AtLeastOne = 120_000

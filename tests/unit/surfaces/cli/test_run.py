@@ -8,10 +8,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-
-from flyball.core.intent import Intent
-from flyball.errors import ConfigError, FlyballError, NotFound, UsageError
-from flyball.surfaces.cli.run import INTENTS, run
 from tests.governed import (
     EDIT,
     GOOD,
@@ -28,6 +24,10 @@ from tests.governed import (
     shop,
     types,
 )
+
+from flyball.core.intent import Intent
+from flyball.errors import ConfigError, FlyballError, NotFound, UsageError
+from flyball.surfaces.cli.run import INTENTS, run
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -238,3 +238,14 @@ def test_secrets_of_the_environment_are_not_streamed(place: Path):
     result = invoke(place, *args, env={"OPENAI_API_KEY": key})
     assert "indeed" in result.output
     assert key not in result.output
+
+
+def test_secrets_in_the_request_are_not_journaled(place: Path):
+    key = "sk-proj-Zp4fQ8vT2mXc7LwR9yNb5KdJ"
+    driver = script(place / "s", say("Hello."))
+    args = (f"is {key} right?", "--intent", "conversational", "--driver", driver, "--json")
+    result = invoke(place, *args, env={"OPENAI_API_KEY": key})
+    assert result.exit_code == 0
+    assert key not in result.output
+    (journal,) = (place / "state").rglob("journal.sqlite")
+    assert key.encode() not in journal.read_bytes()
