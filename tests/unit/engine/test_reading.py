@@ -16,7 +16,7 @@ from flyball.drivers.protocol import Reply, Request
 from flyball.engine.reading import read_intent
 from flyball.errors import DriverError
 
-UNSURE = "hmm the thing with the blue one, you know"
+UNSURE = "can you see my screen?"
 
 
 class Reader:
