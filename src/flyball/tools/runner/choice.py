@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,10 @@ INSTALL = {
     "jest": "Run `npm install` in the project first.",
     "vitest": "Run `npm install` in the project first.",
 }
+
+
+PYTHON = ("pytest", "unittest")
+PYTHON_TOPS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "conftest.py")
 
 
 class Choice(NamedTuple):
@@ -37,21 +41,30 @@ def choose(wished: str, words: Sequence[str], root: Path) -> Choice:
     at, args = _part(words, root)
     land = look(root / at)
     here = runners_of(land)
-    if wished or here:
-        return _settled(wished, at, args, land, here)
-    parts = {part: runners_of(look(land.root / part)) for part in land.projects}
-    able = {part: names for part, names in parts.items() if names}
+    if here and wished in ("", *here):
+        part = _home_of_tests(land) if (wished or here[0]) in PYTHON else "."
+        return _settled(wished or here[0], root, at, part, args)
+    able = {
+        part: names
+        for part in land.projects
+        if (names := runners_of(look(land.root / part))) and wished in ("", *names)
+    }
     if len(able) == 1:
         ((part, names),) = able.items()
-        inner = os.path.normpath(f"{at}/{part}")
-        return _settled("", inner, args, look(root / inner), names)
+        return _settled(wished or names[0], root, at, part, args)
+    if wished:
+        return _settled(wished, root, at, ".", args)
+    raise _undecided(able)
+
+
+def _undecided(able: Mapping[str, Sequence[str]]) -> ToolError:
     if able:
         known = ", ".join(f"{part} ({names[0]})" for part, names in able.items())
-        raise ToolError(
+        return ToolError(
             "Several parts of this project have tests of their own.",
             f"Name one as the first of `args`: {known}.",
         )
-    raise ToolError(
+    return ToolError(
         "This project has no tests that a known runner would find.",
         "Use `check` for what can be checked, or add tests.",
     )
@@ -77,13 +90,27 @@ def _part(words: Sequence[str], root: Path) -> tuple[str, tuple[str, ...]]:
     return ".", tuple(words)
 
 
-def _settled(
-    wished: str, at: str, args: tuple[str, ...], land: Land, here: Sequence[str]
-) -> Choice:
-    name = wished or here[0]
-    cases = not wished and "unittest" in here[1:] and not args
-    instead = cases and any("TestCase" in text for text in texts_of_tests(land))
-    return Choice(name, at, args, land, "unittest" if instead else "")
+def _home_of_tests(land: Land) -> str:
+    """The part that holds every test, where the top itself is no Python project."""
+    if any((land.root / name).exists() for name in PYTHON_TOPS):
+        return "."
+    homes = {_part_of(path, land.projects) for path in land.python}
+    return homes.pop() if len(homes) == 1 else "."
+
+
+def _part_of(path: str, parts: Sequence[str]) -> str:
+    within = [part for part in parts if path.startswith(f"{part}/")]
+    return max(within, key=len, default=".")
+
+
+def _settled(name: str, root: Path, at: str, part: str, args: Sequence[str]) -> Choice:
+    """A choice for a part of the tree; paths that name the part are seen from within it."""
+    inner = os.path.normpath(f"{at}/{part}")
+    land = look(root / inner)
+    words = tuple(word.removeprefix(f"{part}/") for word in args)
+    stands_in = name == "pytest" and not words and "unittest" in runners_of(land)
+    instead = stands_in and any("TestCase" in text for text in texts_of_tests(land))
+    return Choice(name, inner, words, land, "unittest" if instead else "")
 
 
 def require(name: str, argv: Sequence[str], setting: Setting) -> None:

@@ -38,7 +38,7 @@ async def run_suite(wished: str, words: Sequence[str], ground: Ground, id: str) 
     try:
         finished, tally = await _run(choice, ground)
     except ToolUnavailable:
-        if not choice.otherwise:
+        if wished or not choice.otherwise:
             raise
         choice = choice._replace(name=choice.otherwise)
         finished, tally = await _run(choice, ground)

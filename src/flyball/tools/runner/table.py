@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from flyball.tools.runner.console import from_cargo, from_pytest_steps, from_text
 from flyball.tools.runner.land import (
+    READ_TESTS,
     Land,
     depends_on,
     npm_script,
@@ -38,6 +39,7 @@ class Runner(NamedTuple):
     read: Read
 
 
+_CASE = re.compile(r"TestCase|unittest|^\s*(?:async )?def test", re.M)
 _FUNCTION = re.compile(r"^(?:async )?def test|^import pytest|^from pytest\b", re.M)
 
 
@@ -192,7 +194,8 @@ def _printed(read: Callable[[str], Tally | None]) -> Read:
 
 
 def _has_python_tests(land: Land) -> bool:
-    return bool(land.python)
+    is_more_than_read = len(land.python) > READ_TESTS
+    return is_more_than_read or any(_CASE.search(text) for text in texts_of_tests(land))
 
 
 RUNNERS: tuple[Runner, ...] = (

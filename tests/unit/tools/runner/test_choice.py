@@ -26,6 +26,8 @@ def package(test="", **more):
         ({}, ()),
         ({"mod.py": '"""\n>>> 1\n1\n"""\n'}, ()),
         ({"pytest.ini": "[pytest]\n"}, ()),
+        ({"pkg/testing.py": "HELP = 1\n"}, ()),
+        ({"test_a.py": "class A(Base):\n    def test_a(self): pass\n"}, ("unittest",)),
         ({"pytest.ini": "[pytest]\naddopts = --doctest-modules\n", "m.py": ""}, ("pytest",)),
         ({"tests/test_a.py": FUNCTION}, ("pytest", "unittest")),
         ({"a/b/c/d/thing_test.py": FUNCTION}, ("pytest", "unittest")),
@@ -74,6 +76,33 @@ def test_a_part_is_named_by_the_first_word(tmp_path):
 def test_the_only_part_with_tests_is_taken(tmp_path):
     put(tmp_path, {"web/package.json": package("jest"), "docs/package.json": "{}"})
     assert choose("", [], tmp_path).at == "web"
+
+
+def test_a_wished_runner_is_looked_for_in_the_parts(tmp_path):
+    put(tmp_path, {"web/package.json": package("jest"), "tests/test_a.py": FUNCTION})
+    assert choose("jest", [], tmp_path).at == "web"
+    assert choose("", [], tmp_path).name == "pytest"
+    assert choose("cargo", [], tmp_path).at == "."
+
+
+@pytest.mark.parametrize(
+    ("files", "at"),
+    [
+        ({"api/pyproject.toml": "", "api/tests/test_a.py": FUNCTION}, "api"),
+        ({"api/pyproject.toml": "", "api/tests/test_a.py": FUNCTION, "conftest.py": ""}, "."),
+        ({"api/pyproject.toml": "", "api/test_a.py": FUNCTION, "test_b.py": FUNCTION}, "."),
+        ({"a/pyproject.toml": "", "a/b/setup.py": "", "a/b/test_a.py": FUNCTION}, "a/b"),
+    ],
+)
+def test_python_tests_start_where_their_project_is(tmp_path, files, at):
+    put(tmp_path, files)
+    assert choose("", [], tmp_path).at == at
+
+
+def test_a_path_from_the_top_is_seen_from_within_the_part(tmp_path):
+    put(tmp_path, {"api/pyproject.toml": "", "api/tests/test_a.py": FUNCTION})
+    choice = choose("", ["api/tests/test_a.py::test_a", "-x"], tmp_path)
+    assert (choice.at, choice.args) == ("api", ("tests/test_a.py::test_a", "-x"))
 
 
 def test_words_that_are_no_part_are_passed_on(tmp_path):
