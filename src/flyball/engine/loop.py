@@ -9,13 +9,13 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from flyball.core.call import Access
-from flyball.core.effect import Owed, Perform, Think
+from flyball.core.effect import CloseCard, Owed, Perform, Think
 from flyball.core.event import AnyEvent, Cancelled, PauseAsked
 from flyball.core.machine import advance
 from flyball.core.state import RunState
 from flyball.core.thread import heard
 from flyball.engine.feed import Telemetry, telemetry
-from flyball.errors import IllegalEvent
+from flyball.errors import IllegalEvent, JournalError
 from flyball.journal.codec import storable
 from flyball.journal.protocol import Intention, Journal, Lease, Posted
 
@@ -23,6 +23,7 @@ LEASE_SECONDS = 60.0
 RENEW_SECONDS = 20.0
 SIDE_BY_SIDE = 8
 LISTEN_SECONDS = 0.3
+NEVER = float("-inf")
 
 
 class Hands(Protocol):
@@ -49,14 +50,16 @@ class Engine:
         self._clock = clock
         self._watch = watch
         self._pause_by = ""
-        self._thinking: asyncio.Task[AnyEvent] | None = None
-        self._heard_at = float("-inf")
+        self._under_way: asyncio.Timeout | None = None
+        self._is_thinking = False
+        self._heard_at = NEVER
+        self._lost: JournalError | None = None
 
     def pause(self, by: str) -> None:
         """Rest as soon as the call under way is over; a model is not waited for."""
         self._pause_by = by
-        if self._thinking is not None:
-            self._thinking.cancel()
+        if self._is_thinking:
+            self._interrupt()
 
     async def drive(self, state: RunState) -> RunState:
         """Run until it rests or ends. Every outside fact arrives as an event.
@@ -64,16 +67,16 @@ class Engine:
         Whatever stops it half-way (an error, a lost lease, a cancellation) leaves the journal where
         it was: what was under way stays owed, and the next process finds out how far it got.
         """
-        keeper = asyncio.create_task(self._keep_lease())
+        companion = asyncio.create_task(self._stand_by(state.run))
         try:
             while True:
                 state = await self._hear(state)
                 if state.is_at_rest:
                     return state
-                state = await self._step(state, _batch(state.due), keeper)
+                state = await self._step(state, _batch(state.due))
         finally:
-            keeper.cancel()
-            await asyncio.gather(keeper, return_exceptions=True)
+            companion.cancel()
+            await asyncio.gather(companion, return_exceptions=True)
 
     async def append(self, state: RunState, event: AnyEvent, posted: int = 0) -> RunState:
         """Apply an event and write it down, with what it leads to and what it makes heard."""
@@ -91,6 +94,8 @@ class Engine:
 
     async def _hear(self, state: RunState) -> RunState:
         """What others left for this run; a word that has come too late is dropped."""
+        if self._lost is not None:
+            raise self._lost
         for posted in await self._words(state):
             try:
                 state = await self.append(state, posted.event, posted.id)
@@ -108,54 +113,37 @@ class Engine:
         if now - self._heard_at < LISTEN_SECONDS and not state.is_at_rest:
             return ()
         found = await self._journal.inbox(state.run)
-        self._heard_at = float("-inf") if found else now
+        self._heard_at = NEVER if found else now
         return found
 
-    async def _step(
-        self, state: RunState, batch: Sequence[Owed], keeper: asyncio.Task[None]
-    ) -> RunState:
+    async def _step(self, state: RunState, batch: Sequence[Owed]) -> RunState:
         """Perform what is due, side by side where it may be, and append the answers in order."""
-        tasks = [asyncio.create_task(self._perform(state, owed)) for owed in batch]
-        if isinstance(batch[0].effect, Think):
-            self._thinking = tasks[0]
-            if self._pause_by:
-                tasks[0].cancel()
+        self._is_thinking = isinstance(batch[0].effect, Think)
         try:
-            await self._wait(state, tasks, keeper)
+            async with asyncio.timeout(None) as self._under_way:
+                await asyncio.sleep(0)
+                if self._pause_by and self._is_thinking:
+                    return state
+                answers = await self._perform_all(state, batch)
+        except TimeoutError:
+            if self._under_way is None or not self._under_way.expired():
+                raise
+            return state
         finally:
-            self._thinking = None
-            left = [task for task in tasks if task.cancel()]
-            if left:
-                await asyncio.gather(*left, return_exceptions=True)
-        for task in tasks:
-            if task.cancelled():
-                return state
-            state = await self.append(state, task.result())
+            self._under_way, self._is_thinking = None, False
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                raise answer
+            state = await self.append(state, answer)
         return state
 
-    async def _wait(
-        self, state: RunState, tasks: Sequence[asyncio.Task[AnyEvent]], keeper: asyncio.Task[None]
-    ) -> None:
-        """Until all is done or not wanted any more; without the lease there is no going on."""
-        await asyncio.sleep(0)
-        while pending := [task for task in tasks if not task.done()]:
-            await asyncio.wait(
-                (*pending, keeper), timeout=LISTEN_SECONDS, return_when=asyncio.FIRST_COMPLETED
-            )
-            if keeper.done():
-                keeper.result()
-            elif not all(task.done() for task in tasks):
-                await self._listen(state, tasks)
-
-    async def _listen(self, state: RunState, tasks: Sequence[asyncio.Task[AnyEvent]]) -> None:
-        """A cancelled run waits for nothing; a paused one only for calls, not for a model."""
-        for posted in await self._journal.inbox(state.run):
-            self._heard_at = float("-inf")
-            if isinstance(posted.event, Cancelled):
-                for task in tasks:
-                    task.cancel()
-            elif isinstance(posted.event, PauseAsked) and self._thinking is not None:
-                self._thinking.cancel()
+    async def _perform_all(
+        self, state: RunState, batch: Sequence[Owed]
+    ) -> Sequence[AnyEvent | BaseException]:
+        if len(batch) == 1:
+            return (await self._perform(state, batch[0]),)
+        deeds = [self._perform(state, owed) for owed in batch]
+        return await asyncio.gather(*deeds, return_exceptions=True)
 
     async def _perform(self, state: RunState, owed: Owed) -> AnyEvent:
         intention = await self._intend(owed)
@@ -163,15 +151,45 @@ class Engine:
         return replace(event, effect=owed.n, at=self._clock())
 
     async def _intend(self, owed: Owed) -> Intention:
-        """Written down for calls, which may leave something behind; the rest is only owed."""
-        if isinstance(owed.effect, Perform):
+        """Deeds are written down before they are done; what only looks may simply be done again."""
+        if _is_deed(owed):
             return await self._journal.intend(self._lease, owed, self._clock())
         return Intention(self._lease.run, owed.n)
 
-    async def _keep_lease(self) -> None:
-        while True:
-            await asyncio.sleep(RENEW_SECONDS)
-            await self._journal.renew(self._lease, self._clock(), LEASE_SECONDS)
+    def _interrupt(self) -> None:
+        """Do not wait for what is under way; it stays owed."""
+        if self._under_way is not None and not self._under_way.expired():
+            self._under_way.reschedule(asyncio.get_running_loop().time())
+
+    async def _stand_by(self, run: str) -> None:
+        """Keep the lease, and listen while something is under way."""
+        renewed = self._clock()
+        try:
+            while True:
+                await asyncio.sleep(LISTEN_SECONDS)
+                await self._listen(run)
+                if self._clock() - renewed >= RENEW_SECONDS:
+                    renewed = self._clock()
+                    await self._journal.renew(self._lease, renewed, LEASE_SECONDS)
+        except JournalError as error:
+            self._lost = error
+            self._interrupt()
+
+    async def _listen(self, run: str) -> None:
+        """A cancelled run waits for nothing; a paused one only for calls, not for a model."""
+        for posted in await self._journal.inbox(run):
+            self._heard_at = NEVER
+            is_pause = isinstance(posted.event, PauseAsked) and self._is_thinking
+            if is_pause or isinstance(posted.event, Cancelled):
+                self._interrupt()
+
+
+def _is_deed(owed: Owed) -> bool:
+    """Whether performing an effect runs something, or may leave something behind."""
+    effect = owed.effect
+    if not isinstance(effect, Perform):
+        return isinstance(effect, CloseCard)
+    return effect.call.access is not Access.READ or effect.call.command is not None
 
 
 def _batch(due: Sequence[Owed]) -> Sequence[Owed]:
