@@ -1,0 +1,333 @@
+"""The loop: what interrupts it, what it waits for, and what it leaves for the next process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from bench.world import bash, call
+from tests.unit.journal.runs import story, take
+
+from flyball.core.call import Call, Outcome
+from flyball.core.effect import Classify, CloseCard, OpenWorkspace, Owed, Perform, Publish, Think
+from flyball.core.event import (
+    AnyEvent,
+    CallReturned,
+    Cancelled,
+    CardClosed,
+    DriverReplied,
+    Finish,
+    Messaged,
+    PauseAsked,
+    Resumed,
+    RunStarted,
+    WorkspaceReady,
+)
+from flyball.core.intent import Intent
+from flyball.core.machine import replay
+from flyball.core.policy import Policy
+from flyball.core.state import Asking, RunState
+from flyball.engine.feed import Telemetry
+from flyball.engine.loop import Engine
+from flyball.errors import JournalError, LeaseHeld, ToolError
+from flyball.journal.memory import memory_journal
+from flyball.journal.protocol import Intention, Journal, Lease
+from flyball.journal.sqlite import SqliteJournal
+
+Deed = Callable[[RunState, Owed, Intention], Awaitable[AnyEvent]]
+
+
+def returned(effect: Perform, text: str = "text") -> CallReturned:
+    outcome = Outcome(ok=True, text=text, digest=effect.call.id)
+    return CallReturned(card=effect.card, call=effect.call.id, outcome=outcome, tree="t0")
+
+
+class FakeHands:
+    """Opens and publishes at once; thinking and calls are as the test says."""
+
+    def __init__(self, think: Deed, perform: Deed | None = None) -> None:
+        self._think = think
+        self._perform = perform
+        self.intentions: list[Intention] = []
+
+    async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:
+        self.intentions.append(intention)
+        match owed.effect:
+            case OpenWorkspace():
+                return WorkspaceReady(tree="t0")
+            case Publish(message=message):
+                return Messaged(message=message)
+            case Think():
+                return await self._think(state, owed, intention)
+            case Perform() as effect:
+                if self._perform is not None:
+                    return await self._perform(state, owed, intention)
+                return returned(effect)
+            case CloseCard(card=card):
+                return CardClosed(card=card)
+            case Classify() | _:
+                raise AssertionError(f"nobody asked for {owed.effect}")
+
+
+def says(*calls: Call, text: str = "") -> Deed:
+    """A driver with one thing to say; after that it stops."""
+    left = [calls]
+
+    async def think(_state: RunState, owed: Owed, _intention: Intention) -> AnyEvent:
+        assert isinstance(owed.effect, Think)
+        asked = left.pop() if left else ()
+        finish = Finish.TOOL_CALLS if asked else Finish.STOP
+        return DriverReplied(card=owed.effect.card, calls=asked, text=text or "done", finish=finish)
+
+    return think
+
+
+class Stage:
+    """A journal, an engine, what it told, and a clock that can be put forward."""
+
+    def __init__(self, journal: Journal, lease: Lease, hands: FakeHands) -> None:
+        self.journal = journal
+        self.told: list[Telemetry] = []
+        self.now = 1000.0
+        self.engine = Engine(journal, lease, hands, clock=self.clock, watch=self.told.append)
+
+    def clock(self) -> float:
+        self.now += 0.4
+        return self.now
+
+    async def begin(self, intent: Intent = Intent.DIAGNOSE, **more: Any) -> RunState:
+        started = RunStarted(run="r1", request="why?", intent=intent, **more)
+        return await self.engine.append(RunState(), started)
+
+    async def fold(self) -> RunState:
+        return replay(entry.event for entry in await self.journal.events("r1"))
+
+
+async def stage(hands: FakeHands, journal: SqliteJournal | None = None) -> Stage:
+    found = journal or memory_journal()
+    return Stage(found, await take(found), hands)
+
+
+@story
+async def test_a_run_is_driven_to_its_end_and_every_event_is_written() -> None:
+    s = await stage(FakeHands(says(call("c1", "read"), text="because")))
+    state = await s.engine.drive(await s.begin())
+    assert state.response is not None
+    assert state.response.message == "because"
+    assert await s.fold() == state == await s.journal.load("r1")
+    assert s.told[-1]["type"] == "final"
+
+
+@story
+async def test_reads_run_side_by_side_and_are_answered_in_order() -> None:
+    both = asyncio.Barrier(3)
+
+    async def read(_state: RunState, owed: Owed, _intention: Intention) -> AnyEvent:
+        await both.wait()
+        assert isinstance(owed.effect, Perform)
+        return returned(owed.effect)
+
+    calls = [call(f"c{n}", "read", f"f{n}.py") for n in range(3)]
+    s = await stage(FakeHands(says(*calls), read))
+    async with asyncio.timeout(10):
+        await s.engine.drive(await s.begin())
+    events = [entry.event for entry in await s.journal.events("r1")]
+    assert [e.call for e in events if isinstance(e, CallReturned)] == ["c0", "c1", "c2"]
+
+
+@story
+async def test_deeds_are_written_down_before_they_are_done_and_looking_is_not() -> None:
+    hands = FakeHands(says(call("c1", "read"), bash("c2", "verification")))
+    journal = memory_journal()
+    s = await stage(hands, journal)
+    await s.engine.drive(await s.begin(policy=Policy(bash=True, bash_without_sandbox=True)))
+    lease = await journal.acquire("r1", "next", 10**9, 60.0, lambda _: True)
+    again = [
+        await journal.intend(lease, Owed(each.effect, Classify()), 0.0) for each in hands.intentions
+    ]
+    done_before = [each.effect for each in again if each.is_repeat]
+    asked = {e.effect: e for e in [x.event for x in await journal.events("r1")]}
+    kinds = [type(asked[n]).__name__ for n in done_before]
+    assert kinds == ["CallReturned", "CardClosed"]
+
+
+@story
+async def test_a_pause_does_not_wait_for_a_model_and_its_request_stays_owed() -> None:
+    thinking = asyncio.Event()
+
+    async def think(_state: RunState, _owed: Owed, _intention: Intention) -> AnyEvent:
+        thinking.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    s = await stage(FakeHands(think))
+    driving = asyncio.create_task(s.engine.drive(await s.begin()))
+    await thinking.wait()
+    s.engine.pause("ada")
+    state = await asyncio.wait_for(driving, 10)
+    assert state.paused[0].question is not None
+    assert state.paused[0].question.kind is Asking.PERSON
+    assert [type(owed.effect) for owed in state.owed] == [Think]
+    assert await s.journal.load("r1") == state
+
+
+@story
+async def test_a_pause_lets_the_call_under_way_come_back() -> None:
+    calling, let_go = asyncio.Event(), asyncio.Event()
+
+    async def perform(_state: RunState, owed: Owed, _intention: Intention) -> AnyEvent:
+        calling.set()
+        await let_go.wait()
+        assert isinstance(owed.effect, Perform)
+        return returned(owed.effect)
+
+    s = await stage(FakeHands(says(call("c1", "read")), perform))
+    driving = asyncio.create_task(s.engine.drive(await s.begin()))
+    await calling.wait()
+    s.engine.pause("ada")
+    let_go.set()
+    state = await asyncio.wait_for(driving, 10)
+    assert state.paused
+    events = [type(entry.event) for entry in await s.journal.events("r1")]
+    assert events[-2:] == [CallReturned, PauseAsked]
+
+
+@story
+async def test_a_paused_run_goes_on_where_it_was() -> None:
+    s = await stage(FakeHands(says(call("c1", "read"), text="because")))
+    state = await s.begin()
+    s.engine.pause("ada")
+    state = await s.engine.drive(state)
+    assert state.paused
+    state = await s.engine.append(state, Resumed(by="ada", tree="t0"))
+    state = await s.engine.drive(state)
+    assert state.has_ended
+
+
+@pytest.mark.parametrize("during", ["think", "perform"])
+@story
+async def test_a_cancelled_run_waits_for_nothing(during: str) -> None:
+    begun = asyncio.Event()
+
+    async def hang(_state: RunState, _owed: Owed, _intention: Intention) -> AnyEvent:
+        begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    hands = FakeHands(hang) if during == "think" else FakeHands(says(call("c1", "read")), hang)
+    s = await stage(hands)
+    driving = asyncio.create_task(s.engine.drive(await s.begin()))
+    await begun.wait()
+    await s.journal.post("r1", Cancelled(by="ada", why="enough"))
+    state = await asyncio.wait_for(driving, 10)
+    assert state.response is not None
+    assert state.response.status.value == "cancelled"
+    assert await s.journal.inbox("r1") == []
+
+
+@story
+async def test_a_word_that_comes_too_late_is_dropped() -> None:
+    s = await stage(FakeHands(says(text="because")))
+    await s.journal.post("r1", Resumed(by="ada"))
+    state = await s.engine.drive(await s.begin())
+    await s.journal.post("r1", PauseAsked(by="ada"))
+    assert (await s.engine.drive(state)) == state
+    assert await s.journal.inbox("r1") == []
+
+
+@story
+async def test_stopping_at_once_leaves_the_run_resumable() -> None:
+    begun = asyncio.Event()
+
+    async def hang(_state: RunState, _owed: Owed, _intention: Intention) -> AnyEvent:
+        begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    journal = memory_journal()
+    s = await stage(FakeHands(says(call("c1", "read")), hang), journal)
+    driving = asyncio.create_task(s.engine.drive(await s.begin()))
+    await begun.wait()
+    driving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await driving
+    state = await journal.load("r1")
+    assert [type(owed.effect) for owed in state.owed] == [Perform]
+    lease = await journal.acquire("r1", "next", 10**9, 60.0, lambda _: True)
+    engine = Engine(journal, lease, FakeHands(says()), clock=lambda: 2000.0, watch=lambda _: None)
+    assert (await engine.drive(state)).has_ended
+
+
+@story
+async def test_an_error_in_the_hands_is_told_and_leaves_what_was_done_before() -> None:
+    async def fails(_state: RunState, owed: Owed, _intention: Intention) -> AnyEvent:
+        assert isinstance(owed.effect, Perform)
+        if owed.effect.call.id == "c2":
+            raise ToolError("The disk is full.")
+        return returned(owed.effect)
+
+    calls = [call(f"c{n}", "read", f"f{n}.py") for n in range(1, 4)]
+    s = await stage(FakeHands(says(*calls), fails))
+    with pytest.raises(ToolError, match="disk is full"):
+        await s.engine.drive(await s.begin())
+    state = await s.journal.load("r1")
+    assert [owed.effect.call.id for owed in state.owed] == ["c2", "c3"]  # type: ignore[union-attr]
+    assert await s.fold() == state
+
+
+@story
+async def test_a_timeout_of_the_hands_own_is_not_taken_for_a_pause() -> None:
+    async def late(_state: RunState, _owed: Owed, _intention: Intention) -> AnyEvent:
+        raise TimeoutError("the server did not answer")
+
+    s = await stage(FakeHands(late))
+    with pytest.raises(TimeoutError, match="did not answer"):
+        await s.engine.drive(await s.begin())
+
+
+@story
+async def test_without_its_lease_the_engine_stops_and_says_who_has_it() -> None:
+    begun = asyncio.Event()
+
+    async def hang(_state: RunState, _owed: Owed, _intention: Intention) -> AnyEvent:
+        begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    journal = memory_journal()
+    s = await stage(FakeHands(hang), journal)
+    driving = asyncio.create_task(s.engine.drive(await s.begin()))
+    await begun.wait()
+    before = await journal.load("r1")
+    await journal.acquire("r1", "grace", 10**9, 60.0, lambda _: True)
+    s.now += 3600.0
+    with pytest.raises(LeaseHeld, match="grace"):
+        await asyncio.wait_for(driving, 10)
+    assert await journal.load("r1") == before
+
+
+@story
+async def test_a_journal_that_fails_stops_the_engine_with_its_error() -> None:
+    journal = memory_journal()
+    s = await stage(FakeHands(says(call("c1", "read"))), journal)
+    state = await s.begin()
+    await journal.close()
+    with pytest.raises(JournalError, match="closed"):
+        await s.engine.drive(state)
+
+
+@story
+async def test_text_that_utf8_cannot_hold_is_stored_readably() -> None:
+    async def odd(_state: RunState, owed: Owed, _intention: Intention) -> AnyEvent:
+        assert isinstance(owed.effect, Perform)
+        return returned(owed.effect, "caf\udce9 and \ud800")
+
+    s = await stage(FakeHands(says(call("c1", "read"), text="because"), odd))
+    state = await s.engine.drive(await s.begin())
+    assert state.has_ended
+    events = [entry.event for entry in await s.journal.events("r1")]
+    (found,) = [event for event in events if isinstance(event, CallReturned)]
+    assert found.outcome.text == "caf\\udce9 and \\ud800"
+    assert await s.fold() == state
