@@ -44,7 +44,7 @@ class Story:
 
     def __init__(self) -> None:
         self._request = ""
-        self._spoken = ""
+        self._spoken: set[str] = set()
 
     def tell(self, line: Telemetry) -> Iterator[Said]:
         """The lines that one piece of telemetry is worth, cleaned for a terminal."""
@@ -59,7 +59,7 @@ class Story:
         kind, _, place = line["driver"].partition(":")
         if kind == "relay" and place != "clipboard":
             yield Said("ask", f"Answer the requests that are written to {place}.", "→")
-        elif place:
+        elif kind:
             yield Said("dim", f"driven by {line['driver']}")
 
     def intent(self, line: Telemetry) -> Iterator[Said]:
@@ -84,7 +84,7 @@ class Story:
             yield Said("head", f"{line['phase']}: {line['label']}", "▸")
 
     def text(self, line: Telemetry) -> Iterator[Said]:
-        self._spoken = line["text"]
+        self._spoken.add(line["text"])
         who = "" if line["role"] == "executor" else f"({line['role']}) "
         yield Said("text", f"{who}{line['text']}")
 
@@ -168,7 +168,7 @@ class Story:
         yield Said("ask", f"{line['text']}{call_words(line['call'])}", "?")
 
     def final(self, line: Telemetry) -> Iterator[Said]:
-        yield ending_words(line, "" if line["message"] == self._spoken else line["message"])
+        yield ending_words(line, "" if line["message"] in self._spoken else line["message"])
         for issue in line["issues"]:
             yield Said("warn", issue, "!")
         for action in line["next_actions"]:
