@@ -1,0 +1,95 @@
+"""What every release wrote, every later one reads; what a later one wrote is refused by name."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pytest
+from tests.unit.journal.runs import begin, story, take
+
+from flyball.core.event import DriverFailed, RunStarted
+from flyball.errors import Corrupt, SchemaTooNew
+from flyball.journal import codec
+from flyball.journal.migrations import MIGRATIONS
+from flyball.journal.sqlite import SqliteJournal
+
+
+def test_an_event_of_a_later_release_is_refused() -> None:
+    body = codec.encode(DriverFailed(card="c", error="e"))
+    with pytest.raises(SchemaTooNew, match="later release"):
+        codec.decode_event(body, codec.VERSION + 1)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{}", b"null", b'{"type": "driver-failed"}', b'{"type": "flew-away"}', b"\xff\xfe"],
+)
+def test_what_is_no_event_is_corrupt(body: bytes) -> None:
+    with pytest.raises(Corrupt, match="stored event"):
+        codec.decode_event(body)
+
+
+def test_an_event_with_an_empty_promise_is_corrupt() -> None:
+    with pytest.raises(Corrupt, match="request"):
+        codec.decode_event(b'{"type": "run-started", "run": "r", "request": " "}')
+
+
+def test_fields_of_an_older_release_take_their_defaults() -> None:
+    event = codec.decode_event(b'{"type": "run-started", "run": "r", "request": "do it"}')
+    assert event == RunStarted(run="r", request="do it")
+
+
+def test_a_state_of_another_version_is_not_trusted() -> None:
+    assert codec.decode_state(b"{}", codec.VERSION + 1) is None
+    assert codec.decode_state(b"not json", codec.VERSION) is None
+
+
+def test_what_can_be_stored_is_left_as_it_is() -> None:
+    event = DriverFailed(card="c", error="naïve \u2028 \x00 text")
+    assert codec.storable(event) == event
+
+
+@pytest.mark.parametrize("version", range(len(MIGRATIONS) + 1))
+def test_every_older_schema_is_brought_up_to_date(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "journal.sqlite"
+    with sqlite3.connect(path) as db:
+        for script in MIGRATIONS[:version]:
+            db.executescript(script)
+        db.execute(f"PRAGMA user_version = {version}")
+    db.close()
+    asyncio.run(_use(path))
+
+
+async def _use(path: Path) -> None:
+    journal = SqliteJournal(path)
+    state = await begin(journal, await take(journal))
+    assert await journal.load("r1") == state
+    await journal.close()
+    with sqlite3.connect(path) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
+    db.close()
+
+
+def test_a_later_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version = 99")
+    db.close()
+    with pytest.raises(SchemaTooNew, match="schema 99"):
+        SqliteJournal(path)
+    with sqlite3.connect(path) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (99,)
+        assert db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+    db.close()
+
+
+@story
+async def test_opening_twice_changes_nothing(tmp_path: Path) -> None:
+    first = SqliteJournal(tmp_path / "journal.sqlite")
+    state = await begin(first, await take(first))
+    second = SqliteJournal(tmp_path / "journal.sqlite")
+    assert await second.load("r1") == state
+    await first.close()
+    await second.close()
