@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from flyball.patch.merge import merge3
+from flyball.workspace.gitobject import object_name
 from flyball.workspace.trees import (
     LINK,
     Changed,
@@ -16,33 +18,55 @@ from flyball.workspace.trees import (
     Trees,
 )
 
+_EMPTY = frozenset(object_name("blob", b"", width) for width in (40, 64))
+"""Empty files are all alike, so none of them is taken for another that moved."""
+
 
 def merge_by_path(trees: Trees, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> Merged:
     """Bring the change from base to theirs into ours; a file moved unchanged is followed."""
-    mine = trees.changes(base, ours)
-    yours = trees.changes(base, theirs)
-    moved_by_us = _moves(mine)
-    moved_by_them = _moves(yours)
-    changed_by_us = {change.path: change for change in mine}
+    mine, yours = trees.changes(base, ours), trees.changes(base, theirs)
+    sides = _Sides({change.path: change for change in mine}, _moves(mine), _moves(yours))
     result: dict[str, Entry | None] = {}
     clashes: list[Clash] = []
     for change in yours:
-        origin = next((old for old, new in moved_by_them.items() if new == change.path), None)
-        if origin and (other := changed_by_us.get(origin)) and other.after:
-            result[change.path] = other.after
-            continue
-        if change.path in moved_by_them and change.path in changed_by_us:
-            result[change.path] = None
-            continue
-        target = moved_by_us.get(change.path, change.path)
+        target = sides.our_moves.get(change.path, change.path)
         present = trees.entries(ours, [target]).get(target)
-        settled = _settle(trees, change, present)
+        settled = _follow(sides, change, present)
+        if settled is _AS_IT_IS:
+            settled = _settle(trees, change, present)
         if isinstance(settled, str):
             clashes.append(Clash(target, settled))
         else:
             result[target] = settled
-    clashes += _blocked(trees, ours, result)
-    return Merged(ours if clashes else trees.overlay(ours, result), tuple(clashes))
+    merged = trees.overlay(ours, result)
+    pushed_out = [c.path for c in trees.changes(ours, merged) if c.path not in result]
+    clashes += [Clash(path, "a file and a directory have the same name") for path in pushed_out]
+    return Merged(ours if clashes else merged, tuple(clashes))
+
+
+class _Sides(NamedTuple):
+    our_changes: Mapping[str, Changed]
+    our_moves: Mapping[str, str]
+    their_moves: Mapping[str, str]
+
+
+_AS_IT_IS = Entry("", "")
+"""Nobody moved the file: its path alone decides."""
+
+
+def _follow(sides: _Sides, change: Changed, present: Entry | None) -> Entry | str | None:
+    """What a file becomes that one side moved."""
+    if change.path in sides.our_moves and change.after is None:
+        return "one side renamed it, the other deleted it"
+    if change.path in sides.their_moves:
+        return None
+    origin = next((old for old, new in sides.their_moves.items() if new == change.path), None)
+    ours = sides.our_changes.get(origin) if origin else None
+    if ours is None or present == change.after:
+        return _AS_IT_IS
+    if ours.after is None:
+        return "one side renamed it, the other deleted it"
+    return "both sides added it differently" if present else ours.after
 
 
 def _settle(trees: Trees, change: Changed, present: Entry | None) -> Entry | str | None:
@@ -86,19 +110,6 @@ def _by_entry(changes: Sequence[Changed], kind: ChangeKind) -> dict[Entry, list[
     found: dict[Entry, list[str]] = {}
     for change in changes:
         entry = change.before if kind is ChangeKind.DELETED else change.after
-        if change.kind is kind and entry:
+        if change.kind is kind and entry and entry.blob not in _EMPTY:
             found.setdefault(entry, []).append(change.path)
     return found
-
-
-def _blocked(trees: Trees, ours: TreeHash, result: Mapping[str, Entry | None]) -> list[Clash]:
-    """New files whose place is taken by a file or directory that stays."""
-    after = trees.overlay(ours, {path: None for path, entry in result.items() if entry is None})
-    clashes: list[Clash] = []
-    for path, entry in result.items():
-        if entry is None:
-            continue
-        above = ["/".join(path.split("/")[:n]) for n in range(1, path.count("/") + 1)]
-        if in_the_way := trees.entries(after, above):
-            clashes.append(Clash(path, f"{next(iter(in_the_way))} is a file there"))
-    return clashes
