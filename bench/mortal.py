@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from flyball.app.holder import acquire
 from flyball.core.effect import Owed, Perform
 from flyball.core.event import AnyEvent, DriverReplied, Finish, Messaged, RunStarted, name_of
 from flyball.core.intent import Intent
@@ -24,7 +25,6 @@ from flyball.engine.hands import EngineHands
 from flyball.engine.loop import Engine
 from flyball.engine.seen import recall
 from flyball.engine.station import Place, Station
-from flyball.holder import acquire
 from flyball.journal.protocol import Intention, Lease
 from flyball.journal.sqlite import SqliteJournal
 from flyball.workspace.redaction import Redactor

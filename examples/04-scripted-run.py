@@ -10,9 +10,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from flyball.app import Governed, Watcher, Wish
+from flyball.app.governed import Governed, Watcher, Wish
+from flyball.app.home import open_home
 from flyball.core.intent import Intent
-from flyball.home import open_home
 
 CART = """\
 def total(items):

@@ -23,8 +23,11 @@ ROOMS = {
     "tools": {"core", "patch", "shellcheck", "workspace", "errors"},
     "engine": {"core", "patch", "shellcheck", "workspace", "journal", "drivers", "tools", "errors"},
     "settings": {"core", "errors"},
-    "home": {"settings", "errors"},
-}
+    "app": {
+        "core", "patch", "shellcheck", "workspace", "journal", "drivers", "tools", "engine",
+        "settings", "errors",
+    },
+}  # fmt: skip
 PURE = {"core", "patch", "shellcheck"}
 
 PURE_STDLIB = {

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.repos import git, repository
 
+from flyball.app.home import open_home
 from flyball.errors import FlyballError
-from flyball.home import open_home
 from flyball.surfaces.cli.card import card
 from flyball.surfaces.cli.runs_tree import merge, prune, replay
 from flyball.workspace.artifacts import CardArtifact, VerdictNote, write_artifact

@@ -1,1 +1,1 @@
-"""The pure core: values in, values out. `machine.advance` and `decision.decide` are its two verbs."""
+"""The pure core: values in, values out. Its verbs are `machine.advance` and `decision.decide`."""

@@ -11,7 +11,7 @@ from flyball.surfaces.cli.card import REPO
 from flyball.surfaces.cli.run import JSON
 
 if TYPE_CHECKING:
-    from flyball.app import Word
+    from flyball.app.governed import Word
 
 NO_DRIVE = click.option(
     "--no-drive", is_flag=True, help="Only record it; `flyball runs resume` goes on later."
@@ -32,7 +32,7 @@ def approve(
 
     A yes to a spent budget grants the intent's own budget once more.
     """
-    from flyball.answering import yes
+    from flyball.app.answering import yes
     from flyball.surfaces.cli.viewing import user
 
     by = user()
@@ -48,7 +48,7 @@ def approve(
 @click.pass_context
 def deny(ctx: click.Context, run: str, why: str, no_drive: bool, repo: Path, as_json: bool) -> None:
     """Say no to what a run asks, and go on with it."""
-    from flyball.answering import no
+    from flyball.app.answering import no
     from flyball.surfaces.cli.viewing import user
 
     by = user()
@@ -75,7 +75,7 @@ def answer(
     Words let a resting run go on. They are never a permission: to a question about a call, a
     checkpoint or the tests they are a no with guidance. A bare yes or no is what it says.
     """
-    from flyball.answering import words
+    from flyball.app.answering import words
     from flyball.surfaces.cli.viewing import user
 
     by, said = user(), " ".join(text)
@@ -100,7 +100,7 @@ def extend(
     as_json: bool,
 ) -> None:
     """Add calls to a run's budget, and go on with it if it waited for that."""
-    from flyball.answering import more
+    from flyball.app.answering import more
     from flyball.errors import UsageError
     from flyball.surfaces.cli.viewing import user
 
@@ -130,7 +130,7 @@ def _say(
 ) -> None:
     import asyncio
 
-    from flyball.runs import find_run
+    from flyball.app.runs import find_run
     from flyball.surfaces.cli.driving import drive
     from flyball.surfaces.cli.viewing import home_at, user
 

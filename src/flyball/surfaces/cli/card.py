@@ -105,7 +105,7 @@ def apply(
 
 def desk(repo: Path) -> Desk:
     """The project and its state, as everything else in Flyball finds them."""
-    from flyball.home import open_home
+    from flyball.app.home import open_home
     from flyball.workspace.afterwards import Desk
 
     home = open_home(repo, os.environ, {})

@@ -23,9 +23,9 @@ writes too early, says it is done too early, and learns that neither is possible
 @click.pass_context
 def demo(ctx: click.Context, as_json: bool) -> None:
     """Watch a governed run on a small broken project; the project is left for you to look at."""
-    from flyball.app import Wish
+    from flyball.app.governed import Wish
+    from flyball.app.home import open_home
     from flyball.core.intent import Intent
-    from flyball.home import open_home
     from flyball.surfaces.cli.driving import drive
 
     place = Path(tempfile.mkdtemp(prefix="flyball-demo-")).resolve()

@@ -6,10 +6,10 @@ import asyncio
 import signal
 from collections.abc import Awaitable, Callable
 
-from flyball.answering import NextStep, next_steps, pending
-from flyball.app import Governed, Rest, Watcher
+from flyball.app.answering import NextStep, next_steps, pending
+from flyball.app.governed import Governed, Rest, Watcher
+from flyball.app.home import Home
 from flyball.engine.feed import approval
-from flyball.home import Home
 from flyball.surfaces.cli import exits
 from flyball.surfaces.cli.clipboard import terminal_hand
 from flyball.surfaces.cli.story import Said

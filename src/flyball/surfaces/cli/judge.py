@@ -12,9 +12,9 @@ from flyball.surfaces.cli.card import JSON, REPO
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flyball.app.home import Home
     from flyball.core.event import AnyEvent
     from flyball.core.rejudging import Rejudged, Rejudgement
-    from flyball.home import Home
 
 
 @click.command()
@@ -34,7 +34,7 @@ def judge(run: str, policy: Path | None, repo: Path, as_json: bool) -> None:
     """
     import msgspec
 
-    from flyball.runs import settings_from
+    from flyball.app.runs import settings_from
     from flyball.surfaces.cli.show import read_file
     from flyball.surfaces.cli.viewing import home_at
 
@@ -59,8 +59,8 @@ def judge(run: str, policy: Path | None, repo: Path, as_json: bool) -> None:
 def _events(home: Home, run: str) -> Sequence[AnyEvent]:
     import asyncio
 
-    from flyball.archive import read_export
-    from flyball.runs import find_run, record_of
+    from flyball.app.archive import read_export
+    from flyball.app.runs import find_run, record_of
     from flyball.surfaces.cli.show import read_file
 
     if Path(run).is_file():

@@ -53,7 +53,7 @@ def list_(repo: Path, as_json: bool) -> None:
     """The runs of this project, the newest first."""
     import asyncio
 
-    from flyball.runs import overviews
+    from flyball.app.runs import overviews
     from flyball.surfaces.cli.show import print_list
     from flyball.surfaces.cli.viewing import home_at
 
@@ -107,7 +107,7 @@ def resume(
     """Go on with a run that was paused, or whose process died."""
     import asyncio
 
-    from flyball.runs import find_run
+    from flyball.app.runs import find_run
     from flyball.surfaces.cli.driving import drive
     from flyball.surfaces.cli.run import driver_of
     from flyball.surfaces.cli.viewing import home_at, user
@@ -127,9 +127,9 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
     """End a run; what it has done stays on its branch."""
     import asyncio
 
-    from flyball.app import Governed, Watcher
+    from flyball.app.governed import Governed, Watcher
+    from flyball.app.runs import find_run
     from flyball.engine.feed import final
-    from flyball.runs import find_run
     from flyball.surfaces.cli.viewing import home_at, make_view, user
 
     home = home_at(repo)
@@ -152,9 +152,9 @@ def export(run: str, output: Path | None, repo: Path) -> None:
     """Write a run's whole log as JSON lines."""
     import asyncio
 
-    from flyball.archive import export_lines
+    from flyball.app.archive import export_lines
+    from flyball.app.runs import find_run, record_of
     from flyball.errors import UsageError
-    from flyball.runs import find_run, record_of
     from flyball.surfaces.cli.viewing import home_at
 
     home = home_at(repo)
@@ -179,7 +179,7 @@ def import_(file: Path, repo: Path, as_json: bool) -> None:
     import asyncio
     import json
 
-    from flyball.archive import import_run
+    from flyball.app.archive import import_run
     from flyball.surfaces.cli.show import read_file
     from flyball.surfaces.cli.viewing import home_at
 

@@ -10,10 +10,9 @@ from typing import Any
 
 import click
 
-from flyball.answering import NextStep
-from flyball.errors import NotFound, UsageError
-from flyball.home import Home
-from flyball.runs import (
+from flyball.app.answering import NextStep
+from flyball.app.home import Home
+from flyball.app.runs import (
     Follower,
     Overview,
     Record,
@@ -24,6 +23,7 @@ from flyball.runs import (
     record_of,
     recount,
 )
+from flyball.errors import NotFound, UsageError
 from flyball.surfaces.cli import exits
 from flyball.surfaces.cli.plain import View
 from flyball.surfaces.cli.story import Said, call_words, evidence_words

@@ -21,9 +21,9 @@ def trust(repo: Path, yes: bool, as_json: bool) -> None:
 
     What is accepted is the file as it is now; after a change it must be accepted again.
     """
+    from flyball.app.home import offer
+    from flyball.app.home import trust as accept
     from flyball.errors import UsageError
-    from flyball.home import offer
-    from flyball.home import trust as accept
     from flyball.surfaces.cli.story import printable
 
     found = offer(os.environ, repo)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tests.repos import git
 
+from flyball.app.home import open_home
 from flyball.drivers.scripted import read_script
-from flyball.home import open_home
 from flyball.surfaces.cli.demo import make_project, own_environment
 from flyball.tools.survey import survey
 

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.governed import environment, shop
 
+from flyball.app.home import open_home
 from flyball.errors import ConfigError, NotFound, UsageError
-from flyball.home import open_home
 from flyball.surfaces.cli.trust import trust
 
 TIGHT = "[budget]\nmax_tool_rounds = 20\n[bash]\nenabled = true\n"

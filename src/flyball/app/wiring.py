@@ -9,6 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from flyball.app.home import Home
+from flyball.app.keyring import key_from_keyring
 from flyball.drivers.clipboard import ClipboardDriver, Hand
 from flyball.drivers.deferred import preload
 from flyball.drivers.protocol import Driver, Reply, Request
@@ -17,8 +19,6 @@ from flyball.drivers.repair.driver import RepairDriver
 from flyball.drivers.routing import Models, Providers
 from flyball.drivers.scripted import ScriptedDriver, read_script
 from flyball.errors import ConfigError, DriverError, UsageError
-from flyball.home import Home
-from flyball.keyring import key_from_keyring
 from flyball.settings import Settings
 from flyball.shellcheck import AllowRule
 from flyball.tools.protocol import ToolSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from flyball.answering import (
+from flyball.app.answering import (
     ENDS_ON_NO,
     RESTING,
     more,

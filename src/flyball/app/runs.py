@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flyball.answering import next_steps, pending
+from flyball.app.answering import next_steps, pending
+from flyball.app.holder import is_driven
+from flyball.app.home import Home
 from flyball.core.event import AnyEvent, RunStarted, name_of
 from flyball.core.machine import advance
 from flyball.core.state import CardState, Judged, RunState
 from flyball.core.thread import Line, heard
 from flyball.engine.feed import Telemetry, telemetry
 from flyball.errors import Corrupt, NotFound, UsageError
-from flyball.holder import is_driven
-from flyball.home import Home
 from flyball.journal.protocol import Entry, Journal, Summary
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings, Sources, settle

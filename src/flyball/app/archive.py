@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from flyball.app.holder import acquire
+from flyball.app.home import Home
+from flyball.app.runs import list_runs, opened
 from flyball.core.event import AnyEvent, RunStarted
 from flyball.core.machine import advance
 from flyball.core.recording import EXPORT_AGAIN, VERSION, Header
 from flyball.core.state import RunState
 from flyball.core.thread import heard
 from flyball.errors import Conflict, Corrupt, IllegalEvent, SchemaTooNew, UsageError
-from flyball.holder import acquire
-from flyball.home import Home
 from flyball.journal import codec
 from flyball.journal.protocol import Entry
-from flyball.runs import list_runs, opened
 
 NOT_A_JOURNAL = "It begins with a line that `flyball runs export` did not write."
 

@@ -13,7 +13,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.answering import may_simply_go_on
+from flyball.app.answering import may_simply_go_on
+from flyball.app.holder import acquire
+from flyball.app.home import Home
+from flyball.app.runs import holder_of, opened, present_tree, record_of
+from flyball.app.wiring import NobodyDriver, driver_spec, make_driver, tool_settings, unlocked
 from flyball.core.event import (
     Answered,
     AnyEvent,
@@ -35,13 +39,9 @@ from flyball.engine.loop import Engine
 from flyball.engine.seen import recall
 from flyball.engine.station import Place, Station
 from flyball.errors import Conflict, LeaseHeld, NotFound, UsageError
-from flyball.holder import acquire
-from flyball.home import Home
 from flyball.journal.protocol import Entry, Journal
 from flyball.journal.sqlite import SqliteJournal, status_of
-from flyball.runs import holder_of, opened, present_tree, record_of
 from flyball.settings import Settings
-from flyball.wiring import NobodyDriver, driver_spec, make_driver, tool_settings, unlocked
 from flyball.workspace.opening import find_workspace
 from flyball.workspace.redaction import Redactor, secrets_in
 

@@ -6,13 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flyball.drivers.clipboard import ClipboardDriver, Hand
-from flyball.drivers.relay import RelayDriver
-from flyball.drivers.routing import Models
-from flyball.errors import ConfigError, UsageError
-from flyball.home import Home, open_home
-from flyball.settings import Settings
-from flyball.wiring import (
+from flyball.app.home import Home, open_home
+from flyball.app.wiring import (
     driver_spec,
     family,
     make_driver,
@@ -20,6 +15,11 @@ from flyball.wiring import (
     tool_settings,
     unlocked,
 )
+from flyball.drivers.clipboard import ClipboardDriver, Hand
+from flyball.drivers.relay import RelayDriver
+from flyball.drivers.routing import Models
+from flyball.errors import ConfigError, UsageError
+from flyball.settings import Settings
 
 
 def home(tmp_path: Path, environ: dict[str, str] | None = None, **flags: object) -> Home:
