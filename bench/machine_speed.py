@@ -7,15 +7,15 @@ import sys
 import time
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from bench.node import run
+from bench.story import events, opened
 from flyball.core.diagram import as_xstate, guard_name, state_value
 from flyball.core.event import AnyEvent, name_of
 from flyball.core.machine import advance
 from flyball.core.state import RunState
 from flyball.core.table import MOVES
-from msgspec.structs import replace
-
-from bench.node import run
-from bench.story import events, opened
 
 
 def numbered(state: RunState) -> list[AnyEvent]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from bench.world import call, suite
 from flyball.core.call import Outcome
 from flyball.core.event import (
     AnyEvent,
@@ -20,9 +23,6 @@ from flyball.core.intent import Intent
 from flyball.core.machine import advance
 from flyball.core.policy import Project
 from flyball.core.state import RunState
-from msgspec.structs import replace
-
-from bench.world import call, suite
 
 CARD = "step-1"
 
