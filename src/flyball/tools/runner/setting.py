@@ -45,9 +45,8 @@ class Setting(NamedTuple):
 
     @property
     def homes(self) -> tuple[Path, ...]:
-        """Where installed tools may lie, the nearest first."""
-        places = (self.place, self.root, self.project / self.at, self.project)
-        return tuple(dict.fromkeys(places))
+        """Where the user installs things, the nearest first; what a run puts in its tree is not."""
+        return tuple(dict.fromkeys((self.project / self.at, self.project)))
 
 
 def venv_of(setting: Setting) -> Path | None:
@@ -73,14 +72,15 @@ def python_of(setting: Setting) -> str:
 def program_of(setting: Setting, name: str) -> str:
     """A program of the project's environment or its packages, or else the one on the path."""
     venv = venv_of(setting)
-    places = [home / "node_modules" / ".bin" / name for home in setting.homes]
+    homes = (*setting.homes, setting.place, setting.root)
+    places = [Path(os.path.realpath(home / "node_modules"), ".bin", name) for home in homes]
     places += [venv / "bin" / name] if venv else []
     return next((os.fspath(place) for place in places if place.exists()), name)
 
 
 def readable(setting: Setting) -> tuple[Path, ...]:
     """What lies outside the tree and must be in reach: installed packages, nothing else."""
-    found = [home / "node_modules" for home in setting.homes[1:]]
+    found = [home / "node_modules" for home in setting.homes]
     if venv := venv_of(setting):
         found += [venv, Path(os.path.realpath(venv / "bin" / "python")).parent.parent]
     real = {Path(os.path.realpath(place)) for place in found if place.is_dir()}

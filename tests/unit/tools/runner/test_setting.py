@@ -155,3 +155,13 @@ def test_pnpm_workspaces_are_found(places):
     put(project, {"apps/web/node_modules/x/i.js": ""})
     provide(tree, project)
     assert (tree / "apps/web/node_modules/x").is_symlink()
+
+
+def test_an_environment_that_a_run_planted_in_its_tree_is_not_used(places):
+    tree, project = places
+    venv(tree / ".venv")
+    put(tree, {".venv/bin/ruff": "", "node_modules/.bin/jest": ""})
+    put(project, {"node_modules/.bin/jest": ""})
+    assert python_of(setting(*places)) == str(tree.parent / "bin/python3")
+    assert program_of(setting(*places), "ruff") == "ruff"
+    assert program_of(setting(*places), "jest") == str(project / "node_modules/.bin/jest")
