@@ -51,7 +51,8 @@ def show(run: str, name: str, repo: Path, as_json: bool) -> None:
     """What a card changed, and what was noted about it."""
     from flyball.workspace.afterwards import show_card
 
-    view = show_card(desk(repo), run, name)
+    place, run = meant(repo, run)
+    view = show_card(place, run, name)
     if as_json:
         say_json(_as_dict(view))
         return
@@ -103,13 +104,21 @@ def apply(
     _move(Step.APPLY, run, name, _joined(paths, more), repo, **flags)
 
 
-def desk(repo: Path) -> Desk:
-    """The project and its state, as everything else in Flyball finds them."""
+def meant(repo: Path, run: str) -> tuple[Desk, str]:
+    """The project and the run that are meant; a run without a journal goes by its whole name."""
+    import asyncio
+
     from flyball.app.home import open_home
+    from flyball.app.runs import find_run
+    from flyball.errors import NotFound
     from flyball.workspace.afterwards import Desk
 
     home = open_home(repo, os.environ, {})
-    return Desk(home.repo, home.state, Path.home())
+    place = Desk(home.repo, home.state, Path.home())
+    try:
+        return place, asyncio.run(find_run(home, run))
+    except NotFound:
+        return place, run
 
 
 def say_json(value: dict[str, Any]) -> None:
@@ -141,7 +150,7 @@ def _move(
 ) -> None:
     from flyball.workspace.afterwards import foresee, move_card
 
-    place = desk(repo)
+    place, run = meant(repo, run)
     if not yes and not as_json and sys.stdin.isatty():
         found = foresee(place, run, name, step, paths)
         if found.losses:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flyball.surfaces.cli.card import JSON, REPO, desk, readable, say_json
+from flyball.surfaces.cli.card import JSON, REPO, meant, readable, say_json
 
 if TYPE_CHECKING:
     from flyball.workspace.afterwards import Desk
@@ -23,7 +23,8 @@ def merge(run: str, repo: Path, as_json: bool) -> None:
     """Bring a run's cards into your branch and checkout, if nothing of yours is lost by it."""
     from flyball.workspace.afterwards import merge as merge_run
 
-    report = merge_run(desk(repo), run)
+    place, run = meant(repo, run)
+    report = merge_run(place, run)
     branch = report.branch.removeprefix("refs/heads/")
     if as_json:
         said = {"run": run, "branch": branch, "commits": report.commits, "files": report.files}
@@ -56,7 +57,8 @@ def replay(ctx: click.Context, run: str, into: Path, repo: Path, as_json: bool) 
     from flyball.workspace.afterwards import replay_run
     from flyball.workspace.cards import Fate
 
-    report = replay_run(desk(repo), run, into)
+    place, run = meant(repo, run)
+    report = replay_run(place, run, into)
     fits = all(each.fate is not Fate.REFUSED for each in report)
     if as_json:
         say_json({"run": run, "ok": fits, "cards": msgspec.to_builtins(report)})
@@ -82,7 +84,8 @@ def prune(
     """Forget old snapshots of one run or of all; with --abandon, delete the run itself."""
     from flyball.workspace import afterwards
 
-    place = desk(repo)
+    place, named = meant(repo, run or "")
+    run = named if run else None
     if abandon:
         _abandon(run, place, yes=yes, as_json=as_json)
         return
