@@ -83,6 +83,7 @@ class Stage:
         self.env = {
             "PATH": f"{sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin",
             "HOME": str(place / "home"),
+            "LOGNAME": "ada",
             "FLYBALL_STATE_DIR": str(place / "state"),
         }
         (place / "home").mkdir()

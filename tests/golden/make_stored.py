@@ -1,0 +1,148 @@
+"""Make what a release stores: exported runs, a journal with all of them, and every kind of event.
+
+Run once per release with `python -m tests.golden.make_stored DIRECTORY`, before the format changes:
+`tests/golden/stored/vN` is never made again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+from bench.simulate import next_event, start_event, world_of
+from bench.world import PATIENCE
+from tests.e2e.scenario import SCENARIOS, Stage
+
+from flyball.app.archive import export_lines
+from flyball.core.event import (
+    EVENTS,
+    AnyEvent,
+    EvidenceSubmitted,
+    Noted,
+    PauseAsked,
+    name_of,
+)
+from flyball.core.machine import advance
+from flyball.core.state import RunState
+from flyball.core.thread import heard
+from flyball.journal import codec
+from flyball.journal.protocol import Entry
+from flyball.journal.sqlite import SqliteJournal
+
+HOME = "/home/ada"
+
+
+def fix(stage: Stage) -> None:
+    stage.start("writes_in_recon")
+
+
+def weakened(stage: Stage) -> None:
+    stage.start("weakens_test")
+
+
+def appeal(stage: Stage) -> None:
+    stage.start("appeals")
+    stage.then("approve")
+
+
+def guard(stage: Stage) -> None:
+    stage.start("repeats_itself")
+    stage.then("runs", "resume")
+
+
+def extension(stage: Stage) -> None:
+    stage.start("spends_the_budget", "the total is wrong", "--budget", "2")
+    stage.then("extend", "5", "--why", "it is nearly there")
+
+
+def greeting(stage: Stage) -> None:
+    stage.start("greeting", "hello there", "--intent", "conversational")
+
+
+def unverified(stage: Stage) -> None:
+    stage.start("done_unverified")
+
+
+def cancelled(stage: Stage) -> None:
+    stage.start("filtered")
+    stage.then("runs", "cancel")
+
+
+STORIES: tuple[Callable[[Stage], None], ...] = (
+    fix,
+    weakened,
+    appeal,
+    guard,
+    extension,
+    greeting,
+    unverified,
+    cancelled,
+)
+
+
+def told(story: Callable[[Stage], None]) -> list[AnyEvent]:
+    """The log of a real run, with its places named as on anybody's machine."""
+    with tempfile.TemporaryDirectory() as name:
+        stage = Stage(Path(name))
+        story(stage)
+        lines = [codec.encode(event).decode() for event in stage.events()]
+        named = {name: HOME, str(SCENARIOS): f"{HOME}/scripts", stage.run: story.__name__}
+    for old, new in named.items():
+        lines = [line.replace(old, new) for line in lines]
+    return [codec.decode_event(line.encode()) for line in lines]
+
+
+RARE: tuple[AnyEvent, ...] = (
+    EvidenceSubmitted(card="step-1", fields={"notes": "a claim"}),
+    Noted(card="step-1", call="c1", text="seen", risk="low", assumptions=("none",)),
+    PauseAsked(by="ada"),
+)
+
+
+def one_of_each() -> list[AnyEvent]:
+    """One event of every kind, from make-believe runs where they have it."""
+    found: dict[type, AnyEvent] = {type(event): event for event in RARE}
+    for seed in range(10_000):
+        rng = Random(seed)
+        world, state = world_of(rng), RunState()
+        event: AnyEvent = start_event(seed, rng)
+        for patience in range(PATIENCE * 20, 0, -1):
+            found.setdefault(type(event), event)
+            state = advance(state, event).state
+            if state.has_ended:
+                break
+            event = next_event(world, state, patience)
+        if len(found) == len(EVENTS):
+            break
+    return sorted(found.values(), key=lambda event: name_of(type(event)))
+
+
+async def fill(path: Path, runs: dict[str, list[AnyEvent]]) -> None:
+    """A journal that holds these runs."""
+    journal = SqliteJournal(path)
+    for run, events in runs.items():
+        lease = await journal.acquire(run, "", 0.0, 0.0, lambda _: True)
+        state = RunState()
+        for event in events:
+            after = advance(state, event).state
+            await journal.commit(lease, event, after, heard(state, event, after))
+            state = after
+    await journal.close()
+
+
+def main(place: Path) -> None:
+    runs = {story.__name__: told(story) for story in STORIES}
+    asyncio.run(fill(place / "journal.sqlite", runs))
+    for run, events in runs.items():
+        entries = [Entry(n, event) for n, event in enumerate(events, 1)]
+        text = b"".join(line + b"\n" for line in export_lines(run, entries))
+        (place / f"{run}.jsonl").write_bytes(text)
+    (place / "events.jsonl").write_bytes(b"".join(codec.encode(e) + b"\n" for e in one_of_each()))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,69 @@
+"""What every release stored, this one still loads, and folds into the same state."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from flyball.app.archive import read_export
+from flyball.core.event import EVENTS, name_of
+from flyball.core.machine import replay
+from flyball.core.state import RunState
+from flyball.journal import codec
+from flyball.journal.protocol import Entry
+from flyball.journal.sqlite import SqliteJournal, status_of
+
+STORED = Path(__file__).parent / "stored"
+RELEASES = sorted(STORED.glob("v*"))
+EXPORTS = sorted(path for path in STORED.glob("v*/*.jsonl") if path.stem != "events")
+
+STATUS = {
+    "appeal": "success",
+    "cancelled": "cancelled",
+    "extension": "success",
+    "fix": "success",
+    "greeting": "success",
+    "guard": "success",
+    "unverified": "unverified",
+    "weakened": "paused",
+}
+
+
+async def contents(path: Path) -> dict[str, tuple[RunState, list[Entry]]]:
+    journal = SqliteJournal(path)
+    try:
+        return {
+            each.run: (await journal.load(each.run), list(await journal.events(each.run)))
+            for each in await journal.runs()
+        }
+    finally:
+        await journal.close()
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda path: path.name)
+def test_a_stored_journal_is_loaded_and_folds_to_its_state(release: Path, tmp_path: Path) -> None:
+    shutil.copy(release / "journal.sqlite", tmp_path)
+    found = asyncio.run(contents(tmp_path / "journal.sqlite"))
+    assert {run: status_of(state) for run, (state, _) in found.items()} == STATUS
+    for state, entries in found.values():
+        assert [entry.seq for entry in entries] == list(range(1, state.seq + 1))
+        assert replay(entry.event for entry in entries) == state
+
+
+@pytest.mark.parametrize("path", EXPORTS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_an_exported_run_is_read_and_ends_as_it_did(path: Path) -> None:
+    state = replay(read_export(path.read_bytes()))
+    assert status_of(state) == STATUS[path.stem]
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda path: path.name)
+def test_every_kind_of_event_is_still_read(release: Path) -> None:
+    version = int(release.name.removeprefix("v"))
+    lines = (release / "events.jsonl").read_bytes().splitlines()
+    kinds = {name_of(type(codec.decode_event(line, version))) for line in lines}
+    assert len(kinds) == len(lines)
+    if version == codec.VERSION:
+        assert kinds == {name_of(kind) for kind in EVENTS}
