@@ -133,5 +133,11 @@ class Stage:
 
     def worked(self, path: str) -> str | None:
         """A file as the run's own tree has it now."""
+        return self._place_of(path).read_text() if self.has(path) else None
+
+    def has(self, path: str) -> bool:
+        return self._place_of(path).exists()
+
+    def _place_of(self, path: str) -> Path:
         (tree,) = self.place.glob(f"state/projects/*/runs/{self.run}/tree/cart")
-        return (tree / path).read_text() if (tree / path).exists() else None
+        return tree / path
