@@ -1,0 +1,195 @@
+"""Making one call: what is undone, what is found after a crash, and what is only reported."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.repos import repository
+from tests.unit.journal.runs import story
+
+from flyball.core.call import Access, Call, CommandFact
+from flyball.core.effect import Perform
+from flyball.core.event import AnyEvent, CallInterrupted, CallReturned
+from flyball.core.library import LIBRARY
+from flyball.core.phase import Phase
+from flyball.core.state import CardState, RunState
+from flyball.engine.deed import do
+from flyball.engine.hands import BY_NAME
+from flyball.engine.station import Place, Station
+from flyball.journal.protocol import Intention
+from flyball.tools.prepare import read_form
+from flyball.workspace.redaction import Redactor
+
+FILES: dict[str, str | bytes] = {"a.py": "one = 1\n", "b.py": "two = 2\n"}
+DIFF = "--- a/a.py\n+++ b/a.py\n@@ @@\n-one = 1\n+one = 11\n"
+RUN = RunState(run="r1")
+
+
+class Shop:
+    """A real workspace and one call after another in it."""
+
+    def __init__(self, station: Station) -> None:
+        self.station = station
+        self.root = station.workspace.root
+        tree = station.workspace.base
+        self.card = CardState(id="c", template=LIBRARY["fix"], title="t", base=tree, tree=tree)
+
+    async def call(
+        self,
+        tool: str,
+        args: dict[str, Any],
+        *,
+        n: int = 1,
+        repeat: bool = False,
+        phase: Phase = Phase.EXECUTE,
+        access: Access = Access.MUTATE,
+    ) -> AnyEvent:
+        command = CommandFact(args["cmd"], "mutating", "allow", "") if tool == "bash" else None
+        asked = Call(id="k", tool=tool, args=args, access=access, digest="d", command=command)
+        form = read_form(args, BY_NAME[tool])
+        assert not isinstance(form, str)
+        effect = Perform(card="c", call=asked, phase=phase)
+        intention = Intention("r1", n, repeat)
+        return await do(self.station, RUN, self.card, effect, BY_NAME[tool], form, intention)
+
+    def crash_after(self, n: int, files: dict[str, str | None]) -> None:
+        """What a process leaves that died in call n after it had written these files."""
+        self.station.workspace.snapshot(f"r1/{n}")
+        for name, text in files.items():
+            if text is None:
+                (self.root / name).unlink()
+            else:
+                (self.root / name).write_text(text)
+
+    def text(self, name: str) -> str | None:
+        place = self.root / name
+        return place.read_text() if place.exists() else None
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Shop]:
+    place = Place(repo=repository(tmp_path / "repo", FILES), state_dir=tmp_path / "state")
+    environ = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
+    station = Station(place, environ, Redactor(("s3cret-value-42",)), lambda _: None)
+    station.open("r1")
+    yield Shop(station)
+    station.close()
+
+
+def returned(event: AnyEvent) -> CallReturned:
+    assert isinstance(event, CallReturned), event
+    return event
+
+
+@story
+async def test_an_edit_reports_what_changed_and_the_way_back(shop: Shop) -> None:
+    event = returned(await shop.call("edit_diff", {"diff": DIFF}))
+    assert event.outcome.ok
+    assert event.changed == ("a.py",)
+    assert event.tree == shop.station.workspace.tree_hash() != shop.card.tree
+    assert event.snapshot == shop.card.tree
+
+
+@story
+async def test_a_finished_edit_is_found_and_not_made_again(shop: Shop) -> None:
+    shop.crash_after(1, {"a.py": "one = 11\n"})
+    event = returned(await shop.call("edit_diff", {"diff": DIFF}, repeat=True))
+    assert event.outcome.ok
+    assert event.changed == ("a.py",)
+    assert shop.text("a.py") == "one = 11\n"
+
+
+@story
+async def test_an_edit_that_never_began_is_made(shop: Shop) -> None:
+    event = returned(await shop.call("edit_diff", {"diff": DIFF}, repeat=True))
+    assert event.outcome.ok
+    assert shop.text("a.py") == "one = 11\n"
+
+
+@story
+async def test_a_half_done_edit_is_undone_and_made_whole(shop: Shop) -> None:
+    both = DIFF + "--- a/b.py\n+++ b/b.py\n@@ @@\n-two = 2\n+two = 22\n"
+    shop.crash_after(1, {"a.py": "one = 11\n"})
+    event = returned(await shop.call("edit_diff", {"diff": both}, repeat=True))
+    assert event.outcome.ok
+    assert set(event.changed) == {"a.py", "b.py"}
+    assert (shop.text("a.py"), shop.text("b.py")) == ("one = 11\n", "two = 22\n")
+
+
+@story
+async def test_a_finished_write_and_delete_are_found(shop: Shop) -> None:
+    shop.crash_after(1, {"new.py": "x = 1\n"})
+    wrote = await shop.call("write_file", {"path": "new.py", "content": "x = 1\n"}, repeat=True)
+    assert returned(wrote).changed == ("new.py",)
+    shop.crash_after(2, {"b.py": None})
+    deleted = await shop.call("delete_file", {"path": "b.py"}, n=2, repeat=True)
+    assert returned(deleted).changed == ("b.py",)
+    assert shop.text("b.py") is None
+
+
+@story
+async def test_an_interrupted_command_is_reported_and_not_run_again(shop: Shop) -> None:
+    shop.crash_after(1, {"half.txt": "half"})
+    event = await shop.call("bash", {"cmd": "echo done > half.txt"}, repeat=True)
+    assert isinstance(event, CallInterrupted)
+    assert event.tree == shop.station.workspace.tree_hash()
+    assert shop.text("half.txt") == "half"
+
+
+@story
+async def test_what_an_interrupted_verification_left_outside_execute_is_undone(shop: Shop) -> None:
+    shop.crash_after(1, {"a.py": "spoiled\n"})
+    event = await shop.call("test", {}, repeat=True, phase=Phase.VERIFY, access=Access.VERIFY)
+    assert isinstance(event, CallInterrupted)
+    assert event.tree == shop.card.tree
+    assert shop.text("a.py") == "one = 1\n"
+
+
+@story
+async def test_a_command_that_writes_where_it_must_not_is_undone_and_told(shop: Shop) -> None:
+    event = await shop.call(
+        "bash", {"cmd": "echo spoiled > a.py"}, phase=Phase.VERIFY, access=Access.VERIFY
+    )
+    assert returned(event).undone == ("a.py",)
+    assert returned(event).tree == shop.card.tree
+    assert shop.text("a.py") == "one = 1\n"
+
+
+@story
+async def test_a_refused_edit_changes_nothing(shop: Shop) -> None:
+    event = returned(await shop.call("edit_diff", {"diff": DIFF.replace("one = 1", "zero")}))
+    assert not event.outcome.ok
+    assert (event.changed, event.tree) == ((), shop.card.tree)
+
+
+@story
+async def test_what_the_system_refuses_is_an_outcome(shop: Shop) -> None:
+    args = {"path": "x" * 300, "content": "too long a name"}
+    event = returned(await shop.call("write_file", args))
+    assert not event.outcome.ok
+    assert event.tree == shop.card.tree
+
+
+@story
+async def test_secrets_are_gone_before_anything_is_reported(shop: Shop) -> None:
+    (shop.root / "a.py").write_text("key = 's3cret-value-42'\n")
+    event = returned(await shop.call("read", {"path": "a.py"}, access=Access.READ))
+    assert "s3cret-value-42" not in event.outcome.text
+
+
+@story
+async def test_a_card_is_committed_once_and_as_it_was_judged(shop: Shop) -> None:
+    event = returned(await shop.call("edit_diff", {"diff": DIFF}))
+    card = CardState(
+        id="c", template=LIBRARY["fix"], title="t", base=shop.card.base, tree=event.tree
+    )
+    (shop.root / "b.py").write_text("written behind our back\n")
+    commit = shop.station.commit(card)
+    assert shop.station.commit(card) == commit
+    (record,) = shop.station.workspace.cards()
+    assert record.after == event.tree
+    assert shop.text("b.py") == "written behind our back\n"
