@@ -11,6 +11,7 @@ import click
 import msgspec
 
 import flyball.errors
+from bench import docs_tools
 from flyball.core.decision import OBJECTIONS
 from flyball.core.diagram import as_mermaid
 from flyball.core.effect import EFFECTS
@@ -135,6 +136,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/settings.md": settings,
     "reference/commands.md": commands,
     "reference/machine.md": machine,
+    "reference/tools.md": docs_tools.render,
 }
 
 
@@ -150,7 +152,7 @@ def load_everything() -> None:
 
 def pages() -> dict[Path, str]:
     load_everything()
-    return {DOCS / name: NOTE + make() for name, make in PAGES.items()}
+    return {DOCS / name: NOTE + make().removeprefix(NOTE) for name, make in PAGES.items()}
 
 
 def main() -> int:
