@@ -5,7 +5,11 @@ BIN := $(VENV)/bin
 RUNS ?= 100000
 SEED ?= 0
 
-.PHONY: setup check test demo bench docs simulate intent-report lock clean
+# The pure rooms are tested to every branch.
+PURE := tests/unit/core tests/unit/patch tests/unit/shellcheck tests/golden tests/property
+COVERAGE := --cov=flyball.core --cov=flyball.patch --cov=flyball.shellcheck --cov-branch --cov-report=term --cov-fail-under=100
+
+.PHONY: setup lint check test demo bench docs simulate intent-report lock clean
 
 setup: $(VENV)/.installed
 
@@ -21,17 +25,17 @@ $(VENV)/.bench-installed: requirements-bench.lock $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.lock
 	@touch $@
 
-check: setup
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/pyright
+check: setup lint
 	$(BIN)/pytest -n 2 -m "not slow"
 
-test: setup
+test: setup lint
+	$(BIN)/pytest -n 2 $(COVERAGE) $(PURE)
+	$(BIN)/pytest -n 2 $(PURE:%=--ignore=%)
+
+lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
-	$(BIN)/pytest -n 2
 
 simulate: setup
 	$(BIN)/python -m bench.simulate --runs $(RUNS) --seed $(SEED)

@@ -66,10 +66,9 @@ def rejudge(events: Iterable[AnyEvent], policy: Policy) -> Rejudgement:
         after = advance(state, event).state
         if not isinstance(event, RunStarted):
             other = advance(under(state, policy), event).state
-            for card in after.cards:
-                if card is not state.card(card.id):
-                    calls += _calls(state, event, after, card, other, policy)
-                    questions += _questions(after, card, other)
+            for card in [each for each in after.cards if each is not state.card(each.id)]:
+                calls += _calls(state, event, after, card, other, policy)
+                questions += _questions(after, card, other)
         state = after
     return Rejudgement(tuple(calls), tuple(questions))
 
