@@ -163,7 +163,20 @@ def is_faithful(text: Text, placed: Sequence[Placed]) -> bool:
         all(one.believed for one in placed)
         or not any(line.endswith(b"\r") for one in placed for line in one.hunk.texts)
         or text.is_mixed
+        or any(_changes_endings(one.hunk) for one in placed)
     )
+
+
+def _changes_endings(hunk: Hunk) -> bool:
+    """A line is removed and added again with another line ending."""
+    marked = list(zip(hunk.marks, hunk.texts, strict=True))
+    cut = {line for mark, line in marked if mark == CUT}
+    turned = (
+        line.removesuffix(b"\r") if line.endswith(b"\r") else line + b"\r"
+        for mark, line in marked
+        if mark == ADD
+    )
+    return any(line in cut for line in turned)
 
 
 def _with_ending(text: Text, edit: Edit, hunk: Hunk) -> Edit:

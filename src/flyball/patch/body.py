@@ -16,6 +16,7 @@ _STOP = re.compile(
 )
 _FENCE = b"```"
 _SIGNATURE = re.compile(rb"-- ?\r?$")
+_VERSION = re.compile(rb"\d+\.\d+")
 _NO_NEWLINE = re.compile(rb"\\ ?[Nn]o newline")
 _PATH_LIKE = re.compile(rb"(---|\+\+\+) (?:[ab]/\S|/dev/null\b|\"[ab]/)")
 
@@ -86,9 +87,8 @@ def _starts_file(lines: Sequence[bytes], at: int) -> bool:
 
 
 def _ends_mail(lines: Sequence[bytes], at: int) -> bool:
-    """`-- ` closes a mail: a version number at most follows."""
-    rest = [line for line in lines[at + 1 : at + 4] if line.strip()]
-    return not rest or bool(re.match(rb"\d+\.\d+", rest[0]))
+    """`-- ` closes a mail: git's version follows."""
+    return bool(_VERSION.match(_line(lines, at + 1)))
 
 
 def _line(lines: Sequence[bytes], at: int) -> bytes:

@@ -11,7 +11,7 @@ from flyball.patch.hunk import ADD, BARE, KEEP, Hunk
 from flyball.patch.result import Code
 from flyball.patch.text import Text
 
-STRONG = 4
+STRONG = 3
 """How many letters and digits text must have to be recognised without a line number."""
 
 
@@ -89,7 +89,7 @@ class Block:
         return Level.SHIFTED if text.stands_any(self.shifted(), at) else None
 
     def may_stand(self, text: Text, at: int) -> bool:
-        """A hunk that speaks of the end of the file belongs there."""
+        """A hunk that changes the end of the file belongs there."""
         hunk = self.hunk
         if not (hunk.old_unended or hunk.new_unended) or hunk.marks[-1] == KEEP or self.trail:
             return True
@@ -104,9 +104,11 @@ class Block:
         }[level]
         return [at for at in search() if self.may_stand(text, at)]
 
-    def is_strong(self, text: Text) -> bool:
-        """There are letters and digits enough to recognise the place by, or it is all there is."""
-        if len(self.lines) == len(text.lines):
+    def is_strong(self, text: Text, at: int) -> bool:
+        """There are letters and digits enough, or the place is told otherwise."""
+        is_unended = self.hunk.old_unended or self.hunk.new_unended
+        size = len(self.lines)
+        if size == len(text.lines) or (is_unended and at + size == len(text.lines)):
             return True
         seen = 0
         for line in self.lines:
@@ -139,15 +141,17 @@ def locate(
     if isinstance(found, Miss):
         return found
     places = applied_at(text, hunk)
-    if places and not (found and stated is None and _is_nearer(found, places, hunk)):
+    if places and not (found and stated is None and _is_due(found, places, hunk)):
         return Miss(Code.ALREADY_APPLIED, tuple(p + 1 for p in places))
     if found and _skips_context(hunk, found):
         return Miss(Code.NO_MATCH)
     return found or Miss(Code.NO_MATCH)
 
 
-def _is_nearer(spot: Spot, places: list[int], hunk: Hunk) -> bool:
-    """The lines to replace stand nearer to the stated line than those that are wanted."""
+def _is_due(spot: Spot, places: list[int], hunk: Hunk) -> bool:
+    """Though its wanted lines stand somewhere, a hunk without a believable line is still to do."""
+    if ADD not in hunk.marks:
+        return True
     if hunk.span is None:
         return False
     stated = hunk.span.old_index
@@ -173,7 +177,7 @@ def _unique(text: Text, block: Block, stated: int | None, max_offset: int) -> Sp
         if places:
             at = places[0]
             offset = 0 if stated is None else at - block.lead - stated
-            if not block.is_strong(text):
+            if not block.is_strong(text, at):
                 return Miss(Code.WEAK_CONTEXT, (at + 1,))
             if abs(offset) > max_offset:
                 return Miss(Code.OFFSET_EXCEEDED, (at + 1,), offset)

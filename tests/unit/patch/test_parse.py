@@ -33,7 +33,7 @@ def _bodies(diff: str) -> list[str]:
         (HEAD + "@@\n-a\n+b\nbare words\n\nprose\n", ["-+?"]),
         (HEAD + "@@\n-a\n+b\n-- \n2.39.5\n", ["-+"]),
         (HEAD + "@@\n-a\n+b\n-- \nmore\n", ["-+-?"]),
-        (HEAD + "@@\n-a\n+b\n-- \n", ["-+"]),
+        (HEAD + "@@\n-a\n+b\n-- \n", ["-+-"]),
         (HEAD + "@@ -1 +1 @@\n-a\n\\ No newline at end\n+b\n\\ No newline at end\n", ["-+"]),
         (HEAD + "@@\n\\ No newline at end of file\n-a\n+b\n", ["-+"]),
         ("+++ b/f\n-a\n+b\n", ["-+"]),

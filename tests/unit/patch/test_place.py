@@ -150,6 +150,11 @@ def test_a_twin_that_is_already_as_wanted_makes_the_place_doubtful():
     assert _codes(_apply(text, "@@\n" + TWIN_BODY)) == ["already_applied"]
 
 
+def test_lines_that_are_only_removed_are_there_to_be_removed():
+    text = "one = 1\ntwo = 2\nthree = 3\n"
+    assert _apply(text, "@@\n one = 1\n-two = 2\n-three = 3\n").files["f"] == b"one = 1\n"
+
+
 def test_wrong_counts_with_a_near_line_still_tell_the_twins_apart():
     text = TWINS.replace("return go", "return stop", 1)
     assert _apply(text, "@@ -7,9 +7,9 @@\n" + TWIN_BODY + "@@\n \n").ok
@@ -183,6 +188,14 @@ def test_an_exact_diff_keeps_the_line_endings_it_has():
     bare = "@@\n first one\r\n-second\r\n+third\n"
     assert _apply("first one\r\nsecond\r\n", bare).files["f"] == b"first one\r\nthird\r\n"
     assert _apply("first one\r\nsecond\r\nx\n", bare).files["f"] == b"first one\r\nthird\nx\n"
+
+
+@pytest.mark.parametrize(("old", "new"), [("\r\n", "\n"), ("\n", "\r\n")])
+def test_a_diff_that_changes_line_endings_means_it(old, new):
+    lines = ["first one", "second one"]
+    body = "".join(f"-{line}{old}" for line in lines) + "".join(f"+{line}{new}" for line in lines)
+    text = "".join(line + old for line in lines)
+    assert _apply(text, "@@\n" + body).files["f"] == text.replace(old, new).encode()
 
 
 def test_a_single_unended_line_takes_the_plain_ending():
