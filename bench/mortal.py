@@ -75,6 +75,8 @@ STEPS: tuple[tuple[tuple[str, dict[str, object]], ...], ...] = (
     (("edit_diff", _edit("    return 0", "    return len(prices)")),),
     (("write_file", {"path": "notes.md", "content": "Both are mended.\n"}),),
     (("read", {"path": "cart.py"}),),
+    (("read", {"path": "notes.md"}),),
+    (("project", {}),),
     (("delete_file", {"path": "old.txt"}),),
     (("bash", {"cmd": "printf '%s\\n' ID-begins >> ran.log; sleep 0.1; echo ID-ends >> ran.log"}),),
     (("test", {}),),
@@ -235,6 +237,7 @@ async def work(shop: Shop, fate: Fate) -> RunState:
                 run=RUN,
                 request="fix the cart",
                 intent=Intent.SMALL_FIX,
+                budget=40,
                 policy=Policy(bash=True, bash_without_sandbox=True),
             )
             state = await engine.append(RunState(), started)
