@@ -42,6 +42,8 @@ class Hunk(msgspec.Struct, frozen=True, gc=False):
     missing: tuple[int, int] = (0, 0)
     """How many old and new lines the header promises beyond what is there (negative: too few)."""
     is_last: bool = False
+    is_odd: bool = False
+    """Every other header of the diff is right."""
     is_cut: bool = False
     """The diff's text ends inside this hunk's last line."""
 

@@ -101,9 +101,18 @@ class _Reader:
         fault = self.fault or (None if self.drafts else self._nothing())
         if not fault and _CUT_HEADER.fullmatch(self.lines[-1]):
             fault = Fault(Code.TRUNCATED, "The diff stops in a file header. Send it whole.")
+        self._mark_last()
         last = len(self.drafts) - 1
         sections = [_section(d, is_last=i == last) for i, d in enumerate(self.drafts)]
         return Parsed(tuple(sections), fault)
+
+    def _mark_last(self) -> None:
+        """The hunk that ends the diff is the one that may have been cut."""
+        hunks = self.drafts[-1].hunks if self.drafts else []
+        if hunks:
+            others = [h.agrees for d in self.drafts for h in d.hunks if h is not hunks[-1]]
+            is_odd = bool(others) and all(others)
+            hunks[-1] = msgspec.structs.replace(hunks[-1], is_last=True, is_odd=is_odd)
 
     def _begin(self, git: bytes | None = None) -> _Draft:
         self.current = _Draft(line=self.at + 1, git=git)
@@ -245,8 +254,6 @@ def _section(draft: _Draft, *, is_last: bool) -> Section:
     before, after = candidates(old, new)
     paths = tuple(dict.fromkeys(after + before))
     hunks = draft.hunks
-    if hunks and is_last:
-        hunks[-1] = msgspec.structs.replace(hunks[-1], is_last=True)
     fault = draft.fault
     if before and after and not set(before) & set(after):
         fault = fault or Fault(

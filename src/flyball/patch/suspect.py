@@ -52,15 +52,17 @@ def is_truncated(hunk: Hunk, text: Text) -> bool:
         return True
     if hunk.old_unended or hunk.new_unended:
         return False
-    lead, trail = outer_context(hunk)
     ending = [line.rstrip() for line in hunk.old]
     reaches_end = text.loose[len(text.loose) - len(ending) :] == ending
-    if trail:
-        is_complete = trail >= min(lead, _CONTEXT) or old == new == _CONTEXT - trail
-        return not (is_complete or reaches_end)
-    if reaches_end:
-        return hunk.is_cut or (not old and new > _MISCOUNT)
-    return True
+    lead, trail = outer_context(hunk)
+    if not trail:
+        is_miscount = bool(old) or (new <= _MISCOUNT and not hunk.is_odd)
+        return hunk.is_cut or not (reaches_end and is_miscount)
+    if reaches_end or old == new == _CONTEXT - trail:
+        return False
+    if trail < min(lead, _CONTEXT):
+        return True
+    return hunk.is_odd and max(old, new) > _MISCOUNT
 
 
 def placeholders(hunk: Hunk, *, only_dots: bool) -> Iterator[bytes]:

@@ -140,6 +140,18 @@ def test_cut_short_or_miscounted(header, body, code):
     assert [error.code.value for error in result.errors] == ([code] if code else [])
 
 
+@pytest.mark.parametrize(
+    ("count", "codes"), [("5,3 +5,4", []), ("5,4 +5,5", []), ("5,9 +5,9", ["truncated"])]
+)
+def test_a_header_far_off_among_right_ones_means_the_diff_was_cut(count, codes):
+    text = "".join(f"line {n}\n" for n in range(1, 30))
+    first = "--- a/f\n+++ b/f\n@@ -1,1 +1,1 @@\n-line 1\n+one\n"
+    last = f"@@ -{count} @@\n line 5\n+new\n line 6\n line 7\n"
+    found = apply_diff({"f": text.encode()}, first + last)
+    assert [error.code.value for error in found.errors] == codes
+    assert apply_diff({"f": text.encode()}, first.replace("-1,1", "-1,9") + last).ok
+
+
 def test_a_phrase_that_the_file_has_itself_is_no_placeholder():
     text = "first line\n# ... existing code ...\nlast line\n"
     assert apply_diff(
