@@ -21,6 +21,9 @@ from flyball.tools.repair.trial import Stage, staged
 from flyball.tools.repair.trial import perform as perform_in
 
 SHOWN = 6
+ENOUGH = 8
+PATIENCE = 0.1
+"""After the first that holds, others are looked for in this part of the time."""
 
 
 class TryForm(Form, frozen=True, kw_only=True):
@@ -65,6 +68,8 @@ async def _search(
         "failing": list(names),
         "near": [test.name for test in known.tests if test.end == "pass"],
         "seconds": max(seconds, 1.0),
+        "enough": ENOUGH,
+        "patience": max(3.0, seconds * PATIENCE),
         "candidates": [
             {"n": n, "path": each.path, "edits": each.edits} for n, each in enumerate(proposed)
         ],

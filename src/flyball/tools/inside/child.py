@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -9,9 +10,11 @@ import select
 import signal
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    Answer = Callable[[Any, list[Any]], None]
 
 CHUNK = 1 << 16
 MOST_MEMORY = 2 << 30
@@ -23,7 +26,7 @@ class OutOfTime(BaseException):
 
 
 class Alarm:
-    """Ends a test that uses too much processor time; slow machines do not make it ring."""
+    """Ends a test that uses too much processor time; a busy machine does not make it ring."""
 
     def __init__(self) -> None:
         self.has_rung = False
@@ -45,7 +48,7 @@ class Job(NamedTuple):
     """Something to do in a child, and how long it may take by the clock on the wall."""
 
     key: Any
-    work: Callable[[], Any]
+    work: Callable[[], Iterable[Any]]
     seconds: float
 
 
@@ -58,32 +61,32 @@ class _Child(NamedTuple):
 
 
 class Children:
-    """Runs jobs side by side and hands over what each one answers; nothing means it died."""
+    """Runs jobs side by side; whatever a child said before it ended, well or badly, is heard."""
 
-    def __init__(self, width: int, answer: Callable[[Any, Any], None]) -> None:
+    def __init__(self, width: int, answer: Answer) -> None:
         self._width = width
         self._answer = answer
         self._running: dict[int, _Child] = {}
 
-    def run(self, jobs: Iterable[Job], until: Callable[[], bool]) -> None:
-        """Start jobs as there is room for them, until `until` says that it is enough."""
-        queue = iter(jobs)
-        waiting: deque[Job] = deque()
-        is_open = True
-        while True:
-            while is_open and not until() and len(self._running) < self._width:
-                job = next(queue, None)
+    def run(self, following: Callable[[], Job | None], is_over: Callable[[], bool]) -> None:
+        """Start jobs as there is room for them, until there are none or it is over."""
+        gc.collect()
+        gc.freeze()
+        while not is_over():
+            while len(self._running) < self._width:
+                job = following()
                 if job is None:
-                    is_open = False
-                else:
-                    waiting.append(job)
-                    self._start(waiting.popleft())
+                    break
+                self._start(job)
             if not self._running:
                 return
             self._listen()
-            if until():
-                is_open = False
-                self._end_all()
+        self._end_all()
+
+    def run_all(self, jobs: Iterable[Job], is_over: Callable[[], bool]) -> None:
+        """The same for jobs that are all known."""
+        queue = iter(jobs)
+        self.run(lambda: next(queue, None), is_over)
 
     def _start(self, job: Job) -> None:
         hear, speak = os.pipe()
@@ -97,8 +100,7 @@ class Children:
         self._running[hear] = _Child(job.key, pid, hear, time.monotonic() + job.seconds, [])
 
     def _listen(self) -> None:
-        ready = select.select(list(self._running), [], [], POLL)[0]
-        for pipe in ready:
+        for pipe in select.select(list(self._running), [], [], POLL)[0]:
             piece = os.read(pipe, CHUNK)
             if piece:
                 self._running[pipe].heard.append(piece)
@@ -106,47 +108,43 @@ class Children:
                 self._finish(self._running.pop(pipe))
         for child in list(self._running.values()):
             if time.monotonic() > child.until:
-                _kill(child.pid)
                 self._finish(self._running.pop(child.pipe))
 
     def _finish(self, child: _Child) -> None:
-        os.close(child.pipe)
-        _kill(child.pid)
-        os.waitpid(child.pid, 0)
-        try:
-            said = json.loads(b"".join(child.heard).decode("utf-8"))
-        except ValueError:
-            said = None
-        self._answer(child.key, said)
+        _end(child)
+        whole = b"".join(child.heard).split(b"\n")[:-1]
+        self._answer(child.key, [json.loads(line.decode("utf-8")) for line in whole])
 
     def _end_all(self) -> None:
         for child in list(self._running.values()):
-            _kill(child.pid)
-            os.close(child.pipe)
-            os.waitpid(child.pid, 0)
+            _end(child)
         self._running.clear()
 
 
-def _kill(pid: int) -> None:
+def _end(child: _Child) -> None:
     """End a child and whatever it started."""
-    for end in (os.killpg, os.kill):
+    for kill in (os.killpg, os.kill):
         try:
-            end(pid, signal.SIGKILL)
+            kill(child.pid, signal.SIGKILL)
         except OSError:
             continue
+    os.close(child.pipe)
+    os.waitpid(child.pid, 0)
 
 
-def _be_child(work: Callable[[], Any], speak: int) -> None:
+def _be_child(work: Callable[[], Iterable[Any]], speak: int) -> None:
     """Never returns."""
     try:
+        gc.disable()
         os.setpgid(0, 0)
         _limit_memory()
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
             os.dup2(nothing, number)
-        said = json.dumps(work()).encode("utf-8")
-        while said:
-            said = said[os.write(speak, said) :]
+        for said in work():
+            line = json.dumps(said).encode("utf-8") + b"\n"
+            while line:
+                line = line[os.write(speak, line) :]
     finally:
         os._exit(0)
 

@@ -8,7 +8,10 @@ import os
 import sys
 import unittest
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    Use = Callable[["Suite"], None]
 
 PASS, FAIL, SKIP = "pass", "fail", "skip"
 
@@ -38,9 +41,6 @@ class Suite:
 
     def run(self, name: str, following: str = "") -> End:
         raise NotImplementedError
-
-
-Use = Callable[[Suite], None]
 
 
 def open_suite(runner: str, args: Sequence[Any], use: Use) -> None:

@@ -13,7 +13,10 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    Undo = list[tuple[Any, str, Any]]
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -49,12 +52,14 @@ class Living:
         self._starts = _line_starts(self.data)
         self._tops = [(*self._span(node), node) for node in tree.body]
         self._compiled: dict[int, CodeType] = {}
+        self._undo: Undo = []
         self.modules = [
             module
             for module in list(sys.modules.values())
             if os.path.realpath(getattr(module, "__file__", None) or "") == self.path
         ]
         self._functions: dict[tuple[int, str], list[FunctionType]] = {}
+        gc.unfreeze()  # frozen objects are not listed
         for each in gc.get_objects():
             if isinstance(each, FunctionType):
                 code = each.__code__
@@ -62,8 +67,17 @@ class Living:
                     key = (code.co_firstlineno, code.co_name)
                     self._functions.setdefault(key, []).append(each)
 
-    def swap(self, edits: Sequence[Edit]) -> None:
-        """Put the edits into effect."""
+    def swap(self, edits: Sequence[Edit]) -> Undo:
+        """Put the edits into effect; what comes back takes them away again."""
+        self._undo = []
+        try:
+            self._swap(edits)
+        except BaseException:
+            undo(self._undo)
+            raise
+        return self._undo
+
+    def _swap(self, edits: Sequence[Edit]) -> None:
         start, end, node = self._top(edits)
         padding = b"\n" * (node_line(node) - 1)
         inner = [Edit(e.start - start, e.end - start, e.text) for e in edits]
@@ -100,10 +114,7 @@ class Living:
             if before == after:
                 continue
             for function in self._functions.get((before.co_firstlineno, before.co_name), ()):
-                try:
-                    function.__code__ = after
-                except ValueError:
-                    raise Unswappable from None
+                self._set(function, "__code__", after)
             self._swap_code(before, after)
 
     def _swap_values(self, old: ast.stmt, new: ast.stmt, owner: tuple[str, ...]) -> None:
@@ -130,13 +141,14 @@ class Living:
             return
         for function in self._functions.get((node_line(old), old.name), ()):
             values = [self._value(each, function.__globals__) for each in after.defaults]
-            function.__defaults__ = tuple(values) or None
+            self._set(function, "__defaults__", tuple(values) or None)
             named = zip(after.kwonlyargs, after.kw_defaults)  # noqa: B905
-            function.__kwdefaults__ = {
+            by_name = {
                 each.arg: self._value(default, function.__globals__)
                 for each, default in named
                 if default is not None
-            } or None
+            }
+            self._set(function, "__kwdefaults__", by_name or None)
 
     def _assign(self, node: ast.stmt, owner: tuple[str, ...]) -> None:
         value = getattr(node, "value", None)
@@ -150,21 +162,36 @@ class Living:
             new = self._value(value, vars(module))
             for target in targets:
                 old = getattr(place, target.id, None)
-                setattr(place, target.id, new)
-                if not owner:
-                    _spread(target.id, old, new)
+                self._set(place, target.id, new)
+                for other in () if owner else _holders(target.id, old):
+                    self._set(other, target.id, new)
+
+    def _set(self, owner: Any, name: str, value: Any) -> None:
+        old = getattr(owner, name, None)
+        try:
+            setattr(owner, name, value)
+        except (ValueError, AttributeError, TypeError):
+            raise Unswappable from None
+        self._undo.append((owner, name, old))
 
     def _value(self, node: ast.expr, names: dict[str, Any]) -> Any:
         code = compile(ast.Expression(node), self.path, "eval", flags=self._flags)
         return eval(code, names)
 
 
-def _spread(name: str, old: Any, new: Any) -> None:
-    """Modules that imported a constant by name see the new one."""
-    for module in list(sys.modules.values()):
-        names = getattr(module, "__dict__", {})
-        if name in names and names[name] is old:
-            names[name] = new
+def undo(steps: Undo) -> None:
+    """Take swaps away again, the last one first."""
+    for owner, name, old in reversed(steps):
+        setattr(owner, name, old)
+
+
+def _holders(name: str, value: Any) -> list[Any]:
+    """Modules that imported a constant by its name."""
+    return [
+        module
+        for module in list(sys.modules.values())
+        if getattr(module, "__dict__", {}).get(name, _holders) is value
+    ]
 
 
 def node_line(node: Any) -> int:

@@ -7,9 +7,10 @@ import sys
 import threading
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-Lines = dict[str, set[int]]
+if TYPE_CHECKING:
+    Lines = dict[str, set[int]]
 
 
 class Ours:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -10,6 +11,8 @@ from flyball.tools.inside.swapping import Edit
 from flyball.tools.repair.candidate import Draft
 from flyball.tools.repair.source import Source, expressions
 
+MOST_PARALLELS = 12
+WORD = re.compile(r"[A-Za-z_]\w*")
 CONTAINERS = {"list": "append", "set": "add", "deque": "append", "defaultdict": "", "dict": ""}
 
 
@@ -76,6 +79,25 @@ class Site:
                     found[value.id] = node.func.attr
         return {name: method for name, method in found.items() if method}
 
+    @cached_property
+    def parallels(self) -> tuple[dict[str, str], ...]:
+        """Names that stand for each other where two statements differ in nothing else."""
+        found: dict[tuple[tuple[str, str], ...], None] = {}
+        shapes: dict[str, list[tuple[str, ...]]] = {}
+        for node in ast.walk(self.function) if self.function else ():
+            if isinstance(node, ast.stmt | ast.Compare | ast.BoolOp | ast.Call):
+                names = tuple(each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+                shape = WORD.sub("_", self.text(node))
+                if 1 < len(names) < 8 and "\n" not in shape:
+                    shapes.setdefault(shape, []).append(names)
+        for group in shapes.values():
+            for a in group:
+                for b in group:
+                    pairs = {(x, y) for x, y in zip(a, b, strict=False) if x != y}
+                    if len(a) == len(b) and 0 < len(pairs) < 4 and len(dict(pairs)) == len(pairs):
+                        found[tuple(sorted(pairs))] = None
+        return tuple(dict(pairs) for pairs in found)[:MOST_PARALLELS]
+
     def insert_before(self, *lines: str) -> tuple[Edit, ...]:
         """Statements before this one, or nothing where its line begins with something else."""
         indent = self.source.indent(self.node)
@@ -97,6 +119,11 @@ class Site:
 
     def _block(self, indent: str, lines: tuple[str, ...]) -> str:
         return "".join(f"{indent}{line}{self.source.newline}" for line in lines)
+
+
+def renamed(text: str, mapping: dict[str, str]) -> str:
+    """A text with some names in the place of others."""
+    return WORD.sub(lambda found: mapping.get(found[0], found[0]), text)
 
 
 def first_line(node: ast.stmt) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from flyball.tools.inside.swapping import Edit
 from flyball.tools.repair.candidate import Draft
-from flyball.tools.repair.site import Site
+from flyball.tools.repair.site import Site, renamed
 
 MOST_DONORS = 40
 MOST_LENGTH = 60
@@ -23,6 +24,33 @@ def donor(site: Site) -> Iterator[Draft]:
         for other, kind in pool.items():
             if other != text and (not isinstance(node, ast.Name) or kind is not ast.Name):
                 yield site.swap(node, other, weight=1.5 if isinstance(node, kind) else 0.7)
+
+
+def parallel(site: Site) -> Iterator[Draft]:
+    """The same statement with names that stand for each other elsewhere in the function."""
+    for node in (*site.exprs,):
+        text = site.text(node)
+        if isinstance(node, ast.Name | ast.Constant):
+            continue
+        for mapping in site.parallels:
+            if (mapped := renamed(text, mapping)) != text:
+                yield site.swap(node, mapped)
+
+
+def exchanged_loops(site: Site) -> Iterator[Draft]:
+    """Two loops of a comprehension, or of nested ones, in each other's place."""
+    parts = [each for node in site.exprs for each in getattr(node, "generators", ())]
+    if isinstance(site.node, ast.For):
+        parts += [each for each in site.node.body if isinstance(each, ast.For)]
+        parts.insert(0, site.node)
+    for i, a in enumerate(parts):
+        for b in parts[i + 1 :]:
+            (a1, _), (_, a2) = site.source.span(a.target), site.source.span(a.iter)
+            (b1, _), (_, b2) = site.source.span(b.target), site.source.span(b.iter)
+            if a2 <= b1 or b2 <= a1:
+                first, second = site.source.data[a1:a2], site.source.data[b1:b2]
+                edits = (Edit(a1, a2, second.decode()), Edit(b1, b2, first.decode()))
+                yield Draft("two loops exchanged", edits)
 
 
 def _pool(site: Site) -> dict[str, type[ast.expr]]:

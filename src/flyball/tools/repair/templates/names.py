@@ -190,3 +190,13 @@ def builtin_twin(site: Site) -> Iterator[Draft]:
             if isinstance(handler.type, ast.Name):
                 for other in (*twins(handler.type.id), "Exception"):
                     yield site.swap(handler.type, other)
+
+
+def variable_for_constant(site: Site) -> Iterator[Draft]:
+    """A variable where a number stands."""
+    for node in site.exprs:
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float, type(None)):
+            for name in site.local_names:
+                if name not in ("self", "cls"):
+                    near = 1.0 if name in site.near_names else 0.5
+                    yield site.swap(node, name, weight=near)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from flyball.tools.inside.swapping import Edit
 from flyball.tools.repair.candidate import Draft
-from flyball.tools.repair.site import Site
+from flyball.tools.repair.site import Site, renamed
 
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue, ast.Raise)
 MOST_LENGTH = 80
@@ -30,12 +30,11 @@ def _statements(site: Site) -> Iterator[tuple[str, float]]:
             if other != name:
                 near = 1.5 if other in site.near_names else 0.7
                 yield f"{name}.{method}({other})", near
-    assert site.function is not None
-    for node in ast.walk(site.function):
-        if isinstance(node, SIMPLE) and not _is_docstring(node):
-            text = site.text(node)
-            if "\n" not in text and len(text) < MOST_LENGTH:
-                yield text, 1.0
+    for text in _existing(site):
+        yield text, 1.0
+        for mapping in site.parallels:
+            if (mapped := renamed(text, mapping)) != text:
+                yield mapped, 1.5
     changing = _reassigned(site)
     for a in changing:
         for b in names:
@@ -45,6 +44,19 @@ def _statements(site: Site) -> Iterator[tuple[str, float]]:
     for name in names:
         yield f"return {name}", 0.5
     yield from (("continue", 0.5), ("break", 0.5))
+
+
+def _existing(site: Site) -> Iterator[str]:
+    """The simple statements of the function, and conditions with one in them."""
+    assert site.function is not None
+    for node in ast.walk(site.function):
+        if isinstance(node, SIMPLE) and not _is_docstring(node):
+            text = site.text(node)
+            if "\n" not in text and len(text) < MOST_LENGTH:
+                yield text
+                around = site.source.parent.get(node)
+                if isinstance(around, ast.If) and around.body == [node]:
+                    yield f"if {site.text(around.test)}: {text}"
 
 
 def _reassigned(site: Site) -> list[str]:

@@ -1,0 +1,222 @@
+"""Candidates on trial: a few at a time on a few failing tests, then each alone on all tests."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from flyball.tools.inside.child import Children, Job
+from flyball.tools.inside.orders import Orders, Proposal, nearest, run_one
+from flyball.tools.inside.scratch import try_from_scratch
+from flyball.tools.inside.suites import PASS, SKIP, Suite, open_suite
+from flyball.tools.inside.swapping import Edit, Living, Unswappable, undo
+
+TOGETHER = 8
+"""Candidates screened in one child."""
+MOST_FEW = 3
+LEAST_CPU = 0.1
+ENDLESS_CPU = 0.2
+OTHERS_CPU = 5.0
+SLOWER = 10.0
+"""Candidates that ran out of time get this many times as much at the end."""
+
+
+def attempt(orders: Orders) -> None:
+    """Try candidates in a process that has loaded everything; those unfit for it from scratch."""
+    left: list[Proposal] = []
+
+    def warm() -> Iterator[list[int]]:
+        unfit: list[int] = []
+
+        def use(suite: Suite) -> None:
+            orders.say(tests=len(suite.names), broken=suite.broken)
+            if suite.broken:
+                unfit.extend(each.n for each in orders.candidates)
+                return
+            trial = Trial(orders, suite)
+            trial.run()
+            unfit.extend([] if trial.holding else (each.n for each in trial.unfit))
+
+        open_suite(orders.runner, orders.args, use)
+        yield unfit
+
+    def answer(_key: Any, said: list[Any]) -> None:
+        by_number = {each.n: each for each in orders.candidates}
+        left.extend([by_number[n] for n in said[0]] if said else orders.candidates)
+
+    Children(1, answer).run_all([Job(0, warm, 1e6)], lambda: False)
+    try_from_scratch(orders, left)
+
+
+class Trial:
+    """Candidates against tests that are already loaded, the likeliest first."""
+
+    def __init__(self, orders: Orders, suite: Suite) -> None:
+        self.orders = orders
+        self.suite = suite
+        names = list(suite.names)
+        known = set(names)
+        self.failing = [name for name in orders.failing if name in known]
+        near = [name for name in orders.near if name in known]
+        self.others = list(dict.fromkeys([*near, *nearest(names, self.failing)]))
+        self.limits: dict[str, float] = {}
+        self.reasons: dict[str, str] = {}
+        self.few: list[str] = []
+        self.unfit: list[Proposal] = []
+        self.slow: list[Proposal] = []
+        self.holding = 0
+        self._first_at = 0.0
+        self._living: dict[str, Living] = {}
+        self._promising: deque[Proposal] = deque()
+        self._waiting: deque[Proposal] = deque()
+        self._together = TOGETHER
+        self._patience = 1.0
+
+    @property
+    def is_over(self) -> bool:
+        """Out of time, or enough was found and looked at for a while after the first."""
+        if self.orders.is_over or self.holding >= self.orders.enough:
+            return True
+        return bool(self._first_at) and time.monotonic() > self._first_at + self.orders.patience
+
+    def run(self) -> None:
+        self._measure()
+        self.orders.say(failing=self.failing)
+        if not self.failing:
+            return
+        for path in {each.path for each in self.orders.candidates}:
+            self._living[path] = Living(os.path.join(self.orders.root, path))
+        self._try(self.orders.candidates)
+        if not self.holding and not self.orders.is_over:
+            self._patience = SLOWER
+            self._together = 1
+            self._try(list(self.slow))
+
+    def _measure(self) -> None:
+        """How long each failing test takes, and whether it fails here at all."""
+        stable: list[str] = []
+
+        def answer(name: str, said: list[Any]) -> None:
+            end = said[0] if said else {"end": "crash", "cpu": 0.0, "why": ""}
+            if end["end"] not in (PASS, SKIP):
+                stable.append(name)
+            endless = end["end"] == "time"
+            self.limits[name] = ENDLESS_CPU if endless else LEAST_CPU + 6 * end["cpu"]
+            self.reasons[name] = _reason(end)
+
+        jobs = (
+            Job(name, lambda name=name: [run_one(self.suite, name, 0.6)], 20.0)
+            for name in self.failing
+        )
+        Children(self.orders.width, answer).run_all(jobs, lambda: self.orders.is_over)
+        self.failing = sorted(stable, key=lambda name: self.limits[name])
+        self.few = _few(self.failing)
+
+    def _try(self, candidates: list[Proposal]) -> None:
+        self._waiting = deque(candidates)
+        self._promising.clear()
+        Children(self.orders.width, self._hear).run(self._following, lambda: self.is_over)
+
+    def _following(self) -> Job | None:
+        """Whoever is promising goes first."""
+        if self._promising:
+            each = self._promising.popleft()
+            wall = 10.0 + len(self.failing) + len(self.others)
+            return Job([each], lambda: [self._judge(each)], wall)
+        batch = [self._waiting.popleft() for _ in range(min(self._together, len(self._waiting)))]
+        if not batch:
+            return None
+        alone = sum(self.limits[name] for name in self.few) * self._patience
+        return Job(batch, lambda: self._screen(batch), 5.0 + 10 * alone)
+
+    def _hear(self, batch: list[Proposal], said: list[Any]) -> None:
+        ends = [each["end"] for each in said]
+        if "polluted" in ends:
+            self._together = 1
+            self._waiting.extendleft(reversed(batch))
+            return
+        for each, end in zip(batch, said):  # noqa: B905
+            self._note(each, end)
+        rest = batch[len(said) :]
+        if rest and (not ends or ends[-1] != "time"):
+            self._note(rest.pop(0), {"end": "crash"})
+        self._waiting.extendleft(reversed(rest))
+
+    def _note(self, each: Proposal, said: dict[str, Any]) -> None:
+        end = said["end"]
+        if end == "promising":
+            self._promising.append(each)
+            return
+        if end == "unfit":
+            self.unfit.append(each)
+            return
+        if end == "time":
+            self.slow.append(each)
+        if end == "hold":
+            self.holding += 1
+            self._first_at = self._first_at or time.monotonic()
+        self.orders.say(n=each.n, **said)
+
+    def _screen(self, batch: list[Proposal]) -> Iterator[dict[str, Any]]:
+        """In a child: several candidates in turn, on a few tests that fail without them."""
+        for each in batch:
+            try:
+                steps = self._living[each.path].swap([Edit(*edit) for edit in each.edits])
+            except Unswappable:
+                yield {"end": "unfit"}
+                continue
+            except (SyntaxError, ValueError):
+                yield {"end": "broken"}
+                continue
+            ends = [run_one(self.suite, name, self._limit(name))["end"] for name in self.few]
+            undo(steps)
+            if PASS in ends:
+                yield {"end": "promising"}
+            elif "time" in ends:
+                yield {"end": "time"}
+                return
+            else:
+                yield {"end": "fail"}
+        if len(batch) > 1 and self._is_polluted():
+            yield {"end": "polluted"}
+
+    def _is_polluted(self) -> bool:
+        """Whether the candidates before have left something behind that tests can see."""
+        name = self.few[0]
+        return _reason(run_one(self.suite, name, self._limit(name))) != self.reasons[name]
+
+    def _limit(self, name: str) -> float:
+        return self.limits[name] * self._patience
+
+    def _judge(self, each: Proposal) -> dict[str, Any]:
+        """In a child: all failing tests, and where they pass now, all the others."""
+        self._living[each.path].swap([Edit(*edit) for edit in each.edits])
+        mended: list[str] = []
+        for name in self.failing:
+            end = run_one(self.suite, name, self._limit(name))["end"]
+            if end == "time":
+                return {"end": "time"}
+            mended += [name] if end == PASS else []
+        for name, following in zip(self.others, [*self.others[1:], ""]):  # noqa: B905
+            if run_one(self.suite, name, OTHERS_CPU, following)["end"] not in (PASS, SKIP):
+                return {"end": "fail", "broke": name}
+        if len(mended) == len(self.failing):
+            return {"end": "hold"}
+        return {"end": "part", "mended": mended} if mended else {"end": "fail"}
+
+
+def _reason(end: dict[str, Any]) -> str:
+    """How a test failed, without what differs each time."""
+    return "time" if end["end"] == "time" else re.sub(r"0x[0-9a-f]+", "", end["why"])
+
+
+def _few(failing: list[str]) -> list[str]:
+    """A few tests that stand for all: of different functions where there are several."""
+    chosen: dict[str, str] = {}
+    for name in failing:
+        chosen.setdefault(name.partition("[")[0], name)
+    return list(chosen.values())[:MOST_FEW]
