@@ -59,7 +59,7 @@ def test_the_readme_begins_with_one_command_to_see_it_and_one_to_test_it():
 def test_these_commands_set_everything_up_themselves(target: str):
     rule = re.search(rf"^{target}:(.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert rule is not None
-    assert rule[1].split() == ["setup"]
+    assert "setup" in rule[1].split()
 
 
 def test_continuous_integration_runs_the_whole_suite():
