@@ -45,6 +45,15 @@ def test_what_is_written_as_a_diff_applies_to_the_byte(before, after):
 
 
 @given(texts, texts)
+def test_the_short_way_ends_where_the_long_one_does(before, after):
+    if before == after:
+        return
+    marked = [text + b"\n\nVIBE-KEEP\n" for text in (before, after)]
+    diff = unified_diff("f", *marked)
+    assert apply_diff({"f": marked[0]}, diff).files == {"f": marked[1]}
+
+
+@given(texts, texts)
 def test_a_diff_and_its_inverse_are_nothing(before, after):
     if before == after:
         return

@@ -10,7 +10,10 @@ import msgspec
 from flyball.patch.hunk import ADD, BARE, CUT, KEEP, Span
 
 _MARKED = (b" ", b"+", b"-")
-_STOP = re.compile(
+_MARKS = frozenset((KEEP, CUT, ADD))
+_SAID, _STOP = 0, -1
+_DOUBLED = (b"++ ", b"-- ")
+_BEGINS = re.compile(
     rb"@@|diff --git |Index: |\*\*\* End Patch|Binary files .* differ|GIT binary patch"
     rb"|index [0-9a-f]{4,}\.\.[0-9a-f]{4,}|```\w*\s*$"
 )
@@ -61,7 +64,7 @@ def read_body(lines: Sequence[bytes], start: int, span: Span | None, *, crlf: bo
 def ends_body(lines: Sequence[bytes], at: int) -> bool:
     """This line begins something else: another hunk, another file, a fence."""
     line = lines[at]
-    if _STOP.match(line):
+    if _BEGINS.match(line):
         return True
     if line.startswith(b"--- "):
         return _is_pair(lines, at)
@@ -82,8 +85,9 @@ def _is_pair(lines: Sequence[bytes], at: int) -> bool:
 
 
 def _starts_file(lines: Sequence[bytes], at: int) -> bool:
-    """A header pair with its first hunk, which no counted body can contain."""
-    return _line(lines, at + 2).startswith(b"@@") and _is_pair(lines, at)
+    """A file header with its first hunk, which no counted body can contain."""
+    follows = 2 if lines[at].startswith(b"---") else 1
+    return _line(lines, at + follows).startswith(b"@@") and ends_body(lines, at)
 
 
 def _ends_mail(lines: Sequence[bytes], at: int) -> bool:
@@ -101,47 +105,37 @@ def _read_counted(body: Body, lines: Sequence[bytes], olds: int, news: int) -> N
     marks, texts = body.marks, body.texts
     while (olds > 0 or news > 0) and at < total:
         line = lines[at]
-        first = line[:1]
-        if first == b" ":
-            olds -= 1
-            news -= 1
-            marks.append(KEEP)
-        elif first == b"+":
-            if line[1:4] == b"++ " and ends_body(lines, at):
-                break
-            news -= 1
-            marks.append(ADD)
-        elif first == b"-":
-            if line[1:4] == b"-- " and _starts_file(lines, at):
-                break
-            olds -= 1
-            marks.append(CUT)
-        elif first == b"\\" and _NO_NEWLINE.match(line):
-            body.unended.append(len(marks) - 1)
-            at += 1
-            continue
-        elif not first or line == b"\r":
-            olds -= 1
-            news -= 1
-            marks.append(KEEP)
-            texts.append(line)
-            at += 1
-            continue
-        else:
-            if ends_body(lines, at) and not _is_fenced_text(lines, at):
-                break
-            olds -= 1
-            news -= 1
-            marks.append(BARE)
-            texts.append(line)
-            at += 1
-            continue
-        texts.append(line[1:])
+        mark, text = (line[0], line[1:]) if line else (KEEP, line)
+        if mark not in _MARKS:
+            mark, text = _meant(lines, at), line
+        elif mark != KEEP and text[:3] in _DOUBLED and _starts_file(lines, at):
+            mark = _STOP
+        if mark == _STOP:
+            break
         at += 1
+        if mark == _SAID:
+            body.unended.append(len(marks) - 1)
+            continue
+        if mark != ADD:
+            olds -= 1
+        if mark != CUT:
+            news -= 1
+        marks.append(mark)
+        texts.append(text)
     while at < total and _NO_NEWLINE.match(lines[at]):
         body.unended.append(len(marks) - 1)
         at += 1
     body.end = at
+
+
+def _meant(lines: Sequence[bytes], at: int) -> int:
+    """What a line without a mark is: the word about a newline, an end, or context laid bare."""
+    line = lines[at]
+    if _NO_NEWLINE.match(line):
+        return _SAID
+    if ends_body(lines, at) and not _is_fenced_text(lines, at):
+        return _STOP
+    return BARE if line.strip() else KEEP
 
 
 def _is_fenced_text(lines: Sequence[bytes], at: int) -> bool:
@@ -151,7 +145,7 @@ def _is_fenced_text(lines: Sequence[bytes], at: int) -> bool:
     for line in lines[at + 1 :]:
         if line[:1] in (b" ", b"+"):
             return True
-        if _STOP.match(line):
+        if _BEGINS.match(line):
             return False
     return False
 

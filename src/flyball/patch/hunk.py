@@ -33,7 +33,6 @@ class Hunk(msgspec.Struct, frozen=True, gc=False):
     """One place of an edit: marked lines, and what the header said about them."""
 
     number: int
-    line: int
     span: Span | None
     marks: bytes
     texts: list[bytes]
@@ -78,7 +77,6 @@ class Fault(msgspec.Struct, frozen=True, gc=False):
 class Section(msgspec.Struct, frozen=True, gc=False):
     """What a diff says about one file."""
 
-    line: int
     paths: tuple[str, ...]
     """The names the file may go by, likeliest first."""
     hunks: tuple[Hunk, ...]

@@ -7,7 +7,8 @@ from collections import Counter
 
 import msgspec
 
-_WORD = b"VIBE-KEEP"
+WORD = b"VIBE-KEEP"
+"""Without it in them, files have no keep regions."""
 _MARKER = re.compile(rb"VIBE-KEEP[ \t]+(START|END)(?:[ \t]+([^\s*\->\"'`][^\s*>\"'`]*))?")
 _OPENER = re.compile(
     rb"(?:#|//|/\*|<!--|--|;|%|\*|\(\*|\{#|\{-|\{\{!|!|\.\.|<%|\bREM\b|::)[!*\-#/;%\s]*$",
@@ -34,7 +35,7 @@ class Regions(msgspec.Struct, frozen=True):
 
 def regions(data: bytes) -> Regions:
     """Every keep region of a file."""
-    if _WORD not in data:
+    if WORD not in data:
         return Regions()
     lines = data.split(b"\n")
     open_at: list[tuple[str, int]] = []
@@ -77,7 +78,7 @@ def damaged(before: Regions, after: Regions) -> list[Region]:
 
 
 def _markers(line: bytes) -> list[tuple[bytes, str]]:
-    if _WORD not in line:
+    if WORD not in line:
         return []
     return [
         (match[1], (match[2] or b"").rstrip(b"-*/").decode("utf-8", "replace"))

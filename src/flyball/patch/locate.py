@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 
 import msgspec
@@ -97,12 +97,14 @@ class Block:
 
     def everywhere(self, text: Text, level: Level) -> list[int]:
         """All places where the block stands on one level."""
-        search: Callable[[], list[int]] = {
-            Level.EXACT: lambda: [] if self.has_bare else text.find(self.lines),
-            Level.TRAILING: lambda: [] if self.has_bare else text.find_loose(self.loose()),
-            Level.SHIFTED: lambda: text.find_any(self.shifted()),
-        }[level]
-        return [at for at in search() if self.may_stand(text, at)]
+        if level is Level.SHIFTED:
+            found = text.find_any(self.shifted())
+        elif self.has_bare:
+            found = []
+        else:
+            exact = level is Level.EXACT
+            found = text.find(self.lines) if exact else text.find_loose(self.loose())
+        return [at for at in found if self.may_stand(text, at)]
 
     def is_strong(self, text: Text, at: int) -> bool:
         """There are letters and digits enough, or the place is told otherwise."""
@@ -149,7 +151,7 @@ def locate(
 
 
 def _is_due(spot: Spot, places: list[int], hunk: Hunk) -> bool:
-    """Though its wanted lines stand somewhere, a hunk without a believable line is still to do."""
+    """The hunk is still to be applied, though the lines it wants stand somewhere already."""
     if ADD not in hunk.marks:
         return True
     if hunk.span is None:

@@ -53,7 +53,6 @@ def parse(diff: str) -> Parsed:
 class _Draft(msgspec.Struct):
     """A section while it is being read."""
 
-    line: int
     git: bytes | None = None
     """What follows `diff --git `."""
     index: str = ""
@@ -115,7 +114,7 @@ class _Reader:
             hunks[-1] = msgspec.structs.replace(hunks[-1], is_last=True, is_odd=is_odd)
 
     def _begin(self, git: bytes | None = None) -> _Draft:
-        self.current = _Draft(line=self.at + 1, git=git)
+        self.current = _Draft(git)
         self.drafts.append(self.current)
         return self.current
 
@@ -172,7 +171,6 @@ class _Reader:
         draft.hunks.append(
             Hunk(
                 number=len(draft.hunks) + 1,
-                line=self.at + (1 if span is None else 0),
                 span=span,
                 marks=bytes(body.marks),
                 texts=body.texts,
@@ -265,7 +263,7 @@ def _section(draft: _Draft, *, is_last: bool) -> Section:
         fault = fault or Fault(
             Code.TRUNCATED, "The header is there, but its hunks are not. Send the diff whole."
         )
-    return Section(draft.line, paths, tuple(hunks), creates, deletes, fault)
+    return Section(paths, tuple(hunks), creates, deletes, fault)
 
 
 def _is_whole(draft: _Draft, *, creates: bool, deletes: bool, is_last: bool) -> bool:

@@ -28,8 +28,6 @@ _SPOKEN = re.compile(
     rb"[\w\s]*\b(unchanged|same|here|as (is|before))\W*",
     re.IGNORECASE,
 )
-_SIGNS = (b"...", b"\xe2\x80\xa6", b"est of ", b"mainder of ")
-"""No placeholder is without one of these, and most hunks are."""
 _NUMBERED = re.compile(rb" *(\d+) ?(?:[:|]|\xe2\x86\x92)")
 
 
@@ -68,13 +66,19 @@ def is_truncated(hunk: Hunk, text: Text) -> bool:
 def placeholders(hunk: Hunk, *, only_dots: bool) -> Iterator[bytes]:
     """Lines that stand for code the writer did not want to repeat."""
     whole = b"\n".join(hunk.texts)
-    if not any(sign in whole for sign in _SIGNS):
+    if not _has_sign(whole):
         return
     for mark, line in zip(hunk.marks, hunk.texts, strict=True):
         if is_placeholder(line) or (only_dots and mark != ADD and _ONLY_DOTS.fullmatch(line)):
             removed = {t.strip() for m, t in zip(hunk.marks, hunk.texts, strict=True) if m == CUT}
             if mark == CUT or line.strip() not in removed:
                 yield line
+
+
+def _has_sign(text: bytes) -> bool:
+    """No placeholder is without one of these, and most hunks are."""
+    dots, spoken = b"..." in text or b"\xe2\x80\xa6" in text, b"est of " in text
+    return dots or spoken or b"mainder of " in text
 
 
 def is_placeholder(line: bytes) -> bool:
