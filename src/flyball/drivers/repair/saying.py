@@ -85,7 +85,7 @@ def reverse(diff: str) -> str:
     """The diff that takes this one back."""
     lines: list[str] = []
     for line in diff.split("\n"):
-        if line.startswith("--- a/") or line.startswith("+++ b/"):
+        if line.startswith(("--- a/", "+++ b/")):
             lines.append(line)
         elif head := re.match(r"@@ -(\S+) \+(\S+) @@(.*)", line):
             lines.append(f"@@ -{head[2]} +{head[1]} @@{head[3]}")

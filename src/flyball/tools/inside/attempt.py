@@ -101,7 +101,7 @@ class Trial:
         stable: list[str] = []
 
         def answer(name: str, said: list[Any]) -> None:
-            end = said[0] if said else {"end": "crash", "cpu": 0.0, "why": ""}
+            end: dict[str, Any] = said[0] if said else {"end": "crash", "cpu": 0.0, "why": ""}
             if end["end"] not in (PASS, SKIP):
                 stable.append(name)
             endless = end["end"] == "time"

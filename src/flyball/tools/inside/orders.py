@@ -34,7 +34,7 @@ class Orders:
         self.patience: float = told.get("patience", 0.0)
         self.candidates = [Proposal(**each) for each in told.get("candidates", [])]
         self.until = time.monotonic() + told["seconds"]
-        self._report: TextIO = open(told["report"], "a", encoding="utf-8")  # noqa: PTH123, SIM115
+        self._report: TextIO = open(told["report"], "a", encoding="utf-8")  # noqa: SIM115
 
     @property
     def is_over(self) -> bool:

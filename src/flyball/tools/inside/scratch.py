@@ -67,7 +67,7 @@ def _passes(orders: Orders) -> bool:
 def _replace(path: str, each: Proposal) -> None:
     """Let a file be imported as if it had been changed."""
     real = os.path.realpath(path)
-    with open(real, "rb") as file:  # noqa: PTH123
+    with open(real, "rb") as file:
         data = edited(file.read(), [Edit(*edit) for edit in each.edits])
     loader: Any = importlib.machinery.SourceFileLoader
     plain: Callable[..., Any] = loader.get_code

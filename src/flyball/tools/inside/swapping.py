@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-class Unswappable(Exception):  # noqa: N818
+class Unswappable(Exception):
     """The change cannot be made in a running process."""
 
 
@@ -45,7 +45,7 @@ class Living:
 
     def __init__(self, path: str) -> None:
         self.path = os.path.realpath(path)
-        with open(self.path, "rb") as file:  # noqa: PTH123
+        with open(self.path, "rb") as file:
             self.data = file.read()
         tree = ast.parse(self.data)
         self._flags = _future_flags(tree)
@@ -153,18 +153,19 @@ class Living:
     def _assign(self, node: ast.stmt, owner: tuple[str, ...]) -> None:
         value = getattr(node, "value", None)
         targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
-        if value is None or not all(isinstance(target, ast.Name) for target in targets):
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        if value is None or len(names) != len(targets):
             raise Unswappable
         for module in self.modules:
             place: Any = module
             for name in owner:
                 place = getattr(place, name)
             new = self._value(value, vars(module))
-            for target in targets:
-                old = getattr(place, target.id, None)
-                self._set(place, target.id, new)
-                for other in () if owner else _holders(target.id, old):
-                    self._set(other, target.id, new)
+            for target in names:
+                old = getattr(place, target, None)
+                self._set(place, target, new)
+                for other in () if owner else _holders(target, old):
+                    self._set(other, target, new)
 
     def _set(self, owner: Any, name: str, value: Any) -> None:
         old = getattr(owner, name, None)

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     Lines = dict[str, set[int]]
@@ -56,7 +56,7 @@ def traced(ours: Ours, work: Callable[[], Any]) -> tuple[Any, Lines]:
 
 
 def _monitored(ours: Ours, lines: Lines, work: Callable[[], Any]) -> Any:
-    monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+    monitoring = cast(Any, getattr(sys, "monitoring", None))
     tool = next((n for n in (3, 4, 1, 0) if monitoring.get_tool(n) is None), None)
     if tool is None:
         return work()

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import cast
 
 from flyball.tools.inside.swapping import Edit
 
@@ -103,9 +104,9 @@ class Source:
         """The statements that a statement stands among."""
         around = self.parent.get(node)
         for name in BLOCKS:
-            block: list[ast.stmt] = getattr(around, name, None) or []
+            block: object = getattr(around, name, None)
             if isinstance(block, list) and node in block:
-                return block
+                return cast("list[ast.stmt]", block)
         for handler in getattr(around, "handlers", ()):
             if node in handler.body:
                 return handler.body
@@ -134,7 +135,7 @@ def own_lines(node: ast.stmt) -> tuple[int, int]:
     body = getattr(node, "body", None)
     assert node.end_lineno is not None
     if isinstance(body, list) and body:
-        first: ast.stmt = body[0]  # pyright: ignore[reportUnknownVariableType]
+        first = cast("list[ast.stmt]", body)[0]
         return node.lineno, max(node.lineno, first.lineno - 1)
     return node.lineno, node.end_lineno
 

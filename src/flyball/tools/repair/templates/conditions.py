@@ -83,9 +83,8 @@ def replaced(site: Site) -> Iterator[Draft]:
     """Another condition altogether, or none."""
     found = dict(reversed([*atoms(site)]))
     wanted = list(_conditions(site))
-    if isinstance(site.node, ast.Return) and site.node.value is not None:
-        if isinstance(site.node.value, ast.Constant | ast.Name):
-            wanted.append(site.node.value)
+    if isinstance(site.node, ast.Return) and isinstance(site.node.value, ast.Constant | ast.Name):
+        wanted.append(site.node.value)
     for node in wanted:
         for atom, weight in found.items():
             if atom != site.text(node):
@@ -112,7 +111,7 @@ def _guards(site: Site) -> Iterator[tuple[str, float]]:
 def _leavings(site: Site) -> Iterator[tuple[str, float]]:
     """Ways to leave a function early, those it uses itself first."""
     for node in ast.walk(site.function or site.source.tree):
-        if isinstance(node, ast.Return) or isinstance(node, ast.Raise):
+        if isinstance(node, ast.Return | ast.Raise):
             yield site.text(node), 1.5
     for text in ("None", "0", "[]", "False", "True", '""', "{}", "1", "-1"):
         yield f"return {text}", 0.6

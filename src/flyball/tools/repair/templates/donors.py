@@ -109,9 +109,12 @@ def slices(site: Site) -> Iterator[Draft]:
                 yield site.swap(node, text, weight=0.7)
             yield site.swap(node, f"{head}[{key}:]", weight=0.3)
             yield site.swap(node, f"{head}[:{key}]", weight=0.3)
-        elif isinstance(node, ast.Name | ast.Attribute | ast.Call) and _is_replaceable(site, node):
-            if isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
-                yield from _sliced(site, node, names)
+        elif (
+            isinstance(node, ast.Name | ast.Attribute | ast.Call)
+            and _is_replaceable(site, node)
+            and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+        ):
+            yield from _sliced(site, node, names)
 
 
 def _sliced(site: Site, node: ast.expr, names: list[str]) -> Iterator[Draft]:

@@ -111,9 +111,13 @@ def _own_attributes(site: Site) -> list[str]:
         return []
     found: dict[str, None] = {}
     for node in ast.walk(owner):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.value.id == "self" and not _is_called(site, node):
-                found[node.attr] = None
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "self"
+            and not _is_called(site, node)
+        ):
+            found[node.attr] = None
     return list(found)
 
 

@@ -131,9 +131,9 @@ def _used(site: Site, kind: object) -> list[object]:
     found: dict[object, None] = {}
     for scope in (*scopes, site.source.tree):
         for node in ast.walk(scope):
-            if isinstance(node, ast.Constant) and isinstance(node.value, kind):  # type: ignore[arg-type]
-                if not isinstance(node.value, bool):
-                    found[node.value] = None
+            value = node.value if isinstance(node, ast.Constant) else None
+            if isinstance(value, kind) and not isinstance(value, bool):  # type: ignore[arg-type]
+                found[value] = None
     return list(found)[:STRINGS_KEPT]
 
 

@@ -136,8 +136,9 @@ def dedented(site: Site) -> Iterator[Draft]:
             at = source.line_start(outer.end_lineno + 1)
             yield Draft("moved out of the block", (Edit(start, end, ""), Edit(at, at, text)), 1.0)
     i = block.index(node)
-    if i > 0 and isinstance(block[i - 1], ast.For | ast.While | ast.If | ast.With):
-        into: ast.stmt = block[i - 1].body[-1]  # type: ignore[attr-defined]
+    above = block[i - 1] if i > 0 else None
+    if isinstance(above, ast.For | ast.While | ast.If | ast.With):
+        into = above.body[-1]
         level = source.indent(into)
         assert into.end_lineno is not None
         if level is not None and len(level) > len(indent):
