@@ -1,28 +1,31 @@
-"""`localise_faults`: which lines the failing tests run and the passing ones do not."""
+"""`localise_faults`: run every test by itself; which lines do only the failing ones run?"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
 
 from flyball.core.call import Access
-from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.core.evidence import Failure, SuiteReport
+from flyball.tools.protocol import Desk, Facts, Form, Result, Tool, bounded
 from flyball.tools.repair.localising import places_of, sources_of, touched, trace
-from flyball.tools.repair.memo import Memo
+from flyball.tools.repair.memo import Memo, Once
 from flyball.tools.repair.source import Source
 from flyball.tools.repair.spectrum import Place
 from flyball.tools.repair.trial import staged
 
-SHOWN = 20
+SHOWN_FAILURES = 5
+SHOWN_PLACES = 20
+KEPT_FAILURES = 50
 
 
 class LocaliseForm(Form, frozen=True, kw_only=True):
-    """Which tests fail, as `test` names them (all are found out without that), and for how long."""
+    """How long it may take."""
 
-    failing: tuple[Text, ...] = ()
-    seconds: Annotated[float, msgspec.Meta(gt=0, le=600)] = 30.0
+    seconds: Annotated[float, msgspec.Meta(gt=0, le=600)] = 60.0
 
 
 def facts(_form: LocaliseForm, _desk: Desk) -> Facts:
@@ -32,32 +35,71 @@ def facts(_form: LocaliseForm, _desk: Desk) -> Facts:
 async def perform(form: LocaliseForm, desk: Desk) -> Result:
     began = time.monotonic()
     with staged(desk) as stage:
-        known = await trace(stage, form.failing, form.seconds)
+        known = await trace(stage, form.seconds)
         sources = sources_of(stage.root, touched(known))
-    places = places_of(known, sources)
-    elapsed = time.monotonic() - began
-    return _result(known, places, sources, desk, elapsed)
+    report = _report(known, desk, time.monotonic() - began)
+    return _result(report, places_of(known, sources), sources, desk)
+
+
+def _report(known: Memo, desk: Desk, elapsed: float) -> SuiteReport:
+    failures = [Failure(name, why.strip()[-1500:]) for name, why in known.broken.items()]
+    failures += [Failure(run.name, _why(run)) for run in known.runs if run.has_failed]
+    passed = sum(run.end == "pass" for run in known.runs)
+    missed = known.count - len(known.runs)
+    return SuiteReport(
+        id=desk.evidence_id(),
+        tree=desk.tree,
+        elapsed=round(elapsed, 3),
+        runner=known.runner,
+        command=f"{known.runner}, test by test",
+        exit_code=0 if passed and not failures and not missed else 1,
+        passed=passed,
+        failed=len(failures),
+        skipped=sum(run.end == "skip" for run in known.runs),
+        failures=tuple(failures[:KEPT_FAILURES]),
+        reason=f"there was no time for {missed} of {known.count} tests" if missed else "",
+    )
+
+
+def _why(run: Once) -> str:
+    """The end of a traceback says most; a test without end has none."""
+    if run.end == "time":
+        return "It computes without end.\n" + run.why.strip()
+    return run.why.strip() or run.end
 
 
 def _result(
-    known: Memo, places: list[Place], sources: dict[str, Source], desk: Desk, elapsed: float
+    report: SuiteReport, places: Sequence[Place], sources: dict[str, Source], desk: Desk
 ) -> Result:
-    failing = [test for test in known.tests if test.has_failed]
-    passing = [test for test in known.tests if test.end == "pass"]
-    head = f"{len(failing)} failing and {len(passing)} passing tests traced in {elapsed:.1f} s."
-    lines = [head]
-    for name, why in known.broken.items():
-        lines.append(f"Cannot be loaded: {name}\n{why.strip()[-600:]}")
+    end = f"(exit {report.exit_code}, {report.elapsed:.1f} s)"
+    lines = [f"{report.command}: {report.passed} passed, {report.failed} failed {end}"]
+    lines += [f"Note: {report.reason}."] if report.reason else []
+    for each in report.failures[:SHOWN_FAILURES]:
+        lines.append(f"FAILED {each.name}\n{each.message}")
+    if others := report.failures[SHOWN_FAILURES:]:
+        lines += ["Also failing:", *(f"  {each.name}" for each in others)]
     if places:
         lines.append("Suspicious lines, the most suspicious first:")
-        lines += [_line(place, sources[place.path]) for place in places[:SHOWN]]
-    else:
+        lines += [_line(place, sources[place.path]) for place in places[:SHOWN_PLACES]]
+    elif report.failed:
         lines.append("No line of the project outside its tests is run by a failing test.")
     text, cut = bounded("\n".join(lines), desk.settings.max_text)
     data: dict[str, object] = {
-        "places": [[place.path, place.line, round(place.score, 3)] for place in places[:SHOWN]],
+        "runner": report.runner,
+        "passed": report.passed,
+        "failed": report.failed,
+        "failures": [each.name for each in report.failures],
+        "places": [[place.path, place.line, round(place.score, 3)] for place in places],
     }
-    return Result(bool(places), text, data, cut=cut, same=data)
+    return Result(
+        report.is_green,
+        text,
+        data,
+        evidence=(report,),
+        cut=cut,
+        same=[data["failures"], data["places"]],
+        error="" if report.is_green else f"{report.failed} tests fail",
+    )
 
 
 def _line(place: Place, source: Source) -> str:
@@ -66,10 +108,10 @@ def _line(place: Place, source: Source) -> str:
 
 LOCALISE_FAULTS = Tool(
     "localise_faults",
-    "Find suspicious lines of a Python project: those that failing tests run and passing ones do "
-    "not. `failing` names the failing tests as `test` does; `seconds` bounds it.",
+    "Run every test of a Python project by itself, so that one without end cannot stop the rest, "
+    "and find suspicious lines: those that failing tests run and passing ones do not.",
     LocaliseForm,
     facts,
     perform,
-    example={"failing": ["tests/test_cart.py::test_empty"], "seconds": 30},
+    example={"seconds": 30},
 )

@@ -1,16 +1,15 @@
-"""`try_candidates`: small changes at suspicious lines, each tried against the tests in a scratch copy."""
+"""`try_candidates`: small changes at suspicious lines, tried on the tests in a scratch copy."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from flyball.core.call import Access
 from flyball.core.evidence import CommandReport
-from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool
+from flyball.tools.protocol import Desk, Facts, Form, Result, Tool
 from flyball.tools.repair import memo
 from flyball.tools.repair.choosing import Survivor, ranked
 from flyball.tools.repair.generate import candidates
@@ -27,9 +26,8 @@ PATIENCE = 0.1
 
 
 class TryForm(Form, frozen=True, kw_only=True):
-    """Which tests fail, as `test` names them (all are found out without that), and for how long."""
+    """How long it may take."""
 
-    failing: tuple[Text, ...] = ()
     seconds: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 60.0
 
 
@@ -51,21 +49,18 @@ async def perform(form: TryForm, desk: Desk) -> Result:
     with staged(desk) as stage:
         known = memo.recall(desk)
         if known is None or not known.tests:
-            known = await trace(stage, form.failing, form.seconds / 3)
+            known = await trace(stage, form.seconds / 3)
         left = form.seconds - (time.monotonic() - began)
         sources = sources_of(stage.root, touched(known))
-        found = await _search(stage, known, sources, form.failing, left)
+        found = await _search(stage, known, sources, left)
     return _result(found._replace(elapsed=time.monotonic() - began), desk)
 
 
-async def _search(
-    stage: Stage, known: Memo, sources: dict[str, Source], failing: Sequence[str], seconds: float
-) -> Search:
+async def _search(stage: Stage, known: Memo, sources: dict[str, Source], seconds: float) -> Search:
     proposed = candidates(sources, places_of(known, sources))
-    names = failing or [test.name for test in known.tests if test.has_failed]
     orders: dict[str, Any] = {
         "task": "try",
-        "failing": list(names),
+        "failing": list(known.failing),
         "near": [test.name for test in known.tests if test.end == "pass"],
         "seconds": max(seconds, 1.0),
         "enough": ENOUGH,
@@ -76,7 +71,7 @@ async def _search(
     }
     told = await perform_in(stage, orders)
     ends = {line["n"]: line for line in told.lines if "n" in line}
-    holding = [proposed[n] for n, line in ends.items() if line["end"] == "hold"]
+    holding = [proposed[int(n)] for n, line in ends.items() if line["end"] == "hold"]
     survivors = ranked(holding, sources)
     return Search(len(proposed), len(ends), tuple(survivors), 0.0)
 

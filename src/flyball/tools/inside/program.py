@@ -13,10 +13,10 @@ from flyball.tools.inside.suites import open_suite
 
 def main(file_of_orders: str) -> None:
     """Do what the file says; everything found is written to the report as it is found."""
-    with open(file_of_orders, encoding="utf-8") as file:  # noqa: PTH123
+    with open(file_of_orders, encoding="utf-8") as file:
         orders = Orders(json.load(file))
     sys.argv = ["pytest" if orders.runner == "pytest" else "unittest"]
     if orders.task == "trace":
-        open_suite(orders.runner, orders.args, lambda suite: look(orders, suite))
+        open_suite(orders.runner, orders.args, lambda suite: look(orders, suite), explain=True)
     else:
         attempt(orders)

@@ -43,9 +43,15 @@ class Suite:
         raise NotImplementedError
 
 
-def open_suite(runner: str, args: Sequence[Any], use: Use) -> None:
-    """Load the tests and hand them over; they are there as long as `use` runs."""
-    (_with_pytest if runner == "pytest" else _with_unittest)(args, use)
+def open_suite(runner: str, args: Sequence[Any], use: Use, explain: bool = False) -> None:
+    """Load the tests and hand them over; they are there as long as `use` runs.
+
+    With `explain`, failing assertions of pytest tell their operands, which takes time.
+    """
+    if runner == "pytest":
+        _with_pytest([*args, *(() if explain else ("--assert=plain",))], use)
+    else:
+        _with_unittest(args, use)
 
 
 class _PytestSuite(Suite):
@@ -99,7 +105,7 @@ def _with_pytest(args: Sequence[str], use: Use) -> None:
     pytest: Any = importlib.import_module("pytest")
     plugin = _Plugin(use)
     _Plugin.pytest_runtestloop = pytest.hookimpl(tryfirst=True)(_Plugin.pytest_runtestloop)  # type: ignore[method-assign]
-    words = ["-q", "--tb=native", "--assert=plain", "--continue-on-collection-errors"]
+    words = ["-q", "--tb=native", "--continue-on-collection-errors"]
     words += ["-p", "no:randomly"]
     words += ["-n0"] if _has("xdist") else []
     words += ["--no-cov"] if _has("pytest_cov") else []

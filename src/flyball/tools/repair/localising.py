@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from flyball.core.weakening import is_test_path
+from flyball.errors import ToolUnavailable
 from flyball.tools.repair import memo
-from flyball.tools.repair.memo import Memo
+from flyball.tools.repair.memo import Memo, Once
 from flyball.tools.repair.source import Source
 from flyball.tools.repair.spectrum import Place, Traced, suspicious
 from flyball.tools.repair.trial import Stage, perform
@@ -19,13 +20,28 @@ SAMPLE = 400
 MOST_FILE = 1 << 20
 
 
-async def trace(stage: Stage, failing: Sequence[str], seconds: float) -> Memo:
-    """Run the failing tests and their neighbours, and remember what was seen."""
-    orders = {"task": "trace", "failing": list(failing), "seconds": seconds, "sample": SAMPLE}
+async def trace(stage: Stage, seconds: float) -> Memo:
+    """Run every test by itself and some under trace, and remember what was seen."""
+    orders: dict[str, object] = {
+        "task": "trace",
+        "failing": [],
+        "seconds": seconds,
+        "sample": SAMPLE,
+    }
     told = await perform(stage, orders)
-    head: dict[str, Any] = next((line for line in told.lines if "tests" in line), {})
+    head: dict[str, Any] | None = next((line for line in told.lines if "tests" in line), None)
+    if head is None:
+        raise ToolUnavailable(
+            f"The tests could not be loaded:\n{told.finished.output[-2000:].strip()}",
+            "Run `test` to see how they fail.",
+        )
     tests = [msgspec.convert(line, Traced) for line in told.lines if "name" in line]
-    found = Memo(tuple(tests), head.get("tests", 0), head.get("broken", {}))
+    runs = [
+        Once(line["ran"], line["end"], line["why"], line["cpu"])
+        for line in told.lines
+        if "ran" in line
+    ]
+    found = Memo(stage.choice.name, tuple(runs), tuple(tests), head["tests"], head["broken"])
     memo.keep(stage.desk, found)
     return found
 

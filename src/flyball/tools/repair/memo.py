@@ -4,33 +4,40 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from flyball.tools.protocol import Desk
-from flyball.tools.repair.spectrum import Traced
+from flyball.tools.repair.spectrum import ENDED_BADLY, Traced
 
 
-class Tried(msgspec.Struct, frozen=True):
-    """A candidate that was tried: its diff, and how it ended."""
+class Once(NamedTuple):
+    """One test as it ended without a trace, why, and how long it computed."""
 
-    diff: str
-    template: str
-    label: str
-    line: int
+    name: str
     end: str
-    chance: float
+    why: str
+    cpu: float
+
+    @property
+    def has_failed(self) -> bool:
+        return self.end in ENDED_BADLY
 
 
 class Memo(msgspec.Struct, frozen=True, omit_defaults=True):
     """How the tests ran on a tree."""
 
+    runner: str
+    runs: tuple[Once, ...] = ()
     tests: tuple[Traced, ...] = ()
     count: int = 0
     broken: dict[str, str] = {}
-    tried: tuple[str, ...] = ()
-    """Digests of candidates that do not hold."""
-    holding: tuple[Tried, ...] = ()
+
+    @property
+    def failing(self) -> tuple[str, ...]:
+        """The tests that ran and failed."""
+        return tuple(run.name for run in self.runs if run.has_failed)
 
 
 def _file(desk: Desk) -> Path:

@@ -22,7 +22,6 @@ class Traced(msgspec.Struct, frozen=True):
 
     name: str
     end: str
-    why: str = ""
     frames: tuple[tuple[str, int], ...] = ()
     lines: dict[str, tuple[int, ...]] = {}
 
