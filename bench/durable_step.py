@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import statistics
 import sys
 import tempfile
 import time
@@ -125,13 +126,13 @@ def langgraph_step() -> Callable[[Path], float]:
 
 
 def measure(*runs: Callable[[Path], float]) -> list[float]:
-    """The best of several rounds, taken in turns on fresh files: the least disturbed one."""
+    """The median of several rounds, taken in turns on fresh files."""
     found: list[list[float]] = [[] for _ in runs]
     for _ in range(ROUNDS):
         for run, seconds in zip(runs, found, strict=True):
             with tempfile.TemporaryDirectory() as name:
                 seconds.append(run(Path(name)))
-    return [min(each) for each in found]
+    return [statistics.median(each) for each in found]
 
 
 def main() -> int:

@@ -12,12 +12,22 @@ from flyball.core.event import AnyEvent
 from flyball.core.machine import replay
 from flyball.core.state import RunState
 from flyball.core.thread import Line
-from flyball.errors import Conflict, Corrupt, JournalError, LeaseHeld, NotFound, SchemaTooNew
+from flyball.errors import (
+    Conflict,
+    Corrupt,
+    IllegalEvent,
+    JournalError,
+    LeaseHeld,
+    NotFound,
+    SchemaTooNew,
+)
 from flyball.journal import codec
 from flyball.journal.migrations import MIGRATIONS
 from flyball.journal.protocol import Entry, Intention, Lease, Posted, Summary
 
 BUSY_MS = 10_000
+LANDMARKS = 16
+"""The state is written beside every so many events, and whenever the run rests."""
 
 
 class SqliteJournal:
@@ -111,11 +121,20 @@ class SqliteJournal:
         if row is None:
             raise NotFound("run", run, "`flyball runs list` shows the runs of this project.")
         state = codec.decode_state(row[1], row[0])
-        if state is None:
-            state = replay(entry.event for entry in await self.events(run))
-        if state.seq != row[2]:
+        if state is not None and state.seq != row[2]:
             raise Corrupt(f"Run {run} has {row[2]} events but its state counts {state.seq}.")
-        return state
+        return await self._fold(run, state)
+
+    async def _fold(self, run: str, state: RunState | None) -> RunState:
+        """The state after all events of a log, begun with a state from within it."""
+        begun = state.seq if state else 0
+        entries = await self.events(run, after=begun)
+        if any(entry.seq != n for n, entry in enumerate(entries, begun + 1)):
+            raise Corrupt(f"The log of run {run} has a gap after event {begun}.")
+        try:
+            return replay((entry.event for entry in entries), state)
+        except IllegalEvent as error:
+            raise Corrupt(f"The log of run {run} does not add up: {error}.") from error
 
     async def intend(self, lease: Lease, owed: Owed, now: float) -> Intention:
         with _explained(self.path):
@@ -137,41 +156,32 @@ class SqliteJournal:
         lines: Sequence[Line],
         posted: int = 0,
     ) -> None:
-        run, seq = state.run, state.seq
-        body, fact = codec.encode(state), codec.encode(event)
+        run, seq, fact = state.run, state.seq, codec.encode(event)
+        body = codec.encode(state) if _is_landmark(event, state) else b""
         heard = [
             (run, x.card, x.role, x.attempt, seq, n, x.speaker.value, codec.encode(x))
             for n, x in enumerate(lines)
         ]
         with self._transaction() as db:
-            self._put_run(db, lease, event.at, state, body)
-            db.execute(
-                "INSERT INTO events VALUES (?, ?, ?, ?, ?)",
-                (run, seq, event.at, codec.VERSION, fact),
-            )
+            self._put_event(db, lease, seq, event.at, fact)
             if heard:
                 db.executemany("INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?)", heard)
+            if body:
+                _put_state(db, event.at, state, body)
             if posted:
                 db.execute("DELETE FROM inbox WHERE id = ?", (posted,))
 
-    def _put_run(
-        self, db: sqlite3.Connection, lease: Lease, at: float, state: RunState, body: bytes
+    def _put_event(
+        self, db: sqlite3.Connection, lease: Lease, seq: int, at: float, fact: bytes
     ) -> None:
         """Compare-and-set on fence and sequence: an old holder, a gap or a double is refused."""
-        run, seq, status = state.run, state.seq, status_of(state)
-        if seq == 1:
-            done = db.execute(
-                "INSERT OR IGNORE INTO runs SELECT ?, ?, ?, ?, ?, ?, ?, ? FROM leases"
-                " WHERE run = ? AND fence = ?",
-                (run, state.request, status, at, at, 1, codec.VERSION, body, run, lease.fence),
-            )
-        else:
-            done = db.execute(
-                "UPDATE runs SET status = ?, updated_at = ?, seq = ?, codec = ?, state = ?"
-                " WHERE run = ? AND seq = ?"
-                " AND EXISTS (SELECT 1 FROM leases WHERE run = ? AND fence = ?)",
-                (status, at, seq, codec.VERSION, body, run, seq - 1, run, lease.fence),
-            )
+        run = lease.run
+        done = db.execute(
+            "INSERT OR IGNORE INTO events SELECT ?, ?, ?, ?, ? FROM leases"
+            " WHERE run = ? AND fence = ?"
+            " AND (? = 1 OR EXISTS (SELECT 1 FROM events WHERE run = ? AND seq = ?))",
+            (run, seq, at, codec.VERSION, fact, run, lease.fence, seq, run, seq - 1),
+        )
         if done.rowcount != 1:
             self._check_fence(lease)
             raise Conflict(f"Event {seq} of run {run} does not follow its log.")
@@ -205,9 +215,10 @@ class SqliteJournal:
     async def runs(self) -> Sequence[Summary]:
         with _explained(self.path):
             rows = self._db.execute(
-                "SELECT r.run, request, status, created_at, updated_at, seq,"
-                " coalesce(l.holder, '') FROM runs r LEFT JOIN leases l ON l.run = r.run"
-                " ORDER BY created_at DESC, r.rowid DESC"
+                "SELECT r.run, request, status, created_at, e.at, e.seq, coalesce(l.holder, '')"
+                " FROM runs r JOIN events e ON e.run = r.run"
+                " AND e.seq = (SELECT max(seq) FROM events WHERE run = r.run)"
+                " LEFT JOIN leases l ON l.run = r.run ORDER BY created_at DESC, r.rowid DESC"
             ).fetchall()
         return [Summary(*row) for row in rows]
 
@@ -232,6 +243,21 @@ class SqliteJournal:
 
     async def close(self) -> None:
         self._db.close()
+
+
+def _is_landmark(event: AnyEvent, state: RunState) -> bool:
+    """Whether the state is written beside its event: often enough to load fast, not more."""
+    return not event.effect or state.seq % LANDMARKS == 0 or state.is_at_rest
+
+
+def _put_state(db: sqlite3.Connection, at: float, state: RunState, body: bytes) -> None:
+    status, seq = status_of(state), state.seq
+    db.execute(
+        "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run) DO UPDATE SET"
+        " status = excluded.status, updated_at = excluded.updated_at, seq = excluded.seq,"
+        " codec = excluded.codec, state = excluded.state",
+        (state.run, state.request, status, at, at, seq, codec.VERSION, body),
+    )
 
 
 def status_of(state: RunState) -> str:

@@ -9,17 +9,25 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from tests.unit.journal.runs import START, begin, nobody_is_dead, reply, story, take, write
+from tests.unit.journal.runs import READY, START, begin, nobody_is_dead, reply, story, take, write
 
 from flyball.core.effect import Classify, Owed, Publish
-from flyball.core.event import Cancelled, Extended, Messaged, PauseAsked
+from flyball.core.event import (
+    Cancelled,
+    DriverFailed,
+    Extended,
+    Messaged,
+    PauseAsked,
+    Resumed,
+)
 from flyball.core.machine import replay
 from flyball.core.state import RunState
 from flyball.core.thread import Speaker
 from flyball.errors import Conflict, Corrupt, JournalError, LeaseHeld, NotFound
+from flyball.journal import codec
 from flyball.journal.memory import memory_journal
 from flyball.journal.protocol import Lease, Posted
-from flyball.journal.sqlite import SqliteJournal, status_of
+from flyball.journal.sqlite import LANDMARKS, SqliteJournal, status_of
 
 
 @pytest.fixture
@@ -286,6 +294,36 @@ async def test_a_state_that_counts_otherwise_is_corrupt(journal: SqliteJournal) 
     spoil(journal, "UPDATE runs SET seq = 9")
     with pytest.raises(Corrupt, match="9 events"):
         await journal.load("r1")
+
+
+@story
+async def test_a_log_with_a_gap_is_corrupt(journal: SqliteJournal) -> None:
+    await begin(journal, await take(journal))
+    spoil(journal, "DELETE FROM events WHERE seq = 2")
+    with pytest.raises(Corrupt, match="gap after event 1"):
+        await journal.load("r1")
+
+
+@story
+async def test_a_log_that_does_not_add_up_is_corrupt(journal: SqliteJournal) -> None:
+    await begin(journal, await take(journal))
+    spoil(journal, "UPDATE events SET body = ? WHERE seq = 3", codec.encode(READY))
+    with pytest.raises(Corrupt, match="does not add up"):
+        await journal.load("r1")
+
+
+@story
+async def test_a_long_run_is_loaded_from_its_last_landmark(journal: SqliteJournal) -> None:
+    lease = await take(journal)
+    state = await begin(journal, lease)
+    for n in range(2 * LANDMARKS):
+        event = DriverFailed(card=state.cards[0].id, error="busy", effect=state.owed[0].n)
+        state = await write(journal, lease, state, replace(event, at=200.0 + n))
+        if state.paused:
+            state = await write(journal, lease, state, Resumed(by="ada", at=200.5 + n))
+        assert await journal.load("r1") == state
+    (summary,) = await journal.runs()
+    assert (summary.seq, summary.updated_at) == (state.seq, state.at)
 
 
 @story
