@@ -12,6 +12,7 @@ from flyball.core.evidence import CommandReport
 from flyball.tools.protocol import Desk, Facts, Form, Result, Tool
 from flyball.tools.repair import memo
 from flyball.tools.repair.choosing import Survivor, ranked
+from flyball.tools.repair.clues import clues_in
 from flyball.tools.repair.generate import candidates
 from flyball.tools.repair.localising import places_of, sources_of, touched, trace
 from flyball.tools.repair.memo import Memo
@@ -57,7 +58,8 @@ async def perform(form: TryForm, desk: Desk) -> Result:
 
 
 async def _search(stage: Stage, known: Memo, sources: dict[str, Source], seconds: float) -> Search:
-    proposed = candidates(sources, places_of(known, sources))
+    clues = clues_in(run.why if run.end != "time" else run.end for run in known.failing_runs)
+    proposed = candidates(sources, places_of(known, sources), clues)
     orders: dict[str, Any] = {
         "task": "try",
         "failing": list(known.failing),

@@ -58,15 +58,13 @@ def _wanted(story: Story) -> list[tuple[str, dict[str, object]]]:
         if SERVERS.search(text):
             servers.append(("dev_server_list", {}))
         return [*servers, ("test", {})]
-    first = story.last("test")
-    run = ran(first) if first else None
-    if run is None or not run.failed:
-        return [("test", {}), ("git_log", {"max": 5})]
-    names = [each.name for each in run.failures]
-    return [
-        ("localise_faults", {"failing": names, "seconds": SECONDS}),
-        ("try_candidates", {"failing": names, "seconds": SECONDS}),
-    ]
+    looked = story.last("localise_faults")
+    if looked is None:
+        return [("localise_faults", {"seconds": SECONDS})]
+    run = ran(looked)
+    if run is None:
+        return [("test", {})]
+    return [("try_candidates", {"seconds": SECONDS})] if run.failed else [("git_log", {"max": 5})]
 
 
 def _findings(story: Story) -> str:
@@ -77,7 +75,7 @@ def _findings(story: Story) -> str:
 
 
 def _tests(story: Story) -> str:
-    deed = story.last("test")
+    deed = story.last("test") or story.last("localise_faults")
     if deed is None:
         return ""
     run = ran(deed)

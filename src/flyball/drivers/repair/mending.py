@@ -12,6 +12,7 @@ from flyball.drivers.repair.saying import (
     could_not,
     diagnosis,
     nothing_red,
+    only_together,
     plausible,
     reverse,
     suite_trouble,
@@ -25,14 +26,15 @@ from flyball.drivers.repair.story import (
     ran,
     search_of,
     suspects,
-    traced_for,
 )
 
 MOST_SELECTED = 20
 SHOWN_SUSPECTS = 10
 LEAST_SECONDS = 5.0
-LOCALISING = 0.25
-"""The part of the time that localising may take."""
+LOOKING = 0.35
+"""The part of the time that finding out what fails may take."""
+PROVING = 0.2
+"""The part that is kept for proving the change."""
 
 
 def call(tool: str, **args: object) -> SpokenCall:
@@ -53,22 +55,19 @@ def mend(story: Story, phase: Phase, seconds: float) -> Reply:
 
 
 def _look(story: Story, seconds: float) -> Reply:
-    first = story.last("test")
-    if first is None:
+    """Test by test first, so that one without end cannot stop the rest; then, if need be, all."""
+    looked = story.last("localise_faults")
+    if looked is None:
+        limit = round(max(LEAST_SECONDS, seconds * LOOKING), 1)
+        return Reply(calls=(call("localise_faults", seconds=limit),))
+    run = ran(looked)
+    if (run is None or run.is_green) and story.last("test") is None:
         return Reply(calls=(call("test"),))
-    run = ran(first)
-    if run is None or run.is_green or not (run.failed or run.exit_code):
-        return Reply(text=_last_words(story))
-    if story.last("localise_faults") is None:
-        names = [each.name for each in run.failures]
-        limit = max(LEAST_SECONDS, min(seconds * LOCALISING, seconds - run.elapsed))
-        return Reply(calls=(call("localise_faults", failing=names, seconds=round(limit, 1)),))
     return _promise(story, seconds)
 
 
 def _promise(story: Story, seconds: float) -> Reply:
-    first, looked = story.last("test"), story.last("localise_faults")
-    run = ran(first) if first else None
+    looked, run = story.last("localise_faults"), story.first_run
     if run is None or looked is None or not suspects(looked) or story.count("checkpoint"):
         return Reply(text=_last_words(story))
     return Reply(calls=(_checkpoint(run, looked, _left(story, seconds)),))
@@ -94,21 +93,15 @@ def _checkpoint(run: Ran, looked: Deed, left: float) -> SpokenCall:
 
 def _left(story: Story, seconds: float) -> float:
     """What is left of the time, less what proving the change will take."""
-    first, looked = story.last("test"), story.last("localise_faults")
-    run = ran(first) if first else None
-    spent = (run.elapsed if run else 0.0) + (traced_for(looked) if looked else 0.0)
-    proving = 3 * run.elapsed if run else 0.0
-    return max(LEAST_SECONDS, seconds - spent - proving)
+    run = story.first_run
+    spent = run.elapsed if run else 0.0
+    return max(LEAST_SECONDS, seconds - spent - min(spent, seconds * PROVING))
 
 
 def _work(story: Story, seconds: float) -> Reply:
     searched = story.last("try_candidates")
-    first = story.last("test")
-    run = ran(first) if first else None
     if searched is None:
-        names = [each.name for each in run.failures] if run else []
-        limit = round(_left(story, seconds), 1)
-        return Reply(calls=(call("try_candidates", failing=names, seconds=limit),))
+        return Reply(calls=(call("try_candidates", seconds=round(_left(story, seconds), 1)),))
     found = search_of(searched)
     if not found.survivors:
         return Reply(text=_last_words(story))
@@ -144,8 +137,7 @@ def _after_edit(story: Story, found: Search) -> Reply:
 
 def _tests(story: Story) -> tuple[SpokenCall, ...]:
     """The failing tests first, then all."""
-    first = next((deed for deed in story.deeds if deed.tool == "test"), None)
-    run = ran(first) if first else None
+    run = story.first_run
     names = [each.name for each in run.failures] if run else []
     if 0 < len(names) <= MOST_SELECTED and all(_is_name(name) for name in names):
         return call("test", args=names), call("test")
@@ -179,18 +171,16 @@ def _prove(story: Story) -> Reply:
 
 def _last_words(story: Story) -> str:
     """What can be said, from what was seen."""
-    first = next((deed for deed in story.deeds if deed.tool == "test"), None)
-    if first is None:
-        return "Nothing was looked at yet."
-    run = ran(first)
+    run, tested = story.first_run, story.last("test")
     if run is None or not (run.passed or run.failed):
-        return suite_trouble(first.text)
+        seen = tested or story.last("localise_faults")
+        return suite_trouble(seen.text) if seen else "Nothing was looked at yet."
+    last = ran(tested) if tested else None
     if run.is_green:
-        return nothing_red(run)
+        return nothing_red(run) if last is None or last.is_green else only_together(last)
     looked, searched = story.last("localise_faults"), story.last("try_candidates")
     found = search_of(searched) if searched else None
     applied = _standing(story, found.survivors if found else ())
-    last = next((ran(deed) for deed in reversed(story.deeds) if deed.tool == "test"), None)
     if found and applied and last and last.is_green:
         return plausible(run, last, applied, len(found.survivors) - 1)
     return could_not(run, suspects(looked) if looked else (), found)

@@ -75,6 +75,14 @@ def nothing_red(run: Ran) -> str:
     )
 
 
+def only_together(run: Ran) -> str:
+    """Tests that disturb each other are beyond a search for small changes."""
+    return (
+        "Each test passes by itself, but not all of them together: they depend on each other or on "
+        f"what others leave behind. Nothing was changed.\n{diagnosis(run)}"
+    )
+
+
 def suite_trouble(text: str) -> str:
     """No test could be run."""
     first = text.strip().split("\n")

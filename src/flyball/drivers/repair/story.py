@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from flyball.core.library import LIBRARY
@@ -11,14 +11,13 @@ from flyball.core.thread import Line, Speaker
 from flyball.drivers.protocol import Request
 
 _HEAD = re.compile(
-    r"^(?P<runner>\S+).*?: (?P<passed>\d+) passed, (?P<failed>\d+) failed.*?"
+    r"^(?P<runner>[\w.-]+).*?: (?P<passed>\d+) passed, (?P<failed>\d+) failed.*?"
     r"\(exit (?P<exit>-?\d+), (?P<elapsed>[\d.]+) s\)",
     re.M,
 )
-_FAILED = re.compile(r"^FAILED (.+)\n((?:(?!^FAILED |^Also failing:$).*\n?)*)", re.M)
-_ALSO = re.compile(r"^Also failing:\n((?:  .+\n?)+)", re.M)
+_HEADS = ("Also failing:", "Suspicious lines,", "No line of the project")
+_ERROR = re.compile(r"(?:E\s+)?(?:[\w.]*(?:Error|Exception|Failed|Exit|Interrupt)\b|assert )")
 _PLACE = re.compile(r"^(\d\.\d\d)  (.+?):(\d+)  (.*)$", re.M)
-_TRACED = re.compile(r"traced in ([\d.]+) s")
 _TRIED = re.compile(r"^Tried (\d+) of (\d+) candidates in ([\d.]+) s", re.M)
 _SURVIVOR = re.compile(r"^\d+\. (\S+):(\d+) ([^:]+): (.*)\n```diff\n(.*?)^```$", re.M | re.S)
 _REQUEST = re.compile(r"\AThe request:\n\n(.*?)\n\nYour task: (.*?)\. ", re.S)
@@ -42,9 +41,8 @@ class Failed(NamedTuple):
     def reason(self) -> str:
         """The line that says most."""
         lines = [line.strip() for line in self.why.split("\n") if line.strip()]
-        marked = [line[1:].strip() for line in lines if line.startswith("E ")]
-        errors = [line for line in lines if re.match(r"[A-Za-z_.]*(?:Error|Exception)\b", line)]
-        return (errors or marked or lines or [""])[0][:300]
+        errors = [line for line in lines if _ERROR.match(line)]
+        return (errors[-1:] or lines or [""])[0][:300]
 
 
 class Ran(NamedTuple):
@@ -99,6 +97,12 @@ class Story(NamedTuple):
     words: tuple[str, ...]
     """What the governor said besides answering calls."""
 
+    @property
+    def first_run(self) -> Ran | None:
+        """The first run of the tests, whichever tool made it."""
+        runs = (ran(deed) for deed in self.deeds if deed.tool in ("localise_faults", "test"))
+        return next((run for run in runs if run is not None), None)
+
     def last(self, tool: str) -> Deed | None:
         return next((deed for deed in reversed(self.deeds) if deed.tool == tool), None)
 
@@ -140,17 +144,30 @@ def ran(deed: Deed) -> Ran | None:
     head = _HEAD.search(deed.text)
     if head is None:
         return None
-    failures = [Failed(name.strip(), why.strip()) for name, why in _FAILED.findall(deed.text)]
-    for block in _ALSO.findall(deed.text):
-        failures += [Failed(name.strip()) for name in block.split("\n") if name.strip()]
     return Ran(
         head["runner"],
         int(head["passed"]),
         int(head["failed"]),
         int(head["exit"]),
         float(head["elapsed"]),
-        tuple({each.name: each for each in reversed(failures)}.values())[::-1],
+        tuple(_failures(deed.text)),
     )
+
+
+def _failures(text: str) -> Iterator[Failed]:
+    """Each failing test with the lines below its name, and those that are only named."""
+    name, why, is_list = "", list[str](), False
+    for line in (*text.split("\n"), _HEADS[-1]):
+        is_new = line.startswith("FAILED ")
+        if is_new or line.startswith(_HEADS):
+            if name:
+                yield Failed(name, "\n".join(why).strip())
+            name, why = line.removeprefix("FAILED ").strip() if is_new else "", []
+            is_list = line == _HEADS[0]
+        elif is_list and line.startswith("  "):
+            yield Failed(line.strip())
+        else:
+            why.append(line)
 
 
 def suspects(deed: Deed) -> tuple[Suspect, ...]:
@@ -159,12 +176,6 @@ def suspects(deed: Deed) -> tuple[Suspect, ...]:
         Suspect(score, path, int(line), text.strip())
         for score, path, line, text in _PLACE.findall(deed.text)
     )
-
-
-def traced_for(deed: Deed) -> float:
-    """How long localising took."""
-    found = _TRACED.search(deed.text)
-    return float(found[1]) if found else 0.0
 
 
 def search_of(deed: Deed) -> Search:

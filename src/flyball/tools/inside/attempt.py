@@ -18,7 +18,7 @@ from flyball.tools.inside.swapping import Edit, Living, Unswappable, undo
 TOGETHER = 8
 """Candidates screened in one child."""
 MOST_FEW = 3
-LEAST_CPU = 0.1
+LEAST_CPU = 0.05
 ENDLESS_CPU = 0.2
 OTHERS_CPU = 5.0
 SLOWER = 10.0

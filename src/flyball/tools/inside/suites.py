@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import sys
 import unittest
@@ -87,6 +86,12 @@ class _Plugin:
         self._broken: dict[str, str] = {}
         self._suite: _PytestSuite | None = None
 
+    def pytest_load_initial_conftests(self, early_config: Any, args: list[str]) -> None:
+        """One process, and no one else's tracing."""
+        for name, word in (("xdist", "-n0"), ("pytest_cov", "--no-cov")):
+            if early_config.pluginmanager.hasplugin(name):
+                args.append(word)
+
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             self._broken[report.nodeid] = str(report.longrepr)
@@ -107,13 +112,7 @@ def _with_pytest(args: Sequence[str], use: Use) -> None:
     _Plugin.pytest_runtestloop = pytest.hookimpl(tryfirst=True)(_Plugin.pytest_runtestloop)  # type: ignore[method-assign]
     words = ["-q", "--tb=native", "--continue-on-collection-errors"]
     words += ["-p", "no:randomly"]
-    words += ["-n0"] if _has("xdist") else []
-    words += ["--no-cov"] if _has("pytest_cov") else []
     pytest.main([*words, *args], plugins=[plugin])
-
-
-def _has(name: str) -> bool:
-    return importlib.util.find_spec(name) is not None
 
 
 class _UnittestSuite(Suite):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from flyball.tools.inside.swapping import edited
 from flyball.tools.repair.candidate import Candidate, Draft
+from flyball.tools.repair.clues import favour
 from flyball.tools.repair.site import Site
 from flyball.tools.repair.source import Source
 from flyball.tools.repair.spectrum import Place
@@ -77,10 +78,12 @@ TEMPLATES: tuple[Template, ...] = (
 )
 
 
-def candidates(sources: Mapping[str, Source], places: Sequence[Place]) -> list[Candidate]:
+def candidates(
+    sources: Mapping[str, Source], places: Sequence[Place], clues: frozenset[str] = frozenset()
+) -> list[Candidate]:
     """Every candidate at the most suspicious places, the likeliest first, none twice."""
     found: dict[tuple[str, bytes], Candidate] = {}
-    for site in sites(sources, places):
+    for site in sites(sources, places, clues):
         for candidate in at_site(site):
             key = (candidate.path, _essence(site.source, candidate))
             known = found.get(key)
@@ -90,7 +93,9 @@ def candidates(sources: Mapping[str, Source], places: Sequence[Place]) -> list[C
     return ranked[:MOST_CANDIDATES]
 
 
-def sites(sources: Mapping[str, Source], places: Iterable[Place]) -> list[Site]:
+def sites(
+    sources: Mapping[str, Source], places: Iterable[Place], clues: frozenset[str]
+) -> list[Site]:
     """The statements at suspicious lines, each once, with the highest score of its lines."""
     found: dict[tuple[str, int, int], Site] = {}
     for place in places:
@@ -100,7 +105,7 @@ def sites(sources: Mapping[str, Source], places: Iterable[Place]) -> list[Site]:
             continue
         key = (place.path, node.lineno, node.col_offset)
         if key not in found:
-            found[key] = Site(source, node, place.score)
+            found[key] = Site(source, node, place.score, clues)
     return list(found.values())[:MOST_SITES]
 
 
@@ -109,9 +114,10 @@ def at_site(site: Site) -> Iterator[Candidate]:
     for template in TEMPLATES:
         drafts = [draft for draft in template.propose(site) if draft.edits and draft.weight > 0]
         total = sum(draft.weight for draft in drafts)
+        mass = template.mass * favour(template.name, site.clues)
         for draft in drafts:
             share = draft.weight / total
-            chance = template.mass * share**SPREAD * site.score
+            chance = mass * share**SPREAD * site.score
             yield Candidate(
                 site.source.path, site.node.lineno, template.name, draft.label, draft.edits, chance
             )

@@ -36,8 +36,12 @@ class Memo(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def failing(self) -> tuple[str, ...]:
-        """The tests that ran and failed."""
-        return tuple(run.name for run in self.runs if run.has_failed)
+        """The tests that ran and failed, by name."""
+        return tuple(run.name for run in self.failing_runs)
+
+    @property
+    def failing_runs(self) -> tuple[Once, ...]:
+        return tuple(run for run in self.runs if run.has_failed)
 
 
 def _file(desk: Desk) -> Path:

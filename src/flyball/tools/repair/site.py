@@ -19,10 +19,13 @@ CONTAINERS = {"list": "append", "set": "add", "deque": "append", "defaultdict": 
 class Site:
     """One suspicious statement."""
 
-    def __init__(self, source: Source, node: ast.stmt, score: float) -> None:
+    def __init__(
+        self, source: Source, node: ast.stmt, score: float, clues: frozenset[str] = frozenset()
+    ) -> None:
         self.source = source
         self.node = node
         self.score = score
+        self.clues = clues
         self.function = source.function_of(node)
         self.exprs = tuple(expressions(node))
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from flyball.tools.repair.candidate import Draft
+from flyball.tools.repair.clues import NONE
 from flyball.tools.repair.site import Site
 
 NAMES_USED = 8
@@ -39,13 +40,15 @@ def atoms(site: Site) -> Iterator[tuple[str, float]]:
             for value in node.values:
                 yield site.text(value), 1.0
     names = _names(site)
+    absent = 6.0 if NONE in site.clues else 1.0
     for name in names:
         yield from ((name, 1.0), (f"not {name}", 1.2))
-        yield from ((f"{name} is None", 1.0), (f"{name} is not None", 1.0))
+        yield from ((f"{name} is None", absent), (f"{name} is not None", absent))
         yield from ((f"{name} == 0", 0.4), (f"{name} > 0", 0.4), (f"{name} < 0", 0.4))
     for attribute in _attributes(site):
         yield from ((attribute, 0.8), (f"not {attribute}", 0.8))
-        yield from ((f"{attribute} is None", 0.8), (f"{attribute} is not None", 0.8))
+        yield (f"{attribute} is None", 0.8 * absent)
+        yield (f"{attribute} is not None", 0.8 * absent)
     for i, a in enumerate(names):
         for b in names[i + 1 :]:
             yield from ((f"{a} == {b}", 0.5), (f"{a} != {b}", 0.5))
