@@ -62,7 +62,11 @@ def attempt(bug: Path, seconds: float = SECONDS) -> Told:
         code, answer = _run(place, Path(top), seconds)
         elapsed = time.perf_counter() - began
         changed = subprocess.run(
-            [*GIT, "diff", "--name-only", "HEAD"], cwd=place, capture_output=True, text=True
+            [*GIT, "diff", "--name-only", "HEAD"],
+            cwd=place,
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout.split()
         put(place, {"test_hidden_bench.py": hidden})
         is_right = code == 0 and _passes(place)
@@ -75,7 +79,7 @@ def _run(place: Path, home: Path, seconds: float) -> tuple[int, str]:
     argv += ["--intent", "small_fix", "--driver", "repair", "--in-place", "--json"]
     argv += ["--budget-seconds", str(seconds)]
     env = {**os.environ, "FLYBALL_STATE_DIR": str(home / "state"), "FLYBALL_CONFIG": os.devnull}
-    done = subprocess.run(argv, cwd=place, env=env, capture_output=True, text=True)
+    done = subprocess.run(argv, cwd=place, env=env, capture_output=True, text=True, check=False)
     said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     finals = [line.get("message", "") for line in said if line["type"] == "final"]
     return done.returncode, finals[-1] if finals else done.stderr.strip()
@@ -84,7 +88,9 @@ def _run(place: Path, home: Path, seconds: float) -> tuple[int, str]:
 def _passes(place: Path) -> bool:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(place), str(place / "src")))}
     argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_hidden_bench.py"]
-    return subprocess.run(argv, cwd=place, env=env, capture_output=True).returncode == 0
+    return (
+        subprocess.run(argv, cwd=place, env=env, capture_output=True, check=False).returncode == 0
+    )
 
 
 def main(names: tuple[str, ...] = ()) -> int:

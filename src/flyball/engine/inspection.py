@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 
+import msgspec
+
 from flyball.core.effect import Inspect
 from flyball.core.evidence import (
     AnyEvidence,
@@ -21,10 +23,14 @@ from flyball.tools.files import lost_regions
 from flyball.tools.runner.ground import Ground
 from flyball.tools.runner.running import run_suite
 from flyball.workspace.paths import Root
+from flyball.workspace.process import Limits
 from flyball.workspace.trees import EXECUTABLE, Changed, TreeHash
 
 BINARY = b"\0"
 DOUBTFUL = "doubtful"
+LEAST_SECONDS = 10.0
+SLOWER = 5.0
+"""How many times as long as the proving run a run on another tree may take."""
 
 
 async def inspect(station: Station, card: CardState, effect: Inspect) -> tuple[AnyEvidence, ...]:
@@ -153,7 +159,7 @@ async def _run_on(
             cache=workspace.directory / "cache",
             sandbox=station.sandbox(read_only=False, root=place),
             env=station.env,
-            limits=station.settings.suite_limits,
+            limits=_limits(station.settings.suite_limits, report),
             tree=tree,
             redactor=station.redactor,
         )
@@ -161,6 +167,12 @@ async def _run_on(
         return (await run_suite(report.runner, words, ground, f"{report.id}.again")).report
     finally:
         workspace.discard_scratch(place)
+
+
+def _limits(usual: Limits, report: SuiteReport) -> Limits:
+    """A fault may be a test without end: the base gets little more time than the proof took."""
+    seconds = max(LEAST_SECONDS, SLOWER * report.elapsed)
+    return msgspec.structs.replace(usual, seconds=min(usual.seconds, seconds))
 
 
 def _carry_tests(station: Station, root: Root, tree: str, changes: tuple[Changed, ...]) -> None:

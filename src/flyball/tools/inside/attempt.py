@@ -19,7 +19,7 @@ TOGETHER = 8
 """Candidates screened in one child."""
 MOST_FEW = 3
 LEAST_CPU = 0.05
-ENDLESS_CPU = 0.2
+ENDLESS_CPU = 0.12
 OTHERS_CPU = 5.0
 SLOWER = 10.0
 """Candidates that ran out of time get this many times as much at the end."""
@@ -172,7 +172,7 @@ class Trial:
             except (SyntaxError, ValueError):
                 yield {"end": "broken"}
                 continue
-            ends = [run_one(self.suite, name, self._limit(name))["end"] for name in self.few]
+            ends = list(self._ends())
             undo(steps)
             if PASS in ends:
                 yield {"end": "promising"}
@@ -183,6 +183,14 @@ class Trial:
                 yield {"end": "fail"}
         if len(batch) > 1 and self._is_polluted():
             yield {"end": "polluted"}
+
+    def _ends(self) -> Iterator[str]:
+        """How the few tests end, up to one that takes too long."""
+        for name in self.few:
+            end = run_one(self.suite, name, self._limit(name))["end"]
+            yield end
+            if end == "time":
+                return
 
     def _is_polluted(self) -> bool:
         """Whether the candidates before have left something behind that tests can see."""
