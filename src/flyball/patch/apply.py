@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import msgspec
-
 from flyball.patch.hunk import ADD, CUT, Hunk
 from flyball.patch.locate import Level, Miss
 from flyball.patch.place import Placed, place
@@ -24,7 +22,7 @@ class Edit(NamedTuple):
     lines: list[bytes]
 
 
-class Applied(msgspec.Struct, frozen=True, gc=False):
+class Applied(NamedTuple):
     """A file's new content, which hunks made it, and which did not fit."""
 
     data: bytes

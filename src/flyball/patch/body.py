@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import msgspec
-
 from flyball.patch.hunk import ADD, BARE, CUT, KEEP, Span
 
 _MARKED = (b" ", b"+", b"-")
@@ -24,17 +22,18 @@ _NO_NEWLINE = re.compile(rb"\\ ?[Nn]o newline")
 _PATH_LIKE = re.compile(rb"(---|\+\+\+) (?:[ab]/\S|/dev/null\b|\"[ab]/)")
 
 
-class Body(msgspec.Struct):
+class Body:
     """A hunk's lines, and how far they reach."""
 
-    end: int
-    marks: bytearray = msgspec.field(default_factory=bytearray)
-    texts: list[bytes] = msgspec.field(default_factory=list[bytes])
-    unended: list[int] = msgspec.field(default_factory=list[int])
-    """Indexes of lines followed by "No newline at end of file"."""
-    old_unended: bool = False
-    new_unended: bool = False
-    missing: tuple[int, int] = (0, 0)
+    def __init__(self, start: int) -> None:
+        self.end = start
+        self.marks = bytearray()
+        self.texts: list[bytes] = []
+        self.unended: list[int] = []
+        """Indexes of lines followed by "No newline at end of file"."""
+        self.old_unended = False
+        self.new_unended = False
+        self.missing: tuple[int, int] = (0, 0)
 
     @property
     def changes(self) -> bool:
@@ -48,6 +47,9 @@ def read_body(lines: Sequence[bytes], start: int, span: Span | None, *, crlf: bo
     olds, news = (span.old_count, span.new_count) if span else (0, 0)
     if span:
         _read_counted(body, lines, olds, news)
+    while body.end < len(lines) and _NO_NEWLINE.match(lines[body.end]):
+        body.unended.append(len(body.marks) - 1)
+        body.end += 1
     if not span or _goes_on(body, lines):
         _read_on(body, lines)
         _drop_tail(body)
@@ -122,9 +124,6 @@ def _read_counted(body: Body, lines: Sequence[bytes], olds: int, news: int) -> N
             news -= 1
         marks.append(mark)
         texts.append(text)
-    while at < total and _NO_NEWLINE.match(lines[at]):
-        body.unended.append(len(marks) - 1)
-        at += 1
     body.end = at
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,6 +10,10 @@ _CHAIN = 64
 """A line that occurs more often than this says nothing about where things belong."""
 _EFFORT = 400
 """How many differing lines are aligned among such lines before a run counts as rewritten."""
+
+
+_LARGE = 2000
+"""Beyond so many lines a run is first split at the lines that occur once on either side."""
 
 
 class Run(NamedTuple):
@@ -45,6 +50,9 @@ def _differing(a: list[int], b: list[int]) -> list[Run]:
             if run.old_at < run.old_end or run.new_at < run.new_end:
                 found.append(run)
             continue
+        if run.old_end - run.old_at > _LARGE and (pairs := _once(a, b, run)):
+            todo += _between(pairs, run)
+            continue
         anchor, crowded = _anchor(a, b, run)
         if anchor is None:
             found += _align(a, b, run) if crowded else [run]
@@ -64,11 +72,45 @@ def _trim(a: list[int], b: list[int], run: Run) -> Run:
     return Run(i, i_end, j, j_end)
 
 
+def _once(a: list[int], b: list[int], run: Run) -> list[tuple[int, int]]:
+    """The longest row of lines in the same order that occur once in the old and once in the new."""
+    here = _places(a, run.old_at, run.old_end)
+    there = _places(b, run.new_at, run.new_end)
+    pairs = [(spots[0], there[name][0]) for name, spots in here.items()
+             if len(spots) == 1 and len(there.get(name, ())) == 1]  # fmt: skip
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for index, (_, place) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1] = [place]
+        last[length : length + 1] = [index]
+    row: list[tuple[int, int]] = []
+    index = last[-1] if last else -1
+    while index >= 0:
+        row.append(pairs[index])
+        index = before[index]
+    return row[::-1]
+
+
+def _between(pairs: list[tuple[int, int]], run: Run) -> list[Run]:
+    """What lies before, between and behind paired lines."""
+    starts = [(run.old_at, run.new_at), *((i + 1, j + 1) for i, j in pairs)]
+    ends = [*pairs, (run.old_end, run.new_end)]
+    return [Run(i, i_end, j, j_end) for (i, j), (i_end, j_end) in zip(starts, ends, strict=True)]
+
+
+def _places(lines: list[int], at: int, end: int) -> dict[int, list[int]]:
+    places: dict[int, list[int]] = {}
+    for index in range(at, end):
+        places.setdefault(lines[index], []).append(index)
+    return places
+
+
 def _anchor(a: list[int], b: list[int], run: Run) -> tuple[Run | None, bool]:
     """The common run with the rarest line; also whether only crowded lines are in common."""
-    places: dict[int, list[int]] = {}
-    for i in range(run.old_at, run.old_end):
-        places.setdefault(a[i], []).append(i)
+    places = _places(a, run.old_at, run.old_end)
     best: Run | None = None
     rarest, crowded = _CHAIN + 1, False
     j = run.new_at

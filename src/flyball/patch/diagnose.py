@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-import msgspec
-
 from flyball.patch.compare import compare
 from flyball.patch.hunk import ADD, Hunk
 from flyball.patch.reindent import reindented
@@ -27,7 +25,7 @@ _TYPOGRAPHY = str.maketrans(
 )
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Finding(NamedTuple):
     """What is wrong with a hunk, in words, with the place in the file that it concerns."""
 
     code: Code

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import msgspec
-
 from flyball.patch.hunk import Section
 from flyball.patch.parse import parse
 from flyball.patch.path import objection
@@ -91,6 +89,4 @@ def _mentioned(files: Mapping[str, bytes], refusal: Refusal) -> Refusal:
     near = [path for path in files if path.rpartition("/")[2].casefold() == name]
     if refusal.code is not Code.FILE_MISSING or len(near) != 1:
         return refusal
-    return msgspec.structs.replace(
-        refusal, message=f"There is no such file. Did you mean {near[0]}?"
-    )
+    return refusal._replace(message=f"There is no such file. Did you mean {near[0]}?")

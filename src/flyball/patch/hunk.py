@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import NamedTuple
 
 from flyball.patch.result import Code
 
@@ -10,7 +10,7 @@ KEEP, CUT, ADD, BARE = b" "[0], b"-"[0], b"+"[0], b"?"[0]
 """The marks of a hunk's lines. A bare line had no mark at all; it may be context that lost it."""
 
 
-class Span(msgspec.Struct, frozen=True, gc=False):
+class Span(NamedTuple):
     """The numbers between two `@@`: where a hunk says it belongs."""
 
     old_start: int
@@ -29,7 +29,7 @@ class Span(msgspec.Struct, frozen=True, gc=False):
         return self.new_start - 1 if self.new_count else self.new_start
 
 
-class Hunk(msgspec.Struct, frozen=True, gc=False):
+class Hunk(NamedTuple):
     """One place of an edit: marked lines, and what the header said about them."""
 
     number: int
@@ -67,14 +67,14 @@ class Hunk(msgspec.Struct, frozen=True, gc=False):
         return ADD in self.marks or CUT in self.marks
 
 
-class Fault(msgspec.Struct, frozen=True, gc=False):
+class Fault(NamedTuple):
     """Something about a section, or the whole text, that refuses it before any matching."""
 
     code: Code
     message: str
 
 
-class Section(msgspec.Struct, frozen=True, gc=False):
+class Section(NamedTuple):
     """What a diff says about one file."""
 
     paths: tuple[str, ...]
@@ -85,7 +85,7 @@ class Section(msgspec.Struct, frozen=True, gc=False):
     fault: Fault | None = None
 
 
-class Parsed(msgspec.Struct, frozen=True, gc=False):
+class Parsed(NamedTuple):
     """A diff, read."""
 
     sections: tuple[Section, ...]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-
-import msgspec
+from typing import NamedTuple
 
 WORD = b"VIBE-KEEP"
 """Without it in them, files have no keep regions."""
@@ -17,7 +16,7 @@ _OPENER = re.compile(
 _QUOTES = re.compile(rb"\\.|([\"'`])")
 
 
-class Region(msgspec.Struct, frozen=True):
+class Region(NamedTuple):
     """One block, from its START to its END line, lines counted from 1."""
 
     name: str
@@ -26,7 +25,7 @@ class Region(msgspec.Struct, frozen=True):
     data: bytes
 
 
-class Regions(msgspec.Struct, frozen=True):
+class Regions(NamedTuple):
     """The blocks of a file, and what is wrong with its markers."""
 
     found: tuple[Region, ...] = ()

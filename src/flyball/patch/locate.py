@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
-
-import msgspec
+from typing import NamedTuple
 
 from flyball.patch.hunk import ADD, BARE, KEEP, Hunk
 from flyball.patch.result import Code
@@ -28,7 +27,7 @@ class Level(IntEnum):
         return ("exact", "trailing white space ignored", "context without its leading space")[self]
 
 
-class Spot(msgspec.Struct, frozen=True, gc=False):
+class Spot(NamedTuple):
     """Where a hunk belongs, and how that was found out."""
 
     at: int
@@ -39,7 +38,7 @@ class Spot(msgspec.Struct, frozen=True, gc=False):
     offset: int = 0
 
 
-class Miss(msgspec.Struct, frozen=True, gc=False):
+class Miss(NamedTuple):
     """Why a hunk has no place."""
 
     code: Code

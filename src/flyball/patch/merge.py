@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import msgspec
-
 from flyball.patch.compare import Run, compare, keep_ends
 
 
-class Clash(msgspec.Struct, frozen=True):
+class Clash(NamedTuple):
     """Lines of the base, counted from 1, that both sides changed in different ways."""
 
     first: int
@@ -18,7 +16,7 @@ class Clash(msgspec.Struct, frozen=True):
     theirs: bytes
 
 
-class Merged(msgspec.Struct, frozen=True):
+class Merged(NamedTuple):
     """The merged content, or the places where the two sides disagree."""
 
     data: bytes

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
 from flyball.patch.body import Body, ends_body, read_body
 from flyball.patch.hunk import Fault, Hunk, Parsed, Section, Span
 from flyball.patch.path import NULL, candidates, git_names, header_name
@@ -50,20 +48,17 @@ def parse(diff: str) -> Parsed:
     return reader.parsed()
 
 
-class _Draft(msgspec.Struct):
+class _Draft:
     """A section while it is being read."""
 
-    git: bytes | None = None
-    """What follows `diff --git `."""
-    index: str = ""
-    old: str = ""
-    new: str = ""
-    named: bool = False
-    crlf: bool = False
-    creates: bool = False
-    deletes: bool = False
-    fault: Fault | None = None
-    hunks: list[Hunk] = msgspec.field(default_factory=list[Hunk])
+    def __init__(self, git: bytes | None) -> None:
+        self.git = git
+        """What follows `diff --git `."""
+        self.index = ""
+        self.old = self.new = ""
+        self.named = self.crlf = self.creates = self.deletes = False
+        self.fault: Fault | None = None
+        self.hunks: list[Hunk] = []
 
 
 class _Reader:
@@ -111,7 +106,7 @@ class _Reader:
         if hunks:
             others = [h.agrees for d in self.drafts for h in d.hunks if h is not hunks[-1]]
             is_odd = bool(others) and all(others)
-            hunks[-1] = msgspec.structs.replace(hunks[-1], is_last=True, is_odd=is_odd)
+            hunks[-1] = hunks[-1]._replace(is_last=True, is_odd=is_odd)
 
     def _begin(self, git: bytes | None = None) -> _Draft:
         self.current = _Draft(git)

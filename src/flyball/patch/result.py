@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-
-import msgspec
+from typing import NamedTuple
 
 from flyball.patch.unified import unified_diff
 
@@ -29,7 +28,7 @@ class Code(StrEnum):
     NOT_A_DIFF = "not_a_diff"
 
 
-class Refusal(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+class Refusal(NamedTuple):
     """One thing that was refused: where, by which code, and a sentence saying how to mend it."""
 
     code: Code
@@ -41,8 +40,13 @@ class Refusal(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaul
     nearest: str = ""
     proposal: str = ""
 
+    def to_json(self) -> dict[str, object]:
+        """What there is to say, as plain values."""
+        said = {name: value for name, value in self._asdict().items() if value}
+        return {**said, "code": self.code.value, **({"lines": [*self.lines]} if self.lines else {})}
 
-class HunkTaken(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+
+class HunkTaken(NamedTuple):
     """Where a hunk was applied and how it was recognised."""
 
     hunk: int
@@ -60,7 +64,7 @@ class ChangeType(StrEnum):
     DELETE = "delete"
 
 
-class Change(msgspec.Struct, frozen=True, gc=False):
+class Change(NamedTuple):
     """One file before and after, with the hunks that brought it there."""
 
     path: str
@@ -84,7 +88,7 @@ class Change(msgspec.Struct, frozen=True, gc=False):
         return max(len(before), len(after)) - same - tail
 
 
-class PatchResult(msgspec.Struct, frozen=True, gc=False):
+class PatchResult(NamedTuple):
     """All files after the diff (None: deleted), or as they were when it was refused."""
 
     ok: bool
@@ -108,7 +112,7 @@ class PatchResult(msgspec.Struct, frozen=True, gc=False):
                 "appliedHunks": len(change.taken),
                 "skippedHunks": len(change.skipped),
                 "bytesChanged": change.bytes_changed,
-                "hunks": [msgspec.to_builtins(taken) for taken in change.taken],
+                "hunks": [taken._asdict() for taken in change.taken],
             }
             for change in self.changes
         ]
@@ -118,7 +122,7 @@ class PatchResult(msgspec.Struct, frozen=True, gc=False):
             "changes": changes,
             "diff": _printable(self.diff),
             "warnings": list(self.warnings),
-            "errors": [msgspec.to_builtins(refusal) for refusal in self.errors],
+            "errors": [refusal.to_json() for refusal in self.errors],
         }
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import msgspec
-
 from flyball.patch.apply import Applied, Placed, apply_hunks
 from flyball.patch.explain import explain
 from flyball.patch.hunk import ADD, Hunk, Section
@@ -29,14 +27,15 @@ class Options(NamedTuple):
     partial: bool = False
 
 
-class Revision(msgspec.Struct):
+class Revision:
     """What became of one file, with everything there is to say about it."""
 
-    path: str
-    before: bytes | None
-    change: Change | None = None
-    errors: list[Refusal] = msgspec.field(default_factory=list[Refusal])
-    warnings: list[str] = msgspec.field(default_factory=list[str])
+    def __init__(self, path: str, before: bytes | None) -> None:
+        self.path = path
+        self.before = before
+        self.change: Change | None = None
+        self.errors: list[Refusal] = []
+        self.warnings: list[str] = []
 
     def refuse(self, code: Code, sentence: str, hunk: int = 0, lines: tuple[int, ...] = ()) -> None:
         """Note a refusal."""
@@ -81,7 +80,7 @@ def _working(revision: Revision, sections: Sequence[Section]) -> list[Hunk]:
         for hunk in section.hunks:
             number += 1
             if hunk.number != number:
-                hunk = msgspec.structs.replace(hunk, number=number)
+                hunk = hunk._replace(number=number)
             if hunk.changes or is_truncated(hunk, Text(b"")):
                 hunks.append(hunk)
             elif hunk.span and (hunk.missing != (0, 0) or not hunk.marks):
@@ -204,7 +203,7 @@ def _without_mark(
     if not data.startswith(_MARK):
         return None
     done = _apply(data.removeprefix(_MARK), hunks, sections, options)
-    return msgspec.structs.replace(done, data=_MARK + done.data)
+    return done._replace(data=_MARK + done.data)
 
 
 def _recoded(data: bytes, hunks: Sequence[Hunk], options: Options) -> Applied | None:
@@ -216,10 +215,7 @@ def _recoded(data: bytes, hunks: Sequence[Hunk], options: Options) -> Applied | 
     else:
         return None
     try:
-        recoded = [
-            msgspec.structs.replace(h, texts=[t.decode().encode("cp1252") for t in h.texts])
-            for h in hunks
-        ]
+        recoded = [h._replace(texts=[t.decode().encode("cp1252") for t in h.texts]) for h in hunks]
     except UnicodeError:
         return None
     return apply_hunks(data, recoded, fuzz=options.fuzz, max_offset=options.max_offset)

@@ -86,7 +86,7 @@ def is_placeholder(line: bytes) -> bool:
     has_dots = b"..." in line or b"\xe2\x80\xa6" in line
     if has_dots and _STANDS_FOR_MORE.search(line) and _PHRASE.fullmatch(line):
         return True
-    return bool(_SPOKEN.fullmatch(line))
+    return b" of " in line and bool(_SPOKEN.fullmatch(line))
 
 
 def numbered(lines: list[bytes]) -> list[bytes] | None:

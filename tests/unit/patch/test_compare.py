@@ -57,6 +57,22 @@ def test_a_rare_line_takes_crowded_ones_before_it_along():
     assert compare(old, new) == [Run(0, 2, 0, 1), Run(71, 72, 70, 71)]
 
 
+def test_large_files_are_split_at_lines_that_occur_once():
+    old = [b"line %d\n" % n if n % 3 else b"}\n" for n in range(9000)]
+    new = list(old)
+    new[40:41] = [b"changed\n"]
+    new[4000:4000] = [b"new\n", b"}\n"]
+    del new[8000:8003]
+    new[100], new[7000] = new[7000], new[100]
+    assert _rebuilt(old, new) == new
+    assert len(compare(old, new)) == 5
+
+
+def test_large_files_with_nothing_that_occurs_once():
+    old, new = _lines("ab" * 1500), _lines("ba" * 1500)
+    assert _rebuilt(old, new) == new
+
+
 def test_rare_lines_anchor_the_comparison():
     old = _lines("}}}x}}}y}}}")
     new = _lines("}}}}y}}x}}")
