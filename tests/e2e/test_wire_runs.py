@@ -1,0 +1,90 @@
+"""Whole governed runs with the real SDK clients, against a provider on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.e2e.wire_server import Refuse, Say, WireServer
+
+FLYBALL = str(Path(sys.executable).with_name("flyball"))
+BROKEN = "def double(n):\n    return n + 1\n"
+CASES = """import unittest
+from code_ import double
+
+
+class DoubleTest(unittest.TestCase):
+    def test_five(self):
+        self.assertEqual(double(5), 10)
+"""
+DIFF = """--- a/code_.py
++++ b/code_.py
+@@ -1,2 +1,2 @@
+ def double(n):
+-    return n + 1
++    return n * 2
+"""
+CHECKPOINT = {
+    "goal": "double doubles",
+    "findings": "it adds one",
+    "proposed_action": "multiply",
+    "files": ["code_.py"],
+    "verify_with": ["unittest"],
+}
+ACTS = (
+    Say("Look.", (("read", {"path": "code_.py"}), ("edit_diff", {"diff": DIFF}))),
+    Refuse(429),
+    Say("", (("checkpoint", CHECKPOINT),)),
+    Say("", (("edit_diff", {"diff": DIFF}),)),
+    Say("Done."),
+    Say("", (("test", {}),)),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["openai:gpt-4o", "anthropic:claude-sonnet-5"])
+def test_a_model_is_governed_from_recon_to_commit(model: str, tmp_path: Path):
+    repo = tmp_path / "repo"
+    repo.mkdir()
+    (repo / "code_.py").write_text(BROKEN)
+    (repo / "test_code.py").write_text(CASES)
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "first")):
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *identity, *words], cwd=repo, check=True)
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("FLYBALL_")}
+    with WireServer(ACTS) as server:
+        url = server.root if model.startswith("anthropic") else server.url
+        more = {
+            "FLYBALL_STATE_DIR": str(tmp_path / "state"),
+            "FLYBALL_MODEL_BASE_URL": url,
+            "OPENAI_API_KEY": "a-key",
+            "ANTHROPIC_API_KEY": "a-key",
+            "NO_PROXY": "127.0.0.1",
+        }
+        done = subprocess.run(
+            [
+                FLYBALL,
+                "run",
+                "--json",
+                "--intent",
+                "small_fix",
+                "--model",
+                model,
+                "double is wrong",
+            ],
+            cwd=repo,
+            env={**kept, **more},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, done.stdout[-1500:] + done.stderr
+    denied = [line["tool"] for line in lines if line.get("decision") == "deny"]
+    assert denied == ["edit_diff"]
+    assert any(line["type"] == "governor" and line["kind"] == "rejection" for line in lines)
+    assert lines[-1]["proof"] == "tests went from red to green"
