@@ -14,7 +14,7 @@ from flyball.patch.compare import compare
 from flyball.patch.hunk import ADD, Hunk
 from flyball.patch.reindent import reindented
 from flyball.patch.result import Code
-from flyball.patch.suspect import numbered, placeholders
+from flyball.patch.suspect import has_numbers, placeholders
 from flyball.patch.text import Text
 
 _LONGEST = 12
@@ -83,7 +83,8 @@ class _Look(NamedTuple):
         return None
 
     def numbers(self) -> Finding | None:
-        if numbered([line for line in self.hunk.old if line.strip()]) is None:
+        old = [line for line in self.hunk.old if line.strip()]
+        if not has_numbers(old, step=len(self.hunk.marks)):
             return None
         return Finding(
             Code.NO_MATCH,
@@ -233,4 +234,6 @@ def _text(line: bytes) -> str:
 def show(line: bytes) -> str:
     """A line as it can be quoted in a sentence."""
     plain = _text(line.strip())
+    if not plain:
+        return "an empty line"
     return f"`{plain[:77]}...`" if len(plain) > 80 else f"`{plain}`"

@@ -12,7 +12,7 @@ from flyball.patch.keep import Region, damaged, regions
 from flyball.patch.locate import Level
 from flyball.patch.merge import merge3
 from flyball.patch.result import Change, ChangeType, Code, HunkTaken, Refusal
-from flyball.patch.suspect import is_truncated, numbered, suspicion
+from flyball.patch.suspect import has_numbers, is_truncated, suspicion
 from flyball.patch.text import Text
 
 _MARK = b"\xef\xbb\xbf"
@@ -118,7 +118,7 @@ def _create(revision: Revision, hunks: Sequence[Hunk]) -> None:
                 "is added begins with +.",
                 hunk.number,
             )
-        elif numbered(hunk.texts) is not None:
+        elif has_numbers(hunk.texts):
             revision.refuse(
                 Code.NO_MATCH, "Its lines begin with line numbers. Take them out.", hunk.number
             )

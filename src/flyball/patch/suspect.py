@@ -89,12 +89,10 @@ def is_placeholder(line: bytes) -> bool:
     return b" of " in line and bool(_SPOKEN.fullmatch(line))
 
 
-def numbered(lines: list[bytes]) -> list[bytes] | None:
-    """The lines without the line numbers in front of them, if they all have rising ones."""
-    matches = [_NUMBERED.match(line) for line in lines]
-    if len(lines) < 2 or not all(matches):
-        return None
-    numbers = [int(match[1]) for match in matches if match]
-    if any(b - a not in (0, 1) for a, b in pairwise(numbers)):
-        return None
-    return [line[match.end() :] for line, match in zip(lines, matches, strict=True) if match]
+def has_numbers(lines: list[bytes], *, step: int = 1) -> bool:
+    """Every line begins with a line number, each at most `step` above the one before."""
+    matches = [match for line in lines if (match := _NUMBERED.match(line))]
+    if len(lines) < 2 or len(matches) < len(lines):
+        return False
+    numbers = [int(match[1]) for match in matches]
+    return all(0 <= after - before <= step for before, after in pairwise(numbers))

@@ -56,6 +56,16 @@ def test_the_nearest_text_contrasts_hunk_and_file():
     assert "+ class Cart:" in refusal.nearest
 
 
+def test_line_numbers_are_told_apart_from_what_follows_them():
+    body = " 1: class Cart:\n+2: import os\n 3:     def total(self):\n"
+    assert "line numbers" in _refusal(body).message
+
+
+def test_empty_lines_are_named_as_such():
+    body = "         return 'none'\n \n         self.open = False\n+x\n"
+    assert "between an empty line and `self.open" in _refusal(body).message
+
+
 def test_long_lines_are_quoted_short():
     text = "start here\n" + "word " * 40 + "\nand so on\n"
     body = " start here\n-and so on\n+x\n"
