@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from flyball.tools.repair.trial import Stage, perform
 
 SAMPLE = 400
 MOST_FILE = 1 << 20
+FRAME = re.compile(r'File "([^"]+)", line (\d+)|^([^\s:]+\.py):(\d+):', re.M)
 
 
 async def trace(stage: Stage, seconds: float) -> Memo:
@@ -36,6 +39,7 @@ async def trace(stage: Stage, seconds: float) -> Memo:
             "Run `test` to see how they fail.",
         )
     tests = [msgspec.convert(line, Traced) for line in told.lines if "name" in line]
+    tests += [_broken(stage.root, name, why) for name, why in head["broken"].items()]
     runs = [
         Once(line["ran"], line["end"], line["why"], line["cpu"])
         for line in told.lines
@@ -44,6 +48,20 @@ async def trace(stage: Stage, seconds: float) -> Memo:
     found = Memo(stage.choice.name, tuple(runs), tuple(tests), head["tests"], head["broken"])
     memo.keep(stage.desk, found)
     return found
+
+
+def _broken(root: Path, name: str, why: str) -> Traced:
+    """Tests that could not be loaded ran the lines of their traceback."""
+    found = [(file or other, int(a or b)) for file, a, other, b in FRAME.findall(why)]
+    frames: list[tuple[str, int]] = []
+    for file, line in found:
+        path = Path(os.path.realpath(root / file))
+        if path.is_relative_to(root) and path.suffix == ".py":
+            frames.append((os.fspath(path.relative_to(root)), line))
+    lines: dict[str, tuple[int, ...]] = {}
+    for path, line in frames:
+        lines[path] = (*lines.get(path, ()), line)
+    return Traced(name, "fail", tuple(frames), lines)
 
 
 def sources_of(root: Path, paths: Iterable[str]) -> dict[str, Source]:
