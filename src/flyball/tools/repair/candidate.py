@@ -37,15 +37,31 @@ def diff_of(path: str, before: bytes, after: bytes) -> str:
 
 
 def _lines(data: bytes) -> list[str]:
-    return data.decode("utf-8").split("\n") and [
-        each + "\n" for each in data.decode("utf-8").split("\n")[:-1]
-    ] + ([last] if (last := data.decode("utf-8").split("\n")[-1]) else [])
+    """The lines of a text with their ends; only `\\n` ends one."""
+    *whole, last = data.decode("utf-8").split("\n")
+    return [f"{line}\n" for line in whole] + ([last] if last else [])
+
+
+def shared(a: bytes, b: bytes) -> int:
+    """How many bytes two texts begin with in common."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def size(candidate: Candidate, data: bytes) -> int:
     """How much text a candidate changes."""
     after = edited(data, candidate.edits)
-    matcher = difflib.SequenceMatcher(None, data, after, autojunk=False)
+    first = shared(data, after)
+    data, after = data[first:], after[first:]
+    last = shared(data[::-1], after[::-1])
+    old, new = data[: len(data) - last], after[: len(after) - last]
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     return sum(
         max(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in matcher.get_opcodes() if tag != "equal"
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from flyball.tools.inside.swapping import edited
-from flyball.tools.repair.candidate import Candidate, Draft
+from flyball.tools.repair.candidate import Candidate, Draft, shared
 from flyball.tools.repair.clues import favour
 from flyball.tools.repair.site import Site
 from flyball.tools.repair.source import Source
@@ -23,6 +23,7 @@ from flyball.tools.repair.templates import (
 
 MOST_SITES = 80
 MOST_CANDIDATES = 12_000
+AROUND = 200
 SPREAD = 0.75
 """How strongly many proposals of one template at one place share its mass."""
 
@@ -82,10 +83,13 @@ def candidates(
     sources: Mapping[str, Source], places: Sequence[Place], clues: frozenset[str] = frozenset()
 ) -> list[Candidate]:
     """Every candidate at the most suspicious places, the likeliest first, none twice."""
-    found: dict[tuple[str, bytes], Candidate] = {}
+    found: dict[tuple[str, tuple[int, int, bytes]], Candidate] = {}
     for site in sites(sources, places, clues):
         for candidate in at_site(site):
-            key = (candidate.path, _essence(site.source, candidate))
+            essence = _essence(site.source, candidate)
+            if not (essence[1] or essence[2]):
+                continue
+            key = (candidate.path, essence)
             known = found.get(key)
             if known is None or known.chance < candidate.chance:
                 found[key] = candidate
@@ -123,10 +127,15 @@ def at_site(site: Site) -> Iterator[Candidate]:
             )
 
 
-def _essence(source: Source, candidate: Candidate) -> bytes:
-    """The changed text between the first and the last edit, whatever way it came about."""
+def _essence(source: Source, candidate: Candidate) -> tuple[int, int, bytes]:
+    """The one edit that a candidate comes to, whatever way it came about."""
     start = min(edit.start for edit in candidate.edits)
     end = max(edit.end for edit in candidate.edits)
-    low, high = max(0, start - 80), min(len(source.data), end + 80)
+    low, high = max(0, start - AROUND), min(len(source.data), end + AROUND)
     inner = [edit._replace(start=edit.start - low, end=edit.end - low) for edit in candidate.edits]
-    return b"%d:" % low + edited(source.data[low:high], inner)
+    old = source.data[low:high]
+    new = edited(old, inner)
+    first = shared(old, new)
+    old, new = old[first:], new[first:]
+    last = shared(old[::-1], new[::-1])
+    return low + first, len(old) - last, new[: len(new) - last]

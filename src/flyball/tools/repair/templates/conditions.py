@@ -72,14 +72,15 @@ def joined(site: Site) -> Iterator[Draft]:
     found = dict(reversed([*atoms(site)]))
     for node in _conditions(site):
         text = site.text(node)
-        bare = text if not isinstance(node, ast.BoolOp) else f"({text})"
+        is_or = isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or)
+        tight = f"({text})" if is_or else text
         for atom, weight in found.items():
             if atom != text:
-                yield site.swap(node, f"{bare} and {atom}", weight=weight)
-                yield site.swap(node, f"{bare} or {atom}", weight=weight)
+                yield site.swap(node, f"{tight} and {atom}", weight=weight)
+                yield site.swap(node, f"{text} or {atom}", weight=weight)
                 if atom.endswith(("None", *site.local_names)):
-                    yield site.swap(node, f"{atom} and {bare}", weight=weight * 0.8)
-                    yield site.swap(node, f"{atom} or {bare}", weight=weight * 0.8)
+                    yield site.swap(node, f"{atom} and {tight}", weight=weight * 0.8)
+                    yield site.swap(node, f"{atom} or {text}", weight=weight * 0.8)
 
 
 def replaced(site: Site) -> Iterator[Draft]:

@@ -1,0 +1,239 @@
+"""Each kind of fault has a template that proposes its mend."""
+
+import textwrap
+
+import pytest
+
+from flyball.tools.inside.swapping import edited
+from flyball.tools.repair.clues import clues_in, favour
+from flyball.tools.repair.generate import TEMPLATES, candidates
+from flyball.tools.repair.source import Source
+from flyball.tools.repair.spectrum import Place
+
+
+def proposals(text, line, clues=frozenset()):
+    """Every text that a candidate at this line makes of the source, with its template."""
+    source = Source("m.py", textwrap.dedent(text).encode())
+    found = candidates({"m.py": source}, [Place("m.py", line, 1.0)], clues)
+    return {edited(source.data, each.edits).decode(): each.template for each in found}
+
+
+def mended(before, line, change, **more):
+    """The template that makes the change, if any does."""
+    before = textwrap.dedent(before)
+    old, new = change
+    assert before.count(old) == 1, "the test itself must be clear"
+    return proposals(before, line, **more).get(before.replace(old, new))
+
+
+LOOP = """\
+def f(items, limit):
+    total = 0
+    for i, item in enumerate(items):
+        if i < limit and item:
+            total += item * 2
+    return total
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new", "template"),
+    [
+        (4, "i < limit", "i <= limit", "comparison"),
+        (4, "i < limit and", "i < limit or", "boolean"),
+        (4, " and item", "", "boolean"),
+        (5, "item * 2", "item ** 2", "arithmetic"),
+        (5, "+=", "-=", "augmented"),
+        (5, "+=", "=", "augmented"),
+        (5, "item * 2", "item * 3", "off by one"),
+        (5, "item * 2", "item * limit", "variable for constant"),
+        (5, "item * 2", "i * 2", "variable"),
+        (5, "item * 2", "item", "operand dropped"),
+        (3, "enumerate(items)", "enumerate(items, 1)", "argument count"),
+        (3, "enumerate(items)", "enumerate(items[1:])", "slice"),
+        (3, "enumerate(items)", "reversed(enumerate(items))", "iteration"),
+        (2, "total = 0", "total = 1", "off by one"),
+        (2, "total = 0", "total = []", "container"),
+        (6, "return total", "return total + 1", "off by one"),
+        (6, "return total", "return total * limit", "operand added"),
+        (6, "return total", "return max(0, total)", "extreme"),
+        (4, "i < limit and item", "i < limit and item and not total", "condition joined"),
+    ],
+)
+def test_a_small_change_is_proposed(line, old, new, template):
+    assert mended(LOOP, line, (old, new)) == template
+
+
+CLASS = """\
+class Box:
+    def __init__(self, size=0, items=[]):
+        self.size = size
+        self.items = items
+
+    def put(self, item, count):
+        if self.size > count:
+            self.items.append(item)
+            return helper(item, count)
+        self.size - count
+
+    def take(self, key, table):
+        size = 3
+        return table[key] - size
+
+
+def helper(a, b):
+    return min(a, b)
+
+
+def other(a, b):
+    return a
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new", "template"),
+    [
+        (8, ".append(", ".extend(", "attribute"),
+        (9, "helper(item, count)", "helper(count, item)", "argument order"),
+        (9, "helper(item, count)", "other(item, count)", "callee"),
+        (9, "helper(item, count)", "item", "unwrap"),
+        (9, "helper(item, count)", "str(helper(item, count))", "wrap"),
+        (10, "        self.size - count", "        return self.size - count", "returned"),
+        (14, "table[key]", "table.get(key)", "lookup"),
+        (14, "table[key] - size", "size - table[key]", "operand order"),
+        (14, "table[key] - size", "table[key] - self.size", "self"),
+        (18, "min(a, b)", "max(a, b)", "callee"),
+        (2, "size=0", "size=1", "constant"),
+    ],
+)
+def test_calls_and_attributes_are_changed(line, old, new, template):
+    assert mended(CLASS, line, (old, new)) == template
+
+
+def test_a_shared_default_is_made_anew():
+    made = proposals("def f(x, seen=[]):\n    seen.append(x)\n    return seen\n", 2)
+    wanted = (
+        "def f(x, seen=None):\n    if seen is None:\n        seen = []\n"
+        "    seen.append(x)\n    return seen\n"
+    )
+    assert made[wanted] == "mutable default"
+
+
+MERGE = """\
+def merge(left, right):
+    out = []
+    i = j = 0
+    while i < len(left) and j < len(right):
+        if left[i] < right[j]:
+            out.append(left[i])
+            i += 1
+        else:
+            out.append(right[j])
+            j += 1
+    out.extend(left[i:])
+    return out
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new", "template"),
+    [
+        (11, "left[i:])\n", "left[i:])\n    out.extend(right[j:])\n", "statement added"),
+        (10, "            j += 1\n", "            pass\n", "left out"),
+        (6, "if left[i] < right[j]:\n", "if left[i] < right[j]:\n            if not i:\n"
+            "                break\n", "guard"),
+    ],
+)  # fmt: skip
+def test_statements_come_and_go(line, old, new, template):
+    assert mended(MERGE, line, (old, new)) == template
+
+
+def test_statements_change_places():
+    text = "def f(a):\n    for x in a:\n        b = x\n        c = b\n    return c\n"
+    made = proposals(text, 3)
+    assert (
+        made["def f(a):\n    for x in a:\n        c = b\n        b = x\n    return c\n"] == "moved"
+    )
+    out = proposals(text, 4)
+    assert "def f(a):\n    for x in a:\n        b = x\n    c = b\n    return c\n" in out
+
+
+def test_two_loops_change_places():
+    text = "def t(m, h, w):\n    return [[m[y][x] for x in range(w)] for y in range(h)]\n"
+    made = proposals(text, 2)
+    wanted = "def t(m, h, w):\n    return [[m[y][x] for y in range(h)] for x in range(w)]\n"
+    assert made[wanted] == "exchanged loops"
+
+
+def test_what_is_not_changed_keeps_its_form():
+    text = "def f( a,b ):  # why\n    return   a<b   # 'quoted'\n"
+    assert "def f( a,b ):  # why\n    return   a<=b   # 'quoted'\n" in proposals(text, 2)
+
+
+def test_carriage_returns_survive():
+    text = "def f(a):\r\n    b = a\r\n    return b\r\n"
+    source = Source("m.py", text.encode())
+    found = candidates({"m.py": source}, [Place("m.py", 2, 1.0)])
+    made = [edited(source.data, each.edits) for each in found if each.template == "statement added"]
+    assert made
+    assert all(b"\n" not in each.replace(b"\r\n", b"") for each in made)
+
+
+def test_brackets_are_set_where_they_are_needed():
+    made = proposals("def f(a, b, c):\n    return a * b\n", 2)
+    assert "def f(a, b, c):\n    return a * (b + c)\n" in made
+    assert "def f(a, b, c):\n    return a * b + c\n" in made
+
+
+def test_every_proposal_can_at_least_be_written_down():
+    for text, lines in ((LOOP, 6), (CLASS, 22), (MERGE, 12)):
+        for line in range(1, lines + 1):
+            for made in proposals(text, line):
+                made.encode()
+
+
+def test_no_candidate_comes_twice_or_changes_nothing():
+    source = Source("m.py", LOOP.encode())
+    places = [Place("m.py", line, 1.0) for line in range(1, 7)]
+    found = candidates({"m.py": source}, places)
+    texts = [edited(source.data, each.edits) for each in found]
+    assert len(texts) == len(set(texts))
+    assert source.data not in texts
+
+
+def test_the_likeliest_comes_first():
+    source = Source("m.py", LOOP.encode())
+    places = [Place("m.py", line, 0.2 if line == 4 else 1.0) for line in range(1, 7)]
+    found = candidates({"m.py": source}, places)
+    assert [each.chance for each in found] == sorted((e.chance for e in found), reverse=True)
+    assert found[0].line != 4
+
+
+def test_how_a_test_fails_is_a_clue():
+    none = clues_in(["Traceback\nAttributeError: 'NoneType' object has no attribute 'next'\n"])
+    assert none == {"none"}
+    assert clues_in(["time"]) == {"endless"}
+    assert clues_in(["E   KeyError: 'a'"]) == {"KeyError"}
+    assert favour("condition joined", none) > 1
+    assert favour("comparison", ()) == 1
+
+
+def test_a_clue_about_none_brings_guards_forward():
+    text = (
+        "def f(node):\n    while True:\n        if node.next is None:\n            return False\n"
+    )
+    source = Source("m.py", text.encode())
+    place = [Place("m.py", 3, 1.0)]
+
+    def rank(clues):
+        wanted = b"if node is None or node.next is None:"
+        found = candidates({"m.py": source}, place, clues)
+        texts = [edited(source.data, each.edits) for each in found]
+        return next(i for i, each in enumerate(texts) if wanted in each)
+
+    assert rank(frozenset({"none"})) < rank(frozenset())
+
+
+def test_template_names_are_one_of_a_kind():
+    names = [template.name for template in TEMPLATES]
+    assert len(names) == len(set(names))
