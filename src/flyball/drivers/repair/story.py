@@ -19,7 +19,9 @@ _HEADS = ("Also failing:", "Suspicious lines,", "No line of the project")
 _ERROR = re.compile(r"(?:E\s+)?(?:[\w.]*(?:Error|Exception|Failed|Exit|Interrupt)\b|assert )")
 _PLACE = re.compile(r"^(\d\.\d\d)  (.+?):(\d+)  (.*)$", re.M)
 _TRIED = re.compile(r"^Tried (\d+) of (\d+) candidates in ([\d.]+) s", re.M)
-_SURVIVOR = re.compile(r"^\d+\. (\S+):(\d+) ([^:]+): (.*)\n```diff\n(.*?)^```$", re.M | re.S)
+_SURVIVOR = re.compile(
+    r"^\d+\. ([^\n]+?):(\d+) ([^:\n]+): (.*?)\n```diff\n(--- a/.*?\n)```$", re.M | re.S
+)
 _REQUEST = re.compile(r"\AThe request:\n\n(.*?)\n\nYour task: (.*?)\. ", re.S)
 
 
