@@ -152,8 +152,9 @@ def resumed(d: Draft, event: Resumed) -> None:
     """Go on where the card was; what needs an answer keeps waiting for it."""
     question = d.card.question
     kind = question.kind if question else Asking.PERSON
-    if event.tree:
-        set_tree(d, event.tree, ())
+    place = d.card.place
+    if tree := event.places.get(place, "") if place else event.tree:
+        set_tree(d, tree, ())
     if ANSWERS[kind] not in (_on_rest, _on_guard):
         return
     d.return_from_pause()

@@ -41,6 +41,7 @@ from flyball.core.stage import (
     Pause,
     Resume,
     Stage,
+    Unplanned,
 )
 from flyball.core.template import Escalation
 from flyball.errors import IllegalEvent
@@ -70,6 +71,7 @@ def begin(
     context: Context | None = None,
     max_iterations: int = MAX_ITERATIONS,
     planned: bool | None = None,
+    templates: tuple[str, ...] = (),
 ) -> Move:
     """Start on a request: a big one asks for a plan, a small one is one step by itself."""
     state = Coordinator(
@@ -79,6 +81,7 @@ def begin(
         context=context or Context(),
         max_iterations=max(1, max_iterations),
         planned=intent in PLANNED if planned is None else planned,
+        templates=templates,
     )
     return coordinate(state, Begin())
 
@@ -130,13 +133,17 @@ def _take_plan(state: Coordinator, plan: ExecutionPlan) -> Move:
     if key in state.seen:
         return state, ()
     taken = replace(state, plan=plan, seen=(*state.seen, key), started=(), results=())
-    if issues := plan_issues(plan):
+    if issues := plan_issues(plan, state.templates):
         return _plan_anew(taken, issues)
     return _start_steps(replace(taken, stage=Stage.EXECUTING))
 
 
+def _take_no_plan(state: Coordinator, order: Unplanned) -> Move:
+    return _plan_anew(state, (_issue("plan", order.why.rstrip("."), Severity.CRITICAL),))
+
+
 def _start_steps(state: Coordinator) -> Move:
-    """Hand out every step whose dependencies are done."""
+    """Hand out every step whose dependencies are done; they may run side by side."""
     plan = _plan_of(state)
     done = [each.step_id for each in state.results]
     steps = [step for step in ready(plan, done) if step.id not in state.started]
@@ -169,10 +176,10 @@ def _take_results(state: Coordinator, message: ExecutionResults) -> Move:
 
 def _after_results(state: Coordinator) -> Move:
     """Go on with the plan, or draw the conclusion once nothing is under way."""
+    if len(state.results) < len(state.started):
+        return state, ()
     failed = [each for each in state.results if not each.success]
     if failed:
-        if len(state.results) < len(state.started):
-            return state, ()
         return _conclude(
             state,
             tuple(
@@ -239,7 +246,7 @@ def _plan_anew(state: Coordinator, issues: tuple[Issue, ...]) -> Move:
         return _respond(state, Status.FAILED, f"Failed after {count}.", issues)
     tried = (
         f"{step.title}: {result.summary or ('done' if result.success else 'failed')}"
-        for step in _plan_of(state).steps
+        for step in (state.plan.steps if state.plan else ())
         for result in state.results
         if result.step_id == step.id
     )
@@ -313,6 +320,11 @@ def _fail(state: Coordinator, order: Fail) -> Move:
     return _respond(state, Status.FAILED, order.error, state.issues)
 
 
+def last_step(state: Coordinator) -> str:
+    """The step that an issue is about when nobody can say which."""
+    return state.plan.steps[-1].id if state.plan and state.plan.steps else "plan"
+
+
 def _plan_of(state: Coordinator) -> ExecutionPlan:
     if state.plan is None:
         raise IllegalEvent(f"a run that is {state.stage} has no plan.")
@@ -330,6 +342,7 @@ _AGAIN = (Stage.PLANNING, Stage.RESPONDING)
 ROWS: tuple[Row, ...] = (
     Row(Stage.INTAKE, Begin, _start, (Stage.PLANNING, Stage.EXECUTING)),
     Row(Stage.PLANNING, ExecutionPlan, _take_plan, (Stage.EXECUTING, *_AGAIN)),
+    Row(Stage.PLANNING, Unplanned, _take_no_plan, _AGAIN),
     Row(
         Stage.EXECUTING,
         ExecutionResults,

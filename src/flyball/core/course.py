@@ -5,8 +5,17 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from flyball.core.budget import Budget, Extension
-from flyball.core.coordinator import Cancel, Fail, Order, Stage, begin, coordinate
-from flyball.core.effect import AnyEffect, Classify, OpenWorkspace, Publish, Think
+from flyball.core.coordinator import (
+    Cancel,
+    Fail,
+    Order,
+    Stage,
+    Unplanned,
+    begin,
+    coordinate,
+    last_step,
+)
+from flyball.core.effect import AnyEffect, Classify, OpenWorkspace, Publish, RollBack, Think
 from flyball.core.event import (
     Answered,
     AnyEvent,
@@ -17,20 +26,24 @@ from flyball.core.event import (
     Messaged,
     PauseAsked,
     Resumed,
+    RolledBack,
     RunStarted,
     WorkspaceFailed,
     WorkspaceReady,
     name_of,
 )
+from flyball.core.evidence import Strength
 from flyball.core.intent import LIMITS, Intent
-from flyball.core.library import LIBRARY, template_for
+from flyball.core.library import LIBRARY
 from flyball.core.message import (
     AnyMessage,
     Context,
     ExecuteTask,
     ExecutionPlan,
     ExecutionResults,
+    Issue,
     PlanRequest,
+    Severity,
     Status,
     StepResult,
     UserResponse,
@@ -38,8 +51,11 @@ from flyball.core.message import (
     VerifyRequest,
 )
 from flyball.core.phase import Phase
+from flyball.core.plan import rolls_back
+from flyball.core.spoken import Unclear, spoken_plan, spoken_report
 from flyball.core.state import CardState, Ending, RunState
-from flyball.core.template import Template
+from flyball.core.template import Role
+from flyball.core.walk import Opening, go_on, set_out
 from flyball.errors import IllegalEvent
 
 SPREAD = (Answered, Extended, PauseAsked, Resumed, Cancelled)
@@ -68,6 +84,8 @@ def apply(run: RunState, event: AnyEvent) -> Course:
             if isinstance(event, WorkspaceFailed):
                 return respond(run, event.error)
             return _begin(run, event, run.intent)
+        case RolledBack():
+            return replace(run, tree=event.tree), []
         case Messaged():
             return _deliver(run, event.message)
         case Extended():
@@ -91,6 +109,8 @@ def legal(run: RunState) -> tuple[str, ...]:
     elif run.coordinator is None:
         kinds += [WorkspaceReady, WorkspaceFailed]
     else:
+        if any(isinstance(owed.effect, RollBack) for owed in run.owed):
+            kinds.append(RolledBack)
         kinds.append(Messaged)
     if any(card.question for card in run.paused):
         kinds.append(Answered)
@@ -119,6 +139,9 @@ def _start(run: RunState, event: RunStarted) -> Course:
         run=event.run,
         request=event.request,
         images=event.images,
+        target=event.target,
+        flow=event.flow,
+        templates=event.templates,
         policy=policy,
         budget=Budget(
             calls=event.budget or 0,
@@ -144,14 +167,23 @@ def _open(run: RunState) -> Course:
 
 
 def _begin(run: RunState, event: WorkspaceReady, intent: Intent) -> Course:
-    run = replace(run, base=event.tree, tree=event.tree, project=event.project, branch=event.branch)
+    run = replace(
+        run,
+        base=event.tree,
+        tree=event.tree,
+        snapshot=event.tree,
+        project=event.project,
+        branch=event.branch,
+        ledger=event.ledger,
+    )
     state, messages = begin(
         run.run,
         run.request,
         intent,
-        context=Context(self_modify=run.policy.self_modify),
+        context=Context(target=run.target or "project", self_modify=run.policy.self_modify),
         max_iterations=run.policy.max_iterations,
-        planned=None if run.policy.plan_big_requests else False,
+        planned=None if run.policy.plan_big_requests and run.flow is None else False,
+        templates=(*LIBRARY, *(template.step_id for template in run.templates)),
     )
     return replace(run, coordinator=state), _publish(messages)
 
@@ -166,13 +198,16 @@ def _deliver(run: RunState, message: AnyMessage) -> Course:
         raise IllegalEvent("messaged: nobody coordinates this run yet")
     match message:
         case ExecuteTask():
-            return _open_card(run, message.step.id, message.step.title, _template(run, message))
+            return _send_out(run, message)
         case PlanRequest():
-            return _open_card(run, f"plan-{message.iteration}", "Plan the work", LIBRARY["plan"])
+            title = "Plan the work" if message.iteration == 1 else "Plan anew"
+            return _open_card(run, Opening(f"plan.{message.iteration}", title, LIBRARY["plan"]))
         case VerifyRequest():
-            title = f"Verify: {message.goal}"
-            return _open_card(run, f"verify-{message.plan_id}", title, LIBRARY["verify"])
-        case ExecutionPlan() | ExecutionResults() | VerificationReport():
+            id, title = f"verify.{run.coordinator.iteration}", f"Verify: {message.goal}"
+            return _open_card(run, Opening(id, title, LIBRARY["verify"]), beside=True)
+        case ExecutionPlan():
+            return _take_plan(run, message)
+        case ExecutionResults() | VerificationReport():
             state, messages = coordinate(run.coordinator, message)
             return replace(run, coordinator=state), _publish(messages)
         case _:
@@ -182,22 +217,41 @@ def _deliver(run: RunState, message: AnyMessage) -> Course:
             return replace(run, coordinator=state, response=message, owed=()), []
 
 
-def _template(run: RunState, message: ExecuteTask) -> Template:
-    assert run.intent is not None
-    if named := LIBRARY.get(message.step.template):
-        return named
-    return template_for(run.intent)
+def _take_plan(run: RunState, plan: ExecutionPlan) -> Course:
+    """Begin a plan: on what an earlier one left, or from where that one began."""
+    assert run.coordinator is not None
+    state, messages = coordinate(run.coordinator, plan)
+    run = replace(run, coordinator=state)
+    if state.stage is not Stage.EXECUTING or not messages:
+        return run, _publish(messages)
+    if rolls_back(plan) and run.tree != run.snapshot:
+        return run, [RollBack(tree=run.snapshot), *_publish(messages)]
+    return replace(run, snapshot=run.tree), _publish(messages)
 
 
-def _open_card(run: RunState, id: str, title: str, template: Template) -> Course:
-    """Make a card and ask its driver for the first time; a repeated request changes nothing."""
-    if run.card(id) is not None:
+def _send_out(run: RunState, task: ExecuteTask) -> Course:
+    """Open the first card of a step; a step that was sent out already changes nothing."""
+    assert run.coordinator is not None
+    if any(each.plan_id == task.plan_id and each.step.id == task.step.id for each in run.errands):
         return run, []
-    phase = template.phases[0]
+    done = {result.step_id for result in run.coordinator.results}
+    at_once = [step for step in run.coordinator.started if step not in done]
+    errand, card = set_out(run, task)
+    run = replace(run, errands=(*run.errands, errand))
+    return _open_card(run, card, step=task.step.id, beside=len(at_once) > 1)
+
+
+def _open_card(run: RunState, new: Opening, *, step: str = "", beside: bool = False) -> Course:
+    """Make a card and ask its driver for the first time; a repeated request changes nothing."""
+    if run.card(new.id) is not None:
+        return run, []
+    phase = new.template.phases[0]
     card = CardState(
-        id=id,
-        template=template,
-        title=title,
+        id=new.id,
+        template=new.template,
+        title=new.title,
+        step=step,
+        place=new.id if beside else "",
         base=run.tree,
         tree=run.tree,
         phase=phase,
@@ -205,33 +259,74 @@ def _open_card(run: RunState, id: str, title: str, template: Template) -> Course
         at=run.at,
         ending=Ending.SUCCEEDED if phase is Phase.FINAL else None,
     )
-    think = Think(card=id, role=card.role, phase=phase, text_only=phase is Phase.FINAL)
+    think = Think(card=new.id, role=card.role, phase=phase, text_only=phase is Phase.FINAL)
     return replace(run, cards=(*run.cards, card)), [think]
 
 
 def card_ended(run: RunState, card: CardState) -> Course:
-    """Report a card that has just ended to the coordinator."""
-    run = replace(run, tree=card.tree)
+    """What a card that has just ended means to the coordinator."""
+    if not card.place:
+        run = replace(run, tree=card.tree)
     if run.coordinator is None or card.phase is Phase.CANCELLED:
         return run, []
-    return run, _publish((_report(run, card),))
+    if card.step:
+        return _carry_on(run, card)
+    if card.template.role is Role.PLANNER:
+        return _planned(run, card)
+    return run, _publish((_reported(run, card),))
 
 
-def _report(run: RunState, card: CardState) -> AnyMessage:
-    assert run.coordinator is not None and run.coordinator.plan is not None
-    plan = run.coordinator.plan
-    has_succeeded = card.phase is Phase.SUCCEEDED
-    result = StepResult(
-        step_id=card.id,
-        success=has_succeeded,
-        summary=card.answer if has_succeeded else card.ending_reason or "The card failed.",
-        mutated=card.has_changed,
-        evidence=tuple(item.id for item in card.evidence if item.tree == card.tree),
-        proof=card.proof,
-    )
+def _carry_on(run: RunState, card: CardState) -> Course:
+    """Another card for the same step, or the step's result."""
+    errand = next(each for each in run.errands if each.card == card.id)
+    after, found = go_on(run, errand, card)
+    errands = tuple(after if each is errand else each for each in run.errands)
+    run = replace(run, errands=errands)
+    if isinstance(found, Opening):
+        return _open_card(run, found, step=card.step)
+    return run, _publish((_results(run, errand.plan_id, found),))
+
+
+def _results(run: RunState, plan_id: str, result: StepResult) -> AnyMessage:
     return ExecutionResults(
-        request_id=run.run, plan_id=plan.id, step_results=(result,), all_success=has_succeeded
+        request_id=run.run, plan_id=plan_id, step_results=(result,), all_success=result.success
     )
+
+
+def _planned(run: RunState, card: CardState) -> Course:
+    """The plan that a planner's card ended with, or the lack of one."""
+    assert run.coordinator is not None
+    id = f"{run.run}-{card.id}"
+    found = spoken_plan(card.answer, id=id, request_id=run.run)
+    if card.phase is Phase.SUCCEEDED and not isinstance(found, Unclear):
+        return run, _publish((found,))
+    why = card.ending_reason or "The planner gave no plan"
+    state, messages = coordinate(run.coordinator, Unplanned(why=why))
+    return replace(run, coordinator=state), _publish(messages)
+
+
+def _reported(run: RunState, card: CardState) -> VerificationReport:
+    """The report that a verifier's card ended with; a yes that nothing shows is an issue."""
+    assert run.coordinator is not None
+    id = f"{run.run}-{card.id}"
+    step = last_step(run.coordinator)
+    found = spoken_report(card.answer, id=id, request_id=run.run)
+    if card.phase is not Phase.SUCCEEDED or isinstance(found, Unclear):
+        why = card.ending_reason or "The verifier gave no report"
+        issue = Issue(step_id=step, issue=why, severity=Severity.CRITICAL)
+        return VerificationReport(id=id, request_id=run.run, goal_achieved=False, issues=(issue,))
+    if not found.goal_achieved or _is_shown(run, card):
+        return found
+    text = "The verifier says that the goal is reached, and no evidence shows it"
+    issue = Issue(step_id=step, issue=text, severity=Severity.CRITICAL)
+    return replace(found, goal_achieved=False, issues=(*found.issues, issue))
+
+
+def _is_shown(run: RunState, verifier: CardState) -> bool:
+    """Whether the very tree that is judged was seen to work: by the verifier, or by a step."""
+    steps = {errand.card for errand in run.errands}
+    cards = (verifier, *(card for card in run.cards if card.id in steps))
+    return any(card.tree == verifier.base and card.proof >= Strength.SHOWN for card in cards)
 
 
 def _cancel(run: RunState, event: Cancelled) -> Course:

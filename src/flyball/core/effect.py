@@ -28,6 +28,12 @@ class OpenWorkspace(Effect, frozen=True, kw_only=True, tag="open-workspace"):
     """Give the run its own tree and survey it. Answered by `workspace-ready`."""
 
 
+class RollBack(Effect, frozen=True, kw_only=True, tag="roll-back"):
+    """Take back what was done since a tree. Answered by `rolled-back`."""
+
+    tree: TreeHash
+
+
 class Publish(Effect, frozen=True, kw_only=True, tag="publish"):
     """Put a message on the bus. Answered by `messaged`."""
 
@@ -78,7 +84,17 @@ class CloseCard(CardEffect, frozen=True, kw_only=True, tag="close-card"):
     proof: str
 
 
-AnyEffect = Classify | OpenWorkspace | Publish | Think | Perform | Inspect | ResetThread | CloseCard
+AnyEffect = (
+    Classify
+    | OpenWorkspace
+    | RollBack
+    | Publish
+    | Think
+    | Perform
+    | Inspect
+    | ResetThread
+    | CloseCard
+)
 
 EFFECTS: tuple[type[Effect], ...] = AnyEffect.__args__
 

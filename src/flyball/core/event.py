@@ -12,9 +12,12 @@ import msgspec
 
 from flyball.core.call import Call, Outcome
 from flyball.core.evidence import AnyEvidence, TreeHash
+from flyball.core.flow import Flow
 from flyball.core.intent import Intent, Turn
+from flyball.core.ledger import Mistake
 from flyball.core.message import AnyMessage
 from flyball.core.policy import Policy, Project
+from flyball.core.template import Template
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
@@ -46,6 +49,10 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run-started"):
     history: tuple[Turn, ...] = ()
     intent: Intent | None = None
     budget: int | None = None
+    target: str = ""
+    flow: Flow | None = None
+    templates: tuple[Template, ...] = ()
+    """The project's own templates that its user trusts."""
     shell: dict[str, str] = {}
     """What the shell needs to go on with the run in another process; the core ignores it."""
 
@@ -69,12 +76,20 @@ class WorkspaceReady(Event, frozen=True, kw_only=True, tag="workspace-ready"):
     tree: TreeHash
     project: Project = Project()
     branch: str = ""
+    ledger: tuple[Mistake, ...] = ()
+    """The project's mistakes, as the ledger has them when the run begins."""
 
 
 class WorkspaceFailed(Event, frozen=True, kw_only=True, tag="workspace-failed"):
     """The run could not be given a tree to work in."""
 
     error: str
+
+
+class RolledBack(Event, frozen=True, kw_only=True, tag="rolled-back"):
+    """The work of a failed iteration was taken back."""
+
+    tree: TreeHash
 
 
 class Messaged(Event, frozen=True, kw_only=True, tag="messaged"):
@@ -217,10 +232,14 @@ class PauseAsked(Event, frozen=True, kw_only=True, tag="pause-asked"):
 
 
 class Resumed(Event, frozen=True, kw_only=True, tag="resumed"):
-    """A person lets the run go on; `tree` is what the workspace looks like now."""
+    """A person lets the run go on; `tree` is what the workspace looks like now.
+
+    `places` has the trees of the cards that work beside it.
+    """
 
     by: str
     tree: TreeHash = ""
+    places: dict[str, TreeHash] = {}
 
 
 class Cancelled(Event, frozen=True, kw_only=True, tag="cancelled"):
@@ -238,10 +257,14 @@ class ThreadReset(CardEvent, frozen=True, kw_only=True, tag="thread-reset"):
 
 
 class CardClosed(CardEvent, frozen=True, kw_only=True, tag="card-closed"):
-    """The card's work is committed and its artifacts are written."""
+    """The card's work is committed and its artifacts are written.
+
+    `tree` is what the run's own tree came to when the work of a card beside it was taken in.
+    """
 
     commit: str = ""
     error: str = ""
+    tree: TreeHash = ""
 
 
 AnyEvent = (
@@ -249,6 +272,7 @@ AnyEvent = (
     | IntentRead
     | WorkspaceReady
     | WorkspaceFailed
+    | RolledBack
     | Messaged
     | DriverReplied
     | DriverFailed

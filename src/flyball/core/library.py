@@ -95,6 +95,19 @@ FEATURE = Template(
     phases=_ALL,
 )
 
+STEP = Template(
+    step_id="step",
+    title="Do one step",
+    objective="Do this one step of the plan, with evidence that its criteria hold.",
+    prompt_template=(
+        "Do what this step asks and nothing of the other steps. State your checkpoint, make the "
+        "change, and show with tests that every success criterion holds."
+    ),
+    injections=("plan", "ledger", "repo_map"),
+    gates=_HONEST,
+    on_fail=OnFail(escalate_policy=Escalation.ROUTE_TO_PLANNING),
+)
+
 PLAN = Template(
     step_id="plan",
     title="Plan the work",
@@ -201,6 +214,7 @@ LIBRARY: Mapping[str, Template] = MappingProxyType(
             DIAGNOSE,
             FIX,
             FEATURE,
+            STEP,
             PLAN,
             VERIFY,
             REVIEW,

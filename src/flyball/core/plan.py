@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
+from difflib import get_close_matches
 
 from flyball.core.message import ExecutionPlan, Issue, Severity, Step, Work
+from flyball.core.shape import plain
 
 MAX_STEPS = 8
+STEP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
-def plan_issues(plan: ExecutionPlan) -> tuple[Issue, ...]:
+def plan_issues(plan: ExecutionPlan, templates: Collection[str] = ()) -> tuple[Issue, ...]:
     """Why a plan cannot be carried out; the planner gets these back."""
     if not plan.steps:
         return (_issue("plan", f"The plan has no steps; give it 1 to {MAX_STEPS}"),)
@@ -23,14 +27,21 @@ def plan_issues(plan: ExecutionPlan) -> tuple[Issue, ...]:
     repeated = dict.fromkeys(each for each in ids if ids.count(each) > 1)
     issues += (_issue(each, "Several steps of the plan have this id") for each in repeated)
     for step in plan.steps:
-        issues += _step_issues(step, ids)
+        issues += _step_issues(step, ids, templates)
     if not issues and (stuck := _stuck(plan)):
         issues.append(_issue(stuck[0], f"Steps wait for each other: {', '.join(stuck)}"))
     return tuple(issues)
 
 
-def _step_issues(step: Step, ids: Collection[str]) -> list[Issue]:
+def _step_issues(step: Step, ids: Collection[str], templates: Collection[str]) -> list[Issue]:
     issues: list[Issue] = []
+    if not STEP_ID.fullmatch(step.id):
+        text = "A step's id is up to 40 letters, digits, - or _, and begins with one of the first"
+        issues.append(_issue(plain(step.id, 40), text))
+    if step.template and templates and step.template not in templates:
+        near = get_close_matches(step.template, templates, 1)
+        mend = f"did you mean {near[0]}?" if near else f"there are {', '.join(templates)}"
+        issues.append(_issue(step.id, f"There is no template {plain(step.template, 40)}; {mend}"))
     if not step.title.strip():
         issues.append(_issue(step.id, "The step has no title"))
     if not any(each.strip() for each in step.success_criteria):

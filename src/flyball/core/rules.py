@@ -204,4 +204,6 @@ def closed(d: Draft, event: CardClosed) -> None:
     if event.error:
         d.set(ending=Ending.FAILED, ending_reason=event.error)
     d.set(commit=event.commit)
+    if event.tree:
+        d.set_run(tree=event.tree)
     d.enter(Phase.SUCCEEDED if d.card.ending is Ending.SUCCEEDED else Phase.FAILED)

@@ -62,6 +62,12 @@ class Fail(Order, frozen=True, kw_only=True, tag="fail"):
     error: str
 
 
+class Unplanned(Order, frozen=True, kw_only=True, tag="unplanned"):
+    """The planner came to an end without a plan."""
+
+    why: str
+
+
 class Coordinator(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything that the coordination of one run has to remember."""
 
@@ -71,6 +77,8 @@ class Coordinator(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     context: Context = Context()
     max_iterations: int = MAX_ITERATIONS
     planned: bool = True
+    templates: tuple[str, ...] = ()
+    """The templates that a step may name; without any, every name is taken."""
     stage: Stage = Stage.INTAKE
     iteration: int = 1
     plan: ExecutionPlan | None = None

@@ -10,14 +10,17 @@ import msgspec
 from flyball.core.budget import Budget, Spend
 from flyball.core.call import Call
 from flyball.core.coordinator import Coordinator
-from flyball.core.effect import AnyEffect, Owed
+from flyball.core.effect import AnyEffect, CardEffect, CloseCard, Owed
+from flyball.core.errand import Errand
 from flyball.core.evidence import AnyEvidence, Strength, TreeHash, proof
+from flyball.core.flow import Flow
 from flyball.core.guard import Memory, Trip
 from flyball.core.intent import Intent
+from flyball.core.ledger import Failure, Mistake
 from flyball.core.message import UserResponse
 from flyball.core.phase import ENDINGS, Phase
 from flyball.core.policy import Policy, Project
-from flyball.core.template import Role, Template
+from flyball.core.template import Escalation, Role, Template
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -123,6 +126,9 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     base: TreeHash
     tree: TreeHash
     step: str = ""
+    """The step of the plan that this card works on; planner and verifier have none."""
+    place: str = ""
+    """The worktree beside the run's own that this card works in, if it has one."""
     phase: Phase = Phase.ANALYZE_CODE
     was: Phase = Phase.ANALYZE_CODE
     attempt: int = 1
@@ -161,6 +167,10 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     answer: str = ""
     ending: Ending | None = None
     ending_reason: str = ""
+    escalation: Escalation | None = None
+    """What the card's end asks for, where the template's policy says so."""
+    failures: tuple[Failure, ...] = ()
+    """What went wrong on the way, as the ledger will know it."""
     commit: str = ""
 
     said: tuple[Said, ...] = ()
@@ -222,9 +232,16 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
     project: Project = Project()
     base: TreeHash = ""
     tree: TreeHash = ""
+    snapshot: TreeHash = ""
+    """The tree that the present plan began from."""
     branch: str = ""
+    target: str = ""
+    flow: Flow | None = None
+    templates: tuple[Template, ...] = ()
+    ledger: tuple[Mistake, ...] = ()
     wished_budget: int | None = None
     cards: tuple[CardState, ...] = ()
+    errands: tuple[Errand, ...] = ()
     coordinator: Coordinator | None = None
     owed: tuple[Owed, ...] = ()
     effects: int = 0
@@ -250,17 +267,29 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def due(self) -> tuple[Owed, ...]:
-        """What the shell must do now, in order: paused cards keep their effects for later."""
+        """What the shell must do now, in order.
+
+        Paused cards keep their effects for later, and cards that work side by side are closed in
+        the order in which they were opened.
+        """
         waiting = {card.id for card in self.paused}
-        if not waiting:
+        beside = [card.id for card in self.cards if card.place and card.is_live]
+        if not waiting and len(beside) < 2:
             return self.owed
-        return tuple(o for o in self.owed if getattr(o.effect, "card", "") not in waiting)
+        return tuple(owed for owed in self.owed if not _must_wait(owed.effect, waiting, beside))
 
     def card(self, id: str) -> CardState | None:
         for card in self.cards:
             if card.id == id:
                 return card
         return None
+
+
+def _must_wait(effect: AnyEffect, paused: set[str], beside: list[str]) -> bool:
+    if not isinstance(effect, CardEffect):
+        return False
+    is_behind = isinstance(effect, CloseCard) and effect.card in beside[1:]
+    return is_behind or effect.card in paused
 
 
 class Transition(NamedTuple):

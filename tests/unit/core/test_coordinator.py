@@ -271,8 +271,10 @@ def test_dependent_steps_wait_and_independent_ones_do_not():
     state, said = coordinate(state, results(green("a")))
     assert said == ()
     state, said = coordinate(state, results(green("c")))
+    assert said == ()
+    state, said = coordinate(state, results(green("b")))
     assert [each.step.id for each in said] == ["d"]
-    state, said = tell(state, results(green("d")), results(green("b")))
+    state, said = coordinate(state, results(green("d")))
     assert isinstance(said[-1], VerifyRequest)
 
 

@@ -15,6 +15,7 @@ def test_the_library_holds_what_was_promised():
         "diagnose",
         "fix",
         "feature",
+        "step",
         "plan",
         "verify",
         "review",

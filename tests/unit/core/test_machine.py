@@ -738,7 +738,7 @@ def test_planned_runs_open_planner_and_verifier_cards():
     from flyball.core.message import ExecuteTask, Step, VerifyRequest
 
     story = Story(Intent.FEATURE_BUILD, Policy(review=False, plan_big_requests=True))
-    assert story.card.id == "plan-1"
+    assert story.card.id == "plan.1"
     assert story.card.role == "planner"
     step = Step(id="s1", title="one", template="refactor")
     story.happens(Messaged(message=ExecuteTask(request_id="r", plan_id="p", step=step)))
@@ -747,7 +747,7 @@ def test_planned_runs_open_planner_and_verifier_cards():
         Messaged(message=VerifyRequest(request_id="r", plan_id="p", goal="g", results=()))
     )
     assert story.state.cards[2].role == "verifier"
-    assert story.state.card("verify-p") is story.state.cards[2]
+    assert story.state.card("verify.1") is story.state.cards[2]
 
 
 def test_commands_that_fail_are_not_failed_edits():
