@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from msgspec.structs import replace
 
 from flyball.core.call import Access
-from flyball.core.effect import CloseCard, Owed, Perform, Think
+from flyball.core.effect import CloseCard, Owed, Perform
 from flyball.core.event import AnyEvent, Cancelled, PauseAsked
 from flyball.core.machine import advance
 from flyball.core.state import RunState
 from flyball.core.thread import heard
 from flyball.engine.feed import Telemetry, telemetry
+from flyball.engine.lanes import RUN, Answers, Batch, Lanes, lane_of, startable
 from flyball.errors import IllegalEvent, JournalError
 from flyball.journal.codec import storable
 from flyball.journal.protocol import Intention, Journal, Lease, Posted
 
 LEASE_SECONDS = 60.0
 RENEW_SECONDS = 20.0
-SIDE_BY_SIDE = 8
 LISTEN_SECONDS = 0.3
 NEVER = float("-inf")
 
@@ -33,7 +34,7 @@ class Hands(Protocol):
 
 
 class Engine:
-    """Drives one run until it rests or ends."""
+    """Drives one run until it rests or ends: its cards side by side, each in its own order."""
 
     def __init__(
         self,
@@ -49,17 +50,17 @@ class Engine:
         self._hands = hands
         self._clock = clock
         self._watch = watch
+        self._state = RunState()
+        self._lanes = Lanes()
         self._pause_by = ""
-        self._under_way: asyncio.Timeout | None = None
-        self._is_thinking = False
+        self._is_to_rest = False
         self._heard_at = NEVER
         self._lost: JournalError | None = None
 
     def pause(self, by: str) -> None:
-        """Rest as soon as the call under way is over; a model is not waited for."""
+        """Rest as soon as the calls under way are over; a model is not waited for."""
         self._pause_by = by
-        if self._is_thinking:
-            self._interrupt()
+        self._lanes.wake()
 
     async def drive(self, state: RunState) -> RunState:
         """Run until it rests or ends. Every outside fact arrives as an event.
@@ -67,16 +68,22 @@ class Engine:
         Whatever stops it half-way (an error, a lost lease, a cancellation) leaves the journal where
         it was: what was under way stays owed, and the next process finds out how far it got.
         """
+        self._state = state
         companion = asyncio.create_task(self._stand_by(state.run))
         try:
             while True:
-                state = await self._hear(state)
-                if state.is_at_rest:
-                    return state
-                state = await self._step(state, _batch(state.due))
+                await self._hear()
+                await self._lanes.stop(self._is_moot)
+                if self._state.is_at_rest and self._lanes.is_idle:
+                    return self._state
+                self._start()
+                await self._lanes.news()
+                while (batch := self._lanes.take()) is not None:
+                    await self._answer(batch)
         finally:
             companion.cancel()
             await asyncio.gather(companion, return_exceptions=True)
+            await self._wind_up()
 
     async def append(self, state: RunState, event: AnyEvent, posted: int = 0) -> RunState:
         """Apply an event and write it down, with what it leads to and what it makes heard."""
@@ -92,54 +99,94 @@ class Engine:
             self._watch(line)
         return after
 
-    async def _hear(self, state: RunState) -> RunState:
-        """What others left for this run; a word that has come too late is dropped."""
+    async def _take(self, event: AnyEvent, posted: int = 0) -> None:
+        self._state = await self.append(self._state, event, posted)
+
+    async def _hear(self) -> None:
+        """What others left for this run; a word that has come too late is dropped.
+
+        A cancelled run waits for nothing; one that is to rest only for calls, not for a model.
+        """
         if self._lost is not None:
             raise self._lost
-        for posted in await self._words(state):
+        words = await self._words()
+        is_cancelled = any(isinstance(word.event, Cancelled) for word in words)
+        is_paused = any(isinstance(word.event, PauseAsked) for word in words)
+        self._is_to_rest = is_paused or self._has_to_pause
+        if is_cancelled:
+            await self._lanes.stop(lambda _: True)
+        elif self._is_to_rest:
+            await self._lanes.stop(lambda batch: batch.is_thinking)
+        for word in words:
+            if isinstance(word.event, PauseAsked) and not (is_cancelled or self._is_quiet):
+                return
             try:
-                state = await self.append(state, posted.event, posted.id)
+                await self._take(word.event, word.id)
             except IllegalEvent:
-                await self._journal.drop(self._lease, posted.id)
-        is_working = any(card.is_live for card in state.cards)
-        if self._pause_by and is_working and not state.is_at_rest:
-            state = await self.append(state, PauseAsked(by=self._pause_by))
+                await self._journal.drop(self._lease, word.id)
+        if self._has_to_pause and self._is_quiet:
+            await self._take(PauseAsked(by=self._pause_by))
             self._pause_by = ""
-        return state
+        self._is_to_rest = self._has_to_pause
 
-    async def _words(self, state: RunState) -> Sequence[Posted]:
+    async def _words(self) -> Sequence[Posted]:
         """The inbox, looked into often enough for a person, and always before a rest."""
         now = self._clock()
-        if now - self._heard_at < LISTEN_SECONDS and not state.is_at_rest:
+        if now - self._heard_at < LISTEN_SECONDS and not self._state.is_at_rest:
             return ()
-        found = await self._journal.inbox(state.run)
+        found = await self._journal.inbox(self._state.run)
         self._heard_at = NEVER if found else now
         return found
 
-    async def _step(self, state: RunState, batch: Sequence[Owed]) -> RunState:
-        """Perform what is due, side by side where it may be, and append the answers in order."""
-        self._is_thinking = isinstance(batch[0].effect, Think)
-        try:
-            async with asyncio.timeout(None) as self._under_way:
-                await asyncio.sleep(0)
-                if self._pause_by and self._is_thinking:
-                    return state
-                answers = await self._perform_all(state, batch)
-        except TimeoutError:
-            if self._under_way is None or not self._under_way.expired():
-                raise
-            return state
-        finally:
-            self._under_way, self._is_thinking = None, False
-        for answer in answers:
+    @property
+    def _has_to_pause(self) -> bool:
+        state = self._state
+        return bool(
+            self._pause_by and any(card.is_live for card in state.cards) and not state.is_at_rest
+        )
+
+    @property
+    def _is_quiet(self) -> bool:
+        """Whether a pause finds every card: none is at work, and none is about to be opened."""
+        return self._lanes.is_idle and all(lane_of(owed) != RUN for owed in self._state.due)
+
+    def _is_moot(self, batch: Batch) -> bool:
+        """Whether nobody waits for a batch any more: it was dropped, or its thinker rests."""
+        resting = {card.id for card in self._state.paused}
+        if batch.is_thinking and lane_of(batch.owed[0]) in resting:
+            return True
+        return not any(self._is_owed(owed) for owed in batch.owed)
+
+    def _is_owed(self, owed: Owed) -> bool:
+        return any(each.n == owed.n for each in self._state.owed)
+
+    def _start(self) -> None:
+        """Start all that may start; a run that is to rest only brings its own affairs to an end."""
+        due = self._state.due
+        if self._is_to_rest:
+            due = [owed for owed in due if lane_of(owed) == RUN] if self._lanes.is_idle else ()
+        for batch in startable(due, self._lanes.under_way):
+            self._lanes.start(batch, self._perform_all(self._state, batch))
+
+    async def _answer(self, batch: Batch) -> None:
+        """Append the answers of a batch in its order; what is not owed any more is let go."""
+        if not any(self._is_owed(owed) for owed in batch.owed):
+            return
+        for owed, answer in zip(batch.owed, batch.answers(), strict=True):
+            if not self._is_owed(owed):
+                continue
             if isinstance(answer, BaseException):
                 raise answer
-            state = await self.append(state, answer)
-        return state
+            await self._take(answer)
 
-    async def _perform_all(
-        self, state: RunState, batch: Sequence[Owed]
-    ) -> Sequence[AnyEvent | BaseException]:
+    async def _wind_up(self) -> None:
+        """Leave nothing under way, and write down what was complete before we had to stop."""
+        await self._lanes.stop_all()
+        while (batch := self._lanes.take()) is not None:
+            with suppress(Exception, asyncio.CancelledError):
+                await self._answer(batch)
+
+    async def _perform_all(self, state: RunState, batch: Sequence[Owed]) -> Answers:
         if len(batch) == 1:
             return (await self._perform(state, batch[0]),)
         deeds = [self._perform(state, owed) for owed in batch]
@@ -148,7 +195,7 @@ class Engine:
     async def _perform(self, state: RunState, owed: Owed) -> AnyEvent:
         intention = await self._intend(owed)
         event = await self._hands.perform(state, owed, intention)
-        return replace(event, effect=owed.n, at=self._clock())
+        return replace(event, effect=owed.n)
 
     async def _intend(self, owed: Owed) -> Intention:
         """Deeds are written down before they are done; what only looks may simply be done again."""
@@ -156,32 +203,21 @@ class Engine:
             return await self._journal.intend(self._lease, owed, self._clock())
         return Intention(self._lease.run, owed.n)
 
-    def _interrupt(self) -> None:
-        """Do not wait for what is under way; it stays owed."""
-        if self._under_way is not None and not self._under_way.expired():
-            self._under_way.reschedule(asyncio.get_running_loop().time())
-
     async def _stand_by(self, run: str) -> None:
         """Keep the lease, and listen while something is under way."""
         renewed = self._clock()
         try:
             while True:
                 await asyncio.sleep(LISTEN_SECONDS)
-                await self._listen(run)
+                if await self._journal.inbox(run):
+                    self._heard_at = NEVER
+                    self._lanes.wake()
                 if self._clock() - renewed >= RENEW_SECONDS:
                     renewed = self._clock()
                     await self._journal.renew(self._lease, renewed, LEASE_SECONDS)
         except JournalError as error:
             self._lost = error
-            self._interrupt()
-
-    async def _listen(self, run: str) -> None:
-        """A cancelled run waits for nothing; a paused one only for calls, not for a model."""
-        for posted in await self._journal.inbox(run):
-            self._heard_at = NEVER
-            is_pause = isinstance(posted.event, PauseAsked) and self._is_thinking
-            if is_pause or isinstance(posted.event, Cancelled):
-                self._interrupt()
+            self._lanes.wake()
 
 
 def _is_deed(owed: Owed) -> bool:
@@ -190,14 +226,3 @@ def _is_deed(owed: Owed) -> bool:
     if not isinstance(effect, Perform):
         return isinstance(effect, CloseCard)
     return effect.call.access is not Access.READ or effect.call.command is not None
-
-
-def _batch(due: Sequence[Owed]) -> Sequence[Owed]:
-    """The next effect, or the read-only calls at the front that may run side by side."""
-    count = 0
-    for owed in due[:SIDE_BY_SIDE]:
-        effect = owed.effect
-        if not (isinstance(effect, Perform) and effect.call.access is Access.READ):
-            break
-        count += 1
-    return due[: max(count, 1)]
