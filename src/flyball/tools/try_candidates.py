@@ -64,6 +64,8 @@ async def _search(stage: Stage, known: Memo, sources: dict[str, Source], seconds
         "task": "try",
         "failing": list(known.failing),
         "near": [test.name for test in known.tests if test.end == "pass"],
+        "cpu": {run.name: round(run.cpu, 3) for run in known.runs},
+        "broken": list(known.broken),
         "seconds": max(seconds, 1.0),
         "enough": ENOUGH,
         "patience": max(3.0, seconds * PATIENCE),

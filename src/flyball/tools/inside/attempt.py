@@ -1,4 +1,4 @@
-"""Candidates on trial: a few at a time on a few failing tests, then each alone on all tests."""
+"""Candidates on trial: several at a time on failing tests, then each alone on all tests."""
 
 from __future__ import annotations
 
@@ -6,21 +6,25 @@ import os
 import re
 import time
 from collections import deque
-from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from flyball.tools.inside.child import Children, Job
 from flyball.tools.inside.orders import Orders, Proposal, nearest, run_one
 from flyball.tools.inside.scratch import try_from_scratch
+from flyball.tools.inside.stains import stains
 from flyball.tools.inside.suites import PASS, SKIP, Suite, open_suite
 from flyball.tools.inside.swapping import Edit, Living, Unswappable, undo
 
-TOGETHER = 8
-"""Candidates screened in one child."""
-MOST_FEW = 3
+if TYPE_CHECKING:
+    from flyball.tools.inside.child import Say
+
+FIRST_TOGETHER, MOST_TOGETHER = 4, 32
+"""Candidates screened in one child: few while the likeliest are tried, more later."""
+MOST_FEW = 4
 LEAST_CPU = 0.05
-ENDLESS_CPU = 0.12
-OTHERS_CPU = 5.0
+ENDLESS_CPU = 0.08
+OTHERS_CPU = 1.0
 SLOWER = 10.0
 """Candidates that ran out of time get this many times as much at the end."""
 
@@ -29,22 +33,19 @@ def attempt(orders: Orders) -> None:
     """Try candidates in a process that has loaded everything; those unfit for it from scratch."""
     left: list[Proposal] = []
 
-    def warm() -> Iterator[list[int]]:
-        unfit: list[int] = []
-
+    def warm(say: Say) -> None:
         def use(suite: Suite) -> None:
             orders.say(tests=len(suite.names), broken=suite.broken)
             if suite.broken:
-                unfit.extend(each.n for each in orders.candidates)
+                say([each.n for each in orders.candidates])
                 return
             trial = Trial(orders, suite)
             trial.run()
-            unfit.extend([] if trial.holding else (each.n for each in trial.unfit))
+            say([] if trial.holding else [each.n for each in trial.unfit])
 
         open_suite(orders.runner, orders.args, use)
-        yield unfit
 
-    def answer(_key: Any, said: list[Any]) -> None:
+    def answer(_key: Any, said: list[Any], _is_late: bool) -> None:
         by_number = {each.n: each for each in orders.candidates}
         left.extend([by_number[n] for n in said[0]] if said else orders.candidates)
 
@@ -61,8 +62,8 @@ class Trial:
         names = list(suite.names)
         known = set(names)
         self.failing = [name for name in orders.failing if name in known]
-        near = [name for name in orders.near if name in known]
-        self.others = list(dict.fromkeys([*near, *nearest(names, self.failing)]))
+        self.near = [name for name in orders.near if name in known]
+        self.far = nearest(names, [*self.failing, *self.near])
         self.limits: dict[str, float] = {}
         self.reasons: dict[str, str] = {}
         self.few: list[str] = []
@@ -73,7 +74,8 @@ class Trial:
         self._living: dict[str, Living] = {}
         self._promising: deque[Proposal] = deque()
         self._waiting: deque[Proposal] = deque()
-        self._together = TOGETHER
+        self._together = FIRST_TOGETHER
+        self._most_together = MOST_TOGETHER
         self._patience = 1.0
 
     @property
@@ -93,25 +95,27 @@ class Trial:
         self._try(self.orders.candidates)
         if not self.holding and not self.orders.is_over:
             self._patience = SLOWER
-            self._together = 1
+            self._together = self._most_together = 1
             self._try(list(self.slow))
 
     def _measure(self) -> None:
         """How long each failing test takes, and whether it fails here at all."""
         stable: list[str] = []
 
-        def answer(name: str, said: list[Any]) -> None:
-            end: dict[str, Any] = said[0] if said else {"end": "crash", "cpu": 0.0, "why": ""}
+        def work(name: str, say: Say) -> None:
+            for _ in range(2):
+                say(run_one(self.suite, name, 0.6))
+
+        def answer(name: str, said: list[Any], is_late: bool) -> None:
+            died: dict[str, Any] = {"end": "time" if is_late else "crash", "cpu": 0.0, "why": ""}
+            end, again = [*said, died, died][:2]
             if end["end"] not in (PASS, SKIP):
                 stable.append(name)
             endless = end["end"] == "time"
             self.limits[name] = ENDLESS_CPU if endless else LEAST_CPU + 6 * end["cpu"]
-            self.reasons[name] = _reason(end)
+            self.reasons[name] = _reason(end) if _reason(end) == _reason(again) else ""
 
-        jobs = (
-            Job(name, lambda name=name: [run_one(self.suite, name, 0.6)], 20.0)
-            for name in self.failing
-        )
+        jobs = (Job(name, partial(work, name), 20.0) for name in self.failing)
         Children(self.orders.width, answer).run_all(jobs, lambda: self.orders.is_over)
         self.failing = sorted(stable, key=lambda name: self.limits[name])
         self.few = _few(self.failing)
@@ -125,26 +129,31 @@ class Trial:
         """Whoever is promising goes first."""
         if self._promising:
             each = self._promising.popleft()
-            wall = 10.0 + len(self.failing) + len(self.others)
-            return Job([each], lambda: [self._judge(each)], wall)
+            wall = 10.0 + len(self.failing) + len(self.near) + len(self.far)
+            return Job([each], partial(self._judge, each), wall)
         batch = [self._waiting.popleft() for _ in range(min(self._together, len(self._waiting)))]
         if not batch:
             return None
         alone = sum(self.limits[name] for name in self.few) * self._patience
-        return Job(batch, lambda: self._screen(batch), 5.0 + 10 * alone)
+        return Job(batch, partial(self._screen, batch), 5.0 + 3 * alone * len(batch))
 
-    def _hear(self, batch: list[Proposal], said: list[Any]) -> None:
+    def _hear(self, batch: list[Proposal], said: list[Any], is_late: bool) -> None:
         ends = [each["end"] for each in said]
         if "polluted" in ends:
-            self._together = 1
+            self._together = self._most_together = 1
             self._waiting.extendleft(reversed(batch))
             return
+        is_stained = bool(ends) and ends[-1] == "stained"
+        if is_stained:
+            said.pop()
+            self._most_together = max(1, self._most_together // 2)
         for each, end in zip(batch, said):  # noqa: B905
             self._note(each, end)
         rest = batch[len(said) :]
-        if rest and (not ends or ends[-1] != "time"):
-            self._note(rest.pop(0), {"end": "crash"})
+        if rest and not is_stained:
+            self._note(rest.pop(0), {"end": "time" if is_late else "crash"})
         self._waiting.extendleft(reversed(rest))
+        self._together = min(self._most_together, self._together + 1)
 
     def _note(self, each: Proposal, said: dict[str, Any]) -> None:
         end = said["end"]
@@ -161,60 +170,58 @@ class Trial:
             self._first_at = self._first_at or time.monotonic()
         self.orders.say(n=each.n, **said)
 
-    def _screen(self, batch: list[Proposal]) -> Iterator[dict[str, Any]]:
+    def _screen(self, batch: list[Proposal], say: Say) -> None:
         """In a child: several candidates in turn, on a few tests that fail without them."""
+        modules = [module for each in self._living.values() for module in each.modules]
+        clean = stains(modules)
         for each in batch:
-            try:
-                steps = self._living[each.path].swap([Edit(*edit) for edit in each.edits])
-            except Unswappable:
-                yield {"end": "unfit"}
-                continue
-            except (SyntaxError, ValueError):
-                yield {"end": "broken"}
-                continue
-            ends = list(self._ends())
-            undo(steps)
-            if PASS in ends:
-                yield {"end": "promising"}
-            elif "time" in ends:
-                yield {"end": "time"}
+            say({"end": self._screened(each)})
+            if each is not batch[-1] and stains(modules) != clean:
+                say({"end": "stained"})
                 return
-            else:
-                yield {"end": "fail"}
         if len(batch) > 1 and self._is_polluted():
-            yield {"end": "polluted"}
+            say({"end": "polluted"})
 
-    def _ends(self) -> Iterator[str]:
-        """How the few tests end, up to one that takes too long."""
+    def _screened(self, each: Proposal) -> str:
+        try:
+            steps = self._living[each.path].swap([Edit(*edit) for edit in each.edits])
+        except Unswappable:
+            return "unfit"
+        except (SyntaxError, ValueError):
+            return "broken"
         for name in self.few:
             end = run_one(self.suite, name, self._limit(name))["end"]
-            yield end
-            if end == "time":
-                return
+            if end != PASS:
+                break
+        else:
+            end = "promising"
+        undo(steps)
+        return end if end in ("promising", "time") else "fail"
 
     def _is_polluted(self) -> bool:
         """Whether the candidates before have left something behind that tests can see."""
         name = self.few[0]
-        return _reason(run_one(self.suite, name, self._limit(name))) != self.reasons[name]
+        end = run_one(self.suite, name, self._limit(name))
+        return end["end"] == PASS or self.reasons[name] not in ("", _reason(end))
 
     def _limit(self, name: str) -> float:
         return self.limits[name] * self._patience
 
-    def _judge(self, each: Proposal) -> dict[str, Any]:
+    def _judge(self, each: Proposal, say: Say) -> None:
         """In a child: all failing tests, and where they pass now, all the others."""
         self._living[each.path].swap([Edit(*edit) for edit in each.edits])
-        mended: list[str] = []
         for name in self.failing:
             end = run_one(self.suite, name, self._limit(name))["end"]
-            if end == "time":
-                return {"end": "time"}
-            mended += [name] if end == PASS else []
-        for name, following in zip(self.others, [*self.others[1:], ""]):  # noqa: B905
-            if run_one(self.suite, name, OTHERS_CPU, following)["end"] not in (PASS, SKIP):
-                return {"end": "fail", "broke": name}
-        if len(mended) == len(self.failing):
-            return {"end": "hold"}
-        return {"end": "part", "mended": mended} if mended else {"end": "fail"}
+            if end != PASS:
+                say({"end": "time" if end == "time" else "fail"})
+                return
+        others = [*self.near, *self.far]
+        for name, following in zip(others, [*others[1:], ""]):  # noqa: B905
+            cpu = OTHERS_CPU + SLOWER * self.orders.cpu.get(name, 1.0)
+            if run_one(self.suite, name, cpu, following)["end"] not in (PASS, SKIP):
+                say({"end": "fail", "broke": name})
+                return
+        say({"end": "hold"})
 
 
 def _reason(end: dict[str, Any]) -> str:

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    Answer = Callable[[Any, list[Any]], None]
+    Say = Callable[[Any], None]
+    Answer = Callable[[Any, list[Any], bool], None]
 
 CHUNK = 1 << 16
 MOST_MEMORY = 2 << 30
@@ -26,7 +27,10 @@ class OutOfTime(BaseException):
 
 
 class Alarm:
-    """Ends a test that uses too much processor time; a busy machine does not make it ring."""
+    """Ends a test that uses too much processor time; a busy machine does not make it ring.
+
+    Where the test does not come back from something written in C, the whole process ends.
+    """
 
     def __init__(self) -> None:
         self.has_rung = False
@@ -35,9 +39,11 @@ class Alarm:
     def set(self, seconds: float) -> None:
         self.has_rung = False
         signal.setitimer(signal.ITIMER_PROF, seconds, 0.05)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 3 * seconds + 0.5)
 
     def clear(self) -> None:
         signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
     def _ring(self, _number: int, _frame: Any) -> None:
         self.has_rung = True
@@ -48,7 +54,7 @@ class Job(NamedTuple):
     """Something to do in a child, and how long it may take by the clock on the wall."""
 
     key: Any
-    work: Callable[[], Iterable[Any]]
+    work: Callable[[Say], None]
     seconds: float
 
 
@@ -61,7 +67,10 @@ class _Child(NamedTuple):
 
 
 class Children:
-    """Runs jobs side by side; whatever a child said before it ended, well or badly, is heard."""
+    """Runs jobs side by side; whatever a child said before it ended, well or badly, is heard.
+
+    Whoever listens is told the job's key, what was said, and whether time ran out.
+    """
 
     def __init__(self, width: int, answer: Answer) -> None:
         self._width = width
@@ -108,12 +117,12 @@ class Children:
                 self._finish(self._running.pop(pipe))
         for child in list(self._running.values()):
             if time.monotonic() > child.until:
-                self._finish(self._running.pop(child.pipe))
+                self._finish(self._running.pop(child.pipe), is_late=True)
 
-    def _finish(self, child: _Child) -> None:
-        _end(child)
+    def _finish(self, child: _Child, is_late: bool = False) -> None:
+        is_late = _end(child) or is_late
         whole = b"".join(child.heard).split(b"\n")[:-1]
-        self._answer(child.key, [json.loads(line.decode("utf-8")) for line in whole])
+        self._answer(child.key, [json.loads(line.decode("utf-8")) for line in whole], is_late)
 
     def _end_all(self) -> None:
         for child in list(self._running.values()):
@@ -121,19 +130,26 @@ class Children:
         self._running.clear()
 
 
-def _end(child: _Child) -> None:
-    """End a child and whatever it started."""
+def _end(child: _Child) -> bool:
+    """End a child and whatever it started; tells whether its alarm had ended it."""
     for kill in (os.killpg, os.kill):
         try:
             kill(child.pid, signal.SIGKILL)
         except OSError:
             continue
     os.close(child.pipe)
-    os.waitpid(child.pid, 0)
+    status = os.waitpid(child.pid, 0)[1]
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGVTALRM
 
 
-def _be_child(work: Callable[[], Iterable[Any]], speak: int) -> None:
+def _be_child(work: Callable[[Say], None], speak: int) -> None:
     """Never returns."""
+
+    def say(said: Any) -> None:
+        line = json.dumps(said).encode("utf-8") + b"\n"
+        while line:
+            line = line[os.write(speak, line) :]
+
     try:
         gc.disable()
         os.setpgid(0, 0)
@@ -141,10 +157,7 @@ def _be_child(work: Callable[[], Iterable[Any]], speak: int) -> None:
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
             os.dup2(nothing, number)
-        for said in work():
-            line = json.dumps(said).encode("utf-8") + b"\n"
-            while line:
-                line = line[os.write(speak, line) :]
+        work(say)
     finally:
         os._exit(0)
 

@@ -1,24 +1,35 @@
-"""Running every test by itself, then some under trace: what fails, and which lines it runs."""
+"""Running every test, then some under trace: what fails, and which lines it runs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from flyball.tools.inside.child import Alarm, Children, Job
 from flyball.tools.inside.orders import Orders, nearest, run_one
 from flyball.tools.inside.suites import FAIL, PASS, SKIP, Suite
 from flyball.tools.inside.tracing import Ours, traced
 
+if TYPE_CHECKING:
+    from flyball.tools.inside.child import Say
+
+    One = Callable[[str, str, Say], str]
+
 QUICK_CPU = 0.6
 """A test that computes longer may be endless; a few of them are looked at again."""
-SLOW_CPU = 3.0
+SLOW_CPU = 5.0
 LOOKED_AT_AGAIN = 2
 TRACED_CPU = 5.0
 ENDLESS_CPU = 0.8
 ENDLESS_TRACED = 3
+MOST_TRACED = 40
+"""Failing tests under trace: more of them say little more."""
+MOST_ALONE = 100
 WALL = 40.0
+MOST_TOGETHER = 60
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in |^([^\s:]+\.py):(\d+): ', re.M)
 
 
@@ -37,55 +48,111 @@ def look(orders: Orders, suite: Suite) -> None:
     wanted = [name for name in failing if name not in endless[ENDLESS_TRACED:]]
     passing = [name for name in nearest(names, failing) if ends.get(name, {}).get("end") == PASS]
 
-    def answer(name: str, said: list[Any]) -> None:
-        orders.say(name=name, **(said[0] if said else {"end": "crash"}))
-
-    def job(name: str) -> Job:
+    def one(name: str, following: str, say: Say) -> str:
         cpu = ENDLESS_CPU if name in endless else TRACED_CPU
-        return Job(name, lambda: _trace(suite, ours, name, cpu), WALL)
+        found = _trace(suite, ours, name, following, cpu)
+        say(found)
+        return found["end"]
 
-    for group in (wanted, passing[: orders.sample]):
-        jobs = map(job, group)
-        Children(orders.width, answer).run_all(jobs, lambda: orders.is_over)
+    def loud(name: str, _following: str, say: Say) -> str:
+        _trace(suite, ours, name, "", TRACED_CPU, say)
+        return FAIL
+
+    seen = _together(orders, wanted[:MOST_TRACED], one, 1)
+    dead = [name for name, end in seen.items() if "heard" in end]
+    for name, end in _together(orders, dead, loud, 1).items():
+        seen[name] = {**end, "lines": _gathered(end["heard"])}
+    seen.update(_together(orders, passing[: orders.sample], one, MOST_TOGETHER))
+    for name, end in seen.items():
+        orders.say(name=name, end=end["end"], frames=end["frames"], lines=end["lines"])
 
 
 def _run_all(orders: Orders, suite: Suite, names: list[str]) -> dict[str, dict[str, Any]]:
-    """How each test ended; one that only seems endless gets the time it needs."""
-    ends = _run(orders, suite, names, QUICK_CPU)
+    """How each test ended, a failing one by itself; one that seems endless gets more time."""
+
+    def run(names: list[str], cpu: float, most: int) -> dict[str, dict[str, Any]]:
+        def one(name: str, following: str, say: Say) -> str:
+            end = run_one(suite, name, cpu, following)
+            say(end)
+            return end["end"]
+
+        return _together(orders, names, one, most)
+
+    ends = run(names, QUICK_CPU, MOST_TOGETHER)
+    failing = [name for name, end in ends.items() if end["end"] == FAIL]
+    ends.update(run(failing[:MOST_ALONE], QUICK_CPU, 1))
     endless = [name for name, end in ends.items() if end["end"] == "time"]
-    again = _run(orders, suite, endless[:LOOKED_AT_AGAIN], SLOW_CPU)
+    again = run(endless[:LOOKED_AT_AGAIN], SLOW_CPU, 1)
     ends.update(again)
     if any(end["end"] != "time" for end in again.values()):
-        ends.update(_run(orders, suite, endless[LOOKED_AT_AGAIN:], SLOW_CPU))
+        ends.update(run(endless[LOOKED_AT_AGAIN:], SLOW_CPU, 1))
     return {name: ends[name] for name in names if name in ends}
 
 
-def _run(orders: Orders, suite: Suite, names: list[str], cpu: float) -> dict[str, dict[str, Any]]:
+def _together(orders: Orders, names: list[str], one: One, most: int) -> dict[str, dict[str, Any]]:
+    """Do one thing for each test, many in one child, until something stops it; then go on."""
     ends: dict[str, dict[str, Any]] = {}
+    size = max(1, min(most, len(names) // (3 * orders.width)))
+    waiting = deque(names[i : i + size] for i in range(0, len(names), size))
 
-    def answer(name: str, said: list[Any]) -> None:
-        ends[name] = said[0] if said else {"end": "crash", "why": "the process died", "cpu": 0.0}
+    def following() -> Job | None:
+        if not waiting:
+            return None
+        batch = waiting.popleft()
+        return Job(batch, partial(_each, batch, one), WALL)
 
-    jobs = (Job(name, lambda name=name: [run_one(suite, name, cpu)], WALL) for name in names)
-    Children(orders.width, answer).run_all(jobs, lambda: orders.is_over)
+    def answer(batch: list[str], said: list[Any], is_late: bool) -> None:
+        whole: list[dict[str, Any]] = [each for each in said if isinstance(each, dict)]
+        ends.update(zip(batch, whole))  # noqa: B905
+        rest = batch[len(whole) :]
+        if rest and not (whole and whole[-1]["end"] == "time"):
+            why = "it ran out of time" if is_late else "the process died"
+            end: dict[str, Any] = {
+                "end": "time" if is_late else "crash",
+                "why": why,
+                "cpu": 0.0,
+                "frames": [],
+            }
+            ends[rest.pop(0)] = {**end, "lines": {}, "heard": said}
+        if rest:
+            waiting.appendleft(rest)
+
+    Children(orders.width, answer).run(following, lambda: orders.is_over)
     return ends
 
 
-def _trace(suite: Suite, ours: Ours, name: str, cpu: float) -> Iterator[dict[str, Any]]:
+def _each(batch: list[str], one: One, say: Say) -> None:
+    for name, following in zip(batch, [*batch[1:], ""]):  # noqa: B905
+        if one(name, following, say) == "time":
+            return
+
+
+def _trace(
+    suite: Suite, ours: Ours, name: str, following: str, cpu: float, say: Say | None = None
+) -> dict[str, Any]:
+    """Run a test under trace; with `say`, every line is told as it is reached."""
     alarm = Alarm()
 
     def work() -> Any:
         alarm.set(cpu)
         try:
-            return suite.run(name)
+            return suite.run(name, following)
         finally:
             alarm.clear()
 
-    end, lines = traced(ours, work)
+    end, lines = traced(ours, work, say)
     found = [(a or b, int(m or n)) for a, m, b, n in _FRAME.findall(end.why)]
     frames = [(ours.path(file), line) for file, line in found]
-    yield {
+    return {
         "end": "time" if alarm.has_rung and end.kind == FAIL else end.kind,
         "frames": [frame for frame in frames if frame[0]],
         "lines": {path: sorted(each) for path, each in lines.items()},
     }
+
+
+def _gathered(heard: list[Any]) -> dict[str, list[int]]:
+    """The lines that a test told before it took its process with it."""
+    lines: dict[str, list[int]] = {}
+    for path, line in heard:
+        lines.setdefault(path, []).append(line)
+    return lines

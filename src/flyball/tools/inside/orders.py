@@ -29,6 +29,8 @@ class Orders:
         self.width: int = told["width"]
         self.failing: list[str] = told["failing"]
         self.near: list[str] = told.get("near", [])
+        self.cpu: dict[str, float] = told.get("cpu", {})
+        self.broken: list[str] = told.get("broken", [])
         self.sample: int = told.get("sample", 0)
         self.enough: int = told.get("enough", 0)
         self.patience: float = told.get("patience", 0.0)

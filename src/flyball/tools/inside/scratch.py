@@ -10,12 +10,16 @@ import importlib.machinery
 import os
 import time
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from flyball.tools.inside.child import Children, Job
 from flyball.tools.inside.orders import Orders, Proposal, run_one
 from flyball.tools.inside.suites import PASS, SKIP, Suite, open_suite
 from flyball.tools.inside.swapping import Edit, edited
+
+if TYPE_CHECKING:
+    from flyball.tools.inside.child import Say
 
 WALL = 60.0
 CPU = 3.0
@@ -27,8 +31,8 @@ def try_from_scratch(orders: Orders, candidates: list[Proposal]) -> None:
         importlib.import_module("pytest")
     found: list[float] = []
 
-    def answer(n: int, said: list[Any]) -> None:
-        end = said[0] if said else {"end": "crash"}
+    def answer(n: int, said: list[Any], is_late: bool) -> None:
+        end = said[0] if said else {"end": "time" if is_late else "crash"}
         if end["end"] == "hold":
             found.append(time.monotonic())
         orders.say(n=n, **end)
@@ -37,16 +41,18 @@ def try_from_scratch(orders: Orders, candidates: list[Proposal]) -> None:
         is_late = bool(found) and time.monotonic() > found[0] + orders.patience
         return orders.is_over or is_late or len(found) >= orders.enough
 
-    jobs = (Job(each.n, lambda each=each: [_judge(orders, each)], WALL) for each in candidates)
+    jobs = (Job(each.n, partial(_judge, orders, each), WALL) for each in candidates)
     Children(orders.width, answer).run_all(jobs, is_over)
 
 
-def _judge(orders: Orders, each: Proposal) -> dict[str, Any]:
+def _judge(orders: Orders, each: Proposal, say: Say) -> None:
     _replace(os.path.join(orders.root, each.path), each)
-    return {"end": "hold" if _passes(orders) else "fail"}
+    files = [name for name in orders.broken if orders.runner == "pytest" and os.path.isfile(name)]
+    holds = (not files or _passes(orders, files)) and _passes(orders, [])
+    say({"end": "hold" if holds else "fail"})
 
 
-def _passes(orders: Orders) -> bool:
+def _passes(orders: Orders, files: list[str]) -> bool:
     """Whether everything can be loaded and every test passes, the failing ones first."""
     ends: list[str] = []
 
@@ -55,12 +61,13 @@ def _passes(orders: Orders) -> bool:
             return
         known = set(suite.names)
         first = [name for name in orders.failing if name in known]
-        for name in dict.fromkeys([*first, *suite.names]):
-            ends.append(run_one(suite, name, CPU)["end"])
+        names = list(dict.fromkeys([*first, *suite.names]))
+        for name, following in zip(names, [*names[1:], ""]):  # noqa: B905
+            ends.append(run_one(suite, name, CPU, following)["end"])
             if ends[-1] not in (PASS, SKIP):
                 return
 
-    open_suite(orders.runner, orders.args, use)
+    open_suite(orders.runner, [*orders.args, *files], use)
     return PASS in ends and all(end in (PASS, SKIP) for end in ends)
 
 

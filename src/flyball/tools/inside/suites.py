@@ -9,10 +9,14 @@ import unittest
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flyball.tools.inside.child import Alarm
+
 if TYPE_CHECKING:
     Use = Callable[["Suite"], None]
 
 PASS, FAIL, SKIP = "pass", "fail", "skip"
+MOST_SHORT = 500
+LOADING_CPU = 10.0
 
 
 class End(NamedTuple):
@@ -45,19 +49,21 @@ class Suite:
 def open_suite(runner: str, args: Sequence[Any], use: Use, explain: bool = False) -> None:
     """Load the tests and hand them over; they are there as long as `use` runs.
 
-    With `explain`, failing assertions of pytest tell their operands, which takes time.
+    With `explain`, failures of pytest tell their operands and their whole way, which takes time.
     """
     if runner == "pytest":
-        _with_pytest([*args, *(() if explain else ("--assert=plain",))], use)
+        _with_pytest(args, use, explain)
     else:
         _with_unittest(args, use)
 
 
 class _PytestSuite(Suite):
-    def __init__(self, session: Any, broken: dict[str, str]) -> None:
+    def __init__(self, session: Any, broken: dict[str, str], explain: bool) -> None:
         super().__init__(broken)
         self._items = {item.nodeid: item for item in session.items}
         self.reports: list[Any] = []
+        for item in () if explain else session.items:
+            item.repr_failure = _short
 
     @property
     def names(self) -> Sequence[str]:
@@ -78,11 +84,20 @@ class _PytestSuite(Suite):
         return End(SKIP if skipped else PASS)
 
 
+def _short(failure: Any, style: Any = None) -> str:  # noqa: ARG001
+    """What was raised, in a line; pytest's own way to say it takes longer than most tests."""
+    try:
+        return f"{failure.type.__name__}: {failure.value}"[:MOST_SHORT]
+    except Exception:  # noqa: BLE001
+        return str(failure.type)
+
+
 class _Plugin:
     """Takes the place of pytest's own loop."""
 
-    def __init__(self, use: Use) -> None:
+    def __init__(self, use: Use, explain: bool) -> None:
         self._use = use
+        self._explain = explain
         self._broken: dict[str, str] = {}
         self._suite: _PytestSuite | None = None
 
@@ -92,26 +107,38 @@ class _Plugin:
             if early_config.pluginmanager.hasplugin(name):
                 args.append(word)
 
+    def pytest_make_collect_report(self) -> Iterator[None]:
+        """A file that does not come to an end when it is imported is one that cannot be loaded."""
+        alarm = Alarm()
+        alarm.set(LOADING_CPU)
+        yield
+        alarm.clear()
+
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             self._broken[report.nodeid] = str(report.longrepr)
 
     def pytest_runtestloop(self, session: Any) -> bool:
-        self._suite = _PytestSuite(session, self._broken)
+        self._suite = _PytestSuite(session, self._broken, self._explain)
         self._use(self._suite)
         return True
 
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        if self._suite is not None:
-            self._suite.reports.append(report)
+    def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> bool:
+        """One test, of which nobody is told but us."""
+        assert self._suite is not None
+        runner: Any = importlib.import_module("_pytest.runner")
+        self._suite.reports += runner.runtestprotocol(item, log=False, nextitem=nextitem)
+        return True
 
 
-def _with_pytest(args: Sequence[str], use: Use) -> None:
+def _with_pytest(args: Sequence[str], use: Use, explain: bool) -> None:
     pytest: Any = importlib.import_module("pytest")
-    plugin = _Plugin(use)
-    _Plugin.pytest_runtestloop = pytest.hookimpl(tryfirst=True)(_Plugin.pytest_runtestloop)  # type: ignore[method-assign]
-    words = ["-q", "--tb=native", "--continue-on-collection-errors"]
-    words += ["-p", "no:randomly"]
+    plugin: Any = _Plugin(use, explain)
+    for name in ("pytest_runtestloop", "pytest_runtest_protocol"):
+        pytest.hookimpl(tryfirst=True)(getattr(_Plugin, name))
+    pytest.hookimpl(hookwrapper=True)(_Plugin.pytest_make_collect_report)
+    words = ["-q", "-s", "--tb=native", "--continue-on-collection-errors", "-p", "no:randomly"]
+    words += [] if explain else ["--assert=plain"]
     pytest.main([*words, *args], plugins=[plugin])
 
 

@@ -10,6 +10,8 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from flyball.tools.inside.child import Say
+
     Lines = dict[str, set[int]]
 
 
@@ -40,22 +42,37 @@ class Ours:
         return inside
 
 
-def traced(ours: Ours, work: Callable[[], Any]) -> tuple[Any, Lines]:
+class Seen:
+    """The lines that ran; each may be told as it is reached, for fear of what comes after it."""
+
+    def __init__(self, say: Say | None) -> None:
+        self.lines: Lines = {}
+        self._say = say
+
+    def note(self, path: str, line: int) -> None:
+        known = self.lines.setdefault(path, set())
+        if line not in known:
+            known.add(line)
+            if self._say:
+                self._say([path, line])
+
+
+def traced(ours: Ours, work: Callable[[], Any], say: Say | None = None) -> tuple[Any, Lines]:
     """Do something, and see which of our lines ran."""
-    lines: Lines = {}
+    seen = Seen(say)
     if hasattr(sys, "monitoring"):
-        return _monitored(ours, lines, work), lines
-    tracer = _tracer(ours, lines)
+        return _monitored(ours, seen, work), seen.lines
+    tracer = _tracer(ours, seen)
     threading.settrace(tracer)
     sys.settrace(tracer)
     try:
-        return work(), lines
+        return work(), seen.lines
     finally:
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type]
 
 
-def _monitored(ours: Ours, lines: Lines, work: Callable[[], Any]) -> Any:
+def _monitored(ours: Ours, seen: Seen, work: Callable[[], Any]) -> Any:
     monitoring = cast(Any, getattr(sys, "monitoring", None))
     tool = next((n for n in (3, 4, 1, 0) if monitoring.get_tool(n) is None), None)
     if tool is None:
@@ -64,11 +81,12 @@ def _monitored(ours: Ours, lines: Lines, work: Callable[[], Any]) -> Any:
     def on_line(code: CodeType, line: int) -> Any:
         path = ours.path(code.co_filename)
         if path:
-            lines.setdefault(path, set()).add(line)
+            seen.note(path, line)
         return monitoring.DISABLE
 
     monitoring.use_tool_id(tool, "flyball")
     monitoring.register_callback(tool, monitoring.events.LINE, on_line)
+    monitoring.restart_events()
     monitoring.set_events(tool, monitoring.events.LINE)
     try:
         return work()
@@ -77,14 +95,15 @@ def _monitored(ours: Ours, lines: Lines, work: Callable[[], Any]) -> Any:
         monitoring.free_tool_id(tool)
 
 
-def _tracer(ours: Ours, lines: Lines) -> Callable[..., Any]:
+def _tracer(ours: Ours, seen: Seen) -> Callable[..., Any]:
     by_code: dict[int, tuple[CodeType, Callable[..., Any] | None]] = {}
 
     def local(path: str) -> Callable[..., Any]:
-        here = lines.setdefault(path, set())
+        known = seen.lines.setdefault(path, set())
 
         def on_line(frame: FrameType, _event: str, _arg: Any) -> Any:
-            here.add(frame.f_lineno)
+            if frame.f_lineno not in known:
+                seen.note(path, frame.f_lineno)
             return on_line
 
         return on_line
