@@ -23,7 +23,6 @@ from flyball.core.event import (
     AnyEvent,
     Cancelled,
     Extended,
-    Resumed,
     RunStarted,
     WorkspaceReady,
 )
@@ -145,8 +144,7 @@ class Governed:
         async with self._seat(record.started, driver_now, record.entries) as seat:
             state = await seat.journal.load(run)
             if state.is_at_rest and may_simply_go_on(state):
-                tree = seat.hands.idle_tree()
-                state = await seat.engine.append(state, Resumed(by=by, tree=tree))
+                state = await seat.engine.append(state, seat.hands.look(state, by))
             return await self._drive(seat, state)
 
     async def say(self, run: str, word: Word, by: str, *, drive: bool = True) -> Rest:
@@ -198,10 +196,10 @@ class Governed:
         """Evidence is about the tree as it was; a person may have changed it while we rested."""
         if not state.paused:
             return state
-        tree = seat.hands.idle_tree()
-        if all(card.tree == tree for card in state.paused):
+        seen = seat.hands.look(state, by)
+        if all(card.tree == seen.tree_of(card.place) for card in state.paused):
             return state
-        return await seat.engine.append(state, Resumed(by=by, tree=tree))
+        return await seat.engine.append(state, seen)
 
     async def cancel(self, run: str, by: str, why: str = "") -> Rest:
         """End a run; where another process drives it, that process is asked to."""

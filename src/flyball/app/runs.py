@@ -255,7 +255,7 @@ def settings_from(text: str, path: str) -> Settings:
 
 def present_tree(state: RunState) -> str:
     """The tree a run has come to: its live card's, or what its last card left."""
-    live = [card.tree for card in state.cards if card.is_live]
+    live = [card.tree for card in state.cards if card.is_live and not card.place]
     return live[-1] if live else state.tree
 
 

@@ -152,8 +152,7 @@ def resumed(d: Draft, event: Resumed) -> None:
     """Go on where the card was; what needs an answer keeps waiting for it."""
     question = d.card.question
     kind = question.kind if question else Asking.PERSON
-    place = d.card.place
-    if tree := event.places.get(place, "") if place else event.tree:
+    if tree := event.tree_of(d.card.place):
         set_tree(d, tree, ())
     if ANSWERS[kind] not in (_on_rest, _on_guard):
         return

@@ -241,6 +241,10 @@ class Resumed(Event, frozen=True, kw_only=True, tag="resumed"):
     tree: TreeHash = ""
     places: dict[str, TreeHash] = {}
 
+    def tree_of(self, place: str) -> TreeHash:
+        """What the tree of a card looks like now, or nothing if nobody has looked."""
+        return self.places.get(place, "") if place else self.tree
+
 
 class Cancelled(Event, frozen=True, kw_only=True, tag="cancelled"):
     """A person ended the run."""

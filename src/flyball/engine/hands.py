@@ -17,6 +17,7 @@ from flyball.core.effect import (
     Perform,
     Publish,
     ResetThread,
+    RollBack,
     Think,
 )
 from flyball.core.event import (
@@ -30,6 +31,8 @@ from flyball.core.event import (
     EvidenceTaken,
     Messaged,
     Noted,
+    Resumed,
+    RolledBack,
     ThreadReset,
     WorkspaceFailed,
     WorkspaceReady,
@@ -44,13 +47,14 @@ from flyball.engine.inspection import inspect
 from flyball.engine.reading import read_intent
 from flyball.engine.request import build_request
 from flyball.engine.seen import seen_by
-from flyball.engine.station import Station
+from flyball.engine.station import Committed, Station
 from flyball.errors import DriverError, FlyballError, IllegalEvent
 from flyball.journal.protocol import Intention, Journal
 from flyball.tools import TOOLS
 from flyball.tools.prepare import prepare, read_form
 from flyball.tools.protocol import Tool
 from flyball.tools.remark import AppealForm, CheckpointForm, NoteForm
+from flyball.workspace.trees import TreeHash
 
 BY_NAME: dict[str, Tool] = {tool.name: tool for tool in TOOLS}
 
@@ -75,9 +79,14 @@ class EngineHands:
         self._on_text = on_text
         self._reader = reader
 
-    def idle_tree(self) -> str:
-        """What the workspace looks like while nothing is under way."""
-        return self._station.workspace.tree_hash()
+    def look(self, state: RunState, by: str) -> Resumed:
+        """A word to go on, with what the places look like while nothing is under way."""
+        beside = [card for card in state.paused if card.place]
+        return Resumed(
+            by=by,
+            tree=self._station.workspace.tree_hash(),
+            places={card.place: self._station.at(card).workspace.tree_hash() for card in beside},
+        )
 
     async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:
         """One effect, one event."""
@@ -86,6 +95,8 @@ class EngineHands:
                 return await read_intent(state, self._history, self._reader)
             case OpenWorkspace():
                 return self._open(state)
+            case RollBack() as effect:
+                return RolledBack(tree=self._station.workspace.roll_back(TreeHash(effect.tree)))
             case Publish(message=message):
                 return Messaged(message=message)
             case Think() as effect:
@@ -93,7 +104,8 @@ class EngineHands:
             case Perform() as effect:
                 return await self._call(state, effect, intention)
             case Inspect() as effect:
-                evidence = await inspect(self._station, self._card(state, effect.card), effect)
+                card = self._card(state, effect.card)
+                evidence = await inspect(self._station.at(card), card, effect)
                 return EvidenceTaken(card=effect.card, evidence=evidence)
             case ResetThread() as effect:
                 text = hand_over(state, self._card(state, effect.card), effect.reason)
@@ -120,8 +132,9 @@ class EngineHands:
 
     async def _think(self, state: RunState, effect: Think) -> AnyEvent:
         card = self._card(state, effect.card)
+        station = self._station.at(card)
         if effect.wait:
-            await asyncio.sleep(self._station.backoff(effect.wait))
+            await asyncio.sleep(station.backoff(effect.wait))
         lines = await self._journal.thread(state.run, card.id, card.attempt, effect.role)
         request = build_request(
             state,
@@ -129,8 +142,8 @@ class EngineHands:
             effect,
             lines=lines,
             tools=TOOLS,
-            advice=self._station.advice(),
-            injections=injections(card, self._station),
+            advice=station.advice(),
+            injections=injections(card, station),
             turn=await self._journal.replies(state.run, effect.role),
         )
         try:
@@ -150,7 +163,8 @@ class EngineHands:
 
     def _prepare(self, state: RunState, card: CardState, n: int, spoken: SpokenCall) -> Call:
         id = spoken.id or f"c{state.seq + 1}.{n + 1}"
-        desk = self._station.desk(state, card, id, key="", phase=card.phase, access=Access.READ)
+        station = self._station.at(card)
+        desk = station.desk(state, card, id, key="", phase=card.phase, access=Access.READ)
         return prepare(SpokenCall(id, spoken.tool, spoken.args), BY_NAME, desk)
 
     async def _call(self, state: RunState, effect: Perform, intention: Intention) -> AnyEvent:
@@ -175,16 +189,31 @@ class EngineHands:
             case AppealForm():
                 return Appealed(card=card.id, call=call.id, about=form.about, reason=form.reason)
             case _:
-                event = await do(self._station, state, card, effect, tool, form, intention)
+                station = self._station.at(card)
+                event = await do(station, state, card, effect, tool, form, intention)
                 if isinstance(event, CallReturned):
-                    self._station.seen.update(seen_by(call, event))
+                    station.seen.setdefault(card.id, {}).update(seen_by(call, event))
                 return event
 
     def _close(self, state: RunState, effect: CloseCard) -> AnyEvent:
         card = self._card(state, effect.card)
         try:
-            commit = self._station.commit(card) if card.has_changed else ""
-            self._station.write_artifacts(state, card, effect, commit)
+            if not card.has_changed:
+                taken = Committed("", TreeHash(state.tree))
+            else:
+                taken = self._station.commit(card)
+            self._station.write_artifacts(state, card, effect, taken.commit)
+            self._station.leave(card)
         except FlyballError as error:
             return CardClosed(card=card.id, error=str(error))
-        return CardClosed(card=card.id, commit=commit)
+        if taken.clashes:
+            return CardClosed(card=card.id, error=_conflict(taken))
+        tree = taken.tree if card.place else ""
+        return CardClosed(card=card.id, commit=taken.commit, tree=tree)
+
+
+def _conflict(taken: Committed) -> str:
+    """Why the work of a card could not be brought together with what the others did."""
+    first = taken.clashes[0]
+    more = f" and {len(taken.clashes) - 1} more" if len(taken.clashes) > 1 else ""
+    return f"Merge conflict with another step in {first.path}{more}: {first.reason}"

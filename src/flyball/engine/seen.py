@@ -1,4 +1,4 @@
-"""What the driver has seen of each file: a stale diff is applied to what it was made for."""
+"""What each card's driver has seen of a file: a stale diff is applied to what it was made for."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def seen_by(call: Call, event: CallReturned) -> Iterator[tuple[str, str]]:
             yield path, event.tree
 
 
-def recall(events: Iterable[AnyEvent]) -> dict[str, str]:
-    """What a run's journal says was seen."""
-    calls: dict[str, Call] = {}
-    seen: dict[str, str] = {}
+def recall(events: Iterable[AnyEvent]) -> dict[str, dict[str, str]]:
+    """What a run's journal says was seen, card by card."""
+    calls: dict[tuple[str, str], Call] = {}
+    seen: dict[str, dict[str, str]] = {}
     for event in events:
         if isinstance(event, DriverReplied):
-            calls.update((call.id, call) for call in event.calls)
-        elif isinstance(event, CallReturned) and event.call in calls:
-            seen.update(seen_by(calls[event.call], event))
+            calls.update(((event.card, call.id), call) for call in event.calls)
+        elif isinstance(event, CallReturned) and (call := calls.get((event.card, event.call))):
+            seen.setdefault(event.card, {}).update(seen_by(call, event))
     return seen

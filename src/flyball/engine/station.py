@@ -1,9 +1,10 @@
-"""Where a run works: its workspace, sandbox, environment and shelves, opened once per process."""
+"""Where a card works: its workspace, sandbox, environment and shelves, opened once per process."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -30,7 +31,7 @@ from flyball.workspace.confinement import Level, Sandbox
 from flyball.workspace.opening import open_workspace
 from flyball.workspace.paths import Root
 from flyball.workspace.redaction import Redactor
-from flyball.workspace.trees import Changed, TreeHash
+from flyball.workspace.trees import Changed, Clash, TreeHash
 from flyball.workspace.workspace import Workspace
 from flyball.workspace.worktree import Step
 
@@ -49,8 +50,19 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """How long one unit of back-off lasts, in seconds."""
 
 
+class Committed(NamedTuple):
+    """What became of a card's work: its commit, the run's tree with it, or why it does not fit."""
+
+    commit: str
+    tree: TreeHash
+    clashes: tuple[Clash, ...] = ()
+
+
 class Station:
-    """The one holder of a run's workspace and all that tools need around it."""
+    """The one holder of a run's workspace and all that tools need around it.
+
+    A card that works beside the run's own tree has a station of its own, made from this one.
+    """
 
     def __init__(
         self,
@@ -62,12 +74,13 @@ class Station:
         self.place = place
         self.settings = place.settings
         self.redactor = redactor
-        self.seen: dict[str, str] = {}
+        self.seen: dict[str, dict[str, str]] = {}
         self.environ = environ
         self._on_output = on_output
         self._workspace: Workspace | None = None
         self.env: dict[str, str] = {}
         self._level = Level.NONE
+        self._beside: dict[str, Station] = {}
 
     @property
     def workspace(self) -> Workspace:
@@ -93,12 +106,34 @@ class Station:
         """The run's workspace; opening it twice gives the same."""
         if self._workspace is None:
             place = self.place
-            self._workspace = open_workspace(
-                place.repo, run, place.state_dir, in_place=place.in_place
-            )
-            self._level = sandbox.detect()
-            self.env = environment.clean(self.environ, workspace=self._workspace.root)
-        return self._workspace
+            opened = open_workspace(place.repo, run, place.state_dir, in_place=place.in_place)
+            self._settle(opened, sandbox.detect())
+        return self.workspace
+
+    def at(self, card: CardState) -> Station:
+        """The station of a card: this one, or one with a place beside the run's tree."""
+        if not card.place:
+            return self
+        found = self._beside.get(card.place)
+        if found is None:
+            found = Station(self.place, self.environ, self.redactor, self._on_output)
+            found.seen = self.seen
+            found._settle(self.workspace.beside(card.place, TreeHash(card.base)), self._level)
+            self._beside[card.place] = found
+        return found
+
+    def leave(self, card: CardState) -> None:
+        """Take the place of a card that has ended away."""
+        if not card.place:
+            return
+        if found := self._beside.pop(card.place, None):
+            found.close()
+        self.workspace.discard_beside(card.place)
+
+    def _settle(self, workspace: Workspace, level: Level) -> None:
+        self._workspace = workspace
+        self._level = level
+        self.env = environment.clean(self.environ, workspace=workspace.root)
 
     def survey(self) -> Project:
         """What the project can be verified with."""
@@ -129,7 +164,7 @@ class Station:
             redactor=self.redactor,
             artifacts=artifact_path(self.place.repo, state.run, card.id).with_suffix(""),
             settings=self.settings,
-            seen=self.seen,
+            seen=self.seen.setdefault(card.id, {}),
             on_output=self._on_output,
         )
 
@@ -161,15 +196,20 @@ class Station:
                 return root.read_bytes(name, MAX_ADVICE).decode("utf-8", "replace")
         return ""
 
-    def commit(self, card: CardState) -> str:
-        """Commit the very tree that was judged; a card that was committed before is found."""
+    def commit(self, card: CardState) -> Committed:
+        """Commit the very tree that was judged; a card that was committed before is found.
+
+        The work of a card beside the run's tree is merged into it.
+        """
+        fresh = [item.id for item in card.evidence if item.tree == card.tree]
+        base, tree = TreeHash(card.base), TreeHash(card.tree)
+        if card.place:
+            return Committed(*self.workspace.take_in(card.id, card.title, base, tree, fresh))
         for record in self.workspace.cards():
             if record.card == card.id:
-                return record.commit
-        fresh = [item.id for item in card.evidence if item.tree == card.tree]
-        return self.workspace.commit_step(
-            Step.CARD, card.id, card.title, TreeHash(card.tree), fresh
-        )
+                return Committed(record.commit, tree)
+        commit = self.workspace.commit_step(Step.CARD, card.id, card.title, tree, fresh)
+        return Committed(commit, tree)
 
     def write_artifacts(
         self, state: RunState, card: CardState, effect: CloseCard, commit: str
@@ -200,6 +240,9 @@ class Station:
         return self.workspace.trees.changes(TreeHash(card.base), TreeHash(card.tree))
 
     def close(self) -> None:
+        for each in self._beside.values():
+            each.close()
+        self._beside.clear()
         if self._workspace is not None:
             self._workspace.close()
             self._workspace = None

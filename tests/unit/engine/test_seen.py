@@ -21,7 +21,7 @@ def returned(
 
 def test_a_file_is_seen_in_the_tree_it_was_read_in():
     events = (DriverReplied(card="c", calls=(READ,)), returned("r", "t1", path="a.py"))
-    assert recall(events) == {"a.py": "t1"}
+    assert recall(events)["c"] == {"a.py": "t1"}
 
 
 def test_ones_own_edit_is_known_without_reading():
@@ -30,7 +30,7 @@ def test_ones_own_edit_is_known_without_reading():
         returned("r", "t1", path="a.py"),
         returned("e", "t2", changed=("a.py", "b.py")),
     )
-    assert recall(events) == {"a.py": "t2", "b.py": "t2"}
+    assert recall(events)["c"] == {"a.py": "t2", "b.py": "t2"}
 
 
 def test_what_a_command_changed_was_not_seen():
@@ -39,7 +39,7 @@ def test_what_a_command_changed_was_not_seen():
         returned("r", "t1", path="a.py"),
         returned("b", "t2", changed=("a.py",)),
     )
-    assert recall(events) == {"a.py": "t1"}
+    assert recall(events)["c"] == {"a.py": "t1"}
 
 
 def test_a_failed_call_shows_nothing():
@@ -48,4 +48,13 @@ def test_a_failed_call_shows_nothing():
         returned("r", "t1", ok=False, path="a.py"),
         returned("unknown", "t1", path="b.py"),
     )
-    assert recall(events) == {}
+    assert recall(events) == {"c": {}}
+
+
+def test_each_card_has_seen_its_own():
+    events = (
+        DriverReplied(card="c", calls=(READ,)),
+        DriverReplied(card="d", calls=(READ,)),
+        returned("r", "t1", path="a.py"),
+    )
+    assert recall(events) == {"c": {"a.py": "t1"}}
