@@ -6,6 +6,8 @@ allows that phase. Calls coming back are in `outcomes`, a person's words in `ans
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from flyball.core.closing import conclude, finish, settle
 from flyball.core.decision import RECOVERY
 from flyball.core.draft import Draft
@@ -20,9 +22,18 @@ from flyball.core.event import (
 )
 from flyball.core.fingerprint import digest
 from flyball.core.guard import Kind, Memory, Step
+from flyball.core.message import Message
 from flyball.core.phase import RECON, Phase
 from flyball.core.pump import go_on
+from flyball.core.spoken import Unclear, spoken_plan, spoken_report
 from flyball.core.state import Asking, Ending, Judged, Remark
+from flyball.core.template import Role
+
+SPOKEN: dict[str, Callable[..., Message | Unclear]] = {
+    Role.PLANNER: spoken_plan,
+    Role.VERIFIER: spoken_report,
+}
+"""How the last words of those cards are read whose answer is a message."""
 
 EMPTY_REPLY = "Your reply was empty. Make a call, or stop with an answer in words."
 NO_REPLY = "the reply ended in an error"
@@ -120,6 +131,10 @@ def _leave_recon(d: Draft) -> None:
     if card.role == "researcher":
         d.set(remarks=(*card.remarks, Remark("researcher", card.answer)))
         d.say("findings", f"The researcher found: {card.answer}")
+    fault = _fault(d)
+    if fault == "":
+        finish(d, Ending.SUCCEEDED, "")
+        return
     phases = card.template.phases
     following = phases[phases.index(card.phase) + 1 :] if card.phase in phases else ()
     for phase in following:
@@ -129,7 +144,29 @@ def _leave_recon(d: Draft) -> None:
                 d.say("guidance", STATE_IT)
             d.think()
             return
-    finish(d, Ending.SUCCEEDED, "")
+    if fault is None:
+        finish(d, Ending.SUCCEEDED, "")
+    else:
+        _ask_again(d, fault)
+
+
+def _fault(d: Draft) -> str | None:
+    """What is wrong with a planner's plan or a verifier's report; None for whoever owes neither."""
+    card = d.card
+    read = None if card.step else SPOKEN.get(card.role)
+    if read is None:
+        return None
+    found = read(card.answer, id=card.id, request_id=d.run.run)
+    return found.why if isinstance(found, Unclear) else ""
+
+
+def _ask_again(d: Draft, fault: str) -> None:
+    d.set(rejections=d.card.rejections + 1)
+    if d.card.rejections > d.run.policy.max_rejections:
+        finish(d, Ending.FAILED, f"The {d.card.role} could not be understood. {fault}")
+        return
+    d.say("rejection", fault)
+    d.think()
 
 
 def last_word(d: Draft, event: DriverReplied) -> None:
