@@ -6,72 +6,95 @@ import re
 
 from flyball.core.phase import Phase
 from flyball.drivers.protocol import Reply, Request
+from flyball.drivers.repair import saying
+from flyball.drivers.repair.finding import hits_in, whereabouts
 from flyball.drivers.repair.mending import call
-from flyball.drivers.repair.saying import configure, diagnosis, suite_trouble
-from flyball.drivers.repair.story import Story, ran, search_of, suspects
-
-FAILURE = re.compile(
-    r"\b(?:fail\w*|fix\w*|bug\w*|broken?|breaks?|wrong|error\w*|red|repair\w*|crash\w*|pass(?:es)?|"
-    r"exception\w*|traceback|regress\w*|green)\b",
-    re.I,
+from flyball.drivers.repair.parting import part
+from flyball.drivers.repair.story import Deed, Ran, Story, ran, search_of, suspects
+from flyball.drivers.repair.wording import (
+    CHANGES,
+    GREETING,
+    SERVERS,
+    THANKS,
+    is_about_failure,
+    symbol_in,
 )
-CHANGES = re.compile(r"\b(?:changed?|changes|commits?|history|lately|recent\w*|log)\b", re.I)
-SYMBOL = re.compile(r"`([A-Za-z_][\w.]*)`|\b([a-z]+_\w+|[A-Z][a-z]+[A-Z]\w*|\w+(?=\(\)))")
-WHERE = re.compile(r"\b(?:where|who|which|find|defined?|used?|uses|called?|calls)\b", re.I)
-SERVERS = re.compile(r"\b(?:running|servers?|preview|ports?|logs?)\b", re.I)
+
 SECONDS = 20.0
+LONGEST = 3000
+Wanted = tuple[str, dict[str, object]]
 
 
-def is_about_failure(request: str) -> bool:
-    """Whether a request speaks of something that does not work."""
-    return bool(FAILURE.search(request))
-
-
-def answer(story: Story, request: Request) -> Reply:
+def answer(story: Story, request: Request, seconds: float) -> Reply:
     """Status, diagnosis or a word, from what can be seen."""
-    if request.phase is Phase.FINAL and not story.deeds:
-        return Reply(text=_small_talk(story))
-    if story.template in ("status", "diagnose"):
-        return _look(story, request)
-    return Reply(text=_needs_model(story))
-
-
-def _look(story: Story, request: Request) -> Reply:
+    if story.template == "answer":
+        return Reply(text=_small_talk(story.request))
+    if story.template not in ("status", "diagnose"):
+        return part(story, request.phase, saying.needs_model(story.request))
     shown = {tool.name for tool in request.tools}
-    for tool, args in _wanted(story):
-        if tool in shown and story.last(tool) is None:
-            return Reply(calls=(call(tool, **args),))
+    if request.phase is not Phase.FINAL:
+        for tool, args in _wanted(story, seconds):
+            if tool in shown and not any(_same(deed, tool, args) for deed in story.deeds):
+                return Reply(calls=(call(tool, **args),))
     return Reply(text=_findings(story))
 
 
-def _wanted(story: Story) -> list[tuple[str, dict[str, object]]]:
+def _same(deed: Deed, tool: str, args: dict[str, object]) -> bool:
+    return deed.tool == tool and deed.args == args
+
+
+def _wanted(story: Story, seconds: float) -> list[Wanted]:
     """What to look at, in this order."""
     text = story.request
-    symbol = SYMBOL.search(text)
-    if symbol and WHERE.search(text) and not FAILURE.search(text):
-        name = (symbol[1] or symbol[2]).rpartition(".")[2]
-        return [("grep", {"q": rf"\b{re.escape(name)}\b", "max": 60})]
-    if CHANGES.search(text) and not FAILURE.search(text):
+    is_status = story.template == "status"
+    if name := _sought(story):
+        exactly: dict[str, object] = {"q": rf"\b{re.escape(name)}\b", "max": 60}
+        found = [deed for deed in story.deeds if deed.tool == "grep" and hits_in(deed.text)]
+        loosely: dict[str, object] = {"q": name, "max": 60, "literal": True, "ignore_case": True}
+        return [("grep", exactly)] if found or not story.count("grep") else [("grep", loosely)]
+    if CHANGES.search(text) and not is_about_failure(text):
         return [("git_log", {"max": 10})]
-    if story.template == "status":
-        servers: list[tuple[str, dict[str, object]]] = []
-        if SERVERS.search(text):
-            servers.append(("dev_server_list", {}))
-        return [*servers, ("test", {})]
+    servers: list[Wanted] = [("dev_server_list", {})] if SERVERS.search(text) else []
+    return [*servers, ("test", {})] if is_status else [*servers, *_causes(story, seconds)]
+
+
+def _sought(story: Story) -> str:
+    """The name that a question is about, unless it asks why something fails."""
+    return "" if is_about_failure(story.request) else symbol_in(story.request)
+
+
+def _causes(story: Story, seconds: float) -> list[Wanted]:
+    """What a diagnosis looks at: the tests one by one, a change that would do, the last commits."""
+    limit = min(SECONDS, seconds)
+    looking: Wanted = ("localise_faults", {"seconds": limit})
     looked = story.last("localise_faults")
     if looked is None:
-        return [("localise_faults", {"seconds": SECONDS})]
+        return [looking]
     run = ran(looked)
-    if run is None:
-        return [("test", {})]
-    return [("try_candidates", {"seconds": SECONDS})] if run.failed else [("git_log", {"max": 5})]
+    if run is None or not run.has_run:
+        tested = story.last("test")
+        nothing = tested is not None and ran(tested) is None
+        return [looking, ("test", {}), *([("check", {})] if nothing else [])]
+    if not run.failed:
+        return [looking, ("git_log", {"max": 5})]
+    places = suspects(looked)
+    trying: list[Wanted] = [("try_candidates", {"seconds": limit})] if places else []
+    lately: list[Wanted] = [("git_log", {"max": 3, "path": places[0].path})] if places else []
+    return [looking, *trying, *lately]
 
 
 def _findings(story: Story) -> str:
-    parts = [part for part in (_tests(story), _search(story), *_plain(story)) if part]
-    if not parts:
-        return _needs_model(story)
-    return "\n\n".join(parts)
+    parts = [_servers(story), _tests(story), _place(story), *_plain(story)]
+    said = "\n\n".join(filter(None, parts))
+    if not said:
+        return saying.needs_model(story.request).whole
+    run = story.first_run
+    if story.template == "diagnose" and run is not None and not run.failed:
+        said += (
+            "\n\nThe tests do not show what you ask about. Write one that does.\n"
+            f"{saying.ask_model(story.request)}"
+        )
+    return said
 
 
 def _tests(story: Story) -> str:
@@ -79,51 +102,55 @@ def _tests(story: Story) -> str:
     if deed is None:
         return ""
     run = ran(deed)
-    if run is None or not (run.passed or run.failed):
-        return suite_trouble(deed.text)
-    if run.is_green:
-        return f"All {run.passed} tests pass ({run.runner}, {run.elapsed:.1f} s)."
-    return diagnosis(run)
+    if run is None or not run.has_run:
+        return f"No test could be run.\n{deed.text.strip()[:LONGEST]}"
+    return _green(run) if run.is_green else saying.diagnosis(run)
 
 
-def _search(story: Story) -> str:
+def _green(run: Ran) -> str:
+    one = run.passed == 1
+    count = "The only test passes" if one else f"All {run.passed} tests pass"
+    return f"{count} ({run.runner}, {run.elapsed:.1f} s)."
+
+
+def _place(story: Story) -> str:
     looked, searched = story.last("localise_faults"), story.last("try_candidates")
     lines: list[str] = []
     if looked and (found := suspects(looked)):
         lines.append("The fault is most likely at one of these lines:")
         lines += [f"  {each.score}  {each.path}:{each.line}  {each.text}" for each in found[:5]]
-    if searched and (survivors := search_of(searched).survivors):
-        best = survivors[0]
-        lines.append(f"\nWith this change every test passes:\n{best.diff}")
-        lines.append(f'To have it made: flyball run --intent small_fix "{_short(story)}"')
+    search = search_of(searched) if searched else None
+    if search and search.survivors:
+        lines.append(f"\nWith this change every test passes:\n{search.survivors[0].diff}")
+        lines.append('To have it made: flyball run "the tests fail, fix it"')
     return "\n".join(lines)
 
 
-def _short(story: Story) -> str:
-    return re.sub(r'["`$\\]', "'", " ".join(story.request.split()))[:60]
-
-
 def _plain(story: Story) -> list[str]:
-    """What needs no words of ours."""
+    """What needs few words of ours."""
     found: list[str] = []
-    for tool, title in (
-        ("grep", "Where it stands:"),
-        ("git_log", "What changed lately:"),
-        ("dev_server_list", "What runs:"),
-    ):
-        if deed := story.last(tool):
-            found.append(f"{title}\n{deed.text.strip()[:3000]}")
+    if deed := story.last("grep"):
+        found.append(whereabouts(_sought(story), deed.text))
+    if deed := story.last("git_log"):
+        of = f" to {deed.args['path']}" if "path" in deed.args else ""
+        found.append(f"The last changes{of}:\n{deed.text.strip()[:LONGEST]}")
+    if deed := story.last("check"):
+        found.append(f"What can be checked without tests:\n{deed.text.strip()[:LONGEST]}")
     return found
 
 
-def _small_talk(story: Story) -> str:
-    if re.search(r"\b(?:thanks?|thank you|thx|danke|merci|gracias)\b", story.request, re.I):
+def _servers(story: Story) -> str:
+    if deed := story.last("dev_server_list"):
+        return f"What runs:\n{deed.text.strip()[:LONGEST]}"
+    return "No dev server was started by Flyball." if SERVERS.search(story.request) else ""
+
+
+def _small_talk(request: str) -> str:
+    if THANKS.search(request):
         return "You are welcome."
-    return "Hello. Ask me why a test fails, or to repair it; I work without a model here."
-
-
-def _needs_model(story: Story) -> str:
+    if GREETING.search(request):
+        return "Hello. Ask me why a test fails, where a name is used, or to repair what fails."
     return (
-        "This needs a model, and none is configured: the built-in driver repairs what failing "
-        f"tests show and answers from what it can see.\n{configure(story.request)}"
+        "No model is configured, so I can only look at this project: ask why a test fails, where a "
+        "name is used, or to repair what fails."
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from flyball.drivers.protocol import Reply, Request
-from flyball.drivers.repair.answering import answer, is_about_failure
+from flyball.drivers.repair.answering import answer
 from flyball.drivers.repair.mending import mend
 from flyball.drivers.repair.reviewing import review
-from flyball.drivers.repair.story import story_of
+from flyball.drivers.repair.story import Story, story_of
+from flyball.drivers.repair.wording import asks_to_mend, asks_to_mend_surely
 
 MODEL = "repair"
-MENDING = frozenset({"fix", "refactor", "test-first"})
-BUILDING = frozenset({"feature"})
+NO_RESEARCH = "There is nothing to research without a model: the tests will show what fails."
 
 
 class RepairDriver:
@@ -32,12 +32,22 @@ class RepairDriver:
         story = story_of(request)
         if request.role == "reviewer":
             return review(story)
-        mends = story.template in MENDING or (
-            story.template in BUILDING and is_about_failure(story.request)
-        )
-        if mends:
+        if is_mending(story):
+            if request.role == "researcher":
+                return Reply(text=NO_RESEARCH)
             return mend(story, request.phase, self._seconds)
-        return answer(story, request)
+        return answer(story, request, self._seconds)
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+def is_mending(story: Story) -> bool:
+    """Whether a request is one that failing tests may describe."""
+    match story.template:
+        case "fix":
+            return asks_to_mend(story.request)
+        case "feature" | "refactor" | "test-first":
+            return asks_to_mend_surely(story.request)
+        case _:
+            return False

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from flyball.core.phase import RECON, Phase
 from flyball.core.thread import SpokenCall
 from flyball.drivers.protocol import Reply
-from flyball.drivers.repair.saying import (
-    could_not,
-    diagnosis,
-    nothing_red,
-    only_together,
-    plausible,
-    reverse,
-    suite_trouble,
-)
+from flyball.drivers.repair import saying
+from flyball.drivers.repair.parting import part
+from flyball.drivers.repair.saying import Words, diagnosis
 from flyball.drivers.repair.story import (
     Deed,
     Ran,
@@ -29,12 +22,16 @@ from flyball.drivers.repair.story import (
 )
 
 MOST_SELECTED = 20
+MOST_APPLIED = 2
 SHOWN_SUSPECTS = 10
+SHOWN_NAMES = 5
 LEAST_SECONDS = 5.0
 LOOKING = 0.35
 """The part of the time that finding out what fails may take."""
 PROVING = 0.2
 """The part that is kept for proving the change."""
+PROMISE = "Try small changes at these lines for up to {left:.0f} s"
+_PROMISED = re.compile(r"for up to (\d+) s")
 
 
 def call(tool: str, **args: object) -> SpokenCall:
@@ -44,95 +41,90 @@ def call(tool: str, **args: object) -> SpokenCall:
 def mend(story: Story, phase: Phase, seconds: float) -> Reply:
     """The next move of a repair."""
     if phase.is_in(RECON):
-        return _look(story, seconds)
+        return _look(story, phase, seconds)
     if phase is Phase.CHECKPOINT:
-        return _promise(story, seconds)
+        return _promise(story, phase, seconds)
     if phase is Phase.EXECUTE:
-        return _work(story, seconds)
+        return _work(story, phase, seconds)
     if phase is Phase.VERIFY:
-        return _prove(story)
-    return Reply(text=_last_words(story))
+        return _prove(story, phase)
+    return part(story, phase, _last_words(story))
 
 
-def _look(story: Story, seconds: float) -> Reply:
+def _look(story: Story, phase: Phase, seconds: float) -> Reply:
     """Test by test first, so that one without end cannot stop the rest; then, if need be, all."""
     looked = story.last("localise_faults")
     if looked is None:
         limit = round(max(LEAST_SECONDS, seconds * LOOKING), 1)
         return Reply(calls=(call("localise_faults", seconds=limit),))
-    run = ran(looked)
-    if (run is None or run.is_green) and story.last("test") is None:
+    run, tested = ran(looked), story.last("test")
+    is_open = run is None or run.is_green or not run.has_run
+    if is_open and tested is None:
         return Reply(calls=(call("test"),))
-    return _promise(story, seconds)
+    if tested and ran(tested) is None and story.last("check") is None:
+        return Reply(calls=(call("check"),))
+    return _promise(story, phase, seconds)
 
 
-def _promise(story: Story, seconds: float) -> Reply:
+def _promise(story: Story, phase: Phase, seconds: float) -> Reply:
     looked, run = story.last("localise_faults"), story.first_run
     if run is None or looked is None or not suspects(looked) or story.count("checkpoint"):
-        return Reply(text=_last_words(story))
-    return Reply(calls=(_checkpoint(run, looked, _left(story, seconds)),))
+        return part(story, phase, _last_words(story))
+    return Reply(calls=(_checkpoint(run, looked, _left(run, seconds)),))
 
 
 def _checkpoint(run: Ran, looked: Deed, left: float) -> SpokenCall:
     lines = suspects(looked)[:SHOWN_SUSPECTS]
-    names = ", ".join(each.name for each in run.failures[:5])
-    more = f" and {run.failed - 5} more" if run.failed > 5 else ""
-    where = "\n".join(f"{each.score}  {each.path}:{each.line}  {each.text}" for each in lines)
+    names = ", ".join(each.name for each in run.failures[:SHOWN_NAMES])
+    more = f" and {run.failed - SHOWN_NAMES} more" if run.failed > SHOWN_NAMES else ""
+    where = "\n".join(f"  {each.score}  {each.path}:{each.line}  {each.text}" for each in lines)
     return call(
         "checkpoint",
         goal=f"Every test passes, {names}{more} among them.",
         findings=f"{diagnosis(run)}\nSuspicious lines:\n{where}",
         proposed_action=(
-            f"Try small changes at these lines for up to {left:.0f} s, each in a scratch copy, "
-            "the failing tests first; apply the best one under which every test passes."
+            f"{PROMISE.format(left=left)}, each in a scratch copy, the failing tests first; apply "
+            "the best one under which every test passes."
         ),
         files=list(dict.fromkeys(each.path for each in suspects(looked))),
         verify_with=[run.runner],
     )
 
 
-def _left(story: Story, seconds: float) -> float:
+def _left(run: Ran | None, seconds: float) -> float:
     """What is left of the time, less what proving the change will take."""
-    run = story.first_run
     spent = run.elapsed if run else 0.0
     return max(LEAST_SECONDS, seconds - spent - min(spent, seconds * PROVING))
 
 
-def _work(story: Story, seconds: float) -> Reply:
+def _promised(story: Story, seconds: float) -> float:
+    """The time that the checkpoint named, whatever the settings say by now."""
+    stated = story.last("checkpoint")
+    found = _PROMISED.search(str(stated.args.get("proposed_action", ""))) if stated else None
+    return float(found[1]) if found else round(_left(story.first_run, seconds), 1)
+
+
+def _work(story: Story, phase: Phase, seconds: float) -> Reply:
     searched = story.last("try_candidates")
     if searched is None:
-        return Reply(calls=(call("try_candidates", seconds=round(_left(story, seconds), 1)),))
+        return Reply(calls=(call("try_candidates", seconds=_promised(story, seconds)),))
     found = search_of(searched)
-    if not found.survivors:
-        return Reply(text=_last_words(story))
-    if not story.count("edit_diff"):
-        calls = [call("edit_diff", diff=found.survivors[0].diff)]
-        if len(found.survivors) > 1:
-            calls.append(call("note", text=_alternatives(found)))
-        return Reply(calls=tuple(calls))
-    return _after_edit(story, found)
-
-
-def _alternatives(found: Search) -> str:
-    parts = [
-        f"{each.path}:{each.line} {each.template}: {each.label}\n{each.diff}"
-        for each in found.survivors[1:]
-    ]
-    return "Other changes under which every test passes:\n\n" + "\n".join(parts)
-
-
-def _after_edit(story: Story, found: Search) -> Reply:
-    edit = story.last("edit_diff")
-    assert edit is not None
-    if not edit.text.startswith("Changed"):
-        return Reply(text=_last_words(story))
-    runs = [deed for deed in story.since("edit_diff") if deed.tool == "test"]
+    if found is None or not found.survivors:
+        return part(story, phase, _last_words(story))
+    edits = [deed for deed in story.deeds if deed.tool == "edit_diff"]
+    if not edits:
+        return Reply(calls=(call("edit_diff", diff=found.survivors[0].diff),))
+    change = _standing(story, found)
+    if change is None:
+        return part(story, phase, _last_words(story))
+    runs = [ran(deed) for deed in story.since("edit_diff") if deed.tool == "test"]
     if not runs:
         return Reply(calls=_tests(story))
-    last = ran(runs[-1])
-    if last is not None and last.is_green:
-        return Reply(text=_last_words(story))
-    return _take_back(story, found, edit)
+    if runs[-1] is None or not runs[-1].is_green:
+        return Reply(calls=_take_back(found, change, edits))
+    if len(found.survivors) > 1 and not story.count("note"):
+        return Reply(calls=(call("note", text=saying.alternatives(change, found)),))
+    return part(story, phase, _last_words(story))
 
 
 def _tests(story: Story) -> tuple[SpokenCall, ...]:
@@ -148,47 +140,67 @@ def _is_name(name: str) -> bool:
     return not name.startswith("-") and bool(re.fullmatch(r"[^\x00-\x1f]+", name))
 
 
-def _take_back(story: Story, found: Search, edit: Deed) -> Reply:
+def _take_back(found: Search, change: Survivor, edits: list[Deed]) -> tuple[SpokenCall, ...]:
     """The whole suite does not agree: back, and once more with the next candidate."""
-    diff = str(edit.args.get("diff", ""))
-    applied = [deed.args.get("diff") for deed in story.deeds if deed.tool == "edit_diff"]
+    applied = [deed.args.get("diff") for deed in edits]
+    tried = [each for each in found.survivors if each.diff in applied]
     following = [each for each in found.survivors if each.diff not in applied]
-    calls = [call("edit_diff", diff=reverse(diff))]
-    if len(applied) == 1 and following:
+    calls = [call("edit_diff", diff=reverse(change.diff))]
+    if following and len(tried) < MOST_APPLIED:
         calls.append(call("edit_diff", diff=following[0].diff))
-    elif len(applied) > 1 and diff not in [each.diff for each in found.survivors]:
-        return Reply(text=_last_words(story))
-    return Reply(calls=tuple(calls))
+    return tuple(calls)
 
 
-def _prove(story: Story) -> Reply:
-    last = next((deed for deed in reversed(story.deeds) if deed.tool == "test"), None)
-    rejected = story.words and story.words[-1].startswith("This is not done yet")
-    if rejected and (last is None or last.args):
+def reverse(diff: str) -> str:
+    """The diff that takes this one back."""
+    lines: list[str] = []
+    for line in diff.split("\n"):
+        if line.startswith(("--- a/", "+++ b/")):
+            lines.append(line)
+        elif head := re.match(r"@@ -(\S+) \+(\S+) @@(.*)", line):
+            lines.append(f"@@ -{head[2]} +{head[1]} @@{head[3]}")
+        elif line.startswith("-"):
+            lines.append("+" + line[1:])
+        elif line.startswith("+"):
+            lines.append("-" + line[1:])
+        else:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def _prove(story: Story, phase: Phase) -> Reply:
+    """Run everything once more where the governor was not content; then leave it at that."""
+    last = story.last("test")
+    is_rejected = bool(story.words) and story.words[-1].startswith("This is not done yet")
+    if is_rejected and (last is None or last.args):
         return Reply(calls=(call("test"),))
-    return Reply(text=_last_words(story))
+    return part(story, phase, _last_words(story))
 
 
-def _last_words(story: Story) -> str:
+def _last_words(story: Story) -> Words:
     """What can be said, from what was seen."""
-    run, tested = story.first_run, story.last("test")
-    if run is None or not (run.passed or run.failed):
-        seen = tested or story.last("localise_faults")
-        return suite_trouble(seen.text) if seen else "Nothing was looked at yet."
+    run, tested, looked = story.first_run, story.last("test"), story.last("localise_faults")
+    if run is None or not run.has_run:
+        seen = tested or looked
+        return saying.no_tests(seen.text if seen else "", story.last("check"))
     last = ran(tested) if tested else None
     if run.is_green:
-        return nothing_red(run) if last is None or last.is_green else only_together(last)
-    looked, searched = story.last("localise_faults"), story.last("try_candidates")
+        if last is None or last.is_green:
+            return saying.nothing_red(run, story.request)
+        return saying.only_together(last)
+    if looked is None or ran(looked) is None:
+        return saying.only_python(run, story.request)
+    searched = story.last("try_candidates")
     found = search_of(searched) if searched else None
-    applied = _standing(story, found.survivors if found else ())
-    if found and applied and last and last.is_green:
-        return plausible(run, last, applied, len(found.survivors) - 1)
-    return could_not(run, suspects(looked) if looked else (), found)
+    change = _standing(story, found) if found else None
+    if found and change and last and last.is_green:
+        return saying.plausible(story.run, run, last, change, found)
+    return saying.could_not(run, suspects(looked), searched, story.request)
 
 
-def _standing(story: Story, survivors: Sequence[Survivor]) -> Survivor | None:
+def _standing(story: Story, found: Search) -> Survivor | None:
     """The change that is in the tree now."""
     edits = [deed for deed in story.deeds if deed.tool == "edit_diff"]
     if not edits or not edits[-1].text.startswith("Changed"):
         return None
-    return next((each for each in survivors if each.diff == edits[-1].args.get("diff")), None)
+    return next((each for each in found.survivors if each.diff == edits[-1].args.get("diff")), None)

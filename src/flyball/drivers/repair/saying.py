@@ -2,105 +2,155 @@
 
 from __future__ import annotations
 
-import re
+import shlex
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from flyball.drivers.repair.story import Failed, Ran, Search, Survivor, Suspect
+from flyball.drivers.repair.explaining import explain
+from flyball.drivers.repair.story import Deed, Ran, Search, Survivor, Suspect, search_of
 
-CONFIGURE = """\
-Configure a model and ask again, for instance:
-  export ANTHROPIC_API_KEY=…    # or OPENAI_API_KEY, ZAI_API_KEY
-  flyball run --model anthropic:MODEL "{request}"
-A local server works too: FLYBALL_MODEL_BASE_URL=http://localhost:11434/v1 with --model openai:NAME.
-Or think yourself, in any chat window: flyball run --driver relay:DIR "{request}\""""
 SHOWN = 5
+LONGEST_REQUEST = 200
+CONFIGURE = """\
+  export ANTHROPIC_API_KEY=…
+  flyball run --model anthropic:claude-sonnet-5 {request}
+OpenAI is openai:MODEL with OPENAI_API_KEY, Z.ai is zai:MODEL with ZAI_API_KEY. Without an account:
+  flyball run --model ollama:MODEL {request}      # a model on this machine
+  flyball run --driver relay:talk {request}       # you, or any chat window, answer by files"""
+
+
+class Words(NamedTuple):
+    """Something to say: in one sentence, and whole."""
+
+    brief: str
+    whole: str
 
 
 def configure(request: str) -> str:
     """Which lines to type to have a model do it."""
-    words = " ".join(request.split())
-    short = words if len(words) <= 60 else words[:57] + "…"
-    return CONFIGURE.format(request=re.sub(r'["`$\\]', "'", short))
+    return CONFIGURE.format(request=_quoted(request))
 
 
-def plausible(before: Ran, after: Ran, change: Survivor, others: int) -> str:
-    """What a repair that holds may claim."""
-    count = f"{before.failed} failing test{'s' if before.failed != 1 else ''}"
-    text = (
-        f"A plausible change: the tests pass. {count} of before and all others pass now "
-        f"({after.passed} in all) with one small change in {change.path}:{change.line} "
-        f"({change.template}: {change.label}).\n"
-        "It was found by search and says no more than the tests do: read the diff before you keep "
-        "it."
+def ask_model(request: str) -> str:
+    """The one line that has a model do it."""
+    return (
+        "Or let a model look, with ANTHROPIC_API_KEY set:\n"
+        f"  flyball run --model anthropic:claude-sonnet-5 {_quoted(request)}"
     )
-    if others > 0:
-        text += f" {others} other change{'s' if others != 1 else ''} would pass too; see the note."
-    return text
 
 
-def could_not(run: Ran, lines: Sequence[Suspect], found: Search | None) -> str:
+def _quoted(request: str) -> str:
+    words = " ".join(request.split())
+    return shlex.quote(words) if 0 < len(words) <= LONGEST_REQUEST else '"…"'
+
+
+def needs_model(request: str) -> Words:
+    """What no search can do."""
+    brief = "This needs a model, and none is configured; nothing was changed."
+    whole = (
+        f"{brief} The built-in driver repairs what failing tests show, and answers from what it "
+        f"can see. Type, for instance:\n{configure(request)}"
+    )
+    return Words(brief, whole)
+
+
+def plausible(run: str, before: Ran, after: Ran, change: Survivor, found: Search) -> Words:
+    """What a repair that holds may claim."""
+    names = ", ".join(each.name for each in before.failures[:SHOWN])
+    more = f" and {before.failed - SHOWN} more" if before.failed > SHOWN else ""
+    brief = "A plausible change: the tests pass."
+    lines = [
+        f"{brief} {change.path}:{change.line}, {change.template}: {change.label}.",
+        f"Failed before and passes now: {names}{more}. All {after.passed} tests pass.",
+        "It was found by search and says no more than the tests do: read it before you keep it.",
+    ]
+    others = [each for each in found.survivors if each != change]
+    if others:
+        lines.append(f"These would pass too; their diffs are in `flyball runs show {run}`:")
+        lines += [f"  {_title(each)}" for each in others]
+    return Words(brief, "\n".join(lines))
+
+
+def alternatives(change: Survivor, found: Search) -> str:
+    """The other changes that hold, each with its diff."""
+    parts = [f"{_title(each)}\n{each.diff}" for each in found.survivors if each != change]
+    return "Other changes under which every test passes:\n\n" + "\n".join(parts)
+
+
+def _title(change: Survivor) -> str:
+    label = " ".join(change.label.split())
+    return f"{change.path}:{change.line} {change.template}: {label}"
+
+
+def could_not(run: Ran, lines: Sequence[Suspect], searched: Deed | None, request: str) -> Words:
     """What was learnt where no change was found."""
-    parts = ["No change was found under which the tests pass; nothing was changed."]
-    if found is not None:
-        parts.append(
-            f"{found.tried} of {found.generated} small changes were tried in {found.elapsed:.0f} s."
-        )
-    parts.append(diagnosis(run))
-    if lines:
-        parts.append("The most suspicious lines:")
-        parts += [f"  {each.score}  {each.path}:{each.line}  {each.text}" for each in lines[:SHOWN]]
-    else:
-        parts.append("No line outside the tests could be made out as suspicious.")
-    return "\n".join(parts)
+    if searched is None:
+        brief = "No line was found at which changes could be tried; nothing was changed."
+        return Words(brief, f"{brief}\n{diagnosis(run)}\n{ask_model(request)}")
+    brief = "No change was found under which the tests pass; nothing was changed."
+    parts = [brief, diagnosis(run), "The most suspicious lines:"]
+    parts += [f"  {each.score}  {each.path}:{each.line}  {each.text}" for each in lines[:SHOWN]]
+    parts += [tried(searched), "Give it more time with --budget-seconds.", ask_model(request)]
+    return Words(brief, "\n".join(parts))
+
+
+def tried(deed: Deed) -> str:
+    """What a search in vain came to."""
+    found = search_of(deed)
+    if found is None:
+        return f"The search could not be made: {deed.text.strip().partition(chr(10))[0]}"
+    return (
+        f"{found.tried} of {found.generated} small changes at these lines were tried in "
+        f"{found.elapsed:.0f} s; none makes every test pass."
+    )
+
+
+def only_python(run: Ran, request: str) -> Words:
+    """A suite that the search cannot look into."""
+    brief = "Tests fail, but without a model only Python can be repaired; nothing was changed."
+    whole = f"{brief}\n{diagnosis(run)}\n{ask_model(request)}"
+    return Words(brief, whole)
 
 
 def diagnosis(run: Ran) -> str:
     """Which tests fail, and why, in a few lines."""
-    lines = [f"{run.failed} of {run.failed + run.passed} tests fail."]
-    lines += [_explained(each) for each in run.failures[:SHOWN]]
+    verb = "fails" if run.failed == 1 else "fail"
+    lines = [f"{_count(run.failed)} of {run.failed + run.passed} {verb}:"]
+    for each in run.failures[:SHOWN]:
+        lines += [f"  {each.name}", f"    {explain(each)}"]
     if len(run.failures) > SHOWN:
-        lines.append(f"… and {len(run.failures) - SHOWN} more.")
+        lines.append(f"  … and {len(run.failures) - SHOWN} more.")
     return "\n".join(lines)
 
 
-def _explained(failed: Failed) -> str:
-    return f"{failed.name}: {failed.reason or 'no reason was given'}"
+def _count(number: int) -> str:
+    return f"{number} test{'s' if number != 1 else ''}"
 
 
-def nothing_red(run: Ran) -> str:
+def nothing_red(run: Ran, request: str) -> Words:
     """A repairer without a failing test has nothing to go by."""
-    return (
-        f"All {run.passed} tests pass, so there is nothing to repair: the built-in repairer goes "
-        "by failing tests. Write a test that shows the fault and ask again, or configure a model."
+    brief = "No test fails, so there is nothing to repair; nothing was changed."
+    whole = (
+        f"{brief} All {_count(run.passed)} pass ({run.runner}), and the built-in repairer goes by "
+        f"failing tests. Write a test that shows the fault and ask again.\n{ask_model(request)}"
     )
+    return Words(brief, whole)
 
 
-def only_together(run: Ran) -> str:
+def only_together(run: Ran) -> Words:
     """Tests that disturb each other are beyond a search for small changes."""
-    return (
-        "Each test passes by itself, but not all of them together: they depend on each other or on "
-        f"what others leave behind. Nothing was changed.\n{diagnosis(run)}"
-    )
+    brief = "Each test passes by itself, but not all of them together; nothing was changed."
+    whole = f"{brief} They depend on each other or on what others leave behind.\n{diagnosis(run)}"
+    return Words(brief, whole)
 
 
-def suite_trouble(text: str) -> str:
+def no_tests(text: str, checked: Deed | None) -> Words:
     """No test could be run."""
-    first = text.strip().split("\n")
-    return "The tests could not be run, so there is nothing to go by.\n" + "\n".join(first[:12])
-
-
-def reverse(diff: str) -> str:
-    """The diff that takes this one back."""
-    lines: list[str] = []
-    for line in diff.split("\n"):
-        if line.startswith(("--- a/", "+++ b/")):
-            lines.append(line)
-        elif head := re.match(r"@@ -(\S+) \+(\S+) @@(.*)", line):
-            lines.append(f"@@ -{head[2]} +{head[1]} @@{head[3]}")
-        elif line.startswith("-"):
-            lines.append("+" + line[1:])
-        elif line.startswith("+"):
-            lines.append("-" + line[1:])
-        else:
-            lines.append(line)
-    return "\n".join(lines)
+    first = "\n".join(text.strip().split("\n")[:12])
+    brief = "No test could be run, so there is nothing to go by; nothing was changed."
+    looked = f"\nWhat can be checked without tests:\n{checked.text[:2000]}" if checked else ""
+    whole = (
+        f"{brief}\n{first}{looked}\n"
+        "Write a test that shows the fault, as test_*.py with pytest or unittest, and ask again."
+    )
+    return Words(brief, whole)

@@ -16,7 +16,6 @@ _HEAD = re.compile(
     re.M,
 )
 _HEADS = ("Also failing:", "Suspicious lines,", "No line of the project")
-_ERROR = re.compile(r"(?:E\s+)?(?:[\w.]*(?:Error|Exception|Failed|Exit|Interrupt)\b|assert )")
 _PLACE = re.compile(r"^(\d\.\d\d)  (.+?):(\d+)  (.*)$", re.M)
 _TRIED = re.compile(r"^Tried (\d+) of (\d+) candidates in ([\d.]+) s", re.M)
 _SURVIVOR = re.compile(
@@ -39,13 +38,6 @@ class Failed(NamedTuple):
     name: str
     why: str = ""
 
-    @property
-    def reason(self) -> str:
-        """The line that says most."""
-        lines = [line.strip() for line in self.why.split("\n") if line.strip()]
-        errors = [line for line in lines if _ERROR.match(line)]
-        return (errors[-1:] or lines or [""])[0][:300]
-
 
 class Ran(NamedTuple):
     """A test run as its outcome tells it."""
@@ -60,6 +52,11 @@ class Ran(NamedTuple):
     @property
     def is_green(self) -> bool:
         return self.exit_code == 0 and not self.failed and self.passed > 0
+
+    @property
+    def has_run(self) -> bool:
+        """Whether any test was run to its end."""
+        return self.passed + self.failed > 0
 
 
 class Suspect(NamedTuple):
@@ -93,17 +90,22 @@ class Search(NamedTuple):
 class Story(NamedTuple):
     """A thread as this driver understands it."""
 
+    run: str
     request: str
     template: str
     deeds: tuple[Deed, ...]
+    """The calls that were answered; one that was interrupted was never made."""
     words: tuple[str, ...]
     """What the governor said besides answering calls."""
+    said: tuple[str, ...]
+    """What this driver said."""
 
     @property
     def first_run(self) -> Ran | None:
-        """The first run of the tests, whichever tool made it."""
-        runs = (ran(deed) for deed in self.deeds if deed.tool in ("localise_faults", "test"))
-        return next((run for run in runs if run is not None), None)
+        """The first run of the tests, whichever tool made it; one that ran none is the last."""
+        deeds = [deed for deed in self.deeds if deed.tool in ("localise_faults", "test")]
+        runs = [run for deed in deeds if (run := ran(deed))]
+        return next((run for run in runs if run.has_run), runs[-1] if runs else None)
 
     def last(self, tool: str) -> Deed | None:
         return next((deed for deed in reversed(self.deeds) if deed.tool == tool), None)
@@ -124,7 +126,14 @@ def story_of(request: Request) -> Story:
     found = _REQUEST.search(request.opening)
     wanted, title = (found[1], found[2]) if found else (request.opening, "")
     template = next((id for id, each in LIBRARY.items() if each.title == title), "")
-    return Story(wanted.strip(), template, _deeds(request.lines), _words(request.lines))
+    return Story(
+        request.run,
+        wanted.strip(),
+        template,
+        _deeds(request.lines),
+        _texts(request.lines, Speaker.GOVERNOR),
+        _texts(request.lines, Speaker.DRIVER),
+    )
 
 
 def _deeds(lines: Sequence[Line]) -> tuple[Deed, ...]:
@@ -133,12 +142,17 @@ def _deeds(lines: Sequence[Line]) -> tuple[Deed, ...]:
         Deed(call.tool, call.args, answers[call.id])
         for line in lines
         for call in line.calls
-        if call.id in answers
+        if call.id in answers and not answers[call.id].startswith(_cut_off(call.tool))
     )
 
 
-def _words(lines: Sequence[Line]) -> tuple[str, ...]:
-    return tuple(line.text for line in lines if line.speaker is Speaker.GOVERNOR)
+def _cut_off(tool: str) -> str:
+    """How the answer to an interrupted call begins."""
+    return f"`{tool}` was interrupted"
+
+
+def _texts(lines: Sequence[Line], speaker: Speaker) -> tuple[str, ...]:
+    return tuple(line.text for line in lines if line.speaker is speaker and line.text)
 
 
 def ran(deed: Deed) -> Ran | None:
@@ -180,13 +194,13 @@ def suspects(deed: Deed) -> tuple[Suspect, ...]:
     )
 
 
-def search_of(deed: Deed) -> Search:
-    """What `try_candidates` found."""
+def search_of(deed: Deed) -> Search | None:
+    """What `try_candidates` found; None where it could not search."""
     head = _TRIED.search(deed.text)
+    if head is None:
+        return None
     survivors = tuple(
         Survivor(path, int(line), template, label, diff)
         for path, line, template, label, diff in _SURVIVOR.findall(deed.text)
     )
-    if head is None:
-        return Search(0, 0, 0.0, survivors)
     return Search(int(head[1]), int(head[2]), float(head[3]), survivors)

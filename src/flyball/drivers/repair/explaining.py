@@ -1,0 +1,196 @@
+"""Why a test fails, in a sentence: what it expects, what it got, and where."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import NamedTuple
+
+from flyball.drivers.repair.story import Failed
+
+_FILE = re.compile(
+    r'^(?:E\s+)?\s*File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?$'
+)
+_PLACE = re.compile(r"^(?P<path>[^\s:][^:]*\.py):(?P<line>\d+): (?:in (?P<name>.+)|\w*)$")
+_ERROR = re.compile(r"^(?:E\s+)?(?P<kind>[A-Za-z_][\w.]*)(?:: (?P<text>.*))?$")
+_RAISED = re.compile(r"(?:Error|Exception|Exit|Interrupt|Warning|Failed)$")
+_BARE = re.compile(r"^E\s+assert ")
+_SCRATCH = re.compile(r"^.*/runs/[^/]+/(?:scratch/[^/]+|tree)/[^/]+/")
+_CARETS = re.compile(r"^(?:E\s+)?[\s~^]*$")
+_FOREIGN = ("/site-packages/", "/dist-packages/", "/lib/python", "<")
+_DIFFER = re.compile(
+    r"^(?:[A-Z]\w+s differ: )?(?P<first>.+?) (?:!=|is not|not found in) (?P<second>.+)$"
+)
+LONGEST = 200
+ENDLESS = "It computes without end."
+NO_REASON = "no reason was given"
+TALK = 6
+"""Lines that are quoted where a failure cannot be understood."""
+
+
+class Frame(NamedTuple):
+    """A place on the way to a failure, with its line of code."""
+
+    path: str
+    line: int
+    name: str
+    code: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+class Trace(NamedTuple):
+    """A failure as a traceback tells it."""
+
+    frames: tuple[Frame, ...]
+    kind: str
+    text: str
+
+
+def explain(failed: Failed) -> str:
+    """One failing test: what it expected, what came, and at which line."""
+    trace = trace_of(failed.why)
+    own = [frame for frame in trace.frames if not _is_foreign(frame.path)]
+    if failed.why.startswith(ENDLESS):
+        at = f" It was last seen at {own[-1].place}: `{own[-1].code}`." if own else ""
+        return f"It computes without end.{at}"
+    if not trace.kind:
+        return _quoted(failed.why)
+    if trace.kind.endswith(("SyntaxError", "IndentationError", "TabError")) and own:
+        at = own[-1]
+        return f"{at.place} is not valid Python ({trace.text}): `{at.code}`."
+    if trace.kind == "AssertionError" and own:
+        return f"{own[-1].place} {_assertion(own[-1].code, trace.text)}"
+    said = f"{trace.kind}: {_cut(trace.text)}" if trace.text else trace.kind
+    if not own:
+        return f"{said}."
+    called = f", called from {own[0].place} (`{own[0].code}`)" if len(own) > 1 else ""
+    return f"{said}, at {own[-1].place}: `{own[-1].code}`{called}."
+
+
+def _quoted(why: str) -> str:
+    """The words of a runner that is not Python's."""
+    lines = [line.strip() for line in why.split("\n") if line.strip()]
+    return _cut("; ".join(lines[:TALK]).replace(":; ", ": ")) or NO_REASON
+
+
+def trace_of(why: str) -> Trace:
+    """Read a traceback as Python, unittest or pytest write it."""
+    frames: list[Frame] = []
+    kind, text = "", ""
+    lines = why.split("\n")
+    for i, line in enumerate(lines):
+        if place := _FILE.match(line) or _PLACE.match(line):
+            code = _code_below(lines, i) or _marked_above(lines, i)
+            path = _SCRATCH.sub("", place["path"])
+            frames.append(Frame(path, int(place["line"]), place["name"] or "", code))
+        elif _BARE.match(line):
+            kind, text = "AssertionError", line.removeprefix("E").strip()
+        elif (error := _ERROR.match(line)) and _RAISED.search(error["kind"]):
+            kind, text = error["kind"].rpartition(".")[2], (error["text"] or "").strip()
+    return Trace(tuple(frames), kind, text)
+
+
+def _code_below(lines: list[str], i: int) -> str:
+    """The line of code that a traceback quotes below a place."""
+    below = lines[i + 1] if i + 1 < len(lines) else ""
+    is_code = below.startswith(("    ", "E    ")) and not _CARETS.match(below)
+    return below.removeprefix("E").strip() if is_code else ""
+
+
+def _marked_above(lines: list[str], i: int) -> str:
+    """The line that pytest marks with `>` above a place."""
+    above = [line[1:].strip() for line in lines[:i] if line.startswith(">")]
+    return above[-1] if above else ""
+
+
+def _is_foreign(path: str) -> bool:
+    return any(part in path if part != "<" else path.startswith(part) for part in _FOREIGN)
+
+
+def _assertion(code: str, text: str) -> str:
+    """What an assertion wanted, in the words of the code, and what its operands were."""
+    said = text.removeprefix("assert ")
+    statement = _statement(code)
+    if isinstance(statement, ast.Assert):
+        wanted = ast.unparse(statement.test)
+        got = _operands(statement.test, said)
+        return f"expects `{wanted}`{got or (f': {_cut(said)}' if said else '')}."
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return f"{_method(statement.value, text)}."
+    return f"does not hold: `{code}`{f': {_cut(said)}' if said else ''}."
+
+
+def _statement(code: str) -> ast.stmt | None:
+    try:
+        body = ast.parse(code).body
+    except SyntaxError:
+        return None
+    return body[0] if len(body) == 1 else None
+
+
+def _operands(test: ast.expr, said: str) -> str:
+    """The values that pytest saw on both sides of a comparison."""
+    values = _expression(said)
+    if not isinstance(test, ast.Compare) or not isinstance(values, ast.Compare):
+        return _not_so(test, said)
+    wanted = [ast.unparse(each) for each in (test.left, *test.comparators)]
+    seen = [ast.unparse(each) for each in (values.left, *values.comparators)]
+    if len(wanted) != len(seen):
+        return ""
+    differ = [
+        f"`{source}` is {_cut(value)}"
+        for source, value in zip(wanted, seen, strict=True)
+        if source != value and _is_value(value)
+    ]
+    return f", but {' and '.join(differ)}" if differ else ""
+
+
+def _not_so(test: ast.expr, said: str) -> str:
+    """A condition that is not a comparison: it was simply not so."""
+    value = said.split("\n")[0]
+    if _expression(value) is None or not _is_value(value):
+        return ""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        shown = value.removeprefix("not ")
+        return f", but `{ast.unparse(test.operand)}` is {_cut(shown)}"
+    return f", but it is {_cut(value)}"
+
+
+def _expression(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text.split("\n")[0], mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _is_value(text: str) -> bool:
+    """Whether a text is something that was computed, not how it is written."""
+    found = _expression(text)
+    return found is not None and not any(
+        isinstance(node, ast.Call | ast.Name | ast.Attribute) for node in ast.walk(found)
+    )
+
+
+def _method(call: ast.Call, text: str) -> str:
+    """What one of unittest's methods wanted."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
+    args = [ast.unparse(each) for each in call.args]
+    differ = _DIFFER.match(text.split("\n")[0])
+    if name in ("assertEqual", "assertEquals") and len(args) > 1 and differ:
+        first, second = args[:2]
+        got = [
+            f"`{source}` is {_cut(value)}"
+            for source, value in ((first, differ["first"]), (second, differ["second"]))
+            if source != value
+        ]
+        but = f", but {' and '.join(got)}" if got else ""
+        return f"expects `{first} == {second}`{but}"
+    return f"expects `{ast.unparse(call)}`{f': {_cut(text)}' if text else ''}"
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

@@ -1,0 +1,24 @@
+"""Stopping: the whole story is told once, however often the governor asks for a checkpoint."""
+
+from __future__ import annotations
+
+from flyball.core.library import LIBRARY
+from flyball.core.phase import RECON, Phase
+from flyball.core.rules import STATE_IT
+from flyball.drivers.protocol import Reply
+from flyball.drivers.repair.saying import Words
+from flyball.drivers.repair.story import Story
+
+ASKED = 2
+"""How often the governor asks for a checkpoint before it takes silence for the end."""
+AS_SAID = "As said: nothing will be changed."
+
+
+def part(story: Story, phase: Phase, words: Words) -> Reply:
+    """The last words: the whole of them where they end the card, a sentence where they do not."""
+    template = LIBRARY.get(story.template)
+    is_planning = phase.is_in(RECON) or phase is Phase.CHECKPOINT
+    may_build = template is not None and Phase.CHECKPOINT in template.phases
+    if is_planning and may_build and story.words.count(STATE_IT) < ASKED:
+        return Reply(text=words.brief if words.brief not in story.said else AS_SAID)
+    return Reply(text=words.whole)

@@ -1,0 +1,105 @@
+"""What a request is about, as far as plain words can tell."""
+
+from __future__ import annotations
+
+import re
+
+FAILING = re.compile(
+    r"\b(?:fail\w*|fix\w*|bug\w*|broken?|breaks?|wrong\w*|error\w*|red|repair\w*|mend\w*|crash\w*|"
+    r"exception\w*|traceback|regress\w*|debug\w*|incorrect\w*|"
+    r"fehl\w*|kaputt\w*|falsch\w*|reparier\w*|behebe?\w*|beheben|"
+    r"échou\w*|echou\w*|corrig\w*|répar\w*|erreurs?|cassée?s?|"
+    r"fall(?:a|an|ar|o|os|ando)|arregl\w*|corrij\w*|repar\w*|rot[oa]s?|errores|"
+    r"falh\w*|consert\w*|quebrad\w*|erros?|"
+    r"fallis\w*|rott[oaie]|sbagliat\w*|errori?)\b"
+    r"|失败|修复|修正|错误|報錯|报错|失敗|直し|エラー|バグ|壊れ|оши[бк]|почин|исправ|пада[её]т|сломан",
+    re.I,
+)
+"""Words for what does not work, or for making it work."""
+
+SUITE = re.compile(
+    r"\b(?:tests?|specs?|suites?|pruebas?|testes|build)\b.{0,60}?"
+    r"\b(?:fail\w*|red|broken?|pass\w*|green|work\w*)\b|\b(?:fail\w*|red|broken) (?:\w+ )?tests?\b",
+    re.I | re.S,
+)
+"""Tests that fail or ought to pass, whatever else is asked."""
+
+ORDER = re.compile(
+    r"^\W*(?:(?:please|could you|can you|would you|will you|let'?s|just|now|then|bitte)[ ,]+)*"
+    r"(?:add|build|create|implement|write|rename|change|remove|delete|update|set|move|bump|"
+    r"document|refactor|extract|inline|convert|migrate|replace|port|wire|upgrade|install|"
+    r"translate|format|clean|split|merge|generate|design|introduce|support)\b"
+    r"|\b(?:typos?|spelling|wording|colou?rs?|docstrings?|readme)\b",
+    re.I,
+)
+"""Work that no failing test describes."""
+
+CHANGES = re.compile(
+    r"\b(?:changed?|changes|commits?|committed|history|lately|recent\w*|last week|yesterday|"
+    r"geändert|änderungen|changé|modifi\w*|cambi\w*|mudou|mudanças|diff)\b|最近|変更|изменил",
+    re.I,
+)
+SERVERS = re.compile(r"\b(?:running|servers?|preview|ports?|logs?|läuft|serveur|servidor)\b", re.I)
+THANKS = re.compile(
+    r"\b(?:thanks?|thx|cheers|ty|danke|merci|gracias|obrigad[oa]|grazie|great|nice|perfect|cool)\b"
+    r"|谢谢|ありがとう|спасибо",
+    re.I,
+)
+GREETING = re.compile(
+    r"\b(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|hallo|moin|bonjour|salut|hola|"
+    r"ol[aá]|ciao)\b|你好|こんにちは|привет",
+    re.I,
+)
+
+_QUOTED = re.compile(r"`([^`\n]+)`|[\"'“‘«]([A-Za-z_][\w.]*)(?:\(\))?[\"'”’»]")
+_CODELIKE = re.compile(
+    r"\b([A-Za-z]+_\w+|[A-Z][a-z0-9]+[A-Z]\w*|[a-z]+[A-Z]\w+|[A-Za-z_]\w*(?=\(\)))"
+)
+_SOUGHT = re.compile(
+    r"\b(?:where(?: is| are|'s| do we (?:use|call|define)| does)?|(?:who|what) (?:uses|calls)|"
+    r"which \w+ (?:use|uses|call|calls)|usages? of|uses of|calls? to|callers? of|definition of|"
+    r"defines?|find|wo (?:ist|wird)|où est|dónde está|onde está|dov'è)\s+"
+    r"(?:(?:the|a|an|all|every|function|class|method|variable|constant|module|name|symbol|usages?|"
+    r"uses|calls|definition|of|to|die|der|das|la|le|el|o|défini\w*|utilis\w*|defini\w*|usad\w*|"
+    r"verwendet)\s+)*([A-Za-z_][\w.]*)",
+    re.I,
+)
+_AMONG = re.compile(r"(?<![A-Za-z_])([A-Za-z_]\w{2,})(?![A-Za-z_])", re.A)
+"""An identifier in a text of another script."""
+_PLAIN = re.compile(
+    r"it|this|that|these|those|there|they|them|errors?|bugs?|problem|fault|issue|tests?|suite|"
+    r"build|cause|reason|failure|failing|wrong|why|code|project",
+    re.I,
+)
+
+
+def is_about_failure(request: str) -> bool:
+    """Whether a request speaks of something that does not work."""
+    return bool(FAILING.search(request))
+
+
+def asks_to_mend(request: str) -> bool:
+    """Whether failing tests may show what a request wants: in doubt they may."""
+    return bool(SUITE.search(request)) or not ORDER.search(request)
+
+
+def asks_to_mend_surely(request: str) -> bool:
+    """Whether it clearly does, for requests that are read as larger than a fix."""
+    return bool(SUITE.search(request)) or (is_about_failure(request) and not ORDER.search(request))
+
+
+def symbol_in(request: str) -> str:
+    """The name in the code that a question is about, if it is about one."""
+    for pattern in (_QUOTED, _CODELIKE):
+        for found in pattern.finditer(request):
+            name = next(filter(None, found.groups()), "").strip().removesuffix("()")
+            name = name.rpartition(".")[2] if re.fullmatch(r"[\w.]+", name) else ""
+            if name and not name[0].isdigit():
+                return name
+    for found in _SOUGHT.finditer(request):
+        name = found[1].rpartition(".")[2]
+        if name and not _PLAIN.fullmatch(name):
+            return name
+    others = sum(ch.isalpha() and not ch.isascii() for ch in request)
+    among = _AMONG.findall(request) if others * 2 > len(request.split()) * 3 else []
+    return next((name for name in among if not _PLAIN.fullmatch(name)), "")
