@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from flyball.errors import UsageError
-from flyball.workspace.trees import Changed, Clash, Entry, TreeHash, Trees
+from flyball.workspace.trees import Changed, Clash, ClashKind, Entry, TreeHash, Trees
 
 
 class Divergence(msgspec.Struct, frozen=True):
@@ -48,7 +48,11 @@ def compare_move(
         tree = _insist(trees, present, wanted, losses)
     writes = trees.changes(present, tree)
     losses += [
-        Clash(change.path, "its content was too large or unreadable and was never kept")
+        Clash(
+            change.path,
+            "its content was too large or unreadable and was never kept",
+            ClashKind.UNKEPT,
+        )
         for change in writes
         if change.before and not trees.is_kept(change.before.blob)
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from pathlib import Path
 from flyball.workspace.git import Git
 from flyball.workspace.gitobject import folders_above, graft, parse_tree, split_batch, write_loose
 from flyball.workspace.ignore import walk_nested
+from flyball.workspace.stubs import Stubs
 from flyball.workspace.treemerge import merge_by_path
 from flyball.workspace.trees import (
     LARGE,
@@ -24,6 +26,7 @@ from flyball.workspace.trees import (
     Captured,
     Changed,
     Clash,
+    ClashKind,
     Entry,
     Merged,
     Skipped,
@@ -32,7 +35,7 @@ from flyball.workspace.trees import (
     mode_of,
     stub,
 )
-from flyball.workspace.trouble import GitFailed, told
+from flyball.workspace.trouble import GitFailed
 
 _SPLIT = ("-c", "core.splitIndex=true")
 _STATUS = ("status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-submodules=all")
@@ -40,19 +43,21 @@ _UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 _AT_ONCE = 400
 _FEW = 64
 """So many changed paths are put into the index's tree; more are put into the index."""
+_MOVED_ASIDE = re.compile(r"~[0-9a-f]{40,64}(_\d+)?$")
+"""What git adds to a file's name when a directory is in its way."""
 _UNKNOWN_OPTION = 129
 """How git before 2.38 answers when asked to merge trees."""
-_BOTH = "later changes touch the same place"
+_BOTH = ("later changes touch the same place", ClashKind.OTHER)
 _REASONS = {
-    "contents": "later changes touch the same lines",
-    "modify/delete": "one side deleted it, the other changed it",
-    "rename/delete": "one side renamed it, the other deleted it",
-    "rename/rename": "it was renamed in two ways",
-    "add/add": "it was added in two ways",
-    "file/directory": "a file and a directory have the same name",
-    "binary": "it is binary, and later changes touch it too",
-    "distinct modes": "it became something else in two ways",
-    "directory rename": "its directory was renamed",
+    "add/add": ("it was added in two ways", ClashKind.ADDED),
+    "binary": ("it is binary, and later changes touch it too", ClashKind.BINARY),
+    "contents": ("later changes touch the same lines", ClashKind.LINES),
+    "modify/delete": ("one side deleted it, the other changed it", ClashKind.DELETED),
+    "rename/delete": ("one side renamed it, the other deleted it", ClashKind.RENAMED),
+    "rename/rename": ("it was renamed in two ways", ClashKind.RENAMED),
+    "file/directory": ("a file and a directory have the same name", ClashKind.IN_THE_WAY),
+    "distinct modes": ("it became something else in two ways", ClashKind.RETYPED),
+    "directory rename": ("its directory was renamed", ClashKind.RENAMED),
 }
 
 
@@ -65,8 +70,7 @@ class GitTrees:
         self.large = large
         self._lock = index.with_name(f"{index.name}.lock")
         self._git = depot.with_env(GIT_WORK_TREE=os.fspath(root), GIT_INDEX_FILE=os.fspath(index))
-        self._stub_file = depot.directory / "stubs"
-        self._stubs = set(_lines(self._stub_file))
+        self._stubs = Stubs(depot.directory / "stubs")
         self._digests: dict[str, tuple[tuple[int, int, int], str]] = {}
         self._width = len(self.empty_tree())
         self._indexed: TreeHash | None = None
@@ -267,6 +271,11 @@ class GitTrees:
         self._indexed = None
         return before - _size(self.depot.directory / "objects")
 
+    def in_use(self) -> tuple[TreeHash, ...]:
+        """The trees that the next capture builds on, so that they must not be pruned."""
+        present = self.capture().tree
+        return (present, self._indexed or present)
+
     def _look(self) -> tuple[list[str], list[str], dict[str, str]]:
         """What changed since the index was last written: gone, fresh, and what is not kept."""
         gone: list[str] = []
@@ -311,10 +320,7 @@ class GitTrees:
         if known is None or known[0] != facts:
             known = self._digests[path] = (facts, _digest(self.root / path, facts))
         blob = self.keep(stub(status.st_size, known[1], reason))
-        if blob not in self._stubs:
-            self._stubs.add(blob)
-            with told(os.fspath(self._stub_file)), self._stub_file.open("a") as file:
-                file.write(f"{blob}\n")
+        self._stubs.add(blob)
         return Entry(mode_of(status) or "100644", blob)
 
     @contextmanager
@@ -351,18 +357,20 @@ def _parse_merge(fields: list[str], code: int) -> Merged:
     if code == 0:
         return Merged(tree, ())
     end = fields.index("", 1)
-    paths = dict.fromkeys(fields[1:end])
-    reasons: dict[str, str] = {}
+    paths = dict.fromkeys(_MOVED_ASIDE.sub("", path) for path in fields[1:end])
+    reasons: dict[str, tuple[str, ClashKind]] = {}
     at = end + 1
     while at < len(fields) and fields[at].isdigit():
         count = int(fields[at])
         about = fields[at + 1 : at + 1 + count]
         kind = fields[at + 1 + count]
         if kind.startswith("CONFLICT"):
-            said = next((words for mark, words in _REASONS.items() if mark in kind), _BOTH)
-            reasons.update(dict.fromkeys(about, said))
+            # Two files added under one name are called a conflict of contents, except in prose.
+            told = kind + fields[at + 2 + count].partition(":")[0]
+            said = next((words for mark, words in _REASONS.items() if mark in told), _BOTH)
+            reasons = dict.fromkeys(about, said) | reasons
         at += 3 + count
-    return Merged(tree, tuple(Clash(p, reasons.get(p, _BOTH)) for p in paths))
+    return Merged(tree, tuple(Clash(path, *reasons.get(path, _BOTH)) for path in paths))
 
 
 def _digest(path: Path, facts: tuple[int, int, int]) -> str:
@@ -371,10 +379,6 @@ def _digest(path: Path, facts: tuple[int, int, int]) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except PermissionError:
         return f"unread-{facts[1]}"
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text().split() if path.exists() else []
 
 
 def _size(directory: Path) -> int:

@@ -66,3 +66,10 @@ class NoHold:
 
     def release(self) -> None:
         """There is nothing to let go of."""
+
+
+class Lent:
+    """What a place beside a run has: the run's own hold, which is not its to release."""
+
+    def release(self) -> None:
+        """The run lets go, not the place beside it."""

@@ -26,6 +26,7 @@ from flyball.workspace.gitobject import (
     write_loose,
 )
 from flyball.workspace.ignore import walk
+from flyball.workspace.stubs import Stubs
 from flyball.workspace.treemerge import merge_by_path
 from flyball.workspace.trees import (
     LARGE,
@@ -57,12 +58,11 @@ class ObjectTrees:
         self.large = large
         self._known_file = known or store / "known.json"
         self._known: dict[str, tuple[list[int], str]] = {}
-        self._stub_file = store / "stubs"
+        self._stubs = Stubs(store / "stubs")
         with told(os.fspath(store)):
             store.mkdir(parents=True, exist_ok=True)
         if self._known_file.exists():
             self._known = json.loads(self._known_file.read_text())
-        self._stubs = set(self._stub_file.read_text().split() if self._stub_file.exists() else ())
 
     def capture(self) -> Captured:
         """Keep the present state of the working directory."""
@@ -171,13 +171,16 @@ class ObjectTrees:
                 file.unlink()
         return freed
 
+    def in_use(self) -> tuple[TreeHash, ...]:
+        """The trees that the next capture builds on, so that they must not be pruned."""
+        return (self.capture().tree,)
+
     def _take(self, path: str, status: os.stat_result) -> str:
         place = self.root / path
         if mode_of(status) == LINK:
             return self.keep(os.fsencode(place.readlink()))
         if reason := self._objection(path, status):
-            with told(os.fspath(self._stub_file)):
-                return self._keep_stub(place, status, reason)
+            return self._keep_stub(place, status, reason)
         return self.keep(place.read_bytes())
 
     def _keep_stub(self, place: Path, status: os.stat_result, reason: str) -> str:
@@ -187,10 +190,7 @@ class ObjectTrees:
         except PermissionError:
             digest = f"unread-{status.st_mtime_ns}"
         blob = self.keep(stub(status.st_size, digest, reason))
-        if blob not in self._stubs:
-            self._stubs.add(blob)
-            with self._stub_file.open("a") as file:
-                file.write(f"{blob}\n")
+        self._stubs.add(blob)
         return blob
 
     def _objection(self, path: str, status: os.stat_result) -> str:

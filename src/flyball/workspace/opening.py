@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,8 +33,10 @@ from flyball.workspace.worktree import (
     RunBranch,
     add_worktree,
     carry,
+    forget_worktrees,
     give_index,
     head_tree,
+    remove_whole,
     remove_worktree,
 )
 
@@ -246,5 +247,9 @@ def _reopen(directory: Path, ground: Ground | None, hold: Hold | None, large: in
 
 
 def forget_run(run: str, state_dir: Path) -> None:
-    """Delete what is left of a run whose repository is gone."""
-    shutil.rmtree(state_dir / "runs" / checked_run_name(run), ignore_errors=True)
+    """Delete what is left of a run whose worktree or repository is gone."""
+    directory = state_dir / "runs" / checked_run_name(run)
+    facts = find_workspace(run, state_dir)
+    if facts and (repository := find_repository(Path(facts.project))):
+        forget_worktrees(repository, directory)
+    remove_whole(directory)

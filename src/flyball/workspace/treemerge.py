@@ -12,6 +12,7 @@ from flyball.workspace.trees import (
     Changed,
     ChangeKind,
     Clash,
+    ClashKind,
     Entry,
     Merged,
     TreeHash,
@@ -34,14 +35,26 @@ def merge_by_path(trees: Trees, base: TreeHash, ours: TreeHash, theirs: TreeHash
         settled = _follow(sides, change, present)
         if settled is _AS_IT_IS:
             settled = _settle(trees, change, present)
-        if isinstance(settled, str):
-            clashes.append(Clash(target, settled))
+        if isinstance(settled, _Refusal):
+            clashes.append(Clash(target, *settled))
         else:
             result[target] = settled
     merged = trees.overlay(ours, result)
     pushed_out = [c.path for c in trees.changes(ours, merged) if c.path not in result]
-    clashes += [Clash(path, "a file and a directory have the same name") for path in pushed_out]
+    blocked = "a file and a directory have the same name"
+    clashes += [Clash(path, blocked, ClashKind.IN_THE_WAY) for path in pushed_out]
     return Merged(ours if clashes else merged, tuple(clashes))
+
+
+class _Refusal(NamedTuple):
+    """Why a path cannot become one thing."""
+
+    reason: str
+    kind: ClashKind
+
+
+_RENAMED = _Refusal("one side renamed it, the other deleted it", ClashKind.RENAMED)
+_ADDED = _Refusal("both sides added it differently", ClashKind.ADDED)
 
 
 class _Sides(NamedTuple):
@@ -54,10 +67,10 @@ _AS_IT_IS = Entry("", "")
 """Nobody moved the file: its path alone decides."""
 
 
-def _follow(sides: _Sides, change: Changed, present: Entry | None) -> Entry | str | None:
+def _follow(sides: _Sides, change: Changed, present: Entry | None) -> Entry | _Refusal | None:
     """What a file becomes that one side moved."""
     if change.path in sides.our_moves and change.after is None:
-        return "one side renamed it, the other deleted it"
+        return _RENAMED
     if change.path in sides.their_moves:
         return None
     origin = next((old for old, new in sides.their_moves.items() if new == change.path), None)
@@ -65,22 +78,22 @@ def _follow(sides: _Sides, change: Changed, present: Entry | None) -> Entry | st
     if ours is None or present == change.after:
         return _AS_IT_IS
     if ours.after is None:
-        return "one side renamed it, the other deleted it"
-    return "both sides added it differently" if present else ours.after
+        return _RENAMED
+    return _ADDED if present else ours.after
 
 
-def _settle(trees: Trees, change: Changed, present: Entry | None) -> Entry | str | None:
+def _settle(trees: Trees, change: Changed, present: Entry | None) -> Entry | _Refusal | None:
     """What a path becomes, or why that cannot be said."""
     if present in (change.before, change.after):
         return change.after
     if change.before is None:
-        return "both sides added it differently"
+        return _ADDED
     if change.after is None:
-        return "one side deleted it, the other changed it"
+        return _Refusal("one side deleted it, the other changed it", ClashKind.DELETED)
     if present is None:
-        return "one side changed it, the other deleted it"
+        return _Refusal("one side changed it, the other deleted it", ClashKind.DELETED)
     if LINK in (change.before.mode, change.after.mode, present.mode):
-        return "both sides changed it, and one of them is a link"
+        return _Refusal("both sides changed it, and one of them is a link", ClashKind.RETYPED)
     mode = change.after.mode if present.mode == change.before.mode else present.mode
     if change.before.blob in (present.blob, change.after.blob):
         blob = change.after.blob if present.blob == change.before.blob else present.blob
@@ -88,11 +101,12 @@ def _settle(trees: Trees, change: Changed, present: Entry | None) -> Entry | str
     contents = trees.contents([change.before.blob, present.blob, change.after.blob])
     old, mine, yours = (contents[e.blob] for e in (change.before, present, change.after))
     if b"\0" in old + mine + yours:
-        return "both sides changed it, and it is binary"
+        return _Refusal("both sides changed it, and it is binary", ClashKind.BINARY)
     merged = merge3(old, mine, yours)
     if merged.ok:
         return Entry(mode, trees.keep(merged.data))
-    return f"both sides changed lines {merged.clashes[0].first} to {merged.clashes[0].last}"
+    first, last, *_ = merged.clashes[0]
+    return _Refusal(f"both sides changed lines {first} to {last}", ClashKind.LINES)
 
 
 def _moves(changes: Sequence[Changed]) -> dict[str, str]:

@@ -77,11 +77,30 @@ class Captured(NamedTuple):
     skipped: tuple[Skipped, ...]
 
 
+class ClashKind(StrEnum):
+    """Why two changes of a path cannot both hold; the value says it for both sides alike."""
+
+    LINES = "both changed the same lines"
+    DELETED = "one deleted what the other changed"
+    ADDED = "both added it, with different content"
+    RENAMED = "one renamed it, the other renamed or deleted it"
+    BINARY = "both changed it, and it is binary"
+    RETYPED = "both made something else of it"
+    IN_THE_WAY = "one has a file where the other has a directory"
+    UNKEPT = "it is too large or unreadable, so its content was never kept"
+    OTHER = "both changed it"
+
+
 class Clash(msgspec.Struct, frozen=True):
     """A path on which two changes cannot both hold."""
 
     path: str
     reason: str
+    kind: ClashKind = ClashKind.OTHER
+
+    def sentence(self) -> str:
+        """Which path it is and why, for people."""
+        return f"{self.path}: {self.reason}."
 
 
 class Merged(NamedTuple):
@@ -140,6 +159,10 @@ class Trees(Protocol):
 
     def prune(self, keep: Sequence[TreeHash]) -> int:
         """Drop every object of ours that none of these trees needs; the bytes freed."""
+        ...
+
+    def in_use(self) -> tuple[TreeHash, ...]:
+        """The trees that the next capture builds on, so that they must not be pruned."""
         ...
 
 

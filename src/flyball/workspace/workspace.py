@@ -7,15 +7,18 @@ import json
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
 import msgspec
 
-from flyball.errors import NotFound, UsageError
+from flyball.errors import IllegalEvent, NotFound, UsageError
+from flyball.workspace.beside import Side, Sides
 from flyball.workspace.gittrees import GitTrees
-from flyball.workspace.hold import Hold, NoHold
+from flyball.workspace.hold import Hold, Lent, NoHold
+from flyball.workspace.rollback import roll_back_to
 from flyball.workspace.snapshot import (
     MAX_AGE,
     MAX_COUNT,
@@ -25,9 +28,18 @@ from flyball.workspace.snapshot import (
     as_id,
     read_lines,
 )
+from flyball.workspace.takein import TakenIn, take_in_card
 from flyball.workspace.trees import Changed, Skipped, SnapshotId, TreeHash, Trees
 from flyball.workspace.trouble import told
-from flyball.workspace.worktree import CardRecord, RunBranch, Step, remove_worktree, share_index
+from flyball.workspace.worktree import (
+    CardRecord,
+    RunBranch,
+    Step,
+    forget_worktrees,
+    remove_whole,
+    remove_worktree,
+    share_index,
+)
 from flyball.workspace.writes import Writer
 
 
@@ -62,7 +74,7 @@ class Workspace:
         directory: Path,
         trees: Trees,
         branch: RunBranch | None,
-        hold: Hold | None,
+        hold: Hold | Lent | None,
     ) -> None:
         self.facts = facts
         self.run = facts.run
@@ -76,6 +88,9 @@ class Workspace:
         self.snapshots = Snapshots(trees, directory / "snapshots.jsonl")
         self.skipped: tuple[Skipped, ...] = facts.carried_skipped
         self._hold = hold or NoHold()
+        self._sides = Sides(directory, self.project, self.root, trees, branch)
+        self._beside: dict[str, Workspace] = {}
+        self._making = threading.Lock()
 
     def __enter__(self) -> Workspace:
         return self
@@ -179,6 +194,7 @@ class Workspace:
         self, step: Step, card: str, title: str, after: TreeHash, evidence: Sequence[str] = ()
     ) -> str:
         """Commit the way from the last step's tree to this one."""
+        self._refuse_beside()
         before = self.committed_tree()
         facts = (before, after, (*evidence,), step)
         if self.branch is None:
@@ -194,9 +210,78 @@ class Workspace:
         commit = self.branch.write_commit(tree, parent, title, trailers)
         self._note_card(CardRecord(self.run, card, title, commit, *facts))
         self.branch.advance(commit, parent)
-        if not self.in_place:
-            share_index(self.branch.depot, self.branch.repository, self.root, tree)
+        self.share_index()
         return commit
+
+    def share_index(self) -> None:
+        """Let git in the run's worktree see the last step as committed."""
+        if self.branch and not self.in_place:
+            tree = f"{self.branch.tip() or self.facts.base_commit}^{{tree}}"
+            share_index(self.branch.depot, self.branch.repository, self.root, tree)
+
+    def beside(self, name: str, tree: TreeHash) -> Workspace:
+        """A workspace of its own for one card, which begins at this tree; the same name again
+        gives the same place with the work found in it.
+        """
+        self._refuse_beside()
+        with self._making:
+            if name not in self._beside:
+                found = self._sides.find(name) or self._make_beside(name, tree)
+                self._beside[name] = self._settle_beside(found)
+            return self._beside[name]
+
+    def discard_beside(self, name: str) -> None:
+        """Take a card's own workspace away, if there is one."""
+        self._refuse_beside()
+        with self._making:
+            self._beside.pop(name, None)
+            self._sides.discard(name)
+
+    def take_in(
+        self,
+        card: str,
+        title: str,
+        base: TreeHash,
+        theirs: TreeHash,
+        evidence: Sequence[str] = (),
+    ) -> TakenIn:
+        """Merge what a card did from base to theirs into the present tree and commit it, once;
+        with clashes nothing is changed.
+        """
+        self._refuse_beside()
+        return take_in_card(self, card, title, base, theirs, evidence)
+
+    def roll_back(self, tree: TreeHash) -> TreeHash:
+        """Bring the files back to a tree, and take back every card committed since it."""
+        self._refuse_beside()
+        return roll_back_to(self, tree)
+
+    def _make_beside(self, name: str, tree: TreeHash) -> Side:
+        commits = {record.after: record.commit for record in self.history()}
+        commit = ""
+        if self.branch:
+            tip = self.branch.tip() or self.facts.base_commit
+            commit = commits.get(tree, self.facts.base_commit if tree == self.base else tip)
+        return self._sides.make(name, tree, commit, self.trees.capture().skipped)
+
+    def _settle_beside(self, side: Side) -> Workspace:
+        facts = Facts(
+            self.run,
+            self.facts.project,
+            os.fspath(side.root),
+            in_place=False,
+            base=side.base,
+            base_commit=side.commit,
+            start=self.facts.start,
+        )
+        return Workspace(facts, side.directory, side.trees, side.branch, Lent())
+
+    def _refuse_beside(self) -> None:
+        if isinstance(self._hold, Lent):
+            raise IllegalEvent("a workspace beside a run is asked for what only the run's can do")
+
+    def _all_beside(self) -> list[Workspace]:
+        return [self.beside(name, self.base) for name in self._sides.names()]
 
     def committed_tree(self) -> TreeHash:
         """The tree the last step left, whatever has changed since."""
@@ -208,26 +293,41 @@ class Workspace:
 
     def prune(self, *, max_age: float = MAX_AGE, max_count: int = MAX_COUNT) -> Pruned:
         """Forget old snapshots; cards can still be taken back afterwards."""
-        trees = [tree for record in self.history() for tree in (record.before, record.after)]
-        keep = [self.base, *trees]
+        self._refuse_beside()
+        keep = self._kept()
+        for side in self._all_beside():
+            records = side.snapshots.records()
+            keep += [side.base, *(record.tree for record in records), *side.trees.in_use()]
         return self.snapshots.prune(max_age=max_age, max_count=max_count, also_keep=keep)
 
     def verify(self) -> tuple[str, ...]:
         """What is damaged or gone among everything kept for this run; nothing means all is well."""
-        trees = [tree for record in self.history() for tree in (record.before, record.after)]
-        return (*self.snapshots.verify(), *self.trees.missing([self.base, *trees]))
+        sides = [] if isinstance(self._hold, Lent) else self._all_beside()
+        beside = [problem for side in sides for problem in side.verify()]
+        found = (*self.snapshots.verify(), *self.trees.missing(self._kept()), *beside)
+        return tuple(dict.fromkeys(found))
+
+    def _kept(self) -> list[TreeHash]:
+        """The trees without which the run's cards could not be taken back."""
+        steps = [tree for record in self.history() for tree in (record.before, record.after)]
+        return [self.base, *steps]
 
     def remove(self) -> None:
         """Abandon the run: its worktree, its branch and all that was kept for it go."""
+        self._refuse_beside()
+        self._beside.clear()
         if self.branch:
             if not self.in_place:
                 remove_worktree(self.branch.repository, self.root)
+            forget_worktrees(self.branch.repository, self.directory)
             self.branch.delete()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        remove_whole(self.directory)
         self._hold.release()
 
     def close(self) -> None:
         """Let go of the workspace; it can be opened again."""
-        if isinstance(self._hold, Hold):
+        for side in self._beside.values():
+            side.close()
+        if not isinstance(self._hold, NoHold):
             shutil.rmtree(self.directory / "scratch", ignore_errors=True)
         self._hold.release()

@@ -201,19 +201,34 @@ def _is_kept(trees: GitTrees, change: Changed) -> bool:
 
 def add_worktree(user: Git, repository: Repository, place: Path, branch: str) -> None:
     """Register an empty worktree on a branch; its files are ours to write."""
+    _register(user, repository, place, branch.removeprefix("refs/heads/"))
+
+
+def add_detached_worktree(user: Git, repository: Repository, place: Path, commit: str) -> None:
+    """Register an empty worktree at a commit, on no branch; its files are ours to write."""
+    _register(user, repository, place, "--detach", commit)
+
+
+def _register(user: Git, repository: Repository, place: Path, *at: str) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
-    name = branch.removeprefix("refs/heads/")
-    user.call("worktree", "add", "--no-checkout", "--quiet", os.fspath(place), name)
+    options, start = at[:-1], at[-1]
+    args = ("--no-checkout", "--quiet", *options, os.fspath(place), start)
+    user.call("worktree", "add", *args)
     if find_admin(repository, place) is None:
         raise GitFailed(f"git made no worktree at {place}.", "Look at `git worktree list`.")
 
 
 def find_admin(repository: Repository, place: Path) -> Path | None:
     """Where the repository keeps its notes about a worktree."""
+    real = place.resolve()
+    return next((admin for admin, at in _registered(repository) if at == real), None)
+
+
+def _registered(repository: Repository) -> Iterator[tuple[Path, Path]]:
+    """The repository's notes about each of its worktrees, and where that is."""
     for note in (repository.common / "worktrees").glob("*/gitdir"):
-        if Path(note.read_text().strip()) == place / ".git":
-            return note.parent
-    return None
+        with suppress(FileNotFoundError):
+            yield note.parent, (note.parent / note.read_text().strip()).parent.resolve()
 
 
 def give_index(repository: Repository, place: Path, index: Path) -> None:
@@ -236,12 +251,29 @@ def share_index(index_git: Git, repository: Repository, place: Path, tree: str) 
 
 def remove_worktree(repository: Repository, place: Path) -> None:
     """Take a worktree and the repository's notes about it away."""
-    admin = find_admin(repository, place)
+    remove_whole(place)
+    forget_worktrees(repository, place)
+
+
+def forget_worktrees(repository: Repository, folder: Path) -> None:
+    """Take away the repository's notes about the worktrees at or below a directory."""
+    real = folder.resolve()
+    for admin, at in list(_registered(repository)):
+        if at.is_relative_to(real):
+            shutil.rmtree(admin, ignore_errors=True)
+    with suppress(OSError):
+        (repository.common / "worktrees").rmdir()
+
+
+def remove_whole(place: Path) -> None:
+    """Delete a directory, also what somebody made read-only in it."""
+    for folder, folders, _ in os.walk(place):
+        for name in folders:
+            below = Path(folder, name)
+            if not below.is_symlink() and not os.access(below, os.R_OK | os.W_OK | os.X_OK):
+                with suppress(OSError):
+                    below.chmod(0o700)
     shutil.rmtree(place, ignore_errors=True)
-    if admin:
-        shutil.rmtree(admin, ignore_errors=True)
-        with suppress(OSError):
-            admin.parent.rmdir()
 
 
 def read_commit(git: Git, name: str) -> Commit:

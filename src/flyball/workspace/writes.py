@@ -10,6 +10,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 import stat
 from collections.abc import Generator, Sequence
@@ -22,6 +23,7 @@ from flyball.workspace.trouble import Diverged, told
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _AT_ONCE = 64
+_SPARE = re.compile(r"\.flyball-[0-9a-f]{16}")
 
 
 class Writer:
@@ -51,6 +53,7 @@ class Writer:
         if not self.note.exists():
             return None
         title, changes = self._read_note()
+        self._sweep(changes)
         self._check(changes)
         self._go_through(changes)
         return title
@@ -60,9 +63,28 @@ class Writer:
         if not self.note.exists():
             return None
         title, changes = self._read_note()
+        self._sweep(changes)
         self._check(changes)
         self._go_through([change.inverse() for change in changes])
         return title
+
+    def forget(self) -> None:
+        """Leave what a dead writer began as it is."""
+        if self.note.exists():
+            self._sweep(self._read_note()[1])
+            self.note.unlink()
+
+    def _sweep(self, changes: Sequence[Changed]) -> None:
+        """Remove what a dead writer had not yet renamed."""
+        for folder in {change.path.rpartition("/")[0] for change in changes}:
+            below = f"{folder}/." if folder else "."
+            with (
+                suppress(OSError),
+                parent_of(self.root, below) as (parent, _),
+                os.scandir(parent) as entries,
+            ):
+                for name in [entry.name for entry in entries if _SPARE.fullmatch(entry.name)]:
+                    os.unlink(name, dir_fd=parent)
 
     def _can_write(self, change: Changed) -> bool:
         return change.after is None or self.trees.is_kept(change.after.blob)
