@@ -3,116 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
 
 import pytest
 from bench.world import bash, call
-from tests.unit.journal.runs import story, take
+from tests.unit.engine.acting import FakeHands, returned, says, stage
+from tests.unit.journal.runs import story
 
-from flyball.core.call import Call, Outcome
-from flyball.core.effect import Classify, CloseCard, OpenWorkspace, Owed, Perform, Publish, Think
+from flyball.core.effect import Classify, Owed, Perform, Think
 from flyball.core.event import (
     AnyEvent,
     CallReturned,
     Cancelled,
-    CardClosed,
-    DriverReplied,
-    Finish,
-    Messaged,
     PauseAsked,
     Resumed,
-    RunStarted,
-    WorkspaceReady,
 )
-from flyball.core.intent import Intent
-from flyball.core.machine import replay
 from flyball.core.policy import Policy
 from flyball.core.state import Asking, RunState
-from flyball.engine.feed import Telemetry
 from flyball.engine.loop import Engine
 from flyball.errors import JournalError, LeaseHeld, ToolError
 from flyball.journal.memory import memory_journal
-from flyball.journal.protocol import Intention, Journal, Lease
-from flyball.journal.sqlite import SqliteJournal
-
-Deed = Callable[[RunState, Owed, Intention], Awaitable[AnyEvent]]
-
-
-def returned(effect: Perform, text: str = "text") -> CallReturned:
-    outcome = Outcome(ok=True, text=text, digest=effect.call.id)
-    return CallReturned(card=effect.card, call=effect.call.id, outcome=outcome, tree="t0")
-
-
-class FakeHands:
-    """Opens and publishes at once; thinking and calls are as the test says."""
-
-    def __init__(self, think: Deed, perform: Deed | None = None) -> None:
-        self._think = think
-        self._perform = perform
-        self.intentions: list[Intention] = []
-
-    async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:
-        self.intentions.append(intention)
-        match owed.effect:
-            case OpenWorkspace():
-                return WorkspaceReady(tree="t0")
-            case Publish(message=message):
-                return Messaged(message=message)
-            case Think():
-                return await self._think(state, owed, intention)
-            case Perform() as effect:
-                if self._perform is not None:
-                    return await self._perform(state, owed, intention)
-                return returned(effect)
-            case CloseCard(card=card):
-                return CardClosed(card=card)
-            case Classify() | _:
-                raise AssertionError(f"nobody asked for {owed.effect}")
-
-
-def says(*calls: Call, text: str = "") -> Deed:
-    """A driver with one thing to say; after that it stops."""
-    left = [calls]
-
-    async def think(_state: RunState, owed: Owed, _intention: Intention) -> AnyEvent:
-        assert isinstance(owed.effect, Think)
-        asked = left.pop() if left else ()
-        finish = Finish.TOOL_CALLS if asked else Finish.STOP
-        return DriverReplied(card=owed.effect.card, calls=asked, text=text or "done", finish=finish)
-
-    return think
-
-
-class Stage:
-    """A journal, an engine, what it told, and a clock that can be put forward."""
-
-    def __init__(self, journal: Journal, lease: Lease, hands: FakeHands) -> None:
-        self.journal = journal
-        self.told: list[Telemetry] = []
-        self.now = 1000.0
-        self.engine = Engine(journal, lease, hands, clock=self.clock, watch=self.told.append)
-
-    def clock(self) -> float:
-        self.now += 0.4
-        return self.now
-
-    async def begin(self, intent: Intent = Intent.DIAGNOSE, **more: Any) -> RunState:
-        started = RunStarted(run="r1", request="why?", intent=intent, **more)
-        return await self.engine.append(RunState(), started)
-
-    async def fold(self) -> RunState:
-        return replay(entry.event for entry in await self.journal.events("r1"))
-
-
-async def stage(hands: FakeHands, journal: SqliteJournal | None = None) -> Stage:
-    found = journal or memory_journal()
-    return Stage(found, await take(found), hands)
+from flyball.journal.protocol import Intention
 
 
 @story
 async def test_a_run_is_driven_to_its_end_and_every_event_is_written() -> None:
-    s = await stage(FakeHands(says(call("c1", "read"), text="because")))
+    s = await stage(FakeHands(says((call("c1", "read"),), text="because")))
     state = await s.engine.drive(await s.begin())
     assert state.response is not None
     assert state.response.message == "because"
@@ -130,7 +45,7 @@ async def test_reads_run_side_by_side_and_are_answered_in_order() -> None:
         return returned(owed.effect)
 
     calls = [call(f"c{n}", "read", f"f{n}.py") for n in range(3)]
-    s = await stage(FakeHands(says(*calls), read))
+    s = await stage(FakeHands(says(tuple(calls)), read))
     async with asyncio.timeout(10):
         await s.engine.drive(await s.begin())
     events = [entry.event for entry in await s.journal.events("r1")]
@@ -139,7 +54,7 @@ async def test_reads_run_side_by_side_and_are_answered_in_order() -> None:
 
 @story
 async def test_deeds_are_written_down_before_they_are_done_and_looking_is_not() -> None:
-    hands = FakeHands(says(call("c1", "read"), bash("c2", "verification")))
+    hands = FakeHands(says((call("c1", "read"), bash("c2", "verification"))))
     journal = memory_journal()
     s = await stage(hands, journal)
     await s.engine.drive(await s.begin(policy=Policy(bash=True, bash_without_sandbox=True)))
@@ -183,7 +98,7 @@ async def test_a_pause_lets_the_call_under_way_come_back() -> None:
         assert isinstance(owed.effect, Perform)
         return returned(owed.effect)
 
-    s = await stage(FakeHands(says(call("c1", "read")), perform))
+    s = await stage(FakeHands(says((call("c1", "read"),)), perform))
     driving = asyncio.create_task(s.engine.drive(await s.begin()))
     await calling.wait()
     s.engine.pause("ada")
@@ -196,7 +111,7 @@ async def test_a_pause_lets_the_call_under_way_come_back() -> None:
 
 @story
 async def test_a_paused_run_goes_on_where_it_was() -> None:
-    s = await stage(FakeHands(says(call("c1", "read"), text="because")))
+    s = await stage(FakeHands(says((call("c1", "read"),), text="because")))
     state = await s.begin()
     s.engine.pause("ada")
     state = await s.engine.drive(state)
@@ -216,7 +131,7 @@ async def test_a_cancelled_run_waits_for_nothing(during: str) -> None:
         await asyncio.Event().wait()
         raise AssertionError
 
-    hands = FakeHands(hang) if during == "think" else FakeHands(says(call("c1", "read")), hang)
+    hands = FakeHands(hang) if during == "think" else FakeHands(says((call("c1", "read"),)), hang)
     s = await stage(hands)
     driving = asyncio.create_task(s.engine.drive(await s.begin()))
     await begun.wait()
@@ -247,7 +162,7 @@ async def test_stopping_at_once_leaves_the_run_resumable() -> None:
         raise AssertionError
 
     journal = memory_journal()
-    s = await stage(FakeHands(says(call("c1", "read")), hang), journal)
+    s = await stage(FakeHands(says((call("c1", "read"),)), hang), journal)
     driving = asyncio.create_task(s.engine.drive(await s.begin()))
     await begun.wait()
     driving.cancel()
@@ -269,7 +184,7 @@ async def test_an_error_in_the_hands_is_told_and_leaves_what_was_done_before() -
         return returned(owed.effect)
 
     calls = [call(f"c{n}", "read", f"f{n}.py") for n in range(1, 4)]
-    s = await stage(FakeHands(says(*calls), fails))
+    s = await stage(FakeHands(says(tuple(calls)), fails))
     with pytest.raises(ToolError, match="disk is full"):
         await s.engine.drive(await s.begin())
     state = await s.journal.load("r1")
@@ -311,7 +226,7 @@ async def test_without_its_lease_the_engine_stops_and_says_who_has_it() -> None:
 @story
 async def test_a_journal_that_fails_stops_the_engine_with_its_error() -> None:
     journal = memory_journal()
-    s = await stage(FakeHands(says(call("c1", "read"))), journal)
+    s = await stage(FakeHands(says((call("c1", "read"),))), journal)
     state = await s.begin()
     await journal.close()
     with pytest.raises(JournalError, match="closed"):
@@ -324,7 +239,7 @@ async def test_text_that_utf8_cannot_hold_is_stored_readably() -> None:
         assert isinstance(owed.effect, Perform)
         return returned(owed.effect, "caf\udce9 and \ud800")
 
-    s = await stage(FakeHands(says(call("c1", "read"), text="because"), odd))
+    s = await stage(FakeHands(says((call("c1", "read"),), text="because"), odd))
     state = await s.engine.drive(await s.begin())
     assert state.has_ended
     events = [entry.event for entry in await s.journal.events("r1")]
