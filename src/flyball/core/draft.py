@@ -12,6 +12,9 @@ from flyball.core.guard import Level, Step, Trip, remember, trips
 from flyball.core.phase import Phase
 from flyball.core.state import Asking, CardState, Ending, Judged, Question, RunState, Said
 
+STOPPED = "Stopped by a guard. "
+"""How the question begins that a guard's hard level asks."""
+
 
 class Draft:
     """The few verbs that rules need, on private copies of run and card.
@@ -77,10 +80,11 @@ class Draft:
         drop_owed(self.run, self.card.id)
         self.set(queue=(), in_flight=())
 
-    def reset_thread(self, reason: str) -> None:
+    def reset_thread(self, reason: str, words: str = "") -> None:
         """Owe a new thread; what the old one still waited for is dropped."""
         self.forget()
-        self.owe(ResetThread(card=self.card.id, reason=reason))
+        self.set(thread_tokens=0, opening_tokens=0)
+        self.owe(ResetThread(card=self.card.id, reason=reason, words=words))
 
     def close(self) -> None:
         """Owe the last effect of a card: its commit and artifacts."""
@@ -101,7 +105,7 @@ class Draft:
 
     def halt(self, reason: str) -> None:
         """A guard's hard level: rest, and let a person look."""
-        self.ask(Asking.GUARD, f"Stopped by a guard. {reason}.")
+        self.ask(Asking.GUARD, f"{STOPPED}{reason}.")
 
     def return_from_pause(self) -> None:
         """Go back to where the card was when it was paused."""

@@ -43,15 +43,19 @@ class HandOver(msgspec.Struct, frozen=True, omit_defaults=True):
     evidence: tuple[str, ...] = ()
     open_issues: tuple[str, ...] = ()
     do_not_repeat: tuple[str, ...] = ()
+    words: str = ""
+    """What a person said about it."""
 
 
 def handover(facts: HandOver, cap: int = DEFAULT_CAP) -> str:
     """The text a new thread starts from, at most `cap` characters unless the goal alone is longer.
 
-    The goal is never cut. When room is short every section keeps its newest entries (the plan its
-    first) and says how many were left out.
+    The goal and a person's words are never cut. When room is short every section keeps its newest
+    entries (the plan its first) and says how many were left out.
     """
     head = f"# Hand-over\n\n## Goal\n{facts.goal.strip()}\n"
+    if words := facts.words.strip():
+        head += f"\n## A person says\n{words}\n"
     why = f"\nThis thread is new because {facts.reason}.\n"
     if facts.reason and len(head) + len(why) <= cap:
         head += why

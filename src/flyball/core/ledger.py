@@ -33,6 +33,16 @@ class Mistake(msgspec.Struct, frozen=True, omit_defaults=True):
     last_seen: float = 0.0
 
 
+class Sighting(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One card that ran into a mistake, and what resolved it there."""
+
+    run: str
+    card: str
+    failure: Failure
+    at: float = 0.0
+    resolution: str = ""
+
+
 Ledger = tuple[Mistake, ...]
 
 
@@ -58,38 +68,52 @@ def matches(ledger: Sequence[Mistake], failure: Failure, limit: int = 3) -> Ledg
     return tuple(alike[: max(limit, 0)])
 
 
-def is_repeat(ledger: Sequence[Mistake], failure: Failure) -> bool:
-    """Whether exactly this failure is on record."""
-    return any(m.fingerprint == failure.fingerprint for m in ledger)
+def recognise(ledger: Sequence[Mistake], failure: Failure) -> Mistake | None:
+    """The entry that this failure repeats: the very same, or the same error in a common file."""
+    for mistake in matches(ledger, failure, len(ledger)):
+        if mistake.fingerprint == failure.fingerprint or _is_near(mistake, failure):
+            return mistake
+    return None
 
 
-def record(ledger: Sequence[Mistake], failure: Failure, at: float) -> Ledger:
-    """Enter a failure, or count it once more and keep what resolved it before."""
-    if not is_repeat(ledger, failure):
-        f = failure
-        fresh = Mistake(f.fingerprint, f.error, f.step_kind, f.files, first_seen=at, last_seen=at)
-        return (*ledger, fresh)
-    return tuple(
-        msgspec.structs.replace(m, count=m.count + 1, last_seen=max(at, m.last_seen))
-        if m.fingerprint == failure.fingerprint
-        else m
-        for m in ledger
+def relevant(
+    ledger: Sequence[Mistake],
+    *,
+    failures: Sequence[Failure] = (),
+    step_kind: str = "",
+    files: Iterable[str] = (),
+) -> Ledger:
+    """What is worth telling whoever begins on such a step, the most telling first.
+
+    What went wrong already comes first, then entries about these files, then those of the same
+    kind of step; without a kind every entry is worth telling.
+    """
+    repeated = [found for failure in failures if (found := recognise(ledger, failure))]
+    named = set(map(_tidy, files))
+    rest = [
+        mistake
+        for mistake in ledger
+        if mistake not in repeated
+        and (not step_kind or mistake.step_kind == step_kind or named & set(mistake.files))
+    ]
+    rest.sort(
+        key=lambda m: (
+            len(named & set(m.files)),
+            m.step_kind == step_kind,
+            m.count,
+            m.last_seen,
+            m.fingerprint,
+        ),
+        reverse=True,
     )
-
-
-def resolve(ledger: Sequence[Mistake], fingerprint: str, what: str) -> Ledger:
-    """Note what resolved a mistake; an unknown fingerprint changes nothing."""
-    return tuple(
-        msgspec.structs.replace(m, resolution=what) if m.fingerprint == fingerprint else m
-        for m in ledger
-    )
+    return (*dict.fromkeys(repeated), *rest)
 
 
 def injection(mistakes: Sequence[Mistake], cap: int = 2000) -> str:
     """What a prompt should say about earlier mistakes: whole entries, at most `cap` characters."""
     text = ""
     for mistake in mistakes:
-        entry = _entry(mistake)
+        entry = f"- {told(mistake)}"
         longer = f"{text}\n{entry}" if text else f"{HEADING}\n{entry}"
         if len(longer) > cap:
             break
@@ -100,13 +124,14 @@ def injection(mistakes: Sequence[Mistake], cap: int = 2000) -> str:
 HEADING = "This project has seen these failures before. Do not repeat what led to them:"
 
 
-def _entry(mistake: Mistake) -> str:
+def told(mistake: Mistake) -> str:
+    """A mistake in one sentence, and what resolved it in another."""
     times = "once" if mistake.count == 1 else f"{mistake.count} times"
     place = f" in {', '.join(mistake.files)}" if mistake.files else ""
     step = f" during {mistake.step_kind}" if mistake.step_kind else ""
     cure = f" Resolved by: {mistake.resolution}" if mistake.resolution else " Not resolved yet."
     error = " / ".join(mistake.error.split("\n"))
-    return f"- Seen {times}{step}{place}: {error}.{cure}"
+    return f"Seen {times}{step}{place}: {error}.{cure}"
 
 
 def _rank(mistake: Mistake, failure: Failure) -> tuple[bool, bool, int, bool, int, float, str]:
@@ -119,6 +144,13 @@ def _rank(mistake: Mistake, failure: Failure) -> tuple[bool, bool, int, bool, in
         mistake.last_seen,
         mistake.fingerprint,
     )
+
+
+def _is_near(mistake: Mistake, failure: Failure) -> bool:
+    """Whether the files leave room for it being the same mistake."""
+    if not mistake.files or not failure.files:
+        return True
+    return bool(set(mistake.files) & set(failure.files))
 
 
 def _tidy(file: str) -> str:

@@ -108,3 +108,9 @@ def test_runner_actions_carry_the_text_into_a_new_thread():
         RunnerAction(Runner.PASTE_PROMPT, "hello"),
         RunnerAction(Runner.SEND_PROMPT),
     )
+
+
+def test_a_persons_words_are_whole_whatever_the_cap():
+    words = "Leave the parser alone; " + "the fault is in the lexer. " * 9
+    text = handover(HandOver("g", reason="r", plan=("a",), words=words), 80)
+    assert text == f"# Hand-over\n\n## Goal\ng\n\n## A person says\n{words.strip()}\n"

@@ -7,12 +7,12 @@ import pytest
 from flyball.core.ledger import (
     Failure,
     Ledger,
+    Mistake,
     fingerprint_failure,
     injection,
-    is_repeat,
     matches,
-    record,
-    resolve,
+    recognise,
+    relevant,
 )
 
 ERROR = "ValueError: row 12 of /tmp/x1/data.csv is bad"
@@ -43,28 +43,46 @@ def test_windows_paths_are_the_same_files():
     assert fingerprint_failure("e", "", ["src\\a.py", ""]).files == ("src/a.py",)
 
 
-def test_a_second_time_is_counted_not_entered_again():
-    other = fingerprint_failure("OSError: no", "fix")
-    ledger = record(record(record((), FAILURE, 10.0), other, 11.0), FAILURE, 20.0)
-    assert [(m.count, m.first_seen, m.last_seen) for m in ledger] == [
-        (2, 10.0, 20.0),
-        (1, 11.0, 11.0),
-    ]
-    assert is_repeat(ledger, FAILURE)
-    assert not is_repeat((), FAILURE)
+def entered(*failures: Failure, resolution: str = "") -> Ledger:
+    """A ledger that has seen these failures, one after the other; the first was resolved."""
+    found: dict[str, Mistake] = {}
+    for at, f in enumerate(failures):
+        before = found.get(f.fingerprint)
+        found[f.fingerprint] = Mistake(
+            f.fingerprint, f.error, f.step_kind, f.files,
+            count=before.count + 1 if before else 1,
+            resolution=resolution if f == failures[0] else "",
+            last_seen=float(at),
+        )  # fmt: skip
+    return tuple(found.values())
 
 
-def test_what_resolved_it_is_kept_when_it_happens_again():
-    ledger = resolve(record((), FAILURE, 1.0), FAILURE.fingerprint, "skip the header row")
-    assert record(ledger, FAILURE, 2.0)[0].resolution == "skip the header row"
-    assert resolve(ledger, "unknown", "x") == ledger
+def test_the_same_error_in_a_common_file_is_the_same_mistake():
+    ledger = entered(fingerprint_failure(ERROR, "step", ["src/a.py", "src/b.py"]))
+    assert recognise(ledger, FAILURE) is ledger[0]
+    assert recognise(ledger, fingerprint_failure(ERROR, "fix")) is ledger[0]
+    assert recognise(ledger, fingerprint_failure(ERROR, "fix", ["src/c.py"])) is None
+    assert recognise(ledger, fingerprint_failure("OSError: no", "fix", ["src/a.py"])) is None
+    nowhere = entered(fingerprint_failure(ERROR, "step"))
+    assert recognise(nowhere, FAILURE) is nowhere[0]
 
 
-def entered(*failures: Failure) -> Ledger:
-    ledger: Ledger = ()
-    for at, failure in enumerate(failures):
-        ledger = record(ledger, failure, float(at))
-    return ledger
+def test_the_very_same_mistake_is_preferred_to_one_like_it():
+    ledger = entered(fingerprint_failure(ERROR, "step", ["src/a.py"]), FAILURE)
+    assert recognise(ledger, FAILURE) is ledger[1]
+
+
+def test_what_went_wrong_already_is_told_first_then_what_is_about_the_files():
+    here = fingerprint_failure("OSError: here", "step", ["src/z.py"])
+    kind = fingerprint_failure("OSError: often", "fix", ["src/k.py"])
+    other = fingerprint_failure("OSError: elsewhere", "step", ["src/k.py"])
+    ledger = entered(other, kind, kind, here, FAILURE)
+    told_of = [m.error for m in relevant(ledger, step_kind="fix", files=["./src/z.py"])]
+    assert told_of == ["OSError: here", "OSError: often", FAILURE.error]
+    first, *_ = relevant(ledger, failures=[FAILURE, FAILURE], step_kind="fix", files=["src/z.py"])
+    assert first.fingerprint == FAILURE.fingerprint
+    assert len(relevant(ledger)) == len(ledger)
+    assert relevant(ledger, failures=[fingerprint_failure("new")], step_kind="plan") == ()
 
 
 def test_matches_are_ranked_from_the_very_same_to_the_alike():
@@ -79,7 +97,7 @@ def test_matches_are_ranked_from_the_very_same_to_the_alike():
 
 def test_a_resolved_mistake_comes_before_an_open_one():
     one, two = (fingerprint_failure(ERROR, "fix", [f]) for f in ("x.py", "y.py"))
-    ledger = resolve(entered(one, two, two), one.fingerprint, "did this")
+    ledger = entered(one, two, two, resolution="did this")
     probe = fingerprint_failure(ERROR, "fix", ["z.py"])
     assert [m.fingerprint for m in matches(ledger, probe, 5)] == [one.fingerprint, two.fingerprint]
 
@@ -96,7 +114,7 @@ def test_failures_without_an_error_are_only_alike_when_they_are_the_same():
 
 
 def test_the_prompt_says_what_happened_how_often_and_what_helped():
-    ledger = resolve(entered(FAILURE, FAILURE), FAILURE.fingerprint, "skip the header row")
+    ledger = entered(FAILURE, FAILURE, resolution="skip the header row")
     heading, entry = injection(ledger).splitlines()
     assert heading.startswith("This project has seen these failures before.")
     seen = "- Seen 2 times during fix in src/a.py: ValueError: row N of P is bad."
