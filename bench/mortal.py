@@ -224,7 +224,7 @@ async def work(shop: Shop, fate: Fate) -> RunState:
     environ = {**os.environ, "PATH": f"{sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin"}
     station = Station(place, environ, Redactor(()), lambda _: None)
     lease = await acquire(journal, RUN)
-    hands = EngineHands(journal, Robot(), station, on_text=lambda _: None)
+    hands = EngineHands(journal, Robot(), station, on_text=lambda _card, _text: None)
     engine = Engine(journal, lease, hands, clock=time.time, watch=lambda _: None)
     try:
         events = [entry.event for entry in await journal.events(RUN)]

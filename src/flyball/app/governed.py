@@ -17,6 +17,7 @@ from flyball.app.answering import may_simply_go_on
 from flyball.app.holder import acquire
 from flyball.app.home import Home
 from flyball.app.runs import holder_of, opened, present_tree, record_of
+from flyball.app.told import Told, Watcher
 from flyball.app.wiring import NobodyDriver, driver_spec, make_driver, tool_settings, unlocked
 from flyball.core.event import (
     Answered,
@@ -32,7 +33,6 @@ from flyball.core.state import RunState
 from flyball.drivers.clipboard import Hand
 from flyball.drivers.image import data_url
 from flyball.drivers.protocol import Driver
-from flyball.engine.feed import Telemetry
 from flyball.engine.hands import EngineHands
 from flyball.engine.loop import Engine
 from flyball.engine.seen import recall
@@ -61,14 +61,6 @@ class Wish(NamedTuple):
     in_place: bool = False
     assume_yes: bool = False
     preview: bool = False
-
-
-class Watcher(NamedTuple):
-    """Who is told what happens, as it happens."""
-
-    telemetry: Callable[[Telemetry], None]
-    text: Callable[[str], None]
-    output: Callable[[str], None]
 
 
 class Rest(NamedTuple):
@@ -272,26 +264,6 @@ class Governed:
         finally:
             await journal.close()
             await driver.close()
-
-
-class Told:
-    """Passes on what happens; streamed text only once it is sure to hold no secret."""
-
-    def __init__(self, watcher: Watcher, redactor: Redactor) -> None:
-        self._watcher = watcher
-        self._redactor = redactor
-        self._stream = redactor.stream()
-
-    def text(self, delta: str) -> None:
-        self._pass_on(self._stream.feed(delta))
-
-    def telemetry(self, line: Telemetry) -> None:
-        self._pass_on(self._stream.close())
-        self._watcher.telemetry(line)
-
-    def _pass_on(self, text: str) -> None:
-        if text:
-            self._watcher.text(text)
 
 
 def new_run_id() -> str:

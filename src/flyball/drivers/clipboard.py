@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from flyball.core.handover import Runner, RunnerAction, runner_actions
-from flyball.drivers.form import ReplyError, ReplyForm, read_form, reply_from
+from flyball.drivers.form import ReplyError, ReplyForm, addressed, read_form, reply_from
 from flyball.drivers.page import news, question
 from flyball.drivers.prose import read_prose
 from flyball.drivers.protocol import Reply, Request
@@ -42,9 +43,20 @@ class ClipboardDriver:
     def __init__(self, hand: Hand) -> None:
         self._hand = hand
         self._heard: tuple[Message, ...] = ()
+        self._one_at_a_time = asyncio.Lock()
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
         """Say what to carry where, then wait for what comes back until it can be read."""
+        async with self._one_at_a_time:
+            form = await self._carry(request)
+        if form.text:
+            on_text(form.text)
+        return reply_from(form, request, MODEL)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    async def _carry(self, request: Request) -> ReplyForm:
         for action in self._actions(request):
             if action.action is Runner.COPY_TO_CLIPBOARD:
                 self._hand.copy(action.text)
@@ -52,12 +64,7 @@ class ClipboardDriver:
         self._hand.show("Copy the whole answer and bring it back here.")
         form = await self._bring_back(request)
         self._heard = conversation(request)
-        if form.text:
-            on_text(form.text)
-        return reply_from(form, request, MODEL)
-
-    async def close(self) -> None:
-        """Nothing is held."""
+        return form
 
     def _actions(self, request: Request) -> tuple[RunnerAction, ...]:
         """A chat that has heard how this thread begins needs only what is new in it."""
@@ -72,7 +79,8 @@ class ClipboardDriver:
         while True:
             text = await self._hand.read()
             try:
-                is_json = text.lstrip().startswith("{")
-                return read_form(text) if is_json else read_prose(text, request.tools)
+                if text.lstrip().startswith("{"):
+                    return addressed(read_form(text), request)
+                return read_prose(text, request.tools)
             except ReplyError as error:
                 self._hand.show(f"This cannot be used. {error} Bring the answer again.")

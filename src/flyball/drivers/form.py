@@ -38,6 +38,7 @@ class ReplyForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """A reply as it is written down."""
 
     role: str = ""
+    card: str = ""
     text: str = ""
     calls: tuple[CallForm, ...] = ()
     finish: Finish | None = None
@@ -67,6 +68,21 @@ def read_form(text: str) -> ReplyForm:
     return msgspec.convert(value, ReplyForm)
 
 
+def addressed(form: ReplyForm, request: Request) -> ReplyForm:
+    """A reply that is for whoever was asked; one for somebody else is refused."""
+    if form.role and form.role != request.role:
+        raise ReplyError(
+            f"This reply is for the {form.role}, but the {request.role} was asked.",
+            "Leave `role` out, or answer the request of that role.",
+        )
+    if form.card and form.card != request.card:
+        raise ReplyError(
+            f"This reply is for card {form.card}, but card {request.card} was asked.",
+            "Leave `card` out, or answer the request of that card.",
+        )
+    return form
+
+
 def reply_from(form: ReplyForm, request: Request, model: str) -> Reply:
     """What a written reply says, with an id for every call that has none of its own."""
     calls = [SpokenCall(call.id, call.tool, call.args) for call in form.calls]
@@ -79,14 +95,15 @@ def reply_from(form: ReplyForm, request: Request, model: str) -> Reply:
 def with_ids(calls: Iterable[SpokenCall], request: Request) -> tuple[SpokenCall, ...]:
     """The calls, each with an id that no other call of the thread has.
 
-    Providers need ids to pair calls with outcomes, and not every server makes good ones.
+    Providers need ids to pair calls with outcomes, and not every server makes good ones. An id of
+    ours is short and plain enough for all of them, and differs from that of any other card.
     """
     taken = {call.id for line in request.lines for call in line.calls}
     named: list[SpokenCall] = []
     for index, call in enumerate(calls, 1):
         id = call.id
         if not id or id in taken:
-            id = f"{call.id or request.role}-{request.turn + 1}-{index}"
+            id = f"{call.id or request.role}-{request.number}-{index}"
         while id in taken:
             id += "x"
         taken.add(id)

@@ -32,7 +32,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     lines: tuple[Line, ...] = ()
     tools: tuple[ToolSpec, ...] = ()
     images: tuple[str, ...] = ()
+    number: int = 0
+    """No other request of the run has this number; asked again, it has the same."""
     turn: int = 0
+    """How often this role has replied in the run."""
+    turns: dict[str, int] = {}
+    """The same, card by card."""
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -132,7 +132,7 @@ class ProviderDriver:
 
     async def _rest(self, name: str) -> None:
         """Wait out what the provider asked for when it last refused."""
-        left = self._rest_until.pop(name, 0.0) - self._clock.now()
+        left = self._rest_until.get(name, 0.0) - self._clock.now()
         if left > 0:
             await self._clock.sleep(left)
 

@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flyball.drivers.form import ReplyError, ReplyForm, read_form, reply_from, reply_schema
+from flyball.drivers.form import (
+    ReplyError,
+    ReplyForm,
+    addressed,
+    read_form,
+    reply_from,
+    reply_schema,
+)
 from flyball.drivers.image import picture
 from flyball.drivers.page import question
 from flyball.drivers.prose import read_prose
@@ -153,7 +160,7 @@ def _relayed(request: Request) -> Relayed:
         card=request.card,
         role=request.role,
         phase=request.phase.value,
-        turn=request.turn,
+        turn=request.turns.get(request.card, 0),
         system=request.system,
         messages=conversation(request),
         tools=request.tools,
@@ -164,13 +171,7 @@ def _relayed(request: Request) -> Relayed:
 def _read(written: Written, request: Request) -> ReplyForm:
     if written.path.suffix == ".md":
         return read_prose(written.text, request.tools)
-    form = read_form(written.text)
-    if form.role and form.role != request.role:
-        raise ReplyError(
-            f"This reply is for the {form.role}, but the {request.role} was asked.",
-            "Leave `role` out, or answer the request of that role.",
-        )
-    return form
+    return addressed(read_form(written.text), request)
 
 
 def _where(number: str, folder: Path) -> str:

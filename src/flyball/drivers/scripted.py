@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from flyball.core.event import Finish
 from flyball.core.shape import suggest
@@ -47,22 +48,53 @@ def _read_line(line: str, where: str) -> ReplyForm:
     return form
 
 
+class Handed(NamedTuple):
+    """A shared line that a card was given, and how often the card had replied before."""
+
+    turn: int
+    place: int
+
+
 class ScriptedDriver:
-    """Each role gets its lines in order; the request's turn says which, so a run can resume."""
+    """A card gets its own lines in order; the cards that have none share those of the role.
+
+    The request says how often each card has replied, so a run can resume.
+    """
 
     def __init__(self, script: Script) -> None:
         self._script = script
+        self._handed: defaultdict[str, dict[str, Handed]] = defaultdict(dict)
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
-        """The next line of this role, or the end of the script."""
-        lines = self._script.get(request.role, ())
-        if request.turn >= len(lines):
+        """The next line for this card and role, or the end of the script."""
+        form = self._line(request)
+        if form is None:
             on_text(ENDED)
             return Reply(text=ENDED, finish=Finish.STOP, model=MODEL)
-        reply = reply_from(lines[request.turn], request, MODEL)
+        reply = reply_from(form, request, MODEL)
         if reply.text:
             on_text(reply.text)
         return reply
+
+    def _line(self, request: Request) -> ReplyForm | None:
+        lines = self._script.get(request.role, ())
+        if own := [line for line in lines if line.card == request.card]:
+            place = request.turns.get(request.card, 0)
+        else:
+            own = [line for line in lines if not line.card]
+            place = self._shared_place(request, {line.card for line in lines})
+        return own[place] if place < len(own) else None
+
+    def _shared_place(self, request: Request, named: Collection[str]) -> int:
+        """Past all lines that replies are known of, and those that other cards were just given."""
+        turns, handed = request.turns, self._handed[request.role]
+        turn, last = turns.get(request.card, 0), handed.get(request.card)
+        if last is not None and last.turn == turn:
+            return last.place
+        known = sum(count for card, count in turns.items() if card not in named)
+        pending = [card for card, each in handed.items() if turns.get(card, 0) == each.turn]
+        handed[request.card] = Handed(turn, known + len(pending))
+        return handed[request.card].place
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
@@ -69,7 +70,7 @@ class EngineHands:
         station: Station,
         *,
         history: tuple[Turn, ...] = (),
-        on_text: Callable[[str], None],
+        on_text: Callable[[str, str], None],
         reader: Driver | None = None,
     ) -> None:
         self._journal = journal
@@ -100,13 +101,14 @@ class EngineHands:
             case Publish(message=message):
                 return Messaged(message=message)
             case Think() as effect:
-                return await self._think(state, effect)
+                return await self._think(state, owed.n, effect)
             case Perform() as effect:
                 return await self._call(state, effect, intention)
             case Inspect() as effect:
                 card = self._card(state, effect.card)
-                evidence = await inspect(self._station.at(card), card, effect)
-                return EvidenceTaken(card=effect.card, evidence=evidence)
+                station = self._station.at(card)
+                seen = await inspect(station, state, card, effect, intention.key)
+                return EvidenceTaken(card=card.id, evidence=seen.evidence, undone=seen.undone)
             case ResetThread() as effect:
                 text = hand_over(state, self._card(state, effect.card), effect.reason)
                 return ThreadReset(card=effect.card, reason=effect.reason, text=text)
@@ -130,7 +132,7 @@ class EngineHands:
         except FlyballError as error:
             return WorkspaceFailed(error=str(error))
 
-    async def _think(self, state: RunState, effect: Think) -> AnyEvent:
+    async def _think(self, state: RunState, number: int, effect: Think) -> AnyEvent:
         card = self._card(state, effect.card)
         station = self._station.at(card)
         if effect.wait:
@@ -144,14 +146,18 @@ class EngineHands:
             tools=TOOLS,
             advice=station.advice(),
             injections=injections(card, station),
-            turn=await self._journal.replies(state.run, effect.role),
+            number=number,
+            turns=await self._journal.replies(state.run, effect.role),
         )
         try:
-            reply = await self._driver.think(request, self._on_text)
+            reply = await self._driver.think(request, partial(self._on_text, card.id))
         except DriverError as error:
             text = self._station.redactor.text(str(error))
             return DriverFailed(card=card.id, error=text, retryable=error.retryable)
-        calls = tuple(self._prepare(state, card, n, spoken) for n, spoken in enumerate(reply.calls))
+        calls = tuple(
+            self._prepare(state, card, spoken.id or f"c{number}-{n}", spoken)
+            for n, spoken in enumerate(reply.calls, 1)
+        )
         return DriverReplied(
             card=card.id,
             text=self._station.redactor.text(reply.text),
@@ -161,8 +167,7 @@ class EngineHands:
             model=reply.model,
         )
 
-    def _prepare(self, state: RunState, card: CardState, n: int, spoken: SpokenCall) -> Call:
-        id = spoken.id or f"c{state.seq + 1}.{n + 1}"
+    def _prepare(self, state: RunState, card: CardState, id: str, spoken: SpokenCall) -> Call:
         station = self._station.at(card)
         desk = station.desk(state, card, id, key="", phase=card.phase, access=Access.READ)
         return prepare(SpokenCall(id, spoken.tool, spoken.args), BY_NAME, desk)

@@ -27,7 +27,8 @@ def build_request(
     tools: Sequence[Tool],
     advice: str,
     injections: Mapping[str, str],
-    turn: int,
+    number: int,
+    turns: Mapping[str, int],
 ) -> Request:
     """The prompt of a role and phase, the thread within bounds, the tools of the phase."""
     shown = () if effect.text_only else visible_tools(run, effect, tools)
@@ -41,7 +42,9 @@ def build_request(
         lines=within(lines, run.policy.context_tokens * CHARS_PER_TOKEN),
         tools=shown,
         images=run.images,
-        turn=turn,
+        number=number,
+        turn=sum(turns.values()),
+        turns=dict(turns),
     )
 
 

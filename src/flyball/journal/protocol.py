@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -106,8 +106,8 @@ class Journal(Protocol):
 
     async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[Line]: ...
 
-    async def replies(self, run: str, role: str) -> int:
-        """How often a role has replied in this run."""
+    async def replies(self, run: str, role: str) -> Mapping[str, int]:
+        """How often a role has replied in this run, card by card."""
         ...
 
     async def runs(self) -> Sequence[Summary]: ...

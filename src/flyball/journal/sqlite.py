@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -204,13 +204,14 @@ class SqliteJournal:
             ).fetchall()
         return [codec.decode_line(body) for (body,) in rows]
 
-    async def replies(self, run: str, role: str) -> int:
+    async def replies(self, run: str, role: str) -> Mapping[str, int]:
         with _explained(self.path):
-            (count,) = self._db.execute(
-                "SELECT count(*) FROM lines WHERE run = ? AND role = ? AND speaker = 'driver'",
+            rows = self._db.execute(
+                "SELECT card, count(*) FROM lines"
+                " WHERE run = ? AND role = ? AND speaker = 'driver' GROUP BY card",
                 (run, role),
-            ).fetchone()
-        return count
+            ).fetchall()
+        return dict(rows)
 
     async def runs(self) -> Sequence[Summary]:
         with _explained(self.path):

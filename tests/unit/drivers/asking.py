@@ -50,6 +50,8 @@ def request_for(**fields: Any) -> Request:
         "opening": "Mend the cart.",
         "tools": TOOLS,
     }
+    if "turn" in fields and "turns" not in fields:
+        fields["turns"] = {fields.get("card", start["card"]): fields["turn"]}
     return Request(**(start | fields))
 
 

@@ -72,3 +72,20 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again() -> None:
     said = "\n".join(desk.shown)
     assert "The reply is empty." in said
     assert "never closed" in said
+
+
+def test_a_person_carries_one_request_at_a_time() -> None:
+    desk = Desk('{"card": "c2", "text": "no"}', '{"card": "c1", "text": "One."}', "Two.")
+
+    async def talk() -> list[str]:
+        driver = ClipboardDriver(desk.hand)
+        requests = (request_for(opening="Cart."), request_for(card="c2", opening="Stock."))
+        asked = [driver.think(request, lambda _: None) for request in requests]
+        return [reply.text for reply in await asyncio.gather(*asked)]
+
+    assert asyncio.run(talk()) == ["One.", "Two."]
+    assert [("Cart." in text, "Stock." in text) for text in desk.copied] == [
+        (True, False),
+        (False, True),
+    ]
+    assert "This reply is for card c2, but card c1 was asked." in "\n".join(desk.shown)

@@ -160,6 +160,7 @@ def test_a_reply_that_is_still_being_written_is_not_taken(tmp_path: Path) -> Non
     [
         ("0001.reply.json", '{"calls": [', '{"text": "ok"}', "not JSON"),
         ("0001.reply.json", '{"role": "planner"}', '{"text": "ok"}', "planner"),
+        ("0001.reply.json", '{"card": "c2"}', '{"card": "c1", "text": "ok"}', "card c1 was asked"),
         ("0001.reply.md", "```call edit_diff\n--- a", "ok", "never closed"),
     ],
 )
@@ -196,6 +197,13 @@ def test_images_lie_next_to_the_page(tmp_path: Path) -> None:
     assert f"image/png, {len(PNG)} bytes" in page
     assert "https://example.com/a.png" in page
     assert url not in page
+
+
+def test_a_request_stays_the_same_while_other_cards_reply(tmp_path: Path) -> None:
+    abandon(tmp_path, request=request_for(turn=1, turns={"c1": 1}))
+    abandon(tmp_path, request=request_for(turn=4, turns={"c1": 1, "c2": 3}))
+
+    assert len(list(tmp_path.glob("*.request.json"))) == 1
 
 
 def test_two_runs_can_share_a_folder(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from tests.unit.drivers.asking import line, request_for
 from flyball.core.event import Finish, Usage
 from flyball.core.thread import Speaker, SpokenCall
 from flyball.drivers.protocol import Reply
-from flyball.drivers.scripted import ScriptedDriver, read_script
+from flyball.drivers.scripted import ENDED, ScriptedDriver, read_script
 from flyball.errors import ConfigError
 
 SCRIPT = """\
@@ -73,6 +73,79 @@ def test_a_new_process_gets_the_same_line_for_the_same_turn(tmp_path: Path) -> N
     assert say(driver(tmp_path), 1) == say(driver(tmp_path), 1)
 
 
+TOGETHER = """\
+{"card": "step-2", "text": "two, first"}
+{"text": "shared, first"}
+{"card": "step-2", "role": "reviewer", "text": "two is fine"}
+{"card": "step-2", "text": "two, second"}
+{"text": "shared, second"}
+{"role": "reviewer", "text": "fine"}
+{"text": "shared, third"}
+"""
+
+
+class Cards:
+    """Cards whose replies are counted as the journal would."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.scripted = driver(path, TOGETHER)
+        self.turns: dict[tuple[str, str], int] = {}
+
+    def ask(self, card: str, role: str = "executor") -> str:
+        turns = {each: count for (each, of), count in self.turns.items() if of == role}
+        request = request_for(card=card, role=role, turns=turns, turn=sum(turns.values()))
+        return asyncio.run(self.scripted.think(request, lambda _: None)).text
+
+    def hear(self, card: str, role: str = "executor") -> None:
+        self.turns[card, role] = self.turns.get((card, role), 0) + 1
+
+    def turn(self, card: str, role: str = "executor") -> str:
+        text = self.ask(card, role)
+        self.hear(card, role)
+        return text
+
+    def resume(self) -> None:
+        self.scripted = driver(self.path, TOGETHER)
+
+
+def test_a_card_has_its_own_lines_and_the_others_share_theirs(tmp_path: Path) -> None:
+    cards = Cards(tmp_path)
+
+    assert cards.turn("step-1") == "shared, first"
+    assert cards.turn("step-2") == "two, first"
+    assert cards.turn("step-3") == "shared, second"
+    assert cards.turn("step-2", "reviewer") == "two is fine"
+    assert cards.turn("step-1", "reviewer") == "fine"
+    assert cards.turn("step-2") == "two, second"
+    assert cards.turn("step-2") == ENDED
+    assert cards.turn("step-1") == "shared, third"
+    assert cards.turn("step-3") == ENDED
+
+
+def test_a_new_process_goes_on_with_every_card_where_it_was(tmp_path: Path) -> None:
+    cards = Cards(tmp_path)
+    for card in ("step-2", "step-1"):
+        cards.turn(card)
+    cards.ask("step-2")
+    cards.resume()
+
+    assert cards.ask("step-2") == "two, second"
+    assert cards.ask("step-1") == "shared, second"
+
+
+def test_cards_that_ask_at_once_do_not_get_the_same_shared_line(tmp_path: Path) -> None:
+    cards = Cards(tmp_path)
+
+    assert cards.ask("step-1") == "shared, first"
+    assert cards.ask("step-3") == "shared, second"
+    assert cards.ask("step-1") == "shared, first"
+    cards.hear("step-3")
+    assert cards.ask("step-3") == "shared, third"
+    cards.hear("step-1")
+    assert cards.ask("step-1") == ENDED
+
+
 def test_text_is_passed_on(tmp_path: Path) -> None:
     heard: list[str] = []
     scripted = driver(tmp_path)
@@ -86,14 +159,17 @@ def test_text_is_passed_on(tmp_path: Path) -> None:
 def test_calls_without_ids_get_ids_that_the_thread_does_not_have(tmp_path: Path) -> None:
     call = '{"tool": "read", "args": {}}'
     named = '{"tool": "read", "args": {}, "id": "mine"}'
-    scripted = driver(tmp_path, f'{{"calls": [{call}, {call}, {named}, {named}]}}\n')
-    before = line(Speaker.DRIVER, calls=(SpokenCall("executor-1-1", "read", {}),))
-    request = request_for(lines=(before,))
-    reply = asyncio.run(scripted.think(request, lambda _: None))
+    script = f'{{"calls": [{call}, {call}, {named}, {named}]}}\n'
+    before = line(Speaker.DRIVER, calls=(SpokenCall("executor-7-1", "read", {}),))
+    requests = (request_for(lines=(before,), number=7), request_for(card="c2", number=8))
+    replies = [
+        asyncio.run(driver(tmp_path, script).think(request, lambda _: None)) for request in requests
+    ]
+    ids = [[each.id for each in reply.calls] for reply in replies]
 
-    ids = [each.id for each in reply.calls]
-    assert len({*ids, "executor-1-1"}) == 5
-    assert ids[2] == "mine"
+    assert len({*ids[0], "executor-7-1"}) == 5
+    assert ids[0][2] == "mine"
+    assert set(ids[0]) & set(ids[1]) == {"mine"}
 
 
 @pytest.mark.parametrize(
