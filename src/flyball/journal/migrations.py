@@ -53,4 +53,20 @@ MIGRATIONS: tuple[str, ...] = (
         body BLOB NOT NULL
     );
     """,
+    """
+    CREATE TABLE mistakes (
+        fingerprint TEXT PRIMARY KEY,
+        error TEXT NOT NULL,
+        step_kind TEXT NOT NULL,
+        files TEXT NOT NULL
+    );
+    CREATE TABLE sightings (
+        fingerprint TEXT NOT NULL,
+        run TEXT NOT NULL,
+        card TEXT NOT NULL,
+        at REAL NOT NULL,
+        resolution TEXT NOT NULL,
+        PRIMARY KEY (fingerprint, run, card)
+    ) WITHOUT ROWID;
+    """,
 )

@@ -9,6 +9,7 @@ import msgspec
 
 from flyball.core.effect import Owed
 from flyball.core.event import AnyEvent
+from flyball.core.ledger import Mistake, Sighting
 from flyball.core.state import RunState
 from flyball.core.thread import Line
 
@@ -122,6 +123,22 @@ class Journal(Protocol):
 
     async def drop(self, lease: Lease, posted: int) -> None:
         """Throw away an event that came too late to mean anything."""
+        ...
+
+    async def enter(self, sightings: Sequence[Sighting]) -> None:
+        """Put mistakes into the project's ledger; what a card ran into counts once."""
+        ...
+
+    async def mistakes(self, limit: int = -1) -> Sequence[Mistake]:
+        """The project's ledger, what was seen last first."""
+        ...
+
+    async def sightings(self, fingerprint: str) -> Sequence[Sighting]:
+        """Where a mistake was seen, the first time first."""
+        ...
+
+    async def forget(self, fingerprints: Sequence[str]) -> int:
+        """Take mistakes out of the ledger; how many there were."""
         ...
 
     async def close(self) -> None: ...

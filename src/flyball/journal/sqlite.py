@@ -9,6 +9,7 @@ from pathlib import Path
 
 from flyball.core.effect import Owed
 from flyball.core.event import AnyEvent
+from flyball.core.ledger import Failure, Mistake, Sighting
 from flyball.core.machine import replay
 from flyball.core.state import RunState
 from flyball.core.thread import Line
@@ -242,8 +243,63 @@ class SqliteJournal:
             self._check_fence(lease)
             db.execute("DELETE FROM inbox WHERE id = ?", (posted,))
 
+    async def enter(self, sightings: Sequence[Sighting]) -> None:
+        if not sightings:
+            return
+        with self._transaction() as db:
+            for each in sightings:
+                f = each.failure
+                db.execute(
+                    "INSERT OR IGNORE INTO mistakes VALUES (?, ?, ?, ?)",
+                    (f.fingerprint, f.error, f.step_kind, "\n".join(f.files)),
+                )
+                db.execute(
+                    "INSERT INTO sightings VALUES (?, ?, ?, ?, ?)"
+                    " ON CONFLICT DO UPDATE SET resolution = excluded.resolution",
+                    (f.fingerprint, each.run, each.card, each.at, each.resolution),
+                )
+
+    async def mistakes(self, limit: int = -1) -> Sequence[Mistake]:
+        with _explained(self.path):
+            rows = self._db.execute(
+                "SELECT m.fingerprint, error, step_kind, files, count(*), coalesce((SELECT"
+                " resolution FROM sightings WHERE fingerprint = m.fingerprint AND resolution != ''"
+                " ORDER BY at DESC, run DESC LIMIT 1), ''), min(at), max(at) AS last"
+                " FROM mistakes m JOIN sightings s ON s.fingerprint = m.fingerprint"
+                " GROUP BY m.fingerprint ORDER BY last DESC, count(*) DESC, m.fingerprint LIMIT ?",
+                (limit,),
+            ).fetchall()
+        return [
+            Mistake(print_, error, kind, _lines(files), count, resolution, first, last)
+            for print_, error, kind, files, count, resolution, first, last in rows
+        ]
+
+    async def sightings(self, fingerprint: str) -> Sequence[Sighting]:
+        with _explained(self.path):
+            rows = self._db.execute(
+                "SELECT s.run, s.card, m.fingerprint, error, step_kind, files, s.at, resolution"
+                " FROM sightings s JOIN mistakes m ON m.fingerprint = s.fingerprint"
+                " WHERE s.fingerprint = ? ORDER BY s.at, s.run, s.card",
+                (fingerprint,),
+            ).fetchall()
+        return [
+            Sighting(run, card, Failure(print_, error, kind, _lines(files)), at, resolution)
+            for run, card, print_, error, kind, files, at, resolution in rows
+        ]
+
+    async def forget(self, fingerprints: Sequence[str]) -> int:
+        named = [(each,) for each in fingerprints]
+        with self._transaction() as db:
+            gone = db.executemany("DELETE FROM mistakes WHERE fingerprint = ?", named).rowcount
+            db.executemany("DELETE FROM sightings WHERE fingerprint = ?", named)
+        return max(gone, 0)
+
     async def close(self) -> None:
         self._db.close()
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(text.split("\n")) if text else ()
 
 
 def _is_landmark(event: AnyEvent, state: RunState) -> bool:
