@@ -6,13 +6,20 @@ These events arrive from a person's surface only; no model can forge them.
 from __future__ import annotations
 
 from flyball.core.call import Call
-from flyball.core.closing import finish, settle
-from flyball.core.draft import Draft
+from flyball.core.check import WEAKENED
+from flyball.core.closing import APPROVED, settle
+from flyball.core.draft import STOPPED, Draft
 from flyball.core.event import Answered, Extended, Resumed
+from flyball.core.evidence import ApprovalReport
+from flyball.core.handover import should_reset
+from flyball.core.leaving import diagnosed_by, finish, try_again
+from flyball.core.leaving import give_up as give_up_on
+from flyball.core.mistake import remember
 from flyball.core.outcomes import open_build, set_tree
 from flyball.core.phase import Phase
 from flyball.core.pump import go_on, promote
 from flyball.core.state import Asking, Clock, Ending
+from flyball.core.template import Escalation
 from flyball.errors import IllegalEvent
 
 
@@ -23,7 +30,10 @@ def answered(d: Draft, event: Answered) -> None:
     d.return_from_pause()
     if event.note:
         d.say("person", event.note)
-    ANSWERS[question.kind](d, event, question.call, question.appeal)
+    if question.kind is Asking.GUARD:
+        _on_guard(d, event, question.text)
+    else:
+        ANSWERS[question.kind](d, event, question.call, question.appeal)
 
 
 def _on_call(d: Draft, event: Answered, call: Call | None, _appeal: str) -> None:
@@ -65,6 +75,7 @@ def _on_extension(d: Draft, event: Answered, _call: Call | None, _appeal: str) -
 def _on_weakening(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
     if event.granted:
         d.set(accepted_weakening=d.card.tree)
+        _approve(d, event, WEAKENED)
         settle(d)
         return
     d.enter(Phase.EXECUTE)
@@ -82,19 +93,42 @@ def _on_appeal(d: Draft, event: Answered, _call: Call | None, appeal: str) -> No
 
 
 def _on_review(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    card = d.card
     if event.granted:
-        d.set(accepted_review=d.card.tree)
+        d.set(accepted_review=card.tree)
+        wanted = [use for use in card.template.gates if use.type == APPROVED]
+        names = [str(use.parameters.get("what") or "") for use in wanted]
+        for what in dict.fromkeys((Asking.REVIEW.value, *filter(None, names))):
+            _approve(d, event, what)
         settle(d)
-        return
-    d.enter(Phase.EXECUTE)
-    d.say("guidance", "A person reviewed the work and wants it changed.")
-    go_on(d)
-
-
-def _on_guard(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
-    if event.granted:
-        start_afresh(d)
+    elif diagnosed_by(d.run, card):
+        why = f"The diagnosis was not accepted. {event.note}".rstrip()
+        give_up_on(d, Escalation.FAIL_JOB, why)
     else:
+        try_again(d, "A person reviewed the work and wants it changed.")
+
+
+def _approve(d: Draft, event: Answered, what: str) -> None:
+    """A person's yes to this very tree is evidence; no driver can give it."""
+    card = d.card
+    id = f"{card.id}.{what}.{event.question}"
+    report = ApprovalReport(id=id, tree=card.tree, by=event.by, granted=True, what=what)
+    d.set(evidence=(*card.evidence, report))
+
+
+def _on_failure(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    why = d.card.ending_reason
+    if event.granted:
+        try_again(d, why)
+    else:
+        give_up_on(d, Escalation.FAIL_JOB, why)
+
+
+def _on_guard(d: Draft, event: Answered, why: str) -> None:
+    if event.granted:
+        start_afresh(d, why, event.note)
+    else:
+        remember(d, why)
         give_up(d, "A guard stopped the run and a person agreed.")
 
 
@@ -115,7 +149,7 @@ ANSWERS = {
     Asking.WEAKENED_TESTS: _on_weakening,
     Asking.APPEAL: _on_appeal,
     Asking.REVIEW: _on_review,
-    Asking.GUARD: _on_guard,
+    Asking.FAILURE: _on_failure,
     Asking.DRIVER: _on_rest,
     Asking.CONTENT_FILTER: _on_rest,
     Asking.LIMIT: _on_rest,
@@ -123,10 +157,11 @@ ANSWERS = {
 }
 
 
-def start_afresh(d: Draft) -> None:
+def start_afresh(d: Draft, why: str, words: str = "") -> None:
     """After a guard: a new thread, and the time of the phase begins anew."""
     d.set(clock=Clock())
-    d.reset_thread("a guard stopped the last thread")
+    guard = why.removeprefix(STOPPED).partition(":")[0].strip()
+    d.reset_thread(should_reset(hard_guard=guard) or why, words)
 
 
 def give_up(d: Draft, reason: str) -> None:
@@ -154,11 +189,11 @@ def resumed(d: Draft, event: Resumed) -> None:
     kind = question.kind if question else Asking.PERSON
     if tree := event.tree_of(d.card.place):
         set_tree(d, tree, ())
-    if ANSWERS[kind] not in (_on_rest, _on_guard):
+    if kind is not Asking.GUARD and ANSWERS[kind] is not _on_rest:
         return
     d.return_from_pause()
     d.set(continues=0)
-    if kind is Asking.GUARD:
-        start_afresh(d)
+    if question is not None and kind is Asking.GUARD:
+        start_afresh(d, question.text)
     elif not d.has_debt:
         go_on(d)

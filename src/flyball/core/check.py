@@ -173,6 +173,9 @@ def command_succeeds(case: Case, wanted: Command) -> Verdict:
             return Failed(f"`{wanted.command}` proves nothing: {item.proves_nothing}.")
         if isinstance(item, SuiteReport) and not item.is_green:
             return Failed(why_red(item))
+        if isinstance(item, CommandReport) and item.timed_out:
+            slow = f"`{wanted.command}` was ended because it took too long."
+            return Failed(slow, is_trouble=True)
         if item.exit_code:
             return Failed(f"`{wanted.command}` ended with exit code {item.exit_code}.")
         return Passed(f"`{wanted.command}` succeeded.")
@@ -193,16 +196,20 @@ def clean(kind: CheckKind) -> Callable[[Case, AnyCommand], Verdict]:
             same = not wanted.command or item.command.split() == wanted.command.split()
             return item.kind is kind and same
 
-        report = last(case, CheckReport, fits)
-        if report is None:
+        present = [item for item in case.evidence if item.tree == case.tree]
+        checks = [item for item in present if isinstance(item, CheckReport) and fits(item)]
+        reports = {item.command: item for item in checks}
+        if not reports:
             return missing(case, CheckReport, f"run `check` for {kind} on the present tree")
-        if report.exit_code or report.problems or report.count:
-            first = f", first {report.problems[0]}" if report.problems else ""
-            count = max(report.count, len(report.problems))
-            return Failed(f"`{report.command}` reports {count or 'some'} problems{first}.")
-        return Passed(f"`{report.command}` is clean.")
+        for report in reports.values():
+            if report.exit_code or report.problems or report.count:
+                first = f", first {report.problems[0]}" if report.problems else ""
+                count = max(report.count, len(report.problems))
+                return Failed(f"`{report.command}` reports {count or 'some'} problems{first}.")
+        names = some(f"`{command}`" for command in reports)
+        return Passed(f"{names} {'is' if len(reports) == 1 else 'are'} clean.")
 
-    check.__doc__ = f"The latest {kind} check on this very tree has no problems."
+    check.__doc__ = f"Every {kind} check on this very tree has no problems."
     return check
 
 

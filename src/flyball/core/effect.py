@@ -8,6 +8,7 @@ from flyball.core.call import Call
 from flyball.core.evidence import TreeHash
 from flyball.core.message import AnyMessage
 from flyball.core.phase import Phase
+from flyball.core.template import GateUse
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
@@ -63,18 +64,24 @@ class Perform(CardEffect, frozen=True, kw_only=True, tag="perform"):
 class Inspect(CardEffect, frozen=True, kw_only=True, tag="inspect"):
     """Look at the whole change against its base. Answered by `evidence-taken`.
 
-    With `falsify` the named suite report is run again on the base tree, where it must fail.
+    With `falsify` the named suite report is run again on the base tree, where it must fail. For
+    each of `gates` something must be run or read that nobody has looked at yet.
     """
 
     base: TreeHash
     tree: TreeHash
     falsify: str = ""
+    gates: tuple[GateUse, ...] = ()
 
 
 class ResetThread(CardEffect, frozen=True, kw_only=True, tag="reset-thread"):
-    """Write a hand-over and begin a new thread. Answered by `thread-reset`."""
+    """Write a hand-over and begin a new thread. Answered by `thread-reset`.
+
+    `words` is what a person has said that the new thread must hear.
+    """
 
     reason: str
+    words: str = ""
 
 
 class CloseCard(CardEffect, frozen=True, kw_only=True, tag="close-card"):

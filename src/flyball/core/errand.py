@@ -13,4 +13,14 @@ class Errand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     plan_id: str
     step: Step
     card: str
+    cards: tuple[str, ...] = ()
+    """Every card that worked on it so far, the present one last."""
+    at: str = ""
+    """Where it stands in the run's flow, if it goes through one."""
+    rounds: dict[str, int] = {}
+    """How often each bounded way back was taken."""
+    failed: str = ""
+    """The card that the present one diagnoses."""
+    diagnosed: tuple[str, ...] = ()
+    """The steps of the flow that were diagnosed; none is diagnosed twice."""
     is_over: bool = False

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from flyball.core.gate import GATES
 from flyball.core.template import Escalation, GateUse, OnFail
-from flyball.core.verdict import Missing, Passed, Verdict
+from flyball.core.verdict import Failed, Missing, Passed, Verdict
 
 
 class Trouble(StrEnum):
@@ -122,9 +122,11 @@ def _class_of(use: GateUse, verdict: Verdict) -> Trouble | None:
     match verdict:
         case Passed():
             return None
+        case Failed(is_trouble=True) | Missing(is_trouble=True):
+            return Trouble.TOOL_TROUBLE
         case Missing():
             return Trouble.MISSING_EVIDENCE
-        case _:
+        case Failed():
             gate = GATES.get(use.type)
             forbids = gate is not None and gate.forbids
             return Trouble.FORBIDDEN_CHANGE if forbids else Trouble.FAILING_CHECK

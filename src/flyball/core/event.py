@@ -192,9 +192,10 @@ class Appealed(CardEvent, frozen=True, kw_only=True, tag="appealed"):
 
 
 class EvidenceTaken(CardEvent, frozen=True, kw_only=True, tag="evidence-taken"):
-    """Flyball looked for itself."""
+    """Flyball looked for itself; `undone` is what that had changed in the tree."""
 
     evidence: tuple[AnyEvidence, ...]
+    undone: tuple[str, ...] = ()
 
 
 class EvidenceSubmitted(CardEvent, frozen=True, kw_only=True, tag="evidence-submitted"):

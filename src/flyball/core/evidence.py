@@ -79,6 +79,7 @@ class CommandReport(Evidence, frozen=True, kw_only=True, tag="command-report"):
     exit_code: int
     verification: bool = False
     proves_nothing: str = ""
+    timed_out: bool = False
 
 
 class HttpReport(Evidence, frozen=True, kw_only=True, tag="http-report"):
@@ -173,6 +174,15 @@ class ApprovalReport(Evidence, frozen=True, kw_only=True, tag="approval-report")
     what: str = ""
 
 
+class GateReport(Evidence, frozen=True, kw_only=True, tag="gate-report"):
+    """Why Flyball did not look for a gate: it may not, where `refused`, or it cannot."""
+
+    gate: str
+    parameters: dict[str, Any] = {}
+    why: str
+    refused: bool = False
+
+
 AnyEvidence = (
     SuiteReport
     | CheckReport
@@ -186,6 +196,7 @@ AnyEvidence = (
     | FileReport
     | CoverageReport
     | ApprovalReport
+    | GateReport
 )
 
 E = TypeVar("E", bound=Evidence)

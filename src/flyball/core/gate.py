@@ -17,6 +17,7 @@ from flyball.core.evidence import (
     CommandReport,
     ConsoleReport,
     Evidence,
+    GateReport,
     HttpReport,
     Strength,
     SuiteReport,
@@ -36,13 +37,15 @@ from flyball.core.verdict import Case, Failed, Missing, Passed, Verdict
 class Gate(NamedTuple):
     """A check and what it can be told.
 
-    Failing a gate that `forbids` is a forbidden change; one that `claims` takes the driver's word.
+    Failing a gate that `forbids` is a forbidden change; one that `claims` takes the driver's word;
+    for one that `looks` something is run or read, beyond comparing the tree with its base.
     """
 
     check: Callable[[Case, Any], Verdict]
     parameters: type[checks.Parameters] = checks.NoParameters
     forbids: bool = False
     claims: bool = False
+    looks: bool = False
 
     @property
     def summary(self) -> str:
@@ -53,26 +56,30 @@ GATES: Mapping[str, Gate] = MappingProxyType(
     {
         "criteria_checklist_complete": Gate(checks.criteria_checklist_complete, claims=True),
         "evidence_present": Gate(checks.evidence_present, checks.Names, claims=True),
-        "tests_pass": Gate(checks.tests_pass, checks.SuiteLimits),
-        "new_test_fails_before": Gate(checks.new_test_fails_before),
+        "tests_pass": Gate(checks.tests_pass, checks.SuiteLimits, looks=True),
+        "new_test_fails_before": Gate(checks.new_test_fails_before, looks=True),
         "tests_not_weakened": Gate(checks.tests_not_weakened, forbids=True),
-        "command_succeeds": Gate(checks.command_succeeds, checks.Command),
-        "build_passes": Gate(checks.clean(CheckKind.BUILD), checks.AnyCommand),
-        "lint_clean": Gate(checks.clean(CheckKind.LINT), checks.AnyCommand),
-        "types_clean": Gate(checks.clean(CheckKind.TYPES), checks.AnyCommand),
-        "diagnostics_clean": Gate(checks.clean(CheckKind.DIAGNOSTICS), checks.AnyCommand),
+        "command_succeeds": Gate(checks.command_succeeds, checks.Command, looks=True),
+        "build_passes": Gate(checks.clean(CheckKind.BUILD), checks.AnyCommand, looks=True),
+        "lint_clean": Gate(checks.clean(CheckKind.LINT), checks.AnyCommand, looks=True),
+        "types_clean": Gate(checks.clean(CheckKind.TYPES), checks.AnyCommand, looks=True),
+        "diagnostics_clean": Gate(
+            checks.clean(CheckKind.DIAGNOSTICS), checks.AnyCommand, looks=True
+        ),
         "diff_within": Gate(changes.diff_within, changes.Paths, forbids=True),
         "diff_size": Gate(changes.diff_size, changes.DiffLimits, forbids=True),
         "forbidden_paths_untouched": Gate(
             changes.forbidden_paths_untouched, changes.Paths, forbids=True
         ),
         "keep_regions_intact": Gate(changes.keep_regions_intact, forbids=True),
-        "file_exists": Gate(changes.file_exists, changes.OneFile),
-        "file_contains": Gate(changes.file_contains, changes.FileText),
-        "http_ok": Gate(pages.http_ok, pages.Answer),
-        "console_clean": Gate(pages.console_clean, pages.Address),
-        "visual_ok": Gate(pages.visual_ok, pages.Picture),
-        "coverage_not_dropped": Gate(changes.coverage_not_dropped, changes.CoverageLimits),
+        "file_exists": Gate(changes.file_exists, changes.OneFile, looks=True),
+        "file_contains": Gate(changes.file_contains, changes.FileText, looks=True),
+        "http_ok": Gate(pages.http_ok, pages.Answer, looks=True),
+        "console_clean": Gate(pages.console_clean, pages.Address, looks=True),
+        "visual_ok": Gate(pages.visual_ok, pages.Picture, looks=True),
+        "coverage_not_dropped": Gate(
+            changes.coverage_not_dropped, changes.CoverageLimits, looks=True
+        ),
         "human_approved": Gate(checks.human_approved, checks.Approval),
         "no_secrets_added": Gate(changes.no_secrets_added, forbids=True),
     }
@@ -108,10 +115,23 @@ def judge(use: GateUse, case: Case) -> Verdict:
     gate = GATES.get(use.type)
     if gate is not None:
         try:
-            return gate.check(case, msgspec.convert(use.parameters, gate.parameters))
+            found = gate.check(case, msgspec.convert(use.parameters, gate.parameters))
+            return _explained(use, case) or found if isinstance(found, Missing) else found
         except msgspec.ValidationError as error:
             return Failed(f"The parameters of `{use.type}` are wrong: {error}.")
     return Failed(f"There is no gate `{use.type}`. {suggest(use.type, GATES)}")
+
+
+def _explained(use: GateUse, case: Case) -> Verdict | None:
+    """Why nobody has looked, where Flyball tried to."""
+
+    def fits(item: GateReport) -> bool:
+        return item.gate == use.type and item.parameters == use.parameters
+
+    report = checks.last(case, GateReport, fits)
+    if report is None:
+        return None
+    return Failed(report.why) if report.refused else Missing(report.why, is_trouble=True)
 
 
 def judge_all(template: Template, case: Case) -> tuple[tuple[GateUse, Verdict], ...]:

@@ -20,17 +20,27 @@ from flyball.core.event import (
 from flyball.core.evidence import AnyEvidence, SuiteReport, TreeHash, is_failing
 from flyball.core.fingerprint import digest, fingerprint
 from flyball.core.guard import Kind, Step
+from flyball.core.handover import should_reset
+from flyball.core.leaving import halt
+from flyball.core.library import template_for
+from flyball.core.mistake import notice
 from flyball.core.phase import Phase
 from flyball.core.pump import go_on, promote, take_back
 from flyball.core.state import Asking, Checkpoint, Remark
 
 
 def call_returned(d: Draft, event: CallReturned) -> None:
-    """A call came back: take its evidence, let the guards see it, go on."""
-    if reason := _take_outcome(d, event):
-        d.halt(reason)
-        return
-    go_on(d)
+    """A call came back: take its evidence, let the guards see it, go on.
+
+    A mistake that is on record ends the thread that repeats it, once.
+    """
+    reason, repeated = _take_outcome(d, event)
+    if reason:
+        halt(d, reason)
+    elif repeated and (why := should_reset(ledger_match=repeated)):
+        d.reset_thread(why)
+    else:
+        go_on(d)
 
 
 def call_returned_in_pause(d: Draft, event: CallReturned) -> None:
@@ -38,16 +48,17 @@ def call_returned_in_pause(d: Draft, event: CallReturned) -> None:
     _take_outcome(d, event)
 
 
-def _take_outcome(d: Draft, event: CallReturned) -> str:
+def _take_outcome(d: Draft, event: CallReturned) -> tuple[str, str]:
+    """Why a guard stops the card, and the mistake on record that the call has repeated."""
     call = take_back(d, event.call)
     set_tree(d, event.tree, event.changed)
-    _take_evidence(d, event.evidence)
+    repeated = _take_evidence(d, event.evidence)
     if event.undone:
         names = ", ".join(event.undone)
         d.say(
             "guidance", f"`{call.tool}` changed {names}; that was undone, it is not allowed here."
         )
-    return d.observe(_step(call, event))
+    return d.observe(_step(call, event)), repeated
 
 
 COMMANDS = frozenset({"bash", "git", "dev_server_start", "dev_server_stop"})
@@ -116,9 +127,12 @@ def checkpoint_stated(d: Draft, event: CheckpointStated) -> None:
         is_reviewing=False,
     )
     if stop:
-        d.halt(stop)
+        halt(d, stop)
     elif not may_build(d.run, d.card):
-        if d.run.policy.assume_yes:
+        if not _may_propose(d):
+            d.say("guidance", ONLY_LOOKS)
+            go_on(d)
+        elif d.run.policy.assume_yes:
             promote(d)
             open_build(d)
         else:
@@ -129,6 +143,19 @@ def checkpoint_stated(d: Draft, event: CheckpointStated) -> None:
         open_build(d)
 
 
+ONLY_LOOKS = "This step changes nothing. Say what you found, and stop."
+
+
+def _may_propose(d: Draft) -> bool:
+    """Whether a checkpoint can open `execute`: a step that only looks is part of something else."""
+    template, intent = d.card.template, d.run.intent
+    return template.may_mutate or (
+        d.run.flow is None
+        and intent is not None
+        and template.step_id == template_for(intent).step_id
+    )
+
+
 def open_build(d: Draft) -> None:
     d.enter(Phase.EXECUTE)
     go_on(d)
@@ -136,7 +163,7 @@ def open_build(d: Draft) -> None:
 
 def noted(d: Draft, event: Noted) -> None:
     if stop := _take_note(d, event):
-        d.halt(stop)
+        halt(d, stop)
     else:
         go_on(d)
 
@@ -185,7 +212,11 @@ def appealed(d: Draft, event: Appealed) -> None:
 def evidence_taken(d: Draft, event: EvidenceTaken) -> None:
     """What an inspection found; the way to `final` goes on from there."""
     _take_evidence(d, event.evidence)
-    settle(d)
+    if event.undone:
+        names = ", ".join(event.undone)
+        d.say("guidance", f"Checking the gates changed {names}; that was undone.")
+    if event.effect or d.card.phase is Phase.VERIFY:
+        settle(d)
 
 
 def evidence_seen(d: Draft, event: EvidenceTaken) -> None:
@@ -195,7 +226,12 @@ def evidence_seen(d: Draft, event: EvidenceTaken) -> None:
 
 def evidence_submitted(d: Draft, event: EvidenceSubmitted) -> None:
     """A claim: kept apart from evidence, and it satisfies only what asks for claims."""
-    d.set(claims={**d.card.claims, **event.fields})
+    claims = {**d.card.claims, **event.fields}
+    if errors := d.card.template.evidence_schema.validate(claims):
+        wrong = "\n".join(f"- {error.message}" for error in errors)
+        d.say("rejection", f"The submitted evidence was not taken.\n{wrong}")
+    else:
+        d.set(claims=claims)
 
 
 def set_tree(d: Draft, tree: TreeHash, changed: tuple[str, ...]) -> None:
@@ -210,10 +246,14 @@ def set_tree(d: Draft, tree: TreeHash, changed: tuple[str, ...]) -> None:
         mutated_at=d.run.seq,
         evidence=tuple([item for item in card.evidence if item.tree == card.base]),
         drift=(*card.drift, *drift),
+        changed=() if tree == card.base else (*dict.fromkeys((*card.changed, *changed)),),
         is_reviewed=False,
     )
 
 
-def _take_evidence(d: Draft, evidence: tuple[AnyEvidence, ...]) -> None:
-    if evidence:
-        d.set(evidence=(*d.card.evidence, *evidence))
+def _take_evidence(d: Draft, evidence: tuple[AnyEvidence, ...]) -> str:
+    """Keep what was observed; the mistake on record that it repeats, if it does."""
+    if not evidence:
+        return ""
+    d.set(evidence=(*d.card.evidence, *evidence))
+    return notice(d, evidence)

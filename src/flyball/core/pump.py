@@ -12,7 +12,9 @@ from flyball.core.draft import Draft
 from flyball.core.effect import Perform
 from flyball.core.evidence import is_failing
 from flyball.core.guard import Step
+from flyball.core.handover import should_reset
 from flyball.core.intent import LIMITS, Intent
+from flyball.core.leaving import halt
 from flyball.core.library import template_for
 from flyball.core.phase import Phase
 from flyball.core.state import Asking, Denial, Judged
@@ -25,19 +27,33 @@ BUDGET_CODES = frozenset({"budget_spent"})
 
 def go_on(d: Draft, context_tokens: int = 0) -> None:
     """Judge what is queued; when nothing is left to wait for, ask the driver again."""
+    if context_tokens:
+        began = d.card.opening_tokens or context_tokens
+        d.set(thread_tokens=context_tokens, opening_tokens=min(began, context_tokens))
+    if d.card.halted and not d.card.in_flight:
+        halt(d, d.card.halted)
+        return
     reach = d.card.phase
     pump(d)
-    if d.card.phase is Phase.PAUSED or d.card.in_flight or d.card.queue:
+    if d.effects or d.card.phase is Phase.PAUSED or d.card.in_flight or d.card.queue:
         return
     if d.card.is_summing_up:
         d.think(text_only=True)
         return
     if d.card.phase is Phase.VERIFY and reach is Phase.VERIFY and _has_looked(d):
         return
-    if context_tokens > d.run.policy.context_tokens:
-        d.reset_thread("the thread has grown too long")
+    if why := _bloated(d):
+        d.reset_thread(why)
         return
     d.think()
+
+
+def _bloated(d: Draft) -> str | None:
+    """Why the thread has grown too long; a new one must promise to be half as long at least."""
+    card = d.card
+    if card.thread_tokens < 2 * card.opening_tokens:
+        return None
+    return should_reset(card.thread_tokens, d.run.policy.context_tokens)
 
 
 def _has_looked(d: Draft) -> bool:
@@ -108,7 +124,7 @@ def _deny(d: Draft, call: Call, decision: Deny) -> None:
     if decision.code == "checkpoint_owed" and d.card.phase is Phase.EXECUTE:
         d.enter(Phase.CHECKPOINT)
     if reason := d.observe(Step(call=call.digest, outcome="", kind="refused")):
-        d.halt(reason)
+        halt(d, reason)
 
 
 def _remember(denials: tuple[Denial, ...], call: Call, decision: Deny) -> tuple[Denial, ...]:
@@ -140,4 +156,5 @@ def promote(d: Draft) -> None:
     intent = Intent.SMALL_FIX
     calls = max(d.run.budget.calls, LIMITS[intent])
     d.set_run(intent=intent, budget=replace(d.run.budget, calls=calls))
-    d.set(template=template_for(intent))
+    if not d.card.template.may_mutate:
+        d.set(template=template_for(intent))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flyball.core.closing import conclude, finish, settle
+from flyball.core.closing import conclude, judges_itself, settle
 from flyball.core.decision import RECOVERY
 from flyball.core.draft import Draft
 from flyball.core.event import (
@@ -22,6 +22,7 @@ from flyball.core.event import (
 )
 from flyball.core.fingerprint import digest
 from flyball.core.guard import Kind, Memory, Step
+from flyball.core.leaving import finish, halt
 from flyball.core.message import Message
 from flyball.core.phase import RECON, Phase
 from flyball.core.pump import go_on
@@ -38,6 +39,7 @@ SPOKEN: dict[str, Callable[..., Message | Unclear]] = {
 EMPTY_REPLY = "Your reply was empty. Make a call, or stop with an answer in words."
 NO_REPLY = "the reply ended in an error"
 GO_ON = "Your reply was cut off. Go on from where it ended, and be brief."
+NOTHING_DONE = "The driver stopped without changing anything."
 STATE_IT = (
     "Nothing may be changed before a checkpoint. Call `checkpoint` with goal, findings, "
     "proposed_action, files and verify_with."
@@ -96,9 +98,9 @@ def _nudge_on(d: Draft, kind: Kind, text: str) -> None:
     step = Step(call="reply", outcome=digest(text), kind=kind)
     d.say("guidance", text)
     if reason := d.observe(step):
-        d.halt(reason)
+        halt(d, reason)
         return
-    d.think()
+    d.think(text_only=d.card.phase is Phase.FINAL)
 
 
 def stop(d: Draft) -> None:
@@ -107,15 +109,10 @@ def stop(d: Draft) -> None:
     if card.phase.is_in(RECON):
         _leave_recon(d)
     elif card.phase is Phase.CHECKPOINT:
-        d.set(idle_stops=card.idle_stops + 1)
-        if d.card.idle_stops > 1:
-            finish(d, Ending.UNVERIFIED, "The driver stopped without changing anything.")
-        else:
-            d.say("guidance", STATE_IT)
-            d.think()
+        _leave_checkpoint(d)
     elif card.phase is Phase.EXECUTE:
-        if not card.has_changed:
-            finish(d, Ending.UNVERIFIED, "The driver stopped without changing anything.")
+        if not card.has_changed and not judges_itself(card.template):
+            finish(d, Ending.UNVERIFIED, NOTHING_DONE)
         else:
             d.enter(Phase.VERIFY)
             settle(d)
@@ -124,6 +121,21 @@ def stop(d: Draft) -> None:
         conclude(d)
     else:
         settle(d)
+
+
+def _leave_checkpoint(d: Draft) -> None:
+    """A card that owes a checkpoint is told so once; one that only looks is done with it."""
+    card = d.card
+    d.set(idle_stops=card.idle_stops + 1)
+    if not card.template.may_mutate and card.checkpoint is not None:
+        settle(d)
+    elif card.idle_stops <= 1:
+        d.say("guidance", STATE_IT)
+        d.think()
+    elif judges_itself(card.template):
+        settle(d)
+    else:
+        finish(d, Ending.UNVERIFIED, NOTHING_DONE)
 
 
 def _leave_recon(d: Draft) -> None:
@@ -145,7 +157,7 @@ def _leave_recon(d: Draft) -> None:
             d.think()
             return
     if fault is None:
-        finish(d, Ending.SUCCEEDED, "")
+        settle(d)
     else:
         _ask_again(d, fault)
 
@@ -183,6 +195,8 @@ def last_word(d: Draft, event: DriverReplied) -> None:
     d.set(answer=event.text.strip() or d.card.answer)
     if _owes_an_answer(d):
         _nudge_on(d, "refused", EMPTY_REPLY)
+    elif d.card.template.phases[0] is Phase.FINAL and d.card.ending is Ending.SUCCEEDED:
+        settle(d)
     else:
         d.close()
 

@@ -75,9 +75,19 @@ def spoken_report(text: str, *, id: str, request_id: str) -> VerificationReport 
     )
 
 
-def spoken_fields(text: str) -> Mapping[str, object] | None:
-    """The last JSON object in an answer, whatever it is about."""
-    return _block(text, "")
+def apart(text: str) -> tuple[Mapping[str, object] | None, str]:
+    """The last JSON object in an answer, whatever it is about, and the words around it."""
+    for match in reversed([*_FENCED.finditer(text)]):
+        fields = _block(match[2], "")
+        if fields is not None:
+            return (
+                fields,
+                f"{text[: match.start()].rstrip()}\n{text[match.end() :].lstrip()}".strip(),
+            )
+    fields = _block(text, "")
+    if fields is None:
+        return None, text.strip()
+    return fields, f"{text[: text.find('{')].rstrip()}\n{text[text.rfind('}') + 1 :]}".strip()
 
 
 def _block(text: str, key: str) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from flyball.core.call import Call
 from flyball.core.coordinator import Coordinator
 from flyball.core.effect import AnyEffect, CardEffect, CloseCard, Owed
 from flyball.core.errand import Errand
+from flyball.core.escalation import Trouble
 from flyball.core.evidence import AnyEvidence, Strength, TreeHash, proof
 from flyball.core.flow import Flow
 from flyball.core.guard import Memory, Trip
@@ -21,6 +22,7 @@ from flyball.core.message import UserResponse
 from flyball.core.phase import ENDINGS, Phase
 from flyball.core.policy import Policy, Project
 from flyball.core.template import Escalation, Role, Template
+from flyball.core.verdict import Ruling
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -49,6 +51,7 @@ class Asking(StrEnum):
     CONTENT_FILTER = "content-filter"
     LIMIT = "limit"
     PERSON = "person"
+    FAILURE = "failure"
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -148,12 +151,17 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     evidence: tuple[AnyEvidence, ...] = ()
     claims: dict[str, object] = msgspec.field(default_factory=dict[str, object])
+    changed: tuple[str, ...] = ()
+    """The files that this card's calls have changed."""
     mutated_at: int = 0
     verified_at: int = 0
     calls: int = 0
     memory: Memory = Memory()
     clock: Clock = Clock()
 
+    thread_tokens: int = 0
+    """How much the driver had to read when it last replied, and when this thread began."""
+    opening_tokens: int = 0
     continues: int = 0
     driver_errors: int = 0
     rejections: int = 0
@@ -167,6 +175,15 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     answer: str = ""
     ending: Ending | None = None
     ending_reason: str = ""
+    setbacks: int = 0
+    """How often the card fell short of its own gates."""
+    form_slips: int = 0
+    halted: str = ""
+    """Why a guard stopped the card while calls were still under way."""
+    verdicts: tuple[Ruling, ...] = ()
+    """What each gate said when it was last asked."""
+    trouble: Trouble | None = None
+    """The class of the last setback."""
     escalation: Escalation | None = None
     """What the card's end asks for, where the template's policy says so."""
     failures: tuple[Failure, ...] = ()

@@ -18,19 +18,36 @@ class Passed(msgspec.Struct, frozen=True, tag="passed"):
     sentence: str = ""
 
 
-class Failed(msgspec.Struct, frozen=True, tag="failed"):
-    """What had to hold does not."""
+class Failed(msgspec.Struct, frozen=True, omit_defaults=True, tag="failed"):
+    """What had to hold does not; with `is_trouble` it could not be seen to its end."""
 
     sentence: str
+    is_trouble: bool = False
 
 
-class Missing(msgspec.Struct, frozen=True, tag="missing"):
-    """Nobody has looked yet, or not at the present tree."""
+class Missing(msgspec.Struct, frozen=True, omit_defaults=True, tag="missing"):
+    """Nobody has looked yet, or not at the present tree; with `is_trouble` nobody could."""
 
     sentence: str
+    is_trouble: bool = False
 
 
 Verdict = Passed | Failed | Missing
+
+
+class Ruling(msgspec.Struct, frozen=True):
+    """What one gate of a card said when it was last asked."""
+
+    gate: str
+    verdict: Verdict
+
+    @property
+    def has_passed(self) -> bool:
+        return isinstance(self.verdict, Passed)
+
+    def __str__(self) -> str:
+        answer = type(self.verdict).__name__.lower()
+        return f"{self.gate}: {answer}. {self.verdict.sentence}".rstrip()
 
 
 class Case(NamedTuple):

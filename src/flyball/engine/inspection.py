@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
-import msgspec
-
 from flyball.core.effect import Inspect
 from flyball.core.evidence import (
     AnyEvidence,
@@ -15,34 +11,42 @@ from flyball.core.evidence import (
     SuiteReport,
     WeakeningReport,
 )
-from flyball.core.state import CardState
-from flyball.core.weakening import is_test_path, weakenings
+from flyball.core.state import CardState, RunState
+from flyball.core.weakening import weakenings
+from flyball.engine.elsewhere import run_on
+from flyball.engine.gating import Gathered, gather
 from flyball.engine.station import Station
 from flyball.errors import FlyballError
 from flyball.tools.files import lost_regions
-from flyball.tools.runner.ground import Ground
-from flyball.tools.runner.running import run_suite
-from flyball.workspace.paths import Root
-from flyball.workspace.process import Limits
-from flyball.workspace.trees import EXECUTABLE, Changed, TreeHash
+from flyball.workspace.trees import Changed, TreeHash
 
 BINARY = b"\0"
 DOUBTFUL = "doubtful"
-LEAST_SECONDS = 10.0
-SLOWER = 5.0
-"""How many times as long as the proving run a run on another tree may take."""
 
 
-async def inspect(station: Station, card: CardState, effect: Inspect) -> tuple[AnyEvidence, ...]:
-    """Everything Flyball can see for itself about the change between base and tree."""
+async def inspect(
+    station: Station, state: RunState, card: CardState, effect: Inspect, key: str
+) -> Gathered:
+    """Everything Flyball can see for itself: about the change, and for the gates of the card."""
     changes = station.workspace.trees.changes(TreeHash(effect.base), TreeHash(effect.tree))
-    found: list[AnyEvidence] = [
-        _weakening(station, card, effect, changes),
-        _diff(station, card, effect, changes),
-    ]
-    if effect.falsify:
-        found.insert(0, await _falsify(station, card, effect, changes))
-    return tuple(found)
+    seen = await gather(station, state, card, effect, key)
+    found: list[AnyEvidence] = [*seen.evidence]
+    if report := _proving(card, effect, seen.evidence):
+        found.append(await _falsify(station, card, effect, report, changes))
+    found.append(_weakening(station, card, effect, changes))
+    found.append(_diff(station, card, effect, changes))
+    return Gathered(tuple(found), seen.undone)
+
+
+def _proving(card: CardState, effect: Inspect, seen: tuple[AnyEvidence, ...]) -> SuiteReport | None:
+    """The suite report that must fail on the base tree, if one must."""
+    wanted = any(use.type == "new_test_fails_before" for use in effect.gates)
+    suites = [item for item in (*card.evidence, *seen) if isinstance(item, SuiteReport)]
+    for item in suites:
+        if item.id == effect.falsify:
+            return item
+    green = [item for item in suites if item.tree == effect.tree and item.is_green]
+    return green[-1] if wanted and green else None
 
 
 def _id(card: CardState, effect: Inspect, what: str) -> str:
@@ -105,19 +109,19 @@ def _secrets(station: Station, path: str, before: bytes, after: bytes) -> list[s
 
 
 async def _falsify(
-    station: Station, card: CardState, effect: Inspect, changes: tuple[Changed, ...]
+    station: Station,
+    card: CardState,
+    effect: Inspect,
+    report: SuiteReport,
+    changes: tuple[Changed, ...],
 ) -> BaseRun:
     """Run the proving suite on the base tree with only the changed tests carried over."""
-    report = next(
-        item
-        for item in card.evidence
-        if isinstance(item, SuiteReport) and item.id == effect.falsify
-    )
     try:
-        base = await _run_on(station, effect.base, report, effect, changes)
+        ran = await run_on(station, effect.base, report, tests_of=effect.tree, changes=changes)
+        base = ran.report
         outcome, detail = _seen(base)
         if outcome == DOUBTFUL:
-            control = await _run_on(station, effect.tree, report, effect, ())
+            control = (await run_on(station, effect.tree, report)).report
             outcome = "red" if control.is_green else "unclear"
         elapsed = base.elapsed
     except FlyballError as error:
@@ -143,46 +147,3 @@ def _seen(base: SuiteReport) -> tuple[str, str]:
         return DOUBTFUL, base.reason or "the suite does not run there"
     said = f"{base.failed} tests fail there, first {base.first_failure}"
     return "red" if base.passed else DOUBTFUL, said
-
-
-async def _run_on(
-    station: Station, tree: str, report: SuiteReport, effect: Inspect, changes: tuple[Changed, ...]
-) -> SuiteReport:
-    """The same suite on another tree, in a place of its own."""
-    workspace = station.workspace
-    place = workspace.checkout_scratch(tree)
-    try:
-        _carry_tests(station, Root(place, protected=()), effect.tree, changes)
-        ground = Ground(
-            root=place,
-            project=workspace.project,
-            cache=workspace.directory / "cache",
-            sandbox=station.sandbox(read_only=False, root=place),
-            env=station.env,
-            limits=_limits(station.settings.suite_limits, report),
-            tree=tree,
-            redactor=station.redactor,
-        )
-        words = shlex.split(report.command)[1:]
-        return (await run_suite(report.runner, words, ground, f"{report.id}.again")).report
-    finally:
-        workspace.discard_scratch(place)
-
-
-def _limits(usual: Limits, report: SuiteReport) -> Limits:
-    """A fault may be a test without end: the base gets little more time than the proof took."""
-    seconds = max(LEAST_SECONDS, SLOWER * report.elapsed)
-    return msgspec.structs.replace(usual, seconds=min(usual.seconds, seconds))
-
-
-def _carry_tests(station: Station, root: Root, tree: str, changes: tuple[Changed, ...]) -> None:
-    """Bring the tests of a change, and nothing else of it, to another tree."""
-    for change in changes:
-        if not is_test_path(change.path):
-            continue
-        data = station.workspace.file_at(tree, change.path)
-        if data is not None and change.after is not None:
-            is_program = change.after.mode == EXECUTABLE
-            root.write_bytes(change.path, data, mode=0o755 if is_program else 0o644)
-        elif root.fact(change.path, write=True).exists:
-            root.delete(change.path)

@@ -41,6 +41,7 @@ from flyball.core.message import Status
 from flyball.core.phase import Phase
 from flyball.core.policy import OnWeakened, Policy, Project
 from flyball.core.state import Asking, Ending, RunState
+from flyball.core.template import EvidenceSchema
 from flyball.errors import IllegalEvent
 
 P = Phase
@@ -312,13 +313,15 @@ def test_policy_may_allow_or_refuse_weakening():
     assert "weakened" in story.said
 
 
-def test_a_gate_of_the_template_sends_the_work_back_then_fails_it():
-    story = Story(policy=Policy(review=False, max_rejections=1)).checkpoints().edits("t1").tests()
-    story.stops().inspects(secrets_added=("a.py:1",))
-    assert story.phase is P.EXECUTE
-    assert "no_secrets_added" in story.said
-    story.edits("t2").tests().stops().inspects(secrets_added=("a.py:1",))
-    assert story.card.ending is Ending.FAILED
+def test_a_gate_of_the_template_sends_the_work_back_then_asks_a_person():
+    story = Story().checkpoints()
+    for n in (1, 2, 3):
+        story.edits(f"t{n}").tests().stops().inspects(secrets_added=("a.py:1",))
+        if n < 3:
+            assert story.phase is P.EXECUTE
+            assert "no_secrets_added" in story.said
+    assert story.card.question.kind is Asking.FAILURE
+    assert story.card.setbacks == 3
 
 
 def test_a_reviewer_speaks_before_the_end():
@@ -560,9 +563,17 @@ def test_promises_cannot_be_appealed_and_each_call_only_once():
 
 
 def test_claims_are_kept_apart_from_evidence():
-    story = Story().happens(EvidenceSubmitted(card=CARD, fields={"notes": "all tests pass"}))
+    story = Story()
+    form = EvidenceSchema(required=("notes",))
+    card = replace(story.card, template=replace(story.card.template, evidence_schema=form))
+    story.state = replace(story.state, cards=(card,))
+    story.happens(EvidenceSubmitted(card=CARD, fields={"notes": "all tests pass"}))
     assert story.card.claims == {"notes": "all tests pass"}
     assert story.card.evidence == ()
+    story.happens(EvidenceSubmitted(card=CARD, fields={"notes": 7, "note": "x"}))
+    assert story.card.claims == {"notes": "all tests pass"}
+    assert "`notes` must be text that is not empty, not the number 7" in story.said
+    assert "did you mean `notes`?" in story.said
 
 
 def test_evidence_from_outside_is_taken_without_moving():

@@ -1,0 +1,68 @@
+"""Running a suite on another tree than the present one, in a place of its own."""
+
+from __future__ import annotations
+
+import shlex
+
+import msgspec
+
+from flyball.core.evidence import SuiteReport
+from flyball.core.weakening import is_test_path
+from flyball.engine.station import Station
+from flyball.tools.runner.ground import Ground
+from flyball.tools.runner.running import Ran, run_suite
+from flyball.workspace.paths import Root
+from flyball.workspace.process import Limits
+from flyball.workspace.trees import EXECUTABLE, Changed
+
+LEAST_SECONDS = 10.0
+SLOWER = 5.0
+"""How many times as long as the proving run a run on another tree may take."""
+
+
+async def run_on(
+    station: Station,
+    tree: str,
+    report: SuiteReport,
+    *,
+    tests_of: str = "",
+    changes: tuple[Changed, ...] = (),
+) -> Ran:
+    """The same suite on another tree; the changed tests of `tests_of` are carried over to it."""
+    workspace = station.workspace
+    place = workspace.checkout_scratch(tree)
+    try:
+        _carry_tests(station, Root(place, protected=()), tests_of, changes)
+        ground = Ground(
+            root=place,
+            project=workspace.project,
+            cache=workspace.directory / "cache",
+            sandbox=station.sandbox(read_only=False, root=place),
+            env=station.env,
+            limits=_limits(station.settings.suite_limits, report),
+            tree=tree,
+            redactor=station.redactor,
+        )
+        words = shlex.split(report.command)[1:]
+        return await run_suite(report.runner, words, ground, f"{report.id}.again")
+    finally:
+        workspace.discard_scratch(place)
+
+
+def _limits(usual: Limits, report: SuiteReport) -> Limits:
+    """A fault may be a test without end: another tree gets little more time than the proof took."""
+    seconds = max(LEAST_SECONDS, SLOWER * report.elapsed)
+    return msgspec.structs.replace(usual, seconds=min(usual.seconds, seconds))
+
+
+def _carry_tests(station: Station, root: Root, tree: str, changes: tuple[Changed, ...]) -> None:
+    """Bring the tests of a change, and nothing else of it, to another tree."""
+    for change in changes:
+        if not is_test_path(change.path):
+            continue
+        data = station.workspace.file_at(tree, change.path)
+        if data is not None and change.after is not None:
+            is_program = change.after.mode == EXECUTABLE
+            root.write_bytes(change.path, data, mode=0o755 if is_program else 0o644)
+        elif root.fact(change.path, write=True).exists:
+            root.delete(change.path)

@@ -1,0 +1,290 @@
+"""Looking for the gates: Flyball runs and reads what they ask about, whatever a driver claims."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from flyball.core.call import Access
+from flyball.core.effect import Inspect
+from flyball.core.evidence import (
+    AnyEvidence,
+    CheckKind,
+    CheckReport,
+    CommandReport,
+    CoverageReport,
+    FileReport,
+    GateReport,
+    HttpReport,
+)
+from flyball.core.phase import Phase
+from flyball.core.state import CardState, RunState
+from flyball.core.template import GateUse
+from flyball.engine.elsewhere import run_on
+from flyball.engine.station import Station
+from flyball.errors import FlyballError, ToolUnavailable
+from flyball.shellcheck import cannot_fail, judge, verification_kind
+from flyball.tools.check import CHECK, CheckForm
+from flyball.tools.checker import BY_NAME
+from flyball.tools.http_probe import HTTP_PROBE, ProbeForm
+from flyball.tools.protocol import Desk
+from flyball.tools.runner.console import from_text
+from flyball.tools.runner.ground import exit_code, ground_of, launch, set_up
+from flyball.tools.runner.running import run_suite
+from flyball.tools.runner.tally import plain
+from flyball.tools.suite import TEST, SuiteForm
+from flyball.workspace.paths import Kind
+from flyball.workspace.process import Finished
+from flyball.workspace.trees import TreeHash
+
+READ_LIMIT = 4 * 1024 * 1024
+KEPT_PROBLEMS = 50
+TOTAL = re.compile(r"^TOTAL\s+(\d+)\s+(\d+)(\s+\d+\s+\d+)?\s+(\d+(?:\.\d+)?)%", re.MULTILINE)
+COVERING = ("--cov", "--cov-report=term")
+NO_PAGES = "Nothing here opens pages in a browser, so nobody can look."
+NO_SANDBOX = "No sandbox is available on this machine, so a gate's command is not run."
+
+
+class Gathered(NamedTuple):
+    """What was seen for the gates, and what looking had changed in the tree."""
+
+    evidence: tuple[AnyEvidence, ...] = ()
+    undone: tuple[str, ...] = ()
+
+
+class Look(NamedTuple):
+    """One gate, and all that is needed to look for it."""
+
+    use: GateUse
+    desk: Desk
+    station: Station
+    state: RunState
+    card: CardState
+    base: str
+
+    def value(self, name: str) -> str:
+        return str(self.use.parameters.get(name) or "")
+
+
+class RefusedError(Exception):
+    """A gate asks for something that is not allowed."""
+
+
+async def gather(
+    station: Station, state: RunState, card: CardState, effect: Inspect, key: str
+) -> Gathered:
+    """Look for each gate; whatever that changes is undone, also after a crash in the middle."""
+    if not effect.gates:
+        return Gathered()
+    workspace = station.workspace
+    if workspace.has_snapshot(key):
+        workspace.restore(workspace.snapshot(key))
+    before = workspace.snapshot(key)
+    evidence: list[AnyEvidence] = []
+    undone: dict[str, None] = {}
+    for n, use in enumerate(_wanted(effect), 1):
+        call = f"gate{n}-{effect.tree[:8]}"
+        desk = station.desk(state, card, call, key=key, phase=Phase.VERIFY, access=Access.VERIFY)
+        look = Look(use, desk._replace(tree=before), station, state, card, effect.base)
+        evidence += await _seen(look)
+        after = workspace.tree_hash()
+        for change in workspace.trees.changes(TreeHash(before), after):
+            undone[change.path] = None
+        if after != before:
+            workspace.restore(before)
+    return Gathered(tuple(evidence), tuple(undone))
+
+
+def _wanted(effect: Inspect) -> list[GateUse]:
+    """The gates that need a look of their own: one test run serves two of them."""
+    found: dict[str, GateUse] = {}
+    for n, use in enumerate(effect.gates):
+        if not (use.type == "new_test_fails_before" and effect.falsify):
+            found.setdefault("suite" if LOOKS[use.type] is _suite else str(n), use)
+    return [*found.values()]
+
+
+async def _seen(look: Look) -> tuple[AnyEvidence, ...]:
+    """What one look yields; where it yields nothing, why."""
+    try:
+        return await LOOKS[look.use.type](look)
+    except RefusedError as error:
+        return (_report(look, str(error), refused=True),)
+    except (FlyballError, OSError) as error:
+        return (_report(look, str(error)),)
+
+
+def _report(look: Look, why: str, *, refused: bool = False) -> GateReport:
+    return GateReport(
+        id=look.desk.evidence_id(),
+        tree=look.desk.tree,
+        gate=look.use.type,
+        parameters=look.use.parameters,
+        why=look.desk.redactor.text(why),
+        refused=refused,
+    )
+
+
+async def _suite(look: Look) -> tuple[AnyEvidence, ...]:
+    return (await TEST.perform(SuiteForm(), look.desk)).evidence
+
+
+async def _command(look: Look) -> tuple[AnyEvidence, ...]:
+    """That very command; the gate's author says that it verifies, unless it cannot fail."""
+    command = look.value("command")
+    finished = await _run(look, command)
+    hollow = cannot_fail(command) or ""
+    if not hollow and verification_kind(command) == "tests":
+        counted = from_text(finished.output)
+        is_empty = counted is not None and not counted.passed and not counted.failed
+        hollow = "no test ran" if is_empty else ""
+    report = CommandReport(
+        id=look.desk.evidence_id(),
+        tree=look.desk.tree,
+        elapsed=round(finished.elapsed, 3),
+        command=command,
+        exit_code=exit_code(finished),
+        verification=not hollow,
+        proves_nothing=hollow,
+        timed_out=finished.timed_out,
+    )
+    return (report,)
+
+
+async def _run(look: Look, command: str) -> Finished:
+    """A command from a template, judged like any other, in the sandbox."""
+    desk = look.desk
+    root = str(desk.root.path)
+    judgement = judge(command, phase="execute", allow=desk.settings.allow, root=root)
+    if judgement.decision != "allow":
+        raise RefusedError(f"`{command}` is not run: {judgement.reason}")
+    if look.state.project.sandbox == "none" and not look.state.policy.bash_without_sandbox:
+        raise ToolUnavailable(NO_SANDBOX)
+    ground = ground_of(desk, desk.settings.suite_limits)
+    with set_up(ground) as setting:
+        return await launch(command, ground, setting)
+
+
+def _check(kind: CheckKind) -> Callable[[Look], Awaitable[tuple[AnyEvidence, ...]]]:
+    """The project's own checks of a kind, or the one that the gate names."""
+
+    async def look_for(look: Look) -> tuple[AnyEvidence, ...]:
+        command = look.value("command")
+        if not command or command in BY_NAME:
+            form = CheckForm(name=command or kind.value)
+            return (await CHECK.perform(form, look.desk)).evidence
+        finished = await _run(look, command)
+        code = exit_code(finished)
+        said = [line for line in plain(finished.output).split("\n") if line.strip()]
+        problems = tuple(said[:KEPT_PROBLEMS]) if code else ()
+        report = CheckReport(
+            id=look.desk.evidence_id(),
+            tree=look.desk.tree,
+            elapsed=round(finished.elapsed, 3),
+            kind=kind,
+            command=command,
+            exit_code=code,
+            problems=problems,
+            count=len(problems),
+        )
+        return (report,)
+
+    return look_for
+
+
+async def _file(look: Look) -> tuple[AnyEvidence, ...]:
+    path, text = look.value("path"), look.value("text")
+    root = look.desk.root
+    fact = root.fact(path, write=False)
+    if not fact.inside:
+        raise RefusedError(f"{path} is outside the workspace.")
+    holds = False
+    if text and fact.kind is Kind.FILE:
+        holds = text.encode() in root.read_bytes(path, READ_LIMIT)
+    report = FileReport(
+        id=look.desk.evidence_id(),
+        tree=look.desk.tree,
+        path=path,
+        exists=fact.exists,
+        asked=(text,) if text else (),
+        contains=(text,) if holds else (),
+    )
+    return (report,)
+
+
+async def _http(look: Look) -> tuple[AnyEvidence, ...]:
+    url = look.value("url")
+    if not url or url.startswith("/"):
+        seen = [item.url for item in look.card.evidence if isinstance(item, HttpReport)]
+        if not seen:
+            raise ToolUnavailable(
+                f"Nobody has said where {url or 'the page'} is served.",
+                "Give the gate a whole `url`, or probe the page with `http_probe` first.",
+            )
+        parts = urlsplit(seen[-1])
+        url = f"{parts.scheme}://{parts.netloc}{url}" if url else seen[-1]
+    try:
+        form = ProbeForm(url=url)
+    except ValueError as error:
+        raise RefusedError(f"{error}.") from None
+    return (await HTTP_PROBE.perform(form, look.desk)).evidence
+
+
+async def _coverage(look: Look) -> tuple[AnyEvidence, ...]:
+    """The same measurement on the base and on the present tree."""
+    desk = look.desk
+    ground = ground_of(desk, desk.settings.suite_limits)
+    now = await run_suite("pytest", COVERING, ground, desk.evidence_id())
+    after = _covered(now.finished)
+    before = after
+    if look.base != desk.tree:
+        told = await run_on(look.station, look.base, now.report)
+        before = _covered(told.finished)
+    report = CoverageReport(
+        id=desk.evidence_id(),
+        tree=desk.tree,
+        elapsed=now.report.elapsed,
+        before=before,
+        after=after,
+    )
+    return (report,)
+
+
+def _covered(finished: Finished) -> float:
+    """The percentage in a table of coverage; where statements alone are counted, the exact one."""
+    found = [*TOTAL.finditer(plain(finished.output))]
+    if not found:
+        raise ToolUnavailable(
+            "No coverage was measured.", "Install pytest-cov in the project's environment."
+        )
+    statements, missed, branches, percent = found[-1].groups()
+    if branches or "." in percent or not int(statements):
+        return float(percent)
+    return round(100 * (1 - int(missed) / int(statements)), 2)
+
+
+async def _page(look: Look) -> tuple[AnyEvidence, ...]:
+    return (_report(look, NO_PAGES),)
+
+
+LOOKS: Mapping[str, Callable[[Look], Awaitable[tuple[AnyEvidence, ...]]]] = MappingProxyType(
+    {
+        "tests_pass": _suite,
+        "new_test_fails_before": _suite,
+        "command_succeeds": _command,
+        "build_passes": _check(CheckKind.BUILD),
+        "lint_clean": _check(CheckKind.LINT),
+        "types_clean": _check(CheckKind.TYPES),
+        "diagnostics_clean": _check(CheckKind.DIAGNOSTICS),
+        "file_exists": _file,
+        "file_contains": _file,
+        "http_ok": _http,
+        "console_clean": _page,
+        "visual_ok": _page,
+        "coverage_not_dropped": _coverage,
+    }
+)
+"""How each gate that `looks` is looked for."""
