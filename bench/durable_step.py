@@ -35,6 +35,7 @@ STEPS = 50
 ROUNDS = 25
 LARGEST_SHARE = 0.1
 READER = Policy(
+    plan_big_requests=False,
     max_tool_rounds=1_000_000,
     max_turns=1_000_000,
     guards=GuardLimits(reading_on_soft=0, reading_on_hard=0),

@@ -71,6 +71,7 @@ QUIET = (
 """Guards that are left to the simulation: their memories would multiply the states."""
 
 POLICY = Policy(
+    plan_big_requests=False,
     reserve=1,
     max_tool_rounds=4,
     max_scope_drift=0,

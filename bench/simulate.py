@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from bench.fleet import FLEET, NAMES
 from bench.promises import broken
 from bench.world import PATIENCE, World, answer, person
+from flyball.core.effect import CardEffect, Owed
 from flyball.core.event import AnyEvent, RunStarted
 from flyball.core.intent import Intent
 from flyball.core.machine import advance, replay
@@ -76,9 +77,22 @@ def next_event(world: World, state: RunState, patience: int) -> AnyEvent:
     """What happens next: the first owed effect is performed, or the person speaks."""
     if not state.due:
         return person(world, state, patience)
-    owed = state.due[0]
+    owed = next_due(world.rng, state)
     later = state.at + world.rng.random()
     return replace(answer(world, state, owed), effect=owed.n, at=later)
+
+
+def next_due(rng: Random, state: RunState) -> Owed:
+    """The first effect, or that of another card which is at work beside it."""
+    first = state.due[0]
+    if not isinstance(first.effect, CardEffect):
+        return first
+    lanes: dict[str, Owed] = {}
+    for owed in state.due:
+        if not isinstance(owed.effect, CardEffect):
+            break
+        lanes.setdefault(owed.effect.card, owed)
+    return rng.choice([*lanes.values()])
 
 
 def start_event(seed: int, rng: Random) -> RunStarted:
@@ -91,6 +105,7 @@ def start_event(seed: int, rng: Random) -> RunStarted:
         reserve=rng.choice((0, 1, 2, 3)),
         review=rng.random() < 0.7,
         max_turns=80,
+        max_iterations=rng.choice((1, 2, 3)),
     )
     intent = rng.choice((None, *Intent, Intent.SMALL_FIX, Intent.SMALL_FIX))
     return RunStarted(run=f"s{seed}", request="do it", policy=policy, intent=intent, at=1.0)

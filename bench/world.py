@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from flyball.core.effect import (
     Perform,
     Publish,
     ResetThread,
+    RollBack,
     Think,
 )
 from flyball.core.event import (
@@ -28,12 +30,14 @@ from flyball.core.event import (
     Cancelled,
     CardClosed,
     CheckpointStated,
+    DriverReplied,
     EvidenceTaken,
     Extended,
     IntentRead,
     Messaged,
     Noted,
     Resumed,
+    RolledBack,
     ThreadReset,
     WorkspaceFailed,
     WorkspaceReady,
@@ -111,8 +115,13 @@ def answer(world: World, state: RunState, owed: Owed) -> AnyEvent:
             return WorkspaceReady(effect=n, at=at, tree="t0", project=project)
         case Publish():
             return Messaged(effect=n, at=at, message=effect.message)
+        case RollBack():
+            return RolledBack(effect=n, at=at, tree=effect.tree)
         case Think():
-            return world.driver(state, _card(state, effect.card), effect, world.rng)
+            card = _card(state, effect.card)
+            if card.step or world.rng.random() < 0.2:
+                return world.driver(state, card, effect, world.rng)
+            return DriverReplied(card=card.id, text=_words(world.rng, effect.role))
         case Perform():
             return _perform(world, state, effect)
         case Inspect():
@@ -120,7 +129,37 @@ def answer(world: World, state: RunState, owed: Owed) -> AnyEvent:
         case ResetThread():
             return ThreadReset(card=effect.card, reason=effect.reason, text="go on")
         case CloseCard():
-            return CardClosed(card=effect.card, commit=f"commit of {effect.card}")
+            return _close(world, _card(state, effect.card))
+
+
+def _words(rng: Random, role: str) -> str:
+    """What a planner or verifier says: sound and unsound plans, honest and rash reports."""
+    if role == "verifier":
+        achieved = rng.random() < 0.6
+        issues = [] if achieved else [{"step_id": "s0", "issue": "red", "severity": "critical"}]
+        return json.dumps({"goal_achieved": achieved, "issues": issues})
+    count = rng.choice((0, 1, 2, 3, 8, 9))
+    steps = [
+        {
+            "id": f"s{n}",
+            "title": f"step {n}",
+            "success_criteria": ["tests pass"],
+            "depends_on": [f"s{rng.randrange(count)}"] if rng.random() < 0.2 else [],
+            "template": rng.choice(("", "", "", "step", "diagnose", "nonsense")),
+        }
+        for n in range(count)
+    ]
+    return json.dumps({"goal": "goal", "steps": steps, "work": rng.choice(("keep", "rollback"))})
+
+
+def _close(world: World, card: CardState) -> CardClosed:
+    """A card's commit; the work of a card beside the others may not fit to theirs."""
+    commit = f"commit of {card.id}"
+    if not card.place:
+        return CardClosed(card=card.id, commit=commit)
+    if world.rng.random() < 0.1:
+        return CardClosed(card=card.id, error="Merge conflict in a.py")
+    return CardClosed(card=card.id, commit=commit, tree=f"t{world.rng.randrange(10**6)}")
 
 
 def _card(state: RunState, id: str) -> CardState:
@@ -252,5 +291,6 @@ def person(world: World, state: RunState, patience: int) -> AnyEvent:
             return Extended(at=at, by="person", calls=rng.randrange(1, 6), why="go on")
         return Answered(at=at, question=question.id, granted=False, by="person")
     if question.kind in (Asking.GUARD, Asking.PERSON, Asking.DRIVER) and rng.random() < 0.5:
-        return Resumed(at=at, by="person", tree=state.paused[0].tree)
+        trees = {card.place: card.tree for card in state.paused if card.place}
+        return Resumed(at=at, by="person", tree=state.tree, places=trees)
     return Answered(at=at, question=question.id, granted=rng.random() < 0.6, by="person")

@@ -51,6 +51,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     policy_release_keep_regions: bool = False
     policy_self_modify: bool = False
     policy_review: bool = True
+    policy_plan: bool = True
     policy_weakened_tests: OnWeakened = OnWeakened.ASK
     policy_strictness: Strictness = "normal"
     bash_enabled: bool = False
@@ -82,6 +83,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             release_keep_regions=self.policy_release_keep_regions,
             self_modify=self.policy_self_modify,
             review=self.policy_review,
+            plan_big_requests=self.policy_plan,
             weakened_tests=self.policy_weakened_tests,
             strictness=self.policy_strictness,
             bash=self.bash_enabled,
@@ -119,6 +121,7 @@ ABOUT: dict[str, About] = {
     "policy_release_keep_regions": About("keep regions may be released", "off"),
     "policy_self_modify": About("a run may change flyball.toml and templates", "off"),
     "policy_review": About("a reviewer notes risk and assumptions", "on"),
+    "policy_plan": About("big requests are planned, and verified as a whole", "on"),
     "policy_weakened_tests": About("weakened tests: ask, allow or refuse", "refuse"),
     "policy_strictness": About("lenient, normal or strict escalation", "strict"),
     "bash_enabled": About("the `bash` tool is offered", "off"),

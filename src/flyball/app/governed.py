@@ -18,7 +18,14 @@ from flyball.app.holder import acquire
 from flyball.app.home import Home
 from flyball.app.runs import holder_of, opened, present_tree, record_of
 from flyball.app.told import Told, Watcher
-from flyball.app.wiring import NobodyDriver, driver_spec, make_driver, tool_settings, unlocked
+from flyball.app.wiring import (
+    REPAIR,
+    NobodyDriver,
+    driver_spec,
+    make_driver,
+    tool_settings,
+    unlocked,
+)
 from flyball.core.event import (
     Answered,
     AnyEvent,
@@ -115,7 +122,8 @@ class Governed:
         started = RunStarted(
             run=new_run_id(),
             request=self._clean(wish.request),
-            policy=policy_of(settings, wish),
+            policy=policy_of(settings, wish, spec),
+            target=f"project/{self.home.repo.name}",
             images=wish.images,
             history=tuple(Turn(turn.role, self._clean(turn.text)) for turn in wish.history),
             intent=wish.intent,
@@ -272,10 +280,14 @@ def new_run_id() -> str:
     return f"{stamp}-{''.join(secrets.choice('bcdfghjkmnpqrstvwxz') for _ in range(4))}"
 
 
-def policy_of(settings: Settings, wish: Wish) -> Policy:
-    """What was settled, and what was wished for this one run."""
+def policy_of(settings: Settings, wish: Wish, driver: str) -> Policy:
+    """What was settled, and what was wished for this one run; the repairer makes no plans."""
+    policy = settings.policy
     return msgspec.structs.replace(
-        settings.policy, assume_yes=wish.assume_yes, preview=wish.preview
+        policy,
+        assume_yes=wish.assume_yes,
+        preview=wish.preview,
+        plan_big_requests=policy.plan_big_requests and driver != REPAIR,
     )
 
 

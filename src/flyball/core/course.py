@@ -85,6 +85,8 @@ def apply(run: RunState, event: AnyEvent) -> Course:
                 return respond(run, event.error)
             return _begin(run, event, run.intent)
         case RolledBack():
+            if not event.effect:
+                raise IllegalEvent("rolled-back: nobody was asked to take anything back")
             return replace(run, tree=event.tree), []
         case Messaged():
             return _deliver(run, event.message)

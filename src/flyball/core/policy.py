@@ -41,7 +41,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     release_keep_regions: bool = False
     self_modify: bool = False
     review: bool = True
-    plan_big_requests: bool = False
+    plan_big_requests: bool = True
     weakened_tests: OnWeakened = OnWeakened.ASK
     strictness: str = "normal"
     guards: GuardLimits = GuardLimits()

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from flyball.core.call import Call
+from flyball.core.coordinator import progress
 from flyball.core.event import (
     Appealed,
     CallInterrupted,
@@ -24,7 +25,6 @@ from flyball.core.event import (
     Extended,
     Finish,
     IntentRead,
-    Messaged,
     Noted,
     RunStarted,
     ThreadReset,
@@ -32,7 +32,7 @@ from flyball.core.event import (
     WorkspaceReady,
 )
 from flyball.core.evidence import Evidence, is_failing, strength
-from flyball.core.message import PlanRequest, UserResponse
+from flyball.core.message import UserResponse
 from flyball.core.state import CardState, Question, RunState
 
 Telemetry = dict[str, Any]
@@ -55,13 +55,27 @@ def _lines(before: RunState, event: Event, after: RunState) -> Iterator[Telemetr
         yield from _about_card(previous, card)
     if after.spend.calls != before.spend.calls or after.budget != before.budget:
         yield {"type": "budget", "used": after.spend.calls, "limit": after.budget.limit}
-    if isinstance(event, Messaged) and isinstance(event.message, PlanRequest):
-        limit = after.policy.max_iterations
-        yield {"type": "iteration", "iteration": event.message.iteration, "limit": limit}
+    yield from _about_course(before, after)
     for card in after.cards:
         yield from _about_question(before.card(card.id), card)
     if after.response is not None and before.response is None:
         yield final(after, after.response)
+
+
+def _about_course(before: RunState, after: RunState) -> Iterator[Telemetry]:
+    """Where a planned run stands, each time it moves on."""
+    was, now = before.coordinator, after.coordinator
+    if now is None or now is was or not now.planned or now.response is not None:
+        return
+    text = progress(now)
+    if was is None or progress(was) != text:
+        yield {
+            "type": "iteration",
+            "iteration": now.iteration,
+            "limit": now.max_iterations,
+            "stage": now.stage.value,
+            "text": text,
+        }
 
 
 def _about_run(event: Event) -> Iterator[Telemetry]:
@@ -287,11 +301,18 @@ def _about_phase(previous: CardState | None, card: CardState) -> Iterator[Teleme
             "proof": card.proof.label,
             "commit": card.commit,
         }
+    if previous is not None and card.escalation and previous.escalation is not card.escalation:
+        yield {
+            "type": "escalation",
+            "card": card.id,
+            "escalation": card.escalation.value,
+            "reason": card.ending_reason,
+        }
 
 
 def final(after: RunState, response: UserResponse) -> Telemetry:
     """How a run came out; the last thing a watcher is told."""
-    last = after.cards[-1] if after.cards else None
+    last = next((card for card in reversed(after.cards) if card.step), None)
     return {
         "type": "final",
         "status": response.status.value,

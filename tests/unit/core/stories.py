@@ -30,6 +30,8 @@ from flyball.core.policy import Policy, Project
 from flyball.core.state import CardState, RunState
 
 CARD = "step-1"
+ALONE = Policy(review=False, plan_big_requests=False)
+"""No reviewer, no planner: one card and nobody else."""
 TESTED = Project(runners=("pytest",), sandbox="kernel")
 
 
@@ -46,7 +48,7 @@ class Story:
         self.state = RunState()
         self.effects: tuple[AnyEffect, ...] = ()
         started = RunStarted(
-            run="r", request="do it", policy=policy or Policy(review=False), intent=intent, **more
+            run="r", request="do it", policy=policy or ALONE, intent=intent, **more
         )
         self.happens(started)
         self.answers(WorkspaceReady(tree="t0", project=project))

@@ -55,6 +55,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print telemetry, on
     metavar="N",
     help="How long the built-in repairer may search.",
 )
+@click.option("--no-plan", is_flag=True, help="One card, however big the request is.")
 @click.option("--max-iterations", type=click.IntRange(1), metavar="N", help="Plans per run.")
 @JSON
 @click.pass_context
@@ -85,6 +86,8 @@ def run(
     flags: dict[str, object] = {}
     if wishes["approve"]:
         flags["policy_approve_checkpoint"] = True
+    if wishes["no_plan"]:
+        flags["policy_plan"] = False
     if wishes["max_iterations"]:
         flags["policy_max_iterations"] = wishes["max_iterations"]
     if wishes["budget_seconds"]:

@@ -153,7 +153,10 @@ class Story:
         yield Said("dim", f"a new thread begins: {line['reason']}", "·")
 
     def iteration(self, line: Telemetry) -> Iterator[Said]:
-        yield Said("head", f"Planning… (iteration {line['iteration']}/{line['limit']})", "▸")
+        yield Said("head", line["text"], "▸")
+
+    def escalation(self, line: Telemetry) -> Iterator[Said]:
+        yield Said("warn", f"{line['escalation']}: {line['reason']}", "!")
 
     def extension(self, line: Telemetry) -> Iterator[Said]:
         yield Said("dim", f"{line['by']} added {line['calls']} calls: {line['why']}", "+")
@@ -193,6 +196,7 @@ TELLERS: dict[str, Callable[[Story, Telemetry], Iterator[Said]]] = {
     "undone": Story.undone,
     "thread": Story.thread,
     "iteration": Story.iteration,
+    "escalation": Story.escalation,
     "extension": Story.extension,
     "left": Story.left,
     "error": Story.error,

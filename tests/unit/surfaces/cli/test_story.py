@@ -50,8 +50,12 @@ FINAL: dict[str, Any] = {
             ["  ! stopped by guard cycle: in a circle"],
         ),
         (
-            {"type": "iteration", "iteration": 2, "limit": 10},
-            ["▸ Planning… (iteration 2/10)"],
+            {"type": "iteration", "iteration": 2, "limit": 10, "text": "Re-planning… (red)"},
+            ["▸ Re-planning… (red)"],
+        ),
+        (
+            {"type": "escalation", "card": "a", "escalation": "DIAGNOSE", "reason": "still red"},
+            ["  ! DIAGNOSE: still red"],
         ),
         ({**FINAL, "status": "success", "ending": "succeeded"}, ["  ✓ succeeded: Done."]),
         ({**FINAL, "status": "cancelled", "ending": "cancelled"}, ["  ✗ cancelled: Done."]),
@@ -161,7 +165,7 @@ def test_the_bottom_line_shows_phase_budget_call_and_words():
     with view:
         view.telemetry({"type": "phase", "phase": "recon", "label": "Investigating Codebase"})
         view.telemetry({"type": "budget", "used": 5, "limit": 10})
-        view.telemetry({"type": "iteration", "iteration": 1, "limit": 10})
+        view.telemetry({"type": "iteration", "iteration": 1, "limit": 10, "text": "Planning…"})
         view.telemetry({"type": "usage", "input_tokens": 1500, "output_tokens": 1, "money": 0.5})
         started = {"type": "call", "call": "1", "state": "started", "tool": "grep", "about": "src"}
         view.telemetry(started)
