@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from flyball.core.check import NOTHING_RAN
 from flyball.core.draft import Draft
+from flyball.core.event import CardClosed
 from flyball.core.evidence import (
     AnyEvidence,
     CheckKind,
@@ -24,8 +25,8 @@ from flyball.core.evidence import (
     verification_key,
 )
 from flyball.core.fingerprint import plain_error
-from flyball.core.ledger import Ledger, Mistake, fingerprint_failure, recognise
-from flyball.core.state import CardState, RunState
+from flyball.core.ledger import Ledger, Mistake, Sighting, fingerprint_failure, recognise
+from flyball.core.state import CardState, Ending, RunState
 from flyball.core.weakening import is_test_path
 
 KEPT = 8
@@ -149,3 +150,32 @@ def _exception(message: str) -> str:
 def _differ(before: str, now: str) -> bool:
     """Whether a test that was red already is now red for another reason."""
     return bool(before and now and before != now)
+
+
+def sightings(run: RunState, card: CardState, closed: CardClosed) -> tuple[Sighting, ...]:
+    """What a card that is being closed leaves in the ledger.
+
+    A card that succeeds also resolves what earlier cards of the same step ran into.
+    """
+    if closed.error:
+        files = card.changed or (card.checkpoint.files if card.checkpoint else ())
+        failure = fingerprint_failure(closed.error, card.template.step_id, files)
+        found = (*card.failures, failure)
+        return tuple(Sighting(run.run, card.id, each, run.at) for each in found)
+    if card.ending is not Ending.SUCCEEDED:
+        return tuple(Sighting(run.run, card.id, each, run.at) for each in card.failures)
+    cure = _resolution(card)
+    solved = [each for each in run.cards if card.step and each.step == card.step]
+    return tuple(
+        Sighting(run.run, each.id, failure, each.at or run.at, cure)
+        for each in (solved or [card])
+        for failure in each.failures
+    )
+
+
+def _resolution(card: CardState) -> str:
+    """What the card did that went well in the end, on one line."""
+    point = card.checkpoint
+    said = point.proposed_action if point else card.answer.strip().partition("\n")[0]
+    line = " ".join(said.split())[:SUMMARY]
+    return f"{line} (changed {', '.join(card.changed[:NAMED])})" if card.changed else line

@@ -43,6 +43,7 @@ from flyball.core.state import CardState, RunState
 from flyball.core.thread import SpokenCall
 from flyball.drivers.protocol import Driver
 from flyball.engine.deed import do
+from flyball.engine.entry import KNOWN, entries
 from flyball.engine.handing import hand_over, injections
 from flyball.engine.inspection import inspect
 from flyball.engine.reading import read_intent
@@ -95,7 +96,7 @@ class EngineHands:
             case Classify():
                 return await read_intent(state, self._history, self._reader)
             case OpenWorkspace():
-                return self._open(state)
+                return await self._open(state)
             case RollBack() as effect:
                 return RolledBack(tree=self._station.workspace.roll_back(TreeHash(effect.tree)))
             case Publish(message=message):
@@ -113,7 +114,10 @@ class EngineHands:
                 text = hand_over(state, self._card(state, effect.card), effect.reason)
                 return ThreadReset(card=effect.card, reason=effect.reason, text=text)
             case CloseCard() as effect:
-                return self._close(state, effect)
+                card = self._card(state, effect.card)
+                event = self._close(state, card, effect)
+                await self._journal.enter(entries(state, card, event, self._station.redactor))
+                return event
 
     def _card(self, state: RunState, id: str) -> CardState:
         card = state.card(id)
@@ -121,13 +125,15 @@ class EngineHands:
             raise IllegalEvent(f"an effect is owed to card {id!r}, which is not there")
         return card
 
-    def _open(self, state: RunState) -> AnyEvent:
+    async def _open(self, state: RunState) -> AnyEvent:
+        known = await self._journal.mistakes(KNOWN)
         try:
             workspace = self._station.open(state.run)
             return WorkspaceReady(
                 tree=workspace.base,
                 branch=self._station.branch,
                 project=self._station.survey(),
+                ledger=tuple(known),
             )
         except FlyballError as error:
             return WorkspaceFailed(error=str(error))
@@ -200,8 +206,7 @@ class EngineHands:
                     station.seen.setdefault(card.id, {}).update(seen_by(call, event))
                 return event
 
-    def _close(self, state: RunState, effect: CloseCard) -> AnyEvent:
-        card = self._card(state, effect.card)
+    def _close(self, state: RunState, card: CardState, effect: CloseCard) -> CardClosed:
         try:
             if not card.has_changed:
                 taken = Committed("", TreeHash(state.tree))

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "command": ("flyball.surfaces.cli.command:command", "Judge a shell command."),
     "machine": ("flyball.surfaces.cli.machine:machine", "Draw the statechart."),
     "flow": ("flyball.surfaces.cli.flow:flow", "Check and show flows; print the policy table."),
+    "ledger": ("flyball.surfaces.cli.ledger:ledger", "List, show and forget known mistakes."),
     "guards": ("flyball.surfaces.cli.guards:guards", "Judge recorded runs for doom loops."),
     "judge": ("flyball.surfaces.cli.judge:judge", "Re-judge a run under another policy."),
 }

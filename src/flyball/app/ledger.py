@@ -1,0 +1,56 @@
+"""The mistake ledger of a project: reading it, and forgetting what no longer holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from flyball.app.home import Home
+from flyball.app.runs import opened
+from flyball.core.ledger import Mistake, Sighting
+from flyball.errors import NotFound, UsageError
+
+LIST_THEM = "`flyball ledger list` shows the mistakes of this project."
+
+
+class Entry(NamedTuple):
+    """A mistake, and every card that ran into it."""
+
+    mistake: Mistake
+    seen: tuple[Sighting, ...]
+
+
+async def mistakes_of(home: Home) -> tuple[Mistake, ...]:
+    """The ledger, what was seen last first; looking makes no files."""
+    if not home.journal_path.exists():
+        return ()
+    async with opened(home) as journal:
+        return tuple(await journal.mistakes())
+
+
+async def entry_of(home: Home, name: str) -> Entry:
+    """One mistake, by the beginning of its fingerprint."""
+    mistake = meant(await mistakes_of(home), name)
+    async with opened(home) as journal:
+        return Entry(mistake, tuple(await journal.sightings(mistake.fingerprint)))
+
+
+async def forget(home: Home, found: Sequence[Mistake]) -> int:
+    """Take mistakes out of the ledger; how many there were."""
+    if not found:
+        return 0
+    async with opened(home) as journal:
+        return await journal.forget([mistake.fingerprint for mistake in found])
+
+
+def meant(ledger: Sequence[Mistake], name: str) -> Mistake:
+    """The mistake whose fingerprint begins like this; only one may."""
+    wanted = name.strip().lower()
+    found = [each for each in ledger if wanted and each.fingerprint.startswith(wanted)]
+    if not found:
+        hint = LIST_THEM if ledger else "This project's ledger is empty."
+        raise NotFound("mistake", name, hint)
+    if len(found) > 1:
+        names = " or ".join(each.fingerprint for each in found[:4])
+        raise UsageError(f"{name!r} may mean {names}.", "Say more of the fingerprint.")
+    return found[0]
