@@ -79,8 +79,8 @@ def words(state: RunState, by: str, text: str) -> AnyEvent:
             f"Run {state.run} asks for a yes or a no: {question.text}",
             f"Use `flyball approve {state.run}` or `flyball deny {state.run}`.",
         )
-    is_rest = question.kind in RESTING
-    return Answered(question=question.id, granted=is_rest, by=by, note=text)
+    goes_on = question.kind in RESTING or question.kind is Asking.FAILURE
+    return Answered(question=question.id, granted=goes_on, by=by, note=text)
 
 
 def more(state: RunState, by: str, calls: int, why: str) -> AnyEvent:
@@ -152,6 +152,20 @@ def _replies(state: RunState, question: Question) -> tuple[NextStep, ...]:
                 NextStep(f"flyball approve {run}", f"add {calls} calls"),
                 NextStep(f'flyball extend {run} N --why "…"', "add as many as you say"),
                 NextStep(f"flyball deny {run}", "end it with what it has"),
+            )
+        case Asking.FAILURE:
+            return (
+                NextStep(f"flyball approve {run}", "let it try once more"),
+                NextStep(f'flyball answer {run} "…"', "try once more, with a word to the driver"),
+                NextStep(f"flyball deny {run}", "let it fail"),
+            )
+        case Asking.REVIEW:
+            return (
+                NextStep(f"flyball approve {run}", "accept it"),
+                NextStep(
+                    f'flyball deny {run} --why "…"', "send it back, with a word to the driver"
+                ),
+                cancel,
             )
         case Asking.PROMOTION:
             return (

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -17,6 +17,7 @@ from flyball.app.answering import may_simply_go_on
 from flyball.app.holder import acquire
 from flyball.app.home import Home
 from flyball.app.runs import holder_of, opened, present_tree, record_of
+from flyball.app.templates import flow_intent, project_templates
 from flyball.app.told import Told, Watcher
 from flyball.app.wiring import (
     REPAIR,
@@ -34,9 +35,11 @@ from flyball.core.event import (
     RunStarted,
     WorkspaceReady,
 )
+from flyball.core.flow import Flow
 from flyball.core.intent import Intent, Turn
 from flyball.core.policy import Policy
 from flyball.core.state import RunState
+from flyball.core.template import Template
 from flyball.drivers.clipboard import Hand
 from flyball.drivers.image import data_url
 from flyball.drivers.protocol import Driver
@@ -68,6 +71,7 @@ class Wish(NamedTuple):
     in_place: bool = False
     assume_yes: bool = False
     preview: bool = False
+    flow: Flow | None = None
 
 
 class Rest(NamedTuple):
@@ -92,6 +96,8 @@ class Seat(NamedTuple):
     station: Station
     journal: Journal
 
+
+V = TypeVar("V", Flow, Template)
 
 Word = Callable[[RunState], AnyEvent]
 """What a person says to a run, once its state is known."""
@@ -119,6 +125,9 @@ class Governed:
         """Begin a run and drive it until it rests or ends."""
         settings = self.home.effective.settings
         spec = driver_spec(settings, wish.driver, Path.cwd())
+        own = project_templates(self.home)
+        for notice in own.notices:
+            self._watcher.telemetry({"type": "notice", "text": notice})
         started = RunStarted(
             run=new_run_id(),
             request=self._clean(wish.request),
@@ -126,8 +135,10 @@ class Governed:
             target=f"project/{self.home.repo.name}",
             images=wish.images,
             history=tuple(Turn(turn.role, self._clean(turn.text)) for turn in wish.history),
-            intent=wish.intent,
+            intent=flow_intent(wish.flow, wish.intent) if wish.flow else wish.intent,
             budget=wish.budget,
+            flow=self._clean_value(wish.flow) if wish.flow else None,
+            templates=tuple(map(self._clean_value, own.templates)),
             shell={"driver": spec, "in_place": "yes" if wish.in_place else ""},
         )
         async with self._seat(started, self._made(spec)) as seat:
@@ -182,6 +193,11 @@ class Governed:
     def _clean(self, text: str) -> str:
         """What a person typed, without the secrets that are known; it will be journaled."""
         return Redactor(secrets_in(self.home.environ)).text(text)
+
+    def _clean_value(self, value: V) -> V:
+        """A flow or template without the secrets that are known."""
+        told = Redactor(secrets_in(self.home.environ)).value(msgspec.to_builtins(value))
+        return msgspec.convert(told, type(value))
 
     def _cleaned(self, event: AnyEvent) -> AnyEvent:
         match event:

@@ -13,6 +13,7 @@ import msgspec
 
 from flyball.errors import NotFound
 from flyball.settings import REPO_FILE, Effective, Sources, key_of, settle, state_dir, user_file
+from flyball.workspace.templatefile import read_data, template_files
 
 
 class Home(NamedTuple):
@@ -65,6 +66,30 @@ def is_trusted(base: Path, top: Path, text: str) -> bool:
     return bool(text) and _trusted(base).get(os.fspath(top)) == _digest(text)
 
 
+class TemplateFile(NamedTuple):
+    """One of a project's own template files as it is now, and whether its user accepted that."""
+
+    path: Path
+    data: bytes
+    is_trusted: bool
+
+    @property
+    def text(self) -> str:
+        return self.data.decode("utf-8", "replace")
+
+
+def own_templates(environ: Mapping[str, str], top: Path) -> tuple[TemplateFile, ...]:
+    """The template files of a project that can be read; the rest is no template."""
+    trusted = _trusted(state_dir(environ))
+    found: list[TemplateFile] = []
+    for path in template_files(top):
+        data = read_data(os.fspath(path))
+        if isinstance(data, bytes):
+            is_same = trusted.get(os.fspath(path)) == hashlib.sha256(data).hexdigest()
+            found.append(TemplateFile(path, data, is_same))
+    return tuple(found)
+
+
 class Offer(NamedTuple):
     """A repository's configuration, and what of it would count once it is trusted."""
 
@@ -73,27 +98,33 @@ class Offer(NamedTuple):
     settings: tuple[tuple[str, str], ...]
     ignored: tuple[str, ...]
     is_trusted: bool
+    templates: tuple[TemplateFile, ...] = ()
 
 
 def offer(environ: Mapping[str, str], repo: Path) -> Offer:
     """What trusting a repository would change, without trusting it."""
     top = project_top(repo.resolve())
     path = top / REPO_FILE
-    text = _read(path)
-    if not text:
+    text, templates = _read(path), own_templates(environ, top)
+    if not text and not templates:
         raise NotFound("file", os.fspath(path), "There is nothing to trust here.")
     user = user_file(environ)
-    sources = Sources(text, True, _read(user), os.fspath(user), environ)
-    effective = settle(sources)
+    effective = settle(Sources(text, bool(text), _read(user), os.fspath(user), environ))
     counted = tuple((key, value) for key, value, origin in report(effective) if origin == REPO_FILE)
-    return Offer(path, text, counted, effective.ignored, is_trusted(state_dir(environ), top, text))
+    known = not text or is_trusted(state_dir(environ), top, text)
+    is_known = known and all(each.is_trusted for each in templates)
+    return Offer(path, text, counted, effective.ignored, is_known, templates)
 
 
 def trust(environ: Mapping[str, str], found: Offer) -> None:
     """Accept a repository's configuration as it was shown; a later change must be accepted too."""
     base = state_dir(environ)
     base.mkdir(parents=True, exist_ok=True)
-    kept = {**_trusted(base), os.fspath(found.path.parent): _digest(found.text)}
+    kept = _trusted(base)
+    if found.text:
+        kept[os.fspath(found.path.parent)] = _digest(found.text)
+    for each in found.templates:
+        kept[os.fspath(each.path)] = hashlib.sha256(each.data).hexdigest()
     new = base / "trusted.json.new"
     new.write_text(json.dumps(kept, indent=2) + "\n")
     new.replace(base / "trusted.json")

@@ -20,8 +20,28 @@ FORMATS: Mapping[str, Callable[[Places], object]] = MappingProxyType(
 )
 
 
+FOLDER = ".flyball/templates"
+"""Where a project keeps its own templates."""
+
+
+def template_files(top: Path) -> tuple[Path, ...]:
+    """The files in a project's folder of templates, in the order of their names."""
+    folder = top / FOLDER
+    try:
+        found = sorted(folder.iterdir())
+    except OSError:
+        return ()
+    return tuple(path for path in found if path.suffix.lower() in FORMATS)
+
+
 def read_source(file: str) -> Source | Problem:
     """The values of a file, or the problem that keeps them from being read."""
+    data = read_data(file)
+    return data if isinstance(data, Problem) else parse_source(file, data)
+
+
+def read_data(file: str) -> bytes | Problem:
+    """The bytes of a file, or the problem that keeps them from being read."""
     path = Path(file)
     try:
         kind = path.stat().st_mode
@@ -30,13 +50,12 @@ def read_source(file: str) -> Source | Problem:
         if not stat.S_ISREG(kind):
             return problem(file, 0, "not-a-file", "This is not a regular file.", "Name a file.")
         with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+            return stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return problem(file, 0, "not-found", "There is no such file.", "Check the name.")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         return problem(file, 0, "not-readable", f"It cannot be read: {reason}.", "Check the path.")
-    return parse_source(file, data)
 
 
 def parse_source(file: str, data: bytes) -> Source | Problem:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from flyball.surfaces.cli.card import REPO
+
 if TYPE_CHECKING:
     from flyball.core.flow import Flow, Problem
+    from flyball.core.template import Template
 
 
 @click.group("flow")
@@ -42,13 +46,9 @@ class Report(NamedTuple):
 
 
 def _report(file: str) -> Report:
-    from flyball.core.flow import Problem, read_flow
-    from flyball.core.shape import plain
-    from flyball.workspace.templatefile import read_source
+    from flyball.app.templates import read_flow_file
 
-    source = read_source(file)
-    found, problems = (None, (source,)) if isinstance(source, Problem) else read_flow(source)
-    return Report(plain(file), found, problems)
+    return Report(*read_flow_file(file))
 
 
 @flow.command("check")
@@ -68,24 +68,45 @@ def check_command(context: click.Context, files: tuple[str, ...], as_json: bool)
     context.exit(0 if is_sound else 2)
 
 
+@flow.command("list")
+@REPO
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def list_command(repo: Path, as_json: bool) -> None:
+    """List the templates that a plan may name: built in, and the project's own."""
+    from flyball.app.templates import project_templates
+    from flyball.core.library import LIBRARY
+    from flyball.surfaces.cli.viewing import home_at
+
+    own = project_templates(home_at(repo))
+    rows = [(name, template.title, "built in") for name, template in LIBRARY.items()]
+    rows += [(each.template.step_id, each.template.title, each.file) for each in own.found]
+    if as_json:
+        named = [dict(zip(("step_id", "title", "from"), row, strict=True)) for row in rows]
+        click.echo(json.dumps({"templates": named, "notices": own.notices}))
+        return
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("  ".join(map(str.ljust, row, widths)).rstrip())
+    for notice in own.notices:
+        click.echo(notice, err=True)
+
+
 @flow.command("show")
 @click.argument("file", metavar="FILE")
+@REPO
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the flow with every default filled in."
 )
 @click.pass_context
-def show_command(context: click.Context, file: str, as_json: bool) -> None:
-    """Draw a flow file, or a built-in template by its name: an outline, then Mermaid text."""
-    from pathlib import Path
-
+def show_command(context: click.Context, file: str, repo: Path, as_json: bool) -> None:
+    """Draw a flow file, or a template by its name: an outline, then Mermaid text."""
     import msgspec
 
     from flyball.core.flow import Flow
     from flyball.core.flowchart import mermaid, outline
-    from flyball.core.library import LIBRARY
 
-    if file in LIBRARY and not Path(file).exists():
-        template = LIBRARY[file]
+    template = None if Path(file).exists() else _named(file, repo)
+    if template is not None:
         report = Report(file, Flow(template.title, template.step_id, (template,)), ())
     else:
         report = _report(file)
@@ -96,6 +117,20 @@ def show_command(context: click.Context, file: str, as_json: bool) -> None:
         click.echo(msgspec.json.encode(report.flow).decode())
     else:
         click.echo(f"{outline(report.flow)}\n{mermaid(report.flow)}", nl=False)
+
+
+def _named(name: str, repo: Path) -> Template | None:
+    """A built-in template, or one of the project's own that its user trusts."""
+    from flyball.app.templates import project_templates
+    from flyball.core.library import LIBRARY
+    from flyball.surfaces.cli.viewing import home_at
+
+    own = (
+        {}
+        if name in LIBRARY
+        else {t.step_id: t for t in project_templates(home_at(repo)).templates}
+    )
+    return LIBRARY.get(name) or own.get(name)
 
 
 @flow.command("policy")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from flyball.surfaces.cli.card import REPO
+
+if TYPE_CHECKING:
+    from flyball.core.flow import Flow
 
 INTENTS = (
     "conversational",
@@ -30,11 +33,12 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print telemetry, on
 
 
 @click.command("run")
-@click.argument("request", nargs=-1, required=True, metavar="REQUEST…")
+@click.argument("request", nargs=-1, metavar="REQUEST…")
 @REPO
 @DRIVER
 @MODEL
 @click.option("--intent", type=click.Choice(INTENTS), help="What the request asks for.")
+@click.option("--flow", "flow_file", metavar="FILE", help="Go through the steps of a flow file.")
 @click.option("--budget", type=click.IntRange(0), metavar="N", help="How many calls it may make.")
 @click.option(
     "--image",
@@ -83,6 +87,7 @@ def run(
     from flyball.surfaces.cli.intent import history_from
     from flyball.surfaces.cli.viewing import home_at
 
+    flow = _flow(wishes["flow_file"]) if wishes["flow_file"] else None
     flags: dict[str, object] = {}
     if wishes["approve"]:
         flags["policy_approve_checkpoint"] = True
@@ -93,8 +98,9 @@ def run(
     if wishes["budget_seconds"]:
         flags["repair_seconds"] = wishes["budget_seconds"]
     wish = Wish(
-        request=_words(request),
+        request=flow.name if flow and not request else _words(request),
         intent=Intent(intent) if intent else None,
+        flow=flow,
         budget=budget,
         images=load_images(images),
         history=history_from(history) if history else (),
@@ -114,6 +120,19 @@ def driver_of(driver: str, model: str) -> str:
     if driver and model and driver not in ("model", f"model:{model}"):
         raise UsageError(f"--driver {driver} and --model {model} exclude each other.", "Give one.")
     return f"model:{model}" if model else driver
+
+
+def _flow(file: str) -> Flow:
+    """The flow in a file; with anything wrong in it nothing is started."""
+    from flyball.app.templates import read_flow_file
+    from flyball.errors import TemplateError
+
+    reading = read_flow_file(file)
+    if reading.flow is not None:
+        return reading.flow
+    said = "\n".join(map(str, reading.problems))
+    first, mend = reading.problems[0], f"`flyball flow check {reading.file}` says the same."
+    raise TemplateError(said, file=first.file, line=first.line, mend=mend)
 
 
 def _words(request: tuple[str, ...]) -> str:

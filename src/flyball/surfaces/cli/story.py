@@ -178,8 +178,13 @@ class Story:
             yield Said("dim", f"next: {action['description']}", "·")
 
 
+def _notice(_story: Story, line: Telemetry) -> Iterator[Said]:
+    yield Said("warn", line["text"], "!")
+
+
 TELLERS: dict[str, Callable[[Story, Telemetry], Iterator[Said]]] = {
     "run": Story.run,
+    "notice": _notice,
     "intent": Story.intent,
     "workspace": Story.workspace,
     "card": Story.card,

@@ -6,10 +6,14 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from flyball.surfaces.cli.card import JSON, REPO
+
+if TYPE_CHECKING:
+    from flyball.app.home import Offer
 
 
 @click.command()
@@ -17,27 +21,21 @@ from flyball.surfaces.cli.card import JSON, REPO
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @JSON
 def trust(repo: Path, yes: bool, as_json: bool) -> None:
-    """Let this repository's flyball.toml count: it can tighten rules, never loosen them.
+    """Let this repository's flyball.toml and its own templates count.
 
-    What is accepted is the file as it is now; after a change it must be accepted again.
+    The former can tighten rules, never loosen them. What is accepted are the files as they are now;
+    one that changes must be accepted again.
     """
     from flyball.app.home import offer
     from flyball.app.home import trust as accept
     from flyball.errors import UsageError
-    from flyball.surfaces.cli.story import printable
 
     found = offer(os.environ, repo)
     if not as_json:
-        click.echo(f"{found.path}:\n")
-        click.echo("\n".join(f"  {line}" for line in printable(found.text).rstrip().split("\n")))
-        click.echo("\nWould count:" if found.settings else "\nNothing of it would count.")
-        for key, value in found.settings:
-            click.echo(f"  {key} = {value}")
-        for line in found.ignored:
-            click.echo(f"  not heeded: {line}")
+        _show(found)
     if not found.is_trusted and not yes:
         if as_json or not sys.stdin.isatty():
-            raise UsageError("Trust is given by a person.", "Repeat with --yes to accept the file.")
+            raise UsageError("Trust is given by a person.", "Repeat with --yes to accept it.")
         if not click.confirm("\nTrust it?"):
             click.echo("It is not trusted; nothing of it counts.")
             return
@@ -45,6 +43,27 @@ def trust(repo: Path, yes: bool, as_json: bool) -> None:
         accept(os.environ, found)
     if as_json:
         said = {"path": str(found.path), "settings": dict(found.settings), "trusted": True}
-        click.echo(json.dumps({**said, "ignored": found.ignored}))
+        files = [str(each.path) for each in found.templates]
+        click.echo(json.dumps({**said, "ignored": found.ignored, "templates": files}))
     else:
         click.echo("It was trusted already." if found.is_trusted else "It is trusted now.")
+
+
+def _show(found: Offer) -> None:
+    """What would be accepted: every file, and which settings would count."""
+    if found.text:
+        _show_file(found.path, found.text)
+        click.echo("\nWould count:" if found.settings else "\nNothing of it would count.")
+        for key, value in found.settings:
+            click.echo(f"  {key} = {value}")
+        for line in found.ignored:
+            click.echo(f"  not heeded: {line}")
+    for each in found.templates:
+        _show_file(each.path, each.text)
+
+
+def _show_file(path: Path, text: str) -> None:
+    from flyball.surfaces.cli.story import printable
+
+    click.echo(f"{path}:\n")
+    click.echo("\n".join(f"  {line}" for line in printable(text).rstrip().split("\n")))

@@ -1,0 +1,84 @@
+"""Flows and templates from files: a flow that a person names, and the project's own templates."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from flyball.app.home import Home, own_templates
+from flyball.core.flow import Flow, Problem, read_flow
+from flyball.core.intent import MAY_MUTATE, Intent
+from flyball.core.library import LIBRARY
+from flyball.core.shape import plain
+from flyball.core.template import Template
+from flyball.errors import UsageError
+from flyball.workspace.templatefile import parse_source, read_source
+
+
+class Reading(NamedTuple):
+    """What was found in one flow file: the flow, or everything that is wrong with it."""
+
+    file: str
+    flow: Flow | None
+    problems: tuple[Problem, ...]
+
+
+def read_flow_file(file: str) -> Reading:
+    """The flow in a file that a person names."""
+    source = read_source(file)
+    found, problems = (None, (source,)) if isinstance(source, Problem) else read_flow(source)
+    return Reading(plain(file), found, problems)
+
+
+def flow_intent(flow: Flow, wished: Intent | None) -> Intent:
+    """What a run of a flow may do: naming the flow is consent to what its steps do."""
+    changing = next((step.step_id for step in flow.steps if step.may_mutate), "")
+    if wished is None:
+        return Intent.FEATURE_BUILD if changing else Intent.DIAGNOSE
+    if changing and wished not in MAY_MUTATE:
+        able = ", ".join(intent for intent in Intent if intent in MAY_MUTATE)
+        raise UsageError(
+            f"The step {changing} of the flow changes files, and {wished} only looks.",
+            f"Leave --intent out, or give one of {able}.",
+        )
+    return wished
+
+
+class Own(NamedTuple):
+    """One of a project's own templates, and the file it stands in."""
+
+    template: Template
+    file: str
+
+
+class OwnTemplates(NamedTuple):
+    """A project's own templates that may be used, and why others may not."""
+
+    found: tuple[Own, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    @property
+    def templates(self) -> tuple[Template, ...]:
+        return tuple(own.template for own in self.found)
+
+
+def project_templates(home: Home) -> OwnTemplates:
+    """The templates in `.flyball/templates` that are sound and that the user trusts."""
+    found: dict[str, Own] = {}
+    notices: list[str] = []
+    for each in own_templates(home.environ, home.repo):
+        file = plain(os.path.relpath(each.path, home.repo))
+        if not each.is_trusted:
+            notices.append(f"{file} is not used: type `flyball trust` to see and accept it.")
+            continue
+        source = parse_source(file, each.data)
+        flow, problems = (None, (source,)) if isinstance(source, Problem) else read_flow(source)
+        notices += [f"{problem} It is not used." for problem in problems]
+        for template in flow.steps if flow else ():
+            name = template.step_id
+            if name in LIBRARY or name in found:
+                owner = "built in" if name in LIBRARY else f"in {found[name].file}"
+                notices.append(f"{file}: the template {plain(name)} is not used: one is {owner}.")
+            else:
+                found[name] = Own(template, file)
+    return OwnTemplates(tuple(found.values()), tuple(notices))
