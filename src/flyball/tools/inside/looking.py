@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 QUICK_CPU = 0.6
 """A test that computes longer may be endless; a few of them are looked at again."""
-SLOW_CPU = 5.0
-LOOKED_AT_AGAIN = 2
+SLOW_CPU = 3.0
+LOOKED_AT_AGAIN = 1
+RUNNING, AGAIN, REPRODUCING = 0.5, 0.6, 0.85
+"""Which part of the time may be gone when tests were run, run again, and traced where they fail."""
 TRACED_CPU = 5.0
 ENDLESS_CPU = 0.8
 ENDLESS_TRACED = 3
@@ -58,9 +60,9 @@ def look(orders: Orders, suite: Suite) -> None:
         _trace(suite, ours, name, "", TRACED_CPU, say)
         return FAIL
 
-    seen = _together(orders, wanted[:MOST_TRACED], one, 1)
+    seen = _together(orders, wanted[:MOST_TRACED], one, 1, REPRODUCING)
     dead = [name for name, end in seen.items() if "heard" in end]
-    for name, end in _together(orders, dead, loud, 1).items():
+    for name, end in _together(orders, dead, loud, 1, REPRODUCING).items():
         seen[name] = {**end, "lines": _gathered(end["heard"])}
     seen.update(_together(orders, passing[: orders.sample], one, MOST_TOGETHER))
     for name, end in seen.items():
@@ -70,26 +72,28 @@ def look(orders: Orders, suite: Suite) -> None:
 def _run_all(orders: Orders, suite: Suite, names: list[str]) -> dict[str, dict[str, Any]]:
     """How each test ended, a failing one by itself; one that seems endless gets more time."""
 
-    def run(names: list[str], cpu: float, most: int) -> dict[str, dict[str, Any]]:
+    def run(names: list[str], cpu: float, most: int, part: float) -> dict[str, dict[str, Any]]:
         def one(name: str, following: str, say: Say) -> str:
             end = run_one(suite, name, cpu, following)
             say(end)
             return end["end"]
 
-        return _together(orders, names, one, most)
+        return _together(orders, names, one, most, part)
 
-    ends = run(names, QUICK_CPU, MOST_TOGETHER)
+    ends = run(names, QUICK_CPU, MOST_TOGETHER, RUNNING)
     failing = [name for name, end in ends.items() if end["end"] == FAIL]
-    ends.update(run(failing[:MOST_ALONE], QUICK_CPU, 1))
+    ends.update(run(failing[:MOST_ALONE], QUICK_CPU, 1, AGAIN))
     endless = [name for name, end in ends.items() if end["end"] == "time"]
-    again = run(endless[:LOOKED_AT_AGAIN], SLOW_CPU, 1)
+    again = run(endless[:LOOKED_AT_AGAIN], SLOW_CPU, 1, AGAIN)
     ends.update(again)
     if any(end["end"] != "time" for end in again.values()):
-        ends.update(run(endless[LOOKED_AT_AGAIN:], SLOW_CPU, 1))
+        ends.update(run(endless[LOOKED_AT_AGAIN:], SLOW_CPU, 1, AGAIN))
     return {name: ends[name] for name in names if name in ends}
 
 
-def _together(orders: Orders, names: list[str], one: One, most: int) -> dict[str, dict[str, Any]]:
+def _together(
+    orders: Orders, names: list[str], one: One, most: int, part: float = 1.0
+) -> dict[str, dict[str, Any]]:
     """Do one thing for each test, many in one child, until something stops it; then go on."""
     ends: dict[str, dict[str, Any]] = {}
     size = max(1, min(most, len(names) // (3 * orders.width)))
@@ -117,7 +121,7 @@ def _together(orders: Orders, names: list[str], one: One, most: int) -> dict[str
         if rest:
             waiting.appendleft(rest)
 
-    Children(orders.width, answer).run(following, lambda: orders.is_over)
+    Children(orders.width, answer).run(following, lambda: orders.is_past(part))
     return ends
 
 

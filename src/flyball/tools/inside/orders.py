@@ -35,12 +35,17 @@ class Orders:
         self.enough: int = told.get("enough", 0)
         self.patience: float = told.get("patience", 0.0)
         self.candidates = [Proposal(**each) for each in told.get("candidates", [])]
-        self.until = time.monotonic() + told["seconds"]
+        self.began = time.monotonic()
+        self.seconds: float = told["seconds"]
         self._report: TextIO = open(told["report"], "a", encoding="utf-8")  # noqa: SIM115
 
     @property
     def is_over(self) -> bool:
-        return time.monotonic() > self.until
+        return self.is_past(1.0)
+
+    def is_past(self, part: float) -> bool:
+        """Whether this part of the time is gone."""
+        return time.monotonic() > self.began + part * self.seconds
 
     def say(self, **line: Any) -> None:
         self._report.write(json.dumps(line) + "\n")

@@ -115,14 +115,26 @@ def _odd(function: ast.AST) -> int:
         match node:
             case ast.Compare(left=left, comparators=[right]):
                 count += ast.dump(left) == ast.dump(right)
+            case ast.BinOp(op=ast.Mult() | ast.Div() | ast.FloorDiv() | ast.Pow()) if _is(node, 1):
+                count += 1
+            case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.BitOr()) if _is(node, 0):
+                count += 1
             case ast.BinOp(left=left, right=right, op=ast.Sub() | ast.Div() | ast.Mod()):
                 count += ast.dump(left) == ast.dump(right)
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Subscript(slice=ast.Slice())]):
+                count += 1
             case ast.If(test=ast.Constant()) | ast.IfExp(test=ast.Constant()):
                 count += 1
             case ast.BoolOp(values=values):
                 count += len(values) - len({ast.dump(value) for value in values})
+                count += any(isinstance(value, ast.Constant) for value in values[:-1])
             case ast.Assign(targets=[target], value=value):
                 count += ast.unparse(target) == ast.unparse(value)
             case _:
                 continue
     return count
+
+
+def _is(node: ast.BinOp, number: int) -> bool:
+    sides = (node.left, node.right)
+    return any(isinstance(side, ast.Constant) and side.value == number for side in sides)

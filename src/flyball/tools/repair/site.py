@@ -13,6 +13,7 @@ from flyball.tools.repair.source import Source, expressions
 
 MOST_PARALLELS = 12
 WORD = re.compile(r"[A-Za-z_]\w*")
+HOLDERS = (ast.Name, ast.Attribute)
 CONTAINERS = {"list": "append", "set": "add", "deque": "append", "defaultdict": "", "dict": ""}
 
 
@@ -70,17 +71,25 @@ class Site:
 
     @cached_property
     def container_methods(self) -> dict[str, str]:
-        """Variables that hold a list or a set, and how something is put into them."""
+        """What holds a list or a set, variables or attributes, and how something is put in."""
         found: dict[str, str] = {}
-        for node in ast.walk(self.function or self.source.tree):
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        for node in ast.walk(self._outermost):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], HOLDERS):
                 if kind := _container(node.value):
-                    found[node.targets[0].id] = CONTAINERS[kind]
+                    found[self.text(node.targets[0])] = CONTAINERS[kind]
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 value = node.func.value
-                if isinstance(value, ast.Name) and node.func.attr in ("append", "add"):
-                    found[value.id] = node.func.attr
+                if isinstance(value, HOLDERS) and node.func.attr in ("append", "add"):
+                    found[self.text(value)] = node.func.attr
         return {name: method for name, method in found.items() if method}
+
+    @property
+    def _outermost(self) -> ast.AST:
+        """The function that all functions around this place are in."""
+        found = self.function
+        while found is not None and (outer := self.source.function_of(found)) is not None:
+            found = outer
+        return found or self.source.tree
 
     @cached_property
     def parallels(self) -> tuple[dict[str, str], ...]:

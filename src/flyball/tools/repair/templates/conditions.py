@@ -71,6 +71,8 @@ def joined(site: Site) -> Iterator[Draft]:
     """A condition made stronger with `and`, or weaker with `or`."""
     found = dict(reversed([*atoms(site)]))
     for node in _conditions(site):
+        if isinstance(node, ast.Constant):
+            continue
         text = site.text(node)
         is_or = isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or)
         tight = f"({text})" if is_or else text

@@ -33,7 +33,7 @@ TWINS: tuple[tuple[str, ...], ...] = (
     ("keys", "values", "items"),
     ("union", "intersection", "difference", "symmetric_difference"),
     ("issubset", "issuperset", "isdisjoint"),
-    ("get", "pop", "setdefault"),
+    ("get", "setdefault"),
     ("bisect_left", "bisect_right", "bisect"),
     ("heappush", "heappop", "heapify", "heappushpop", "heapreplace"),
     ("ljust", "rjust", "center"),

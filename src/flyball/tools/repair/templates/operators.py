@@ -35,6 +35,7 @@ ARITHMETIC: dict[type[ast.operator], tuple[tuple[str, float], ...]] = {
     ast.LShift: ((">>", 2),),
     ast.RShift: (("<<", 2),),
 }
+BITWISE = ("&", "|", "^", "<<", ">>")
 COMMUTATIVE = (ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
@@ -79,7 +80,10 @@ def arithmetic(site: Site) -> Iterator[Draft]:
             if isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
                 continue
             old = WRITTEN[type(node.op)]
+            counts = _is_number(node.left) or _is_number(node.right)
             for new, weight in ARITHMETIC[type(node.op)]:
+                if counts and new in BITWISE and old not in BITWISE:
+                    continue
                 if edit := _between(site, node.left, node.right, old, new):
                     yield Draft(f"`{old}` → `{new}`", (edit,), weight)
 
