@@ -1,58 +1,170 @@
-"""Without any model, a failing test is worked on by search, under the same governor."""
+"""Without any model, failing tests are worked on by search, under the same governor."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.governed import Shell, objects, types
+from tests.repos import git, repository
 
-FLYBALL = str(Path(sys.executable).with_name("flyball"))
-BROKEN = """def total(items):
-    result = 0
-    for item in items:
-        result -= item
-    return result
+CLAMP = '''\
+"""Bounds."""
+
+
+def clamp(value, low, high):
+    """Keep a value between two bounds."""
+    if value < low:
+        return low
+    if value > high:
+        return low  # noqa: it's a slip
+    return value
+'''
+CASES = """\
+import unittest
+
+from {module} import clamp
+
+
+class ClampTest(unittest.TestCase):
+    def test_inside(self):
+        self.assertEqual(clamp(3, 1, 5), 3)
+
+    def test_below(self):
+        self.assertEqual(clamp(0, 1, 5), 1)
+
+    def test_above(self):
+        self.assertEqual(clamp(9, 1, 5), 5)
+        self.assertEqual(clamp(9, 2, 7), 7)
 """
-CASES = """import unittest
-from cart import total
+RIDDLE = """\
+import unittest
+
+from shop import name
 
 
-class CartTest(unittest.TestCase):
-    def test_adds(self):
-        self.assertEqual(total([1, 2, 3]), 6)
-
-    def test_empty(self):
-        self.assertEqual(total([]), 0)
+class NameTest(unittest.TestCase):
+    def test_name(self):
+        self.assertEqual(name(7), "sd9f8h2")
 """
+FIX_IT = ("run", "the tests fail, fix it", "--budget-seconds", "30")
+
+
+def flat(root: Path) -> Path:
+    return repository(root, {"bounds.py": CLAMP, "test_bounds.py": CASES.format(module="bounds")})
+
+
+def final(lines: list[dict[str, Any]]) -> dict[str, Any]:
+    (line,) = [line for line in lines if line["type"] == "final"]
+    return line
+
+
+def card_of(shell: Shell) -> dict[str, Any]:
+    (card,) = json.loads(shell("runs", "show", "last", "--json").stdout)["cards"]
+    return card
 
 
 @pytest.mark.slow
 def test_a_failing_suite_goes_from_red_to_green_without_a_model(tmp_path: Path):
-    repo = tmp_path / "shop"
-    repo.mkdir()
-    (repo / "cart.py").write_text(BROKEN)
-    (repo / "test_cart.py").write_text(CASES)
-    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "first")):
-        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-        subprocess.run(["git", *identity, *words], cwd=repo, check=True)
-    env = {k: v for k, v in os.environ.items() if not k.startswith("FLYBALL_")}
-    done = subprocess.run(
-        [FLYBALL, "run", "--json", "the tests fail, fix it"],
-        cwd=repo,
-        env={**env, "FLYBALL_STATE_DIR": str(tmp_path / "state")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    kinds = [line["type"] for line in lines]
+    repo = flat(tmp_path / "shop")
+    (repo / "notes.txt").write_text("mine\n")
+    shell = Shell(repo, tmp_path)
+    done = shell(*FIX_IT, "--json")
+    lines = objects(done.stdout)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    assert kinds.index("checkpoint") < kinds.index("patch")
-    assert lines[-1]["type"] == "final"
-    assert lines[-1]["proof"] == "tests went from red to green"
-    assert (repo / "cart.py").read_text() == BROKEN
-    assert (repo / "test_cart.py").read_text() == CASES
+    kinds = types(lines)
+    assert kinds.index("checkpoint") < kinds.index("patch") < kinds.index("final")
+    assert final(lines)["proof"] == "tests went from red to green"
+    said = final(lines)["message"]
+    assert "the tests pass" in said and "plausible" in said and "fixed" not in said
+    (stated,) = [line for line in lines if line["type"] == "checkpoint"]
+    assert (
+        "test_bounds.py:14 expects `clamp(9, 1, 5) == 5`, but `clamp(9, 1, 5)` is 1"
+        in (stated["findings"])
+    )
+    assert "1.00  bounds.py:9  return low" in stated["findings"]
+    assert "for up to " in stated["proposed_action"]
+    assert git(repo, "status", "--porcelain").split() == ["??", "notes.txt"]
+    card = card_of(shell)
+    change = git(repo, "diff", f"{card['commit']}~1", card["commit"], "--", "*.py")
+    assert "-        return low  # noqa" in change
+    assert "test_bounds.py" not in change
+    notes = [note.get("text", "") for note in card["notes"]]
+    (others,) = [text for text in notes if text.startswith("Other changes")]
+    assert "--- a/bounds.py" in others
+    assert f"flyball runs show {lines[0]['run']}" in card["answer"]
+
+
+@pytest.mark.slow
+def test_a_package_in_a_src_layout_is_repaired(tmp_path: Path):
+    repo = repository(
+        tmp_path / "shop",
+        {
+            "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["src"]\n',
+            "src/shop/__init__.py": "",
+            "src/shop/bounds.py": CLAMP,
+            "src/shop/share.py": (
+                "from shop.bounds import clamp\n\n\ndef share(x):\n    return clamp(x, 0, 100)\n"
+            ),
+            "checks/test_share.py": (
+                "from shop.share import share\n\n\n"
+                "def test_over():\n    assert share(300) == 100\n\n\n"
+                "def test_under():\n    assert share(-3) == 0\n\n\n"
+                "def test_within():\n    assert share(40) == 40\n"
+            ),
+        },
+    )
+    done = Shell(repo, tmp_path)("run", "the tests fail, fix it", "--budget-seconds=20", "--json")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert final(objects(done.stdout))["proof"] == "tests went from red to green"
+    assert git(repo, "status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_what_cannot_be_repaired_is_explained_and_left_alone(tmp_path: Path):
+    shop = {"shop.py": "def name(n):\n    return str(n)\n", "test_shop.py": RIDDLE}
+    repo = repository(tmp_path / "shop", shop)
+    shell = Shell(repo, tmp_path)
+    done = shell("run", "the tests fail, fix it", "--budget-seconds", "20")
+    assert done.returncode == 4, done.stdout + done.stderr
+    answer = card_of(shell)["answer"]
+    assert answer.startswith("No change was found under which the tests pass; nothing was changed.")
+    assert "test_shop.py:8 expects `name(7) == 'sd9f8h2'`, but `name(7)` is '7'." in answer
+    assert "shop.py:2  return str(n)" in answer
+    assert "small changes at these lines were tried" in answer
+    assert git(repo, "status", "--porcelain") == ""
+    assert git(repo, "for-each-ref", "--format=%(objectname)", "refs/heads").split() == (
+        [git(repo, "rev-parse", "HEAD").strip()] * 2
+    )
+
+
+@pytest.mark.slow
+def test_an_interrupted_search_is_made_again(tmp_path: Path):
+    shell = Shell(flat(tmp_path / "shop"), tmp_path)
+    with shell.begin(*FIX_IT, "--json") as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if '"try_candidates"' in line and '"started"' in line:
+                break
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        assert process.wait() == 130
+    done = shell("runs", "resume", "last", "--json")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert final(objects(done.stdout))["proof"] == "tests went from red to green"
+
+
+@pytest.mark.slow
+def test_who_reports_a_fault_is_offered_the_change_and_may_decline(tmp_path: Path):
+    shell = Shell(flat(tmp_path / "shop"), tmp_path)
+    done = shell("run", "--intent", "diagnose", "clamp gives the lower bound for large values")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "Let it change: bounds.py:9, so that every test passes?" in done.stdout
+    declined = shell("deny", "last")
+    assert declined.returncode == 0, declined.stdout
+    assert "With this change every test passes:" in card_of(shell)["answer"]
+    assert card_of(shell)["commit"] == ""

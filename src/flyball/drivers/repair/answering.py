@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 
 from flyball.core.phase import Phase
+from flyball.core.thread import SpokenCall
 from flyball.drivers.protocol import Reply, Request
 from flyball.drivers.repair import saying
 from flyball.drivers.repair.finding import hits_in, whereabouts
-from flyball.drivers.repair.mending import call
+from flyball.drivers.repair.mending import call, offer
 from flyball.drivers.repair.parting import part
-from flyball.drivers.repair.story import Deed, Ran, Story, ran, search_of, suspects
+from flyball.drivers.repair.story import Deed, Ran, Story, Survivor, ran, search_of, suspects
 from flyball.drivers.repair.wording import (
     CHANGES,
     GREETING,
     SERVERS,
     THANKS,
     is_about_failure,
+    only_asks,
     symbol_in,
 )
 
@@ -36,7 +38,24 @@ def answer(story: Story, request: Request, seconds: float) -> Reply:
         for tool, args in _wanted(story, seconds):
             if tool in shown and not any(_same(deed, tool, args) for deed in story.deeds):
                 return Reply(calls=(call(tool, **args),))
+        if offered := _offer(story):
+            return Reply(calls=(offered,))
     return Reply(text=_findings(story))
+
+
+def _offer(story: Story) -> SpokenCall | None:
+    """Who reports a fault, and did not only ask, is offered the change that was found."""
+    run, looked = story.first_run, story.last("localise_faults")
+    best = _best(story)
+    if best is None or run is None or looked is None or story.count("checkpoint"):
+        return None
+    return None if only_asks(story.request) else offer(run, looked, best)
+
+
+def _best(story: Story) -> Survivor | None:
+    searched = story.last("try_candidates")
+    found = search_of(searched) if searched else None
+    return found.survivors[0] if found and found.survivors else None
 
 
 def _same(deed: Deed, tool: str, args: dict[str, object]) -> bool:
@@ -114,15 +133,15 @@ def _green(run: Ran) -> str:
 
 
 def _place(story: Story) -> str:
-    looked, searched = story.last("localise_faults"), story.last("try_candidates")
+    looked = story.last("localise_faults")
     lines: list[str] = []
     if looked and (found := suspects(looked)):
         lines.append("The fault is most likely at one of these lines:")
         lines += [f"  {each.score}  {each.path}:{each.line}  {each.text}" for each in found[:5]]
-    search = search_of(searched) if searched else None
-    if search and search.survivors:
-        lines.append(f"\nWith this change every test passes:\n{search.survivors[0].diff}")
-        lines.append('To have it made: flyball run "the tests fail, fix it"')
+    if best := _best(story):
+        lines.append(f"\nWith this change every test passes:\n{best.diff}")
+        if only_asks(story.request):
+            lines.append('To have it made: flyball run "the tests fail, fix it"')
     return "\n".join(lines)
 
 

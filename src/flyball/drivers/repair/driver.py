@@ -46,7 +46,7 @@ def is_mending(story: Story) -> bool:
     """Whether a request is one that failing tests may describe."""
     match story.template:
         case "fix":
-            return asks_to_mend(story.request)
+            return asks_to_mend(story.request) or story.count("checkpoint") > 0
         case "feature" | "refactor" | "test-first":
             return asks_to_mend_surely(story.request)
         case _:

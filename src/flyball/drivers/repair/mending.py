@@ -30,7 +30,10 @@ LOOKING = 0.35
 """The part of the time that finding out what fails may take."""
 PROVING = 0.2
 """The part that is kept for proving the change."""
-PROMISE = "Try small changes at these lines for up to {left:.0f} s"
+PROMISE = (
+    "Try small changes at these lines for up to {left:.0f} s, each in a scratch copy, the failing "
+    "tests first; apply the best one under which every test passes."
+)
 _PROMISED = re.compile(r"for up to (\d+) s")
 
 
@@ -70,22 +73,28 @@ def _promise(story: Story, phase: Phase, seconds: float) -> Reply:
     looked, run = story.last("localise_faults"), story.first_run
     if run is None or looked is None or not suspects(looked) or story.count("checkpoint"):
         return part(story, phase, _last_words(story))
-    return Reply(calls=(_checkpoint(run, looked, _left(run, seconds)),))
-
-
-def _checkpoint(run: Ran, looked: Deed, left: float) -> SpokenCall:
-    lines = suspects(looked)[:SHOWN_SUSPECTS]
     names = ", ".join(each.name for each in run.failures[:SHOWN_NAMES])
     more = f" and {run.failed - SHOWN_NAMES} more" if run.failed > SHOWN_NAMES else ""
+    goal = f"Every test passes, {names}{more} among them."
+    action = PROMISE.format(left=_left(run, seconds))
+    return Reply(calls=(_checkpoint(goal, action, run, looked),))
+
+
+def offer(run: Ran, looked: Deed, best: Survivor) -> SpokenCall:
+    """A checkpoint about a change that is known to hold, for who did not ask for one yet."""
+    goal = f"{best.path}:{best.line}, so that every test passes"
+    action = f"{best.template}, {best.label}:\n{best.diff}"
+    return _checkpoint(goal, action, run, looked)
+
+
+def _checkpoint(goal: str, action: str, run: Ran, looked: Deed) -> SpokenCall:
+    lines = suspects(looked)[:SHOWN_SUSPECTS]
     where = "\n".join(f"  {each.score}  {each.path}:{each.line}  {each.text}" for each in lines)
     return call(
         "checkpoint",
-        goal=f"Every test passes, {names}{more} among them.",
+        goal=goal,
         findings=f"{diagnosis(run)}\nSuspicious lines:\n{where}",
-        proposed_action=(
-            f"{PROMISE.format(left=left)}, each in a scratch copy, the failing tests first; apply "
-            "the best one under which every test passes."
-        ),
+        proposed_action=action,
         files=list(dict.fromkeys(each.path for each in suspects(looked))),
         verify_with=[run.runner],
     )

@@ -34,6 +34,14 @@ ORDER = re.compile(
 )
 """Work that no failing test describes."""
 
+QUESTION = re.compile(
+    r"[?？]|^\W*(?:why|what|how|when|who|which|where|is|are|does|do|did|explain|tell me|show|"
+    r"warum|wieso|was|wie|wo|pourquoi|comment|quoi|por qu[eé]|qu[eé]|c[oó]mo|perch[eé])\b"
+    r"|为什么|怎么|なぜ|почему",
+    re.I,
+)
+"""Requests that want an answer, and not a change."""
+
 CHANGES = re.compile(
     r"\b(?:changed?|changes|commits?|committed|history|lately|recent\w*|last week|yesterday|"
     r"geändert|änderungen|changé|modifi\w*|cambi\w*|mudou|mudanças|diff)\b|最近|変更|изменил",
@@ -86,6 +94,11 @@ def asks_to_mend(request: str) -> bool:
 def asks_to_mend_surely(request: str) -> bool:
     """Whether it clearly does, for requests that are read as larger than a fix."""
     return bool(SUITE.search(request)) or (is_about_failure(request) and not ORDER.search(request))
+
+
+def only_asks(request: str) -> bool:
+    """Whether a request wants to know, and does not report what should be different."""
+    return bool(QUESTION.search(request))
 
 
 def symbol_in(request: str) -> str:

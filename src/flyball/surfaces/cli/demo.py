@@ -11,18 +11,37 @@ import click
 
 from flyball.surfaces.cli.run import JSON
 
-REQUEST = "The total of the cart is wrong when somebody buys three pens"
+REQUEST = "The tests fail, fix it"
+REPORT = "The total of the cart is wrong when somebody buys three pens"
+SECONDS = 40.0
+"""Enough for so small a shop, and the first change that holds is waited on for less long."""
 ABOUT = """\
+A small shop whose cart counts three pens as one, and a test that shows it. Nothing below is
+prepared: the built-in repairer searches for a change under which the tests pass, and Flyball
+proves that they failed before it.
+"""
+ABOUT_SCRIPT = """\
 A small shop whose cart counts three pens as one. Whoever works on it here follows a script: it
 writes too early, says it is done too early, and learns that neither is possible.
 """
+NEXT = """
+The shop is in {project}; it is yours to keep or delete.
+In a project of your own:  flyball run "the tests fail, fix it"
+A worse driver, governed:  flyball demo --scripted"""
+NEXT_SCRIPT = "\nThe shop is in {project}; it is yours to keep or delete."
 
 
 @click.command()
+@click.option(
+    "--scripted", is_flag=True, help="Govern a scripted driver that breaks the rules, instead."
+)
 @JSON
 @click.pass_context
-def demo(ctx: click.Context, as_json: bool) -> None:
-    """Watch a governed run on a small broken project; the project is left for you to look at."""
+def demo(ctx: click.Context, scripted: bool, as_json: bool) -> None:
+    """Watch a small broken project being repaired, live; it is left for you to look at.
+
+    It needs no model, no key and no network.
+    """
     from flyball.app.governed import Wish
     from flyball.app.home import open_home
     from flyball.core.intent import Intent
@@ -30,13 +49,15 @@ def demo(ctx: click.Context, as_json: bool) -> None:
 
     place = Path(tempfile.mkdtemp(prefix="flyball-demo-")).resolve()
     project, script = make_project(place)
+    wish = Wish(REQUEST, intent=Intent.SMALL_FIX, driver="repair")
+    if scripted:
+        wish = wish._replace(request=REPORT, driver=f"scripted:{script}")
     if not as_json:
-        click.echo(ABOUT)
-    wish = Wish(REQUEST, intent=Intent.SMALL_FIX, driver=f"scripted:{script}")
-    home = open_home(project, own_environment(os.environ), {})
+        click.echo(ABOUT_SCRIPT if scripted else ABOUT)
+    home = open_home(project, own_environment(os.environ), {"repair_seconds": SECONDS})
     code = drive(home, lambda governed: governed.start(wish), as_json=as_json)
     if not as_json:
-        click.echo(f"\nThe project is in {project}; it is yours to keep or delete.")
+        click.echo((NEXT_SCRIPT if scripted else NEXT).format(project=project))
     ctx.exit(code)
 
 

@@ -30,6 +30,7 @@ Tried 444 of 2773 candidates in 15.3 s: 2 make every test pass.
 
 def test_each_survivor_keeps_its_own_place_label_and_diff():
     found = search_of(Deed("try_candidates", {}, TWO_HOLD))
+    assert found is not None
     assert (found.tried, found.generated, found.elapsed) == (444, 2773, 15.3)
     first, second = found.survivors
     assert (first.path, first.line, first.template) == ("src/my cart.py", 7, "augmented")
