@@ -17,6 +17,7 @@ BENCHES = {
     "snapshot_cost": "a snapshot beside git status in a large repository",
     "durable_step": "a durable step beside LangGraph with SqliteSaver",
     "resume": "resuming a run of ten thousand events",
+    "coordination": "the coordinator's overhead per message of a planned run",
     "crash": "kill -9 at every journal position and at random instants",
     "intent_report": "the intent classifier on prompts it did not learn from",
     "repair": "the embedded repairer on small bugs",
