@@ -43,6 +43,14 @@ SHOWS = {
         "succeeded, tests went from red to green",
         "success, 2 calls, 1 blocked",
     ),
+    "05-flow-by-relay.py": (
+        "find: doing\n  sent back: - `criteria_checklist` is missing",
+        "mend: doing\n  suite-report: good\n  base-run: good\nmend: done\nnote: doing",
+        "asks: Review both changes: it is done and waits for your review.\n"
+        "the process has ended with 3; the run waits\nreview: done\nannounce: done",
+        "success: Totals ignored how many you bought. That is mended.\n"
+        "the second process has ended with 0",
+    ),
 }
 
 
@@ -79,6 +87,7 @@ def test_the_code_in_the_readme_prints_what_its_comments_say(tmp_path: Path):
     assert done.stdout.splitlines() == re.findall(r"# → (.*)", code)
 
 
+@pytest.mark.slow
 def test_the_readme_shows_what_the_demo_says(tmp_path: Path):
     text = (ROOT / "README.md").read_text()
     (shown,) = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
