@@ -116,7 +116,7 @@ def answer(world: World, state: RunState, owed: Owed) -> AnyEvent:
         case Publish():
             return Messaged(effect=n, at=at, message=effect.message)
         case RollBack():
-            return RolledBack(effect=n, at=at, tree=effect.tree)
+            return RolledBack(effect=n, at=at, tree=effect.tree, cards=effect.cards)
         case Think():
             card = _card(state, effect.card)
             if card.step or world.rng.random() < 0.2:

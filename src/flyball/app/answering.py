@@ -124,7 +124,7 @@ def next_steps(state: RunState, status: str, *, in_place: bool = False) -> tuple
     steps += [
         NextStep(f"flyball card revert {run} {card.id}", f"take back: {_short(card.title)}")
         for card in state.cards
-        if card.commit
+        if card.commit and not card.is_taken_back
     ]
     if not in_place and status != "success":
         steps.append(NextStep(f"flyball runs prune {run} --abandon", "throw it away"))

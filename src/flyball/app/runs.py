@@ -12,7 +12,7 @@ import msgspec
 from flyball.app.answering import next_steps, pending
 from flyball.app.holder import is_driven
 from flyball.app.home import Home
-from flyball.core.event import AnyEvent, RunStarted, name_of
+from flyball.core.event import AnyEvent, Messaged, RunStarted, name_of
 from flyball.core.machine import advance
 from flyball.core.state import CardState, Judged, RunState
 from flyball.core.thread import Line, heard
@@ -210,6 +210,7 @@ def _card(card: CardState, decisions: Sequence[Decided]) -> dict[str, Any]:
         "ending_reason": card.ending_reason,
         "proof": card.proof.label if card.has_changed else "",
         "commit": card.commit,
+        "is_taken_back": card.is_taken_back,
         "checkpoint": msgspec.to_builtins(card.checkpoint) if card.checkpoint else None,
         "drift": list(card.drift),
         "evidence": [
@@ -235,6 +236,15 @@ def event_lines(entries: Iterable[Entry]) -> list[dict[str, Any]]:
             "card": getattr(entry.event, "card", ""),
         }
         for entry in entries
+    ]
+
+
+def messages_of(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    """What coordinator, planner, executor and verifier said to each other."""
+    return [
+        {"seq": entry.seq, "at": entry.event.at, **msgspec.to_builtins(entry.event.message)}
+        for entry in entries
+        if isinstance(entry.event, Messaged)
     ]
 
 

@@ -87,7 +87,7 @@ def apply(run: RunState, event: AnyEvent) -> Course:
         case RolledBack():
             if not event.effect:
                 raise IllegalEvent("rolled-back: nobody was asked to take anything back")
-            return replace(run, tree=event.tree), []
+            return _taken_back(run, event), []
         case Messaged():
             return _deliver(run, event.message)
         case Extended():
@@ -227,8 +227,18 @@ def _take_plan(run: RunState, plan: ExecutionPlan) -> Course:
     if state.stage is not Stage.EXECUTING or not messages:
         return run, _publish(messages)
     if rolls_back(plan) and run.tree != run.snapshot:
-        return run, [RollBack(tree=run.snapshot), *_publish(messages)]
+        failed = run.errands[-1].plan_id
+        cards = tuple(each.card for each in run.errands if each.plan_id == failed)
+        return run, [RollBack(tree=run.snapshot, cards=cards), *_publish(messages)]
     return replace(run, snapshot=run.tree), _publish(messages)
+
+
+def _taken_back(run: RunState, event: RolledBack) -> RunState:
+    cards = tuple(
+        replace(card, is_taken_back=True) if card.id in event.cards and card.commit else card
+        for card in run.cards
+    )
+    return replace(run, tree=event.tree, cards=cards)
 
 
 def _send_out(run: RunState, task: ExecuteTask) -> Course:

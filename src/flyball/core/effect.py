@@ -30,9 +30,10 @@ class OpenWorkspace(Effect, frozen=True, kw_only=True, tag="open-workspace"):
 
 
 class RollBack(Effect, frozen=True, kw_only=True, tag="roll-back"):
-    """Take back what was done since a tree. Answered by `rolled-back`."""
+    """Take back what these cards did since a tree. Answered by `rolled-back`."""
 
     tree: TreeHash
+    cards: tuple[str, ...] = ()
 
 
 class Publish(Effect, frozen=True, kw_only=True, tag="publish"):

@@ -90,6 +90,7 @@ class RolledBack(Event, frozen=True, kw_only=True, tag="rolled-back"):
     """The work of a failed iteration was taken back."""
 
     tree: TreeHash
+    cards: tuple[str, ...] = ()
 
 
 class Messaged(Event, frozen=True, kw_only=True, tag="messaged"):

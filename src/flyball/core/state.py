@@ -189,6 +189,7 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     failures: tuple[Failure, ...] = ()
     """What went wrong on the way, as the ledger will know it."""
     commit: str = ""
+    is_taken_back: bool = False
 
     said: tuple[Said, ...] = ()
     judged: tuple[Judged, ...] = ()

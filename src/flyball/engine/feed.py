@@ -25,6 +25,7 @@ from flyball.core.event import (
     Extended,
     Finish,
     IntentRead,
+    Messaged,
     Noted,
     RunStarted,
     ThreadReset,
@@ -32,7 +33,7 @@ from flyball.core.event import (
     WorkspaceReady,
 )
 from flyball.core.evidence import Evidence, is_failing, strength
-from flyball.core.message import UserResponse
+from flyball.core.message import AnyMessage, ExecutionPlan, UserResponse, VerificationReport
 from flyball.core.state import CardState, Question, RunState
 
 Telemetry = dict[str, Any]
@@ -56,6 +57,8 @@ def _lines(before: RunState, event: Event, after: RunState) -> Iterator[Telemetr
     if after.spend.calls != before.spend.calls or after.budget != before.budget:
         yield {"type": "budget", "used": after.spend.calls, "limit": after.budget.limit}
     yield from _about_course(before, after)
+    if isinstance(event, Messaged):
+        yield from _about_message(event.message, after)
     for card in after.cards:
         yield from _about_question(before.card(card.id), card)
     if after.response is not None and before.response is None:
@@ -76,6 +79,24 @@ def _about_course(before: RunState, after: RunState) -> Iterator[Telemetry]:
             "stage": now.stage.value,
             "text": text,
         }
+
+
+def _about_message(message: AnyMessage, after: RunState) -> Iterator[Telemetry]:
+    """The plan of a planned run, and what its verifier found."""
+    if after.coordinator is None or not after.coordinator.planned:
+        return
+    match message:
+        case ExecutionPlan():
+            steps = msgspec.to_builtins(message.steps)
+            yield {"type": "plan", "goal": message.goal, "steps": steps}
+        case VerificationReport():
+            yield {
+                "type": "report",
+                "goal_achieved": message.goal_achieved,
+                "issues": [str(issue) for issue in message.issues],
+            }
+        case _:
+            return
 
 
 def _about_run(event: Event) -> Iterator[Telemetry]:
@@ -313,6 +334,7 @@ def _about_phase(previous: CardState | None, card: CardState) -> Iterator[Teleme
 def final(after: RunState, response: UserResponse) -> Telemetry:
     """How a run came out; the last thing a watcher is told."""
     last = next((card for card in reversed(after.cards) if card.step), None)
+    proofs = [card.proof for card in after.cards if card.tree == after.tree]
     return {
         "type": "final",
         "status": response.status.value,
@@ -322,5 +344,5 @@ def final(after: RunState, response: UserResponse) -> Telemetry:
         "issues": list(response.issues),
         "next_actions": msgspec.to_builtins(response.next_actions),
         "ending": last.ending.value if last and last.ending else None,
-        "proof": last.proof.label if last and last.has_changed else "",
+        "proof": max(proofs).label if proofs and after.tree != after.base else "",
     }

@@ -98,7 +98,8 @@ class EngineHands:
             case OpenWorkspace():
                 return await self._open(state)
             case RollBack() as effect:
-                return RolledBack(tree=self._station.workspace.roll_back(TreeHash(effect.tree)))
+                tree = self._station.workspace.roll_back(TreeHash(effect.tree))
+                return RolledBack(tree=tree, cards=effect.cards)
             case Publish(message=message):
                 return Messaged(message=message)
             case Think() as effect:

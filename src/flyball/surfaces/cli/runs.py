@@ -63,19 +63,19 @@ def list_(repo: Path, as_json: bool) -> None:
 
 @runs.command()
 @click.argument("run")
-@click.option("--messages", is_flag=True, help="What the drivers said and heard.")
+@click.option("--messages", is_flag=True, help="What planner, executor and verifier were told.")
+@click.option("--threads", is_flag=True, help="What the drivers said and heard.")
 @click.option("--events", is_flag=True, help="The log, event by event.")
 @click.option("--diff", is_flag=True, help="The whole change.")
 @REPO
 @JSON
-def show(run: str, messages: bool, events: bool, diff: bool, repo: Path, as_json: bool) -> None:
+def show(run: str, repo: Path, as_json: bool, **asked: bool) -> None:
     """A run's cards, evidence, decisions and questions, and what to type next."""
     import asyncio
 
     from flyball.surfaces.cli.show import show_run
     from flyball.surfaces.cli.viewing import home_at
 
-    asked = {"messages": messages, "events": events, "diff": diff}
     asyncio.run(show_run(home_at(repo), run, asked, as_json=as_json))
 
 

@@ -20,6 +20,7 @@ from flyball.app.runs import (
     diff_of,
     event_lines,
     find_run,
+    messages_of,
     record_of,
     recount,
 )
@@ -84,7 +85,9 @@ async def show_run(home: Home, name: str, asked: Mapping[str, bool], *, as_json:
     told = await describe(home, run)
     record = await record_of(home, run)
     if asked["messages"]:
-        told["messages"] = _messages(record)
+        told["messages"] = messages_of(record.entries)
+    if asked["threads"]:
+        told["threads"] = _threads(record)
     if asked["events"]:
         told["log"] = event_lines(record.entries)
     if asked["diff"]:
@@ -95,8 +98,10 @@ async def show_run(home: Home, name: str, asked: Mapping[str, bool], *, as_json:
     view = make_view(as_json=False)
     for said in run_words(told):
         view.say(said)
-    for line in told.get("messages", ()):
-        view.say(_message(line))
+    for message in told.get("messages", ()):
+        view.say(message_words(message))
+    for line in told.get("threads", ()):
+        view.say(_spoken(line))
     for line in told.get("log", ()):
         view.say(Said("dim", f"{line['seq']:>5}  {line['event']}  {line['card']}".rstrip()))
     if diff := told.get("diff", ""):
@@ -130,7 +135,8 @@ def card_words(card: Mapping[str, Any]) -> Iterable[Said]:
     yield Said("head", f"card {card['id']} [{card['status']}] {card['title']}", "▸")
     ending = card["ending"] or card["label"]
     commit = f"commit {card['commit'][:12]}" if card["commit"] else ""
-    yield Said("dim", ", ".join(filter(None, (ending, card["proof"], commit))))
+    back = "taken back" if card["is_taken_back"] else ""
+    yield Said("dim", ", ".join(filter(None, (ending, card["proof"], commit, back))))
     if card["ending_reason"]:
         yield Said("warn", card["ending_reason"], "!")
     if point := card["checkpoint"]:
@@ -157,14 +163,50 @@ def card_words(card: Mapping[str, Any]) -> Iterable[Said]:
         yield Said("text", card["answer"])
 
 
-def _messages(record: Record) -> list[dict[str, Any]]:
+def message_words(message: Mapping[str, Any]) -> Said:
+    """A message on the bus: its name, what it is about, and every issue it speaks of."""
+    issues = message.get("previous_issues", ()) or message.get("issues", ())
+    words = [each if isinstance(each, str) else _issue_words(each) for each in issues]
+    head = f"{message['seq']:>5}  {message['type']}: {_about(message)}"
+    return Said("text", "\n".join((head, *(f"       {each}" for each in words))))
+
+
+def _about(message: Mapping[str, Any]) -> str:
+    match message["type"]:
+        case "plan_request":
+            return f"iteration {message.get('iteration', 1)}"
+        case "execution_plan":
+            steps = ", ".join(step["id"] for step in message["steps"])
+            return f"{message['goal']} ({steps or 'no steps'})"
+        case "execute_task":
+            return f"{message['step']['id']}: {message['step']['title']}"
+        case "execution_results":
+            return "; ".join(map(_result_words, message["step_results"]))
+        case "verify_request":
+            return message["goal"]
+        case "verification_report":
+            return "reached" if message["goal_achieved"] else "not reached"
+        case _:
+            return f"{message['status']}: {message['message']}"
+
+
+def _result_words(result: Mapping[str, Any]) -> str:
+    return f"{result['step_id']} {'succeeded' if result['success'] else 'failed'}"
+
+
+def _issue_words(issue: Mapping[str, Any]) -> str:
+    severity = issue.get("severity", "high")
+    return f"[{severity}] Step {issue['step_id']}: {issue['issue']}"
+
+
+def _threads(record: Record) -> list[dict[str, Any]]:
     import msgspec
 
     lines = recount(entry.event for entry in record.entries).lines
     return [msgspec.to_builtins(line) for line in lines]
 
 
-def _message(line: Mapping[str, Any]) -> Said:
+def _spoken(line: Mapping[str, Any]) -> Said:
     who = line["role"] if line["speaker"] == "driver" else line["speaker"]
     calls = "".join(
         f"\n→ {call['tool']} {json.dumps(call['args'])}" for call in line.get("calls", ())

@@ -44,14 +44,21 @@ class Story:
 
     def __init__(self) -> None:
         self._request = ""
+        self._is_planned = False
         self._spoken: set[str] = set()
 
     def tell(self, line: Telemetry) -> Iterator[Said]:
         """The lines that one piece of telemetry is worth, cleaned for a terminal."""
         teller = TELLERS.get(line["type"])
         if teller is not None:
+            whose = self._whose(line)
             for said in teller(self, line):
-                yield said._replace(text=printable(said.text).strip("\n"))
+                yield said._replace(text=printable(whose + said.text).strip("\n"))
+
+    def _whose(self, line: Telemetry) -> str:
+        """Of which card a line is, where several may be at work."""
+        card = line.get("card", "") if line["type"] in SPOKEN_BY else ""
+        return f"{card}: " if self._is_planned and card else ""
 
     def run(self, line: Telemetry) -> Iterator[Said]:
         self._request = line["request"]
@@ -85,6 +92,8 @@ class Story:
 
     def text(self, line: Telemetry) -> Iterator[Said]:
         self._spoken.add(line["text"])
+        if self._is_planned and line["role"] in ("planner", "verifier"):
+            return
         who = "" if line["role"] == "executor" else f"({line['role']}) "
         yield Said("text", f"{who}{line['text']}")
 
@@ -153,7 +162,21 @@ class Story:
         yield Said("dim", f"a new thread begins: {line['reason']}", "·")
 
     def iteration(self, line: Telemetry) -> Iterator[Said]:
+        self._is_planned = True
         yield Said("head", line["text"], "▸")
+
+    def plan(self, line: Telemetry) -> Iterator[Said]:
+        steps = [
+            f"{n}. {step['title']} ({step['id']}{_after(step)})"
+            for n, step in enumerate(line["steps"], 1)
+        ]
+        yield Said("plan", "\n".join((f"plan: {line['goal']}", *steps)), "◆")
+
+    def report(self, line: Telemetry) -> Iterator[Said]:
+        if line["goal_achieved"]:
+            yield Said("good", "the verifier finds the goal reached", "✓")
+            return
+        yield Said("bad", "\n".join(("the goal is not reached", *line["issues"])), "✗")
 
     def escalation(self, line: Telemetry) -> Iterator[Said]:
         yield Said("warn", f"{line['escalation']}: {line['reason']}", "!")
@@ -202,12 +225,25 @@ TELLERS: dict[str, Callable[[Story, Telemetry], Iterator[Said]]] = {
     "thread": Story.thread,
     "iteration": Story.iteration,
     "escalation": Story.escalation,
+    "plan": Story.plan,
+    "report": Story.report,
     "extension": Story.extension,
     "left": Story.left,
     "error": Story.error,
     "approval": Story.approval,
     "final": Story.final,
 }
+
+
+SPOKEN_BY = frozenset(
+    ("phase", "text", "note", "decision", "call", "patch", "checkpoint", "evidence", "guard")
+) | {"governor", "undone", "thread", "escalation", "approval"}
+"""What a card does or says itself."""
+
+
+def _after(step: Telemetry) -> str:
+    wanted = step.get("depends_on", ())
+    return f", after {', '.join(wanted)}" if wanted else ""
 
 
 def ending_words(line: Telemetry, message: str) -> Said:

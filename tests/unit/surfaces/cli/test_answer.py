@@ -46,10 +46,10 @@ class Desk:
         return self.type(run, "fix it", "--intent", "small_fix", "--driver", driver, *args)
 
     def show(self) -> dict[str, object]:
-        return json.loads(self.type(runs, "show", "last", "--json", "--messages").output)
+        return json.loads(self.type(runs, "show", "last", "--json", "--threads").output)
 
     def heard(self) -> str:
-        return json.dumps(self.show()["messages"])
+        return json.dumps(self.show()["threads"])
 
 
 @pytest.fixture

@@ -54,6 +54,25 @@ FINAL: dict[str, Any] = {
             ["▸ Re-planning… (red)"],
         ),
         (
+            {
+                "type": "plan",
+                "goal": "it works",
+                "steps": [
+                    {"id": "a", "title": "Do a"},
+                    {"id": "b", "title": "Do b", "depends_on": ["a"]},
+                ],
+            },
+            ["  ◆ plan: it works\n    1. Do a (a)\n    2. Do b (b, after a)"],
+        ),
+        (
+            {"type": "report", "goal_achieved": False, "issues": ["[high] Step a: It is red"]},
+            ["  ✗ the goal is not reached\n    [high] Step a: It is red"],
+        ),
+        (
+            {"type": "report", "goal_achieved": True, "issues": []},
+            ["  ✓ the verifier finds the goal reached"],
+        ),
+        (
             {"type": "escalation", "card": "a", "escalation": "DIAGNOSE", "reason": "still red"},
             ["  ! DIAGNOSE: still red"],
         ),
@@ -181,3 +200,17 @@ def test_the_bottom_line_shows_phase_budget_call_and_words():
         "I am looking",
     ):
         assert words in shown, words
+
+
+def test_where_several_cards_work_each_line_says_whose_it_is():
+    story = Story()
+    error = {"type": "guard", "card": "b", "guard": "cycle", "level": "soft", "reason": "round"}
+    alone = [said.plain for said in story.tell(error)]
+    [*story.tell({"type": "iteration", "text": "Planning…"})]
+    together = [said.plain for said in story.tell(error)]
+    assert (alone, together) == (
+        ["  ! nudged by guard cycle: round"],
+        ["  ! b: nudged by guard cycle: round"],
+    )
+    plan = {"type": "text", "card": "plan.1", "role": "planner", "text": "{}"}
+    assert [*story.tell(plan)] == []
