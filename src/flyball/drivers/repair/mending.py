@@ -26,6 +26,8 @@ MOST_APPLIED = 2
 SHOWN_SUSPECTS = 10
 SHOWN_NAMES = 5
 LEAST_SECONDS = 5.0
+MOST_LOOKING = 600.0
+MOST_SEARCHING = 3600.0
 LOOKING = 0.35
 """The part of the time that finding out what fails may take."""
 PROVING = 0.2
@@ -58,7 +60,7 @@ def _look(story: Story, phase: Phase, seconds: float) -> Reply:
     """Test by test first, so that one without end cannot stop the rest; then, if need be, all."""
     looked = story.last("localise_faults")
     if looked is None:
-        limit = round(max(LEAST_SECONDS, seconds * LOOKING), 1)
+        limit = round(min(max(LEAST_SECONDS, seconds * LOOKING), MOST_LOOKING), 1)
         return Reply(calls=(call("localise_faults", seconds=limit),))
     run, tested = ran(looked), story.last("test")
     is_open = run is None or run.is_green or not run.has_run
@@ -103,7 +105,8 @@ def _checkpoint(goal: str, action: str, run: Ran, looked: Deed) -> SpokenCall:
 def _left(run: Ran | None, seconds: float) -> float:
     """What is left of the time, less what proving the change will take."""
     spent = run.elapsed if run else 0.0
-    return max(LEAST_SECONDS, seconds - spent - min(spent, seconds * PROVING))
+    left = seconds - spent - min(spent, seconds * PROVING)
+    return min(max(LEAST_SECONDS, left), MOST_SEARCHING)
 
 
 def _promised(story: Story, seconds: float) -> float:
@@ -115,13 +118,13 @@ def _promised(story: Story, seconds: float) -> float:
 
 def _work(story: Story, phase: Phase, seconds: float) -> Reply:
     searched = story.last("try_candidates")
-    if searched is None:
+    found = search_of(searched) if searched else None
+    if searched is None or (found is None and story.has_rested):
         return Reply(calls=(call("try_candidates", seconds=_promised(story, seconds)),))
-    found = search_of(searched)
     if found is None or not found.survivors:
         return part(story, phase, _last_words(story))
     edits = [deed for deed in story.deeds if deed.tool == "edit_diff"]
-    if not edits:
+    if not edits or (story.has_rested and not edits[-1].text.startswith("Changed")):
         return Reply(calls=(call("edit_diff", diff=found.survivors[0].diff),))
     change = _standing(story, found)
     if change is None:
@@ -204,6 +207,9 @@ def _last_words(story: Story) -> Words:
     change = _standing(story, found) if found else None
     if found and change and last and last.is_green:
         return saying.plausible(story.run, run, last, change, found)
+    edited = story.last("edit_diff")
+    if found and found.survivors and edited and not edited.text.startswith("Changed"):
+        return saying.not_applied(run, found.survivors[0], edited)
     return saying.could_not(run, suspects(looked), searched, story.request)
 
 

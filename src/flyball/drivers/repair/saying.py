@@ -61,7 +61,7 @@ def plausible(run: str, before: Ran, after: Ran, change: Survivor, found: Search
     brief = "A plausible change: the tests pass."
     lines = [
         f"{brief} {change.path}:{change.line}, {change.template}: {change.label}.",
-        f"Failed before and passes now: {names}{more}. All {after.passed} tests pass.",
+        f"Failed before and passes now: {names}{more}. Every test passes ({after.passed} in all).",
         "It was found by search and says no more than the tests do: read it before you keep it.",
     ]
     others = [each for each in found.survivors if each != change]
@@ -90,7 +90,14 @@ def could_not(run: Ran, lines: Sequence[Suspect], searched: Deed | None, request
     brief = "No change was found under which the tests pass; nothing was changed."
     parts = [brief, diagnosis(run), "The most suspicious lines:"]
     parts += [f"  {each.score}  {each.path}:{each.line}  {each.text}" for each in lines[:SHOWN]]
-    parts += [tried(searched), "Give it more time with --budget-seconds.", ask_model(request)]
+    parts += [tried(searched), ask_model(request)]
+    return Words(brief, "\n".join(parts))
+
+
+def not_applied(run: Ran, best: Survivor, edit: Deed) -> Words:
+    """A change that holds in the scratch copy, and that the workspace does not take."""
+    brief = "A change was found under which the tests pass, but it could not be made."
+    parts = [brief, edit.text.strip(), diagnosis(run), f"The change: {_title(best)}\n{best.diff}"]
     return Words(brief, "\n".join(parts))
 
 
@@ -99,9 +106,12 @@ def tried(deed: Deed) -> str:
     found = search_of(deed)
     if found is None:
         return f"The search could not be made: {deed.text.strip().partition(chr(10))[0]}"
+    if not found.generated:
+        return "None of the changes it knows applies to these lines."
+    more = " Give it more time with --budget-seconds." if found.tried < found.generated else ""
     return (
         f"{found.tried} of {found.generated} small changes at these lines were tried in "
-        f"{found.elapsed:.0f} s; none makes every test pass."
+        f"{found.elapsed:.0f} s; none makes every test pass.{more}"
     )
 
 

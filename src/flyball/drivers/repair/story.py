@@ -99,6 +99,8 @@ class Story(NamedTuple):
     """What the governor said besides answering calls."""
     said: tuple[str, ...]
     """What this driver said."""
+    has_rested: bool
+    """Whether it had stopped, and somebody let it go on."""
 
     @property
     def first_run(self) -> Ran | None:
@@ -133,6 +135,7 @@ def story_of(request: Request) -> Story:
         _deeds(request.lines),
         _texts(request.lines, Speaker.GOVERNOR),
         _texts(request.lines, Speaker.DRIVER),
+        _has_rested(request.lines),
     )
 
 
@@ -149,6 +152,11 @@ def _deeds(lines: Sequence[Line]) -> tuple[Deed, ...]:
 def _cut_off(tool: str) -> str:
     """How the answer to an interrupted call begins."""
     return f"`{tool}` was interrupted"
+
+
+def _has_rested(lines: Sequence[Line]) -> bool:
+    own = [line for line in lines if line.speaker is Speaker.DRIVER]
+    return bool(own) and not own[-1].calls
 
 
 def _texts(lines: Sequence[Line], speaker: Speaker) -> tuple[str, ...]:

@@ -41,6 +41,12 @@ def test_it_looks_at_the_tests_one_by_one_within_its_time():
     assert made(reply_to(asked(), seconds=40)) == [("localise_faults", {"seconds": 14.0})]
 
 
+def test_what_the_tools_allow_bounds_even_the_longest_time():
+    assert made(reply_to(asked(), seconds=1e9)) == [("localise_faults", {"seconds": 600.0})]
+    ((_, args),) = made(reply_to(asked(LOOKED), seconds=1e9))
+    assert "for up to 3600 s" in str(args["proposed_action"])
+
+
 def test_its_checkpoint_says_what_fails_where_and_how_long_it_will_try():
     ((tool, args),) = made(reply_to(asked(LOOKED), seconds=40))
     assert tool == "checkpoint"
@@ -116,7 +122,9 @@ def test_an_edit_that_is_refused_is_not_claimed():
     steps = (LOOKED, CHECKPOINT, SEARCHED, refused)
     reply = reply_to(asked(*steps, phase=Phase.EXECUTE))
     assert not reply.calls
-    assert "plausible" not in reply.text
+    assert reply.text.startswith("A change was found under which the tests pass, but it could not")
+    assert "no_match: the text is not there." in reply.text
+    assert BEST in reply.text
 
 
 def test_a_search_in_vain_ends_in_a_diagnosis():
@@ -127,16 +135,40 @@ def test_a_search_in_vain_ends_in_a_diagnosis():
         "No change was found under which the tests pass; nothing was changed.",
         "test_cart.py:8 expects `total(3) == 6`, but `total(3)` is 3.",
         "1.00  cart.py:5  return n",
-        "900 of 900 small changes at these lines were tried in 10 s",
-        "--budget-seconds",
+        "900 of 900 small changes at these lines were tried in 10 s; none makes every test pass.\n",
     ):
         assert words in reply.text
 
 
-def test_a_search_that_was_refused_says_so():
-    refused = did("try_candidates", "The budget of 1 calls is spent.\nSum up.")
-    reply = reply_to(asked(LOOKED, CHECKPOINT, refused, phase=Phase.EXECUTE))
-    assert "The search could not be made: The budget of 1 calls is spent." in reply.text
+@pytest.mark.parametrize(
+    ("searched", "words"),
+    [
+        (IN_VAIN.replace("Tried 900", "Tried 20"), "Give it more time with --budget-seconds."),
+        (IN_VAIN.replace("900 of 900", "0 of 0"), "None of the changes it knows applies to these"),
+    ],
+)
+def test_a_search_that_was_cut_short_or_had_nothing_to_try_says_so(searched: str, words: str):
+    steps = (LOOKED, CHECKPOINT, did("try_candidates", searched))
+    assert words in reply_to(asked(*steps, phase=Phase.EXECUTE)).text
+
+
+REFUSED = "`try_candidates` is not made: all 1 tool calls are spent.\nSum up."
+
+
+def test_a_search_that_was_refused_says_so_and_is_made_once_it_may():
+    steps = (LOOKED, CHECKPOINT, did("try_candidates", REFUSED))
+    reply = reply_to(asked(*steps, phase=Phase.EXECUTE))
+    assert f"The search could not be made: {REFUSED.splitlines()[0]}" in reply.text
+    more = [line(Speaker.DRIVER, reply.text)]
+    again = reply_to(asked(*steps, phase=Phase.EXECUTE, more=more))
+    assert made(again) == [("try_candidates", {"seconds": 17.0})]
+
+
+def test_an_edit_that_was_refused_for_lack_of_budget_is_made_once_it_may():
+    steps = (LOOKED, CHECKPOINT, SEARCHED, did("edit_diff", "`edit_diff` is not made.", diff=BEST))
+    more = [line(Speaker.DRIVER, "It could not be made.")]
+    again = reply_to(asked(*steps, phase=Phase.EXECUTE, more=more))
+    assert made(again) == [("edit_diff", {"diff": BEST})]
 
 
 def test_an_interrupted_search_is_made_again():
