@@ -56,9 +56,9 @@ def _lines(before: RunState, event: Event, after: RunState) -> Iterator[Telemetr
         yield from _about_card(previous, card)
     if after.spend.calls != before.spend.calls or after.budget != before.budget:
         yield {"type": "budget", "used": after.spend.calls, "limit": after.budget.limit}
-    yield from _about_course(before, after)
     if isinstance(event, Messaged):
         yield from _about_message(event.message, after)
+    yield from _about_course(before, after)
     for card in after.cards:
         yield from _about_question(before.card(card.id), card)
     if after.response is not None and before.response is None:
