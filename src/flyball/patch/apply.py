@@ -31,12 +31,14 @@ class Applied(NamedTuple):
     edits: tuple[Edit, ...] = ()
 
 
-def apply_hunks(data: bytes, hunks: Sequence[Hunk], *, fuzz: int, max_offset: int) -> Applied:
+def apply_hunks(
+    data: bytes, hunks: Sequence[Hunk], *, fuzz: int, max_offset: int, in_order: bool = True
+) -> Applied:
     """Find every hunk's place in the file as it is, then make all the edits at once."""
     if plain := apply_plainly(data, hunks):
         return Applied(*plain)
     text = Text(data)
-    placed, missed = place(text, hunks, fuzz=fuzz, max_offset=max_offset)
+    placed, missed = place(text, hunks, fuzz=fuzz, max_offset=max_offset, in_order=in_order)
     edits: list[Edit] = []
     faithful = is_faithful(text, placed)
     for one in placed:

@@ -19,6 +19,7 @@ _FENCE = b"```"
 _SIGNATURE = re.compile(rb"-- ?\r?$")
 _VERSION = re.compile(rb"\d+\.\d+")
 _NO_NEWLINE = re.compile(rb"\\ ?[Nn]o newline")
+_PROSE = re.compile(rb"[-+] \S|([-+])\1|[-+]\s*$")
 _PATH_LIKE = re.compile(rb"(---|\+\+\+) (?:[ab]/\S|/dev/null\b|\"[ab]/)")
 
 
@@ -141,12 +142,21 @@ def _is_fenced_text(lines: Sequence[bytes], at: int) -> bool:
     """A fence here is context that lost its space, for the hunk goes on behind it."""
     if not lines[at].startswith(_FENCE):
         return False
-    for line in lines[at + 1 :]:
-        if line[:1] in (b" ", b"+"):
-            return True
-        if _BEGINS.match(line):
+    for index in range(at + 1, len(lines)):
+        line = lines[index]
+        if line.startswith(_FENCE):
+            if not is_stray(_line(lines, index + 1)):
+                return False
+        elif ends_body(lines, index):
             return False
+        elif line[:1] in (b" ", b"+"):
+            return True
     return False
+
+
+def is_stray(line: bytes) -> bool:
+    """A line marked as added or removed, and neither an item of a list nor a rule."""
+    return line[:1] in (b"+", b"-") and not _PROSE.match(line)
 
 
 def _goes_on(body: Body, lines: Sequence[bytes]) -> bool:
@@ -165,7 +175,7 @@ def _goes_on(body: Body, lines: Sequence[bytes]) -> bool:
     if not body.changes and any(line[:1] in (b"+", b"-") for line in rest):
         return True
     return all(line[:1] in _MARKED or not line or _NO_NEWLINE.match(line) for line in rest) and any(
-        line[:1] == b" " and line.strip() for line in rest
+        is_stray(line) or (line[:1] == b" " and line.strip()) for line in rest
     )
 
 

@@ -54,15 +54,27 @@ def _sentence(hunk: Hunk, miss: Miss) -> str:
                 "lines, or end the hunk before them and begin another with @@ after them."
             )
         case Code.OFFSET_EXCEEDED:
-            return (
-                f"The text is at line {miss.lines[0]}, {abs(miss.offset)} lines from where the @@ "
-                "header says. Correct the header's line number, or allow a larger max_offset."
-            )
+            return _away(miss)
         case _:
             return (
                 f"It changes lines that hunk {miss.lines[0]} also changes or shows as unchanged. "
                 "Write the two as one hunk."
             )
+
+
+def _away(miss: Miss) -> str:
+    if miss.what:
+        side = "above" if miss.what == b"top" else "below"
+        return (
+            f"By its line number and the missing unchanged lines {side} it belongs at the "
+            f"{miss.what.decode()} of the file, but the text is at line {miss.lines[0]}. Correct "
+            f"the @@ header's line number, or show three unchanged lines {side} the change."
+        )
+    lines = f"{abs(miss.offset)} line{'s' * (abs(miss.offset) != 1)}"
+    return (
+        f"The text is at line {miss.lines[0]}, {lines} from where the @@ header says. Correct "
+        "the header's line number, or allow a larger max_offset."
+    )
 
 
 def _weak(hunk: Hunk) -> str:

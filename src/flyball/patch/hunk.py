@@ -45,6 +45,8 @@ class Hunk(NamedTuple):
     """Every other header of the diff is right."""
     is_cut: bool = False
     """The diff's text ends inside this hunk's last line."""
+    heading: bytes = b""
+    """What its @@ line says beside numbers: mostly the line that opens the block it is in."""
 
     @property
     def old(self) -> list[bytes]:

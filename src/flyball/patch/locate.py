@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from flyball.patch.hunk import ADD, BARE, KEEP, Hunk
+from flyball.patch.hunk import ADD, BARE, CUT, KEEP, Hunk
 from flyball.patch.result import Code
 from flyball.patch.text import Text
 
+CONTEXT = 3
+"""How many unchanged lines a diff shows on either side, unless the file ends before."""
 STRONG = 3
 """How many letters and digits text must have to be recognised without a line number."""
 
@@ -45,6 +47,8 @@ class Miss(NamedTuple):
     lines: tuple[int, ...] = ()
     offset: int = 0
     what: bytes = b""
+    choices: tuple[Spot, ...] = ()
+    """The places where the hunk's text stands, if something else may still speak for one."""
 
 
 class Block:
@@ -105,11 +109,17 @@ class Block:
             found = text.find(self.lines) if exact else text.find_loose(self.loose())
         return [at for at in found if self.may_stand(text, at)]
 
+    def spot(self, at: int, level: Level, stated: int | None) -> Spot:
+        """A place of the block as one of the hunk."""
+        offset = 0 if stated is None else at - self.lead - stated
+        return Spot(at, level, self.lead, self.trail, offset)
+
     def is_strong(self, text: Text, at: int) -> bool:
         """There are letters and digits enough, or the place is told otherwise."""
         is_unended = self.hunk.old_unended or self.hunk.new_unended
         size = len(self.lines)
-        if size == len(text.lines) or (is_unended and at + size == len(text.lines)):
+        is_at_end = at + size == len(text.lines)
+        if size == len(text.lines) or (is_at_end and (is_unended or is_last(self.hunk))):
             return True
         seen = 0
         for line in self.lines:
@@ -132,31 +142,54 @@ def locate(
             if repeats(text, hunk, stated):
                 return Miss(Code.ALREADY_APPLIED, (stated + 1,))
             return Spot(stated, level)
-    found = _unique(text, block, stated, max_offset)
+    found = _only_place(text, block, stated)
     context = outer_context(hunk)
     for dropped in range(1, fuzz + 1):
         if found is not None:
             break
         lead, trail = min(dropped, context[0]), min(dropped, context[1])
-        found = _unique(text, Block(hunk, lead, trail), stated, max_offset)
-    if isinstance(found, Miss):
-        return found
+        found = _only_place(text, Block(hunk, lead, trail), stated)
+    if found is None:
+        places = applied_at(text, hunk)
+        return Miss(Code.ALREADY_APPLIED, _counted(places)) if places else Miss(Code.NO_MATCH)
+    return found if isinstance(found, Miss) else confirm(text, hunk, found, stated, max_offset)
+
+
+def confirm(text: Text, hunk: Hunk, spot: Spot, stated: int | None, max_offset: int) -> Spot | Miss:
+    """The place, unless something speaks against it although the hunk's text stands there."""
+    line = (spot.at + 1,)
+    block = Block(hunk, spot.lead, spot.trail)
+    if not block.is_strong(text, spot.at):
+        return Miss(Code.WEAK_CONTEXT, line)
+    edge = b"" if stated is None else _edge_left(text, hunk, spot, stated)
+    if edge or abs(spot.offset) > max_offset:
+        return Miss(Code.OFFSET_EXCEEDED, line, spot.offset, edge)
+    if repeats(text, hunk, spot.at - spot.lead):
+        return Miss(Code.ALREADY_APPLIED, line)
     places = applied_at(text, hunk)
-    if places and not (found and stated is None and _is_due(found, places, hunk)):
-        return Miss(Code.ALREADY_APPLIED, tuple(p + 1 for p in places))
-    if found and _skips_context(hunk, found):
-        return Miss(Code.NO_MATCH)
-    return found or Miss(Code.NO_MATCH)
+    if places and not _is_due(spot, places, hunk, stated):
+        choices = (spot,) if CUT in hunk.marks else ()
+        return Miss(Code.ALREADY_APPLIED, _counted(places), choices=choices)
+    return Miss(Code.NO_MATCH) if _skips_context(hunk, spot) else spot
 
 
-def _is_due(spot: Spot, places: list[int], hunk: Hunk) -> bool:
+def _edge_left(text: Text, hunk: Hunk, spot: Spot, stated: int) -> bytes:
+    """The edge of the file that cut the hunk's context short, if the place is away from it."""
+    lead, trail = outer_context(hunk)
+    if stated == 0 and lead < CONTEXT <= trail and spot.at > spot.lead:
+        return b"top"
+    is_end = not trail and lead >= CONTEXT
+    return b"end" if is_end and not ends_file(text, hunk, spot) else b""
+
+
+def _is_due(spot: Spot, places: list[int], hunk: Hunk, stated: int | None) -> bool:
     """The hunk is still to be applied, though the lines it wants stand somewhere already."""
     if ADD not in hunk.marks:
-        return True
-    if hunk.span is None:
+        return stated not in places
+    if stated is not None or hunk.span is None:
         return False
-    stated = hunk.span.old_index
-    return abs(spot.at - stated) < min(abs(place - stated) for place in places)
+    said = hunk.span.old_index
+    return abs(spot.at - said) < min(abs(place - said) for place in places)
 
 
 def _skips_context(hunk: Hunk, spot: Spot) -> bool:
@@ -167,25 +200,23 @@ def _skips_context(hunk: Hunk, spot: Spot) -> bool:
     return hunk.span.old_index + old == spot.at
 
 
-def _unique(text: Text, block: Block, stated: int | None, max_offset: int) -> Spot | Miss | None:
+def _only_place(text: Text, block: Block, stated: int | None) -> Spot | Miss | None:
     """The only place in the whole file where the block stands, on the first level that has any."""
     if not block.lines:
         return None
     for level in Level:
         places = block.everywhere(text, level)
-        if len(places) > 1:
-            return Miss(Code.AMBIGUOUS, tuple(p + 1 for p in places))
         if places:
-            at = places[0]
-            offset = 0 if stated is None else at - block.lead - stated
-            if not block.is_strong(text, at):
-                return Miss(Code.WEAK_CONTEXT, (at + 1,))
-            if abs(offset) > max_offset:
-                return Miss(Code.OFFSET_EXCEEDED, (at + 1,), offset)
-            if repeats(text, block.hunk, at - block.lead):
-                return Miss(Code.ALREADY_APPLIED, (at + 1,))
-            return Spot(at, level, block.lead, block.trail, offset)
+            spots = [block.spot(place, level, stated) for place in places]
+            if len(spots) == 1:
+                return spots[0]
+            return Miss(Code.AMBIGUOUS, _counted(places), choices=tuple(spots))
     return None
+
+
+def _counted(places: Sequence[int]) -> tuple[int, ...]:
+    """Places as line numbers."""
+    return tuple(place + 1 for place in places)
 
 
 def outer_context(hunk: Hunk) -> tuple[int, int]:
@@ -193,6 +224,18 @@ def outer_context(hunk: Hunk) -> tuple[int, int]:
     marks = hunk.marks
     size = len(marks)
     return size - len(marks.lstrip(b" ?")), size - len(marks.rstrip(b" ?"))
+
+
+def is_last(hunk: Hunk) -> bool:
+    """Full context above the change and less below it: the file ended there."""
+    lead, trail = outer_context(hunk)
+    return lead >= CONTEXT > trail
+
+
+def ends_file(text: Text, hunk: Hunk, spot: Spot) -> bool:
+    """With the hunk at this place, its last old line is the last of the file."""
+    size = len(hunk.marks) - hunk.marks.count(ADD)
+    return spot.at - spot.lead + size == len(text.lines)
 
 
 def repeats(text: Text, hunk: Hunk, at: int) -> bool:

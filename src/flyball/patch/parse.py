@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from flyball.patch.body import Body, ends_body, read_body
+from flyball.patch.body import Body, ends_body, is_stray, read_body
 from flyball.patch.hunk import Fault, Hunk, Parsed, Section, Span
 from flyball.patch.path import NULL, candidates, git_names, header_name
 from flyball.patch.result import Code
@@ -157,9 +157,9 @@ class _Reader:
             if {olds, news} != {b"0"}:
                 span = Span(int(old), int(olds or 1), int(new), int(news or 1))
         self.at += 1
-        self._take(span)
+        self._take(span, line[match.end() if match else 2 :].strip(b"@ \t\r"))
 
-    def _take(self, span: Span | None) -> None:
+    def _take(self, span: Span | None, heading: bytes = b"") -> None:
         draft = self.current
         assert draft is not None
         body: Body = read_body(self.lines, self.at, span, crlf=draft.crlf)
@@ -173,6 +173,7 @@ class _Reader:
                 new_unended=body.new_unended,
                 missing=body.missing,
                 is_cut=body.end == len(self.lines) and not self.ended,
+                heading=heading,
             )
         )
         self.at = body.end
@@ -185,7 +186,11 @@ class _Reader:
                     self.fault = _foreign(name)
                     return
         draft = self.current
-        if draft is None or draft.hunks:
+        if draft is None:
+            return
+        if draft.hunks:
+            if is_stray(line) and not draft.fault:
+                draft.fault = _stray(self.at + 1, line)
             return
         mode = _MODE.match(line)
         if index := _INDEX.match(line):
@@ -228,6 +233,14 @@ def _take_mode(draft: _Draft, what: bytes, mode: bytes) -> None:
             Code.NOT_A_DIFF,
             "A diff here edits text; it does not set file modes. Leave the mode lines out.",
         )
+
+
+def _stray(number: int, line: bytes) -> Fault:
+    return Fault(
+        Code.NOT_A_DIFF,
+        f"Line {number} of the diff is marked with {chr(line[0])}, but belongs to no hunk. Put @@ "
+        "above the lines it stands with, and begin every unchanged line with a space.",
+    )
 
 
 def _foreign(name: str) -> Fault:

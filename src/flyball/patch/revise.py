@@ -185,7 +185,13 @@ def _apply(
     data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
 ) -> Applied:
     """All hunks against the file as it is, or read in another way if they do not fit so."""
-    done = apply_hunks(data, hunks, fuzz=options.fuzz, max_offset=options.max_offset)
+    done = apply_hunks(
+        data,
+        hunks,
+        fuzz=options.fuzz,
+        max_offset=options.max_offset,
+        in_order=len(sections) == 1,
+    )
     if not done.missed:
         return done
     others = (

@@ -48,7 +48,7 @@ def is_truncated(hunk: Hunk, text: Text) -> bool:
         return False
     if not hunk.changes:
         return True
-    if hunk.old_unended or hunk.new_unended:
+    if hunk.new_unended:
         return False
     ending = [line.rstrip() for line in hunk.old]
     reaches_end = text.loose[len(text.loose) - len(ending) :] == ending
@@ -58,7 +58,7 @@ def is_truncated(hunk: Hunk, text: Text) -> bool:
         return hunk.is_cut or not (reaches_end and is_miscount)
     if reaches_end or old == new == _CONTEXT - trail:
         return False
-    if trail < min(lead, _CONTEXT):
+    if trail < (_CONTEXT if hunk.span.old_start <= 1 else min(lead, _CONTEXT)):
         return True
     return hunk.is_odd and max(old, new) > _MISCOUNT
 

@@ -24,6 +24,9 @@ def _bodies(diff: str) -> list[str]:
         (HEAD + "@@ -1,9 +1,9 @@\n-a\n+b\n```\n", ["-+"]),
         (HEAD + "@@ -1,3 +1,3 @@\n-a\n+b\n```\n c\n", ["-+? "]),
         (HEAD + "@@ -1,9 +1,9 @@\n-a\n+b\n```\nprose\n```\n more\n", ["-+"]),
+        (HEAD + "@@ -1,4 +1,4 @@\n-a\n+b\n```go\nx\n```\n-c\n+d\n", ["-+???-+"]),
+        (HEAD + "@@ -1,9 +1,9 @@\n-a\n+b\n```\nprose\n@@ -1 +1 @@\n-x\n+y\n", ["-+", "-+"]),
+        (HEAD + "@@ -1,2 +1,2 @@\n a\n-b\n+c\n\n-d\n+e\n", [" -+ -+"]),
         (HEAD + "@@ -1,9 +1,9 @@\n-a\n+b\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-x\n+y\n", ["-+", "-+"]),
         (HEAD + "@@ -1,9 +1,9 @@\n-a\n+b\n+++ b/g\n@@ -1 +1 @@\n-x\n+y\n", ["-+", "-+"]),
         (HEAD + "@@\n-a\n+b\n--- a/g\n@@ -1 +1 @@\n-x\n+y\n", ["-+", "-+"]),
@@ -43,6 +46,18 @@ def _bodies(diff: str) -> list[str]:
 )  # fmt: skip
 def test_what_belongs_to_a_hunk(diff, bodies):
     assert _bodies(diff) == bodies
+
+
+def test_marked_lines_outside_every_hunk_refuse_the_file():
+    diff = HEAD + "@@ -1 +1 @@\n-a\n+b\n```\nand further down:\n+    c = 1\n-d\n"
+    result = apply_diff({"f": b"a\nd\n"}, diff)
+    assert [error.code for error in result.errors] == ["not_a_diff"]
+    assert "Line 8 of the diff is marked with +" in result.errors[0].message
+
+
+def test_lists_and_rules_outside_every_hunk_are_prose():
+    diff = HEAD + "@@ -1 +1 @@\n-a\n+b\n```\n- changed a\n+ nothing else\n---\n-\n"
+    assert apply_diff({"f": b"a\n"}, diff).ok
 
 
 def test_a_lone_header_above_prose_is_prose():

@@ -106,10 +106,12 @@ def test_no_more_fuzz_than_needed_is_used():
     assert result.changes[0].taken[0].fuzz == 1
 
 
-def test_equal_hunks_that_need_fuzz_stay_ambiguous():
+def test_equal_hunks_that_need_fuzz_take_one_place_each():
     text = "alpha x\nbeta two\ngamma x\nalpha y\nbeta two\ngamma y\n"
     hunk = FUZZY.replace("-2,3 +2,3", "...")
-    assert _codes(_apply(text, hunk, hunk, fuzz=1)) == ["ambiguous", "ambiguous"]
+    result = _apply(text, hunk, hunk, fuzz=1)
+    assert result.files["f"] == text.replace("beta two", "BETA").encode()
+    assert _codes(_apply(text, hunk, fuzz=1)) == ["ambiguous"]
 
 
 def test_context_that_lost_its_space_beyond_the_edges_of_the_file():
