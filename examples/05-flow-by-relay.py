@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 FLOW = Path(__file__).with_name("flows") / "careful-fix.yaml"
-FLYBALL = [str(Path(sys.executable).with_name("flyball"))]
+FLYBALL = str(Path(sys.executable).with_name("flyball"))
 
 FILES = {
     "cart.py": "def total(items):\n    return sum(price for price, quantity in items)\n",
@@ -24,7 +24,7 @@ FILES = {
         "    def test_one_pen(self):\n"
         "        self.assertEqual(total([(2, 1)]), 2)\n"
     ),
-    "CHANGELOG.md": "# Unreleased\n\n",
+    "CHANGELOG.md": "# Unreleased\n",
     ".gitignore": "__pycache__/\n",
 }
 MENDING = """\
@@ -47,9 +47,9 @@ MENDING = """\
 NOTING = """\
 --- a/CHANGELOG.md
 +++ b/CHANGELOG.md
-@@ -1,2 +1,3 @@
+@@ -1 +1,3 @@
  # Unreleased
- 
++
 +- Fixed: the total counts every piece.
 """
 
@@ -107,7 +107,8 @@ def answer(folder: Path, stop: threading.Event) -> None:
 
 def flyball(words: Sequence[str], env: dict[str, str]) -> tuple[int, list[dict[str, object]]]:
     """One command in a process of its own: its exit code and what it told."""
-    done = subprocess.run([*FLYBALL, *words, "--json"], env=env, capture_output=True, text=True)
+    command = [FLYBALL, *words, "--json"]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     lines = [json.loads(line) for line in done.stdout.split("\n") if line.startswith("{")]
     return done.returncode, lines
 

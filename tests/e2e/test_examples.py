@@ -46,9 +46,8 @@ SHOWS = {
     "05-flow-by-relay.py": (
         "find: doing\n  sent back: - `criteria_checklist` is missing",
         "mend: doing\n  suite-report: good\n  base-run: good\nmend: done\nnote: doing",
-        "asks: Review both changes: it is done and waits for your review.\n"
-        "the process has ended with 3; the run waits\nreview: done\nannounce: done",
-        "success: Totals ignored how many you bought. That is mended.\n"
+        "asks: Review both changes: it is done and waits for your review.\nthe process has ended",
+        "with 3; the run waits\nreview: done\nannounce: done\nsuccess: Totals ignored how many",
         "the second process has ended with 0",
     ),
 }

@@ -126,7 +126,7 @@ def _class_of(use: GateUse, verdict: Verdict) -> Trouble | None:
             return Trouble.TOOL_TROUBLE
         case Missing():
             return Trouble.MISSING_EVIDENCE
-        case Failed():
+        case _:
             gate = GATES.get(use.type)
             forbids = gate is not None and gate.forbids
             return Trouble.FORBIDDEN_CHANGE if forbids else Trouble.FAILING_CHECK

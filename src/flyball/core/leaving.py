@@ -27,14 +27,12 @@ def finish(d: Draft, ending: Ending, reason: str, *, needs_words: bool = False) 
 def fall_short(d: Draft, trouble: Trouble, why: str, *, is_spent: bool = False) -> None:
     """The card does not pass: the one table says what follows. `is_spent` leaves no retry."""
     card = d.card
-    tries = card.setbacks + 1
-    if is_spent:
-        tries = max(tries, card.template.on_fail.max_retries + 1)
-    d.set(setbacks=tries, trouble=trouble)
+    setbacks = card.setbacks + 1
+    d.set(setbacks=setbacks, trouble=trouble)
     remember(d, why)
     choice = escalate(
         trouble,
-        tries,
+        max(setbacks, card.template.on_fail.max_retries + 1) if is_spent else setbacks,
         card.template.on_fail,
         Strictness(d.run.policy.strictness),
         diagnosed=_is_diagnosed(d.run, card),

@@ -132,7 +132,7 @@ def _leave_checkpoint(d: Draft) -> None:
     elif card.idle_stops <= 1:
         d.say("guidance", STATE_IT)
         d.think()
-    elif judges_itself(card.template):
+    elif judges_itself(card.template) or not card.template.may_mutate:
         settle(d)
     else:
         finish(d, Ending.UNVERIFIED, NOTHING_DONE)
