@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,10 +15,10 @@ import msgspec
 
 from flyball.errors import UsageError
 from flyball.workspace.git import Git
-from flyball.workspace.gitobject import object_name, replace_whole
+from flyball.workspace.gitobject import replace_whole
 from flyball.workspace.gittrees import GitTrees
 from flyball.workspace.objects import ObjectTrees
-from flyball.workspace.trees import SUBMODULE, Skipped, TreeHash, Trees, stub
+from flyball.workspace.trees import SUBMODULE, TreeHash, Trees, stands_for
 from flyball.workspace.trouble import GitFailed, told
 from flyball.workspace.worktree import (
     RunBranch,
@@ -28,6 +27,7 @@ from flyball.workspace.worktree import (
     remove_whole,
     share_index,
 )
+from flyball.workspace.writes import holds_file
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
@@ -97,7 +97,7 @@ class Sides:
         trees, branch = self._trees(directory, root), self._branch(note.commit)
         return Side(directory, root, note.base, note.commit, trees, branch)
 
-    def make(self, name: str, tree: TreeHash, commit: str, unkept: Sequence[Skipped]) -> Side:
+    def make(self, name: str, tree: TreeHash, commit: str) -> Side:
         """A new place that holds exactly this tree, in git's eyes at this commit."""
         self.discard(name)
         home = self._home(name)
@@ -106,7 +106,7 @@ class Sides:
             directory = Path(tempfile.mkdtemp(dir=home, prefix=""))
             root = directory / "tree" / self.project.name
             trees = self._fill(directory, root, tree, commit)
-            self._bring(root, tree, unkept)
+            self._bring(root, tree)
             if trees.capture().tree != tree:
                 raise GitFailed(
                     f"The tree {tree} could not be written out exactly below {root}.",
@@ -147,7 +147,9 @@ class Sides:
         if self.branch is None:
             root.mkdir(parents=True)
             trees = self._trees(directory, root)
+            assert isinstance(trees, ObjectTrees)
             trees.checkout(tree, root)
+            trees.seed(tree)
             return trees
         self._lay_depot(directory / "git", self.branch.depot.directory, commit)
         add_detached_worktree(self.branch.user, self.branch.repository, root, commit)
@@ -171,16 +173,14 @@ class Sides:
             (place / part).symlink_to(original / part)
         (place / "HEAD").write_text(f"{commit}\n")
 
-    def _bring(self, root: Path, tree: TreeHash, unkept: Sequence[Skipped]) -> None:
+    def _bring(self, root: Path, tree: TreeHash) -> None:
         """Copy files whose content no tree keeps, where the run still has what the tree means."""
-        entries = self.trees.entries(tree, [each.path for each in unkept])
-        for each in unkept:
-            entry = entries.get(each.path)
-            source = self.root / each.path
-            if entry is None or not os.access(source, os.R_OK):
-                continue
-            with source.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            meant = stub(source.stat().st_size, digest, each.reason)
-            if object_name("blob", meant, len(tree)) == entry.blob:
-                shutil.copy(source, root / each.path)
+        unkept = self.trees.unkept(tree)
+        stubs = self.trees.contents(list(unkept.values()))
+        for path, blob in unkept.items():
+            source = self.root / path
+            if holds_file(self.root, path) and os.access(source, os.R_OK):
+                with source.open("rb") as file:
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                if stands_for(stubs[blob], source.stat().st_size, digest):
+                    shutil.copy(source, root / path)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from flyball.workspace.git import Git
+from flyball.workspace.gitanswers import parse_changes, parse_merge
 from flyball.workspace.gitobject import folders_above, graft, parse_tree, split_batch, write_loose
 from flyball.workspace.ignore import walk_nested
 from flyball.workspace.stubs import Stubs
@@ -22,20 +22,17 @@ from flyball.workspace.treemerge import merge_by_path
 from flyball.workspace.trees import (
     LARGE,
     LINK,
-    SUBMODULE,
     Captured,
     Changed,
-    Clash,
-    ClashKind,
     Entry,
     Merged,
     Skipped,
     TreeHash,
-    kind_of,
     mode_of,
     stub,
 )
 from flyball.workspace.trouble import GitFailed
+from flyball.workspace.writes import holds_file
 
 _SPLIT = ("-c", "core.splitIndex=true")
 _STATUS = ("status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-submodules=all")
@@ -43,22 +40,8 @@ _UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 _AT_ONCE = 400
 _FEW = 64
 """So many changed paths are put into the index's tree; more are put into the index."""
-_MOVED_ASIDE = re.compile(r"~[0-9a-f]{40,64}(_\d+)?$")
-"""What git adds to a file's name when a directory is in its way."""
 _UNKNOWN_OPTION = 129
 """How git before 2.38 answers when asked to merge trees."""
-_BOTH = ("later changes touch the same place", ClashKind.OTHER)
-_REASONS = {
-    "add/add": ("it was added in two ways", ClashKind.ADDED),
-    "binary": ("it is binary, and later changes touch it too", ClashKind.BINARY),
-    "contents": ("later changes touch the same lines", ClashKind.LINES),
-    "modify/delete": ("one side deleted it, the other changed it", ClashKind.DELETED),
-    "rename/delete": ("one side renamed it, the other deleted it", ClashKind.RENAMED),
-    "rename/rename": ("it was renamed in two ways", ClashKind.RENAMED),
-    "file/directory": ("a file and a directory have the same name", ClashKind.IN_THE_WAY),
-    "distinct modes": ("it became something else in two ways", ClashKind.RETYPED),
-    "directory rename": ("its directory was renamed", ClashKind.RENAMED),
-}
 
 
 class GitTrees:
@@ -136,6 +119,14 @@ class GitTrees:
             names = b"".join(os.fsencode(path) + b"\0" for path in fresh)
             self._git.call(*_SPLIT, *_UPDATE, stdin=names)
 
+    def track(self, paths: Sequence[str]) -> None:
+        """Keep these files from now on even if they come to be ignored, as git does once committed.
+
+        Until then a file may be known from a capture only, and not from the index.
+        """
+        self.update((), [path for path in paths if holds_file(self.root, path)])
+        self._indexed = None
+
     def seed(self, tree: str, *, write: bool) -> None:
         """Start the index from a tree, writing its files out if asked."""
         self._git.call("read-tree", tree)
@@ -165,7 +156,7 @@ class GitTrees:
             return ()
         args = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames", "--abbrev=64")
         out = self.depot.call(*args, "--no-ext-diff", "--no-textconv", old, new).stdout
-        return tuple(_parse_changes(out.split(b"\0")))
+        return tuple(parse_changes(out.split(b"\0")))
 
     def diff(self, old: TreeHash, new: TreeHash) -> bytes:
         """The difference between two trees as a unified diff."""
@@ -223,6 +214,15 @@ class GitTrees:
         """Whether the blob is a file's content, and not the sign that it was not kept."""
         return blob not in self._stubs
 
+    def unkept(self, tree: TreeHash) -> dict[str, str]:
+        """The paths of a tree whose content was not kept, and what stands for it."""
+        if not self._stubs:
+            return {}
+        out = self.depot.call("ls-tree", "-r", "-z", "--full-tree", tree).stdout
+        rows = (line.partition(b"\t") for line in out.split(b"\0")[:-1])
+        found = {os.fsdecode(name): meta.split()[2].decode() for meta, _, name in rows}
+        return {path: blob for path, blob in found.items() if blob in self._stubs}
+
     def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> Merged:
         """Bring the change from base to theirs into ours, as git would merge them."""
         origin = self.commit_object(base)
@@ -231,7 +231,7 @@ class GitTrees:
         done = self.depot.call(*args, ok=(0, 1, _UNKNOWN_OPTION))
         if done.exit_code == _UNKNOWN_OPTION:
             return merge_by_path(self, base, ours, theirs)
-        return _parse_merge(os.fsdecode(done.stdout).split("\0"), done.exit_code)
+        return parse_merge(os.fsdecode(done.stdout).split("\0"), done.exit_code)
 
     def commit_object(self, tree: str, *parents: str) -> str:
         """A commit that exists only to give git a history to reason about."""
@@ -327,50 +327,6 @@ class GitTrees:
     def _spare_index(self, **env: str) -> Generator[Git]:
         with tempfile.TemporaryDirectory(dir=self.depot.directory, prefix="index-") as spare:
             yield self.depot.with_env(GIT_INDEX_FILE=os.fspath(Path(spare, "index")), **env)
-
-
-def _parse_changes(fields: list[bytes]) -> Iterator[Changed]:
-    at = 0
-    pairs: list[tuple[str, Entry | None, Entry | None]] = []
-    while at < len(fields) and fields[at].startswith(b":"):
-        old_mode, new_mode, old, new, _ = fields[at][1:].decode().split()
-        before = None if set(old) == {"0"} else Entry(old_mode, old)
-        after = None if set(new) == {"0"} else Entry(new_mode, new)
-        pairs.append((os.fsdecode(fields[at + 1]), before, after))
-        at += 2
-    counts: dict[str, tuple[bytes, bytes]] = {}
-    for field in fields[at:]:
-        if field:
-            added, removed, name = field.split(b"\t", 2)
-            counts[os.fsdecode(name)] = (added, removed)
-    for path, before, after in pairs:
-        if any(entry and entry.mode == SUBMODULE for entry in (before, after)):
-            continue
-        added, removed = counts.get(path, (b"0", b"0"))
-        binary = added == b"-"
-        lines = (0, 0) if binary else (int(added), int(removed))
-        yield Changed(path, kind_of(before, after), before, after, *lines, binary)
-
-
-def _parse_merge(fields: list[str], code: int) -> Merged:
-    tree = TreeHash(fields[0])
-    if code == 0:
-        return Merged(tree, ())
-    end = fields.index("", 1)
-    paths = dict.fromkeys(_MOVED_ASIDE.sub("", path) for path in fields[1:end])
-    reasons: dict[str, tuple[str, ClashKind]] = {}
-    at = end + 1
-    while at < len(fields) and fields[at].isdigit():
-        count = int(fields[at])
-        about = fields[at + 1 : at + 1 + count]
-        kind = fields[at + 1 + count]
-        if kind.startswith("CONFLICT"):
-            # Two files added under one name are called a conflict of contents, except in prose.
-            told = kind + fields[at + 2 + count].partition(":")[0]
-            said = next((words for mark, words in _REASONS.items() if mark in told), _BOTH)
-            reasons = dict.fromkeys(about, said) | reasons
-        at += 3 + count
-    return Merged(tree, tuple(Clash(path, *reasons.get(path, _BOTH)) for path in paths))
 
 
 def _digest(path: Path, facts: tuple[int, int, int]) -> str:

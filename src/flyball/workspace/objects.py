@@ -43,6 +43,7 @@ from flyball.workspace.trees import (
     stub,
 )
 from flyball.workspace.trouble import GitFailed, told
+from flyball.workspace.writes import holds_file
 
 Files = dict[str, Entry]
 
@@ -69,7 +70,8 @@ class ObjectTrees:
         files: Files = {}
         skipped: list[Skipped] = []
         known: dict[str, tuple[list[int], str]] = {}
-        for path in walk(self.root):
+        found = list(walk(self.root))
+        for path in (*found, *self._overlooked(found)):
             status = os.lstat(self.root / path)
             mode = mode_of(status)
             if mode is None:
@@ -86,6 +88,15 @@ class ObjectTrees:
             with told(os.fspath(self._known_file)):
                 replace_whole(self._known_file, json.dumps(known).encode())
         return Captured(self._plant(files), tuple(skipped))
+
+    def _overlooked(self, found: Sequence[str]) -> list[str]:
+        """Files kept before that are ignored by now: ignoring a file does not delete it."""
+        lost = self._known.keys() - set(found)
+        return sorted(path for path in lost if holds_file(self.root, path))
+
+    def seed(self, tree: TreeHash) -> None:
+        """Count a tree's files among those kept before."""
+        self._known = {path: ([], entry.blob) for path, entry in self._list(tree, "")}
 
     def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
         """Every path that differs between two trees."""
@@ -130,6 +141,10 @@ class ObjectTrees:
     def is_kept(self, blob: str) -> bool:
         """Whether the blob is a file's content, and not the sign that it was not kept."""
         return blob not in self._stubs
+
+    def unkept(self, tree: TreeHash) -> dict[str, str]:
+        """The paths of a tree whose content was not kept, and what stands for it."""
+        return {p: entry.blob for p, entry in self._list(tree, "") if entry.blob in self._stubs}
 
     def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> Merged:
         """Bring the change from base to theirs into ours, path by path."""

@@ -23,6 +23,7 @@ def roll_back_to(run: Run, tree: TreeHash) -> TreeHash:
     forget_taking(run)
     if run.committed_tree() != tree:
         _record(run, tree)
+    run.share_index()
     return run.tree_hash()
 
 

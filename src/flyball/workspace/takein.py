@@ -74,8 +74,8 @@ def take_in_card(
             return TakenIn("", ours)
         merged = run.trees.merge(base, ours, theirs)
         writes = () if merged.clashes else run.trees.changes(ours, merged.tree)
-        if clashes := (*merged.clashes, *_unkept(run.trees, writes)):
-            return TakenIn("", ours, tuple(_neutral(clash) for clash in clashes))
+        if clashes := (*map(_neutral, merged.clashes), *_obstacles(run, writes)):
+            return TakenIn("", ours, clashes)
         plan = _Plan(card, base, theirs, ours, merged.tree)
         replace_whole(_note(run), json.dumps(msgspec.to_builtins(plan)).encode())
         run.writer.perform(f"Taking in card {card}", writes)
@@ -115,12 +115,18 @@ def _are_there(run: Run, writes: Sequence[Changed]) -> bool:
     return bool(writes) and all(on_disk(run.root, c.path, width) == c.after for c in writes)
 
 
-def _unkept(trees: Trees, writes: Sequence[Changed]) -> list[Clash]:
+def _obstacles(run: Run, writes: Sequence[Changed]) -> list[Clash]:
     """Files that cannot be written, or not without losing what is there."""
-    return [
-        Clash(change.path, ClashKind.UNKEPT, ClashKind.UNKEPT)
+    unkept = [
+        change.path
         for change in writes
-        if any(entry and not trees.is_kept(entry.blob) for entry in (change.before, change.after))
+        if any(e and not run.trees.is_kept(e.blob) for e in (change.before, change.after))
+    ]
+    ignored = [path for path in run.writer.strange(writes) if path not in unkept]
+    return [
+        Clash(path, kind, kind)
+        for kind, paths in ((ClashKind.UNKEPT, unkept), (ClashKind.IGNORED, ignored))
+        for path in paths
     ]
 
 

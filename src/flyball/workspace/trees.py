@@ -87,6 +87,7 @@ class ClashKind(StrEnum):
     BINARY = "both changed it, and it is binary"
     RETYPED = "both made something else of it"
     IN_THE_WAY = "one has a file where the other has a directory"
+    IGNORED = "a file that is ignored is in its place"
     UNKEPT = "it is too large or unreadable, so its content was never kept"
     OTHER = "both changed it"
 
@@ -141,6 +142,10 @@ class Trees(Protocol):
         """Whether the blob is a file's content, and not the sign that it was not kept."""
         ...
 
+    def unkept(self, tree: TreeHash) -> dict[str, str]:
+        """The paths of a tree whose content was not kept, and what stands for it."""
+        ...
+
     def keep(self, content: bytes) -> str:
         """Store content; the blob's name."""
         ...
@@ -188,4 +193,13 @@ def kind_of(before: Entry | None, after: Entry | None) -> ChangeKind:
 
 def stub(size: int, digest: str, reason: str) -> bytes:
     """What stands in a tree for a file that was not kept, so that its change is still seen."""
-    return _STUB + f"reason {reason}\nsize {size}\ndigest {digest}\n".encode()
+    return _STUB + f"reason {reason}\n".encode() + _facts(size, digest)
+
+
+def stands_for(content: bytes, size: int, digest: str) -> bool:
+    """Whether a stub was made of a file like this."""
+    return content.endswith(b"\n" + _facts(size, digest))
+
+
+def _facts(size: int, digest: str) -> bytes:
+    return f"size {size}\ndigest {digest}\n".encode()

@@ -187,6 +187,7 @@ class Workspace:
             raise UsageError(f"This is the workspace of run {self.run}, not of {run}.")
         for record in self.cards():
             if record.card == card:
+                self.share_index()
                 return record.commit
         return self.commit_step(Step.CARD, card, title, self.tree_hash(), evidence)
 
@@ -210,6 +211,7 @@ class Workspace:
         commit = self.branch.write_commit(tree, parent, title, trailers)
         self._note_card(CardRecord(self.run, card, title, commit, *facts))
         self.branch.advance(commit, parent)
+        self.trees.track([each.path for each in self.trees.changes(before, after) if each.after])
         self.share_index()
         return commit
 
@@ -262,7 +264,7 @@ class Workspace:
         if self.branch:
             tip = self.branch.tip() or self.facts.base_commit
             commit = commits.get(tree, self.facts.base_commit if tree == self.base else tip)
-        return self._sides.make(name, tree, commit, self.trees.capture().skipped)
+        return self._sides.make(name, tree, commit)
 
     def _settle_beside(self, side: Side) -> Workspace:
         facts = Facts(
@@ -281,7 +283,8 @@ class Workspace:
             raise IllegalEvent("a workspace beside a run is asked for what only the run's can do")
 
     def _all_beside(self) -> list[Workspace]:
-        return [self.beside(name, self.base) for name in self._sides.names()]
+        found = [(name, self._sides.find(name)) for name in self._sides.names()]
+        return [self._beside.get(name) or self._settle_beside(side) for name, side in found if side]
 
     def committed_tree(self) -> TreeHash:
         """The tree the last step left, whatever has changed since."""

@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from flyball.workspace.git import Git, Identity, Repository
+from flyball.workspace.gitobject import object_name, split_batch
 from flyball.workspace.gittrees import GitTrees
 from flyball.workspace.trees import SUBMODULE, Changed, Skipped, TreeHash
 from flyball.workspace.trouble import GitFailed, NotWritable
 
+_AT_ONCE = 32
 _TRAILER = re.compile(r"^(Flyball-[A-Za-z]+): (.*)$", re.MULTILINE)
 
 
@@ -156,37 +159,60 @@ class RunBranch:
                 card,
                 commit.message.partition("\n")[0],
                 commit.id,
-                self._before(commit),
+                before,
                 commit.tree,
                 commit.trailers("Flyball-Evidence"),
                 step,
             )
-            for commit in self._commits(start)
-            if self.run in commit.trailers("Flyball-Run")
+            for commit, before in (self._own() if start is None else self._below(start))
+            if self._made(commit)
             for step in Step
             for card in commit.trailers(step)
         ]
         return found[::-1]
 
-    def _before(self, commit: Commit) -> TreeHash:
-        if commit.parents:
-            return read_commit(self.user, commit.parents[0]).tree
-        return TreeHash(self.user.text("hash-object", "-t", "tree", "--stdin"))
-
-    def _commits(self, start: str | None) -> Iterator[Commit]:
-        """Commits from the newest card's down; on the run's branch, until the first foreign one."""
-        if start is None:
-            at = self.tip()
-            while at:
-                commit = read_commit(self.user, at)
-                if self.run not in commit.trailers("Flyball-Run"):
+    def _own(self) -> Iterator[tuple[Commit, TreeHash]]:
+        """The commits of the branch and the trees before them, until the first foreign one."""
+        at = self.tip()
+        while at:
+            commits = self._read(f"{at}~{n}" for n in range(_AT_ONCE))
+            if not commits:
+                raise GitFailed(f"The commit {at} cannot be read.", "Run `git fsck`.")
+            for commit, parent in pairwise(commits):
+                if not self._made(commit):
                     return
-                yield commit
-                at = commit.parents[0] if commit.parents else None
-            return
+                yield commit, parent.tree
+            at = commits[-1].id if len(commits) == _AT_ONCE else None
+            if at is None and self._made(commits[-1]):
+                yield commits[-1], self._empty_tree()
+
+    def _made(self, commit: Commit) -> bool:
+        return self.run in commit.trailers("Flyball-Run")
+
+    def _below(self, start: str) -> Iterator[tuple[Commit, TreeHash]]:
+        """The run's commits in another branch's history, and the trees before them."""
         args = ("rev-list", "--fixed-strings", f"--grep=Flyball-Run: {self.run}", start)
-        for name in self.user.text(*args).split():
-            yield read_commit(self.user, name)
+        commits = self._read(self.user.text(*args).split())
+        parents = self._read(commit.parents[0] for commit in commits if commit.parents)
+        trees = {parent.id: parent.tree for parent in parents}
+        for commit in commits:
+            above = trees.get(commit.parents[0]) if commit.parents else None
+            yield commit, above or self._empty_tree()
+
+    def _read(self, names: Iterable[str]) -> list[Commit]:
+        """These commits, up to the first that is not there."""
+        asked = "".join(f"{name}\n" for name in names).encode()
+        answers = split_batch(self.user.call("cat-file", "--batch", stdin=asked).stdout)
+        found: list[Commit] = []
+        for answer in answers:
+            if answer is None:
+                break
+            width = answer[1].index(b"\n") - len("tree ")
+            found.append(parse_commit(object_name("commit", answer[1], width), answer[1]))
+        return found
+
+    def _empty_tree(self) -> TreeHash:
+        return TreeHash(self.user.text("hash-object", "-t", "tree", "--stdin"))
 
     def delete(self) -> None:
         """Take the branch out of the user's repository."""
@@ -278,8 +304,12 @@ def remove_whole(place: Path) -> None:
 
 def read_commit(git: Git, name: str) -> Commit:
     """A commit's tree, parents and message, as they are stored."""
-    raw = git.call("cat-file", "commit", name).stdout.decode(errors="replace")
-    header, _, message = raw.partition("\n\n")
+    return parse_commit(name, git.call("cat-file", "commit", name).stdout)
+
+
+def parse_commit(name: str, content: bytes) -> Commit:
+    """A commit from its stored form."""
+    header, _, message = content.decode(errors="replace").partition("\n\n")
     fields = [line.split(" ", 1) for line in header.splitlines() if not line.startswith(" ")]
     tree = next(value for key, value in fields if key == "tree")
     parents = tuple(value for key, value in fields if key == "parent")

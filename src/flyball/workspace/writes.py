@@ -89,14 +89,17 @@ class Writer:
     def _can_write(self, change: Changed) -> bool:
         return change.after is None or self.trees.is_kept(change.after.blob)
 
-    def _check(self, changes: Sequence[Changed]) -> None:
-        strange = [
+    def strange(self, changes: Sequence[Changed]) -> list[str]:
+        """The paths at which there is neither what a change begins with nor what it ends with."""
+        return [
             change.path
             for change in changes
             if not (change.before and not self.trees.is_kept(change.before.blob))
             and on_disk(self.root, change.path, _width(change)) not in (change.before, change.after)
         ]
-        if strange:
+
+    def _check(self, changes: Sequence[Changed]) -> None:
+        if strange := self.strange(changes):
             raise Diverged(
                 f"{', '.join(strange[:5])} changed while this was being prepared.",
                 "Look at the file and try again; nothing was overwritten.",
@@ -167,6 +170,15 @@ def on_disk(root: Path, path: str, width: int = 40) -> Entry | None:
     digest = hashlib.sha1(usedforsecurity=False) if width == 40 else hashlib.sha256()
     digest.update(b"blob %d\0" % len(content) + content)
     return Entry(mode, digest.hexdigest())
+
+
+def holds_file(root: Path, path: str) -> bool:
+    """Whether a file or link is at this path, reached through no link."""
+    try:
+        with parent_of(root, path) as (parent, name):
+            return mode_of(os.stat(name, dir_fd=parent, follow_symlinks=False)) is not None
+    except OSError:
+        return False
 
 
 @contextmanager

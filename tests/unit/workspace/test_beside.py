@@ -279,3 +279,32 @@ def test_a_place_cannot_do_what_only_the_run_can(workspace: Workspace):
     workspace.close()
     assert not scratch.exists()
     assert side.root.exists()
+
+
+def test_ignoring_a_file_beside_the_run_does_not_delete_it_in_the_run(workspace: Workspace):
+    put(workspace.root, {"data.db": "precious\n"})
+    workspace.commit_card("r", "c0", "Data")
+    tree = workspace.tree_hash()
+    side = workspace.beside("c1", tree)
+    put(side.root, {".gitignore": "*.log\n*.db\n"})
+
+    taken = workspace.take_in("c1", "Ignore", tree, side.tree_hash())
+
+    assert [each.path for each in workspace.trees.changes(tree, taken.tree)] == [".gitignore"]
+    assert (workspace.root / "data.db").read_text() == "precious\n"
+    next_one = workspace.beside("c2", taken.tree)
+    assert (next_one.root / "data.db").exists()
+    assert next_one.tree_hash() == workspace.tree_hash() == taken.tree
+
+
+def test_an_ignored_file_in_the_way_is_a_clash(workspace: Workspace):
+    put(workspace.root, {"own.log": "ignored, and mine\n"})
+    side = workspace.beside("c1", workspace.base)
+    put(side.root, {".gitignore": "", "own.log": "the card's\n"})
+
+    taken = workspace.take_in("c1", "Log", workspace.base, side.tree_hash())
+
+    said = [clash.sentence() for clash in taken.clashes]
+    assert said == ["own.log: a file that is ignored is in its place."]
+    assert (workspace.root / "own.log").read_text() == "ignored, and mine\n"
+    assert workspace.tree_hash() == workspace.base
