@@ -17,6 +17,7 @@ from flyball.tools.repair.generate import candidates
 from flyball.tools.repair.localising import places_of, sources_of, touched, trace
 from flyball.tools.repair.memo import Memo
 from flyball.tools.repair.source import Source
+from flyball.tools.repair.spectrum import passing_at
 from flyball.tools.repair.trial import Stage, staged
 from flyball.tools.repair.trial import perform as perform_in
 
@@ -76,7 +77,7 @@ async def _search(stage: Stage, known: Memo, sources: dict[str, Source], seconds
     told = await perform_in(stage, orders)
     ends = {line["n"]: line for line in told.lines if "n" in line}
     holding = [proposed[int(n)] for n, line in ends.items() if line["end"] == "hold"]
-    survivors = ranked(holding, sources)
+    survivors = ranked(holding, sources, passing_at(known.tests))
     return Search(len(proposed), len(ends), tuple(survivors), 0.0)
 
 

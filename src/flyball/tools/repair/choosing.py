@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from flyball.tools.inside.swapping import edited
@@ -13,6 +15,8 @@ from flyball.tools.repair.source import SCOPES, Source
 LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 BASE_SIZE = 15
 """Below this many bytes, size says little."""
+TRIED = 0.5
+NOTHING: Mapping[tuple[str, int], int] = MappingProxyType({})
 
 
 class Survivor(NamedTuple):
@@ -26,14 +30,19 @@ class Survivor(NamedTuple):
     merit: float
 
 
-def ranked(holding: Iterable[Candidate], sources: Mapping[str, Source]) -> list[Survivor]:
-    """The best first."""
+def ranked(
+    holding: Iterable[Candidate],
+    sources: Mapping[str, Source],
+    passing: Mapping[tuple[str, int], int] = NOTHING,
+) -> list[Survivor]:
+    """The best first; a change to a line that many passing tests run stood the harder trial."""
     found: list[Survivor] = []
     for each in holding:
         source = sources[each.path]
         after = edited(source.data, each.edits)
         diff = diff_of(each.path, source.data, after)
         merit = each.chance / (BASE_SIZE + size(each, source.data)) * sense(source, each, after)
+        merit *= 1 + TRIED * math.log2(1 + passing.get((each.path, each.line), 0))
         found.append(Survivor(each.path, each.line, each.template, each.label, diff, merit))
     return sorted(found, key=lambda each: -each.merit)
 

@@ -15,9 +15,11 @@ from flyball.tools.repair.templates import (
     calls,
     conditions,
     donors,
+    forms,
     names,
     numbers,
     operators,
+    scopes,
     statements,
 )
 
@@ -47,6 +49,7 @@ TEMPLATES: tuple[Template, ...] = (
     Template("off by one", 10, numbers.off_by_one),
     Template("adjustment", 8, numbers.adjustment),
     Template("constant", 6, numbers.constant),
+    Template("format", 2, numbers.formatted),
     Template("variable", 12, names.variable),
     Template("variable for constant", 4, names.variable_for_constant),
     Template("self", 6, names.variable_to_attribute),
@@ -76,6 +79,16 @@ TEMPLATES: tuple[Template, ...] = (
     Template("slice", 4, donors.slices),
     Template("container", 4, donors.container),
     Template("iteration", 4, donors.comprehension),
+    Template("brackets", 4, forms.regrouped),
+    Template("call", 3, forms.called),
+    Template("order", 2, forms.sort_key),
+    Template("made anew", 4, forms.anew),
+    Template("keyword", 3, forms.keyword),
+    Template("given back", 3, forms.given_back),
+    Template("unknown name", 12, scopes.unknown),
+    Template("global", 4, scopes.other_global),
+    Template("declared", 3, scopes.declared),
+    Template("inherited", 3, scopes.inherited),
 )
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import cast
 
 from flyball.tools.inside.swapping import Edit
+from flyball.tools.repair.fstrings import Field, placed
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -35,10 +36,18 @@ class Source:
         self._starts = [0]
         for line in data.split(b"\n"):
             self._starts.append(self._starts[-1] + len(line) + 1)
+        self.fields: dict[ast.JoinedStr, list[Field]] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.JoinedStr):
+                self._place(node)
         self.parent: dict[ast.AST, ast.AST] = {}
         for node in ast.walk(self.tree):
             for child in ast.iter_child_nodes(node):
                 self.parent[child] = node
+
+    def _place(self, node: ast.JoinedStr) -> None:
+        start = self._starts[node.lineno - 1]
+        self.fields[node] = placed(node, self.data, self.span(node), start)
 
     def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> tuple[int, int]:
         """Where a node's text begins and ends, in bytes."""
@@ -159,13 +168,19 @@ def _list(value: object) -> Sequence[object]:
 
 
 def expressions(node: ast.stmt) -> Iterator[ast.expr]:
-    """Every expression in a statement's own text; those inside strings are left out."""
+    """Every expression in a statement's own text."""
     for head in heads(node):
         yield from _below(head)
 
 
 def _below(node: ast.AST) -> Iterator[ast.expr]:
+    if isinstance(node, ast.FormattedValue):
+        yield from _below(node.value)
+        return
     if isinstance(node, ast.JoinedStr):
+        for each in node.values:
+            if isinstance(each, ast.FormattedValue):
+                yield from _below(each)
         return
     if isinstance(node, ast.expr):
         yield node

@@ -61,6 +61,11 @@ def suspicious(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[P
     return sorted(places, key=lambda place: (-place.score, place.path, place.line))
 
 
+def passing_at(tests: Sequence[Traced]) -> Mapping[tuple[str, int], int]:
+    """How many passing tests run each line."""
+    return _count([test for test in tests if test.end == "pass"])
+
+
 def _count(tests: Sequence[Traced]) -> Counter[tuple[str, int]]:
     found: Counter[tuple[str, int]] = Counter()
     for test in tests:

@@ -14,7 +14,10 @@ WRAPPERS = ("abs", "len", "int", "str", "list", "sorted", "set", "sum", "max", "
             "tuple", "float", "bool", "round")  # fmt: skip
 FLAGS = {"sorted": ("reverse=True",), "sort": ("reverse=True",), "enumerate": ("1",),
          "split": ("1",), "max": ("default=0",), "min": ("default=0",), "sum": ("0",),
-         "zip": ("strict=True",), "get": ("0", "[]", "None", '""')}  # fmt: skip
+         "zip": ("strict=True",), "popitem": ("last=False",), "pop": ("0", "None"),
+         "round": ("2",), "splitlines": ("True",), "range": ("1", "-1"), "rsplit": ("1",),
+         "next": ("None",), "getattr": ("None",),
+         "get": ("0", "[]", "None", '""')}  # fmt: skip
 
 
 def argument_order(site: Site) -> Iterator[Draft]:
@@ -27,6 +30,10 @@ def argument_order(site: Site) -> Iterator[Draft]:
                 parts = elts
             case ast.Slice(lower=ast.expr() as lower, upper=ast.expr() as upper):
                 parts = [lower, upper]
+            case ast.Dict(values=values) if 1 < len(values) < 6:
+                parts = values
+            case ast.DictComp(key=key, value=value):
+                parts = [key, value]
             case _:
                 continue
         for i, a in enumerate(parts):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from flyball.tools.inside.swapping import Edit
 from flyball.tools.repair.candidate import Draft
 from flyball.tools.repair.site import Site, renamed
+from flyball.tools.repair.templates.numbers import shifted
 
 MOST_DONORS = 40
 MOST_LENGTH = 60
@@ -143,13 +144,15 @@ def _other_slices(site: Site, node: ast.Subscript, part: ast.Slice) -> Iterator[
         (f"{head}[{low}:{high}:-1]", 0.3),
         (f"{head}[1:{high}{step}]", 0.5 if not low else 0.0),
         (f"{head}[{low}:-1{step}]", 0.5 if not high else 0.0),
-        (f"{head}[{low}:{high} + 1{step}]", 1.0 if high else 0.0),
-        (f"{head}[{low} + 1:{high}{step}]", 1.0 if low else 0.0),
         (f"{head}[-{low}:{high}{step}]", 0.3 if low else 0.0),
         (f"{head}[{low}:-{high}{step}]", 0.3 if high else 0.0),
     ):
         if weight:
             yield site.swap(node, text, weight=weight)
+    if part.lower and part.upper:
+        for by in (1, -1):
+            both = f"{shifted(site, part.lower, by)}:{shifted(site, part.upper, by)}"
+            yield site.swap(node, f"{head}[{both}{step}]", weight=0.7)
 
 
 def container(site: Site) -> Iterator[Draft]:

@@ -5,10 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from flyball.tools.inside.swapping import Edit
 from flyball.tools.repair.candidate import Draft
 from flyball.tools.repair.site import Site
+from flyball.tools.repair.source import own_lines
 
 STRINGS_KEPT = 12
+AKIN = ((60, 24, 3600, 86400, 1440), (7, 12, 30, 31, 365, 366, 52), (1000, 1024, 100), (255, 256),
+        (2, 8, 10, 16), (26, 25), (97, 65, 48), (90, 180, 360))  # fmt: skip
+"""Numbers that are taken for each other."""
+FORMS = ("02d", "03d", ",", ".2f", ".1f", ".0f", ".3f", ",.2f", "d", "x", "X", "b", "02x", "08b",
+         ".1%", ".0%", ">2", "<2")  # fmt: skip
 PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp)
 
 
@@ -50,8 +57,10 @@ def _counting(site: Site, node: ast.expr) -> float:
         case ast.Compare():
             is_membership = any(isinstance(op, ast.In | ast.NotIn | ast.Is) for op in around.ops)
             return 0.0 if is_membership else 0.7
-        case ast.BinOp():
+        case ast.BinOp(op=ast.Add() | ast.Sub()):
             return 0.0 if isinstance(node, ast.BinOp) else 0.4
+        case ast.BinOp():
+            return 0.0 if isinstance(node, ast.BinOp) else 0.15
         case ast.Return() | ast.Assign():
             return 0.8
         case ast.AugAssign() if around.value is node:
@@ -63,8 +72,10 @@ def _counting(site: Site, node: ast.expr) -> float:
 
 
 def adjustment(site: Site) -> Iterator[Draft]:
-    """A `+ 1` that should be a `- 1`, or not be there, or be on the other side."""
+    """A `+ 1` that should be a `- 1`, or not be there; a quotient rounded up."""
     for node in site.exprs:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+            yield site.swap(node, f"-(-{_tight(site, node.left)} // {site.text(node.right)})")
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add | ast.Sub):
             continue
         if isinstance(node.right, ast.Constant) and isinstance(node.right.value, int):
@@ -72,6 +83,25 @@ def adjustment(site: Site) -> Iterator[Draft]:
             sign = "+" if isinstance(node.op, ast.Sub) else "-"
             yield site.swap(node, f"{left} {sign} {value}", weight=1.5)
             yield site.swap(node, left, weight=1.5)
+
+
+def _tight(site: Site, node: ast.expr) -> str:
+    text = site.text(node)
+    return text if isinstance(node, ast.Name | ast.Call | ast.Attribute) else f"({text})"
+
+
+def shifted(site: Site, node: ast.expr, by: int) -> str:
+    """A number so much larger or smaller, written as a person would."""
+    match node:
+        case ast.Constant(value=int(value)):
+            return str(value + by)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=ast.Constant(value=int(value))):
+            total = (value if isinstance(node.op, ast.Add) else -value) + by
+            if not total:
+                return site.text(left)
+            return f"{site.text(left)} {'+' if total > 0 else '-'} {abs(total)}"
+        case _:
+            return f"{site.text(node)} {'+' if by > 0 else '-'} {abs(by)}"
 
 
 def constant(site: Site) -> Iterator[Draft]:
@@ -112,6 +142,9 @@ def _numbers(site: Site, value: int | float) -> Iterator[tuple[str, float]]:
     for each in _used(site, int | float):
         if each not in usual:
             yield repr(each), 0.5
+    for group in AKIN:
+        if value in group:
+            yield from ((str(each), 0.3) for each in group)
 
 
 def _strings(site: Site, value: str) -> Iterator[tuple[str, float]]:
@@ -135,6 +168,23 @@ def _used(site: Site, kind: object) -> list[object]:
             if isinstance(value, kind) and not isinstance(value, bool):  # type: ignore[arg-type]
                 found[value] = None
     return list(found)[:STRINGS_KEPT]
+
+
+def formatted(site: Site) -> Iterator[Draft]:
+    """Another form for a field of a formatted string."""
+    first, last = own_lines(site.node)
+    for node, fields in site.source.fields.items():
+        if not first <= node.lineno <= last:
+            continue
+        for field in fields:
+            start, end = field.form or (field.end, field.end)
+            old = site.source.data[start:end].decode("utf-8")
+            for form in FORMS:
+                if form != old:
+                    text = form if field.form else f":{form}"
+                    yield Draft(f"`{{:{old}}}` → `{{:{form}}}`", (Edit(start, end, text),))
+            if field.form:
+                yield Draft(f"`{{:{old}}}` → `{{}}`", (Edit(start - 1, end, ""),))
 
 
 def _is_docstring(site: Site, node: ast.Constant) -> bool:
