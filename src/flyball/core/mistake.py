@@ -139,7 +139,9 @@ def _suite_error(item: SuiteReport, before: Iterable[Evidence]) -> str:
 
 
 def _summary(message: str) -> str:
-    return " / ".join(plain_error(message).split("\n"))[:SUMMARY]
+    """The line that names the exception, or all that tells of the error."""
+    raised = [line for line in message.split("\n") if EXCEPTION.search(line)]
+    return " / ".join(plain_error(raised[-1] if raised else message).split("\n"))[:SUMMARY]
 
 
 def _exception(message: str) -> str:
@@ -155,7 +157,7 @@ def _differ(before: str, now: str) -> bool:
 def sightings(run: RunState, card: CardState, closed: CardClosed) -> tuple[Sighting, ...]:
     """What a card that is being closed leaves in the ledger.
 
-    A card that succeeds also resolves what earlier cards of the same step ran into.
+    A card that succeeds also resolves what earlier cards of the same kind and step ran into.
     """
     if closed.error:
         files = card.changed or (card.checkpoint.files if card.checkpoint else ())
@@ -165,11 +167,13 @@ def sightings(run: RunState, card: CardState, closed: CardClosed) -> tuple[Sight
     if card.ending is not Ending.SUCCEEDED:
         return tuple(Sighting(run.run, card.id, each, run.at) for each in card.failures)
     cure = _resolution(card)
-    solved = [each for each in run.cards if card.step and each.step == card.step]
+    kind = card.template.step_id
+    solved = [each for each in run.cards if each.step == card.step and each.id != card.id]
     return tuple(
         Sighting(run.run, each.id, failure, each.at or run.at, cure)
-        for each in (solved or [card])
+        for each in (*solved, card)
         for failure in each.failures
+        if each.template.step_id == kind
     )
 
 

@@ -2,43 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from flyball.core.effect import ResetThread
+from flyball.core.evidence import is_failing, standing
 from flyball.core.handover import HandOver, handover
+from flyball.core.ledger import recognise, told
+from flyball.core.mistake import on_record
 from flyball.core.state import CardState, RunState
-from flyball.engine.station import Station
-
-MAX_DIFF = 20_000
-MAP_FILES = 200
+from flyball.engine.observed import observed, trouble
+from flyball.engine.telling import plan_lines, step_of, tried
 
 
-def injections(card: CardState, station: Station) -> dict[str, str]:
-    """What a template may have put into the opening of a thread."""
-    wanted = card.template.injections
-    found: dict[str, str] = {}
-    if "findings" in wanted or card.remarks:
-        found["findings"] = "\n".join(remark.text for remark in card.remarks if remark.text)
-    if "diff" in wanted or card.is_reviewing:
-        diff = station.workspace.diff(card.base, card.tree) if card.has_changed else b""
-        found["diff"] = diff.decode("utf-8", "replace")[:MAX_DIFF]
-    if "repo_map" in wanted:
-        paths = [path for path, _ in zip(station.root.walk(), range(MAP_FILES), strict=False)]
-        found["repo_map"] = "\n".join(paths)
-    return found
-
-
-def hand_over(run: RunState, card: CardState, reason: str) -> str:
-    """Goal, plan, what is done and seen, and what not to do again."""
-    point = card.checkpoint
-    plan = (point.proposed_action, f"verify with {', '.join(point.verify_with)}") if point else ()
-    done = [f"changed {path} beyond the checkpoint" for path in card.drift]
-    if card.has_changed:
-        done.insert(0, "the workspace differs from where the card began; read before you edit")
+def hand_over(run: RunState, card: CardState, effect: ResetThread | None = None) -> str:
+    """Goal, plan, what is done and seen, what is open, and what not to do again."""
+    step = step_of(run, card)
+    goal = card.checkpoint.goal if card.checkpoint else step.title if step else run.request
     facts = HandOver(
-        goal=point.goal if point else run.request,
-        reason=reason,
-        plan=plan,
-        done=tuple(done) + tuple(remark.text for remark in card.remarks if remark.text),
-        evidence=(f"the present tree: {card.proof.label}",),
-        open_issues=(card.question.text,) if card.question else (),
-        do_not_repeat=tuple(f"`{denial.tool}`: {denial.reason}" for denial in card.denials),
+        goal=goal,
+        reason=effect.reason if effect else "",
+        words=effect.words if effect else "",
+        plan=tuple(_plan(run, card)),
+        done=tuple(_done(run, card)),
+        evidence=tuple(_evidence(card)),
+        open_issues=tuple(_open_issues(run, card)),
+        do_not_repeat=tuple(_not_again(run, card)),
     )
     return handover(facts)
+
+
+def _plan(run: RunState, card: CardState) -> Iterator[str]:
+    if step := step_of(run, card):
+        about = f": {step.description}" if step.description else ""
+        yield f"your step is {step.id}, {step.title}{about}"
+        for criterion in step.success_criteria:
+            yield f"it is done when: {criterion}"
+    if point := card.checkpoint:
+        yield point.proposed_action
+        yield f"verify with {', '.join(point.verify_with)}"
+    yield from plan_lines(run, card)
+
+
+def _done(run: RunState, card: CardState) -> Iterator[str]:
+    yield from (f"tried in an earlier iteration: {each}" for each in tried(run))
+    if card.has_changed:
+        files = ", ".join(card.changed) or "some files"
+        yield f"changed so far: {files}; read before you edit"
+    yield from (f"changed {path} beyond the checkpoint" for path in card.drift)
+    if card.checkpoint:
+        yield f"found: {card.checkpoint.findings}"
+    yield from (remark.text for remark in card.remarks if remark.text)
+
+
+def _evidence(card: CardState) -> Iterator[str]:
+    yield f"the present tree: {card.proof.label}"
+    yield from map(observed, standing(card.evidence, card.tree))
+
+
+def _open_issues(run: RunState, card: CardState) -> Iterator[str]:
+    if run.coordinator is not None:
+        yield from map(str, run.coordinator.issues)
+    yield from (str(ruling) for ruling in card.verdicts if not ruling.has_passed)
+    yield from (trouble(item) for item in standing(card.evidence, card.tree) if is_failing(item))
+    if card.question:
+        yield card.question.text
+
+
+def _not_again(run: RunState, card: CardState) -> Iterator[str]:
+    """Refused calls, then what went wrong here; what is on record, with its cure, comes last.
+
+    When room is short the hand-over keeps the last entries.
+    """
+    yield from (f"`{denial.tool}`: {denial.reason}" for denial in card.denials)
+    ledger = on_record(run, card)
+    known = {failure: recognise(ledger, failure) for failure in card.failures}
+    for failure, mistake in known.items():
+        if mistake is None:
+            yield f"this went wrong in this card already: {failure.error}"
+    yield from dict.fromkeys(told(mistake) for mistake in known.values() if mistake)

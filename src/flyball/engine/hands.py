@@ -44,9 +44,11 @@ from flyball.core.thread import SpokenCall
 from flyball.drivers.protocol import Driver
 from flyball.engine.deed import do
 from flyball.engine.entry import KNOWN, entries
-from flyball.engine.handing import hand_over, injections
+from flyball.engine.handing import hand_over
+from flyball.engine.injecting import injections
 from flyball.engine.inspection import inspect
 from flyball.engine.reading import read_intent
+from flyball.engine.repomap import Maps
 from flyball.engine.request import build_request
 from flyball.engine.seen import seen_by
 from flyball.engine.station import Committed, Station
@@ -80,6 +82,7 @@ class EngineHands:
         self._history = history
         self._on_text = on_text
         self._reader = reader
+        self._maps = Maps()
 
     def look(self, state: RunState, by: str) -> Resumed:
         """A word to go on, with what the places look like while nothing is under way."""
@@ -112,7 +115,8 @@ class EngineHands:
                 seen = await inspect(station, state, card, effect, intention.key)
                 return EvidenceTaken(card=card.id, evidence=seen.evidence, undone=seen.undone)
             case ResetThread() as effect:
-                text = hand_over(state, self._card(state, effect.card), effect.reason)
+                text = hand_over(state, self._card(state, effect.card), effect)
+                text = self._station.redactor.text(text)
                 return ThreadReset(card=effect.card, reason=effect.reason, text=text)
             case CloseCard() as effect:
                 card = self._card(state, effect.card)
@@ -152,7 +156,7 @@ class EngineHands:
             lines=lines,
             tools=TOOLS,
             advice=station.advice(),
-            injections=injections(card, station),
+            injections=injections(state, card, station, self._maps),
             number=number,
             turns=await self._journal.replies(state.run, effect.role),
         )

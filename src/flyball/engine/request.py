@@ -12,6 +12,7 @@ from flyball.core.state import CardState, RunState
 from flyball.core.thread import Line, within
 from flyball.drivers.prompt import opening, system_prompt
 from flyball.drivers.protocol import Request, ToolSpec
+from flyball.engine.injecting import template_in_use
 from flyball.tools.prepare import describe
 from flyball.tools.protocol import Tool
 
@@ -38,7 +39,7 @@ def build_request(
         role=effect.role,
         phase=effect.phase,
         system=system_prompt(effect.role, effect.phase, tools=shown, advice=advice),
-        opening=opening(run.request, card.template, injections),
+        opening=opening(run.request, template_in_use(card), injections),
         lines=within(lines, run.policy.context_tokens * CHARS_PER_TOKEN),
         tools=shown,
         images=run.images,

@@ -11,17 +11,14 @@ import msgspec
 from flyball.core.call import Access
 from flyball.core.effect import CloseCard
 from flyball.core.evidence import (
-    BaseRun,
     CheckReport,
     CommandReport,
-    DiffReport,
-    Evidence,
     SuiteReport,
-    WeakeningReport,
 )
 from flyball.core.phase import Phase
 from flyball.core.policy import Project
 from flyball.core.state import CardState, RunState
+from flyball.engine.observed import observed
 from flyball.errors import IllegalEvent
 from flyball.tools.protocol import Desk, ToolSettings
 from flyball.tools.survey import survey
@@ -228,7 +225,7 @@ class Station:
             files=tuple(change.path for change in self._changes(card)),
             diff=diff.decode("utf-8", "replace"),
             commands=tuple(_commands(card)),
-            evidence=tuple(_say(item) for item in card.evidence),
+            evidence=tuple(observed(item) for item in card.evidence),
             timings={"plan": card.clock.plan, "build": card.clock.build},
             risk="; ".join(filter(None, (note.risk for note in notes))),
             assumptions=tuple(each for note in notes for each in note.assumptions),
@@ -252,20 +249,3 @@ def _commands(card: CardState) -> Iterator[CommandRun]:
     for item in card.evidence:
         if isinstance(item, SuiteReport | CheckReport | CommandReport):
             yield CommandRun(item.command, item.exit_code, item.elapsed)
-
-
-def _say(item: Evidence) -> str:
-    """One piece of evidence in a line."""
-    match item:
-        case SuiteReport():
-            return f"{item.command}: {item.passed} passed, {item.failed} failed"
-        case CheckReport() | CommandReport():
-            return f"{item.command}: exit {item.exit_code}"
-        case BaseRun():
-            return f"on the base tree: {item.outcome} ({item.detail})"
-        case WeakeningReport():
-            return f"tests weakened in {len(item.findings)} places"
-        case DiffReport():
-            return f"{len(item.files)} files changed"
-        case _:
-            return type(item).__name__

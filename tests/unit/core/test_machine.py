@@ -590,15 +590,28 @@ def test_shown_evidence_is_proof_of_what_it_shows():
     assert story.effects[0].falsify == ""
 
 
-def test_a_thread_that_grew_too_long_is_handed_over():
-    story = Story(policy=Policy(review=False, context_tokens=10))
-    story.says(text="thinking", finish=Finish.TOOL_CALLS, usage=Usage(input_tokens=50))
-    story = Story(policy=Policy(review=False, context_tokens=10))
-    broken = Call(id="x", tool="reed", digest="reed", fault="no")
-    story.says(broken, usage=Usage(input_tokens=50, output_tokens=5, money=0.5))
+def test_a_thread_that_grew_too_long_is_handed_over_once_its_calls_are_back():
+    story = Story(policy=Policy(review=False, context_tokens=100))
+    story.says(call("1", "read"), usage=Usage(input_tokens=30)).returns()
+    story.says(call("2", "read", "b.py"), usage=Usage(input_tokens=80, output_tokens=5, money=0.5))
+    assert story.owed == ["Perform"]
+    story.returns()
     assert story.owed == ["ResetThread"]
-    assert story.state.spend.tokens == 55
+    assert "fills 80 of 100 tokens" in story.state.owed[0].effect.reason
+    assert story.state.spend.tokens == 115
     assert story.state.spend.money == 0.5
+    story.answers(ThreadReset(card=CARD, reason="r", text="t"))
+    assert (story.card.attempt, story.card.thread_tokens) == (2, 0)
+    assert story.owed == ["Think"]
+
+
+def test_a_thread_is_not_reset_when_a_new_one_would_be_hardly_shorter():
+    story = Story(policy=Policy(review=False, context_tokens=10))
+    story.says(call("1", "read"), usage=Usage(input_tokens=50)).returns()
+    story.says(call("2", "read", "b.py"), usage=Usage(input_tokens=99)).returns()
+    assert story.owed == ["Think"]
+    story.says(call("3", "read", "c.py"), usage=Usage(input_tokens=100)).returns()
+    assert story.owed == ["ResetThread"]
 
 
 def test_time_nudges_then_rests():

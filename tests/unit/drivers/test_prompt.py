@@ -15,7 +15,7 @@ from flyball.drivers.prompt import ADVICE_CAP, opening, system_prompt, text_of
 
 FIELDS = {
     "goal", "findings", "proposed_action", "files", "verify_with", "risk", "assumptions",
-    "severity", "call", "name", "value", "- ",
+    "severity", "template", "work", "call", "name", "value", "- ",
 }  # fmt: skip
 
 NAMES = sorted(

@@ -1,0 +1,222 @@
+"""What a template may have put into the opening of a thread, made from a run's state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from flyball.core.evidence import standing
+from flyball.core.ledger import injection, relevant
+from flyball.core.library import LIBRARY
+from flyball.core.mistake import on_record
+from flyball.core.state import CardState, RunState
+from flyball.core.template import Role, Template
+from flyball.engine.handing import hand_over
+from flyball.engine.observed import observed, trouble
+from flyball.engine.repomap import Maps
+from flyball.engine.station import Station
+from flyball.engine.telling import (
+    errand_of,
+    plan_lines,
+    result_lines,
+    step_of,
+    step_words,
+    tried,
+)
+from flyball.errors import FlyballError
+from flyball.patch.keep import regions
+
+MAX_TEXT = 8_000
+MAX_DIFF = 20_000
+KEEP_FILES = 500
+KEEP_BYTES = 256_000
+NOT_FOR_STEPS = frozenset({"answer", "status", "plan", "verify", "review", "D1"})
+"""Templates that are no work a plan could ask for."""
+
+
+class Scene(NamedTuple):
+    """Everything that an injection is made from."""
+
+    run: RunState
+    card: CardState
+    station: Station
+    maps: Maps
+
+
+def template_in_use(card: CardState) -> Template:
+    """What the driver works from now: a reviewer reads the change, whatever the card is for."""
+    return LIBRARY["review"] if card.is_reviewing else card.template
+
+
+def injections(run: RunState, card: CardState, station: Station, maps: Maps) -> dict[str, str]:
+    """What the template asks for; a step of a plan is told to its card in any case."""
+    scene = Scene(run, card, station, maps)
+    wanted = template_in_use(card).injections
+    found = {name: MAKERS[name](scene) for name in wanted if name in MAKERS}
+    if (step := step_of(run, card)) and not card.is_reviewing:
+        found["step"] = step_words(step)
+    if card.template.role is Role.PLANNER:
+        found["templates"] = _templates(scene)
+    return {
+        name: station.redactor.text(_cut(text, MAX_DIFF if name == "diff" else MAX_TEXT))
+        for name, text in found.items()
+        if text
+    }
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n({len(text) - limit} more characters are left out)"
+
+
+def _checkpoint(scene: Scene) -> str:
+    point = scene.card.checkpoint
+    if point is None:
+        return ""
+    return (
+        f"goal: {point.goal}\nfindings: {point.findings}\nproposed action: "
+        f"{point.proposed_action}\nfiles: {', '.join(point.files)}\nverify with: "
+        f"{', '.join(point.verify_with)}"
+    )
+
+
+def _diff(scene: Scene) -> str:
+    """The card's own change, or where it changes nothing what was there for it to judge."""
+    run, card = scene.run, scene.card
+    if card.has_changed:
+        base = card.base
+    else:
+        base = run.snapshot if card.template.role is Role.PLANNER else run.base
+    if base == card.tree:
+        return ""
+    return scene.station.workspace.diff(base, card.tree).decode("utf-8", "replace")
+
+
+def _evidence(scene: Scene) -> str:
+    """How the steps came out, and what others saw of the present tree.
+
+    What a driver has seen itself stands in its thread; a reviewer has a thread of its own.
+    """
+    run, card = scene.run, scene.card
+    others = [each for each in run.cards if each.id != card.id or card.is_reviewing]
+    seen = standing((item for each in others for item in each.evidence), card.tree)
+    lines = [f"- {line}" for line in result_lines(run)]
+    for item in seen:
+        line, more = observed(item), trouble(item)
+        lines.append(f"- {line}" if more == line else f"- {line}; {more}")
+    return "\n".join(lines)
+
+
+def _findings(scene: Scene) -> str:
+    """What was found out: in this card, and by those who looked before it on the same errand."""
+    run, card = scene.run, scene.card
+    errand = errand_of(run, card)
+    earlier = [each for each in run.cards if errand and each.id in errand.cards and each != card]
+    found = [each.answer for each in earlier if each.template.role is Role.RESEARCHER]
+    if card.checkpoint:
+        found.append(card.checkpoint.findings)
+    found += [remark.text for remark in card.remarks if remark.role != Role.REVIEWER]
+    return "\n".join(filter(None, found))
+
+
+def _handover(scene: Scene) -> str:
+    """What the card before this one came to."""
+    ended = [each for each in scene.run.cards if not each.is_live and each.id != scene.card.id]
+    return hand_over(scene.run, ended[-1]) if ended else ""
+
+
+def _invariants(scene: Scene) -> str:
+    root = scene.station.root
+    kept = [
+        f"- {path}: keep region {region.name or '(unnamed)'}, lines {region.first}–{region.last}"
+        for path in islice(root.walk(), KEEP_FILES)
+        for region in regions(_content(scene, path)).found
+    ]
+    protected = ", ".join(root.protected)
+    lines = ["These stay as they are:", *kept] if kept else []
+    return "\n".join([*lines, f"These are not written to: {protected}."])
+
+
+def _content(scene: Scene, path: str) -> bytes:
+    try:
+        return scene.station.root.read_bytes(path, KEEP_BYTES)
+    except FlyballError:
+        return b""
+
+
+def _issues(scene: Scene) -> str:
+    run = scene.run
+    issues = [str(issue) for issue in run.coordinator.issues] if run.coordinator else []
+    lines = [f"- {each}" for each in issues]
+    if attempts := tried(run):
+        lines += ["What was tried:", *(f"- {each}" for each in attempts)]
+    return "\n".join(lines)
+
+
+def _ledger(scene: Scene) -> str:
+    """Earlier mistakes; the choice is made when a thread begins, so that its opening stays."""
+    run, card = scene.run, scene.card
+    ledger = on_record(run, card)
+    text = f"{run.request}\n{card.title}"
+    if step := step_of(run, card):
+        text += f"\n{step_words(step)}"
+    known = dict.fromkeys(file for mistake in ledger for file in mistake.files)
+    named = [file for file in known if _names(text, file)]
+    if card.checkpoint and card.attempt > 1:
+        named += card.checkpoint.files
+    kind = card.template.step_id if card.template.may_mutate else ""
+    return injection(relevant(ledger, failures=card.failures, step_kind=kind, files=named))
+
+
+def _names(text: str, file: str) -> bool:
+    """Whether a text speaks of a file, by its path or its name."""
+    name = re.escape(file.rpartition("/")[2])
+    return re.search(rf"(?<![\w.-]){name}(?![\w-])", text) is not None
+
+
+def _plan(scene: Scene) -> str:
+    return "\n".join(f"- {line}" for line in plan_lines(scene.run, scene.card))
+
+
+def _repo_map(scene: Scene) -> str:
+    return scene.maps.of(scene.card.base, scene.station.root)
+
+
+def _templates(scene: Scene) -> str:
+    own = [(each.step_id, each.objective) for each in scene.run.templates]
+    built_in = [
+        (name, each.objective) for name, each in LIBRARY.items() if name not in NOT_FOR_STEPS
+    ]
+    return "\n".join(f"- `{name}`: {objective}" for name, objective in (*own, *built_in))
+
+
+def _verdicts(scene: Scene) -> str:
+    return "\n".join(f"- {line}" for line in _rulings(scene.run, scene.card))
+
+
+def _rulings(run: RunState, card: CardState) -> Iterator[str]:
+    """What stopped this card last, or the card that it diagnoses."""
+    errand = errand_of(run, card)
+    failed = run.card(errand.failed) if errand else None
+    judged = failed or card
+    yield from map(str, judged.verdicts)
+    if failed is not None and failed.ending_reason:
+        yield failed.ending_reason
+
+
+MAKERS: dict[str, Callable[[Scene], str]] = {
+    "checkpoint": _checkpoint,
+    "diff": _diff,
+    "evidence": _evidence,
+    "findings": _findings,
+    "handover": _handover,
+    "invariants": _invariants,
+    "issues": _issues,
+    "ledger": _ledger,
+    "plan": _plan,
+    "repo_map": _repo_map,
+    "verdicts": _verdicts,
+}

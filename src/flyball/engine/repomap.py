@@ -1,0 +1,75 @@
+"""The map of a workspace: its files, and what each of them defines at its top."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from flyball.errors import FlyballError
+from flyball.workspace.paths import Root
+
+MAP_FILES = 200
+MAP_CHARS = 12_000
+FILE_BYTES = 64_000
+FILE_SYMBOLS = 12
+MAPS_KEPT = 8
+
+_C_LIKE = re.compile(
+    r"^(?:export +)?(?:default +)?(?:pub(?:\([a-z]+\))? +|public +|abstract +|final +|async +)*"
+    r"(?:class|interface|struct|enum|trait|type|func|fn|function|const|mod|module|object) +\*?"
+    r"(?:\([^)]*\) *)?([A-Za-z_$][\w$]*)",
+    re.MULTILINE,
+)
+_PYTHON = re.compile(r"^(?:async +)?(?:class|def) +(\w+)", re.MULTILINE)
+_RUBY = re.compile(r"^ *(?:class|module|def) +([\w.:?!]+)", re.MULTILINE)
+SYMBOLS: dict[str, re.Pattern[str]] = {
+    ".py": _PYTHON,
+    ".rb": _RUBY,
+    **dict.fromkeys(
+        (".js", ".mjs", ".jsx", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".swift", ".php"),
+        _C_LIKE,
+    ),
+}
+
+
+class Maps:
+    """Draws each tree once: the opening of a thread should not change while it goes on."""
+
+    def __init__(self) -> None:
+        self._drawn: dict[str, str] = {}
+
+    def of(self, tree: str, root: Root) -> str:
+        """The map of the tree that a card began with."""
+        if tree not in self._drawn:
+            while len(self._drawn) >= MAPS_KEPT:
+                del self._drawn[next(iter(self._drawn))]
+            self._drawn[tree] = draw(root)
+        return self._drawn[tree]
+
+
+def draw(root: Root) -> str:
+    """One line per file; symbols as long as there is room for them."""
+    lines: list[str] = []
+    room, left_out = MAP_CHARS, 0
+    for path in root.walk():
+        if len(lines) >= MAP_FILES or len(path) > room:
+            left_out += 1
+            continue
+        names = symbols(root, path) if room > MAP_CHARS // 4 else ""
+        line = f"{path}: {names}" if names else path
+        room -= len(line) + 1
+        lines.append(line)
+    more = [f"(and {left_out} more files)"] if left_out else []
+    return "\n".join([*lines, *more])
+
+
+def symbols(root: Root, path: str) -> str:
+    """What a source file defines at its top, or nothing."""
+    pattern = SYMBOLS.get(PurePosixPath(path).suffix)
+    if pattern is None:
+        return ""
+    try:
+        text = root.read_bytes(path, FILE_BYTES).decode("utf-8", "replace")
+    except FlyballError:
+        return ""
+    return ", ".join([*dict.fromkeys(pattern.findall(text))][:FILE_SYMBOLS])

@@ -1,0 +1,68 @@
+"""A run's plan, issues and step in words, for prompts and hand-overs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flyball.core.errand import Errand
+from flyball.core.message import Step
+from flyball.core.state import CardState, RunState
+
+
+def errand_of(run: RunState, card: CardState) -> Errand | None:
+    """The errand that a card is on, or was on."""
+    for errand in run.errands:
+        if card.id == errand.card or card.id in errand.cards:
+            return errand
+    return None
+
+
+def step_of(run: RunState, card: CardState) -> Step | None:
+    """The step of a real plan that a card works on; a lone request is no plan."""
+    errand = errand_of(run, card)
+    if errand is None or run.coordinator is None or not run.coordinator.planned:
+        return None
+    return errand.step
+
+
+def step_words(step: Step) -> str:
+    """A step as whoever carries it out must know it."""
+    lines = [f"Step {step.id}: {step.title}", step.description]
+    if step.success_criteria:
+        lines += ["It is done when:", *(f"- {each}" for each in step.success_criteria)]
+    return "\n".join(filter(None, lines))
+
+
+def plan_lines(run: RunState, card: CardState) -> Iterator[str]:
+    """The plan's goal and its steps, each with how it stands."""
+    state = run.coordinator
+    if state is None or state.plan is None or not state.planned:
+        return
+    yield f"the goal of the plan: {state.plan.goal}"
+    results = {each.step_id: each for each in state.results}
+    for step in state.plan.steps:
+        result = results.get(step.id)
+        if step.id == card.step:
+            stands = "yours"
+        elif result is None:
+            stands = "under way" if step.id in state.started else "open"
+        else:
+            stands = "done" if result.success else "failed"
+        after = f", after {', '.join(step.depends_on)}" if step.depends_on else ""
+        criteria = f" (criteria: {'; '.join(step.success_criteria)})"
+        yield f"[{stands}] {step.id}{after}: {step.title}{criteria}"
+
+
+def result_lines(run: RunState) -> Iterator[str]:
+    """How the steps of the present plan came out, with what Flyball itself saw."""
+    if run.coordinator is None:
+        return
+    for each in run.coordinator.results:
+        came = "succeeded" if each.success else "failed"
+        changed = "changed files" if each.mutated else "changed nothing"
+        yield f"{each.step_id} {came}, {changed}, {each.proof.label}: {each.summary}"
+
+
+def tried(run: RunState) -> tuple[str, ...]:
+    """What earlier iterations have tried."""
+    return run.coordinator.context.tried if run.coordinator else ()
