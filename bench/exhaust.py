@@ -57,12 +57,14 @@ from flyball.core.evidence import (
     WeakeningReport,
     is_failing,
 )
+from flyball.core.flow import Flow
 from flyball.core.guard import GuardLimits
 from flyball.core.intent import Intent
 from flyball.core.machine import advance
 from flyball.core.phase import Phase
 from flyball.core.policy import Policy, Project
 from flyball.core.state import Asking, CardState, RunState
+from flyball.core.template import Escalation, GateUse, OnFail, OnPass, Role, Template
 
 QUIET = (
     "repetition", "cycle", "revisited_tree", "no_progress", "error_stagnation", "reading_on",
@@ -97,6 +99,7 @@ class Story(NamedTuple):
     trees: tuple[str, ...] = ("t0", "t1", "t2")
     interrupts: bool = False
     pauses: bool = False
+    flow: Flow | None = None
 
 
 READ, EDIT, TEST = call("c", "read"), call("c", "edit_diff"), call("c", "test")
@@ -112,6 +115,23 @@ TALK = (
     DriverFailed(card="", error="overloaded"),
     DriverFailed(card="", error="no key", retryable=False),
 )
+
+FLOW = Flow(
+    "flow",
+    "S1",
+    (
+        Template(
+            step_id="S1", title="Look", objective="o", prompt_template="p", role=Role.RESEARCHER,
+            phases=(Phase.ANALYZE_CODE, Phase.FINAL), human_review=True,
+            on_pass=OnPass(next_step_id="S2"),
+        ),
+        Template(
+            step_id="S2", title="Mend", objective="o", prompt_template="p",
+            gates=(GateUse("tests_pass"),),
+            on_fail=OnFail(max_retries=1, escalate_policy=Escalation.FAIL_JOB),
+        ),
+    ),
+)  # fmt: skip
 
 STORIES: tuple[Story, ...] = (
     Story("fix", Intent.SMALL_FIX, 4, WORK),
@@ -151,6 +171,14 @@ STORIES: tuple[Story, ...] = (
     Story("diagnose", Intent.DIAGNOSE, 3, (*WORK, (NOTE,)), trees=("t0", "t1")),
     Story("conversation", Intent.CONVERSATIONAL, 0, WORK, TALK),
     Story("unread", None, 2, ((EDIT,), (CHECKPOINT,)), TALK[:1], trees=("t0", "t1")),
+    Story(
+        "a flow",
+        Intent.FEATURE_BUILD,
+        2,
+        ((EDIT,), (CHECKPOINT,)),
+        trees=("t0", "t1"),
+        flow=FLOW,
+    ),
 )
 
 
@@ -170,7 +198,12 @@ def alphabet(story: Story, state: RunState) -> Iterator[AnyEvent]:
     """Everything that may happen next in this story."""
     if not state.has_started:
         yield RunStarted(
-            run="r", request="x", policy=POLICY, intent=story.intent, budget=story.budget
+            run="r",
+            request="x",
+            policy=POLICY,
+            intent=story.intent,
+            budget=story.budget,
+            flow=story.flow,
         )
         return
     if state.due:
@@ -214,7 +247,10 @@ def _answers(story: Story, state: RunState, owed: Owed) -> Iterator[AnyEvent]:
             yield from _outcomes(story, card, effect.call)
         case Inspect():
             for findings in ((), (Weakened("t.py", 1, "skip"),)):
-                yield EvidenceTaken(card=effect.card, evidence=_seen(effect, findings))
+                for red in (True, False) if effect.gates else (False,):
+                    suites = (suite("g", effect.tree, red=red),) if effect.gates else ()
+                    seen = (*suites, *_seen(effect, findings))
+                    yield EvidenceTaken(card=effect.card, evidence=seen)
         case ResetThread():
             yield ThreadReset(card=effect.card, reason="r", text="t")
         case CloseCard():
@@ -280,7 +316,8 @@ def key(state: RunState) -> tuple[object, ...]:
         state.project.runners,
         state.has_ended,
         owed,
-        tuple([_plain(card) for card in state.cards]),
+        tuple([_plain(card) if card.is_live else _past(card) for card in state.cards]),
+        tuple([(each.card, each.at, each.failed) for each in state.errands if state.flow]),
     )
 
 
@@ -296,6 +333,11 @@ def _detail(owed: Owed) -> object:
             return effect.tree, effect.falsify
         case _:
             return None
+
+
+def _past(card: CardState) -> tuple[object, ...]:
+    """What a card that has ended still decides."""
+    return card.id, card.phase, card.ending, card.tree, card.proof, card.escalation
 
 
 def _plain(card: CardState) -> tuple[object, ...]:
@@ -325,6 +367,11 @@ def _plain(card: CardState) -> tuple[object, ...]:
         card.is_reviewing,
         card.is_reviewed,
         card.accepted_weakening == card.tree,
+        card.accepted_review == card.tree,
+        card.setbacks,
+        card.form_slips,
+        bool(card.halted),
+        card.escalation,
         bool(card.answer),
         card.ending,
     )
