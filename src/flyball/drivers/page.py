@@ -62,11 +62,12 @@ SAMPLE_KINDS: Mapping[str, object] = {
 }
 
 
-def question(request: Request, answer_with: str) -> str:
-    """The whole request; `answer_with` says where the answer goes."""
+def question(request: Request, answer_with: str, by_hand: str = "") -> str:
+    """The whole request; `answer_with` says where the answer goes, `by_hand` what to do first."""
     head = f"{request.role.capitalize()}, {request.phase.name_for_people}: {request.phase.label}"
     sections = (
         f"# {head}",
+        *([by_hand] if by_hand else []),
         f"Run {request.run}, card {request.card}. You are the model that drives this run. Flyball "
         "governs it: it performs the calls you ask for, refuses what is not allowed yet, and says "
         "why. " + answer_with,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from flyball.core.handover import Runner
 from flyball.drivers.form import (
     ReplyError,
     ReplyForm,
@@ -23,7 +24,7 @@ from flyball.drivers.image import picture
 from flyball.drivers.page import question
 from flyball.drivers.prose import read_prose
 from flyball.drivers.protocol import Reply, Request, ToolSpec
-from flyball.drivers.wire import Message, conversation
+from flyball.drivers.wire import Message, begins_thread, conversation
 from flyball.errors import ConfigError, DriverError
 
 MODEL = "relay"
@@ -33,6 +34,13 @@ SETTLED = 2
 
 Sleep = Callable[[float], Awaitable[object]]
 """How to wait; `asyncio.sleep`, which this module leaves to the caller to import."""
+
+NEW_THREAD = (
+    "**A new thread begins here.** In a chat window: copy this page "
+    f"(`{Runner.COPY_TO_CLIPBOARD}`), open a new chat (`{Runner.NEW_THREAD}`), paste it "
+    f"(`{Runner.PASTE_PROMPT}`) and send it (`{Runner.SEND_PROMPT}`). What an earlier chat knew "
+    "that still matters is on this page."
+)
 
 NUMBERED = re.compile(r"(\d{4,})\.request\.json")
 
@@ -49,6 +57,8 @@ class Relayed(msgspec.Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
     reply_schema: dict[str, Any]
+    runner_actions: tuple[Runner, ...] = ()
+    """What whoever drives a chat window has to do with the page, where a thread begins."""
 
 
 class Written(NamedTuple):
@@ -92,7 +102,9 @@ class RelayDriver:
         page = self._folder / f"{number}.request.md"
         if not page.exists():
             self._write_images(number, request)
-            _replace(page, question(request, _where(number, self._folder)).encode())
+            by_hand = NEW_THREAD if begins_thread(request) else ""
+            text = question(request, _where(number, self._folder), by_hand)
+            _replace(page, text.encode())
         return number
 
     def _same_request(self, content: bytes) -> str | None:
@@ -165,6 +177,7 @@ def _relayed(request: Request) -> Relayed:
         messages=conversation(request),
         tools=request.tools,
         reply_schema=reply_schema(),
+        runner_actions=tuple(Runner) if begins_thread(request) else (),
     )
 
 

@@ -46,6 +46,11 @@ def conversation(request: Request) -> tuple[Message, ...]:
     return tuple(talk.messages)
 
 
+def begins_thread(request: Request) -> bool:
+    """Whether nobody has spoken in this thread yet: it is new, or starts from a hand-over."""
+    return not any(line.speaker is Speaker.DRIVER for line in request.lines)
+
+
 def has_images(request: Request) -> bool:
     """Whether anything in the request has to be seen."""
     return bool(request.images) or any(line.images for line in request.lines)

@@ -243,3 +243,31 @@ def test_text_is_passed_on_and_nothing_is_held(tmp_path: Path) -> None:
 
     asyncio.run(both())
     assert heard == ["Hi."]
+
+
+ACTIONS = ["COPY_TO_CLIPBOARD", "NEW_THREAD", "PASTE_PROMPT", "SEND_PROMPT"]
+
+
+def test_where_a_thread_begins_the_request_says_what_to_do_with_a_chat_window(
+    tmp_path: Path,
+) -> None:
+    reset = (line(Speaker.GOVERNOR, "# Hand-over\n\n## Goal\nMend the cart."),)
+    abandon(tmp_path, request=request_for(lines=reset, turn=4))
+    request = json.loads((tmp_path / "0001.request.json").read_text())
+    page = (tmp_path / "0001.request.md").read_text()
+
+    assert request["runner_actions"] == ACTIONS
+    assert all(f"`{action}`" in page for action in ACTIONS)
+    assert page.index("NEW_THREAD") < page.index("# Hand-over")
+    first, *rest = request["messages"]
+    assert "# Hand-over" in first["content"]
+    assert rest == []
+
+
+def test_a_thread_that_goes_on_stays_in_its_chat(tmp_path: Path) -> None:
+    said = (line(Speaker.DRIVER, "Look."), line(Speaker.GOVERNOR, "Go on."))
+    abandon(tmp_path, request=request_for(lines=said, turn=1))
+    request = json.loads((tmp_path / "0001.request.json").read_text())
+
+    assert request["runner_actions"] == []
+    assert "NEW_THREAD" not in (tmp_path / "0001.request.md").read_text()
