@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.mortal import RUN, Fate, Shop, live, make_shop
+from bench.tales import TALES, Tale
 from flyball.core.effect import Perform
 from flyball.core.event import AnyEvent
 from flyball.core.machine import advance, replay
@@ -32,8 +33,9 @@ class End(NamedTuple):
     """How a run came out."""
 
     tree: str
-    commit_tree: str
+    commits: str
     status: str
+    leftovers: int
     events: int
 
 
@@ -49,10 +51,8 @@ def judge(shop: Shop) -> tuple[End, list[str]]:
     if replay(events) != state:
         faults.append("the fold of the log is not the stored state")
     faults += _ran_twice(shop, events)
-    last = state.cards[-1] if state.cards else None
     status = f"{state.response.status if state.response else 'open'}"
-    tree = last.tree if last else ""
-    return End(tree, _branch_tree(shop), status, len(events)), faults
+    return End(state.tree, _commits(shop), status, _worktrees(shop), len(events)), faults
 
 
 async def _read(shop: Shop) -> tuple[Sequence[Entry], RunState]:
@@ -87,16 +87,23 @@ def _performed(events: list[AnyEvent]) -> list[str]:
     return tools
 
 
-def _branch_tree(shop: Shop) -> str:
-    words = ["git", "rev-parse", f"flyball/{RUN}^{{tree}}"]
+def _commits(shop: Shop) -> str:
+    """What the run's branch came to, commit by commit."""
+    words = ["git", "log", "--format=%T %s", f"main..flyball/{RUN}"]
     done = subprocess.run(words, cwd=shop.repo, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
-def survive(shop: Shop, deaths: Path | None = None) -> int:
+def _worktrees(shop: Shop) -> int:
+    words = ["git", "worktree", "list"]
+    done = subprocess.run(words, cwd=shop.repo, capture_output=True, text=True, check=True)
+    return len(done.stdout.strip().split("\n"))
+
+
+def survive(shop: Shop, deaths: Path | None = None, stride: int = 1) -> int:
     """Live and die until the run has ended; how many deaths that took."""
     for died in range(PATIENCE):
-        _, status = os.waitpid(live(shop, Fate(deaths)), 0)
+        _, status = os.waitpid(live(shop, Fate(deaths, stride=stride)), 0)
         if os.WIFEXITED(status):
             if os.WEXITSTATUS(status):
                 raise SystemExit(f"a resumed run failed in {shop.state}")
@@ -104,25 +111,25 @@ def survive(shop: Shop, deaths: Path | None = None) -> int:
     raise SystemExit(f"the run does not end in {shop.state}")
 
 
-def die_at_every_moment(place: Path) -> tuple[Shop, int]:
+def die_at_every_moment(place: Path, tale: Tale, stride: int) -> tuple[Shop, int]:
     """One run whose every process dies at the first moment that none has died at before."""
-    shop = make_shop(place)
+    shop = make_shop(place, tale)
     deaths = place / "deaths"
     deaths.touch()
-    return shop, survive(shop, deaths)
+    return shop, survive(shop, deaths, stride)
 
 
-def die_once(place: Path, moment: str) -> Shop:
+def die_once(place: Path, tale: Tale, moment: str) -> Shop:
     """One run that dies at one moment and is then resumed."""
-    shop = make_shop(place)
+    shop = make_shop(place, tale)
     os.waitpid(live(shop, Fate(only=moment)), 0)
     survive(shop)
     return shop
 
 
-def die_after(place: Path, seconds: float) -> Shop:
+def die_after(place: Path, tale: Tale, seconds: float) -> Shop:
     """One run that is killed from outside after a while and is then resumed."""
-    shop = make_shop(place)
+    shop = make_shop(place, tale)
     pid = live(shop, Fate())
     time.sleep(seconds)
     os.kill(pid, signal.SIGKILL)
@@ -133,49 +140,67 @@ def die_after(place: Path, seconds: float) -> Shop:
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tale", choices=tuple(TALES), default="", help="only this kind of run")
     parser.add_argument("--instants", type=int, default=100, help="how many random instants")
+    parser.add_argument("--stride", type=int, default=1, help="only one in so many moments")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--apart", action="store_true", help="also one run of its own for every moment"
     )
     options = parser.parse_args(argv)
-    with tempfile.TemporaryDirectory(prefix="flyball-crash-") as name:
-        bad = _trials(Path(name), random.Random(options.seed), options.instants, options.apart)
+    bad: list[str] = []
+    for name in [options.tale] if options.tale else TALES:
+        print(f"a run of the kind {name}", flush=True)
+        with tempfile.TemporaryDirectory(prefix="flyball-crash-") as place:
+            trial = Trial(Path(place), TALES[name], random.Random(options.seed))
+            bad += [
+                f"{name}: {fault}"
+                for fault in trial.run(options.instants, options.apart, options.stride)
+            ]
     print(f"broken: {len(bad)}")
     for fault in bad[:20]:
         print(f"  {fault}")
     return 1 if bad else 0
 
 
-def _trials(place: Path, rng: random.Random, instants: int, apart: bool) -> list[str]:
-    undisturbed = make_shop(place / "undisturbed")
-    began = time.perf_counter()
-    survive(undisturbed)
-    length = time.perf_counter() - began
-    wanted, bad = judge(undisturbed)
-    print(f"undisturbed: {wanted.events} events in {length:.1f} s, {wanted.status}", flush=True)
+class Trial(NamedTuple):
+    """One kind of run, undisturbed once and then killed in every way."""
 
-    shop, died = die_at_every_moment(place / "every")
-    bad += _compare("killed at every moment", shop, wanted)
-    print(f"one run, killed {died} times, once at every moment of its journal", flush=True)
+    place: Path
+    tale: Tale
+    rng: random.Random
 
-    if apart:
-        moments = (place / "every" / "deaths").read_text().split("\n")[:-1]
-        for n, moment in enumerate(moments):
-            bad += _compare(moment, die_once(place / f"apart-{n}", moment), wanted)
-        print(f"{len(moments)} runs, each killed at one moment", flush=True)
+    def run(self, instants: int, apart: bool, stride: int) -> list[str]:
+        place, tale = self.place, self.tale
+        undisturbed = make_shop(place / "undisturbed", tale)
+        began = time.perf_counter()
+        survive(undisturbed)
+        length = time.perf_counter() - began
+        wanted, bad = judge(undisturbed)
+        print(f"undisturbed: {wanted.events} events in {length:.1f} s, {wanted.status}", flush=True)
 
-    for n in range(instants):
-        seconds = rng.uniform(0, length)
-        shop = die_after(place / f"instant-{n}", seconds)
-        bad += _compare(f"killed after {seconds:.3f} s", shop, wanted)
-    print(f"{instants} runs, each killed at a random instant", flush=True)
-    return bad
+        shop, died = die_at_every_moment(place / "every", tale, stride)
+        bad += _compare("killed at every moment", shop, wanted)
+        share = "every moment" if stride == 1 else f"one in {stride} moments"
+        print(f"one run, killed {died} times, once at {share} of its journal", flush=True)
+
+        if apart:
+            moments = (place / "every" / "deaths").read_text().split("\n")[:-1]
+            for n, moment in enumerate(moments):
+                bad += _compare(moment, die_once(place / f"apart-{n}", tale, moment), wanted)
+            print(f"{len(moments)} runs, each killed at one moment", flush=True)
+
+        for n in range(instants):
+            seconds = self.rng.uniform(0, length)
+            shop = die_after(place / f"instant-{n}", tale, seconds)
+            bad += _compare(f"killed after {seconds:.3f} s", shop, wanted)
+        print(f"{instants} runs, each killed at a random instant", flush=True)
+        return bad
 
 
 def _compare(what: str, shop: Shop, wanted: End) -> list[str]:
     end, faults = judge(shop)
-    if (end.tree, end.commit_tree, end.status) != (wanted.tree, wanted.commit_tree, wanted.status):
+    if end._replace(events=wanted.events) != wanted:
         faults.append(f"ended as {end}, not as {wanted}")
     return [f"{what}: {fault}" for fault in faults]
 

@@ -9,18 +9,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+import traceback
+import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.tales import Tale
 from flyball.app.holder import acquire
 from flyball.core.effect import Owed, Perform
-from flyball.core.event import AnyEvent, DriverReplied, Finish, Messaged, RunStarted, name_of
-from flyball.core.intent import Intent
+from flyball.core.event import AnyEvent, DriverReplied, Messaged, RunStarted, name_of
+from flyball.core.message import AnyMessage, ExecuteTask, ExecutionResults, PlanRequest
 from flyball.core.policy import Policy
 from flyball.core.state import RunState
-from flyball.core.thread import Line, Speaker, SpokenCall
-from flyball.drivers.protocol import Reply, Request
+from flyball.core.thread import Line
 from flyball.engine.hands import EngineHands
 from flyball.engine.loop import Engine
 from flyball.engine.seen import recall
@@ -31,112 +33,24 @@ from flyball.workspace.redaction import Redactor
 
 RUN = "mortal"
 
-FILES = {
-    ".gitignore": "*.log\n__pycache__/\n",
-    "cart.py": (
-        "def total(prices):\n    return sum(prices) - 1\n\n\ndef count(prices):\n    return 0\n"
-    ),
-    "old.txt": "nobody reads this\n",
-    "test_cart.py": (
-        "import pathlib, time, unittest\n"
-        "import cart\n\n"
-        "with open(pathlib.Path(__file__).with_name('suite.log'), 'a') as log:\n"
-        "    log.write('suite\\n')\n"
-        "time.sleep(0.05)\n\n\n"
-        "class CartTest(unittest.TestCase):\n"
-        "    def test_total(self):\n"
-        "        self.assertEqual(cart.total([1, 2]), 3)\n\n"
-        "    def test_count(self):\n"
-        "        self.assertEqual(cart.count([1, 2]), 2)\n"
-    ),
-}
-
-
-def _edit(before: str, after: str) -> dict[str, object]:
-    return {"diff": f"--- a/cart.py\n+++ b/cart.py\n@@ @@\n-{before}\n+{after}\n"}
-
-
-CHECKPOINT: dict[str, object] = {
-    "goal": "total and count are right",
-    "findings": "total is off by one, count is constant",
-    "proposed_action": "mend both",
-    "files": ["cart.py", "notes.md", "old.txt"],
-    "verify_with": ["test"],
-}
-
-STEPS: tuple[tuple[tuple[str, dict[str, object]], ...], ...] = (
-    (("read", {"path": "cart.py"}), ("read", {"path": "test_cart.py"}), ("list", {})),
-    (("write_file", {"path": "notes.md", "content": "too early\n"}),),
-    (("grep", {"q": "return"}), ("git_log", {})),
-    (("note", {"text": "both functions are wrong"}),),
-    (("checkpoint", CHECKPOINT),),
-    (("edit_diff", _edit("    return sum(prices) - 1", "    return sum(prices)")),),
-    (("test", {}),),
-    (("edit_diff", _edit("    return 0", "    return len(prices)")),),
-    (("write_file", {"path": "notes.md", "content": "Both are mended.\n"}),),
-    (("read", {"path": "cart.py"}),),
-    (("read", {"path": "notes.md"}),),
-    (("project", {}),),
-    (("delete_file", {"path": "old.txt"}),),
-    (("bash", {"cmd": "printf '%s\\n' ID-begins >> ran.log; sleep 0.1; echo ID-ends >> ran.log"}),),
-    (("test", {}),),
-)
-"""What the driver does, in order; what was interrupted it does again under a new name."""
-
-
-class Robot:
-    """A driver that looks at its thread to find out what is still to be done."""
-
-    async def think(self, request: Request, _on_text: Callable[[str], None]) -> Reply:
-        if request.role == "reviewer":
-            return Reply(text="The risk is low.")
-        if request.role != "executor" or not request.tools:
-            return Reply(text="All is said.")
-        outcomes = {line.call: line.text for line in request.lines if line.call}
-        for n, step in enumerate(STEPS):
-            tries = [f"s{n}t{t}" for t in range(1 + _tries(request.lines, n))]
-            if any(_is_done(outcomes, id, len(step)) for id in tries[:-1]):
-                continue
-            return Reply(calls=tuple(_calls(step, tries[-1])), finish=Finish.TOOL_CALLS)
-        last = request.lines[-1]
-        if last.speaker is Speaker.GOVERNOR and "not done" in last.text:
-            call = SpokenCall(f"again{len(request.lines)}", "test", {})
-            return Reply(calls=(call,), finish=Finish.TOOL_CALLS)
-        return Reply(text="Both are mended.")
-
-    async def close(self) -> None:
-        """Nothing is held."""
-
-
-def _calls(step: Sequence[tuple[str, dict[str, object]]], id: str) -> Iterator[SpokenCall]:
-    for i, (tool, args) in enumerate(step):
-        if tool == "bash":
-            args = {"cmd": str(args["cmd"]).replace("ID", id)}
-        yield SpokenCall(f"{id}.{i}", tool, args)
-
-
-def _tries(lines: Sequence[Line], step: int) -> int:
-    asked = [call.id for line in lines for call in line.calls]
-    return len({id.partition(".")[0] for id in asked if id.startswith(f"s{step}t")})
-
-
-def _is_done(outcomes: dict[str, str], id: str, size: int) -> bool:
-    found = [outcomes.get(f"{id}.{i}", "was interrupted") for i in range(size)]
-    return not any("was interrupted" in text for text in found)
-
 
 class Fate:
-    """Names the moments of a process, and ends it at the first that is not among the survived."""
+    """Names the moments of a process, and ends it at the first that is not among the survived.
 
-    def __init__(self, survived: Path | None = None, only: str = "") -> None:
+    With a stride only one in so many moments is deadly, always the same ones.
+    """
+
+    def __init__(self, survived: Path | None = None, only: str = "", stride: int = 1) -> None:
         self._file = survived
         self._survived = set(survived.read_text().split("\n")) if survived else set[str]()
         self._only = only
+        self._stride = stride
         self.moments: list[str] = []
 
     def meet(self, moment: str) -> None:
         self.moments.append(moment)
-        if self._file and moment not in self._survived:
+        is_deadly = not zlib.crc32(moment.encode()) % self._stride
+        if self._file and is_deadly and moment not in self._survived:
             with self._file.open("a") as deaths:
                 deaths.write(f"{moment}\n")
             os.kill(os.getpid(), signal.SIGKILL)
@@ -154,12 +68,11 @@ class MortalJournal(SqliteJournal):
     def __init__(self, path: Path, fate: Fate) -> None:
         super().__init__(path)
         self.fate = fate
-        self.last = "nothing"
 
     async def intend(self, lease: Lease, owed: Owed, now: float) -> Intention:
         found = await super().intend(lease, owed, now)
         effect = owed.effect
-        what = effect.call.id if isinstance(effect, Perform) else f"after {self.last}"
+        what = effect.call.id if isinstance(effect, Perform) else getattr(effect, "card", "")
         self.fate.meet(f"intended {effect.__struct_config__.tag} {_step(what)}")
         return found
 
@@ -174,7 +87,6 @@ class MortalJournal(SqliteJournal):
         name = moment(event)
         self.fate.meet(f"performed {name}")
         await super().commit(lease, event, state, lines, posted)
-        self.last = name
         self.fate.meet(f"committed {name}")
 
 
@@ -182,39 +94,52 @@ def moment(event: AnyEvent) -> str:
     """What happened, in words that are the same for every try."""
     match event:
         case DriverReplied(calls=calls):
-            what = calls[0].id if calls else event.text
+            what = calls[0].id if calls else f"{event.card} {event.text}"
         case Messaged(message=message):
-            what = type(message).__name__
+            what = f"{type(message).__name__} {_about(message)}"
         case _:
-            what = str(getattr(event, "call", ""))
+            what = f"{getattr(event, 'card', '')} {getattr(event, 'call', '')}"
     return f"{name_of(type(event))} {_step(what)}".strip()
 
 
+def _about(message: AnyMessage) -> str:
+    match message:
+        case ExecuteTask(step=step, plan_id=plan):
+            return f"{plan} {step.id}"
+        case ExecutionResults(step_results=(result, *_), plan_id=plan):
+            return f"{plan} {result.step_id}"
+        case PlanRequest(iteration=iteration):
+            return str(iteration)
+        case _:
+            return str(getattr(message, "id", getattr(message, "plan_id", "")))
+
+
 def _step(id: str) -> str:
-    return re.sub(r"^(s\d+)t\d+", r"\1", id)
+    return re.sub(r"(/s\d+)t\d+", r"\1", id)
 
 
 class Shop(NamedTuple):
-    """Where a trial takes place."""
+    """Where a trial takes place, and what it is about."""
 
     repo: Path
     state: Path
+    tale: Tale
 
     @property
     def journal(self) -> Path:
         return self.state / "journal.sqlite"
 
 
-def make_shop(place: Path) -> Shop:
+def make_shop(place: Path, tale: Tale) -> Shop:
     """A small broken project in git, and an empty state directory."""
     repo = place / "cart"
     repo.mkdir(parents=True)
-    for name, text in FILES.items():
+    for name, text in tale.files.items():
         (repo / name).write_text(text)
     who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
     for words in (("init", "-q", "-b", "main"), ("add", "-A"), (*who, "commit", "-qm", "start")):
         subprocess.run(["git", *words], cwd=repo, check=True)
-    return Shop(repo, place / "state")
+    return Shop(repo, place / "state", tale)
 
 
 async def work(shop: Shop, fate: Fate) -> RunState:
@@ -224,20 +149,19 @@ async def work(shop: Shop, fate: Fate) -> RunState:
     environ = {**os.environ, "PATH": f"{sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin"}
     station = Station(place, environ, Redactor(()), lambda _: None)
     lease = await acquire(journal, RUN)
-    hands = EngineHands(journal, Robot(), station, on_text=lambda _card, _text: None)
+    hands = EngineHands(journal, shop.tale.driver, station, on_text=lambda _card, _text: None)
     engine = Engine(journal, lease, hands, clock=time.time, watch=lambda _: None)
     try:
         events = [entry.event for entry in await journal.events(RUN)]
         station.seen.update(recall(events))
         if events:
-            journal.last = moment(events[-1])
             state = await journal.load(RUN)
         else:
             started = RunStarted(
                 run=RUN,
-                request="fix the cart",
-                intent=Intent.SMALL_FIX,
-                budget=40,
+                request=shop.tale.request,
+                intent=shop.tale.intent,
+                budget=150,
                 policy=Policy(bash=True, bash_without_sandbox=True),
             )
             state = await engine.append(RunState(), started)
@@ -259,5 +183,7 @@ def live(shop: Shop, fate: Fate) -> int:
     try:
         asyncio.run(work(shop, fate))
         code = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
         os._exit(code)

@@ -12,9 +12,15 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-def test_a_run_survives_being_killed_at_every_moment_and_at_random_instants() -> None:
-    command = [sys.executable, "-m", "bench.crash", "--instants", "20", "--seed", "7"]
+@pytest.mark.parametrize(
+    ("tale", "instants", "stride"), [("fix", 20, 1), ("plan", 5, 5)], ids=["fix", "plan"]
+)
+def test_a_run_survives_being_killed_at_many_moments_and_at_random_instants(
+    tale: str, instants: int, stride: int
+) -> None:
+    options = ["--tale", tale, "--instants", str(instants), "--stride", str(stride), "--seed", "7"]
+    command = [sys.executable, "-m", "bench.crash", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "broken: 0" in done.stdout
-    assert "20 runs, each killed at a random instant" in done.stdout
+    assert f"{instants} runs, each killed at a random instant" in done.stdout
