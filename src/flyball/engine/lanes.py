@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from flyball.core.call import Access
 from flyball.core.effect import CardEffect, CloseCard, Owed, Perform, Think
@@ -18,6 +18,7 @@ SIDE_BY_SIDE = 8
 RUN = ""
 
 Answers = Sequence[AnyEvent | BaseException]
+Deed = Callable[[], Awaitable[Answers]]
 
 
 class Batch:
@@ -25,9 +26,10 @@ class Batch:
 
     __slots__ = ("is_stopped", "owed", "task")
 
-    def __init__(self, owed: Sequence[Owed], task: asyncio.Task[Answers]) -> None:
+    task: asyncio.Task[Answers]
+
+    def __init__(self, owed: Sequence[Owed]) -> None:
         self.owed = owed
-        self.task = task
         self.is_stopped = False
 
     @property
@@ -56,10 +58,10 @@ class Lanes:
     def is_idle(self) -> bool:
         return not self._batches
 
-    def start(self, owed: Sequence[Owed], deed: Coroutine[object, object, Answers]) -> None:
-        batch = Batch(owed, asyncio.create_task(deed))
+    def start(self, owed: Sequence[Owed], deed: Deed) -> None:
+        batch = Batch(owed)
+        batch.task = asyncio.create_task(self._see_through(batch, deed))
         self._batches.append(batch)
-        batch.task.add_done_callback(lambda _: self._come_back(batch))
 
     def wake(self) -> None:
         """Have `news` return although nothing came back."""
@@ -79,28 +81,29 @@ class Lanes:
         return batch
 
     async def stop(self, which: Callable[[Batch], bool]) -> None:
-        """Cancel batches and see them end; their answers are not wanted, their effects may be."""
+        """Cancel batches and see them end; what has come back by now is kept.
+
+        The answers of what is stopped are not wanted, its effects may be.
+        """
         for batch in self._batches:
             if not batch.is_stopped and which(batch):
                 batch.is_stopped = batch.task.cancel()
-        ending = [batch.task for batch in self._batches if batch.is_stopped]
-        if ending:
-            await asyncio.wait(ending)
-
-    async def stop_all(self) -> None:
-        """The same for everything, without losing what is complete by now."""
-        await self.stop(lambda _: True)
-        if self._batches:
-            await asyncio.wait([batch.task for batch in self._batches])
-
-    def _come_back(self, batch: Batch) -> None:
-        if batch.is_stopped:
+        stopped = [batch for batch in self._batches if batch.is_stopped]
+        if not stopped:
+            return
+        await asyncio.wait([batch.task for batch in stopped])
+        for batch in stopped:
             self._batches.remove(batch)
             if not batch.task.cancelled():
                 batch.task.exception()
-        else:
-            self._finished.append(batch)
-        self._news.set()
+
+    async def _see_through(self, batch: Batch, deed: Deed) -> Answers:
+        try:
+            return await deed()
+        finally:
+            if not batch.is_stopped:
+                self._finished.append(batch)
+            self._news.set()
 
 
 def lane_of(owed: Owed) -> str:

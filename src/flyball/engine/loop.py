@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -166,7 +167,7 @@ class Engine:
         if self._is_to_rest:
             due = [owed for owed in due if lane_of(owed) == RUN] if self._lanes.is_idle else ()
         for batch in startable(due, self._lanes.under_way):
-            self._lanes.start(batch, self._perform_all(self._state, batch))
+            self._lanes.start(batch, partial(self._perform_all, self._state, batch))
 
     async def _answer(self, batch: Batch) -> None:
         """Append the answers of a batch in its order; what is not owed any more is let go."""
@@ -181,7 +182,7 @@ class Engine:
 
     async def _wind_up(self) -> None:
         """Leave nothing under way, and write down what was complete before we had to stop."""
-        await self._lanes.stop_all()
+        await self._lanes.stop(lambda _: True)
         while (batch := self._lanes.take()) is not None:
             with suppress(Exception, asyncio.CancelledError):
                 await self._answer(batch)

@@ -110,8 +110,8 @@ async def test_the_first_to_come_back_is_the_first_to_be_taken() -> None:
         await gate.wait()
         return ()
 
-    lanes.start([Owed(1, think("a"))], later())
-    lanes.start([Owed(2, think("b"))], nothing())
+    lanes.start([Owed(1, think("a"))], later)
+    lanes.start([Owed(2, think("b"))], nothing)
     await lanes.news()
     gate.set()
     await lanes.news()
@@ -133,11 +133,11 @@ async def test_what_is_complete_outlives_a_stop_and_the_rest_has_ended_when_it_r
             ended = True
         raise AssertionError
 
-    lanes.start([Owed(1, think("a"))], nothing())
-    lanes.start([Owed(2, think("b"))], stubborn())
-    lanes.start([Owed(3, think("c"))], forever())
+    lanes.start([Owed(1, think("a"))], nothing)
+    lanes.start([Owed(2, think("b"))], stubborn)
+    lanes.start([Owed(3, think("c"))], forever)
     await lanes.news()
-    await lanes.stop_all()
+    await lanes.stop(lambda _: True)
     assert ended
     assert [owed.n for owed in lanes.under_way] == [1]
     batch = lanes.take()
@@ -159,7 +159,7 @@ async def test_a_stop_that_is_itself_interrupted_leaves_nobody_behind() -> None:
             ended = True
         raise AssertionError
 
-    lanes.start([Owed(1, think("a"))], slow_to_end())
+    lanes.start([Owed(1, think("a"))], slow_to_end)
     await asyncio.sleep(0)
     stopping = asyncio.create_task(lanes.stop(lambda _: True))
     await cleaning.wait()
@@ -167,6 +167,22 @@ async def test_a_stop_that_is_itself_interrupted_leaves_nobody_behind() -> None:
     with pytest.raises(asyncio.CancelledError):
         await stopping
     let_go.set()
-    await lanes.stop_all()
+    await lanes.stop(lambda _: True)
     assert ended
     assert lanes.is_idle
+
+
+@story
+async def test_what_is_stopped_before_it_began_never_begins() -> None:
+    lanes, begun = Lanes(), False
+
+    async def begin() -> Answers:
+        nonlocal begun
+        begun = True
+        return ()
+
+    lanes.start([Owed(1, think("a"))], begin)
+    await lanes.stop(lambda _: True)
+    assert not begun
+    assert lanes.is_idle
+    assert lanes.take() is None
