@@ -45,7 +45,7 @@ def answer(story: Story, request: Request, seconds: float) -> Reply:
 
 def _offer(story: Story) -> SpokenCall | None:
     """Who reports a fault, and did not only ask, is offered the change that was found."""
-    run, looked = story.first_run, story.last("localise_faults")
+    run, looked = story.red_run, story.last("localise_faults")
     best = _best(story)
     if best is None or run is None or looked is None or story.count("checkpoint"):
         return None
@@ -90,7 +90,7 @@ def _causes(story: Story, seconds: float) -> list[Wanted]:
     if looked is None:
         return [looking]
     run = ran(looked)
-    if run is None or not run.has_run:
+    if run is None or not (run.failed or run.is_green):
         tested = story.last("test")
         nothing = tested is not None and ran(tested) is None
         return [looking, ("test", {}), *([("check", {})] if nothing else [])]
@@ -107,8 +107,7 @@ def _findings(story: Story) -> str:
     said = "\n\n".join(filter(None, parts))
     if not said:
         return saying.needs_model(story.request).whole
-    run = story.first_run
-    if story.template == "diagnose" and run is not None and not run.failed:
+    if story.template == "diagnose" and story.runs and story.red_run is None:
         said += (
             "\n\nThe tests do not show what you ask about. Write one that does.\n"
             f"{saying.ask_model(story.request)}"

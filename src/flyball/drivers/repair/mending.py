@@ -23,6 +23,7 @@ from flyball.drivers.repair.story import (
 
 MOST_SELECTED = 20
 MOST_APPLIED = 2
+MOST_LOOKS = 2
 SHOWN_SUSPECTS = 10
 SHOWN_NAMES = 5
 LEAST_SECONDS = 5.0
@@ -58,27 +59,31 @@ def mend(story: Story, phase: Phase, seconds: float) -> Reply:
 
 def _look(story: Story, phase: Phase, seconds: float) -> Reply:
     """Test by test first, so that one without end cannot stop the rest; then, if need be, all."""
-    looked = story.last("localise_faults")
-    if looked is None:
-        limit = round(min(max(LEAST_SECONDS, seconds * LOOKING), MOST_LOOKING), 1)
-        return Reply(calls=(call("localise_faults", seconds=limit),))
-    run, tested = ran(looked), story.last("test")
-    is_open = run is None or run.is_green or not run.has_run
-    if is_open and tested is None:
+    looks = [ran(deed) for deed in story.deeds if deed.tool == "localise_faults"]
+    if not looks or (_was_cut_short(looks[-1]) and len(looks) < MOST_LOOKS):
+        limit = max(LEAST_SECONDS, seconds * LOOKING) * (1 + len(looks))
+        return Reply(calls=(call("localise_faults", seconds=round(min(limit, MOST_LOOKING), 1)),))
+    tested = story.last("test")
+    if story.red_run is None and tested is None:
         return Reply(calls=(call("test"),))
     if tested and ran(tested) is None and story.last("check") is None:
         return Reply(calls=(call("check"),))
     return _promise(story, phase, seconds)
 
 
+def _was_cut_short(run: Ran | None) -> bool:
+    """Whether some tests were not run, and those that were say nothing."""
+    return run is not None and not run.failed and not run.is_green
+
+
 def _promise(story: Story, phase: Phase, seconds: float) -> Reply:
-    looked, run = story.last("localise_faults"), story.first_run
+    looked, run = story.last("localise_faults"), story.red_run
     if run is None or looked is None or not suspects(looked) or story.count("checkpoint"):
         return part(story, phase, _last_words(story))
     names = ", ".join(each.name for each in run.failures[:SHOWN_NAMES])
     more = f" and {run.failed - SHOWN_NAMES} more" if run.failed > SHOWN_NAMES else ""
     goal = f"Every test passes, {names}{more} among them."
-    action = PROMISE.format(left=_left(run, seconds))
+    action = PROMISE.format(left=_left(story, seconds))
     return Reply(calls=(_checkpoint(goal, action, run, looked),))
 
 
@@ -102,9 +107,9 @@ def _checkpoint(goal: str, action: str, run: Ran, looked: Deed) -> SpokenCall:
     )
 
 
-def _left(run: Ran | None, seconds: float) -> float:
+def _left(story: Story, seconds: float) -> float:
     """What is left of the time, less what proving the change will take."""
-    spent = run.elapsed if run else 0.0
+    spent = sum(run.elapsed for run in story.runs)
     left = seconds - spent - min(spent, seconds * PROVING)
     return min(max(LEAST_SECONDS, left), MOST_SEARCHING)
 
@@ -113,7 +118,7 @@ def _promised(story: Story, seconds: float) -> float:
     """The time that the checkpoint named, whatever the settings say by now."""
     stated = story.last("checkpoint")
     found = _PROMISED.search(str(stated.args.get("proposed_action", ""))) if stated else None
-    return float(found[1]) if found else round(_left(story.first_run, seconds), 1)
+    return float(found[1]) if found else round(_left(story, seconds), 1)
 
 
 def _work(story: Story, phase: Phase, seconds: float) -> Reply:
@@ -141,7 +146,7 @@ def _work(story: Story, phase: Phase, seconds: float) -> Reply:
 
 def _tests(story: Story) -> tuple[SpokenCall, ...]:
     """The failing tests first, then all."""
-    run = story.first_run
+    run = story.red_run
     names = [each.name for each in run.failures] if run else []
     if 0 < len(names) <= MOST_SELECTED and all(_is_name(name) for name in names):
         return call("test", args=names), call("test")
@@ -191,17 +196,19 @@ def _prove(story: Story, phase: Phase) -> Reply:
 
 def _last_words(story: Story) -> Words:
     """What can be said, from what was seen."""
-    run, tested, looked = story.first_run, story.last("test"), story.last("localise_faults")
-    if run is None or not run.has_run:
+    looked, tested = story.last("localise_faults"), story.last("test")
+    run = story.red_run or next((run for run in reversed(story.runs) if run.has_run), None)
+    if run is None:
         seen = tested or looked
         return saying.no_tests(seen.text if seen else "", story.last("check"))
-    last = ran(tested) if tested else None
-    if run.is_green:
-        if last is None or last.is_green:
-            return saying.nothing_red(run, story.request)
-        return saying.only_together(last)
-    if looked is None or ran(looked) is None:
+    if not run.failed:
+        return saying.nothing_red(run, story.request)
+    by_itself = ran(looked) if looked else None
+    if looked is None or by_itself is None:
         return saying.only_python(run, story.request)
+    if by_itself.is_green:
+        return saying.only_together(run)
+    last = ran(tested) if tested else None
     searched = story.last("try_candidates")
     found = search_of(searched) if searched else None
     change = _standing(story, found) if found else None

@@ -139,6 +139,9 @@ def _count(number: int) -> str:
 
 def nothing_red(run: Ran, request: str) -> Words:
     """A repairer without a failing test has nothing to go by."""
+    if not run.is_green:
+        brief = "No test was seen to fail, but not all could be run; nothing was changed."
+        return Words(brief, f"{brief} Give it more time with --budget-seconds.")
     brief = "No test fails, so there is nothing to repair; nothing was changed."
     whole = (
         f"{brief} All {_count(run.passed)} pass ({run.runner}), and the built-in repairer goes by "

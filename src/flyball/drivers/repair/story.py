@@ -103,11 +103,15 @@ class Story(NamedTuple):
     """Whether it had stopped, and somebody let it go on."""
 
     @property
-    def first_run(self) -> Ran | None:
-        """The first run of the tests, whichever tool made it; one that ran none is the last."""
-        deeds = [deed for deed in self.deeds if deed.tool in ("localise_faults", "test")]
-        runs = [run for deed in deeds if (run := ran(deed))]
-        return next((run for run in runs if run.has_run), runs[-1] if runs else None)
+    def runs(self) -> tuple[Ran, ...]:
+        """The runs of the tests, whichever tool made them."""
+        deeds = (deed for deed in self.deeds if deed.tool in ("localise_faults", "test"))
+        return tuple([run for deed in deeds if (run := ran(deed))])
+
+    @property
+    def red_run(self) -> Ran | None:
+        """The first run that saw a test fail."""
+        return next((run for run in self.runs if run.failed), None)
 
     def last(self, tool: str) -> Deed | None:
         return next((deed for deed in reversed(self.deeds) if deed.tool == tool), None)

@@ -44,6 +44,9 @@ Expected values to be strictly equal:
 
 -1 !== 3"""
 GREEN = "unittest, test by test: 3 passed, 0 failed (exit 0, 2.0 s)"
+CUT = """\
+unittest, test by test: 1 passed, 0 failed (exit 1, 7.0 s)
+Note: there was no time for 2 of 3 tests."""
 ALL_GREEN = "unittest: 3 passed, 0 failed (exit 0, 0.5 s)"
 STILL_RED = """\
 unittest: 2 passed, 1 failed (exit 1, 0.5 s)

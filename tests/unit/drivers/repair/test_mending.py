@@ -9,6 +9,7 @@ from tests.unit.drivers.repair.telling import (
     BEST,
     CHANGED,
     CHECKPOINT,
+    CUT,
     FOUND,
     GREEN,
     IN_VAIN,
@@ -177,7 +178,15 @@ def test_an_interrupted_search_is_made_again():
     assert made(reply) == [("try_candidates", {"seconds": 17.0})]
 
 
-@pytest.mark.parametrize("words", [GREEN, NOT_PYTHON, GREEN.replace("3 passed", "0 passed")])
+def test_tests_that_there_was_no_time_for_are_looked_at_once_more():
+    cut = did("localise_faults", CUT)
+    assert made(reply_to(asked(cut), seconds=20)) == [("localise_faults", {"seconds": 14.0})]
+    ((tool, args),) = made(reply_to(asked(cut, LOOKED), seconds=40))
+    assert tool == "checkpoint"
+    assert "for up to 23 s" in str(args["proposed_action"])
+
+
+@pytest.mark.parametrize("words", [GREEN, NOT_PYTHON])
 def test_where_no_test_is_seen_failing_all_are_run_together(words: str):
     reply = reply_to(asked(did("localise_faults", words)))
     assert made(reply) == [("test", {})]
@@ -210,6 +219,11 @@ def test_without_tests_it_checks_what_can_be_checked():
             (did("localise_faults", NO_TESTS), did("test", NO_TESTS), did("check", "syntax: ok")),
             "No test could be run, so there is nothing to go by; nothing was changed.",
             "Write a test that shows the fault",
+        ),
+        (
+            (did("localise_faults", CUT), did("localise_faults", CUT), did("test", CUT)),
+            "No test was seen to fail, but not all could be run; nothing was changed.",
+            "--budget-seconds",
         ),
         (
             (did("localise_faults", RED.partition("Suspicious")[0]),),
