@@ -215,6 +215,15 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
         return template.role
 
     @property
+    def review(self) -> Remark:
+        """What was noted of risk and assumptions, or a reviewer's own words where nothing was."""
+        risks = [remark.risk for remark in self.remarks if remark.risk]
+        said = [remark.text for remark in self.remarks if remark.role == Role.REVIEWER]
+        assumed = dict.fromkeys(each for remark in self.remarks for each in remark.assumptions)
+        risk = "; ".join(risks or filter(None, said))
+        return Remark(Role.REVIEWER, risk=risk, assumptions=(*assumed,))
+
+    @property
     def proof(self) -> Strength:
         """How well the present tree is proven."""
         return proof(self.evidence, self.tree, self.base)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import NamedTuple
 
 from flyball.core.call import Access, Call, Outcome
 from flyball.core.effect import Perform
@@ -14,6 +15,7 @@ from flyball.engine.station import Station
 from flyball.errors import PatchError, ToolError, UsageError
 from flyball.journal.protocol import Intention
 from flyball.tools.protocol import Desk, Form, Result, Tool, bounded
+from flyball.workspace.names import is_own
 from flyball.workspace.trees import SnapshotId, TreeHash
 
 WITHOUT_PROCESS = frozenset({"read", "list", "grep", "git_log", "project", "http_probe"})
@@ -37,13 +39,14 @@ async def do(
     if tool.name in WITHOUT_PROCESS:
         result, elapsed = await _attempt(tool, form, desk)
         return _returned(station, card, call, result, elapsed, tree=card.tree)
+    deed = Deed(station, card, call, effect.phase, may_modify_itself=state.policy.self_modify)
     if intention.is_repeat and station.workspace.has_snapshot(intention.key):
-        found = _recover(station, card, call, tool, form, desk, effect.phase)
+        found = _recover(deed, tool, form, desk)
         if found is not None:
             return found
     before = station.workspace.snapshot(intention.key)
     result, elapsed = await _attempt(tool, form, desk._replace(tree=before))
-    return _settle(station, card, call, result, elapsed, before, effect.phase)
+    return _settle(deed, result, elapsed, before)
 
 
 async def _attempt(tool: Tool, form: Form, desk: Desk) -> tuple[Result, float]:
@@ -58,47 +61,62 @@ async def _attempt(tool: Tool, form: Form, desk: Desk) -> tuple[Result, float]:
     return result, time.monotonic() - began
 
 
-def _recover(
-    station: Station,
-    card: CardState,
-    call: Call,
-    tool: Tool,
-    form: Form,
-    desk: Desk,
-    phase: Phase,
-) -> AnyEvent | None:
+class Deed(NamedTuple):
+    """An allowed call on its way, and what holds for what it leaves behind."""
+
+    station: Station
+    card: CardState
+    call: Call
+    phase: Phase
+    may_modify_itself: bool
+
+
+def _recover(deed: Deed, tool: Tool, form: Form, desk: Desk) -> AnyEvent | None:
     """After a crash: a finished write is found, a half-done one undone, a command is reported."""
-    before = station.workspace.snapshot(desk.key)
+    workspace = deed.station.workspace
+    before = workspace.snapshot(desk.key)
     if tool.probe is not None:
         if done := tool.probe(form, desk._replace(tree=before)):
-            return _settle(station, card, call, done, 0.0, before, phase)
-        station.workspace.restore(before)
+            return _settle(deed, done, 0.0, before)
+        workspace.restore(before)
         return None
-    if phase is not Phase.EXECUTE:
-        station.workspace.restore(before)
-    return CallInterrupted(card=card.id, call=call.id, tree=station.workspace.tree_hash())
+    if deed.phase is not Phase.EXECUTE:
+        workspace.restore(before)
+    _, tree, _ = _without_own(deed, before)
+    return CallInterrupted(card=deed.card.id, call=deed.call.id, tree=tree)
 
 
-def _settle(
-    station: Station,
-    card: CardState,
-    call: Call,
-    result: Result,
-    elapsed: float,
-    before: SnapshotId,
-    phase: Phase,
-) -> CallReturned:
+def _settle(deed: Deed, result: Result, elapsed: float, before: SnapshotId) -> CallReturned:
     """Undo what must not have happened; report what did."""
-    workspace = station.workspace
-    after = workspace.tree_hash()
-    paths = tuple(change.path for change in workspace.trees.changes(TreeHash(before), after))
+    station, card, call, phase, _ = deed
+    own, after, paths = _without_own(deed, before)
     is_half_done = call.access is Access.MUTATE and call.command is None and not result.ok
     if paths and (phase is not Phase.EXECUTE or is_half_done):
-        workspace.restore(before)
-        return _returned(station, card, call, result, elapsed, tree=before, undone=paths)
+        station.workspace.restore(before)
+        undone = (*own, *paths)
+        return _returned(station, card, call, result, elapsed, tree=before, undone=undone)
     return _returned(
-        station, card, call, result, elapsed, tree=after, changed=paths, snapshot=before
+        station, card, call, result, elapsed, tree=after, changed=paths, undone=own, snapshot=before
     )
+
+
+def _without_own(
+    deed: Deed, before: SnapshotId
+) -> tuple[tuple[str, ...], TreeHash, tuple[str, ...]]:
+    """Bring Flyball's own files back, unless the run may change those.
+
+    Gives what was brought back, the tree without it, and what else has changed.
+    """
+    workspace = deed.station.workspace
+    after = workspace.tree_hash()
+    changes = workspace.trees.changes(TreeHash(before), after)
+    own = [each for each in changes if not deed.may_modify_itself and is_own(each.path)]
+    if own:
+        workspace.writer.finish()
+        workspace.writer.perform(f"undo {deed.call.id}", [each.inverse() for each in own])
+        after = workspace.tree_hash()
+    paths = tuple(each.path for each in changes if each not in own)
+    return tuple(each.path for each in own), after, paths
 
 
 def _returned(

@@ -25,6 +25,7 @@ from flyball.tools.survey import survey
 from flyball.workspace import environment, sandbox
 from flyball.workspace.artifacts import CardArtifact, CommandRun, artifact_path, write_artifact
 from flyball.workspace.confinement import Level, Sandbox
+from flyball.workspace.names import protected
 from flyball.workspace.opening import open_workspace
 from flyball.workspace.paths import Root
 from flyball.workspace.redaction import Redactor
@@ -154,9 +155,13 @@ class Station:
             key=key,
             phase=phase,
             tree=card.tree,
-            root=self.root,
+            root=Root(workspace.root, protected(self_modify=state.policy.self_modify)),
             workspace=workspace,
-            sandbox=self.sandbox(read_only=access is Access.READ, root=workspace.root),
+            sandbox=self.sandbox(
+                read_only=access is Access.READ,
+                root=workspace.root,
+                self_modify=state.policy.self_modify,
+            ),
             env=self.env,
             redactor=self.redactor,
             artifacts=artifact_path(self.place.repo, state.run, card.id).with_suffix(""),
@@ -165,7 +170,7 @@ class Station:
             on_output=self._on_output,
         )
 
-    def sandbox(self, *, read_only: bool, root: Path) -> Sandbox:
+    def sandbox(self, *, read_only: bool, root: Path, self_modify: bool = False) -> Sandbox:
         """Reading reaches the user's checkout, whose installed tools and history a run needs."""
         home = self.environ.get("HOME", "")
         workspace = self.workspace
@@ -178,7 +183,7 @@ class Station:
             read_only=read_only,
             network=self.settings.network,
             readable=tuple(readable),
-            fixed=Root(root).guarded(),
+            fixed=Root(root, protected(self_modify=self_modify)).guarded(),
             home=Path(home) if home else None,
         )
 
@@ -213,7 +218,6 @@ class Station:
     ) -> None:
         """The card's story, for people and for programs."""
         diff = self.workspace.diff(card.base, card.tree) if card.has_changed else b""
-        notes = [remark for remark in card.remarks if remark.risk or remark.assumptions]
         artifact = CardArtifact(
             run=state.run,
             card=card.id,
@@ -227,8 +231,8 @@ class Station:
             commands=tuple(_commands(card)),
             evidence=tuple(observed(item) for item in card.evidence),
             timings={"plan": card.clock.plan, "build": card.clock.build},
-            risk="; ".join(filter(None, (note.risk for note in notes))),
-            assumptions=tuple(each for note in notes for each in note.assumptions),
+            risk=card.review.risk,
+            assumptions=card.review.assumptions,
             warnings=tuple(f"changed beyond the checkpoint: {path}" for path in card.drift),
         )
         write_artifact(self.place.repo, artifact, self.redactor.text)

@@ -38,6 +38,22 @@ PROTECTED: dict[str, str] = {
 
 DEFAULT_PROTECTED: tuple[str, ...] = tuple(PROTECTED)
 
+OWN = ("flyball.toml", ".flyball")
+"""Flyball's own policy, templates and records."""
+
+
+def protected(*, self_modify: bool) -> tuple[str, ...]:
+    """What may not be written; a run that may change Flyball itself still keeps no records."""
+    if not self_modify:
+        return DEFAULT_PROTECTED
+    return (*(name for name in DEFAULT_PROTECTED if name not in OWN), ".flyball/artifacts")
+
+
+def is_own(path: str) -> bool:
+    """Whether a path from the top of the workspace is Flyball's own policy, template or record."""
+    return bool(protection(path.split("/"), OWN))
+
+
 LONGEST_NAME = 255
 LONGEST_PATH = 4096
 
