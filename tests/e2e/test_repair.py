@@ -40,6 +40,16 @@ class ClampTest(unittest.TestCase):
         self.assertEqual(clamp(9, 1, 5), 5)
         self.assertEqual(clamp(9, 2, 7), 7)
 """
+SHARES = """\
+import unittest
+
+from shop.share import share
+
+
+class ShareTest(unittest.TestCase):
+    def test_too_much(self):
+        self.assertEqual(share(300), 100)
+"""
 RIDDLE = """\
 import unittest
 
@@ -103,18 +113,14 @@ def test_a_package_in_a_src_layout_is_repaired(tmp_path: Path):
     repo = repository(
         tmp_path / "shop",
         {
-            "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["src"]\n',
+            "pyproject.toml": '[project]\nname = "shop"\nversion = "1"\n',
             "src/shop/__init__.py": "",
             "src/shop/bounds.py": CLAMP,
             "src/shop/share.py": (
                 "from shop.bounds import clamp\n\n\ndef share(x):\n    return clamp(x, 0, 100)\n"
             ),
-            "checks/test_share.py": (
-                "from shop.share import share\n\n\n"
-                "def test_over():\n    assert share(300) == 100\n\n\n"
-                "def test_under():\n    assert share(-3) == 0\n\n\n"
-                "def test_within():\n    assert share(40) == 40\n"
-            ),
+            "tests/test_bounds.py": CASES.format(module="shop.bounds"),
+            "tests/test_share.py": SHARES,
         },
     )
     done = Shell(repo, tmp_path)("run", "the tests fail, fix it", "--budget-seconds=20", "--json")
