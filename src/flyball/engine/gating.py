@@ -174,8 +174,8 @@ def _check(kind: CheckKind) -> Callable[[Look], Awaitable[tuple[AnyEvidence, ...
     async def look_for(look: Look) -> tuple[AnyEvidence, ...]:
         command = look.value("command")
         if not command or command in BY_NAME:
-            form = CheckForm(name=command or kind.value)
-            return (await CHECK.perform(form, look.desk)).evidence
+            found = await CHECK.perform(CheckForm(name=command or kind.value), look.desk)
+            return found.evidence
         finished = await _run(look, command)
         code = exit_code(finished)
         said = [line for line in plain(finished.output).split("\n") if line.strip()]
@@ -238,11 +238,11 @@ async def _coverage(look: Look) -> tuple[AnyEvidence, ...]:
     desk = look.desk
     ground = ground_of(desk, desk.settings.suite_limits)
     now = await run_suite("pytest", COVERING, ground, desk.evidence_id())
-    after = _covered(now.finished)
+    after = covered(now.finished)
     before = after
     if look.base != desk.tree:
         told = await run_on(look.station, look.base, now.report)
-        before = _covered(told.finished)
+        before = covered(told.finished)
     report = CoverageReport(
         id=desk.evidence_id(),
         tree=desk.tree,
@@ -253,7 +253,7 @@ async def _coverage(look: Look) -> tuple[AnyEvidence, ...]:
     return (report,)
 
 
-def _covered(finished: Finished) -> float:
+def covered(finished: Finished) -> float:
     """The percentage in a table of coverage; where statements alone are counted, the exact one."""
     found = [*TOTAL.finditer(plain(finished.output))]
     if not found:

@@ -6,7 +6,7 @@ import os
 import shutil
 
 from flyball.core.call import Access
-from flyball.core.evidence import CheckReport
+from flyball.core.evidence import CheckKind, CheckReport
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.checker import BY_NAME, CHECKS, Check, checks_of
 from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
@@ -65,13 +65,12 @@ def choose(wished: str, land: Land) -> tuple[Check, ...]:
         if not here:
             raise ToolError("Nothing in this project can be checked by a tool we know.")
         return here
-    if wished in BY_NAME:
+    if of_kind := tuple(check for check in here if check.kind.value == wished):
+        return of_kind
+    if wished in BY_NAME and wished not in set(CheckKind):
         return (BY_NAME[wished],)
-    of_kind = tuple(check for check in here if check.kind.value == wished)
-    if not of_kind:
-        known = ", ".join(check.name for check in here or CHECKS)
-        raise ToolError(f"This project has no check {wished!r}.", f"It has: {known}.")
-    return of_kind
+    known = ", ".join(check.name for check in here or CHECKS)
+    raise ToolError(f"This project has no check {wished!r}.", f"It has: {known}.")
 
 
 async def _run(check: Check, land: Land, desk: Desk) -> Finished | None:

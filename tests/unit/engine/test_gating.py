@@ -1,0 +1,302 @@
+"""Flyball looks for the gates itself: real files, real commands, in a real workspace."""
+
+from __future__ import annotations
+
+import http.server
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.repos import put, repository
+from tests.unit.journal.runs import story
+
+from flyball.core.effect import Inspect
+from flyball.core.evidence import AnyEvidence, GateReport, HttpReport
+from flyball.core.gate import GATES, judge
+from flyball.core.library import LIBRARY
+from flyball.core.policy import Policy, Project
+from flyball.core.state import CardState, RunState
+from flyball.core.template import GateUse
+from flyball.core.verdict import Case, Failed, Missing, Passed, Verdict
+from flyball.engine.gating import LOOKS, Gathered, covered
+from flyball.engine.inspection import inspect
+from flyball.engine.station import Place, Station
+from flyball.errors import ToolUnavailable
+from flyball.tools.protocol import ToolSettings
+from flyball.workspace.process import Finished, Limits
+from flyball.workspace.redaction import Redactor
+
+SECRET = "s3cret-value-42"
+FILES: dict[str, str | bytes] = {
+    ".gitignore": "__pycache__/\n*.log\n",
+    "cart.py": "def total(prices):\n    return sum(prices[1:])\n",
+    "test_cart.py": (
+        "import unittest\n\nfrom cart import total\n\n\n"
+        "class CartTest(unittest.TestCase):\n"
+        "    def test_none(self):\n        self.assertEqual(total([]), 0)\n"
+    ),
+    "README.md": "A cart.\n",
+}
+MENDED = "def total(prices):\n    return sum(prices)\n"
+SHOWN = str(FILES["test_cart.py"]) + (
+    "\n    def test_two(self):\n        self.assertEqual(total([1, 2]), 3)\n"
+)
+
+
+class Shop:
+    """A workspace, the card that works in it, and what its gates find."""
+
+    def __init__(self, station: Station) -> None:
+        self.station = station
+        self.root = station.workspace.root
+        tree = station.workspace.base
+        self.card = CardState(id="c", template=LIBRARY["fix"], title="t", base=tree, tree=tree)
+        self.run = RunState(run="r1", project=Project(sandbox="kernel"))
+        self.key = "r1/1"
+
+    def change(self, files: dict[str, str | bytes]) -> None:
+        put(self.root, files)
+        self.card = replace(self.card, tree=self.station.workspace.tree_hash())
+
+    async def looks(self, *gates: GateUse, falsify: str = "") -> Gathered:
+        effect = Inspect(
+            card="c", base=self.card.base, tree=self.card.tree, gates=gates, falsify=falsify
+        )
+        return await inspect(self.station, self.run, self.card, effect, self.key)
+
+    async def verdict(self, type: str, **parameters: Any) -> Verdict:
+        """What a gate says after Flyball has looked for it."""
+        use = GateUse(type, parameters)
+        seen = await self.looks(use)
+        return judge(use, self.case(seen.evidence))
+
+    def case(self, seen: tuple[AnyEvidence, ...]) -> Case:
+        return Case((*self.card.evidence, *seen), self.card.tree, self.card.base)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Shop]:
+    settings = ToolSettings(suite_limits=Limits(seconds=20.0))
+    place = Place(
+        repo=repository(tmp_path / "repo", FILES), state_dir=tmp_path / "state", settings=settings
+    )
+    environ = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
+    station = Station(place, environ, Redactor((SECRET,)), lambda _: None)
+    station.open("r1")
+    yield Shop(station)
+    station.close()
+
+
+def test_every_gate_that_looks_is_looked_for():
+    assert set(LOOKS) == {name for name, gate in GATES.items() if gate.looks}
+
+
+@story
+async def test_the_suite_is_run_on_both_trees(shop: Shop):
+    shop.change({"cart.py": MENDED, "test_cart.py": SHOWN})
+    gates = (GateUse("tests_pass"), GateUse("new_test_fails_before"))
+    seen = await shop.looks(*gates)
+    assert [type(item).__name__ for item in seen.evidence] == [
+        "SuiteReport", "BaseRun", "WeakeningReport", "DiffReport",
+    ]  # fmt: skip
+    for use in gates:
+        assert isinstance(judge(use, shop.case(seen.evidence)), Passed)
+
+
+@story
+async def test_a_suite_that_was_run_already_is_only_run_on_the_base(shop: Shop):
+    shop.change({"cart.py": MENDED, "test_cart.py": SHOWN})
+    (suite, *_) = (await shop.looks(GateUse("tests_pass"))).evidence
+    shop.card = replace(shop.card, evidence=(suite,))
+    seen = await shop.looks(GateUse("new_test_fails_before"), falsify=suite.id)
+    assert type(seen.evidence[0]).__name__ == "BaseRun"
+
+
+@story
+async def test_a_red_suite_is_not_run_on_the_base(shop: Shop):
+    shop.change({"test_cart.py": SHOWN})
+    gates = (GateUse("new_test_fails_before"), GateUse("tests_pass"))
+    seen = await shop.looks(*gates)
+    assert [type(item).__name__ for item in seen.evidence][:2] == ["SuiteReport", "WeakeningReport"]
+    verdicts = [judge(use, shop.case(seen.evidence)) for use in gates]
+    assert isinstance(verdicts[0], Missing)
+    assert isinstance(verdicts[1], Failed)
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "sentence"),
+    [
+        ("python -m unittest -q", Passed, "succeeded"),
+        ("grep -q nothing README.md", Failed, "exit code 1"),
+        ("true", Failed, "proves nothing"),
+        ("python -m unittest -k nowhere -q", Failed, "proves nothing"),
+        ("git push", Failed, "is not run"),
+        ("echo 'unclosed", Failed, "is not run"),
+    ],
+)
+@story
+async def test_a_command_is_judged_and_run(shop: Shop, command: str, kind: type, sentence: str):
+    verdict = await shop.verdict("command_succeeds", command=command)
+    assert isinstance(verdict, kind), verdict
+    assert sentence in verdict.sentence
+
+
+@story
+async def test_a_command_without_end_is_trouble_with_a_tool(shop: Shop):
+    station = shop.station
+    station.settings = replace(station.settings, suite_limits=Limits(seconds=0.5))
+    shop.change({"wait.py": "while True:\n    pass\n"})
+    verdict = await shop.verdict("command_succeeds", command="python wait.py")
+    assert verdict == Failed(
+        "`python wait.py` was ended because it took too long.", is_trouble=True
+    )
+
+
+@story
+async def test_what_a_gate_changes_is_undone_and_named(shop: Shop):
+    use = GateUse("command_succeeds", {"command": "sh -c 'echo x >> README.md; echo y > new.txt'"})
+    seen = await shop.looks(use)
+    assert sorted(seen.undone) == ["README.md", "new.txt"]
+    assert (shop.root / "README.md").read_text() == "A cart.\n"
+    assert not (shop.root / "new.txt").exists()
+    assert shop.station.workspace.tree_hash() == shop.card.tree
+
+
+@story
+async def test_after_a_crash_the_gates_begin_from_the_tree_they_found(shop: Shop):
+    shop.station.workspace.snapshot(shop.key)
+    put(shop.root, {"README.md": "half a gate\n"})
+    verdict = await shop.verdict("file_contains", path="README.md", text="A cart")
+    assert isinstance(verdict, Passed)
+    assert shop.station.workspace.tree_hash() == shop.card.tree
+
+
+@story
+async def test_without_a_sandbox_a_command_is_run_only_where_that_is_settled(shop: Shop):
+    shop.run = replace(shop.run, project=Project(sandbox="none"))
+    use = GateUse("command_succeeds", {"command": "grep -q cart README.md"})
+    case = shop.case((await shop.looks(use)).evidence)
+    assert judge(use, case) == Missing(
+        "No sandbox is available on this machine, so a gate's command is not run.", is_trouble=True
+    )
+    shop.run = replace(shop.run, policy=Policy(bash_without_sandbox=True))
+    assert isinstance(await shop.verdict(use.type, **use.parameters), Passed)
+
+
+@story
+async def test_checks_are_the_projects_own_or_the_named_one(shop: Shop):
+    assert isinstance(await shop.verdict("build_passes"), Missing)
+    missing = await shop.verdict("types_clean")
+    assert isinstance(missing, Missing)
+    assert "has no check 'types'" in missing.sentence
+    assert isinstance(await shop.verdict("build_passes", command="compileall"), Missing)
+    good = await shop.verdict("lint_clean", command="grep -q cart README.md")
+    assert good == Passed("`grep -q cart README.md` is clean.")
+    shop.key = "r1/2"
+    bad = await shop.verdict("build_passes", command="cat nowhere.txt")
+    assert isinstance(bad, Failed)
+    assert "reports 1 problems, first cat: nowhere.txt" in bad.sentence
+    shop.change({"pyproject.toml": "[tool.mypy]\n", "Makefile": "build:\n\t@true\n"})
+    shop.key = "r1/3"
+    assert isinstance(await shop.verdict("build_passes"), Passed)
+
+
+@pytest.mark.parametrize(
+    ("type", "parameters", "kind"),
+    [
+        ("file_exists", {"path": "README.md"}, Passed),
+        ("file_exists", {"path": "nowhere.md"}, Failed),
+        ("file_exists", {"path": "../outside"}, Failed),
+        ("file_contains", {"path": "README.md", "text": "A cart"}, Passed),
+        ("file_contains", {"path": "README.md", "text": "A horse"}, Failed),
+        ("file_contains", {"path": "nowhere.md", "text": "A horse"}, Failed),
+        ("file_contains", {"path": ".", "text": "A horse"}, Failed),
+        ("console_clean", {}, Missing),
+        ("visual_ok", {"url": "/"}, Missing),
+    ],
+)
+@story
+async def test_files_and_pages(shop: Shop, type: str, parameters: dict[str, Any], kind: type):
+    verdict = await shop.verdict(type, **parameters)
+    assert isinstance(verdict, kind), verdict
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[str]:
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args, directory=str(tmp_path))
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing is printed."""
+
+    (tmp_path / "health").write_text("ok")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@story
+async def test_an_address_is_asked(shop: Shop, served: str):
+    assert isinstance(await shop.verdict("http_ok", url=f"{served}/health"), Passed)
+    assert isinstance(await shop.verdict("http_ok", url=f"{served}/nowhere"), Failed)
+    nobody = await shop.verdict("http_ok", url="/health")
+    assert isinstance(nobody, Missing)
+    assert "Nobody has said where /health is served." in nobody.sentence
+    known = HttpReport(id="h", tree="other", url=f"{served}/", status=200)
+    shop.card = replace(shop.card, evidence=(known,))
+    assert isinstance(await shop.verdict("http_ok", url="/health"), Passed)
+    assert isinstance(await shop.verdict("http_ok"), Passed)
+    far = await shop.verdict("http_ok", url="http://example.org/")
+    assert isinstance(far, Failed)
+    assert "only this machine may be asked" in far.sentence
+
+
+@story
+async def test_why_nobody_could_look_holds_no_secret(shop: Shop):
+    use = GateUse("file_exists", {"path": f"../{SECRET}"})
+    report = (await shop.looks(use)).evidence[0]
+    assert isinstance(report, GateReport)
+    assert report.refused
+    assert SECRET not in report.why
+
+
+def table(text: str) -> Finished:
+    return Finished(
+        exit_code=0, signal=None, timed_out=False, output=text, cut_bytes=0, bytes=0, elapsed=0.1,
+        log=None, over_limit="",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("row", "percent"),
+    [
+        ("TOTAL     8      1    88%", 87.5),
+        ("TOTAL     8      1    4    1    83%", 83.0),
+        ("TOTAL     8      1    87.51%", 87.51),
+        ("TOTAL     0      0    100%", 100.0),
+    ],
+)
+def test_a_table_of_coverage_is_read(row: str, percent: float):
+    assert covered(table(f"x.py 1 2 3%\n{row}\n")) == percent
+
+
+def test_without_a_table_no_coverage_was_measured():
+    with pytest.raises(ToolUnavailable, match="pytest-cov"):
+        covered(table("no such option"))
+
+
+@story
+async def test_coverage_is_measured_on_both_trees(shop: Shop):
+    pytest.importorskip("pytest_cov")
+    shop.change({"cart.py": MENDED + "\n\ndef unused():\n    return 1\n"})
+    verdict = await shop.verdict("coverage_not_dropped")
+    assert isinstance(verdict, Failed | Missing), verdict
