@@ -19,7 +19,7 @@ from flyball.drivers.repair.wording import (
     THANKS,
     is_about_failure,
     only_asks,
-    symbol_in,
+    sought_in,
 )
 
 SECONDS = 20.0
@@ -66,7 +66,7 @@ def _wanted(story: Story, seconds: float) -> list[Wanted]:
     """What to look at, in this order."""
     text = story.request
     is_status = story.template == "status"
-    if name := _sought(story):
+    if name := sought_in(text):
         exactly: dict[str, object] = {"q": rf"\b{re.escape(name)}\b", "max": 60}
         found = [deed for deed in story.deeds if deed.tool == "grep" and hits_in(deed.text)]
         loosely: dict[str, object] = {"q": name, "max": 60, "literal": True, "ignore_case": True}
@@ -75,11 +75,6 @@ def _wanted(story: Story, seconds: float) -> list[Wanted]:
         return [("git_log", {"max": 10})]
     servers: list[Wanted] = [("dev_server_list", {})] if SERVERS.search(text) else []
     return [*servers, ("test", {})] if is_status else [*servers, *_causes(story, seconds)]
-
-
-def _sought(story: Story) -> str:
-    """The name that a question is about, unless it asks why something fails."""
-    return "" if is_about_failure(story.request) else symbol_in(story.request)
 
 
 def _causes(story: Story, seconds: float) -> list[Wanted]:
@@ -148,7 +143,7 @@ def _plain(story: Story) -> list[str]:
     """What needs few words of ours."""
     found: list[str] = []
     if deed := story.last("grep"):
-        found.append(whereabouts(_sought(story), deed.text))
+        found.append(whereabouts(sought_in(story.request), deed.text))
     if deed := story.last("git_log"):
         of = f" to {deed.args['path']}" if "path" in deed.args else ""
         found.append(f"The last changes{of}:\n{deed.text.strip()[:LONGEST]}")

@@ -196,7 +196,13 @@ def _prove(story: Story, phase: Phase) -> Reply:
 
 def _last_words(story: Story) -> Words:
     """What can be said, from what was seen."""
-    looked, tested = story.last("localise_faults"), story.last("test")
+    searched, tested = story.last("try_candidates"), story.last("test")
+    found = search_of(searched) if searched else None
+    change = _standing(story, found) if found else None
+    last = ran(tested) if tested else None
+    if found and change and last and last.is_green:
+        return saying.plausible(story.run, story.red_run, last, change, found)
+    looked = story.last("localise_faults")
     run = story.red_run or next((run for run in reversed(story.runs) if run.has_run), None)
     if run is None:
         seen = tested or looked
@@ -208,12 +214,6 @@ def _last_words(story: Story) -> Words:
         return saying.only_python(run, story.request)
     if by_itself.is_green:
         return saying.only_together(run)
-    last = ran(tested) if tested else None
-    searched = story.last("try_candidates")
-    found = search_of(searched) if searched else None
-    change = _standing(story, found) if found else None
-    if found and change and last and last.is_green:
-        return saying.plausible(story.run, run, last, change, found)
     edited = story.last("edit_diff")
     if found and found.survivors and edited and not edited.text.startswith("Changed"):
         return saying.not_applied(run, found.survivors[0], edited)

@@ -54,14 +54,17 @@ def needs_model(request: str) -> Words:
     return Words(brief, whole)
 
 
-def plausible(run: str, before: Ran, after: Ran, change: Survivor, found: Search) -> Words:
-    """What a repair that holds may claim."""
-    names = ", ".join(each.name for each in before.failures[:SHOWN])
-    more = f" and {before.failed - SHOWN} more" if before.failed > SHOWN else ""
+def plausible(run: str, before: Ran | None, after: Ran, change: Survivor, found: Search) -> Words:
+    """What a repair that holds may claim; what failed before may be in an earlier thread."""
+    red = ""
+    if before is not None:
+        names = ", ".join(each.name for each in before.failures[:SHOWN])
+        more = f" and {before.failed - SHOWN} more" if before.failed > SHOWN else ""
+        red = f"Failed before and passes now: {names}{more}. "
     brief = "A plausible change: the tests pass."
     lines = [
         f"{brief} {change.path}:{change.line}, {change.template}: {change.label}.",
-        f"Failed before and passes now: {names}{more}. Every test passes ({after.passed} in all).",
+        f"{red}Every test passes ({after.passed} in all).",
         "It was found by search and says no more than the tests do: read it before you keep it.",
     ]
     others = [each for each in found.survivors if each != change]

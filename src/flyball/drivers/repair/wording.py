@@ -42,6 +42,13 @@ QUESTION = re.compile(
 )
 """Requests that want an answer, and not a change."""
 
+WHERE = re.compile(
+    r"\b(?:where|who (?:uses|calls)|usages?|uses of|defined?|definition|callers?|wo|où|d[oó]nde|"
+    r"onde)\b(?!.*\b(?:fail\w*|bugs?|broken?|wrong|crash\w*|red)\b)",
+    re.I | re.S,
+)
+"""Questions for a place in the code, and not for a fault."""
+
 CHANGES = re.compile(
     r"\b(?:changed?|changes|commits?|committed|history|lately|recent\w*|last week|yesterday|"
     r"geändert|änderungen|changé|modifi\w*|cambi\w*|mudou|mudanças|diff)\b|最近|変更|изменил",
@@ -99,6 +106,13 @@ def asks_to_mend_surely(request: str) -> bool:
 def only_asks(request: str) -> bool:
     """Whether a request wants to know, and does not report what should be different."""
     return bool(QUESTION.search(request))
+
+
+def sought_in(request: str) -> str:
+    """The name that a question is about, unless it asks why something fails."""
+    if is_about_failure(request) and not WHERE.search(request):
+        return ""
+    return symbol_in(request)
 
 
 def symbol_in(request: str) -> str:

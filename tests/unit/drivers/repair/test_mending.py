@@ -100,6 +100,13 @@ def test_it_claims_no_more_than_that_the_tests_pass():
     assert "fixed" not in reply.text
 
 
+def test_in_a_new_thread_it_still_claims_just_that():
+    steps = (SEARCHED, APPLIED, did("test", ALL_GREEN), NOTED)
+    reply = reply_to(asked(*steps, phase=Phase.EXECUTE))
+    assert reply.text.startswith("A plausible change: the tests pass.")
+    assert "Failed before" not in reply.text
+
+
 def test_a_change_that_the_whole_suite_refuses_is_taken_back_for_the_next():
     steps = (LOOKED, CHECKPOINT, SEARCHED, APPLIED, did("test", STILL_RED))
     reply = reply_to(asked(*steps, phase=Phase.EXECUTE))

@@ -8,6 +8,7 @@ from flyball.drivers.repair.wording import (
     asks_to_mend,
     asks_to_mend_surely,
     only_asks,
+    sought_in,
     symbol_in,
 )
 
@@ -81,3 +82,16 @@ def test_a_question_is_not_a_report(request_text: str, *, is_question: bool):
 )
 def test_the_name_in_question_is_found(request_text: str, name: str):
     assert symbol_in(request_text) == name
+
+
+@pytest.mark.parametrize(
+    ("request_text", "name"),
+    [
+        ("where is ErrorHandler used?", "ErrorHandler"),
+        ("where is the error raised in parse_date defined?", "parse_date"),
+        ("where does parse_date fail?", ""),
+        ("why does test_pens fail?", ""),
+    ],
+)
+def test_who_asks_for_a_place_is_not_told_of_failures(request_text: str, name: str):
+    assert sought_in(request_text) == name
