@@ -125,6 +125,7 @@ def _is_crlf_near(text: Text, edit: Edit) -> bool:
 def overlapping(placed: Sequence[Placed], edits: Iterable[Edit]) -> dict[int, Miss]:
     """Hunks that change what another hunk changes or relies on."""
     ranges = {p.hunk.number: _range(p) for p in placed}
+    same_text = {p.hunk.number: (p.hunk.marks, p.hunk.texts) for p in placed}
     clashing: dict[int, Miss] = {}
     before: Edit | None = None
     for edit in sorted(edits):
@@ -139,7 +140,9 @@ def overlapping(placed: Sequence[Placed], edits: Iterable[Edit]) -> dict[int, Mi
                 or _inside(before, at, end)
             ):
                 blamed = max(edit.hunk, before.hunk)
-                clashing[blamed] = Miss(Code.OVERLAP, (min(edit.hunk, before.hunk),))
+                is_same = same_text[edit.hunk] == same_text[before.hunk]
+                other = (min(edit.hunk, before.hunk),)
+                clashing[blamed] = Miss(Code.OVERLAP, other, what=b"same" if is_same else b"")
         if before is None or edit.end >= before.end:
             before = edit
     return clashing

@@ -69,11 +69,13 @@ class _Look(NamedTuple):
     def cut(self) -> Finding | None:
         """The diff ends inside its last context or removed line."""
         old = [line.rstrip() for line in self.hunk.old]
-        if not (self.hunk.is_cut and self.hunk.marks[-1] != ADD and len(old) > 1):
+        stops = self.hunk.is_cut or (self.hunk.is_last and max(self.hunk.missing) > 0)
+        if not (stops and self.hunk.marks[-1] != ADD and len(old) > 1):
             return None
         for at in self.text.find_loose(old[:-1]):
             end = at + len(old) - 1
-            if end < len(self.text.lines) and self.text.loose[end].startswith(old[-1]):
+            there = self.text.loose[end] if end < len(self.text.lines) else b""
+            if there != old[-1] and there.startswith(old[-1]):
                 return Finding(
                     Code.TRUNCATED,
                     f"The diff stops inside {show(self.text.lines[end])} (line {end + 1}). "

@@ -46,7 +46,11 @@ def apply_diff(
                 changes.append(revision.change)
     if not changes and not errors:
         errors.append(
-            Refusal(Code.NOT_A_DIFF, "The diff changes nothing: no line is added or removed.")
+            Refusal(
+                Code.NOT_A_DIFF,
+                "The diff changes nothing: no line is added or removed. Put - in front of each "
+                "line that goes, and + in front of each that comes.",
+            )
         )
     if errors and (not partial or not changes):
         return PatchResult(False, dict(files), (), tuple(warnings), tuple(errors))

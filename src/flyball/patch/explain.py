@@ -56,6 +56,8 @@ def _sentence(hunk: Hunk, miss: Miss) -> str:
         case Code.OFFSET_EXCEEDED:
             return _away(miss)
         case _:
+            if miss.what:
+                return f"It says the same as hunk {miss.lines[0]}. Leave one of them out."
             return (
                 f"It changes lines that hunk {miss.lines[0]} also changes or shows as unchanged. "
                 "Write the two as one hunk."

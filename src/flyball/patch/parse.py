@@ -10,24 +10,28 @@ from flyball.patch.path import NULL, candidates, git_names, header_name
 from flyball.patch.result import Code
 
 EXAMPLE = "--- a/src/app.py\n+++ b/src/app.py\n@@ -1,3 +1,3 @@"
+_HOW = (
+    "Begin it like this, and below that write the lines: a space in front of those that stay, "
+    "- in front of those that go, + in front of those that come."
+)
 
 _SPAN = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _FOREIGN = {
-    b"*** Begin Patch": "the *** Begin Patch format",
-    b"*** Update File:": "the *** Begin Patch format",
-    b"*** Add File:": "the *** Begin Patch format",
-    b"*** Delete File:": "the *** Begin Patch format",
-    b"<<<<<<< SEARCH": "SEARCH/REPLACE blocks",
-    b"@@@ ": "a combined merge diff",
+    b"*** Begin Patch": "This is the *** Begin Patch format",
+    b"*** Update File:": "This is the *** Begin Patch format",
+    b"*** Add File:": "This is the *** Begin Patch format",
+    b"*** Delete File:": "This is the *** Begin Patch format",
+    b"<<<<<<< SEARCH": "These are SEARCH/REPLACE blocks",
+    b"@@@ ": "This is a combined merge diff",
 }
 _FOREIGN_STARTS = frozenset(start[:1] for start in _FOREIGN)
 _OTHER_KINDS = (
-    (re.compile(rb"^\*\*\* \d+(,\d+)? \*\*\*\*", re.MULTILINE), "a context diff"),
+    (re.compile(rb"^\*\*\* \d+(,\d+)? \*\*\*\*", re.MULTILINE), "This is a context diff"),
     (
         re.compile(rb"^\d+(,\d+)?[acd]\d+(,\d+)?\r?\n[<>] ", re.MULTILINE),
-        "a normal diff",
+        "This is a normal diff",
     ),
-    (re.compile(rb"^<<<<<<< |^>>>>>>> ", re.MULTILINE), "conflict markers"),
+    (re.compile(rb"^<<<<<<< |^>>>>>>> ", re.MULTILINE), "These are conflict markers"),
 )
 _MODE = re.compile(rb"(old mode|new mode|new file mode|deleted file mode) (\d{6})")
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
@@ -200,8 +204,8 @@ class _Reader:
         elif line.startswith(_MOVED):
             draft.fault = Fault(
                 Code.NOT_A_DIFF,
-                "A diff here edits text; it does not rename or copy. "
-                "Delete the old file and add the new one in full.",
+                f"`{line.decode('utf-8', 'replace').strip()}`: a diff here edits text, it does not "
+                "rename or copy. Delete the old file and add the new one in full.",
             )
         elif line.startswith((b"GIT binary patch", b"Binary files ")):
             draft.fault = Fault(
@@ -214,7 +218,7 @@ class _Reader:
                 return _foreign(name)
         return Fault(
             Code.NOT_A_DIFF,
-            f"No unified diff was found in the text. Write one that begins like this:\n{EXAMPLE}",
+            f"No unified diff was found in the text. {_HOW}\n{EXAMPLE}",
         )
 
 
@@ -246,7 +250,7 @@ def _stray(number: int, line: bytes) -> Fault:
 def _foreign(name: str) -> Fault:
     return Fault(
         Code.NOT_A_DIFF,
-        f"This is {name}; a unified diff is wanted. Write it like this:\n{EXAMPLE}",
+        f"{name}; a unified diff is wanted. {_HOW}\n{EXAMPLE}",
     )
 
 

@@ -21,7 +21,12 @@ _STANDS_FOR_MORE = re.compile(
     re.IGNORECASE,
 )
 _DRESSING = rb"[\s#/*;%<!\-\"'{(\[>})\]]*"
-_PHRASE = re.compile(_DRESSING + _DOTS + rb"?[\w\s,'/\-]*?" + _DOTS + rb"?" + _DRESSING)
+_PHRASE = re.compile(_DRESSING + _DOTS + rb"[\w\s,'/\-]*?" + _DOTS + rb"?" + _DRESSING)
+_TRAILING_OFF = re.compile(_DRESSING + rb"(?:[\w'/\-]+\s+){0,5}[\w'/\-]+\s*" + _DOTS + _DRESSING)
+"""Few words before the dots: a longer line that trails off is a sentence of the file."""
+_PLAINLY_MORE = re.compile(
+    rb"\b(existing|rest|unchanged|remainder|omitted|elided|as before)\b", re.IGNORECASE
+)
 _ONLY_DOTS = re.compile(_DRESSING + _DOTS + _DRESSING)
 _SPOKEN = re.compile(
     rb"\W*(the )?(rest|remainder) of (the |this )?(code|file|function|method|class|module)\b"
@@ -58,9 +63,10 @@ def is_truncated(hunk: Hunk, text: Text) -> bool:
         return hunk.is_cut or not (reaches_end and is_miscount)
     if reaches_end or old == new == _CONTEXT - trail:
         return False
-    if trail < (_CONTEXT if hunk.span.old_start <= 1 else min(lead, _CONTEXT)):
+    if trail < min(lead, _CONTEXT):
         return True
-    return hunk.is_odd and max(old, new) > _MISCOUNT
+    is_top = hunk.span.old_start <= 1 and trail < _CONTEXT
+    return (hunk.is_odd or is_top) and max(old, new) > _MISCOUNT
 
 
 def placeholders(hunk: Hunk, *, only_dots: bool) -> Iterator[bytes]:
@@ -84,8 +90,11 @@ def _has_sign(text: bytes) -> bool:
 def is_placeholder(line: bytes) -> bool:
     """The whole line is a phrase like `# ... existing code ...`."""
     has_dots = b"..." in line or b"\xe2\x80\xa6" in line
-    if has_dots and _STANDS_FOR_MORE.search(line) and _PHRASE.fullmatch(line):
-        return True
+    if has_dots and _STANDS_FOR_MORE.search(line):
+        if _PHRASE.fullmatch(line):
+            return True
+        if _PLAINLY_MORE.search(line) and _TRAILING_OFF.fullmatch(line):
+            return True
     return b" of " in line and bool(_SPOKEN.fullmatch(line))
 
 

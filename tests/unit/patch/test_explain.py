@@ -3,6 +3,7 @@
 import pytest
 
 from flyball.patch import apply_diff
+from flyball.patch.suspect import is_placeholder
 
 FILE = """class Cart:
     def total(self):
@@ -204,3 +205,37 @@ def test_placeholders_may_not_be_added(line):
     diff = f"--- a/f\n+++ b/f\n@@ -1 +1,2 @@\n first line\n+{line}\n"
     (refusal,) = apply_diff({"f": b"first line\n"}, diff).errors
     assert refusal.code == "placeholder"
+
+
+def test_a_repeated_hunk_is_called_one():
+    hunk = "@@ -1,2 +1,2 @@\n alpha one\n-beta two\n+BETA\n"
+    result = apply_diff({"f": b"alpha one\nbeta two\n"}, "--- a/f\n+++ b/f\n" + hunk + hunk)
+    assert [error.message for error in result.errors] == [
+        "It says the same as hunk 1. Leave one of them out."
+    ]
+
+
+def test_a_diff_that_stops_inside_a_line_is_cut_even_with_a_newline_behind_it():
+    diff = "--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\n alpha one\n-beta two\n+BETA\n gam\n"
+    result = apply_diff({"f": b"alpha one\nbeta two\ngamma three\ndelta\n"}, diff)
+    assert [error.code for error in result.errors] == ["truncated"]
+    assert "`gamma three` (line 3)" in result.errors[0].message
+
+
+@pytest.mark.parametrize(
+    ("line", "is_more"),
+    [
+        (b"# ... existing code ...", True),
+        (b"    // ... other methods", True),
+        (b"... rest unchanged ...", True),
+        (b"/* existing methods... */", True),
+        (b"# rest of the function unchanged...", True),
+        ("    # \u2026 same as before \u2026".encode(), True),
+        (b"# do the other thing...", False),
+        (b"A couple of other sketches of how you might take advantage of this...", False),
+        (b"Leave the existing code as it is wherever that is possible at all...", False),
+        (b"print('...', rest)", False),
+    ],
+)
+def test_phrases_that_stand_for_more(line, is_more):
+    assert is_placeholder(line) is is_more

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 REFUSED = 1
+MOST_FILES = 50_000
+"""Among how many files one of the same name is looked for."""
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -112,14 +116,26 @@ def _compute(root: Root, request: Request) -> PatchResult:
             files[path] = root.read_bytes(path)
     if forbidden:
         return PatchResult(False, files, errors=tuple(forbidden))
-    return apply_diff(
-        files,
-        diff,
+    engine = partial(
+        apply_diff,
+        diff=diff,
         fuzz=request.fuzz,
         max_offset=request.max_offset,
         keep_regions=request.keep_regions,
         partial=request.partial,
     )
+    result = engine(files)
+    missing = {error.path for error in result.errors if error.code is Code.FILE_MISSING}
+    if missing and not result.ok:
+        return engine({**_namesakes(root, missing), **files})
+    return result
+
+
+def _namesakes(root: Root, missing: set[str]) -> dict[str, bytes]:
+    """Files that are called like those the diff names wrongly, so that it can say so."""
+    names = {path.rpartition("/")[2].casefold() for path in missing}
+    found = islice(root.walk(), MOST_FILES)
+    return {path: b"" for path in found if path.rpartition("/")[2].casefold() in names}
 
 
 def write_all(root: Root, changes: tuple[Change, ...]) -> None:
@@ -197,7 +213,8 @@ def _show_refusal(console: Console, refusal: Refusal) -> None:
     hunk = f", hunk {refusal.hunk}" if refusal.hunk else ""
     where = f"{_printable(refusal.path)}{hunk}: " if refusal.path else ""
     console.print(f"{where}[{refusal.code.value}] {_printable(refusal.message)}", style="red")
-    for title, text in (("file against hunk", refusal.nearest), ("proposal", refusal.proposal)):
+    against = "what the hunk expects (-) against what the file has (+)"
+    for title, text in ((against, refusal.nearest), ("proposal", refusal.proposal)):
         if text:
             console.print(f"  {title}:")
             for line in _printable(text).rstrip("\n").split("\n"):

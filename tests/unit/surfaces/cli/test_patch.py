@@ -146,3 +146,11 @@ def test_what_cannot_be_put_back_is_named(repo: Path):
 
     with pytest.raises(ToolError, match=r"cart\.py could not be put back"):
         write_all(Swapped(repo), changes)
+
+
+def test_a_wrong_path_is_answered_with_the_file_of_that_name(repo: Path):
+    (repo / "lib").mkdir()
+    (repo / "lib" / "tax.py").write_text("def total():\n    return 0\n")
+    result = _run(repo, "check", diff=GOOD.replace("cart.py", "tax.py"))
+    assert result.exit_code == 1
+    assert "tax.py: [file_missing] There is no such file. Did you mean lib/tax.py?" in result.output
