@@ -33,6 +33,8 @@ _SPOKEN = re.compile(
     rb"[\w\s]*\b(unchanged|same|here|as (is|before))\W*",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(rb"""\s*(["'`])(?!\1\1)""")
+"""Text in quotes is data of the program, whatever it says."""
 _NUMBERED = re.compile(rb" *(\d+) ?(?:[:|]|\xe2\x86\x92)")
 
 
@@ -89,6 +91,8 @@ def _has_sign(text: bytes) -> bool:
 
 def is_placeholder(line: bytes) -> bool:
     """The whole line is a phrase like `# ... existing code ...`."""
+    if _QUOTED.match(line):
+        return False
     has_dots = b"..." in line or b"\xe2\x80\xa6" in line
     if has_dots and _STANDS_FOR_MORE.search(line):
         if _PHRASE.fullmatch(line):

@@ -235,6 +235,7 @@ def test_a_diff_that_stops_inside_a_line_is_cut_even_with_a_newline_behind_it():
         (b"A couple of other sketches of how you might take advantage of this...", False),
         (b"Leave the existing code as it is wherever that is possible at all...", False),
         (b"print('...', rest)", False),
+        (b'    "# ... (rest of the function remains the same)",', False),
     ],
 )
 def test_phrases_that_stand_for_more(line, is_more):
