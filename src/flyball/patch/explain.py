@@ -33,7 +33,7 @@ def _sentence(hunk: Hunk, miss: Miss) -> str:
         case Code.AMBIGUOUS:
             return (
                 f"The text to replace occurs at lines {_listed(miss.lines)}. Include more of the "
-                "unchanged lines around it, or state its line in the @@ header."
+                "unchanged lines around it, name the function it is in after @@, or state its line."
             )
         case Code.WEAK_CONTEXT:
             return _weak(hunk)
