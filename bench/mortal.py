@@ -183,7 +183,7 @@ def live(shop: Shop, fate: Fate) -> int:
     try:
         asyncio.run(work(shop, fate))
         code = 0
-    except BaseException:
+    except BaseException:  # noqa: BLE001
         traceback.print_exc()
     finally:
         os._exit(code)
