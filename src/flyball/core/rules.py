@@ -140,7 +140,7 @@ def _leave_checkpoint(d: Draft) -> None:
 
 def _leave_recon(d: Draft) -> None:
     card = d.card
-    if card.role == "researcher":
+    if card.role != card.template.role:
         d.set(remarks=(*card.remarks, Remark("researcher", card.answer)))
         d.say("findings", f"The researcher found: {card.answer}")
     fault = _fault(d)

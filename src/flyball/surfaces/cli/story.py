@@ -81,7 +81,7 @@ class Story:
             yield Said("warn", NO_SANDBOX, "!")
 
     def card(self, line: Telemetry) -> Iterator[Said]:
-        if line["status"] == "doing" and "ending" not in line and line["title"] != self._request:
+        if "ending" not in line and line["title"] != self._request:
             yield Said("dim", f"card {line['card']}: {line['title']}")
         if line.get("commit"):
             yield Said("good", f"committed {line['commit'][:12]} ({line['proof']})", "✓")
@@ -329,6 +329,27 @@ def _diff(item: dict[str, Any]) -> Said | None:
     return Said("dim", "changed in all: " + ", ".join(counts), "±")
 
 
+def _file(item: dict[str, Any]) -> Said:
+    asked, held = item.get("asked", ()), item.get("contains", ())
+    good = item["exists"] and len(asked) == len(held)
+    words = "is there" if item["exists"] else "is not there"
+    if item["exists"] and asked:
+        words = f"{'holds' if good else 'does not hold'} {asked[0]!r}"
+    return Said("good" if good else "bad", f"{item['path']} {words}", "✓" if good else "✗")
+
+
+def _coverage(item: dict[str, Any]) -> Said:
+    return Said("dim", f"coverage: {item['before']:g} % before, {item['after']:g} % now", "·")
+
+
+def _approval(item: dict[str, Any]) -> Said:
+    return Said("good", f"{item['by']} accepted it ({item['what']})", "✓")
+
+
+def _gate(item: dict[str, Any]) -> Said:
+    return Said("warn", f"not looked at for {item['gate']}: {item['why']}", "!")
+
+
 EVIDENCE: dict[str, Callable[[dict[str, Any]], Said | None]] = {
     "suite-report": _suite,
     "check-report": _check,
@@ -337,4 +358,8 @@ EVIDENCE: dict[str, Callable[[dict[str, Any]], Said | None]] = {
     "base-run": _base,
     "weakening-report": _weakening,
     "diff-report": _diff,
+    "file-report": _file,
+    "coverage-report": _coverage,
+    "approval-report": _approval,
+    "gate-report": _gate,
 }

@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -6,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from flyball.app.home import offer, trust
 from flyball.core.escalation import ROWS
 from flyball.core.template import Escalation
 from flyball.surfaces.cli.flow import flow
@@ -131,3 +133,20 @@ def test_the_command_is_reached_as_a_user_would(tmp_path):
     assert result.returncode == 2
     assert result.stdout.splitlines()[1].startswith("none.json: not-found: ")
     assert result.stderr == ""
+
+
+def test_templates_are_listed_and_shown_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("FLYBALL_STATE_DIR", str(tmp_path / "state"))
+    folder = tmp_path / ".flyball" / "templates"
+    folder.mkdir(parents=True)
+    audit = '{"step_id": "audit", "title": "Audit", "objective": "o", "prompt_template": "p"}'
+    (folder / "audit.json").write_text(audit)
+    repo = ("--repo", str(tmp_path))
+    untrusted = json.loads(run("list", "--json", *repo).output)
+    assert {"step_id": "fix", "title": "Fix it", "from": "built in"} in untrusted["templates"]
+    assert "is not used: type `flyball trust`" in untrusted["notices"][0]
+    assert run("show", "audit", *repo).exit_code == 2
+    trust({"FLYBALL_STATE_DIR": str(tmp_path / "state")}, offer(os.environ, tmp_path))
+    lines = run("list", *repo).output.splitlines()
+    assert lines[-1].split() == ["audit", "Audit", ".flyball/templates/audit.json"]
+    assert "audit: Audit [executor]" in run("show", "audit", *repo).output

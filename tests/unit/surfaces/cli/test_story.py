@@ -129,6 +129,25 @@ def test_each_line_is_told_in_words(line: dict[str, Any], words: list[str]):
             {"findings": [{"path": "t.py", "line": 3, "kind": "skip"}]},
             "! tests got easier to pass: t.py:3 skip",
         ),
+        ("file-report", {"path": "a.md", "exists": True}, "✓ a.md is there"),
+        ("file-report", {"path": "a.md", "exists": False}, "✗ a.md is not there"),
+        (
+            "file-report",
+            {"path": "a.md", "exists": True, "asked": ["x"]},
+            "✗ a.md does not hold 'x'",
+        ),
+        (
+            "file-report",
+            {"path": "a.md", "exists": True, "asked": ["x"], "contains": ["x"]},
+            "✓ a.md holds 'x'",
+        ),
+        ("coverage-report", {"before": 90, "after": 87.5}, "· coverage: 90 % before, 87.5 % now"),
+        ("approval-report", {"by": "ann", "what": "review"}, "✓ ann accepted it (review)"),
+        (
+            "gate-report",
+            {"gate": "visual_ok", "why": "No browser."},
+            "! not looked at for visual_ok: No browser.",
+        ),
     ],
 )
 def test_evidence_in_a_line(kind: str, evidence: dict[str, Any], words: str):
@@ -137,7 +156,7 @@ def test_evidence_in_a_line(kind: str, evidence: dict[str, Any], words: str):
     assert said.plain.strip() == words
 
 
-@pytest.mark.parametrize("kind", ["weakening-report", "diff-report", "approval-report"])
+@pytest.mark.parametrize("kind", ["weakening-report", "diff-report", "console-report"])
 def test_some_evidence_is_not_worth_a_line(kind: str):
     assert evidence_words(kind, {}) is None
 

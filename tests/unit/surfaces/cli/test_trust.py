@@ -71,3 +71,16 @@ def test_a_wrong_file_is_refused(place: Path):
 def test_there_may_be_nothing_to_trust(tmp_path: Path):
     shop(tmp_path / "shop")
     assert isinstance(invoke(tmp_path, "--yes").exception, NotFound)
+
+
+def test_templates_are_shown_and_accepted_with_the_rest(place: Path):
+    folder = place / "shop" / ".flyball" / "templates"
+    folder.mkdir(parents=True)
+    (folder / "audit.yaml").write_text("step_id: audit\ntitle: \x1b[31mAudit\n")
+    result = invoke(place, "--yes")
+    assert "step_id: audit" in result.output
+    assert "\x1b" not in result.output
+    told = json.loads(invoke(place, "--json").output)
+    assert told["templates"] == [str(folder / "audit.yaml")]
+    (folder / "audit.yaml").write_text("step_id: other\n")
+    assert isinstance(invoke(place).exception, UsageError)
