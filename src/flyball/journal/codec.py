@@ -19,7 +19,15 @@ from flyball.errors import Corrupt, SchemaTooNew
 
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
-UPGRADES: tuple[Upgrade, ...] = ()
+
+def _without_plans(data: dict[str, Any]) -> dict[str, Any]:
+    """Before version 2 nothing was planned, whatever the size of a request."""
+    if data.get("type") != "run-started":
+        return data
+    return {**data, "policy": {**data.get("policy", {}), "plan_big_requests": False}}
+
+
+UPGRADES: tuple[Upgrade, ...] = (_without_plans,)
 VERSION = len(UPGRADES) + 1
 
 _encoder = msgspec.json.Encoder()
