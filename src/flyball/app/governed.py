@@ -55,6 +55,8 @@ from flyball.workspace.opening import find_workspace
 from flyball.workspace.redaction import Redactor, secrets_in
 
 ASK_AGAIN = 0.2
+FRAMEWORK = "framework"
+"""The target of a run that works on Flyball itself."""
 PATIENCE = 10.0
 """How long a cancelled run's holder is waited for before we say that it is still at it."""
 
@@ -72,6 +74,7 @@ class Wish(NamedTuple):
     assume_yes: bool = False
     preview: bool = False
     flow: Flow | None = None
+    target: str = ""
 
 
 class Rest(NamedTuple):
@@ -132,7 +135,7 @@ class Governed:
             run=new_run_id(),
             request=self._clean(wish.request),
             policy=policy_of(settings, wish, spec),
-            target=f"project/{self.home.repo.name}",
+            target=target_of(self.home, wish.target),
             images=wish.images,
             history=tuple(Turn(turn.role, self._clean(turn.text)) for turn in wish.history),
             intent=flow_intent(wish.flow, wish.intent) if wish.flow else wish.intent,
@@ -305,6 +308,16 @@ def policy_of(settings: Settings, wish: Wish, driver: str) -> Policy:
         preview=wish.preview,
         plan_big_requests=policy.plan_big_requests and driver != REPAIR,
     )
+
+
+def target_of(home: Home, wished: str) -> str:
+    """What a run is about: this project, unless the user says that it is Flyball itself."""
+    if not wished:
+        return f"project/{home.repo.name}"
+    kind, _, name = wished.partition("/")
+    if wished != FRAMEWORK and not (kind == "project" and name.strip()):
+        raise UsageError(f"A run cannot be about {wished!r}.", "Say framework or project/NAME.")
+    return wished
 
 
 def _check_workspace(home: Home, run: str) -> None:

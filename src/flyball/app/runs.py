@@ -183,6 +183,7 @@ async def describe(home: Home, run: str) -> dict[str, Any]:
         "spend": msgspec.to_builtins(state.spend),
         "extensions": msgspec.to_builtins(state.budget.extensions),
         "driver": record.started.shell.get("driver", ""),
+        "target": state.target,
         "branch": state.branch,
         "workspace": facts.root if facts else "",
         "started_at": entries[0].event.at,
@@ -217,6 +218,8 @@ def _card(card: CardState, decisions: Sequence[Decided]) -> dict[str, Any]:
             {"stale": item.tree != card.tree, **msgspec.to_builtins(item)} for item in card.evidence
         ],
         "notes": msgspec.to_builtins(card.remarks),
+        "risk": card.review.risk,
+        "assumptions": list(card.review.assumptions),
         "answer": card.answer,
         "decisions": [
             {"seq": each.seq, **msgspec.to_builtins(each.judged)}

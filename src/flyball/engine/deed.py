@@ -11,6 +11,7 @@ from flyball.core.event import AnyEvent, CallInterrupted, CallReturned
 from flyball.core.fingerprint import digest
 from flyball.core.phase import Phase
 from flyball.core.state import CardState, RunState
+from flyball.engine.discreet import discreet
 from flyball.engine.station import Station
 from flyball.errors import PatchError, ToolError, UsageError
 from flyball.journal.protocol import Intention
@@ -150,7 +151,7 @@ def _returned(
         call=call.id,
         outcome=outcome,
         tree=tree,
-        evidence=result.evidence,
+        evidence=discreet(result.evidence, redact),
         changed=changed,
         undone=undone,
         snapshot=snapshot,

@@ -43,6 +43,7 @@ from flyball.core.state import CardState, RunState
 from flyball.core.thread import SpokenCall
 from flyball.drivers.protocol import Driver
 from flyball.engine.deed import do
+from flyball.engine.discreet import discreet
 from flyball.engine.entry import KNOWN, entries
 from flyball.engine.handing import hand_over
 from flyball.engine.injecting import injections
@@ -113,7 +114,8 @@ class EngineHands:
                 card = self._card(state, effect.card)
                 station = self._station.at(card)
                 seen = await inspect(station, state, card, effect, intention.key)
-                return EvidenceTaken(card=card.id, evidence=seen.evidence, undone=seen.undone)
+                evidence = discreet(seen.evidence, self._station.redactor)
+                return EvidenceTaken(card=card.id, evidence=evidence, undone=seen.undone)
             case ResetThread() as effect:
                 text = hand_over(state, self._card(state, effect.card), effect)
                 text = self._station.redactor.text(text)

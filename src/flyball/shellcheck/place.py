@@ -22,7 +22,7 @@ OPEN_VARIANTS = names("example sample template tmpl dist defaults")
 """`.env.example` and the like are documentation."""
 
 DEVICES = names("/dev/null /dev/stdout /dev/stderr /dev/stdin /dev/tty /dev/zero /dev/full")
-PROTECTED = frozenset((".git", ".flyball"))
+PROTECTED = frozenset((".git", ".flyball", "flyball.toml"))
 TEMPORARY = "$TMPDIR"
 WILD = Pattern(r"[*?\[]")
 

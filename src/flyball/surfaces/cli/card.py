@@ -66,6 +66,8 @@ def show(run: str, name: str, repo: Path, as_json: bool) -> None:
         click.echo(f"  {verdict.check}: {verdict.verdict}. {verdict.sentence}".rstrip())
     if view.artifact and view.artifact.risk:
         click.echo(f"  risk: {view.artifact.risk}")
+    if view.artifact and view.artifact.assumptions:
+        click.echo(f"  assumes: {'; '.join(view.artifact.assumptions)}")
     click.echo("")
     _say_diff(view.diff)
 

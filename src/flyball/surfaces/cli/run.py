@@ -59,6 +59,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print telemetry, on
     metavar="N",
     help="How long the built-in repairer may search.",
 )
+@click.option("--target", default="", metavar="T", help="framework, or project/NAME (this one).")
 @click.option("--no-plan", is_flag=True, help="One card, however big the request is.")
 @click.option("--max-iterations", type=click.IntRange(1), metavar="N", help="Plans per run.")
 @JSON
@@ -108,6 +109,7 @@ def run(
         in_place=wishes["in_place"],
         assume_yes=wishes["yes"],
         preview=wishes["preview"],
+        target=wishes["target"],
     )
     home = home_at(repo, flags)
     ctx.exit(drive(home, lambda governed: governed.start(wish), as_json=as_json))

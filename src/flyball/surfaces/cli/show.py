@@ -148,11 +148,12 @@ def card_words(card: Mapping[str, Any]) -> Iterable[Said]:
             stale = " (of an earlier tree)" if item["stale"] else ""
             yield words._replace(text=words.text + stale)
     for note in card["notes"]:
-        words = "; ".join(
-            filter(None, (note.get("text"), note.get("risk") and f"risk {note['risk']}"))
-        )
-        if words:
-            yield Said("dim", f"({note['role']}) {words}")
+        if note.get("text") and note["text"] != card["risk"]:
+            yield Said("dim", f"({note['role']}) {note['text']}")
+    if card["risk"]:
+        yield Said("dim", f"risk: {card['risk']}")
+    if card["assumptions"]:
+        yield Said("dim", f"assumes: {'; '.join(card['assumptions'])}")
     for each in card["decisions"]:
         if each["answer"] != "allow":
             verb = "refused" if each["answer"] == "deny" else "asked about"

@@ -1,0 +1,40 @@
+"""Evidence without the secrets that are known, before it is journaled or shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+import msgspec
+
+from flyball.core.evidence import AnyEvidence
+from flyball.workspace.redaction import Redactor
+
+NAMES = frozenset({"type", "id", "tree", "base", "report"})
+"""Fields that name things; what is looked up by them must stay as it is."""
+
+
+def discreet(evidence: Iterable[AnyEvidence], redactor: Redactor) -> tuple[AnyEvidence, ...]:
+    """The same observations, every text in them cleaned."""
+    return tuple(_clean(item, redactor) for item in evidence)
+
+
+def _clean(item: AnyEvidence, redactor: Redactor) -> AnyEvidence:
+    found = msgspec.to_builtins(item)
+    cleaned = {
+        name: value if name in NAMES else _walk(value, redactor.text)
+        for name, value in found.items()
+    }
+    return item if cleaned == found else msgspec.convert(cleaned, type(item))
+
+
+def _walk(value: Any, clean: Callable[[str], str]) -> Any:
+    match value:
+        case str():
+            return clean(value)
+        case list() | tuple():
+            return [_walk(each, clean) for each in cast(list[Any], value)]
+        case dict():
+            return {k: _walk(v, clean) for k, v in cast(dict[str, Any], value).items()}
+        case _:
+            return value
