@@ -227,18 +227,16 @@ def _take_plan(run: RunState, plan: ExecutionPlan) -> Course:
     if state.stage is not Stage.EXECUTING or not messages:
         return run, _publish(messages)
     if rolls_back(plan) and run.tree != run.snapshot:
-        failed = run.errands[-1].plan_id
-        cards = tuple(each.card for each in run.errands if each.plan_id == failed)
+        cards = tuple(card.id for card in run.cards[run.since :] if card.step and card.commit)
         return run, [RollBack(tree=run.snapshot, cards=cards), *_publish(messages)]
-    return replace(run, snapshot=run.tree), _publish(messages)
+    return replace(run, snapshot=run.tree, since=len(run.cards)), _publish(messages)
 
 
 def _taken_back(run: RunState, event: RolledBack) -> RunState:
     cards = tuple(
-        replace(card, is_taken_back=True) if card.id in event.cards and card.commit else card
-        for card in run.cards
+        replace(card, is_taken_back=True) if card.id in event.cards else card for card in run.cards
     )
-    return replace(run, tree=event.tree, cards=cards)
+    return replace(run, tree=event.tree, cards=cards, since=len(cards))
 
 
 def _send_out(run: RunState, task: ExecuteTask) -> Course:

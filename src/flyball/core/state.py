@@ -261,6 +261,8 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
     tree: TreeHash = ""
     snapshot: TreeHash = ""
     """The tree that the present plan began from."""
+    since: int = 0
+    """How many cards there were by then."""
     branch: str = ""
     target: str = ""
     flow: Flow | None = None
