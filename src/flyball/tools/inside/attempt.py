@@ -100,7 +100,9 @@ class Trial:
 
     def _measure(self) -> None:
         """How long each failing test takes, and whether it fails here at all."""
-        stable: list[str] = []
+        stable = [name for name in self.failing if name in self.orders.endless]
+        for name in stable:
+            self.limits[name], self.reasons[name] = ENDLESS_CPU, "time"
 
         def work(name: str, say: Say) -> None:
             for _ in range(2):
@@ -115,7 +117,8 @@ class Trial:
             self.limits[name] = ENDLESS_CPU if endless else LEAST_CPU + 6 * end["cpu"]
             self.reasons[name] = _reason(end) if _reason(end) == _reason(again) else ""
 
-        jobs = (Job(name, partial(work, name), 20.0) for name in self.failing)
+        unknown = [name for name in self.failing if name not in self.orders.endless]
+        jobs = (Job(name, partial(work, name), 20.0) for name in unknown)
         Children(self.orders.width, answer).run_all(jobs, lambda: self.orders.is_over)
         self.failing = sorted(stable, key=lambda name: self.limits[name])
         self.few = _few(self.failing)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 CHUNK = 1 << 16
 MOST_MEMORY = 2 << 30
 POLL = 0.25
+SILENCE = 3.0
 
 
 class OutOfTime(BaseException):
@@ -39,7 +40,7 @@ class Alarm:
     def set(self, seconds: float) -> None:
         self.has_rung = False
         signal.setitimer(signal.ITIMER_PROF, seconds, 0.05)
-        signal.setitimer(signal.ITIMER_VIRTUAL, 3 * seconds + 0.5)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 2 * seconds + 0.3)
 
     def clear(self) -> None:
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -64,6 +65,7 @@ class _Child(NamedTuple):
     pipe: int
     until: float
     heard: list[bytes]
+    heard_at: list[float]
 
 
 class Children:
@@ -106,13 +108,15 @@ class Children:
             os.close(hear)
             _be_child(job.work, speak)
         os.close(speak)
-        self._running[hear] = _Child(job.key, pid, hear, time.monotonic() + job.seconds, [])
+        now = time.monotonic()
+        self._running[hear] = _Child(job.key, pid, hear, now + job.seconds, [], [now])
 
     def _listen(self) -> None:
         for pipe in select.select(list(self._running), [], [], POLL)[0]:
             piece = os.read(pipe, CHUNK)
             if piece:
                 self._running[pipe].heard.append(piece)
+                self._running[pipe].heard_at[0] = time.monotonic()
             else:
                 self._finish(self._running.pop(pipe))
         for child in list(self._running.values()):
@@ -125,9 +129,13 @@ class Children:
         self._answer(child.key, [json.loads(line.decode("utf-8")) for line in whole], is_late)
 
     def _end_all(self) -> None:
-        for child in list(self._running.values()):
-            _end(child)
-        self._running.clear()
+        """Whoever has been silent for long is late; of the others nothing is known."""
+        for pipe, child in list(self._running.items()):
+            del self._running[pipe]
+            if time.monotonic() > child.heard_at[0] + SILENCE:
+                self._finish(child, is_late=True)
+            else:
+                _end(child)
 
 
 def _end(child: _Child) -> bool:

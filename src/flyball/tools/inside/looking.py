@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 
 QUICK_CPU = 0.6
 """A test that computes longer may be endless; a few of them are looked at again."""
-SLOW_CPU = 3.0
+SLOW_CPU = 2.0
 LOOKED_AT_AGAIN = 1
 RUNNING, AGAIN, REPRODUCING = 0.5, 0.6, 0.85
 """Which part of the time may be gone when tests were run, run again, and traced where they fail."""
 TRACED_CPU = 5.0
 ENDLESS_CPU = 0.8
 ENDLESS_TRACED = 3
+ALWAYS_TRACED, LATE = 2, 2.0
+"""Without a trace there is nothing to go by: so many get it even when time is running out."""
 MOST_TRACED = 40
 """Failing tests under trace: more of them say little more."""
 MOST_ALONE = 100
@@ -57,12 +59,13 @@ def look(orders: Orders, suite: Suite) -> None:
         return found["end"]
 
     def loud(name: str, _following: str, say: Say) -> str:
-        _trace(suite, ours, name, "", TRACED_CPU, say)
+        _trace(suite, ours, name, "", ENDLESS_CPU if name in endless else TRACED_CPU, say)
         return FAIL
 
-    seen = _together(orders, wanted[:MOST_TRACED], one, 1, REPRODUCING)
+    seen = _together(orders, wanted[:ALWAYS_TRACED], one, 1, LATE)
+    seen.update(_together(orders, wanted[ALWAYS_TRACED:MOST_TRACED], one, 1, REPRODUCING))
     dead = [name for name, end in seen.items() if "heard" in end]
-    for name, end in _together(orders, dead, loud, 1, REPRODUCING).items():
+    for name, end in _together(orders, dead, loud, 1, LATE).items():
         seen[name] = {**end, "lines": _gathered(end["heard"])}
     seen.update(_together(orders, passing[: orders.sample], one, MOST_TOGETHER))
     for name, end in seen.items():

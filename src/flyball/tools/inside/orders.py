@@ -30,6 +30,7 @@ class Orders:
         self.failing: list[str] = told["failing"]
         self.near: list[str] = told.get("near", [])
         self.cpu: dict[str, float] = told.get("cpu", {})
+        self.endless: set[str] = set(told.get("endless", []))
         self.broken: list[str] = told.get("broken", [])
         self.sample: int = told.get("sample", 0)
         self.enough: int = told.get("enough", 0)

@@ -98,6 +98,7 @@ class _Plugin:
     def __init__(self, use: Use, explain: bool) -> None:
         self._use = use
         self._explain = explain
+        self.has_begun = False
         self._broken: dict[str, str] = {}
         self._suite: _PytestSuite | None = None
 
@@ -119,6 +120,7 @@ class _Plugin:
             self._broken[report.nodeid] = str(report.longrepr)
 
     def pytest_runtestloop(self, session: Any) -> bool:
+        self.has_begun = True
         self._suite = _PytestSuite(session, self._broken, self._explain)
         self._use(self._suite)
         return True
@@ -132,6 +134,7 @@ class _Plugin:
 
 
 def _with_pytest(args: Sequence[str], use: Use, explain: bool) -> None:
+    """Options of the project that pytest does not know here are left out."""
     pytest: Any = importlib.import_module("pytest")
     plugin: Any = _Plugin(use, explain)
     for name in ("pytest_runtestloop", "pytest_runtest_protocol"):
@@ -139,7 +142,9 @@ def _with_pytest(args: Sequence[str], use: Use, explain: bool) -> None:
     pytest.hookimpl(hookwrapper=True)(_Plugin.pytest_make_collect_report)
     words = ["-q", "-s", "--tb=native", "--continue-on-collection-errors", "-p", "no:randomly"]
     words += [] if explain else ["--assert=plain"]
-    pytest.main([*words, *args], plugins=[plugin])
+    code = pytest.main([*words, *args], plugins=[plugin])
+    if code == pytest.ExitCode.USAGE_ERROR and not plugin.has_begun:
+        pytest.main([*words, *args, "-o", "addopts="], plugins=[plugin])
 
 
 class _UnittestSuite(Suite):

@@ -130,6 +130,8 @@ def _odd(function: ast.AST) -> int:
                 count += 1
             case ast.BinOp(left=left, right=right, op=ast.Sub() | ast.Div() | ast.Mod()):
                 count += ast.dump(left) == ast.dump(right)
+            case ast.Slice(lower=ast.Constant(value=0)):
+                count += 1
             case ast.Call(func=ast.Name(id="len"), args=[ast.Subscript(slice=ast.Slice())]):
                 count += 1
             case ast.If(test=ast.Constant()) | ast.IfExp(test=ast.Constant()):

@@ -140,10 +140,9 @@ def merge(left, right):
     [
         (11, "left[i:])\n", "left[i:])\n    out.extend(right[j:])\n", "statement added"),
         (10, "            j += 1\n", "            pass\n", "left out"),
-        (6, "if left[i] < right[j]:\n", "if left[i] < right[j]:\n            if not i:\n"
-            "                break\n", "guard"),
+        (6, "[j]:\n", "[j]:\n            if not i:\n                break\n", "guard"),
     ],
-)  # fmt: skip
+)
 def test_statements_come_and_go(line, old, new, template):
     assert mended(MERGE, line, (old, new)) == template
 

@@ -1,0 +1,228 @@
+"""Which tests fail, and which lines are to blame, whatever the tests do."""
+
+import textwrap
+
+import pytest
+
+from flyball.errors import ToolError
+
+ADD = "def add(a, b):\n    return a - b\n\n\ndef twice(a):\n    return 2 * a\n"
+TESTS = (
+    "from calc import add, twice\n\n\ndef test_add():\n    assert add(1, 2) == 3\n\n\n"
+    "def test_twice():\n    assert twice(2) == 4\n"
+)
+
+
+def looked(make_bench, files, seconds=40):
+    bench = make_bench({name: textwrap.dedent(text) for name, text in files.items()})
+    return bench.do("localise_faults", seconds=seconds)
+
+
+def first_place(result):
+    return tuple(result.data["places"][0][:2])
+
+
+def test_the_failing_test_and_its_line_are_named(make_bench):
+    result = looked(make_bench, {"calc.py": ADD, "test_calc.py": TESTS})
+    assert (result.data["passed"], result.data["failed"]) == (1, 1)
+    assert result.data["failures"] == ["test_calc.py::test_add"]
+    assert result.data["places"] == [["calc.py", 2, 1.0]]
+    assert "1.00  calc.py:2  return a - b" in result.text
+    assert "assert -1 == 3" in result.text
+    assert not result.ok
+
+
+def test_nothing_is_suspicious_where_all_pass(make_bench):
+    files = {"calc.py": ADD.replace("a - b", "a + b"), "test_calc.py": TESTS}
+    result = looked(make_bench, files)
+    assert result.ok
+    assert result.data["places"] == []
+    assert result.evidence[0].is_green
+
+
+def test_one_test_alone_still_points_into_what_it_runs(make_bench):
+    files = {
+        "calc.py": "def f(x):\n    y = x + 1\n    return y\n\n\ndef g(x):\n    return x\n",
+        "test_calc.py": "from calc import f\n\n\ndef test_f():\n    assert f(1) == 3\n",
+    }
+    result = looked(make_bench, files)
+    assert {line for _, line, _ in result.data["places"]} == {2, 3}
+
+
+def test_the_end_of_a_traceback_counts_for_more(make_bench):
+    files = {
+        "calc.py": "def f(x):\n    y = x\n    z = y.real.missing\n    return z\n",
+        "test_calc.py": "from calc import f\n\n\ndef test_f():\n    assert f(1) == 3\n",
+    }
+    assert first_place(looked(make_bench, files)) == ("calc.py", 3)
+
+
+ENDINGS = {
+    "endless": "while x: x += 1",
+    "exits": "os._exit(3)",
+    "segfault": "ctypes.string_at(0)",
+    "endless in C": "sum(itertools.count())",
+    "too deep": "sys.setrecursionlimit(10**5); f(x)",
+    "killed": "os.kill(os.getpid(), 9)",
+}
+
+
+SLOW = frozenset({"endless", "endless in C"})
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        pytest.param(text, id=name, marks=[pytest.mark.slow] * (name in SLOW))
+        for name, text in ENDINGS.items()
+    ],
+)
+def test_a_test_that_ends_its_process_does_not_end_the_look(make_bench, ending):
+    files = {
+        "calc.py": f"""\
+            import ctypes, itertools, os, sys
+
+
+            def f(x):
+                if x:
+                    {ending}
+                return x
+            """,
+        "test_calc.py": """\
+            from calc import f
+
+
+            def test_zero():
+                assert f(0) == 0
+
+
+            def test_one():
+                assert f(1) == 1
+
+
+            def test_none():
+                assert f(None) is None
+            """,
+    }
+    result = looked(make_bench, files)
+    assert result.data["failures"] == ["test_calc.py::test_one"]
+    assert result.data["passed"] == 2
+    assert first_place(result) == ("calc.py", 6)
+
+
+def test_what_a_test_prints_or_where_it_goes_does_not_matter(make_bench):
+    files = {
+        "calc.py": ADD,
+        "conftest.py": "import pytest\n\n\n@pytest.fixture\ndef three():\n    return 3\n",
+        "test_calc.py": """\
+            import os
+            import sys
+
+            import pytest
+            from calc import add, twice
+
+
+            def test_loud(capsys):
+                for _ in range(2000):
+                    print("x" * 1000)
+                    print("y" * 1000, file=sys.stderr)
+                assert twice(1) == 2
+
+
+            def test_elsewhere(tmp_path):
+                os.chdir(tmp_path)
+                (tmp_path / "a").write_text("")
+                assert twice(1) == 2
+
+
+            @pytest.mark.parametrize("n", [1, 2])
+            def test_many(n, three, monkeypatch):
+                monkeypatch.setenv("A", "b")
+                assert add(n, 0) == n
+                assert add(n, three) == n + 3
+
+
+            def test_printed(capsys):
+                print("hello")
+                assert capsys.readouterr().out == "hello\\n"
+            """,
+    }
+    result = looked(make_bench, files)
+    assert result.data["passed"] == 3
+    assert result.data["failures"] == ["test_calc.py::test_many[1]", "test_calc.py::test_many[2]"]
+    assert first_place(result) == ("calc.py", 2)
+
+
+def test_tests_that_cannot_be_loaded_point_at_the_line(make_bench):
+    files = {
+        "calc.py": "A = 1\nB = AA + 1\n\n\ndef f():\n    return B\n",
+        "test_calc.py": "from calc import f\n\n\ndef test_f():\n    assert f() == 2\n",
+        "test_other.py": "def test_other():\n    assert True\n",
+    }
+    result = looked(make_bench, files)
+    assert result.data["failures"] == ["test_calc.py"]
+    assert result.data["passed"] == 1
+    assert first_place(result) == ("calc.py", 2)
+
+
+def test_a_package_below_src_and_options_for_plugins_that_are_not_there(make_bench):
+    files = {
+        "src/shop/__init__.py": "",
+        "src/shop/calc.py": ADD,
+        "tests/test_calc.py": TESTS.replace("from calc", "from shop.calc"),
+        "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "-n auto --cov=shop -q -x"\n',
+    }
+    result = looked(make_bench, files)
+    assert result.data["failures"] == ["tests/test_calc.py::test_add"]
+    assert first_place(result) == ("src/shop/calc.py", 2)
+
+
+def test_a_project_of_unittest(make_bench):
+    files = {
+        "calc.py": ADD,
+        "tests/__init__.py": "",
+        "tests/test_calc.py": """\
+            import unittest
+
+            from calc import add, twice
+
+
+            class TestCalc(unittest.TestCase):
+                def test_add(self):
+                    self.assertEqual(add(1, 2), 3)
+
+                def test_twice(self):
+                    self.assertEqual(twice(2), 4)
+
+
+            if __name__ == "__main__":
+                unittest.main()
+            """,
+    }
+    result = looked(make_bench, files)
+    assert result.data["runner"] == "unittest"
+    assert result.data["failures"] == ["tests.test_calc.TestCalc.test_add"]
+    assert first_place(result) == ("calc.py", 2)
+
+
+def test_tests_are_never_suspicious(make_bench):
+    files = {
+        "test_calc.py": "def made():\n    return 1\n\n\ndef test_made():\n    assert made() == 2\n",
+    }
+    result = looked(make_bench, files)
+    assert result.data["failed"] == 1
+    assert result.data["places"] == []
+    assert "No line of the project outside its tests" in result.text
+
+
+def test_a_project_without_tests_is_told_so(make_bench):
+    with pytest.raises(ToolError, match="no tests"):
+        looked(make_bench, {"calc.py": ADD})
+
+
+def test_nothing_is_left_behind(make_bench):
+    bench = make_bench({"calc.py": ADD, "test_calc.py": TESTS})
+    before = bench.desk.workspace.tree_hash()
+    bench.do("localise_faults", seconds=10)
+    assert bench.desk.workspace.tree_hash() == before
+    assert not list((bench.desk.workspace.directory / "scratch").iterdir())

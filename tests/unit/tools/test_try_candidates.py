@@ -1,0 +1,286 @@
+"""Small changes under which every test passes, found without touching the workspace."""
+
+import re
+import textwrap
+import time
+
+import pytest
+
+SURVIVOR = re.compile(r"^\d+\. (\S+):(\d+) ([^:\n]+): ([^\n]*)\n```diff\n(.*?)^```$", re.M | re.S)
+CALC = "def add(a, b):\n    # a sum\n    return a - b\n"
+TESTS = """\
+    from calc import add
+
+
+    def test_add():
+        assert add(1, 2) == 3
+
+
+    def test_more():
+        assert add(5, -2) == 3
+
+
+    def test_zero():
+        assert add(4, 0) == 4
+    """
+
+
+def searched(bench, seconds=30):
+    """The result, and each survivor as path, line, template, label and diff."""
+    result = bench.do("try_candidates", seconds=seconds)
+    return result, SURVIVOR.findall(result.text)
+
+
+def project(make_bench, files, **more):
+    return make_bench({name: textwrap.dedent(text) for name, text in files.items()}, **more)
+
+
+def mended(make_bench, files, path, **more):
+    """The file after the best survivor's diff was applied as a driver would."""
+    bench = project(make_bench, files)
+    result, found = searched(bench, **more)
+    assert found, result.text
+    bench.do("edit_diff", diff=found[0][4])
+    return bench.text(path)
+
+
+def test_the_best_survivor_comes_with_a_diff_that_applies(make_bench):
+    files = {"calc.py": CALC, "test_calc.py": TESTS}
+    assert mended(make_bench, files, "calc.py") == CALC.replace("a - b", "a + b")
+
+
+def test_nothing_in_the_workspace_changes_and_nothing_is_left(make_bench):
+    bench = project(make_bench, {"calc.py": CALC, "test_calc.py": TESTS})
+    before = bench.desk.workspace.tree_hash()
+    result, found = searched(bench)
+    assert result.ok
+    assert result.data["holding"] == len(found)
+    assert result.evidence[0].tree == before
+    assert result.evidence[0].exit_code == 0
+    assert bench.desk.workspace.tree_hash() == before
+    assert not list((bench.desk.workspace.directory / "scratch").iterdir())
+
+
+def test_what_cannot_be_mended_ends_in_time(make_bench):
+    bench = project(
+        make_bench,
+        {
+            "calc.py": "def word():\n    return 'a'\n",
+            "test_calc.py": "import calc\n\n\ndef test_it():\n    assert calc.word() == 'xyz-7'\n",
+        },
+    )
+    began = time.monotonic()
+    result, found = searched(bench, seconds=20)
+    assert not result.ok
+    assert found == []
+    assert result.evidence[0].exit_code == 1
+    assert time.monotonic() - began < 30
+    assert not list((bench.desk.workspace.directory / "scratch").iterdir())
+
+
+def test_a_single_test_is_enough(make_bench):
+    files = {
+        "calc.py": "def largest(items):\n    return min(items)\n",
+        "test_calc.py": """\
+            from calc import largest
+
+
+            def test_largest():
+                assert largest([3, 9, 4]) == 9
+            """,
+    }
+    assert "return max(items)" in mended(make_bench, files, "calc.py")
+
+
+def test_only_what_is_no_test_is_changed(make_bench):
+    bench = project(
+        make_bench,
+        {
+            "calc.py": CALC,
+            "test_calc.py": TESTS,
+            "tests/support.py": "def wanted():\n    return 3\n",
+            "tests/test_support.py": (
+                "from calc import add\nfrom tests.support import wanted\n\n\n"
+                "def test_it():\n    assert add(1, 2) == wanted()\n"
+            ),
+        },
+    )
+    _, found = searched(bench)
+    assert {path for path, *_ in found} == {"calc.py"}
+
+
+FAULTS = {
+    "constant of a module": (
+        """\
+        LIMIT = 9
+
+
+        def is_many(n):
+            return n >= LIMIT
+        """,
+        "assert calc.is_many(10) and not calc.is_many(9)",
+    ),
+    "default": (
+        """\
+        def power(n, to=3):
+            return n**to
+        """,
+        "assert (calc.power(3), calc.power(5)) == (9, 25)",
+    ),
+    "shared default": (
+        """\
+        def put(item, into=[]):
+            into.append(item)
+            return into
+        """,
+        "assert (calc.put(1), calc.put(2)) == ([1], [2])",
+    ),
+    "attribute of a class": (
+        """\
+        class Dog:
+            legs = 3
+
+            def walk(self):
+                return self.legs * "tap"
+        """,
+        "assert calc.Dog().walk() == 'tap' * 4",
+    ),
+    "a cache that keeps wrong answers": (
+        """\
+        SEEN = {}
+
+
+        def fib(n):
+            if n < 2:
+                return n
+            if n not in SEEN:
+                SEEN[n] = fib(n - 1) + fib(n - 3)
+            return SEEN[n]
+        """,
+        "assert [calc.fib(n) for n in range(9)] == [0, 1, 1, 2, 3, 5, 8, 13, 21]",
+    ),
+    "a name at import": (
+        """\
+        FIRST = 1
+        SECOND = FRIST + 1
+
+
+        def both():
+            return FIRST + SECOND
+        """,
+        "assert calc.both() == 3",
+    ),
+    "a missing import": (
+        """\
+        def root(n):
+            return math.sqrt(n)
+        """,
+        "assert calc.root(9) == 3",
+    ),
+    "no end": (
+        """\
+        def halve(n):
+            steps = 0
+            while n > 0:
+                n = n // 1
+                steps += 1
+            return steps
+        """,
+        "assert (calc.halve(8), calc.halve(1)) == (4, 1)",
+    ),
+    "a generator": (
+        """\
+        def pairs(items):
+            for i in range(len(items)):
+                yield items[i], items[i + 1]
+        """,
+        "assert list(calc.pairs('abc')) == [('a', 'b'), ('b', 'c')]",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_of_many_kinds_are_mended(make_bench, name):
+    source, claim = FAULTS[name]
+    tests = f"import calc\n\n\ndef test_it():\n    {claim}\n"
+    bench = project(make_bench, {"calc.py": source, "test_calc.py": tests})
+    result, found = searched(bench, seconds=90)
+    assert found, result.text
+    bench.do("edit_diff", diff=found[0][4])
+    after = bench.do("test")
+    assert after.ok, after.text
+
+
+def test_a_project_of_unittest_with_a_package(make_bench):
+    files = {
+        "shop/__init__.py": "",
+        "shop/cart.py": "def total(prices):\n    return sum(prices[1:])\n",
+        "tests/__init__.py": "",
+        "tests/test_cart.py": """\
+            import unittest
+
+            from shop.cart import total
+
+
+            class TestCart(unittest.TestCase):
+                def test_some(self):
+                    self.assertEqual(total([1, 2, 3]), 6)
+
+                def test_none(self):
+                    self.assertEqual(total([]), 0)
+            """,
+    }
+    assert "sum(prices)" in mended(make_bench, files, "shop/cart.py")
+
+
+def test_candidates_that_end_the_process_are_survived(make_bench):
+    files = {
+        "calc.py": """\
+            import os
+
+
+            def f(n):
+                if n > 3:
+                    os._exit(1)
+                return n
+            """,
+        "test_calc.py": "from calc import f\n\n\ndef test_f():\n    assert f(4) == 4\n\n\n"
+        "def test_g():\n    assert f(1) == 1\n",
+    }
+    bench = project(make_bench, files)
+    result, found = searched(bench)
+    assert found, result.text
+
+
+def test_a_test_that_looks_at_the_whole_suite_decides(make_bench):
+    """A change that only mends the failing test and breaks another is no survivor."""
+    files = {
+        "calc.py": "def size(n):\n    if n > 10:\n        return 'big'\n    return 'small'\n",
+        "test_calc.py": """\
+            from calc import size
+
+
+            def test_ten():
+                assert size(10) == 'big'
+
+
+            def test_nine():
+                assert size(9) == 'small'
+
+
+            def test_eleven():
+                assert size(11) == 'big'
+            """,
+    }
+    assert "if n >= 10:" in mended(make_bench, files, "calc.py")
+
+
+def test_what_was_learnt_is_used_again(make_bench):
+    bench = project(make_bench, {"calc.py": CALC, "test_calc.py": TESTS})
+    bench.do("localise_faults", seconds=20)
+    kept = list((bench.desk.workspace.directory / "repair").iterdir())
+    assert len(kept) == 1
+    stamp = kept[0].stat().st_mtime_ns
+    assert searched(bench)[1]
+    assert kept[0].stat().st_mtime_ns == stamp
