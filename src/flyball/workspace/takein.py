@@ -1,4 +1,4 @@
-"""Taking in what a card did beside the run, and taking a run back to an earlier tree."""
+"""Taking in what a card did beside the run: merged, written and committed once, or not at all."""
 
 from __future__ import annotations
 

@@ -279,6 +279,12 @@ def live(repo: Path, state: Path, *, in_place: bool) -> None:
     workspace.commit_card("r", "c2", "Change again")
     move(workspace, workspace.card("c1"), Step.REVERT, ["new.txt"])
     move(workspace, workspace.card("c1"), Step.APPLY)
+    here = workspace.tree_hash()
+    side = workspace.beside("c3", here)
+    put(side.root, {"c.txt": "c?\n", "beside.txt": "s\n"})
+    assert workspace.take_in("c3", "Beside", here, side.tree_hash()).commit
+    workspace.roll_back(here)
+    workspace.discard_beside("c3")
     checkout = beside(workspace, workspace.project, state)
     try:
         merge_run(workspace, checkout)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.repos import contents, git, put, repository
 
+from flyball.errors import Conflict
 from flyball.workspace.afterwards import Desk, show_card
 from flyball.workspace.cards import move
 from flyball.workspace.opening import open_workspace
@@ -234,3 +235,29 @@ def test_rolling_back_to_a_tree_that_was_never_committed(workspace: Workspace):
 
     assert workspace.committed_tree() == start
     assert [step.step for step in workspace.history()] == [Step.CARD, Step.REVERT]
+
+
+@pytest.mark.parametrize("then", ["the same", "another", "back"])
+def test_what_was_written_but_never_committed_is_not_mixed_in(tmp_path: Path, then: str):
+    repo = repository(tmp_path / "proj", FILES)
+    with open_workspace(repo, "r", tmp_path / "state", in_place=False, home=tmp_path) as workspace:
+        base = workspace.base
+        mine = changed(workspace, base, {"a.txt": with_line(2, "two"), "gone.txt": None})
+        yours = changed(workspace, base, {"d/b.txt": "B\n", "a.txt": with_line(2, "zwei")})
+        lock = repo / ".git/refs/heads/flyball/r.lock"
+        lock.touch()
+        with pytest.raises(Conflict):
+            workspace.take_in("c1", "One", base, mine)
+        assert "two" in (workspace.root / "a.txt").read_text()
+        lock.unlink()
+
+        if then == "the same":
+            assert workspace.take_in("c1", "One", base, mine).tree == mine
+        elif then == "another":
+            assert workspace.take_in("c2", "Two", base, yours).tree == yours
+        else:
+            assert workspace.roll_back(base) == base
+
+        assert workspace.tree_hash() == workspace.committed_tree()
+        assert len(workspace.history()) == (then != "back")
+        assert git(workspace.root, "status", "--porcelain") == ""
