@@ -205,8 +205,8 @@ def _apply(
 def _without_mark(
     data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
 ) -> Applied | None:
-    """The file's byte order mark is not something a diff's writer sees."""
-    if not data.startswith(_MARK):
+    """The file's byte order mark is not something a diff's writer sees, unless it is shown."""
+    if not data.startswith(_MARK) or any(t.startswith(_MARK) for h in hunks for t in h.texts):
         return None
     done = _apply(data.removeprefix(_MARK), hunks, sections, options)
     return done._replace(data=_MARK + done.data)

@@ -193,3 +193,10 @@ def test_a_change_whose_outcome_stands_elsewhere_is_due_beside_others_that_are()
     assert _codes(_apply(text, hunk)) == ["already_applied"]
     result = _apply(text, hunk, "@@\n-first\n+FIRST\n")
     assert result.files["f"] == text.replace("b = 2", "b = 3").replace("first", "FIRST").encode()
+
+
+def test_a_byte_order_mark_that_the_hunk_shows_does_not_tell_twins_apart():
+    text = "\ufefftitle\nalpha one\nend\n" * 2
+    hunk = "@@\n \ufefftitle\n-alpha one\n+ALPHA\n end\n"
+    assert _codes(_apply(text, hunk)) == ["ambiguous"]
+    assert _apply(text[:20], hunk).ok
