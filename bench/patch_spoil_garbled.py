@@ -250,7 +250,7 @@ def ambiguous(case: Case, rng: random.Random) -> Case | None:
     if single is None:
         return None
     path, data = next(iter(single.before.items()))
-    if not data.endswith(b"\n"):
+    if not data.endswith(b"\n") or "\n\\ No newline" in single.diff:
         return None
     parts = take_apart(single.diff)
     for piece in parts[0].pieces:
