@@ -13,6 +13,8 @@ from flyball.tools.repair.candidate import Candidate, diff_of, size
 from flyball.tools.repair.source import SCOPES, Source
 
 LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise)
+JUDGING = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__"})
+"""What assertions themselves use: a change there may only hide what is wrong."""
 BASE_SIZE = 15
 """Below this many bytes, size says little."""
 TRIED = 0.5
@@ -43,7 +45,8 @@ def ranked(
         diff = diff_of(each.path, source.data, after)
         merit = each.chance / (BASE_SIZE + size(each, source.data)) * sense(source, each, after)
         merit *= 1 + TRIED * math.log2(1 + passing.get((each.path, each.line), 0))
-        found.append(Survivor(each.path, each.line, each.template, each.label, diff, merit))
+        label = " ".join(each.label.split())
+        found.append(Survivor(each.path, each.line, each.template, label, diff, merit))
     return sorted(found, key=lambda each: -each.merit)
 
 
@@ -62,6 +65,8 @@ def sense(source: Source, candidate: Candidate, after: bytes) -> float:
         worth *= 0.2
     if candidate.template == "left out":
         worth *= 0.5
+    if getattr(now, "name", "") in JUDGING:
+        worth *= 0.3
     return worth
 
 

@@ -26,7 +26,7 @@ FAVOURED: Mapping[str, Mapping[str, float]] = {
         "argument count": 2.5, "wrap": 2, "unwrap": 2, "container": 1.5, "call": 2, "given back": 2,
     },
     "ValueError": {"guard": 1.5, "wrap": 1.3},
-    "RecursionError": {"comparison": 1.5, "condition joined": 2.5, "off by one": 1.5, "guard": 2},
+    "RecursionError": {"comparison": 1.5, "condition joined": 2.5, "off by one": 2, "guard": 2},
     "StopIteration": {"guard": 2, "condition joined": 1.5},
 }  # fmt: skip
 

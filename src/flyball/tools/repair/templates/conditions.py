@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from flyball.tools.repair.candidate import Draft
 from flyball.tools.repair.clues import NONE
-from flyball.tools.repair.site import Site
+from flyball.tools.repair.site import Site, renamed
 
 NAMES_USED = 8
+RAISED = frozenset({"IndexError", "KeyError", "ZeroDivisionError", "AttributeError", "TypeError"})
+"""After these, a condition that comes before the one that raises is likely."""
 
 
 def _conditions(site: Site) -> Iterator[ast.expr]:
@@ -36,6 +38,7 @@ def atoms(site: Site) -> Iterator[tuple[str, float]]:
     for node in ast.walk(site.function or site.source.tree):
         if isinstance(node, ast.Compare):
             yield site.text(node), 1.5
+            yield from _likenesses(site, node)
         elif isinstance(node, ast.BoolOp):
             for value in node.values:
                 yield site.text(value), 1.0
@@ -49,12 +52,23 @@ def atoms(site: Site) -> Iterator[tuple[str, float]]:
         yield from ((attribute, 0.8), (f"not {attribute}", 0.8))
         yield (f"{attribute} is None", 0.8 * absent)
         yield (f"{attribute} is not None", 0.8 * absent)
+    for name in names[:3]:
+        for flag in own_flags(site):
+            yield from ((f"{name}.{flag}", 0.4), (f"not {name}.{flag}", 0.4))
     for i, a in enumerate(names):
         for b in names[i + 1 :]:
             yield from ((f"{a} == {b}", 0.5), (f"{a} != {b}", 0.5))
             yield from ((f"{a} < {b}", 0.4), (f"{a} > {b}", 0.4))
             yield from ((f"{a} in {b}", 0.4), (f"{a} not in {b}", 0.4))
             yield from ((f"{b} in {a}", 0.2), (f"{b} not in {a}", 0.3))
+
+
+def _likenesses(site: Site, node: ast.Compare) -> Iterator[tuple[str, float]]:
+    """A comparison of the function with one name replaced by another from near by."""
+    used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    for old in sorted(used & set(site.local_names)):
+        for new in sorted((site.near_names & set(site.local_names)) - used):
+            yield renamed(site.text(node), {old: new}), 0.6
 
 
 def _attributes(site: Site) -> list[str]:
@@ -67,8 +81,22 @@ def _attributes(site: Site) -> list[str]:
     return list(found)[:NAMES_USED]
 
 
+def own_flags(site: Site) -> list[str]:
+    """Attributes that the class around sets to a truth value."""
+    owner = site.source.class_of(site.node)
+    found: dict[str, None] = {}
+    for node in ast.walk(owner) if owner else ():
+        match node:
+            case ast.Assign(targets=[ast.Attribute(attr=name)], value=ast.Constant(value=bool())):
+                found[name] = None
+            case _:
+                continue
+    return list(found)[:4]
+
+
 def joined(site: Site) -> Iterator[Draft]:
     """A condition made stronger with `and`, or weaker with `or`."""
+    ahead = 1.0 if site.clues & RAISED else 0.3
     found = dict(reversed([*atoms(site)]))
     for node in _conditions(site):
         if isinstance(node, ast.Constant):
@@ -80,9 +108,9 @@ def joined(site: Site) -> Iterator[Draft]:
             if atom != text:
                 yield site.swap(node, f"{tight} and {atom}", weight=weight)
                 yield site.swap(node, f"{text} or {atom}", weight=weight)
-                if atom.endswith(("None", *site.local_names)):
-                    yield site.swap(node, f"{atom} and {tight}", weight=weight * 0.8)
-                    yield site.swap(node, f"{atom} or {text}", weight=weight * 0.8)
+                first = weight * (0.8 if atom.endswith(("None", *site.local_names)) else ahead)
+                yield site.swap(node, f"{atom} and {tight}", weight=first)
+                yield site.swap(node, f"{atom} or {text}", weight=first)
 
 
 def replaced(site: Site) -> Iterator[Draft]:

@@ -52,6 +52,8 @@ def _counting(site: Site, node: ast.expr) -> float:
             return 1.2
         case ast.Call(func=ast.Name(id="range")):
             return 2.0
+        case ast.Call(func=ast.Name(id=name)) if node in around.args and _is_around(site, name):
+            return 1.5
         case ast.Call() if node in around.args:
             return 0.5
         case ast.Compare():
@@ -69,6 +71,11 @@ def _counting(site: Site, node: ast.expr) -> float:
             return 0.3
         case _:
             return 0.0
+
+
+def _is_around(site: Site, name: str) -> bool:
+    """Whether a function of this name is the one we are in: it calls itself."""
+    return site.function is not None and site.function.name == name
 
 
 def adjustment(site: Site) -> Iterator[Draft]:

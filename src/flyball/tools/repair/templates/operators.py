@@ -93,7 +93,10 @@ def augmented(site: Site) -> Iterator[Draft]:
     node = site.node
     if isinstance(node, ast.AugAssign):
         old = WRITTEN[type(node.op)] + "="
-        for new, weight in (*ARITHMETIC.get(type(node.op), ()), ("", 1.0)):
+        usual = ARITHMETIC.get(type(node.op), ())
+        known = {new for new, _ in usual} | {old[:-1]}
+        others = [(new, 0.4) for new in ("+", "-", "*", "//", "%") if new not in known]
+        for new, weight in (*usual, *others, ("", 1.0)):
             if edit := _between(site, node.target, node.value, old, f"{new}="):
                 yield Draft(f"`{old}` → `{new}=`", (edit,), weight)
     elif isinstance(node, ast.Assign) and len(node.targets) == 1:

@@ -41,9 +41,26 @@ def _statements(site: Site) -> Iterator[tuple[str, float]]:
             if a != b:
                 yield f"{a} = {b}", 0.8 if b in site.near_names else 0.4
         yield from ((f"{a} += 1", 0.8), (f"{a} -= 1", 0.4), (f"{a} = 0", 0.3))
+    for text in _places(site):
+        yield from ((f"{text} += 1", 0.4), (f"{text} -= 1", 0.4))
     for name in names:
         yield f"return {name}", 0.5
     yield from (("continue", 0.5), ("break", 0.5))
+
+
+def _places(site: Site) -> list[str]:
+    """Attributes and items that the function reads, where a count may be kept."""
+    assert site.function is not None
+    found: dict[str, None] = {}
+    for node in ast.walk(site.function):
+        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load):
+            around = site.source.parent.get(node)
+            is_head = isinstance(around, ast.Attribute | ast.Subscript) or (
+                isinstance(around, ast.Call) and around.func is node
+            )
+            if not is_head and not isinstance(getattr(node, "slice", None), ast.Slice):
+                found[site.text(node)] = None
+    return [text for text in found if "\n" not in text and len(text) < 40][:6]
 
 
 def _existing(site: Site) -> Iterator[str]:
