@@ -38,7 +38,7 @@ async def do(
         state, card, call.id, key=intention.key, phase=effect.phase, access=call.access
     )
     if tool.name in WITHOUT_PROCESS:
-        result, elapsed = await _attempt(tool, form, desk)
+        result, elapsed = await _attempt(station, tool, form, desk)
         return _returned(station, card, call, result, elapsed, tree=card.tree)
     deed = Deed(station, card, call, effect.phase, may_modify_itself=state.policy.self_modify)
     if intention.is_repeat and station.workspace.has_snapshot(intention.key):
@@ -46,13 +46,15 @@ async def do(
         if found is not None:
             return found
     before = station.workspace.snapshot(intention.key)
-    result, elapsed = await _attempt(tool, form, desk._replace(tree=before))
+    result, elapsed = await _attempt(station, tool, form, desk._replace(tree=before))
     return _settle(deed, result, elapsed, before)
 
 
-async def _attempt(tool: Tool, form: Form, desk: Desk) -> tuple[Result, float]:
+async def _attempt(station: Station, tool: Tool, form: Form, desk: Desk) -> tuple[Result, float]:
     began = time.monotonic()
     try:
+        if tool.name not in WITHOUT_PROCESS:
+            station.make_shelf()
         result = await tool.perform(form, desk)
     except (ToolError, UsageError, PatchError) as error:
         result = Result(False, str(error), error=error.code, same=str(error))

@@ -23,7 +23,13 @@ from flyball.errors import IllegalEvent
 from flyball.tools.protocol import Desk, ToolSettings
 from flyball.tools.survey import survey
 from flyball.workspace import environment, sandbox
-from flyball.workspace.artifacts import CardArtifact, CommandRun, artifact_path, write_artifact
+from flyball.workspace.artifacts import (
+    CardArtifact,
+    CommandRun,
+    artifact_path,
+    hide_artifacts,
+    write_artifact,
+)
 from flyball.workspace.confinement import Level, Sandbox
 from flyball.workspace.names import protected
 from flyball.workspace.opening import open_workspace
@@ -186,6 +192,10 @@ class Station:
             fixed=Root(root, protected(self_modify=self_modify)).guarded(),
             home=Path(home) if home else None,
         )
+
+    def make_shelf(self) -> None:
+        """Make ready for the output that a call may leave."""
+        hide_artifacts(self.place.repo)
 
     def backoff(self, units: float) -> float:
         return units * self.place.backoff

@@ -75,12 +75,19 @@ def artifact_path(project: Path, run: str, card: str, suffix: str = ".json") -> 
     return project / _HOME / run / f"{card}{suffix}"
 
 
+def hide_artifacts(project: Path) -> None:
+    """Have git overlook the shelf, before anything is put on it."""
+    ignore = _HOME / ".gitignore"
+    if not (project / ignore).exists():
+        write_entry(project, ignore.as_posix(), REGULAR, b"*\n")
+
+
 def write_artifact(project: Path, artifact: CardArtifact, redact: Redact) -> Path:
     """Write both files of a card's account; the page's path."""
     place = artifact_path(project, artifact.run, artifact.card, ".md")
     clean = cast("dict[str, Any]", _redacted(msgspec.to_builtins(artifact), redact))
+    hide_artifacts(project)
     texts = {
-        _HOME / ".gitignore": "*\n",
         place.with_suffix(".json").relative_to(project): json.dumps(clean, indent=2) + "\n",
         place.relative_to(project): _page(msgspec.convert(clean, CardArtifact)),
     }

@@ -13,6 +13,7 @@ from flyball.workspace.artifacts import (
     CommandRun,
     VerdictNote,
     artifact_path,
+    hide_artifacts,
     read_artifact,
     write_artifact,
 )
@@ -102,3 +103,11 @@ def test_a_long_diff_is_cut_on_the_page_only(tmp_path: Path):
     back = read_artifact(tmp_path, "r1", "c1")
     assert back is not None
     assert back.diff == card.diff
+
+
+def test_git_overlooks_the_shelf_before_anything_is_on_it(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "shop", {"a.py": "A = 1\n"})
+    hide_artifacts(repo)
+    (repo / ".flyball/artifacts/r1").mkdir()
+    (repo / ".flyball/artifacts/r1/test.log").write_text("3 passed\n")
+    assert git(repo, "status", "--porcelain") == ""
