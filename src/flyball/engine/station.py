@@ -219,6 +219,7 @@ class Station:
             return Committed(*self.workspace.take_in(card.id, card.title, base, tree, fresh))
         for record in self.workspace.cards():
             if record.card == card.id:
+                self.workspace.share_index()
                 return Committed(record.commit, tree)
         commit = self.workspace.commit_step(Step.CARD, card.id, card.title, tree, fresh)
         return Committed(commit, tree)
