@@ -343,6 +343,7 @@ def final(after: RunState, response: UserResponse) -> Telemetry:
         "message": response.message,
         "issues": list(response.issues),
         "next_actions": msgspec.to_builtins(response.next_actions),
+        "answer": last.answer if last else "",
         "ending": last.ending.value if last and last.ending else None,
         "proof": max(proofs).label if proofs and after.tree != after.base else "",
     }
