@@ -19,7 +19,6 @@ from flyball.core.evidence import (
     Evidence,
     HttpReport,
     SuiteReport,
-    VisualReport,
     is_failing,
     standing,
     verification_key,
@@ -112,10 +111,8 @@ def new_error(item: Evidence, before: Sequence[Evidence]) -> str:
             return f"error: {item.url} answered {item.error or item.status}"
         case ConsoleReport():
             return "\n".join((*item.errors, *item.failed_requests)[:NAMED])
-        case VisualReport():
-            return f"error: {item.url} does not show {item.expectation}"
         case _:
-            return ""
+            return f"error: {key[1]} does not look as expected"
 
 
 def _exit_words(item: CheckReport | CommandReport) -> str:

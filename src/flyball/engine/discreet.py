@@ -32,7 +32,9 @@ def _walk(value: Any, clean: Callable[[str], str]) -> Any:
     match value:
         case str():
             return clean(value)
-        case list() | tuple():
+        case tuple():
+            return tuple(_walk(each, clean) for each in cast(tuple[Any, ...], value))
+        case list():
             return [_walk(each, clean) for each in cast(list[Any], value)]
         case dict():
             return {k: _walk(v, clean) for k, v in cast(dict[str, Any], value).items()}

@@ -26,7 +26,7 @@ from flyball.core.evidence import (
 from flyball.core.ledger import Mistake, fingerprint_failure
 from flyball.core.mistake import KEPT, new_error, on_record, sightings
 from flyball.core.phase import Phase
-from flyball.core.state import Ending
+from flyball.core.state import Ending, Remark
 
 NAME_ERROR = Failure(
     "test_total", "Traceback…\n  x = prize\nNameError: name 'prize' is not defined"
@@ -256,7 +256,7 @@ LOOSE = CheckReport(
         (
             VisualReport(id="v", tree="t1", url="/", expectation="a red box", ok=False),
             (),
-            "error: / does not show a red box",
+            "error: / does not look as expected",
         ),
     ],
 )
@@ -264,3 +264,13 @@ def test_what_a_verification_says_went_wrong(
     item: Evidence, before: tuple[Evidence, ...], error: str
 ):
     assert new_error(item, before) == error
+
+
+def test_a_review_is_its_notes_or_a_reviewers_own_words():
+    card = Story().card
+    assert card.review == Remark("reviewer")
+    prose = replace(card, remarks=(Remark("executor", "hm"), Remark("reviewer", "Low risk.")))
+    assert prose.review.risk == "Low risk."
+    noted = Remark("reviewer", "All in all fine.", "low", ("one caller", "one thread"))
+    both = replace(prose, remarks=(*prose.remarks, noted, Remark("x", assumptions=("one caller",))))
+    assert both.review == Remark("reviewer", risk="low", assumptions=("one caller", "one thread"))

@@ -1,0 +1,37 @@
+"""Evidence is journaled without secrets, and otherwise as it was."""
+
+from __future__ import annotations
+
+from flyball.core.evidence import CheckKind, CheckReport, Failure, GateReport, SuiteReport
+from flyball.engine.discreet import discreet
+from flyball.workspace.redaction import Redactor
+
+SECRET = "s3cret-value-42"
+REDACTOR = Redactor((SECRET,))
+
+
+def suite(message: str) -> SuiteReport:
+    return SuiteReport(
+        id=SECRET, tree="t1", runner="pytest", command="pytest", exit_code=1, failed=1, passed=2,
+        failures=(Failure("test_a", message), Failure("test_b")),
+    )  # fmt: skip
+
+
+def test_every_text_is_cleaned_but_names_stay():
+    check = CheckReport(
+        id="c", tree="t1", kind=CheckKind.TYPES, command="mypy", exit_code=1, problems=(SECRET,)
+    )
+    gate = GateReport(id="g", tree="t1", gate="http_ok", parameters={"url": SECRET}, why="no")
+    cleaned = discreet((suite(f"key {SECRET}"), check, gate), REDACTOR)
+    assert [type(item) for item in cleaned] == [SuiteReport, CheckReport, GateReport]
+    first = cleaned[0]
+    assert isinstance(first, SuiteReport)
+    assert first.id == SECRET
+    assert (first.passed, first.failures[1]) == (2, Failure("test_b"))
+    assert first.failures[0].message.startswith("key ")
+    assert SECRET not in repr((first.failures, *cleaned[1:]))
+
+
+def test_what_holds_no_secret_is_the_very_same():
+    item = suite("AssertionError: 2 != 6")
+    assert discreet((item,), REDACTOR)[0] is item
