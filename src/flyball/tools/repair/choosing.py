@@ -66,7 +66,7 @@ def sense(source: Source, candidate: Candidate, after: bytes) -> float:
     if candidate.template == "left out":
         worth *= 0.5
     if getattr(now, "name", "") in JUDGING:
-        worth *= 0.3
+        worth *= 0.05
     return worth
 
 

@@ -62,7 +62,7 @@ def _counting(site: Site, node: ast.expr) -> float:
         case ast.BinOp(op=ast.Add() | ast.Sub()):
             return 0.0 if isinstance(node, ast.BinOp) else 0.4
         case ast.BinOp():
-            return 0.0 if isinstance(node, ast.BinOp) else 0.15
+            return 0.0 if isinstance(node, ast.BinOp) else 0.08
         case ast.Return() | ast.Assign():
             return 0.8
         case ast.AugAssign() if around.value is node:
