@@ -293,7 +293,7 @@ def _carry_on(run: RunState, card: CardState) -> Course:
     errands = tuple(after if each is errand else each for each in run.errands)
     run = replace(run, errands=errands)
     if isinstance(found, Opening):
-        return _open_card(run, found, step=card.step)
+        return _open_card(run, found, step=card.step, beside=bool(card.place))
     return run, _publish((_results(run, errand.plan_id, found),))
 
 
