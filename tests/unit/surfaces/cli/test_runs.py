@@ -85,7 +85,9 @@ def test_show_tells_cards_evidence_decisions_and_what_to_type(place: Path):
 def test_show_has_the_log_the_threads_and_the_diff(place: Path):
     done = names(place)[1]
     told = json.loads(
-        invoke(place, "show", done, "--json", "--threads", "--messages", "--events", "--diff").output
+        invoke(
+            place, "show", done, "--json", "--threads", "--messages", "--events", "--diff"
+        ).output
     )
     assert [line["seq"] for line in told["log"]] == list(range(1, told["events"] + 1))
     assert {"driver", "tool", "governor"} <= {line["speaker"] for line in told["threads"]}
