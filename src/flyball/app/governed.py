@@ -17,7 +17,7 @@ from flyball.app.answering import may_simply_go_on
 from flyball.app.holder import acquire
 from flyball.app.home import Home
 from flyball.app.runs import holder_of, opened, present_tree, record_of
-from flyball.app.templates import flow_intent, project_templates
+from flyball.app.templates import flow_intent, project_templates, refuse_forms
 from flyball.app.told import Told, Watcher
 from flyball.app.wiring import (
     REPAIR,
@@ -128,6 +128,8 @@ class Governed:
         """Begin a run and drive it until it rests or ends."""
         settings = self.home.effective.settings
         spec = driver_spec(settings, wish.driver, Path.cwd())
+        if wish.flow is not None and spec == REPAIR:
+            refuse_forms(wish.flow)
         own = project_templates(self.home)
         for notice in own.notices:
             self._watcher.telemetry({"type": "notice", "text": notice})
