@@ -119,7 +119,7 @@ def _approve(d: Draft, event: Answered, what: str) -> None:
 def _on_failure(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
     why = d.card.ending_reason
     if event.granted:
-        try_again(d, why)
+        try_again(d, why, words=event.note)
     else:
         give_up_on(d, Escalation.FAIL_JOB, why)
 

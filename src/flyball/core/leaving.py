@@ -7,6 +7,7 @@ from flyball.core.errand import Errand
 from flyball.core.escalation import Strictness, Trouble, escalate
 from flyball.core.evidence import GateReport, WeakeningReport
 from flyball.core.flow import DIAGNOSIS
+from flyball.core.handover import should_reset
 from flyball.core.mistake import remember
 from flyball.core.phase import Phase
 from flyball.core.state import Asking, CardState, Clock, Ending, RunState
@@ -29,7 +30,7 @@ def fall_short(d: Draft, trouble: Trouble, why: str, *, is_spent: bool = False) 
     card = d.card
     setbacks = card.setbacks + 1
     d.set(setbacks=setbacks, trouble=trouble)
-    remember(d, why)
+    repeated = "" if trouble is Trouble.MISSING_EVIDENCE else remember(d, why)
     choice = escalate(
         trouble,
         max(setbacks, card.template.on_fail.max_retries + 1) if is_spent else setbacks,
@@ -38,7 +39,7 @@ def fall_short(d: Draft, trouble: Trouble, why: str, *, is_spent: bool = False) 
         diagnosed=_is_diagnosed(d.run, card),
     )
     if choice is Escalation.RETRY:
-        try_again(d, why)
+        try_again(d, why, repeated=repeated)
     elif choice is Escalation.PAUSE_FOR_HUMAN:
         d.set(ending_reason=why)
         d.ask(Asking.FAILURE, f"{card.title}: {why} Try once more?")
@@ -46,8 +47,11 @@ def fall_short(d: Draft, trouble: Trouble, why: str, *, is_spent: bool = False) 
         give_up(d, choice, why)
 
 
-def try_again(d: Draft, why: str) -> None:
-    """Back to work on the same card; what was looked at will be looked at anew."""
+def try_again(d: Draft, why: str, *, words: str = "", repeated: str = "") -> None:
+    """Back to work on the same card; what was looked at will be looked at anew.
+
+    A thread that came to nothing, or that repeated a mistake on record, is not gone on with.
+    """
     card = d.card
     seen_again = WeakeningReport | GateReport
     d.set(
@@ -61,7 +65,11 @@ def try_again(d: Draft, why: str) -> None:
         d.enter(Phase.EXECUTE)
     if card.trouble is Trouble.NO_PROGRESS:
         d.set(clock=Clock())
-        d.reset_thread("the last thread came to nothing")
+        d.reset_thread("the last thread came to nothing", words)
+        return
+    reason = should_reset(ledger_match=repeated)
+    if reason and card.phase is not Phase.FINAL:
+        d.reset_thread(reason, words)
         return
     d.say("rejection", why)
     d.think(text_only=card.phase is Phase.FINAL)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from bench.world import suite
 from msgspec.structs import replace
 from tests.unit.core.stories import CARD, Story
+from tests.unit.core.walking import Walk, look, step
 
 from flyball.core.effect import ResetThread
 from flyball.core.event import CardClosed, ThreadReset
@@ -27,6 +29,7 @@ from flyball.core.ledger import Mistake, fingerprint_failure
 from flyball.core.mistake import KEPT, new_error, on_record, sightings
 from flyball.core.phase import Phase
 from flyball.core.state import Ending, Remark
+from flyball.core.template import GateUse, Template
 
 NAME_ERROR = Failure(
     "test_total", "Traceback…\n  x = prize\nNameError: name 'prize' is not defined"
@@ -274,3 +277,47 @@ def test_a_review_is_its_notes_or_a_reviewers_own_words():
     noted = Remark("reviewer", "All in all fine.", "low", ("one caller", "one thread"))
     both = replace(prose, remarks=(*prose.remarks, noted, Remark("x", assumptions=("one caller",))))
     assert both.review == Remark("reviewer", risk="low", assumptions=("one caller", "one thread"))
+
+
+TESTS_PASS = GateUse("tests_pass")
+COMMAND = GateUse("command_succeeds", {"command": "make check"})
+
+
+def gated(template: Template, item: Callable[[Walk], Evidence], *ledger: Mistake) -> Walk:
+    """A card whose gate does not pass, in a project with this ledger."""
+    walk = Walk(template)
+    walk.state = replace(walk.state, ledger=ledger)
+    if template.may_mutate:
+        walk.checkpoints().edits("t1")
+    return walk.stops("done").sees(item(walk))
+
+
+def on_ledger(walk: Walk) -> tuple[Mistake, ...]:
+    return tuple(Mistake(f.fingerprint, f.error, f.step_kind, f.files) for f in walk.card.failures)
+
+
+def test_a_gate_that_fails_as_it_did_before_ends_the_thread():
+    template = step(gates=(TESTS_PASS,))
+    first = gated(template, Walk.red)
+    assert first.owed == ["Think"]
+    again = gated(template, Walk.red, *on_ledger(first))
+    assert again.owed == ["ResetThread"]
+    assert again.phase is Phase.EXECUTE
+    assert again.resets().owed == ["Think"]
+
+
+def test_a_card_that_only_answers_is_not_begun_anew():
+    def fails_there(walk: Walk) -> Evidence:
+        return CommandReport(id="c", tree=walk.card.tree, command="make check", exit_code=1)
+
+    template = look(phases=(Phase.FINAL,), gates=(COMMAND,))
+    first = gated(template, fails_there)
+    assert first.card.failures
+    again = gated(template, fails_there, *on_ledger(first))
+    assert again.card.failures
+    assert again.owed == ["Think"]
+
+
+def test_what_nobody_has_looked_at_is_no_mistake():
+    walk = Walk(step()).checkpoints().edits("t1").stops().stops().stops().stops()
+    assert walk.card.failures == ()
