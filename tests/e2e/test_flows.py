@@ -69,9 +69,13 @@ def test_a_wrong_flow_file_is_reported_whole_and_nothing_starts(shell: Shell, tm
 
 def test_an_intent_that_only_looks_refuses_a_flow_that_changes(shell: Shell, tmp_path: Path):
     file = written(tmp_path, {**STEP, "step_id": "S1", "title": "One"})
-    done = shell("run", "--flow", file, "--driver", "repair", "--intent", "diagnose")
+    driver = script(tmp_path / "s", say("no"))
+    done = shell("run", "--flow", file, "--driver", driver, "--intent", "diagnose")
     assert done.returncode == 2
     assert "The step S1 of the flow changes files, and diagnose only looks." in done.stderr
+    alone = shell("run", "--flow", file)
+    assert alone.returncode == 2
+    assert "The built-in repairer cannot go through a flow. Name a model" in alone.stderr
 
 
 def test_gates_are_checked_by_flyball_whatever_the_driver_says(shell: Shell, tmp_path: Path):

@@ -17,7 +17,7 @@ from flyball.app.answering import may_simply_go_on
 from flyball.app.holder import acquire
 from flyball.app.home import Home
 from flyball.app.runs import holder_of, opened, present_tree, record_of
-from flyball.app.templates import flow_intent, project_templates, refuse_forms
+from flyball.app.templates import flow_intent, project_templates
 from flyball.app.told import Told, Watcher
 from flyball.app.wiring import (
     REPAIR,
@@ -54,6 +54,7 @@ from flyball.settings import Settings
 from flyball.workspace.opening import find_workspace
 from flyball.workspace.redaction import Redactor, secrets_in
 
+NO_REPAIRER = "Name a model with --model, or answer yourself with --driver relay:DIR."
 ASK_AGAIN = 0.2
 FRAMEWORK = "framework"
 """The target of a run that works on Flyball itself."""
@@ -129,7 +130,7 @@ class Governed:
         settings = self.home.effective.settings
         spec = driver_spec(settings, wish.driver, Path.cwd())
         if wish.flow is not None and spec == REPAIR:
-            refuse_forms(wish.flow)
+            raise UsageError("The built-in repairer cannot go through a flow.", NO_REPAIRER)
         own = project_templates(self.home)
         for notice in own.notices:
             self._watcher.telemetry({"type": "notice", "text": notice})

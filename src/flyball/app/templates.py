@@ -44,18 +44,6 @@ def flow_intent(flow: Flow, wished: Intent | None) -> Intent:
     return wished
 
 
-def refuse_forms(flow: Flow) -> None:
-    """The built-in repairer mends code; it cannot fill in the forms of a flow."""
-    for step in flow.steps:
-        form = step.evidence_schema
-        if form.required or form.criteria_checklist:
-            raise UsageError(
-                f"The step {plain(step.step_id)} asks for a form that the built-in repairer cannot "
-                "fill in.",
-                "Name a model with --model, or answer yourself with --driver relay:DIR.",
-            )
-
-
 class Own(NamedTuple):
     """One of a project's own templates, and the file it stands in."""
 

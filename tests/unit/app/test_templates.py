@@ -13,11 +13,9 @@ from flyball.app.templates import (
     flow_intent,
     project_templates,
     read_flow_file,
-    refuse_forms,
 )
 from flyball.core.flow import Flow
 from flyball.core.intent import Intent
-from flyball.core.template import EvidenceSchema
 from flyball.errors import NotFound, UsageError
 
 AUDIT = {"step_id": "audit", "title": "Audit", "objective": "o", "prompt_template": "p"}
@@ -146,10 +144,3 @@ def test_naming_a_flow_is_consent_to_what_it_does(
 def test_an_intent_that_only_looks_does_not_fit_a_flow_that_changes():
     with pytest.raises(UsageError, match="step S2 of the flow changes files, and diagnose only"):
         flow_intent(CHANGING, Intent.DIAGNOSE)
-
-
-def test_the_built_in_repairer_fills_in_no_form():
-    refuse_forms(CHANGING)
-    asks = look("S3", evidence_schema=EvidenceSchema(required=("notes",)))
-    with pytest.raises(UsageError, match="step S3 asks for a form"):
-        refuse_forms(Flow("f", "S1", (*CHANGING.steps, asks)))
