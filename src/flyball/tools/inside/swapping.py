@@ -53,19 +53,26 @@ class Living:
         self._tops = [(*self._span(node), node) for node in tree.body]
         self._compiled: dict[int, CodeType] = {}
         self._undo: Undo = []
+        self._name = os.path.basename(self.path)
+        self._same: dict[str, bool] = {}
         self.modules = [
             module
             for module in list(sys.modules.values())
-            if os.path.realpath(getattr(module, "__file__", None) or "") == self.path
+            if self._is_ours(getattr(module, "__file__", None) or "")
         ]
         self._functions: dict[tuple[int, str], list[FunctionType]] = {}
         gc.unfreeze()  # frozen objects are not listed
         for each in gc.get_objects():
-            if isinstance(each, FunctionType):
-                code = each.__code__
-                if os.path.realpath(code.co_filename) == self.path:
-                    key = (code.co_firstlineno, code.co_name)
-                    self._functions.setdefault(key, []).append(each)
+            if isinstance(each, FunctionType) and self._is_ours(each.__code__.co_filename):
+                key = (each.__code__.co_firstlineno, each.__code__.co_name)
+                self._functions.setdefault(key, []).append(each)
+
+    def _is_ours(self, filename: str) -> bool:
+        """Whether this is the file, by whatever way; following links takes time."""
+        if filename not in self._same:
+            is_named_so = os.path.basename(filename) == self._name
+            self._same[filename] = is_named_so and os.path.realpath(filename) == self.path
+        return self._same[filename]
 
     def swap(self, edits: Sequence[Edit]) -> Undo:
         """Put the edits into effect; what comes back takes them away again."""

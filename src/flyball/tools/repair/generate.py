@@ -44,6 +44,7 @@ TEMPLATES: tuple[Template, ...] = (
     Template("augmented", 5, operators.augmented),
     Template("boolean", 6, operators.boolean),
     Template("negation", 6, operators.negation),
+    Template("sign", 3, operators.sign),
     Template("operand order", 6, operators.operand_order),
     Template("operand dropped", 4, operators.operand_dropped),
     Template("off by one", 10, numbers.off_by_one),

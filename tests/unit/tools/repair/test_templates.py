@@ -147,6 +147,103 @@ def test_statements_come_and_go(line, old, new, template):
     assert mended(MERGE, line, (old, new)) == template
 
 
+MANY = """\
+import re
+from collections import deque
+
+LOW = 1
+HIGH = 9
+
+
+class Base:
+    def __init__(self, size):
+        self.size = size
+
+
+class Thing(Base):
+    def __init__(self, size, name):
+        self.name = name
+        self.open = True
+
+    def show(self, other):
+        self.items.append(other)
+        if other is None:
+            return f"{self.name}: {other:d}"
+        if self.name > LOW:
+            yield other.items
+        names = sorted(self.names)
+        names = names.sort()
+        return names + other * 2 // LOW
+
+
+def grid(n, m):
+    total = 0
+
+    def more():
+        total += 1
+
+    rows = [[0] * n] * m
+    text.strip()
+    return {**n, **m}, rows[n:m + 2], math.pi, Countr
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new", "template"),
+    [
+        (15, "        self.name = name", "        super().__init__(size)\n        self.name = name",
+         "inherited"),
+        (21, "{other:d}", "{other:02d}", "format"),
+        (21, "{self.name}", "{self.open}", "attribute"),
+        (20, "other is None", "other is None and other.open", "condition joined"),
+        (22, "        if self.name", "        elif self.name", "keyword"),
+        (22, "> LOW", "> HIGH", "global"),
+        (23, "yield other", "yield from other", "given back"),
+        (23, "other.items", "other.items()", "call"),
+        (24, "sorted(self.names)", "sorted(self.names, key=len)", "order"),
+        (25, "names = names.sort()", "names.sort()", "given back"),
+        (26, "names + other * 2", "(names + other * 2)", "brackets"),
+        (33, "        total += 1", "        nonlocal total\n        total += 1", "declared"),
+        (35, "[[0] * n] * m", "[[0] * n for _ in range(m)]", "made anew"),
+        (36, "text.strip()", "text = text.strip()", "given back"),
+        (37, "{**n, **m}", "{**m, **n}", "argument order"),
+        (37, "[n:m + 2]", "[n - 1:m + 1]", "slice"),
+        (37, "import re\n", "import math\nimport re\n", "unknown name"),
+    ],
+)  # fmt: skip
+def test_less_usual_changes_are_proposed(line, old, new, template):
+    assert mended(MANY, line, (old, new)) == template
+
+
+def test_a_sign_is_turned():
+    made = proposals("def f(d, a):\n    return sorted(d, key=lambda n: (d[n], n), default=a)\n", 2)
+    assert any("(-d[n], n)" in text for text in made)
+    assert any("default=-a" in text for text in made)
+
+
+def test_a_quotient_is_rounded_up():
+    made = proposals("def f(a, b):\n    return a // b\n", 2)
+    assert made["def f(a, b):\n    return -(-a // b)\n"] == "adjustment"
+
+
+def test_a_condition_that_saves_the_next_comes_first():
+    text = (
+        "def f(s):\n    i = j = 0\n    while i < len(s):\n        i += 1\n"
+        "    while s[j]:\n        j += 1\n"
+    )
+    made = proposals(text, 5, clues=frozenset({"IndexError"}))
+    assert text.replace("while s[j]", "while j < len(s) and s[j]") in made
+
+
+def test_a_place_in_the_set_of_an_outer_function_is_filled():
+    text = (
+        "def f(graph):\n    seen = set()\n\n    def go(node):\n        return node in seen\n\n"
+        "    return go(graph)\n"
+    )
+    wanted = text.replace("        return node", "        seen.add(node)\n        return node")
+    assert proposals(text, 5)[wanted] == "statement added"
+
+
 def test_statements_change_places():
     text = "def f(a):\n    for x in a:\n        b = x\n        c = b\n    return c\n"
     made = proposals(text, 3)

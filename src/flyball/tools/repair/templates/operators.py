@@ -35,6 +35,8 @@ ARITHMETIC: dict[type[ast.operator], tuple[tuple[str, float], ...]] = {
     ast.LShift: ((">>", 2),),
     ast.RShift: (("<<", 2),),
 }
+SIGNED = (ast.Tuple, ast.Call, ast.Return, ast.Assign, ast.Lambda, ast.Compare, ast.keyword,
+          ast.Slice, ast.BinOp)  # fmt: skip
 BITWISE = ("&", "|", "^", "<<", ">>")
 COMMUTATIVE = (ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 
@@ -136,6 +138,18 @@ def negation(site: Site) -> Iterator[Draft]:
         elif _is_condition(site, node) and not isinstance(node, ast.Compare):
             text = site.text(node)
             yield site.swap(node, f"not {text}" if _is_plain(node) else f"not ({text})")
+
+
+def sign(site: Site) -> Iterator[Draft]:
+    """A number taken from zero, where it is handed on, given back or compared."""
+    for node in site.exprs:
+        around = site.source.parent.get(node)
+        is_read = isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+        is_head = isinstance(around, ast.Call) and around.func is node
+        if _is_plain(node) and is_read and not is_head and isinstance(around, SIGNED):
+            if isinstance(node, ast.Constant) and type(node.value) not in (int, float):
+                continue
+            yield site.swap(node, f"-{site.text(node)}")
 
 
 def _is_condition(site: Site, node: ast.expr) -> bool:

@@ -1,0 +1,50 @@
+"""Which lines failing tests run and passing ones do not."""
+
+from flyball.tools.repair.source import Source
+from flyball.tools.repair.spectrum import Traced, passing_at, suspicious
+
+TEXT = (
+    b"def f(a):\n    b = a\n    if b:\n        b = (\n            b + 1\n        )\n    return b\n"
+)
+SOURCES = {"m.py": Source("m.py", TEXT)}
+
+
+def red(*lines, frames=(), end="fail"):
+    return Traced("r", end, tuple(("m.py", line) for line in frames), {"m.py": lines})
+
+
+def green(*lines):
+    return Traced("g", "pass", (), {"m.py": lines})
+
+
+def lines(*tests):
+    return [place.line for place in suspicious(tests, SOURCES)]
+
+
+def test_lines_of_failing_tests_only_come_first():
+    assert lines(red(2, 3, 5, 7), green(2, 3, 7)) == [4, 2, 3, 7]
+
+
+def test_lines_of_one_statement_are_one_place():
+    assert lines(red(4, 5, 6)) == [4]
+
+
+def test_where_a_traceback_ends_is_more_suspicious():
+    assert lines(red(2, 3, 7, frames=(2, 7))) == [7, 2, 3]
+
+
+def test_tests_that_do_not_end_or_crash_count_as_failing():
+    assert lines(red(2, end="time"), red(3, end="crash")) == [2, 3]
+
+
+def test_nothing_fails_nothing_is_suspicious():
+    assert lines(green(2, 3)) == []
+
+
+def test_lines_of_tests_are_left_out():
+    test = Traced("t", "fail", (("test_m.py", 2),), {"test_m.py": (2,), "m.py": (2,)})
+    assert [place.path for place in suspicious([test], SOURCES)] == ["m.py"]
+
+
+def test_passing_tests_are_counted_by_line():
+    assert passing_at([green(2, 3), green(3), red(7)]) == {("m.py", 2): 1, ("m.py", 3): 2}
