@@ -12,8 +12,7 @@ from flyball.core.draft import STOPPED, Draft
 from flyball.core.event import Answered, Extended, Resumed
 from flyball.core.evidence import ApprovalReport
 from flyball.core.handover import should_reset
-from flyball.core.leaving import diagnosed_by, finish, try_again
-from flyball.core.leaving import give_up as give_up_on
+from flyball.core.leaving import diagnosed_by, fail, finish, try_again
 from flyball.core.mistake import remember
 from flyball.core.outcomes import open_build, set_tree
 from flyball.core.phase import Phase
@@ -103,7 +102,7 @@ def _on_review(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> N
         settle(d)
     elif diagnosed_by(d.run, card):
         why = f"The diagnosis was not accepted. {event.note}".rstrip()
-        give_up_on(d, Escalation.FAIL_JOB, why)
+        fail(d, Escalation.FAIL_JOB, why)
     else:
         try_again(d, "A person reviewed the work and wants it changed.")
 
@@ -121,7 +120,7 @@ def _on_failure(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> 
     if event.granted:
         try_again(d, why, words=event.note)
     else:
-        give_up_on(d, Escalation.FAIL_JOB, why)
+        fail(d, Escalation.FAIL_JOB, why)
 
 
 def _on_guard(d: Draft, event: Answered, why: str) -> None:

@@ -44,7 +44,7 @@ def fall_short(d: Draft, trouble: Trouble, why: str, *, is_spent: bool = False) 
         d.set(ending_reason=why)
         d.ask(Asking.FAILURE, f"{card.title}: {why} Try once more?")
     else:
-        give_up(d, choice, why)
+        fail(d, choice, why)
 
 
 def try_again(d: Draft, why: str, *, words: str = "", repeated: str = "") -> None:
@@ -75,7 +75,7 @@ def try_again(d: Draft, why: str, *, words: str = "", repeated: str = "") -> Non
     d.think(text_only=card.phase is Phase.FINAL)
 
 
-def give_up(d: Draft, escalation: Escalation, why: str) -> None:
+def fail(d: Draft, escalation: Escalation, why: str) -> None:
     """End the card, and say what its end asks for."""
     d.set(escalation=escalation)
     finish(d, Ending.FAILED, why)

@@ -25,7 +25,7 @@ from flyball.core.state import CardState, RunState
 from flyball.core.template import GateUse
 from flyball.engine.elsewhere import run_on
 from flyball.engine.station import Station
-from flyball.errors import FlyballError, ToolUnavailable
+from flyball.errors import FlyballError, ToolUnavailable, UsageError
 from flyball.shellcheck import cannot_fail, judge, verification_kind
 from flyball.tools.check import CHECK, CheckForm
 from flyball.tools.checker import BY_NAME
@@ -69,10 +69,6 @@ class Look(NamedTuple):
         return str(self.use.parameters.get(name) or "")
 
 
-class RefusedError(Exception):
-    """A gate asks for something that is not allowed."""
-
-
 async def gather(
     station: Station, state: RunState, card: CardState, effect: Inspect, key: str
 ) -> Gathered:
@@ -86,7 +82,7 @@ async def gather(
     evidence: list[AnyEvidence] = []
     undone: dict[str, None] = {}
     for n, use in enumerate(_wanted(effect), 1):
-        call = f"gate{n}-{effect.tree[:8]}"
+        call = f"gate{n}-{key.rpartition('/')[2]}"
         desk = station.desk(state, card, call, key=key, phase=Phase.VERIFY, access=Access.VERIFY)
         look = Look(use, desk._replace(tree=before), station, state, card, effect.base)
         evidence += await _seen(look)
@@ -108,10 +104,10 @@ def _wanted(effect: Inspect) -> list[GateUse]:
 
 
 async def _seen(look: Look) -> tuple[AnyEvidence, ...]:
-    """What one look yields; where it yields nothing, why."""
+    """What one look yields; where it yields nothing, why: not allowed, or not possible."""
     try:
         return await LOOKS[look.use.type](look)
-    except RefusedError as error:
+    except UsageError as error:
         return (_report(look, str(error), refused=True),)
     except (FlyballError, OSError) as error:
         return (_report(look, str(error)),)
@@ -160,7 +156,7 @@ async def _run(look: Look, command: str) -> Finished:
     root = str(desk.root.path)
     judgement = judge(command, phase="execute", allow=desk.settings.allow, root=root)
     if judgement.decision != "allow":
-        raise RefusedError(f"`{command}` is not run: {judgement.reason}")
+        raise UsageError(f"`{command}` is not run: {judgement.reason}")
     if look.state.project.sandbox == "none" and not look.state.policy.bash_without_sandbox:
         raise ToolUnavailable(NO_SANDBOX)
     ground = ground_of(desk, desk.settings.suite_limits)
@@ -200,7 +196,7 @@ async def _file(look: Look) -> tuple[AnyEvidence, ...]:
     root = look.desk.root
     fact = root.fact(path, write=False)
     if not fact.inside:
-        raise RefusedError(f"{path} is outside the workspace.")
+        raise UsageError(f"{path} is outside the workspace.")
     holds = False
     if text and fact.kind is Kind.FILE:
         holds = text.encode() in root.read_bytes(path, READ_LIMIT)
@@ -229,7 +225,7 @@ async def _http(look: Look) -> tuple[AnyEvidence, ...]:
     try:
         form = ProbeForm(url=url)
     except ValueError as error:
-        raise RefusedError(f"{error}.") from None
+        raise UsageError(f"{error}.") from None
     return (await HTTP_PROBE.perform(form, look.desk)).evidence
 
 
