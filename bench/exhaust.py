@@ -24,6 +24,7 @@ from flyball.core.effect import (
     Perform,
     Publish,
     ResetThread,
+    RollBack,
     Think,
 )
 from flyball.core.event import (
@@ -44,6 +45,7 @@ from flyball.core.event import (
     Noted,
     PauseAsked,
     Resumed,
+    RolledBack,
     RunStarted,
     ThreadReset,
     WorkspaceFailed,
@@ -100,6 +102,8 @@ class Story(NamedTuple):
     interrupts: bool = False
     pauses: bool = False
     flow: Flow | None = None
+    plans: tuple[str, ...] = ()
+    """What a planner may say; without any, nothing is planned."""
 
 
 READ, EDIT, TEST = call("c", "read"), call("c", "edit_diff"), call("c", "test")
@@ -132,6 +136,15 @@ FLOW = Flow(
         ),
     ),
 )  # fmt: skip
+
+ONE = '{"goal": "g", "steps": [{"id": "a", "title": "a", "success_criteria": ["c"]}]}'
+BACK = ONE.replace('"goal": "g"', '"goal": "g", "work": "rollback"')
+TWO = (
+    '{"goal": "g", "steps": ['
+    '{"id": "a", "title": "a", "success_criteria": ["c"], "template": "diagnose"}, '
+    '{"id": "b", "title": "b", "success_criteria": ["c"], "template": "diagnose"}]}'
+)
+REPORTS = ('{"goal_achieved": true}', '{"goal_achieved": false}')
 
 STORIES: tuple[Story, ...] = (
     Story("fix", Intent.SMALL_FIX, 4, WORK),
@@ -179,6 +192,16 @@ STORIES: tuple[Story, ...] = (
         trees=("t0", "t1"),
         flow=FLOW,
     ),
+    Story(
+        "one step after another",
+        Intent.FEATURE_BUILD,
+        1,
+        ((CHECKPOINT, EDIT),),
+        runners=(),
+        trees=("t1",),
+        plans=(ONE, BACK),
+    ),
+    Story("two steps at once", Intent.FEATURE_BUILD, 1, ((TEST,),), plans=(TWO, "{}")),
 )
 
 
@@ -200,7 +223,7 @@ def alphabet(story: Story, state: RunState) -> Iterator[AnyEvent]:
         yield RunStarted(
             run="r",
             request="x",
-            policy=POLICY,
+            policy=replace(POLICY, plan_big_requests=bool(story.plans), max_iterations=2),
             intent=story.intent,
             budget=story.budget,
             flow=story.flow,
@@ -237,6 +260,8 @@ def _answers(story: Story, state: RunState, owed: Owed) -> Iterator[AnyEvent]:
         case OpenWorkspace():
             yield WorkspaceReady(tree="t0", project=Project(runners=story.runners))
             yield WorkspaceFailed(error="no room")
+        case RollBack():
+            yield RolledBack(tree=effect.tree, cards=effect.cards)
         case Publish():
             yield Messaged(message=effect.message)
         case Think():
@@ -254,12 +279,17 @@ def _answers(story: Story, state: RunState, owed: Owed) -> Iterator[AnyEvent]:
         case ResetThread():
             yield ThreadReset(card=effect.card, reason="r", text="t")
         case CloseCard():
-            yield CardClosed(card=effect.card, commit="c")
+            card = state.card(effect.card)
+            assert card is not None
+            yield CardClosed(card=card.id, commit="c", tree="t9" if card.place else "")
+            if card.place:
+                yield CardClosed(card=card.id, error="Merge conflict in a.py")
 
 
 def _replies(story: Story, effect: Think) -> Iterator[AnyEvent]:
     card = effect.card
-    yield DriverReplied(card=card, text="done")
+    said = {Role.PLANNER: story.plans, Role.VERIFIER: REPORTS}.get(Role(effect.role), ("done",))
+    yield from (DriverReplied(card=card, text=text) for text in said)
     yield from (replace(said, card=card) for said in story.speech)
     if not effect.text_only:
         yield from (DriverReplied(card=card, calls=calls) for calls in story.calls)
