@@ -117,7 +117,7 @@ def test_yes_to_everything_is_not_yes_to_weaker_tests(stage: Stage) -> None:
         ("revisits_trees", "revisited-tree", ()),
         ("no_progress", "no-progress", ()),
         ("same_error", "error-stagnation", ()),
-        ("reads_on", "reading-on", ("--intent", "feature_build")),
+        ("reads_on", "reading-on", ("--intent", "feature_build", "--no-plan")),
         ("failed_edits", "failed-edits", ()),
         ("malformed_on", "refused", ()),
         ("monologue", "monologue", ()),
@@ -147,7 +147,9 @@ def test_after_a_guard_a_new_thread_begins_from_a_hand_over(stage: Stage) -> Non
     assert_rests(stage.start("repeats_itself"), "guard")
     told = stage.then("runs", "resume")
     assert_mended(stage, told)
-    assert [line["reason"] for line in told.of("thread")] == ["a guard stopped the last thread"]
+    assert [line["reason"] for line in told.of("thread")] == [
+        "the repetition guard stopped this thread"
+    ]
     (reset,) = [event for event in stage.events() if isinstance(event, ThreadReset)]
     assert "the total is wrong" in reset.text
     assert stage.state().cards[0].attempt == 2
