@@ -46,6 +46,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     policy_max_turns: AtLeastOne = 400
     policy_max_driver_errors: Count = 3
     policy_max_iterations: AtLeastOne = 10
+    policy_steps_at_once: AtLeastOne = 4
     policy_context_tokens: AtLeastOne = 120_000
     policy_approve_checkpoint: bool = False
     policy_release_keep_regions: bool = False
@@ -78,6 +79,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             max_turns=self.policy_max_turns,
             max_driver_errors=self.policy_max_driver_errors,
             max_iterations=self.policy_max_iterations,
+            steps_at_once=self.policy_steps_at_once,
             context_tokens=self.policy_context_tokens,
             approve_checkpoint=self.policy_approve_checkpoint,
             release_keep_regions=self.policy_release_keep_regions,
@@ -116,6 +118,7 @@ ABOUT: dict[str, About] = {
     "policy_max_turns": About("replies of a driver before a person is asked", "lower"),
     "policy_max_driver_errors": About("how often a failed request is tried again", "lower"),
     "policy_max_iterations": About("plans per run", "lower"),
+    "policy_steps_at_once": About("steps of a plan that run side by side", "lower"),
     "policy_context_tokens": About("a thread's size before it is handed over", "lower"),
     "policy_approve_checkpoint": About("a person must accept each checkpoint", "on"),
     "policy_release_keep_regions": About("keep regions may be released", "off"),

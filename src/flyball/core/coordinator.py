@@ -33,6 +33,7 @@ from flyball.core.message import (
 from flyball.core.plan import plan_issues, ready
 from flyball.core.stage import (
     MAX_ITERATIONS,
+    STEPS_AT_ONCE,
     Begin,
     Cancel,
     Coordinator,
@@ -70,6 +71,7 @@ def begin(
     *,
     context: Context | None = None,
     max_iterations: int = MAX_ITERATIONS,
+    steps_at_once: int = STEPS_AT_ONCE,
     planned: bool | None = None,
     templates: tuple[str, ...] = (),
 ) -> Move:
@@ -80,6 +82,7 @@ def begin(
         intent=intent,
         context=context or Context(),
         max_iterations=max(1, max_iterations),
+        steps_at_once=max(1, steps_at_once),
         planned=intent in PLANNED if planned is None else planned,
         templates=templates,
     )
@@ -143,10 +146,11 @@ def _take_no_plan(state: Coordinator, order: Unplanned) -> Move:
 
 
 def _start_steps(state: Coordinator) -> Move:
-    """Hand out every step whose dependencies are done; they may run side by side."""
+    """Hand out the steps whose dependencies are done, as many as may run side by side."""
     plan = _plan_of(state)
     done = [each.step_id for each in state.results]
     steps = [step for step in ready(plan, done) if step.id not in state.started]
+    steps = steps[: state.steps_at_once]
     tasks = tuple(
         ExecuteTask(request_id=state.request_id, plan_id=plan.id, step=step) for step in steps
     )

@@ -184,6 +184,7 @@ def _begin(run: RunState, event: WorkspaceReady, intent: Intent) -> Course:
         intent,
         context=Context(target=run.target or "project", self_modify=run.policy.self_modify),
         max_iterations=run.policy.max_iterations,
+        steps_at_once=run.policy.steps_at_once,
         planned=None if run.policy.plan_big_requests and run.flow is None else False,
         templates=(*LIBRARY, *(template.step_id for template in run.templates)),
     )

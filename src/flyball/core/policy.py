@@ -32,6 +32,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     max_turns: int = 400
     max_driver_errors: int = 3
     max_iterations: int = 10
+    steps_at_once: int = 4
     context_tokens: int = 120_000
     approve_checkpoint: bool = False
     preview: bool = False

@@ -18,6 +18,7 @@ from flyball.core.message import (
 )
 
 MAX_ITERATIONS = 10
+STEPS_AT_ONCE = 4
 
 
 class Stage(StrEnum):
@@ -76,6 +77,7 @@ class Coordinator(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     intent: Intent
     context: Context = Context()
     max_iterations: int = MAX_ITERATIONS
+    steps_at_once: int = STEPS_AT_ONCE
     planned: bool = True
     templates: tuple[str, ...] = ()
     """The templates that a step may name; without any, every name is taken."""

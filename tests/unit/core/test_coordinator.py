@@ -278,6 +278,14 @@ def test_dependent_steps_wait_and_independent_ones_do_not():
     assert isinstance(said[-1], VerifyRequest)
 
 
+def test_only_so_many_steps_run_at_once():
+    state, _ = start(steps_at_once=2)
+    state, said = coordinate(state, plan(steps=("a", "b", "c")))
+    assert [each.step.id for each in said] == ["a", "b"]
+    state, said = coordinate(state, results(green("a"), green("b")))
+    assert [each.step.id for each in said] == ["c"]
+
+
 def test_a_failed_step_waits_for_what_is_under_way_and_starts_nothing_new():
     state, _ = start()
     state, _ = coordinate(state, plan(steps=("a", "b"), chain=("c", "d")))
