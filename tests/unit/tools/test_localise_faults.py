@@ -165,6 +165,18 @@ def test_tests_that_cannot_be_loaded_point_at_the_line(make_bench):
     assert first_place(result) == ("calc.py", 2)
 
 
+def test_a_file_that_ends_the_process_when_imported_is_named(make_bench):
+    files = {
+        "calc.py": "import sys\n\nif len(sys.path):\n    sys.exit(0)\n",
+        "test_calc.py": "import calc\n\n\ndef test_it():\n    assert calc\n",
+        "test_other.py": "def test_other():\n    assert True\n",
+    }
+    result = looked(make_bench, files)
+    assert result.data["failures"] == ["test_calc.py"]
+    assert result.data["passed"] == 1
+    assert first_place(result) == ("calc.py", 4)
+
+
 def test_a_package_below_src_and_options_for_plugins_that_are_not_there(make_bench):
     files = {
         "src/shop/__init__.py": "",

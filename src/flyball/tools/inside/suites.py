@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import traceback
 import unittest
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flyball.tools.inside.child import Alarm
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 PASS, FAIL, SKIP = "pass", "fail", "skip"
 MOST_SHORT = 500
 LOADING_CPU = 10.0
+QUICK_LOADING_CPU = 3.0
 
 
 class End(NamedTuple):
@@ -108,12 +110,17 @@ class _Plugin:
             if early_config.pluginmanager.hasplugin(name):
                 args.append(word)
 
-    def pytest_make_collect_report(self) -> Iterator[None]:
-        """A file that does not come to an end when it is imported is one that cannot be loaded."""
+    def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, None]:
+        """A file that does not end when imported, or ends us, is one that cannot be loaded."""
         alarm = Alarm()
-        alarm.set(LOADING_CPU)
-        yield
+        alarm.set(LOADING_CPU if self._explain else QUICK_LOADING_CPU)
+        outcome = yield
         alarm.clear()
+        raised = outcome.excinfo
+        if raised and issubclass(raised[0], SystemExit):
+            reports: Any = importlib.import_module("_pytest.reports")
+            why = "".join(traceback.format_exception(*raised))
+            outcome.force_result(reports.CollectReport(collector.nodeid, "failed", why, []))
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
