@@ -65,8 +65,8 @@ class Shop:
         tree = self.workspace.tree_hash()
         self.card = replace(self.card, tree=tree, evidence=(report,))
         effect = Inspect(card="k1", base=self.workspace.base, tree=tree, falsify=report.id)
-        found = asyncio.run(inspect(self.station, self.card, effect))
-        return next(item for item in found if isinstance(item, BaseRun))
+        found = asyncio.run(inspect(self.station, self.state, self.card, effect, "k1.inspect"))
+        return next(item for item in found.evidence if isinstance(item, BaseRun))
 
 
 @pytest.fixture
