@@ -217,6 +217,7 @@ def _card(card: CardState, decisions: Sequence[Decided]) -> dict[str, Any]:
         "evidence": [
             {"stale": item.tree != card.tree, **msgspec.to_builtins(item)} for item in card.evidence
         ],
+        "verdicts": msgspec.to_builtins(card.verdicts),
         "notes": msgspec.to_builtins(card.remarks),
         "risk": card.review.risk,
         "assumptions": list(card.review.assumptions),

@@ -147,6 +147,10 @@ def card_words(card: Mapping[str, Any]) -> Iterable[Said]:
         if words := evidence_words(item["type"], item):
             stale = " (of an earlier tree)" if item["stale"] else ""
             yield words._replace(text=words.text + stale)
+    for ruling in card["verdicts"]:
+        verdict = ruling["verdict"]
+        tone, mark = ("good", "✓") if verdict["type"] == "passed" else ("warn", "!")
+        yield Said(tone, f"gate {ruling['gate']}: {verdict.get('sentence') or 'passed'}", mark)
     for note in card["notes"]:
         if note.get("text") and note["text"] != card["risk"]:
             yield Said("dim", f"({note['role']}) {note['text']}")

@@ -73,6 +73,7 @@ def test_show_tells_cards_evidence_decisions_and_what_to_type(place: Path):
         "◆ The total counts every piece.",
         "✓ tests: 2 passed, 0 failed (unittest)",
         "✗ refused edit_diff",
+        "✓ gate keep_regions_intact:",
         f"flyball runs merge {done}",
         f"flyball card revert {done} step-1",
     ):
