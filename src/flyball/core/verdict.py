@@ -45,9 +45,13 @@ class Ruling(msgspec.Struct, frozen=True):
     def has_passed(self) -> bool:
         return isinstance(self.verdict, Passed)
 
+    @property
+    def answer(self) -> str:
+        """Passed, failed or missing."""
+        return type(self.verdict).__name__.lower()
+
     def __str__(self) -> str:
-        answer = type(self.verdict).__name__.lower()
-        return f"{self.gate}: {answer}. {self.verdict.sentence}".rstrip()
+        return f"{self.gate}: {self.answer}. {self.verdict.sentence}".rstrip()
 
 
 class Case(NamedTuple):

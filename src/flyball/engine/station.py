@@ -26,6 +26,7 @@ from flyball.workspace import environment, sandbox
 from flyball.workspace.artifacts import (
     CardArtifact,
     CommandRun,
+    VerdictNote,
     artifact_path,
     hide_artifacts,
     write_artifact,
@@ -240,6 +241,10 @@ class Station:
             files=tuple(change.path for change in self._changes(card)),
             diff=diff.decode("utf-8", "replace"),
             commands=tuple(_commands(card)),
+            verdicts=tuple(
+                VerdictNote(ruling.gate, ruling.answer, ruling.verdict.sentence)
+                for ruling in card.verdicts
+            ),
             evidence=tuple(observed(item) for item in card.evidence),
             timings={"plan": card.clock.plan, "build": card.clock.build},
             risk=card.review.risk,
