@@ -29,6 +29,9 @@ def test_a_good_plan_has_no_issues():
         (plan(step("x"), step("a", "b"), step("b", "a")), "a", "wait for each other: a, b"),
         (plan(step("a", title=" ")), "a", "no title"),
         (plan(step("a", success_criteria=(" ",))), "a", "no success criteria"),
+        (plan(step("../a")), "../a", "up to 40 letters, digits, - or _"),
+        (plan(step("a.2")), "a.2", "up to 40 letters, digits, - or _"),
+        (plan(step("x" * 41)), "x" * 20 + " … " + "x" * 20, "up to 40 letters"),
     ],
 )
 def test_a_plan_that_cannot_be_carried_out_says_why(bad, step_id, words):
@@ -36,6 +39,21 @@ def test_a_plan_that_cannot_be_carried_out_says_why(bad, step_id, words):
     assert issue.step_id == step_id
     assert words in issue.issue
     assert str(issue).startswith("[critical]")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("tets-first", "There is no template tets-first; did you mean test-first?"),
+        ("quux", "There is no template quux; there are fix, test-first"),
+    ],
+)
+def test_a_template_that_is_not_there_is_named(name, words):
+    known = ("fix", "test-first")
+    (issue,) = plan_issues(plan(step("a", template=name)), known)
+    assert issue.issue == words
+    assert plan_issues(plan(step("a", template="fix")), known) == ()
+    assert plan_issues(plan(step("a", template=name))) == ()
 
 
 def test_ready_steps_are_those_whose_dependencies_are_done():
