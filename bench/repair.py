@@ -2,7 +2,8 @@
 
 Each bug is one file of `repair_bugs`: the files of a project with a fault and tests that show it;
 `hidden.py`, tests that only judge; and `fault`, the line that is wrong. Those in `held_out` were
-written after the templates and nothing was fitted to them; of the others a part is run.
+written after the templates: at first sight 13 of the 15 were mended, 12 of them rightly; what the
+rest lacked was added since. Of the others, which the templates grew with, a part is run.
 `python -m bench.repair all` runs every bug, `python -m bench.repair NAME…` some of them.
 """
 

@@ -133,6 +133,8 @@ def _odd(function: ast.AST) -> int:
                 count += 1
             case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.BitOr()) if _is(node, 0):
                 count += 1
+            case ast.BinOp(ast.BinOp(_, ast.Div(), by), ast.Mult(), right):
+                count += ast.dump(by) == ast.dump(right)
             case ast.BinOp(left=left, right=right, op=ast.Sub() | ast.Div() | ast.Mod()):
                 count += ast.dump(left) == ast.dump(right)
             case ast.Slice(lower=ast.Constant(value=0)):

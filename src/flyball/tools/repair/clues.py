@@ -18,7 +18,7 @@ FAVOURED: Mapping[str, Mapping[str, float]] = {
     },
     "IndexError": {"comparison": 1.5, "off by one": 2, "guard": 2, "condition joined": 2},
     "KeyError": {"lookup": 4, "variable": 1.3, "condition joined": 1.5},
-    "ZeroDivisionError": {"guard": 3, "condition joined": 2},
+    "ZeroDivisionError": {"guard": 3, "condition joined": 2, "made anew": 4},
     "NameError": {"variable": 3, "callee": 2, "self": 3, "unknown name": 4},
     "UnboundLocalError": {"variable": 2, "statement added": 2, "dedented": 2, "declared": 6},
     "AttributeError": {"attribute": 4, "variable": 1.5, "self": 2, "inherited": 4, "call": 2},

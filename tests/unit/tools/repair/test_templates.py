@@ -215,6 +215,11 @@ def test_less_usual_changes_are_proposed(line, old, new, template):
     assert mended(MANY, line, (old, new)) == template
 
 
+def test_a_division_by_nothing_is_avoided():
+    made = proposals("def f(a, b):\n    return a / b\n", 2)
+    assert made["def f(a, b):\n    return a / (b or 1)\n"] == "made anew"
+
+
 def test_a_sign_is_turned():
     made = proposals("def f(d, a):\n    return sorted(d, key=lambda n: (d[n], n), default=a)\n", 2)
     assert any("(-d[n], n)" in text for text in made)

@@ -136,6 +136,9 @@ def _guards(site: Site) -> Iterator[tuple[str, float]]:
         yield from ((f"not {name}", 2.0), (f"{name} is None", 1.5))
         yield from ((f"{name} == 0", 0.8), (f"{name} < 0", 0.8), (f"{name} <= 0", 0.8))
         yield from ((f"{name} == 1", 0.4), (f"len({name}) < 2", 0.4))
+    for node in ast.walk(site.function) if site.function else ():
+        if isinstance(node, ast.Compare) and "\n" not in site.text(node):
+            yield site.text(node), 0.4
     for i, a in enumerate(names[:4]):
         for b in names[i + 1 : 4]:
             yield from ((f"{a} == {b}", 0.4), (f"{a} < {b}", 0.3), (f"{a} > {b}", 0.3))

@@ -82,7 +82,7 @@ def sort_key(site: Site) -> Iterator[Draft]:
 
 
 def anew(site: Site) -> Iterator[Draft]:
-    """Rows, copies and closures made anew each time instead of shared."""
+    """Rows and closures made anew instead of shared; something in the place of nothing."""
     for node in site.exprs:
         match node:
             case ast.BinOp(left=ast.List(elts=[only]), op=ast.Mult(), right=times):
@@ -92,6 +92,10 @@ def anew(site: Site) -> Iterator[Draft]:
                 free = {each.id for each in ast.walk(node.body) if isinstance(each, ast.Name)}
                 for name in sorted(free & set(site.local_names)):
                     yield site.swap(node, f"lambda {name}={name}: {site.text(node.body)}")
+            case ast.BinOp(op=ast.Div() | ast.FloorDiv() | ast.Mod(), right=right) if isinstance(
+                right, READ
+            ):
+                yield site.swap(right, f"{site.text(right)} or 1", weight=0.5)
             case ast.BoolOp(op=ast.Or(), values=[ast.Name() | ast.Attribute() as a, b]):
                 text = site.text(a)
                 yield site.swap(node, f"{text} if {text} is not None else {site.text(b)}")
@@ -126,10 +130,9 @@ def given_back(site: Site) -> Iterator[Draft]:
     node = site.node
     start, end = site.source.span(node)
     match node:
-        case ast.Expr(value=ast.Yield(value=ast.expr() as value)):
+        case ast.Expr(value=ast.Yield(value=ast.expr())):
             yield Draft("`yield` → `yield from`", (Edit(start, start + 5, "yield from"),), 1.5)
             yield Draft("`yield` → `return`", (Edit(start, start + 5, "return"),), 0.7)
-            del value
         case ast.Expr(value=ast.YieldFrom()):
             yield Draft("`yield from` → `yield`", (Edit(start, start + 10, "yield"),), 1.5)
         case ast.Return(value=ast.expr()):
