@@ -7,6 +7,7 @@ Run once per release with `python -m tests.golden.make_stored DIRECTORY`, before
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import tempfile
 from collections.abc import Callable
@@ -15,7 +16,9 @@ from random import Random
 
 from bench.simulate import next_event, start_event, world_of
 from bench.world import PATIENCE
-from tests.e2e.scenario import SCENARIOS, Stage
+from tests.e2e.planning import VERIFIES, Line, issue, plan, report, step, swap, work, write
+from tests.e2e.scenario import BROKEN, MENDED, SCENARIOS, Stage
+from tests.repos import git
 
 from flyball.app.archive import export_lines
 from flyball.core.event import (
@@ -72,6 +75,62 @@ def cancelled(stage: Stage) -> None:
     stage.then("runs", "cancel")
 
 
+CART = swap("cart.py", BROKEN.split("\n")[1], MENDED.split("\n")[1])
+RATE = swap("README.md", "A cart.", "A cart that adds up.")
+
+
+LENIENT = """\
+import unittest
+
+from cart import total
+
+
+class TotalTest(unittest.TestCase):
+    def test_total(self):
+        self.assertGreater(total([1, 2]), 1)
+"""
+
+
+def planned(stage: Stage) -> None:
+    """Two steps side by side, taken back, planned anew, and right."""
+    (stage.repo / "test_cart.py").write_text(LENIENT)
+    git(stage.repo, "commit", "-qam", "Ask for less")
+    script = write(
+        stage.place / "script.jsonl",
+        plan(step("one"), step("two")),
+        work("one", "cart.py", CART),
+        work("two", "README.md", RATE),
+        VERIFIES,
+        report(achieved=False, issues=(issue("two", "The README says too much"),)),
+        plan(step("one"), work="rollback"),
+        work("one.2", "cart.py", CART),
+        VERIFIES,
+        report(achieved=True),
+    )
+    _run(stage, script, "--intent", "feature_build")
+
+
+def flow(stage: Stage) -> None:
+    """Two steps of a flow, the first with a gate."""
+    tells: Line = {"card": "tell", "role": "researcher", "text": "It adds up."}
+    file = stage.place / "flow.json"
+    common = {"objective": "o", "prompt_template": "p"}
+    gated = {"gates": [{"type": "tests_pass"}], "on_pass": {"next_step_id": "tell"}}
+    mend = {**common, "step_id": "mend", "title": "Mend", **gated}
+    tell = {**common, "step_id": "tell", "title": "Tell", **ONLY_LOOKS}
+    file.write_text(json.dumps({"name": "mend and tell", "steps": [mend, tell]}))
+    script = write(stage.place / "script.jsonl", work("mend", "cart.py", CART), tells)
+    _run(stage, script, "--flow", str(file))
+
+
+ONLY_LOOKS = {"role": "researcher", "phases": ["plan.recon.analyze_code", "final"]}
+
+
+def _run(stage: Stage, script: Path, *flags: str) -> None:
+    words = ("--driver", f"scripted:{script}", "--json", *flags)
+    stage.run = stage.flyball("run", "make it right", *words).of("run")[0]["run"]
+
+
 STORIES: tuple[Callable[[Stage], None], ...] = (
     fix,
     weakened,
@@ -81,6 +140,8 @@ STORIES: tuple[Callable[[Stage], None], ...] = (
     greeting,
     unverified,
     cancelled,
+    planned,
+    flow,
 )
 
 

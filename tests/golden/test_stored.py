@@ -11,6 +11,7 @@ import pytest
 from flyball.app.archive import read_export
 from flyball.core.event import EVENTS, name_of
 from flyball.core.machine import replay
+from flyball.core.recording import judge_recording
 from flyball.core.state import RunState
 from flyball.journal import codec
 from flyball.journal.protocol import Entry
@@ -25,8 +26,10 @@ STATUS = {
     "cancelled": "cancelled",
     "extension": "success",
     "fix": "success",
+    "flow": "success",
     "greeting": "success",
     "guard": "success",
+    "planned": "success",
     "unverified": "unverified",
     "weakened": "paused",
 }
@@ -47,7 +50,10 @@ async def contents(path: Path) -> dict[str, tuple[RunState, list[Entry]]]:
 def test_a_stored_journal_is_loaded_and_folds_to_its_state(release: Path, tmp_path: Path) -> None:
     shutil.copy(release / "journal.sqlite", tmp_path)
     found = asyncio.run(contents(tmp_path / "journal.sqlite"))
-    assert {run: status_of(state) for run, (state, _) in found.items()} == STATUS
+    assert set(found) == {path.stem for path in EXPORTS if path.parent == release}
+    assert {run: status_of(state) for run, (state, _) in found.items()} == {
+        run: STATUS[run] for run in found
+    }
     for state, entries in found.values():
         assert [entry.seq for entry in entries] == list(range(1, state.seq + 1))
         assert replay(entry.event for entry in entries) == state
@@ -57,6 +63,12 @@ def test_a_stored_journal_is_loaded_and_folds_to_its_state(release: Path, tmp_pa
 def test_an_exported_run_is_read_and_ends_as_it_did(path: Path) -> None:
     state = replay(read_export(path.read_bytes()))
     assert status_of(state) == STATUS[path.stem]
+
+
+@pytest.mark.parametrize("path", EXPORTS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_the_guards_judge_an_exported_run_of_any_release(path: Path) -> None:
+    judged = judge_recording(path.read_bytes())
+    assert (judged.stopped_at is not None) == (path.stem == "guard")
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=lambda path: path.name)

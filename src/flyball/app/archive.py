@@ -12,7 +12,7 @@ from flyball.app.home import Home
 from flyball.app.runs import list_runs, opened
 from flyball.core.event import AnyEvent, RunStarted
 from flyball.core.machine import advance
-from flyball.core.recording import EXPORT_AGAIN, VERSION, Header
+from flyball.core.recording import EXPORT_AGAIN, Header, Line
 from flyball.core.state import RunState
 from flyball.core.thread import heard
 from flyball.errors import Conflict, Corrupt, IllegalEvent, SchemaTooNew, UsageError
@@ -22,16 +22,9 @@ from flyball.journal.protocol import Entry
 NOT_A_JOURNAL = "It begins with a line that `flyball runs export` did not write."
 
 
-class RawLine(msgspec.Struct, frozen=True):
-    """One line of an export; the event is read by the codec of its version."""
-
-    seq: int
-    event: msgspec.Raw
-
-
 def export_lines(run: str, entries: Sequence[Entry]) -> Iterator[bytes]:
     """A header, then one line per event."""
-    yield msgspec.json.encode(Header("journal", VERSION, run))
+    yield msgspec.json.encode(Header("journal", codec.VERSION, run))
     for entry in entries:
         yield msgspec.json.encode(entry)
 
@@ -43,14 +36,14 @@ def read_export(data: bytes) -> list[AnyEvent]:
         header = msgspec.json.decode(lines[0], type=Header)
     except msgspec.MsgspecError:
         raise UsageError("This is not an exported run.", NOT_A_JOURNAL) from None
-    if header.version > VERSION:
+    if header.version > codec.VERSION:
         raise SchemaTooNew(f"It was exported by a later release ({header.version}).", "Upgrade.")
     events: list[AnyEvent] = []
     for number, line in enumerate(lines[1:], 2):
         if not line.strip():
             continue
         try:
-            raw = msgspec.json.decode(line, type=RawLine)
+            raw = msgspec.json.decode(line, type=Line)
             event = codec.decode_event(bytes(raw.event), header.version)
         except (msgspec.MsgspecError, Corrupt) as error:
             raise UsageError(f"Line {number} is no event: {error}", EXPORT_AGAIN) from None

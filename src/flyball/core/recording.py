@@ -12,8 +12,9 @@ from flyball.core.event import AnyEvent
 from flyball.core.guard import GuardLimits, Level, Memory, Step, Trip, remember, trips
 from flyball.core.machine import advance
 from flyball.core.state import CardState, RunState
+from flyball.core.stored import VERSION, decode_event
 from flyball.core.trajectory import WANTED, steps_of
-from flyball.errors import IllegalEvent, UsageError
+from flyball.errors import Corrupt, IllegalEvent, UsageError
 
 
 class TripAt(msgspec.Struct, frozen=True):
@@ -42,13 +43,12 @@ class Header(msgspec.Struct, frozen=True):
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One event of an exported journal."""
+    """One event of an exported journal, in the format that the header names."""
 
     seq: int
-    event: AnyEvent
+    event: msgspec.Raw
 
 
-VERSION = 1
 EXPORT_AGAIN = "Export the run again with `flyball runs export`."
 
 
@@ -65,7 +65,7 @@ def judge_recording(data: bytes, limits: GuardLimits | None = None) -> Judgement
         if header.version > VERSION:
             hint = "Use the release of Flyball that wrote it, or a later one."
             raise UsageError(f"it is a journal of version {header.version}.", hint)
-        return judge_events(_events(rest))
+        return judge_events(_events(rest, header.version))
     return judge_steps(steps_of(_document(text)), limits or GuardLimits())
 
 
@@ -123,13 +123,14 @@ def _header(line: str) -> Header | None:
         return None
 
 
-def _events(text: str) -> Iterator[AnyEvent]:
+def _events(text: str, version: int) -> Iterator[AnyEvent]:
     for number, line in enumerate(text.split("\n"), 2):
         if not line.strip():
             continue
         try:
-            yield msgspec.json.decode(line, type=Line).event
-        except (msgspec.DecodeError, RecursionError) as error:
+            raw = msgspec.json.decode(line, type=Line).event
+            yield decode_event(bytes(raw), version)
+        except (msgspec.DecodeError, Corrupt, RecursionError) as error:
             what = f"line {number} is not an event of a journal: {error}."
             raise UsageError(what, EXPORT_AGAIN) from None
 

@@ -1,37 +1,22 @@
-"""Events and states as bytes. What every release wrote, every later one reads.
+"""Events, states and lines as bytes.
 
-A stored event carries the version of the codec that wrote it; `UPGRADES[n]` turns the plain data of
-version n into that of version n + 1. A stored state is only a cache of the fold: one from another
-version is folded anew.
+A stored state is only a cache of the fold: one from another version is folded anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, cast
 
 import msgspec
 
 from flyball.core.event import AnyEvent, Event
 from flyball.core.state import RunState
+from flyball.core.stored import VERSION as VERSION
+from flyball.core.stored import decode_event as decode_event
 from flyball.core.thread import Line
-from flyball.errors import Corrupt, SchemaTooNew
-
-Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
-
-
-def _without_plans(data: dict[str, Any]) -> dict[str, Any]:
-    """Before version 2 nothing was planned, whatever the size of a request."""
-    if data.get("type") != "run-started":
-        return data
-    return {**data, "policy": {**data.get("policy", {}), "plan_big_requests": False}}
-
-
-UPGRADES: tuple[Upgrade, ...] = (_without_plans,)
-VERSION = len(UPGRADES) + 1
+from flyball.errors import Corrupt
 
 _encoder = msgspec.json.Encoder()
-_event = msgspec.json.Decoder(AnyEvent)
 _state = msgspec.json.Decoder(RunState)
 _line = msgspec.json.Decoder(Line)
 
@@ -58,24 +43,6 @@ def _plain(value: Any) -> Any:
             return {_plain(k): _plain(v) for k, v in cast(dict[Any, Any], value).items()}
         case _:
             return value
-
-
-def decode_event(body: bytes, version: int = VERSION) -> AnyEvent:
-    """Read an event that any release has written."""
-    try:
-        if version == VERSION:
-            return _event.decode(body)
-        if version > VERSION:
-            raise SchemaTooNew(
-                f"An event was written by a later release (format {version}, ours is {VERSION}).",
-                "Upgrade flyball.",
-            )
-        data: dict[str, Any] = msgspec.json.decode(body)
-        for upgrade in UPGRADES[version - 1 :]:
-            data = upgrade(data)
-        return msgspec.convert(data, AnyEvent)
-    except msgspec.MsgspecError as error:
-        raise Corrupt(f"A stored event cannot be read: {error}.") from error
 
 
 def decode_state(body: bytes, version: int) -> RunState | None:

@@ -36,6 +36,7 @@ from flyball.core.intent import Intent
 from flyball.core.machine import advance
 from flyball.core.recording import Judgement, judge_recording
 from flyball.core.state import RunState
+from flyball.core.stored import VERSION
 from flyball.errors import UsageError
 
 
@@ -96,7 +97,7 @@ class Story:
 
 
 def exported(events: list[AnyEvent]) -> bytes:
-    lines = [{"flyball": "journal", "version": 1, "run": "r1"}]
+    lines = [{"flyball": "journal", "version": VERSION, "run": "r1"}]
     lines += [{"seq": n, "event": msgspec.to_builtins(e)} for n, e in enumerate(events, 1)]
     return "\n".join(map(json.dumps, lines)).encode() + b"\n"
 
@@ -178,7 +179,7 @@ GARBAGE = [
     (b'{"a":' + b"[" * 100_000, "beyond measure"),
     (b"[" * 100_000, "beyond measure"),
     (b'{"x": ' + b"9" * 10_000 + b"}", "beyond measure"),
-    (b'{"flyball": "journal", "version": 2}\n', "version 2"),
+    (b'{"flyball": "journal", "version": 99}\n', "version 99"),
     (b'{"flyball": "journal", "version": 1}\n{"seq": 1}\n', "line 2"),
     (b'{"flyball": "journal", "version": 1}\n{"seq": 1, "event": {"type": "x"}}', "line 2"),
     (b'{"flyball": "journal", "version": 1}\n\nnonsense', "line 3"),
