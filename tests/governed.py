@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -167,3 +168,15 @@ def read_until(process: subprocess.Popen[str], wanted: str) -> list[Line]:
         if found[-1]["type"] == wanted:
             return found
     raise AssertionError(f"it ended without {wanted!r}: {types(found)}")
+
+
+def rest_of(process: subprocess.Popen[str]) -> str:
+    """What it prints from there to its end; `communicate` would lose what was read ahead."""
+    assert process.stdout is not None
+    watchdog = threading.Timer(60, process.kill)
+    watchdog.start()
+    try:
+        return process.stdout.read()
+    finally:
+        watchdog.cancel()
+        process.wait()

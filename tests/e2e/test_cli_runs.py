@@ -18,6 +18,7 @@ from tests.governed import (
     checkpoint,
     objects,
     read_until,
+    rest_of,
     say,
     script,
     shop,
@@ -102,7 +103,7 @@ def test_ctrl_c_pauses_and_resume_goes_on(shell: Shell, tmp_path: Path):
     with shell.begin(*relayed(tmp_path)) as process:
         run = read_until(process, "phase")[0]["run"]
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
+        out = rest_of(process)
     assert process.returncode == 130
     assert objects(out)[-1]["kind"] == "person"
     assert shell("runs", "list").stdout.count("paused") == 1
@@ -133,7 +134,7 @@ def test_a_second_ctrl_c_stops_at_once_and_nothing_is_lost(tmp_path: Path):
             if "Ctrl-C again" in line:
                 process.send_signal(signal.SIGINT)
                 break
-        out, _ = process.communicate(timeout=60)
+        out = rest_of(process)
     assert process.returncode == 130
     assert "Stopped at once; nothing is lost." in out
     resume = next(line.split()[1:4] for line in out.splitlines() if "flyball runs resume" in line)
@@ -159,8 +160,8 @@ def test_words_from_outside_reach_the_process_that_drives(shell: Shell, tmp_path
             told = read_until(follower, "phase")
             cancelled = shell("runs", "cancel", run, "--why", "enough")
             assert cancelled.returncode == 0, cancelled.stderr
-            out, _ = process.communicate(timeout=60)
-            rest, _ = follower.communicate(timeout=60)
+            out = rest_of(process)
+            rest = rest_of(follower)
     assert process.returncode == 1
     ending = objects(out)
     assert ending[-1]["status"] == "cancelled"

@@ -12,15 +12,14 @@ from flyball.core.budget import (
     cost,
     is_exhausted,
     is_reserved,
-    remaining,
 )
 
 
 def test_extensions_are_a_persons_word_and_pass_the_ceiling():
     budget = Budget(calls=400, ceiling=150).extend(Extension("ann", 10, "nearly there"))
     assert budget.limit == 160
-    assert remaining(budget, Spend(calls=155)) == 5
-    assert remaining(budget, Spend(calls=200)) == 0
+    assert not is_exhausted(budget, Spend(calls=159))
+    assert is_exhausted(budget, Spend(calls=200))
 
 
 @pytest.mark.parametrize(
