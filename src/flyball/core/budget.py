@@ -59,13 +59,9 @@ def cost(call: Call) -> int:
     return 0 if call.tool in FREE_TOOLS else 1
 
 
-def remaining(budget: Budget, spend: Spend) -> int:
-    return max(0, budget.limit - spend.calls)
-
-
 def is_exhausted(budget: Budget, spend: Spend) -> str:
     """Which limit is used up, in words, or nothing."""
-    if budget.calls and not remaining(budget, spend):
+    if budget.calls and spend.calls >= budget.limit:
         return f"all {budget.limit} tool calls are spent"
     if budget.tokens and spend.tokens >= budget.tokens:
         return f"all {budget.tokens} tokens are spent"
@@ -76,7 +72,7 @@ def is_exhausted(budget: Budget, spend: Spend) -> str:
 
 def is_reserved(budget: Budget, spend: Spend, call: Call, *, has_mutated: bool) -> bool:
     """Whether this call would eat what is kept for verification."""
-    if call.access is Access.VERIFY or not cost(call):
-        return False
     needs_reserve = has_mutated or call.access is Access.MUTATE
-    return needs_reserve and remaining(budget, spend) <= budget.reserve
+    if not needs_reserve or call.access is Access.VERIFY or call.tool in FREE_TOOLS:
+        return False
+    return budget.limit - spend.calls <= budget.reserve

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import msgspec
 
@@ -90,7 +90,7 @@ def out_of_role(_run: RunState, card: CardState, call: Call) -> str | None:
 
 
 def no_tools(run: RunState, _card: CardState, call: Call) -> str | None:
-    if run.budget.limit or call.tool in FREE_TOOLS:
+    if call.tool in FREE_TOOLS or run.budget.limit:
         return None
     return f"This request needs no tools, so `{call.tool}` is not made. Answer in words."
 
@@ -267,11 +267,11 @@ def may_build(run: RunState, card: CardState) -> bool:
 
 def new_drift(card: CardState, checkpoint: Checkpoint, call: Call) -> tuple[str, ...]:
     """The files a call would change that neither the checkpoint nor earlier drift names."""
-    named = {*checkpoint.files, *card.drift}
-    return tuple(path for path in call.writes if not is_named(path, named))
+    named = (*checkpoint.files, *card.drift)
+    return tuple([path for path in call.writes if not is_named(path, named)])
 
 
-def is_named(path: str, names: set[str]) -> bool:
+def is_named(path: str, names: Collection[str]) -> bool:
     """A file is named by itself or by a directory above it."""
     if path in names:
         return True

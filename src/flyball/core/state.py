@@ -287,7 +287,7 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def paused(self) -> tuple[CardState, ...]:
         """The cards that wait for a person."""
-        return tuple(card for card in self.cards if card.phase is Phase.PAUSED)
+        return tuple([card for card in self.cards if card.phase is Phase.PAUSED])
 
     @property
     def is_at_rest(self) -> bool:
@@ -301,7 +301,7 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
         Paused cards keep their effects for later, and cards that work side by side are closed in
         the order in which they were opened.
         """
-        waiting = {card.id for card in self.paused}
+        waiting = [card.id for card in self.cards if card.phase is Phase.PAUSED]
         beside = [card.id for card in self.cards if card.place and card.is_live]
         if not waiting and len(beside) < 2:
             return self.owed
@@ -314,7 +314,7 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
         return None
 
 
-def _must_wait(effect: AnyEffect, paused: set[str], beside: list[str]) -> bool:
+def _must_wait(effect: AnyEffect, paused: list[str], beside: list[str]) -> bool:
     if not isinstance(effect, CardEffect):
         return False
     is_behind = isinstance(effect, CloseCard) and effect.card in beside[1:]

@@ -66,27 +66,29 @@ def heard(before: RunState, event: Event, after: RunState) -> tuple[Line, ...]:
 
 
 def _spoken(card: CardState, event: CardEvent) -> list[Line]:
-    def line(speaker: Speaker, text: str, call: str = "", **more: object) -> Line:
-        tool = next((c.tool for c in card.in_flight if c.id == call), "")
-        return Line(card.id, card.attempt, card.role, speaker, text, call=call, tool=tool, **more)  # pyright: ignore[reportArgumentType]
-
     match event:
         case DriverReplied():
-            calls = tuple(SpokenCall(c.id, c.tool, c.args) for c in event.calls)
-            return [line(Speaker.DRIVER, event.text, calls=calls)]
+            calls = tuple([SpokenCall(c.id, c.tool, c.args) for c in event.calls])
+            return [Line(card.id, card.attempt, card.role, Speaker.DRIVER, event.text, calls)]
         case CallReturned(outcome=outcome):
-            return [line(Speaker.TOOL, outcome.text, event.call, artifact=outcome.artifact)]
+            return [_result(card, event.call, outcome.text, outcome.artifact)]
         case CheckpointStated(call=call) if call:
-            return [line(Speaker.TOOL, "The checkpoint is recorded.", call)]
+            return [_result(card, call, "The checkpoint is recorded.")]
         case Noted(call=call) if call:
-            return [line(Speaker.TOOL, "Noted.", call)]
+            return [_result(card, call, "Noted.")]
         case Appealed():
-            return [line(Speaker.TOOL, "The appeal is filed.", event.call)]
+            return [_result(card, event.call, "The appeal is filed.")]
         case ThreadReset():
-            fresh = msgspec.structs.replace(card, attempt=card.attempt + 1)
-            return [Line(card.id, fresh.attempt, card.role, Speaker.GOVERNOR, event.text)]
+            return [Line(card.id, card.attempt + 1, card.role, Speaker.GOVERNOR, event.text)]
         case _:
             return []
+
+
+def _result(card: CardState, call: str, text: str, artifact: str = "") -> Line:
+    """What a call came to, for whoever asked for it."""
+    tool = next((each.tool for each in card.in_flight if each.id == call), "")
+    who = (card.id, card.attempt, card.role)
+    return Line(*who, Speaker.TOOL, text, call=call, tool=tool, artifact=artifact)
 
 
 def _answers(previous: CardState, card: CardState) -> list[Line]:

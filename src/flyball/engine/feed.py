@@ -41,12 +41,15 @@ Telemetry = dict[str, Any]
 
 def telemetry(before: RunState, event: Event, after: RunState) -> tuple[Telemetry, ...]:
     """Everything a watcher is told about one event, in the order it should be read."""
-    seq = after.seq
-    return tuple({**line, "seq": seq} for line in _lines(before, event, after))
+    lines = tuple(_lines(before, event, after))
+    for line in lines:
+        line["seq"] = after.seq
+    return lines
 
 
 def _lines(before: RunState, event: Event, after: RunState) -> Iterator[Telemetry]:
-    yield from _about_run(event)
+    if not isinstance(event, CardEvent):
+        yield from _about_run(event)
     for card in after.cards:
         previous = before.card(card.id)
         if previous is card:
@@ -58,9 +61,14 @@ def _lines(before: RunState, event: Event, after: RunState) -> Iterator[Telemetr
         yield {"type": "budget", "used": after.spend.calls, "limit": after.budget.limit}
     if isinstance(event, Messaged):
         yield from _about_message(event.message, after)
-    yield from _about_course(before, after)
+    if after.coordinator is not before.coordinator:
+        yield from _about_course(before, after)
     for card in after.cards:
-        yield from _about_question(before.card(card.id), card)
+        if card.question is None:
+            continue
+        previous = before.card(card.id)
+        if previous is None or previous.question != card.question:
+            yield approval(card, card.question)
     if after.response is not None and before.response is None:
         yield final(after, after.response)
 
@@ -68,7 +76,7 @@ def _lines(before: RunState, event: Event, after: RunState) -> Iterator[Telemetr
 def _about_course(before: RunState, after: RunState) -> Iterator[Telemetry]:
     """Where a planned run stands, each time it moves on."""
     was, now = before.coordinator, after.coordinator
-    if now is None or now is was or not now.planned or now.response is not None:
+    if now is None or not now.planned or now.response is not None:
         return
     text = progress(now)
     if was is None or progress(was) != text:
@@ -264,9 +272,9 @@ def _about_card(previous: CardState | None, card: CardState) -> Iterator[Telemet
             "code": judged.code,
             "reason": judged.reason,
         }
-    known = {call.id for call in previous.in_flight} if previous else set[str]()
+    known = previous.in_flight if previous else ()
     for call in card.in_flight:
-        if call.id not in known:
+        if call not in known:
             yield {
                 "type": "call",
                 "card": card.id,
@@ -300,12 +308,6 @@ def approval(card: CardState, question: Question) -> Telemetry:
         "text": question.text,
         "call": msgspec.to_builtins(question.call) if question.call else None,
     }
-
-
-def _about_question(previous: CardState | None, card: CardState) -> Iterator[Telemetry]:
-    question = card.question
-    if question is not None and (previous is None or previous.question != question):
-        yield approval(card, question)
 
 
 def _about_phase(previous: CardState | None, card: CardState) -> Iterator[Telemetry]:

@@ -117,6 +117,8 @@ def startable(due: Sequence[Owed], under_way: Sequence[Owed]) -> Sequence[Sequen
     What is owed to the run waits for all before it, and all behind it waits for it. Closing a card
     writes the tree that all cards share, so only one does at a time.
     """
+    if len(due) == 1 and not under_way:
+        return (due,)
     batches: dict[str, list[Owed]] = {}
     taken = {lane_of(each) for each in under_way}
     is_closing = any(isinstance(each.effect, CloseCard) for each in under_way)

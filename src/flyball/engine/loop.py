@@ -74,8 +74,9 @@ class Engine:
         try:
             while True:
                 await self._hear()
-                await self._lanes.stop(self._is_moot)
-                if self._state.is_at_rest and self._lanes.is_idle:
+                if not self._lanes.is_idle:
+                    await self._lanes.stop(self._is_moot)
+                if self._lanes.is_idle and self._state.is_at_rest:
                     return self._state
                 self._start()
                 await self._lanes.news()
@@ -100,9 +101,6 @@ class Engine:
             self._watch(line)
         return after
 
-    async def _take(self, event: AnyEvent, posted: int = 0) -> None:
-        self._state = await self.append(self._state, event, posted)
-
     async def _hear(self) -> None:
         """What others left for this run; a word that has come too late is dropped.
 
@@ -111,6 +109,9 @@ class Engine:
         if self._lost is not None:
             raise self._lost
         words = await self._words()
+        if not words and not self._pause_by:
+            self._is_to_rest = False
+            return
         is_cancelled = any(isinstance(word.event, Cancelled) for word in words)
         is_paused = any(isinstance(word.event, PauseAsked) for word in words)
         self._is_to_rest = is_paused or self._has_to_pause
@@ -122,11 +123,11 @@ class Engine:
             if isinstance(word.event, PauseAsked) and not (is_cancelled or self._is_quiet):
                 return
             try:
-                await self._take(word.event, word.id)
+                self._state = await self.append(self._state, word.event, word.id)
             except IllegalEvent:
                 await self._journal.drop(self._lease, word.id)
         if self._has_to_pause and self._is_quiet:
-            await self._take(PauseAsked(by=self._pause_by))
+            self._state = await self.append(self._state, PauseAsked(by=self._pause_by))
             self._pause_by = ""
         self._is_to_rest = self._has_to_pause
 
@@ -156,10 +157,10 @@ class Engine:
         resting = {card.id for card in self._state.paused}
         if batch.is_thinking and lane_of(batch.owed[0]) in resting:
             return True
-        return not any(self._is_owed(owed) for owed in batch.owed)
+        return not self._owes_any(batch)
 
-    def _is_owed(self, owed: Owed) -> bool:
-        return any(each.n == owed.n for each in self._state.owed)
+    def _owes_any(self, batch: Batch) -> bool:
+        return any(owed in self._state.owed for owed in batch.owed)
 
     def _start(self) -> None:
         """Start all that may start; a run that is to rest only brings its own affairs to an end."""
@@ -171,14 +172,14 @@ class Engine:
 
     async def _answer(self, batch: Batch) -> None:
         """Append the answers of a batch in its order; what is not owed any more is let go."""
-        if not any(self._is_owed(owed) for owed in batch.owed):
+        if not self._owes_any(batch):
             return
         for owed, answer in zip(batch.owed, batch.answers(), strict=True):
-            if not self._is_owed(owed):
+            if owed not in self._state.owed:
                 continue
             if isinstance(answer, BaseException):
                 raise answer
-            await self._take(answer)
+            self._state = await self.append(self._state, answer)
 
     async def _wind_up(self) -> None:
         """Leave nothing under way, and write down what was complete before we had to stop."""
@@ -194,15 +195,13 @@ class Engine:
         return await asyncio.gather(*deeds, return_exceptions=True)
 
     async def _perform(self, state: RunState, owed: Owed) -> AnyEvent:
-        intention = await self._intend(owed)
-        event = await self._hands.perform(state, owed, intention)
-        return replace(event, effect=owed.n)
-
-    async def _intend(self, owed: Owed) -> Intention:
         """Deeds are written down before they are done; what only looks may simply be done again."""
         if _is_deed(owed):
-            return await self._journal.intend(self._lease, owed, self._clock())
-        return Intention(self._lease.run, owed.n)
+            intention = await self._journal.intend(self._lease, owed, self._clock())
+        else:
+            intention = Intention(self._lease.run, owed.n)
+        event = await self._hands.perform(state, owed, intention)
+        return replace(event, effect=owed.n)
 
     async def _stand_by(self, run: str) -> None:
         """Keep the lease, and listen while something is under way."""
