@@ -28,9 +28,10 @@ $(VENV)/.bench-installed: requirements-bench.lock $(VENV)/.installed
 check: setup lint
 	$(BIN)/pytest -n 2 -m "not slow"
 
+# The pure rooms compute; the others wait for processes half of the time.
 test: setup lint
 	$(BIN)/pytest -n 2 $(COVERAGE) $(PURE)
-	$(BIN)/pytest -n 2 $(PURE:%=--ignore=%)
+	$(BIN)/pytest -n 4 --dist worksteal $(PURE:%=--ignore=%)
 
 lint: setup
 	$(BIN)/ruff format --check .

@@ -138,6 +138,10 @@ class Stage:
     def has(self, path: str) -> bool:
         return self._place_of(path).exists()
 
+    def put(self, path: str) -> None:
+        """An empty file in the run's own tree."""
+        self._place_of(path).touch()
+
     def _place_of(self, path: str) -> Path:
         (tree,) = self.place.glob(f"state/projects/*/runs/{self.run}/tree/cart")
         return tree / path

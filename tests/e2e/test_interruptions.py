@@ -18,9 +18,10 @@ pytestmark = pytest.mark.slow
 
 
 class Under:
-    """A run under way in another process, whose test suite has just begun."""
+    """A run under way in another process, whose test suite has begun and waits to be let go on."""
 
     def __init__(self, stage: Stage) -> None:
+        self.stage = stage
         words = ("run", "the total is wrong", *stage.driven_by("slow_suite"))
         self.process = subprocess.Popen(
             stage.command(*words, "--intent", "small_fix"),
@@ -43,6 +44,7 @@ class Under:
 
     def end(self, how: signal.Signals) -> int:
         self.process.send_signal(how)
+        self.stage.put("__pycache__/go")
         self.process.communicate(timeout=60)
         return self.process.returncode
 
