@@ -237,6 +237,7 @@ def test_a_new_plan_may_take_back_what_the_failed_one_left(stage: Stage) -> None
     )
     assert (told.exit, told.final["iterations"]) == (0, 2)
     assert any(isinstance(event, RolledBack) for event in stage.events())
+    assert [line["cards"] for line in told.of("rollback")] == [["a"]]
     assert "prices[1:]" in (stage.committed("cart.py") or "")
     assert "price * 3" in (stage.committed("tax.py") or "")
 

@@ -27,6 +27,7 @@ from flyball.core.event import (
     IntentRead,
     Messaged,
     Noted,
+    RolledBack,
     RunStarted,
     ThreadReset,
     WorkspaceFailed,
@@ -132,6 +133,8 @@ def _about_run(event: Event) -> Iterator[Telemetry]:
                 "sandbox": event.project.sandbox,
                 "runners": list(event.project.runners),
             }
+        case RolledBack():
+            yield {"type": "rollback", "cards": list(event.cards)}
         case WorkspaceFailed():
             yield {"type": "error", "code": "workspace", "message": event.error}
         case Extended():

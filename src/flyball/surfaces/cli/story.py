@@ -84,7 +84,8 @@ class Story:
         if "ending" not in line and line["title"] != self._request:
             yield Said("dim", f"card {line['card']}: {line['title']}")
         if line.get("commit"):
-            yield Said("good", f"committed {line['commit'][:12]} ({line['proof']})", "✓")
+            who = f"{line['card']}: " if self._is_planned else ""
+            yield Said("good", f"{who}committed {line['commit'][:12]} ({line['proof']})", "✓")
 
     def phase(self, line: Telemetry) -> Iterator[Said]:
         if line["phase"] not in ENDED:
@@ -172,6 +173,9 @@ class Story:
         ]
         yield Said("plan", "\n".join((f"plan: {line['goal']}", *steps)), "◆")
 
+    def rollback(self, line: Telemetry) -> Iterator[Said]:
+        yield Said("warn", f"taken back: {', '.join(line['cards'])}", "↶")
+
     def report(self, line: Telemetry) -> Iterator[Said]:
         if line["goal_achieved"]:
             yield Said("good", "the verifier finds the goal reached", "✓")
@@ -226,6 +230,7 @@ TELLERS: dict[str, Callable[[Story, Telemetry], Iterator[Said]]] = {
     "iteration": Story.iteration,
     "escalation": Story.escalation,
     "plan": Story.plan,
+    "rollback": Story.rollback,
     "report": Story.report,
     "extension": Story.extension,
     "left": Story.left,

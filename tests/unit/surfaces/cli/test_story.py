@@ -68,6 +68,7 @@ FINAL: dict[str, Any] = {
             {"type": "report", "goal_achieved": False, "issues": ["[high] Step a: It is red"]},
             ["  ✗ the goal is not reached\n    [high] Step a: It is red"],
         ),
+        ({"type": "rollback", "cards": ["a", "b"]}, ["  ↶ taken back: a, b"]),
         (
             {"type": "report", "goal_achieved": True, "issues": []},
             ["  ✓ the verifier finds the goal reached"],
