@@ -17,8 +17,8 @@ from zlib import compress, crc32
 import msgspec
 
 from flyball.core.intent import Intent, Turn
-from flyball.core.reading.classifier import is_settled, verdict
-from flyball.core.reading.model import CLASSES, rule_features, word_features
+from flyball.core.reading.classifier import features, is_settled
+from flyball.core.reading.model import CLASSES, evened
 from flyball.core.reading.speech import hear
 from flyball.core.reading.weights import BUCKETS
 
@@ -26,10 +26,11 @@ ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden" / "intent"
 MODULE = ROOT / "src" / "flyball" / "core" / "reading" / "weights.py"
 FOLDS = 5
-EPOCHS = 12
+EPOCHS = 20
 RATE = 0.2
-DECAY = 1e-4
-DROPOUT = 0.3
+DROPOUT = 0.4
+SEEDS = 4
+"""How many models are averaged into the one that is written."""
 BLIND = 0.4
 """How often an example is shown without what the rules made of it, so that words carry weight."""
 
@@ -73,20 +74,17 @@ def examples(prompts: Sequence[Prompt]) -> list[Example]:
     for prompt in prompts:
         if is_settled(prompt.text, prompt.history):
             continue
-        speech = hear(prompt.text)
-        ruled = rule_features(speech, verdict(speech))
-        said = word_features(speech)
+        ruled, said = features(hear(prompt.text), prompt.history)
         found.append(Example(ruled, said, order.index(prompt.intent), prompt.group))
     return found
 
 
-def shares(model: Model, buckets: Sequence[int]) -> list[float]:
-    """The likelihood of each class."""
-    totals = list(model.bias)
-    for bucket in buckets:
-        row = model.table[bucket]
-        for n in range(CLASSES):
-            totals[n] += row[n]
+def shares(model: Model, buckets: Sequence[int], rate_kept: float = 1.0) -> list[float]:
+    """The likelihood of each class; of features left out at random, the rest stand for all."""
+    even = evened(len(buckets) / rate_kept) / rate_kept
+    columns = zip(*(model.table[bucket] for bucket in buckets), strict=True)
+    sums = [sum(column) for column in columns] or [0.0] * CLASSES
+    totals = [total * even + bias for total, bias in zip(sums, model.bias, strict=True)]
     top = max(totals)
     raw = [exp(total - top) for total in totals]
     whole = sum(raw)
@@ -104,14 +102,27 @@ def fit(data: Sequence[Example], seed: int) -> Model:
         for example in shuffled:
             ruled = example.ruled if rng.random() > BLIND else ()
             kept = [bucket for bucket in ruled + example.said if rng.random() > DROPOUT]
-            found = shares(model, kept)
-            for n in range(CLASSES):
-                step = rate * ((n == example.label) - found[n])
-                model.bias[n] += step * 0.1
-                for bucket in kept:
-                    row = model.table[bucket]
-                    row[n] += step - rate * DECAY * row[n]
+            found = shares(model, kept, 1 - DROPOUT)
+            misses = [(n == example.label) - share for n, share in enumerate(found)]
+            even = evened(len(kept) / (1 - DROPOUT))
+            for n, miss in enumerate(misses):
+                model.bias[n] += rate * miss * 0.1
+            steps = [rate * miss * even for miss in misses]
+            for bucket in kept:
+                row = model.table[bucket]
+                for n, step in enumerate(steps):
+                    row[n] += step
     return model
+
+
+def averaged(models: Sequence[Model]) -> Model:
+    """The mean of several models, which errs less than each."""
+    rows = zip(*(model.table for model in models), strict=True)
+    return Model([_mean(row) for row in rows], _mean([model.bias for model in models]))
+
+
+def _mean(rows: Sequence[Sequence[float]]) -> list[float]:
+    return [sum(column) / len(rows) for column in zip(*rows, strict=True)]
 
 
 def held_out(data: Sequence[Example], folds: int = FOLDS) -> list[tuple[list[float], int, int]]:
@@ -167,7 +178,10 @@ def main() -> None:
     temperature = best_temperature([(found, label) for found, label, _ in scored])
     print(f"{right} of {len(scored)} right on unseen groups; temperature {temperature:.2f}")
     if not parser.parse_args().dry_run:
-        MODULE.write_text(module(fit(data, seed=0), temperature), encoding="utf-8")
+        MODULE.write_text(
+            module(averaged([fit(data, seed) for seed in range(SEEDS)]), temperature),
+            encoding="utf-8",
+        )
         print(f"wrote {MODULE.relative_to(ROOT)}, {MODULE.stat().st_size} bytes")
 
 

@@ -57,6 +57,8 @@ def told(bare: str, opener: str = "") -> Heard | None:
         return Heard(Act.INQUIRE, f"tells to {inquire}")
     if look:
         rest = bare[len(look) :].strip()
+        if opens(rest, "about") and _is_generic(bare):
+            return GENERAL
         if says(bare, words.WHY, words.WHY_CJK) or opens(rest, forms.HOW_ASKED):
             return Heard(Act.INQUIRE, f"tells to {look}, and asks how or why")
         return Heard(Act.LOOK, f"tells to {look}")

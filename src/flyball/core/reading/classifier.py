@@ -17,17 +17,25 @@ from flyball.core.intent import (
 )
 from flyball.core.reading.act import DIRECTIVES, Act
 from flyball.core.reading.context import Resolved, follow_up
-from flyball.core.reading.model import features, likelihoods
+from flyball.core.reading.model import Before, likelihoods, rule_features, word_features
 from flyball.core.reading.speech import Speech, hear
 
 SETTLED = 0.9
 """How sure a reading is that the conversation settles."""
 
-TRUST = 3
-"""How much an order with a known verb counts beyond its words."""
-
 MOST_REASONS = 6
 
+ORDERED = 0.65
+"""How likely it must be that something is to be changed, where a known verb tells to."""
+
+UNORDERED = 0.9
+"""The same where nobody gave such an order."""
+
+WISHES = ("says how it should be", "wishes for", "names a", "speaks of", "orders what was said")
+"""Cues of clauses that may belong to a question as well as to an order."""
+
+GUESSES = (*WISHES, "seems to tell")
+"""Cues that do not rest on a known verb."""
 
 _ORDER: tuple[Intent, ...] = tuple(Intent)
 
@@ -52,6 +60,8 @@ _MEANS: Mapping[Act, Intent] = MappingProxyType(
 def verdict(speech: Speech) -> Intent:
     """What the rules alone make of a request."""
     acts = set(speech.acts)
+    if _only_asks(speech):
+        acts -= DIRECTIVES
     if speech.was_talked_up:
         acts -= {Act.CONTINUE, Act.WHOLE}
     if len(acts) > 1:
@@ -67,7 +77,8 @@ def verdict(speech: Speech) -> Intent:
 def classify(text: str, history: Sequence[Turn] = ()) -> Reading:
     """Read a request in the light of the conversation so far."""
     speech = hear(text)
-    alone = weighed(speech, likelihoods(features(speech, verdict(speech))))
+    ruled, said = features(speech, history)
+    alone = weighed(speech, likelihoods(ruled + said))
     resolved = _in_context(speech, history)
     if resolved is None:
         return alone
@@ -79,6 +90,21 @@ def classify(text: str, history: Sequence[Turn] = ()) -> Reading:
         confidence=SETTLED,
         reasons=(f"the reply {resolved.reason}",),
         alternatives=(other,) if other.intent is not intent else (),
+    )
+
+
+def features(speech: Speech, history: Sequence[Turn]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What the model weighs: what the rules made of a request, and its words after those before."""
+    return rule_features(speech, verdict(speech)), word_features(speech, _before(history))
+
+
+def _before(history: Sequence[Turn]) -> Before | None:
+    if not history:
+        return None
+    asked = [turn.text for turn in history if turn.role == "user"]
+    return Before(
+        ends_asking=history[-1].role == "assistant" and history[-1].text.rstrip().endswith("?"),
+        verdict=verdict(hear(asked[-1])) if asked else "",
     )
 
 
@@ -99,11 +125,12 @@ def weighed(speech: Speech, likely: Sequence[float]) -> Reading:
     """The reading of a request that stands alone, from how likely each intent is."""
     barred = _barred(speech)
     shares = {i: share for i, share in zip(_ORDER, likely, strict=True) if i not in barred}
-    ruled = verdict(speech)
-    if ruled in shares and _has_order(speech):
-        shares[ruled] *= TRUST
-    whole = sum(shares.values())
     ranked = sorted(shares, key=lambda intent: (-shares[intent], LIMITS[intent]))
+    is_timid = ranked[0] in MAY_MUTATE and _is_doubtful(speech, shares)
+    if is_timid:
+        ranked.remove(Intent.DIAGNOSE)
+        ranked.insert(0, Intent.DIAGNOSE)
+    whole = sum(shares.values())
     best, *others = (Alternative(i, round(shares[i] / whole, 3)) for i in ranked)
     reading = Reading(
         intent=best.intent,
@@ -112,23 +139,36 @@ def weighed(speech: Speech, likely: Sequence[float]) -> Reading:
         reasons=tuple(_reasons(speech)),
         alternatives=tuple(others[:2]),
     )
-    return reading if reading.confidence >= CONFIDENCE_THRESHOLD else smaller(reading)
+    is_sure = is_timid or reading.confidence >= CONFIDENCE_THRESHOLD
+    return reading if is_sure else smaller(reading)
 
 
-def _has_order(speech: Speech) -> bool:
-    """Whether a known verb tells to do something."""
+def _is_doubtful(speech: Speech, shares: Mapping[Intent, float]) -> bool:
+    """Whether it is too unlikely, for what was said, that something is to be changed."""
+    bold = sum(share for intent, share in shares.items() if intent in MAY_MUTATE)
+    is_order = _orders(speech, GUESSES) or bool(set(speech.acts) & {Act.CONTINUE, Act.FORBID})
+    return bold < (ORDERED if is_order else UNORDERED) * sum(shares.values())
+
+
+def _only_asks(speech: Speech) -> bool:
+    """Whether a question comes with wishes and opinions, but with no order."""
+    asks = any(clause.heard.is_question for clause in speech.clauses)
+    return asks and not _orders(speech) and Act.CONTINUE not in speech.acts
+
+
+def _orders(speech: Speech, unlike: tuple[str, ...] = WISHES) -> bool:
+    """Whether any clause tells to change something, by a cue unlike these."""
     return any(
-        clause.heard.act in DIRECTIVES and clause.heard.cue.startswith("tells to")
+        clause.heard.act in DIRECTIVES and not clause.heard.cue.startswith(unlike)
         for clause in speech.clauses
     )
 
 
 def _barred(speech: Speech) -> frozenset[Intent]:
     """The intents that a request cannot have, whatever its words weigh."""
-    asks = any(clause.heard.is_question for clause in speech.clauses)
-    acts = set(speech.acts)
     barred: set[Intent] = set()
-    if speech.is_read_only or not acts or (asks and not acts & (DIRECTIVES | {Act.CONTINUE})):
+    is_bare_paste = speech.has_trouble_paste and not _orders(speech)
+    if speech.is_read_only or not speech.clauses or is_bare_paste or _only_asks(speech):
         barred |= MAY_MUTATE
     if speech.was_talked_up:
         barred.add(Intent.AUTONOMOUS)

@@ -15,6 +15,8 @@ DOINGS = DIRECTIVES | {Act.LOOK, Act.INQUIRE}
 CONSENT = frozenset({Act.ASSENT, Act.SOCIAL, Act.ASIDE, Act.CONTINUE})
 MANY = 7
 BRIEF = 6
+OFFER_PARTS = 2
+OFFER_SIGNS = 400
 
 
 class Resolved(NamedTuple):
@@ -81,7 +83,7 @@ def _ordered(speech: Speech, offer: str) -> Resolved | None:
     if set(speech.acts) & (DIRECTIVES | {Act.CONTINUE}):
         return None
     if offer and says(speech.text, forms.DO_IT):
-        return Resolved(_weight(cleaned(offer).text), "orders what was just spoken of")
+        return Resolved(_weight(cleaned(_end(offer)).text), "orders what was just spoken of")
     return Resolved(Act.ASSENT, "agrees, with nothing on offer")
 
 
@@ -123,7 +125,7 @@ def _picked(text: str) -> str:
 
 def _offered(offer: str, reply: str) -> Act | None:
     """The act that the assistant offered to perform."""
-    plain = cleaned(offer).text
+    plain = cleaned(_end(offer)).text
     if picked := _picked(reply):
         parts = re.split(r"(?:^|\s)\(?([1-9a-d])[.):]\s", plain)
         if picked in parts[1::2]:
@@ -135,6 +137,12 @@ def _offered(offer: str, reply: str) -> Act | None:
         found = [_weight(plain)]
     best = max(found, key=RANK.index, default=None)
     return Act.WHOLE if best in DIRECTIVES and _counts_many(plain) else best
+
+
+def _end(offer: str) -> str:
+    """The last paragraphs, where an answer that tells much puts its offer."""
+    parts = offer.strip().split("\n\n")[-OFFER_PARTS:]
+    return "\n\n".join(parts)[-OFFER_SIGNS:]
 
 
 def _offer_in(piece: str, whole: str, *, is_asking: bool) -> Act | None:

@@ -6,7 +6,8 @@ import re
 from binascii import a2b_base64
 from collections.abc import Iterator, Sequence
 from functools import cache
-from math import exp
+from math import exp, sqrt
+from typing import NamedTuple
 from zlib import crc32, decompress
 
 from flyball.core.reading.speech import Speech
@@ -14,11 +15,16 @@ from flyball.core.reading.weights import BIAS, BUCKETS, SCALE, WEIGHTS
 
 CLASSES = 6
 LONGEST = 60
+BRIEF = 6
+USUAL = 40
+"""The number of features whose weights count in full; more of them count less each."""
 
 
-def features(speech: Speech, verdict: str) -> tuple[int, ...]:
-    """The buckets that a request falls into."""
-    return rule_features(speech, verdict) + word_features(speech)
+class Before(NamedTuple):
+    """What was said before a request."""
+
+    ends_asking: bool
+    verdict: str
 
 
 def rule_features(speech: Speech, verdict: str) -> tuple[int, ...]:
@@ -26,12 +32,18 @@ def rule_features(speech: Speech, verdict: str) -> tuple[int, ...]:
     return _buckets(_rule_names(speech, verdict))
 
 
-def word_features(speech: Speech) -> tuple[int, ...]:
-    """The words of the request."""
-    return _buckets(_word_names(" ".join(clause.text for clause in speech.clauses)))
+def word_features(speech: Speech, before: Before | None = None) -> tuple[int, ...]:
+    """The words of the request, and what they answer."""
+    text = " ".join(clause.text for clause in speech.clauses)
+    return _buckets((*_word_names(text), *_talk_names(speech, before)))
 
 
-def _buckets(names: Iterator[str]) -> tuple[int, ...]:
+def evened(features: float) -> float:
+    """How much each of so many features counts, so that a long text is not a louder one."""
+    return sqrt(USUAL / features) if features else 1.0
+
+
+def _buckets(names: Iterator[str] | Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted({crc32(name.encode()) % BUCKETS for name in names}))
 
 
@@ -39,12 +51,25 @@ def _rule_names(speech: Speech, verdict: str) -> Iterator[str]:
     acts = speech.acts
     yield f"verdict {verdict}"
     yield f"acts {min(len(acts), 4)} {verdict}"
+    yield f"flags {speech.is_read_only} {speech.has_trouble_paste} {speech.was_talked_up}"
     for clause in speech.clauses:
+        yield f"asked {clause.heard.act} {clause.heard.is_question}"
         yield f"act {clause.heard.act}"
         yield f"cue {clause.heard.cue}"
+    yield f"together {' '.join(sorted(set(acts)))}"
     if acts:
         yield f"first {acts[0]}"
         yield f"last {acts[-1]}"
+
+
+def _talk_names(speech: Speech, before: Before | None) -> Iterator[str]:
+    if before is None:
+        yield "talk none"
+        return
+    kind = "short" if len(speech.text.split()) < BRIEF else "long"
+    yield f"talk {kind}"
+    yield f"talk asks {before.ends_asking} {kind}"
+    yield f"talk after {before.verdict} {kind}"
 
 
 def _word_names(text: str) -> Iterator[str]:
@@ -69,11 +94,12 @@ def _weights() -> bytes:
 def likelihoods(buckets: Sequence[int]) -> tuple[float, ...]:
     """How likely each intent is, from the smallest budget to the largest."""
     table = _weights()
+    scale = SCALE * evened(len(buckets))
     totals = list(BIAS)
     for bucket in buckets:
         start = bucket * CLASSES
         for n in range(CLASSES):
-            totals[n] += (table[start + n] - 128) * SCALE
+            totals[n] += (table[start + n] - 128) * scale
     top = max(totals)
     shares = [exp(total - top) for total in totals]
     whole = sum(shares)

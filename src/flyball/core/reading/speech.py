@@ -71,6 +71,8 @@ def _judge(piece: str, has_mark: bool) -> Heard:
     if manners := _manners(piece, has_mark=has_mark):
         return manners
     bare, opener = _bared(piece)
+    if opens(bare, forms.ABOUT_ANSWER):
+        return Heard(Act.ASIDE, "speaks of the answer")
     if opens(bare, forms.REAL_CHANGE) and not says(bare, words.TROUBLE):
         return Heard(Act.FIX, f"tells to {' '.join(bare.split()[:2])}")
     if opens(bare, r"(?:don'?t|do not|dont|never) \w+") and not has_mark:
@@ -81,13 +83,21 @@ def _judge(piece: str, has_mark: bool) -> Heard:
     if asked := _asked(bare, opener, has_mark):
         return asked
     mended = spelled(bare)
-    if order := told(mended, opener):
+    if order := told(mended, opener) or told(_without_clitic(mended), opener):
         return order
     return _manners(mended, has_mark=has_mark) or _stated(piece, bare)
 
 
+def _without_clitic(bare: str) -> str:
+    """The clause with its leading verb freed of a pronoun: montre-moi → montre."""
+    bare = re.sub(r"^(?:l[aeo]s?|me) (?=\w+(?:er|ir|re|ar)\b)|^l'(?=\w)", "", bare)
+    return re.sub(r"^(\w{3,})-(?:moi|nous|les?|la|l[ao]s?|me|[ao]s?)\b", r"\1", bare)
+
+
 def _manners(piece: str, *, has_mark: bool) -> Heard | None:
     """A clause of nothing but manners, consent or refusal."""
+    if opens(piece, forms.PRAISE) and not (has_mark or says(piece, words.TROUBLE)):
+        return Heard(Act.SOCIAL, "praises or thanks")
     if wholly(piece, GO_ON):
         return Heard(Act.CONTINUE, "says to go on")
     if wholly(piece, NO):
@@ -141,7 +151,8 @@ def _asked(bare: str, opener: str, has_mark: bool) -> Heard | None:
 
 def _permission(bare: str, opener: str, has_mark: bool) -> Heard | None:
     """A request to be allowed asks: could we drop it without breaking anything?"""
-    if has_mark and opener.startswith("could we") and says(bare, "without|safely|breaking"):
+    is_ours = opener.startswith(("could we", "can we"))
+    if has_mark and is_ours and says(bare, "without|safely|breaking|already|yet"):
         return Heard(Act.INQUIRE, "asks for a judgement", is_question=True)
     return None
 
@@ -152,7 +163,7 @@ def _question(bare: str) -> Heard:
     is_state = says(bare, words.STATE, words.STATE_CJK)
     if says(bare, forms.ABOUT_ME, forms.ABOUT_ME_CJK):
         return Heard(Act.SOCIAL, "asks about Flyball itself", is_question=True)
-    if opens(bare, forms.GENERIC, forms.GENERIC_CJK) and not says(bare, forms.PROJECT):
+    if opens(bare, forms.GENERIC, forms.GENERIC_CJK) and not says(bare, forms.HERE):
         return GENERAL
     if says(bare, words.WHY, words.WHY_CJK):
         return Heard(Act.INQUIRE, "asks for a cause", is_question=True)

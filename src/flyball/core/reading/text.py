@@ -60,26 +60,34 @@ def _lexicon(alternation: str) -> Lexicon:
     """
     phrases: set[str] = set()
     shapes: list[Shape] = []
+    for entry in _entries(alternation):
+        if entry.replace(" ", "").replace("'", "").replace("-", "").isalnum():
+            phrases.add(entry)
+        else:
+            shapes.append(Shape(_needles(entry), rf"(?<![\w-])(?:{entry})(?!\w)"))
+    return Lexicon(frozenset(phrases), tuple(shapes))
+
+
+def _entries(alternation: str) -> Iterator[str]:
+    """The alternatives, of which each may hold alternations of its own."""
     pending = ""
     for piece in alternation.split("|"):
         pending = f"{pending}|{piece}" if pending else piece
-        if pending.count("(") != pending.count(")"):
-            continue
-        if pending.replace(" ", "").replace("'", "").replace("-", "").isalnum():
-            phrases.add(pending)
-        else:
-            shapes.append(Shape(_needles(pending), rf"(?<![\w-])(?:{pending})(?!\w)"))
-        pending = ""
-    return Lexicon(frozenset(phrases), tuple(shapes))
+        if pending.count("(") == pending.count(")"):
+            yield pending
+            pending = ""
 
 
 def _needles(shape: str) -> tuple[str, ...]:
     """The literal beginnings, one of which occurs in every text of this shape."""
     shape = shape.removeprefix("^").removeprefix(".*")
-    choices = [shape]
-    if shape.startswith("(?:") and shape[shape.find(")") + 1 :][:1] not in ("?", "*"):
-        choices = shape[3:].partition(")")[0].split("|")
-    return tuple(_beginning(choice) for choice in choices)
+    if not shape.startswith("(?:"):
+        return (_beginning(shape),)
+    ends = (n for n, sign in enumerate(shape) if sign == ")")
+    end = next(n for n in ends if shape[:n].count("(") == shape[: n + 1].count(")"))
+    if shape[end + 1 : end + 2] in ("?", "*"):
+        return ("",)
+    return tuple(map(_beginning, _entries(shape[3:end])))
 
 
 def _beginning(shape: str) -> str:
@@ -177,7 +185,7 @@ def cleaned(text: str) -> Cleaned:
         told = any("error" in block or "exception" in block for block in fence.findall(plain))
         plain = fence.sub("\n", plain)
     if "\n" in plain or any(sign in plain for sign in forms.TROUBLE_SIGNS.split()):
-        plain, told_in_lines = _without_traces(plain.split("\n"))
+        plain, told_in_lines = _without_output(plain.split("\n"))
         told = told or told_in_lines
     for signs, pattern, instead in SET_ASIDE:
         if any(sign in plain for sign in signs):
@@ -185,18 +193,51 @@ def cleaned(text: str) -> Cleaned:
     return Cleaned(plain.strip(), told)
 
 
-def _without_traces(lines: list[str]) -> tuple[str, bool]:
-    """The lines that a person wrote, and whether the others told of trouble."""
-    told = False
-    kept: list[str] = []
-    for line in lines:
-        if _compiled(forms.TROUBLE_LINE).search(line) and not _ends_in_order(line):
-            told = True
-        elif len(lines) > 1 and _compiled(forms.LOG_LINE).search(line):
-            told = told or "err" in line
-        else:
-            kept.append(line)
-    return "\n".join(kept), told
+def _without_output(lines: list[str]) -> tuple[str, bool]:
+    """The lines that a person wrote, and whether what a machine wrote told of trouble."""
+    written = [line for line in lines if line.strip()]
+    if len(written) < 2:
+        is_trouble = any(map(_tells_trouble, written))
+        return ("" if is_trouble else "\n".join(lines)), is_trouble
+    is_output = [_is_output(line) for line in written]
+    for n in range(1, len(written) - 1):
+        if is_output[n - 1] and is_output[n + 1] and not _is_spoken(written[n]):
+            is_output[n] = True
+    kept = [line for line, out in zip(written, is_output, strict=True) if not out]
+    pasted = [line for line, out in zip(written, is_output, strict=True) if out]
+    return "\n".join(kept), _is_trouble(pasted, kept)
+
+
+def _is_trouble(pasted: list[str], kept: list[str]) -> bool:
+    """Whether a paste shows trouble: it says so, or it comes without a word about it."""
+    signs = forms.TROUBLE_MARKS.split()
+    told = any(sign in line for line in pasted for sign in signs) or any(
+        map(_tells_trouble, pasted)
+    )
+    return told or (bool(pasted) and not kept)
+
+
+def _tells_trouble(line: str) -> bool:
+    return bool(_compiled(forms.TROUBLE_LINE).search(line)) and not _ends_in_order(line)
+
+
+def _is_output(line: str) -> bool:
+    """Whether a machine wrote a line: a trace, a log, code, or anything but words."""
+    if _tells_trouble(line) or _compiled(forms.LOG_LINE).search(line) or "\t" in line.strip():
+        return True
+    if _compiled(forms.UNPARTED).search(line) or line.rstrip().endswith("?"):
+        return False
+    if line.rstrip().endswith((";", "{", "}")):
+        return True
+    said = _compiled(r"^\s*(?:[-*•]|\d+[.)])\s").sub("", line).split()
+    plain = sum(_compiled(forms.PLAIN_WORD).fullmatch(word) is not None for word in said)
+    return 2 * plain < len(said)
+
+
+def _is_spoken(line: str) -> bool:
+    """Whether a line amid output begins as people ask or tell."""
+    kinds = (verbs.FIX, verbs.INQUIRE, words.QUESTION, forms.REQUEST)
+    return line.rstrip().endswith("?") or any(opens(line.strip(), kind) for kind in kinds)
 
 
 def _ends_in_order(line: str) -> bool:
@@ -206,11 +247,24 @@ def _ends_in_order(line: str) -> bool:
     return bool(before) and bool(opens(tail, verbs.FIX) or opens(tail, words.QUESTION))
 
 
+def _joins_clauses(before: str, after: str) -> bool:
+    """Whether an "and" stands between two clauses, and not between two words of one."""
+    if opens(before, words.QUESTION):
+        return False
+    is_noun = re.match(rf"(?:{verbs.NOUN_OR_VERB})\b", after) is not None
+    kinds = (forms.GOES_ON, verbs.FIX, verbs.BUILD, verbs.INQUIRE, verbs.LOOK, words.QUESTION)
+    return not is_noun and any(opens(after, kind) for kind in kinds)
+
+
 def clauses(text: str) -> list[tuple[str, bool]]:
     """The clauses in order, each with whether a question mark ends it."""
     found: list[tuple[str, bool]] = []
     start = 0
     for cut in _compiled(forms.SEPARATOR).finditer(text):
+        if cut.group().strip() in forms.JOINTS.split() and not _joins_clauses(
+            text[start:].lstrip(), text[cut.end() :]
+        ):
+            continue
         found.append((text[start : cut.start()], "?" in cut.group()))
         start = cut.end()
     found.append((text[start:], False))

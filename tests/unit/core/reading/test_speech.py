@@ -49,6 +49,13 @@ from flyball.core.reading.speech import hear
         ("delay 300ms instead of 1s", Act.FIX),
         ("search results are sorted by nobody", Act.REPORT),
         ("könntest du das kalibrieren", Act.FIX),
+        ("tell me about monads", Act.SOCIAL),
+        ("please keep it short", Act.ASIDE),
+        ("great job on the export page", Act.SOCIAL),
+        ("start building the parser", Act.BUILD),
+        ("are you able to open files and edit them?", Act.LOOK),
+        ("can we drop python 3.9 already?", Act.INQUIRE),
+        ("tu peux la corriger ?", Act.FIX),
     ],
 )
 def test_a_clause_performs_one_act(text, act):
@@ -64,6 +71,8 @@ def test_a_clause_performs_one_act(text, act):
         ("no, just rename it", (Act.REFUSAL, Act.FIX)),
         ("live cursors would be great. let's do it", (Act.BUILD, Act.FIX)),
         ("yes, do it", (Act.ASSENT, Act.ASSENT)),
+        ("explain the lock and rename it", (Act.INQUIRE, Act.FIX)),
+        ("add a page with search and export", (Act.BUILD,)),
     ],
 )
 def test_clauses_are_heard_in_order(text, acts):
