@@ -18,7 +18,7 @@ from flyball.engine.feed import telemetry
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "telemetry.md"
 RUNS = 400
 RARE = {"patch", "undone", "note"}
-"""What simulated runs do not say: their tools change nothing on disk, their drivers keep no notes."""
+"""What simulated runs do not say: tools change no disk, drivers keep no notes."""
 
 
 def documented() -> dict[str, set[str]]:
