@@ -72,9 +72,9 @@ def attempt(bug: Path, seconds: float = SECONDS) -> Told:
         touched = any(_text(place, name) != body for name, body in files.items() if _is_test(name))
         put(place, {"test_hidden_bench.py": hidden})
         is_right = code == 0 and _passes(place)
-    named = [line.get("findings", "") for line in said if line["type"] == "checkpoint"]
+    named = [line.get("findings", "") for line in said if line.get("type") == "checkpoint"]
     is_localised = any(f"  {fault}  " in text for text in named) if fault else None
-    finals = [line.get("message", "") for line in said if line["type"] == "final"]
+    finals = [line.get("message", "") for line in said if line.get("type", "final") == "final"]
     answer = (finals or ["it ended without an answer"])[-1]
     return Told(bug.stem, code == 0, is_right, is_localised, touched, elapsed, answer)
 
