@@ -87,6 +87,7 @@ TEMPLATES: tuple[Template, ...] = (
     Template("keyword", 3, forms.keyword),
     Template("given back", 3, forms.given_back),
     Template("unknown name", 12, scopes.unknown),
+    Template("imported name", 12, scopes.imported),
     Template("global", 4, scopes.other_global),
     Template("declared", 3, scopes.declared),
     Template("inherited", 3, scopes.inherited),

@@ -12,6 +12,8 @@ from flyball.tools.inside.swapping import Edit
 from flyball.tools.repair.fstrings import Field, placed
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Placed = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias
+"""What stands somewhere in the text."""
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef)
 BLOCKS = ("body", "orelse", "finalbody")
 
@@ -49,14 +51,14 @@ class Source:
         start = self._starts[node.lineno - 1]
         self.fields[node] = placed(node, self.data, self.span(node), start)
 
-    def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> tuple[int, int]:
+    def span(self, node: Placed) -> tuple[int, int]:
         """Where a node's text begins and ends, in bytes."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         start = self._starts[node.lineno - 1] + node.col_offset
         return start, self._starts[node.end_lineno - 1] + node.end_col_offset
 
-    def text(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> str:
+    def text(self, node: Placed) -> str:
         """A node as it is written."""
         start, end = self.span(node)
         return self.data[start:end].decode("utf-8")

@@ -338,3 +338,28 @@ def test_a_clue_about_none_brings_guards_forward():
 def test_template_names_are_one_of_a_kind():
     names = [template.name for template in TEMPLATES]
     assert len(names) == len(set(names))
+
+
+IMPORTS = """\
+import colections
+from itertools import chian
+from maths import sqrt
+from shop.cart import totle
+
+
+def f(prices):
+    return collections.Counter(chain(prices)), sqrt(total(prices))
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new"),
+    [
+        (1, "import colections", "import collections"),
+        (2, "import chian", "import chain"),
+        (3, "from maths", "from math"),
+        (4, "import totle", "import total"),
+    ],
+)
+def test_an_imported_name_is_spelt_right(line, old, new):
+    assert mended(IMPORTS, line, (old, new)) == "imported name"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 
 from flyball.tools.inside.swapping import Edit
@@ -61,6 +61,46 @@ def unknown(site: Site) -> Iterator[Draft]:
                 yield site.swap(node, name, weight=4 * alike)
         if text := _import_of(node.id):
             yield Draft(f"`{text}` added", (_at_top(site, text),), 4.0)
+
+
+def imported(site: Site) -> Iterator[Draft]:
+    """A module, or a part of one, whose name was spelt wrongly where it is imported."""
+    node, source = site.node, site.source
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        return
+    missing = _undefined(site)
+    for alias in node.names:
+        parts = _parts_of(node.module) if isinstance(node, ast.ImportFrom) else ()
+        known = parts or sys.stdlib_module_names
+        yield from _spelt(source.span(alias)[0], alias.name, {*missing, *known})
+    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        start = source.span(node)[0]
+        start = source.data.index(node.module.encode("utf-8"), start + len("from"))
+        yield from _spelt(start, node.module, sys.stdlib_module_names)
+
+
+def _spelt(start: int, old: str, known: Iterable[str]) -> Iterator[Draft]:
+    end = start + len(old.encode("utf-8"))
+    for name in sorted(known):
+        alike = SequenceMatcher(None, name, old).ratio()
+        if alike > ALIKE and name != old:
+            yield Draft(f"`{old}` → `{name}`", (Edit(start, end, name),), alike**4)
+
+
+def _parts_of(module: str | None) -> list[str]:
+    return KNOWN_PARTS.get(module or "", "").split()
+
+
+def _undefined(site: Site) -> set[str]:
+    """Names that the file reads, and that nothing in it defines."""
+    read: set[str] = set()
+    defined: set[str] = {*global_names(site), *dir(builtins)}
+    for node in ast.walk(site.source.tree):
+        if isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else defined).add(node.id)
+        elif isinstance(node, ast.arg):
+            defined.add(node.arg)
+    return read - defined
 
 
 def _import_of(name: str) -> str:
