@@ -165,6 +165,29 @@ def test_an_interrupted_search_is_made_again(tmp_path: Path):
 
 
 @pytest.mark.slow
+def test_one_ctrl_c_ends_a_search_and_the_run_can_go_on(tmp_path: Path):
+    """What the tests compute makes the search longer than anybody would wait here."""
+    slow = CASES.format(module="bounds").replace(
+        "        self", "        sum(range(10**6))\n        self"
+    )
+    repo = repository(tmp_path / "shop", {"bounds.py": CLAMP, "test_bounds.py": slow})
+    shell = Shell(repo, tmp_path)
+    with shell.begin("run", "the tests fail, fix it", "--budget-seconds=900", "--json") as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if '"try_candidates"' in line and '"started"' in line:
+                break
+        process.send_signal(signal.SIGINT)
+        ended = process.stdout.read()
+        assert process.wait() == 130
+    assert '"paused"' in ended
+    assert git(repo, "status", "--porcelain") == ""
+    done = shell("runs", "resume", "last", "--json")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert final(objects(done.stdout))["proof"] == "tests went from red to green"
+
+
+@pytest.mark.slow
 def test_who_reports_a_fault_is_offered_the_change_and_may_decline(tmp_path: Path):
     shell = Shell(flat(tmp_path / "shop"), tmp_path)
     done = shell("run", "--intent", "diagnose", "clamp gives the lower bound for large values")

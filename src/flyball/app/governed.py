@@ -264,6 +264,7 @@ class Governed:
         )
         told = Told(self._watcher, redactor)
         station = Station(place, home.environ, redactor, self._watcher.output)
+        station.is_to_rest = lambda: bool(self._pause_by)
         station.seen.update(recall(entry.event for entry in history))
         journal = SqliteJournal(home.journal_path)
         try:

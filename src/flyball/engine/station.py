@@ -82,6 +82,7 @@ class Station:
         self.seen: dict[str, dict[str, str]] = {}
         self.environ = environ
         self._on_output = on_output
+        self.is_to_rest: Callable[[], bool] = lambda: False
         self._workspace: Workspace | None = None
         self.env: dict[str, str] = {}
         self._level = Level.NONE
@@ -123,6 +124,7 @@ class Station:
         if found is None:
             found = Station(self.place, self.environ, self.redactor, self._on_output)
             found.seen = self.seen
+            found.is_to_rest = self.is_to_rest
             found._settle(self.workspace.beside(card.place, TreeHash(card.base)), self._level)
             self._beside[card.place] = found
         return found
@@ -175,6 +177,7 @@ class Station:
             settings=self.settings,
             seen=self.seen.setdefault(card.id, {}),
             on_output=self._on_output,
+            is_to_rest=self.is_to_rest,
         )
 
     def sandbox(self, *, read_only: bool, root: Path, self_modify: bool = False) -> Sandbox:

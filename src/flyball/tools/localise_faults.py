@@ -11,6 +11,7 @@ import msgspec
 from flyball.core.call import Access
 from flyball.core.evidence import Failure, SuiteReport
 from flyball.tools.protocol import Desk, Facts, Form, Result, Tool, bounded
+from flyball.tools.repair.following import interrupted
 from flyball.tools.repair.localising import places_of, sources_of, touched, trace
 from flyball.tools.repair.memo import Memo, Once
 from flyball.tools.repair.source import Source
@@ -36,6 +37,8 @@ async def perform(form: LocaliseForm, desk: Desk) -> Result:
     began = time.monotonic()
     with staged(desk) as stage:
         known = await trace(stage, form.seconds)
+        if known is None:
+            return interrupted("localise_faults")
         sources = sources_of(stage.root, touched(known))
     report = _report(known, desk, time.monotonic() - began)
     return _result(report, places_of(known, sources), sources, desk)

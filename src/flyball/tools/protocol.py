@@ -59,6 +59,8 @@ class Desk(NamedTuple):
     seen: Mapping[str, str]
     """Path → hash of the tree in which the driver last read it."""
     on_output: Callable[[str], None]
+    is_to_rest: Callable[[], bool]
+    """Whether somebody asked the run to rest: a long call may end with what it has."""
 
     def evidence_id(self, n: int = 1) -> str:
         return f"{self.card}.{self.call}.{n}"

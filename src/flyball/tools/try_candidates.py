@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -13,6 +15,7 @@ from flyball.tools.protocol import Desk, Facts, Form, Result, Tool
 from flyball.tools.repair import memo
 from flyball.tools.repair.choosing import Survivor, ranked
 from flyball.tools.repair.clues import clues_in
+from flyball.tools.repair.following import Line, interrupted
 from flyball.tools.repair.generate import candidates
 from flyball.tools.repair.localising import places_of, sources_of, touched, trace
 from flyball.tools.repair.memo import Memo
@@ -40,6 +43,8 @@ class Search(NamedTuple):
     tried: int
     survivors: tuple[Survivor, ...]
     elapsed: float
+    was_ended: bool
+    """Whether it was ended early because the run is to rest."""
 
 
 def facts(_form: TryForm, _desk: Desk) -> Facts:
@@ -52,9 +57,13 @@ async def perform(form: TryForm, desk: Desk) -> Result:
         known = memo.recall(desk)
         if known is None or not known.tests:
             known = await trace(stage, form.seconds / 3)
+        if known is None:
+            return interrupted("try_candidates")
         left = form.seconds - (time.monotonic() - began)
         sources = sources_of(stage.root, touched(known))
         found = await _search(stage, known, sources, left)
+    if found.was_ended and not found.survivors:
+        return interrupted("try_candidates")
     return _result(found._replace(elapsed=time.monotonic() - began), desk)
 
 
@@ -75,11 +84,17 @@ async def _search(stage: Stage, known: Memo, sources: dict[str, Source], seconds
             {"n": n, "path": each.path, "edits": each.edits} for n, each in enumerate(proposed)
         ],
     }
-    told = await perform_in(stage, orders)
+    told = await perform_in(stage, orders, partial(_so_far, len(proposed)))
     ends = {line["n"]: line for line in told.lines if "n" in line}
     holding = [proposed[int(n)] for n, line in ends.items() if line["end"] == "hold"]
     survivors = ranked(holding, sources, passing_at(known.tests))
-    return Search(len(proposed), len(ends), tuple(survivors), 0.0)
+    return Search(len(proposed), len(ends), tuple(survivors), 0.0, told.finished is None)
+
+
+def _so_far(generated: int, lines: Sequence[Line]) -> str:
+    tried = sum("n" in line for line in lines)
+    holding = sum(line.get("end") == "hold" for line in lines)
+    return f"{tried} of {generated} candidates tried, {holding} make every test pass"
 
 
 def _result(found: Search, desk: Desk) -> Result:
@@ -88,6 +103,7 @@ def _result(found: Search, desk: Desk) -> Result:
         f"{len(found.survivors)} make every test pass."
     )
     lines = [head]
+    lines += ["The search was ended early: the run is to rest."] if found.was_ended else []
     for n, each in enumerate(found.survivors[:SHOWN], 1):
         lines.append(f"{n}. {each.path}:{each.line} {each.template}: {each.label}")
         lines.append(f"```diff\n{each.diff}```")

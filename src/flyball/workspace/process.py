@@ -261,6 +261,7 @@ class Running:
             self._process.kill()
         self._process.wait()
         self._drain()
+        self._sink.close()
         os.close(self._output)
         if not self._ended.done():
             self._ended.set_result(None)
@@ -279,7 +280,6 @@ class Running:
                 self._sink.feed(piece)
 
     def _conclude(self) -> Finished:
-        self._sink.close()
         answer: dict[str, Any] = (
             marshal.loads(self._answer)
             if self._answer

@@ -87,6 +87,7 @@ def make_bench(tmp_path):
                 settings=ToolSettings(**settings),
                 seen={},
                 on_output=lambda _text: None,
+                is_to_rest=lambda: False,
             )
         )
 

@@ -61,6 +61,41 @@ def test_nothing_in_the_workspace_changes_and_nothing_is_left(make_bench):
     assert not list((bench.desk.workspace.directory / "scratch").iterdir())
 
 
+def test_how_far_the_search_is_can_be_watched(make_bench):
+    bench = project(make_bench, {"calc.py": CALC, "test_calc.py": TESTS})
+    said = []
+    bench.desk = bench.desk._replace(on_output=said.append)
+    result, found = searched(bench)
+    assert said[0] == "Running 3 tests, each by itself\n"
+    tried = result.data["tried"]
+    assert said[-1].startswith(f"{tried} of ")
+    assert said[-1].endswith(f"candidates tried, {len(found)} make every test pass\n")
+
+
+def test_a_search_of_a_run_that_is_to_rest_is_ended_and_leaves_nothing(make_bench):
+    bench = project(make_bench, {"calc.py": CALC, "test_calc.py": TESTS})
+    bench.desk = bench.desk._replace(is_to_rest=lambda: True)
+    result, found = searched(bench)
+    assert not result.ok
+    assert result.text.startswith("`try_candidates` was interrupted")
+    assert found == []
+    assert not list((bench.desk.workspace.directory / "scratch").iterdir())
+
+
+def test_what_an_ended_search_had_found_is_kept(make_bench):
+    """The tests compute long enough for the search to be under way when it is ended."""
+    slow = TESTS.replace("assert", "sum(range(10**6))\n        assert")
+    bench = project(make_bench, {"calc.py": CALC, "test_calc.py": slow})
+    said = []
+    bench.desk = bench.desk._replace(
+        on_output=said.append,
+        is_to_rest=lambda: bool(said) and "tried" in said[-1] and ", 0 make" not in said[-1],
+    )
+    result, found = searched(bench, seconds=300)
+    assert "The search was ended early: the run is to rest." in result.text
+    assert found[0][3] == "`-` → `+`"
+
+
 def test_what_cannot_be_mended_ends_in_time(make_bench):
     bench = project(
         make_bench,

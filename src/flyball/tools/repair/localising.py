@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import msgspec
 from flyball.core.weakening import is_test_path
 from flyball.errors import ToolUnavailable
 from flyball.tools.repair import memo
+from flyball.tools.repair.following import Line
 from flyball.tools.repair.memo import Memo, Once
 from flyball.tools.repair.source import Source
 from flyball.tools.repair.spectrum import Place, Traced, suspicious
@@ -23,15 +24,20 @@ MOST_FILE = 1 << 20
 FRAME = re.compile(r'File "([^"]+)", line (\d+)|^([^\s:]+\.py):(\d+):', re.M)
 
 
-async def trace(stage: Stage, seconds: float) -> Memo:
-    """Run every test by itself and some under trace, and remember what was seen."""
+async def trace(stage: Stage, seconds: float) -> Memo | None:
+    """Run every test by itself and some under trace, and remember what was seen.
+
+    None where the run is to rest: half of it would say nothing certain.
+    """
     orders: dict[str, object] = {
         "task": "trace",
         "failing": [],
         "seconds": seconds,
         "sample": SAMPLE,
     }
-    told = await perform(stage, orders)
+    told = await perform(stage, orders, _so_far)
+    if told.finished is None:
+        return None
     head: dict[str, Any] | None = next((line for line in told.lines if "tests" in line), None)
     if head is None:
         raise ToolUnavailable(
@@ -48,6 +54,10 @@ async def trace(stage: Stage, seconds: float) -> Memo:
     found = Memo(stage.choice.name, tuple(runs), tuple(tests), head["tests"], head["broken"])
     memo.keep(stage.desk, found)
     return found
+
+
+def _so_far(lines: Sequence[Line]) -> str:
+    return f"Running {lines[0].get('tests', 0)} tests, each by itself" if lines else ""
 
 
 def _broken(root: Path, name: str, why: str) -> Traced:

@@ -15,6 +15,7 @@ import msgspec
 from flyball.errors import ToolUnavailable
 from flyball.tools import inside
 from flyball.tools.protocol import Desk
+from flyball.tools.repair.following import Line, Report, Words, follow
 from flyball.tools.runner.choice import Choice, choose, require
 from flyball.tools.runner.ground import Ground, ground_of, launch, set_up
 from flyball.tools.runner.setting import Setting, python_of
@@ -49,8 +50,9 @@ class Stage(NamedTuple):
 class Told(NamedTuple):
     """What the program reported, and how it ended."""
 
-    lines: tuple[dict[str, Any], ...]
-    finished: Finished
+    lines: tuple[Line, ...]
+    finished: Finished | None
+    """None where it was ended because the run is to rest."""
 
 
 @contextmanager
@@ -70,7 +72,7 @@ def staged(desk: Desk) -> Generator[Stage]:
         desk.workspace.discard_scratch(root)
 
 
-async def perform(stage: Stage, orders: Mapping[str, Any]) -> Told:
+async def perform(stage: Stage, orders: Mapping[str, Any], words: Words) -> Told:
     """Have the program do something in the stage; what it found is there even if it died."""
     desk, choice = stage.desk, stage.choice
     seconds = float(orders["seconds"]) + GRACE
@@ -79,21 +81,22 @@ async def perform(stage: Stage, orders: Mapping[str, Any]) -> Told:
     with set_up(ground, choice.at) as setting:
         shelf = setting.shelf
         _put_program(shelf)
-        report = shelf / "found.jsonl"
+        file = shelf / "found.jsonl"
         told = {
             **orders,
             "runner": choice.name,
             "args": _arguments(stage, setting),
             "root": os.fspath(stage.root),
             "width": min(4, os.cpu_count() or 1),
-            "report": os.fspath(report),
+            "report": os.fspath(file),
         }
         (shelf / "orders.json").write_text(json.dumps(told), "utf-8")
         python = python_of(setting)
         require(choice.name, [python], setting)
         argv = [python, "-c", BOOT, os.fspath(shelf), os.fspath(shelf / "orders.json")]
-        finished = await launch(argv, ground, setting)
-        return Told(tuple(_read(report)), finished)
+        report = Report(file)
+        finished = await follow(launch(argv, ground, setting), report, desk, words)
+        return Told(tuple(report.lines), finished)
 
 
 def _ground(stage: Stage, limits: Limits) -> Ground:
@@ -120,16 +123,3 @@ def _arguments(stage: Stage, setting: Setting) -> Sequence[Any]:
     if not tops.startswith("["):
         raise ToolUnavailable("The tests of a Django project cannot be looked into one by one.")
     return json.loads(tops)
-
-
-def _read(report: Path) -> Generator[dict[str, Any]]:
-    """Whole lines only: the last one may have been cut off."""
-    if report.is_symlink() or not report.is_file():
-        return
-    for line in report.read_text("utf-8", "replace").split("\n"):
-        try:
-            found = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(found, dict):
-            yield found
