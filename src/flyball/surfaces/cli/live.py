@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flyball.engine.feed import Telemetry
-from flyball.surfaces.cli.story import Said, Story, printable
+from flyball.surfaces.cli.story import ENDED, Said, Story, printable
 
 STYLES = {
     "head": "bold",
@@ -28,6 +28,7 @@ STYLES = {
     "command": "",
 }
 DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan", "d": "bold"}
+OVER = ENDED - {"paused"}
 BAR = 12
 TAIL = 4
 """How many lines of what is being said or printed are shown."""
@@ -40,10 +41,12 @@ class LiveView:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._story = Story()
-        self._phase = "starting"
+        self._phases: dict[str, str] = {}
+        """Where each card stands that is at work."""
         self._used = 0
         self._limit = 0
         self._iteration = ""
+        self._between = "starting"
         self._tokens = 0
         self._money = 0.0
         self._calls: dict[str, str] = {}
@@ -111,11 +114,14 @@ class LiveView:
         """Keep the bottom lines up to date."""
         match line["type"]:
             case "phase":
-                self._phase = f"{line['phase']} · {line['label']}"
+                self._phases.pop(line["card"], None)
+                if line["phase"] not in OVER:
+                    self._phases[line["card"]] = f"{line['phase']} · {line['label']}"
             case "budget":
                 self._used, self._limit = line["used"], line["limit"]
             case "iteration":
                 self._iteration = f"iteration {line['iteration']}/{line['limit']}"
+                self._between = line["text"]
             case "usage":
                 self._tokens += line["input_tokens"] + line["output_tokens"]
                 self._money += line["money"]
@@ -131,7 +137,7 @@ class LiveView:
 
     def _now(self) -> RenderableType:
         line = Table.grid(padding=(0, 2))
-        phase = Text(self._phase, "bold", no_wrap=True)
+        phase = Text(self._where(), "bold", no_wrap=True)
         bar = self._bar() if self._limit else Text()
         meters = Text(self._meters(), no_wrap=True, overflow="ellipsis")
         line.add_row(self._spinner, phase, bar, meters)
@@ -145,6 +151,13 @@ class LiveView:
             tail = self._tail.rstrip().split("\n")[-TAIL:]
             parts += [Text(f"  {each}", "dim", no_wrap=True, overflow="ellipsis") for each in tail]
         return Group(*parts)
+
+    def _where(self) -> str:
+        """The phase of the one card at work, or those of all; where none is, what comes next."""
+        if len(self._phases) < 2:
+            return next(iter(self._phases.values()), self._between)
+        parts = [f"{card}: {phase.partition(' ')[0]}" for card, phase in self._phases.items()]
+        return "  ".join(parts)
 
     def _bar(self) -> Text:
         share = self._used / self._limit if self._limit else 0.0

@@ -199,10 +199,14 @@ def test_a_long_diff_says_how_to_see_the_rest():
     assert "… 5 more lines: look there" in file.getvalue()
 
 
+def phase(card: str, name: str, label: str = "") -> dict[str, Any]:
+    return {"type": "phase", "card": card, "phase": name, "label": label}
+
+
 def test_the_bottom_line_shows_phase_budget_call_and_words():
     view, file = live(100)
     with view:
-        view.telemetry({"type": "phase", "phase": "recon", "label": "Investigating Codebase"})
+        view.telemetry(phase("a", "recon", "Investigating Codebase"))
         view.telemetry({"type": "budget", "used": 5, "limit": 10})
         view.telemetry({"type": "iteration", "iteration": 1, "limit": 10, "text": "Planning…"})
         view.telemetry({"type": "usage", "input_tokens": 1500, "output_tokens": 1, "money": 0.5})
@@ -220,6 +224,19 @@ def test_the_bottom_line_shows_phase_budget_call_and_words():
         "I am looking",
     ):
         assert words in shown, words
+
+
+def test_the_bottom_line_shows_where_each_of_several_cards_stands():
+    view, file = live(100)
+    with view:
+        view.telemetry({"type": "iteration", "iteration": 1, "limit": 9, "text": "Planning…"})
+        with view.still():
+            pass
+        for card, name in (("a", "execute"), ("b", "recon"), ("b", "verify"), ("c", "succeeded")):
+            view.telemetry(phase(card, name))
+    assert "Planning…  " in file.getvalue()
+    assert "a: execute  b: verify" in file.getvalue()
+    assert "c:" not in file.getvalue().rpartition("\n")[2]
 
 
 def test_where_several_cards_work_each_line_says_whose_it_is():
