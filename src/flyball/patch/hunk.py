@@ -47,6 +47,8 @@ class Hunk(NamedTuple):
     """The diff's text ends inside this hunk's last line."""
     heading: bytes = b""
     """What its @@ line says beside numbers: mostly the line that opens the block it is in."""
+    is_vouched: bool = False
+    """Whatever its lines say, they are meant as they are."""
 
     @property
     def old(self) -> list[bytes]:
@@ -85,6 +87,8 @@ class Section(NamedTuple):
     creates: bool = False
     deletes: bool = False
     fault: Fault | None = None
+    outcome: str = ""
+    """How git names the content that comes of it, where the header says so."""
 
 
 class Parsed(NamedTuple):

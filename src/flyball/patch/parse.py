@@ -275,7 +275,7 @@ def _section(draft: _Draft, *, is_last: bool) -> Section:
         fault = fault or Fault(
             Code.TRUNCATED, "The header is there, but its hunks are not. Send the diff whole."
         )
-    return Section(paths, tuple(hunks), creates, deletes, fault)
+    return Section(paths, tuple(hunks), creates, deletes, fault, draft.index)
 
 
 def _is_whole(draft: _Draft, *, creates: bool, deletes: bool, is_last: bool) -> bool:

@@ -11,6 +11,7 @@ from flyball.patch.hunk import ADD, Hunk, Section
 from flyball.patch.keep import Region, damaged, regions
 from flyball.patch.locate import Level
 from flyball.patch.merge import merge3
+from flyball.patch.named import is_named
 from flyball.patch.result import Change, ChangeType, Code, HunkTaken, Refusal
 from flyball.patch.suspect import has_numbers, is_truncated, suspicion
 from flyball.patch.text import Text
@@ -59,7 +60,7 @@ def revise(
     if revision.errors or not (hunks or any(s.creates or s.deletes for s in sections)):
         return revision
     if sections[0].creates or (before is None and _is_all_new(hunks)):
-        _create(revision, hunks)
+        _create(revision, hunks, sections[0].outcome)
     elif before is None:
         revision.refuse(
             Code.FILE_MISSING,
@@ -103,12 +104,14 @@ def _is_all_new(hunks: Sequence[Hunk]) -> bool:
     )
 
 
-def _create(revision: Revision, hunks: Sequence[Hunk]) -> None:
-    lines: list[bytes] = []
+def _create(revision: Revision, hunks: Sequence[Hunk], outcome: str) -> None:
     nothing = Text(b"")
+    lines = [line for hunk in hunks for line in hunk.texts]
+    ended = not (hunks and hunks[-1].new_unended)
+    data = b"\n".join(lines) + (b"\n" if lines and ended else b"")
     for hunk in hunks:
         doubt = suspicion(hunk, nothing)
-        if doubt is not None:
+        if doubt is not None and not is_named(data, outcome):
             revision.errors.append(explain(revision.path, hunk, doubt, nothing))
         elif set(hunk.marks) != {ADD}:
             at = next(i for i, mark in enumerate(hunk.marks) if mark != ADD)
@@ -122,9 +125,6 @@ def _create(revision: Revision, hunks: Sequence[Hunk]) -> None:
             revision.refuse(
                 Code.NO_MATCH, "Its lines begin with line numbers. Take them out.", hunk.number
             )
-        lines += hunk.texts
-    ended = not (hunks and hunks[-1].new_unended)
-    data = b"\n".join(lines) + (b"\n" if lines and ended else b"")
     if revision.before == data:
         revision.refuse(Code.ALREADY_APPLIED, "The file already exists with this very content.")
     elif revision.before is not None:
@@ -198,6 +198,7 @@ def _apply(
         _without_mark(data, hunks, sections, options),
         _recoded(data, hunks, options),
         _in_turn(data, hunks, sections, options),
+        _as_named(data, hunks, sections, options),
     )
     return next((other for other in others if other and not other.missed), done)
 
@@ -244,6 +245,17 @@ def _in_turn(
         placed += step.placed
         start += len(section.hunks)
     return Applied(step.data, tuple(placed))
+
+
+def _as_named(
+    data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
+) -> Applied | None:
+    """Lines that look like placeholders are meant where git's own name for the outcome says so."""
+    if len(sections) != 1:
+        return None
+    vouched = [hunk._replace(is_vouched=True) for hunk in hunks]
+    done = apply_hunks(data, vouched, fuzz=0, max_offset=options.max_offset)
+    return done if is_named(done.data, sections[0].outcome) else None
 
 
 def _merge(revision: Revision, seen: bytes, now: bytes, wanted: bytes) -> bytes:

@@ -40,6 +40,8 @@ _NUMBERED = re.compile(rb" *(\d+) ?(?:[:|]|\xe2\x86\x92)")
 
 def suspicion(hunk: Hunk, text: Text) -> Miss | None:
     """What is wrong with a hunk as such, or None."""
+    if hunk.is_vouched:
+        return None
     if is_truncated(hunk, text):
         return Miss(Code.TRUNCATED)
     for line in placeholders(hunk, only_dots=False):
