@@ -27,7 +27,7 @@ GOLDEN = ROOT / "tests" / "golden" / "intent"
 MODULE = ROOT / "src" / "flyball" / "core" / "reading" / "weights.py"
 FOLDS = 5
 EPOCHS = 20
-RATE = 0.2
+RATE = 0.1
 DROPOUT = 0.4
 SEEDS = 4
 """How many models are averaged into the one that is written."""

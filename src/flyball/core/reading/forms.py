@@ -73,7 +73,8 @@ READ_ONLY = (
 )
 READ_ONLY_CJK = (
     "不要(?:修改|改|动)|别(?:改|动)|只告诉我|变更しないで|変更しないで|変えないで|触らないで"
-    "|理由だけ|修正しないで|바꾸지|不要动|先别改|変更なしで|触らず"
+    "|理由だけ|修正しないで|바꾸지|不要动|先别改|変更なしで|触らず|変更はしないで|変更せず"
+    "|いじらない|不用改|无需修改|先不改"
 )
 JUDGE = (
     "should we|should i|shall we|^would|^could (?:we|this|that)|^do (?:we|users|i) need"
@@ -243,8 +244,8 @@ TROUBLE_LINE = (
 )
 LOG_LINE = (
     r"^(?:\s*(?:\d{4}-\d\d-\d\d[ t]\d\d:\d\d|\d+ failed, \d+ passed|.*\berr!|\[(?:info|warn"
-    r"|warning|error|debug|trace)\]|[\w./-]+\.\w+:\d+|[\w./-]+\(\d+,\d+\)|-+>|\d+ *\||\|"
-    r"|\[[^\]]*\d\d:\d\d[^\]]*\]|\S*~\S* ?[$#%❯] |[✓✗✔✘❌⏭♻✨📊🔗⚠]|\^+|>|#include|def \w+\("
+    r"|warning|error|debug|trace)\]|[\w./-]+\.\w+:\d+|[\w./-]+\(\d+,\d+\)|[=-]+>|.*git:\(|\d+ *\|"
+    r"|\||\[[^\]]*\d\d:\d\d[^\]]*\]|\S*~\S* ?[$#%❯] |[✓✗✔✘❌⏭♻✨📊🔗⚠]|\^+|>|#include|def \w+\("
     r"|assert |import \w+$|\$ )|(?:\t| {3,})\S)"
 )
 TROUBLE_SIGNS = (
@@ -311,6 +312,11 @@ SEE = "to see|see the|view the|^see"
 TALK_ON = (
     "go on with|explain|elaborate|an example|tell you more|answer your|answer that|make sense"
     "|more detail"
+)
+TAG = (
+    "(?:yes|no|yeah|yep|right|correct|ok|okay|agreed?|true|or not|or|eh|huh|oder|richtig|non"
+    r"|n'est-ce pas|no es así|verdad|né|certo|да|верно|так|(?:is|are|was|do|does|did|would|should"
+    r"|could|have|has)(?:n't|nt)? (?:it|they|we|that|you|i|he|she|there)(?: not)?)"
 )
 ABOUT_ANSWER = (
     "(?:make|keep) (?:it|this|that|the answer|your answer) (?:concise|short|brief|simple)"
@@ -390,5 +396,6 @@ SUBJECT = r"\w+ (?:is|are|was|were|isn't|aren't|looks?|seems?|does|doesn't|has|w
 BEHAVES = "does|do any|is the|are the|is my|is our|are our|is this|is anything"
 NO_CJK = "(?:ません|ない)(?:です)?$"
 JOINTS = "and und et y e и"
+OBJECT = "the|an?|it|them|this|that|these|those|me|us|our|my|one|all|each|every|what|how|why"
 GOES_ON = "also|then|help|please|pls"
 SAME = "the same for|the same with|the same in|the same on|same for|same with|do the same"

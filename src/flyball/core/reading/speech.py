@@ -48,7 +48,7 @@ def hear(text: str) -> Speech:
     plain = cleaned(text)
     pieces = clauses(plain.text)
     kept = [piece for piece in pieces if not says(piece[0], forms.TALK_UP)]
-    heard = tuple(Clause(piece, _judge(piece, mark)) for piece, mark in kept)
+    heard = _tagged(tuple(Clause(piece, _judge(piece, mark)) for piece, mark in kept), kept)
     return Speech(
         clauses=tuple(_in_one_breath(clause, heard) for clause in heard),
         text=plain.text,
@@ -56,6 +56,18 @@ def hear(text: str) -> Speech:
         has_trouble_paste=plain.has_trouble_paste,
         was_talked_up=len(kept) < len(pieces),
     )
+
+
+def _tagged(heard: tuple[Clause, ...], pieces: list[tuple[str, bool]]) -> tuple[Clause, ...]:
+    """The clauses, of which a statement with a tag asks: "so we need both, right?"."""
+    found = list(heard)
+    for n in range(1, len(found)):
+        tag, has_mark = pieces[n]
+        is_order = found[n - 1].heard.cue.startswith("tells to")
+        if has_mark and not is_order and re.fullmatch(forms.TAG, tag):
+            asked = Heard(Act.INQUIRE, "asks whether that is so", is_question=True)
+            found[n - 1] = found[n - 1]._replace(heard=asked)
+    return tuple(found)
 
 
 def _in_one_breath(clause: Clause, heard: tuple[Clause, ...]) -> Clause:
@@ -152,7 +164,8 @@ def _asked(bare: str, opener: str, has_mark: bool) -> Heard | None:
 def _permission(bare: str, opener: str, has_mark: bool) -> Heard | None:
     """A request to be allowed asks: could we drop it without breaking anything?"""
     is_ours = opener.startswith(("could we", "can we"))
-    if has_mark and is_ours and says(bare, "without|safely|breaking|already|yet"):
+    is_doubt = opener in ("we should", "we ought to", "wir sollten", "you should")
+    if has_mark and (is_doubt or (is_ours and says(bare, "without|safely|breaking|already|yet"))):
         return Heard(Act.INQUIRE, "asks for a judgement", is_question=True)
     return None
 

@@ -242,16 +242,17 @@ def _is_spoken(line: str) -> bool:
 
 def _ends_in_order(line: str) -> bool:
     """Whether an error on one line is followed by what to do about it."""
-    *before, tail = _compiled(r"\s(?:please|pls|can you|could you|-|,)\s|[.;?]\s").split(line)
-    tail = tail.strip()
-    return bool(before) and bool(opens(tail, verbs.FIX) or opens(tail, words.QUESTION))
+    ends = r"\s(?:please|pls|can you|could you|-|->|→|,)\s|[.,;?]\s"
+    *before, tail = _compiled(ends).split(line)
+    kinds = (verbs.FIX, verbs.BUILD, words.QUESTION)
+    return bool(before) and any(opens(tail.strip(), kind) for kind in kinds)
 
 
 def _joins_clauses(before: str, after: str) -> bool:
     """Whether an "and" stands between two clauses, and not between two words of one."""
     if opens(before, words.QUESTION):
         return False
-    is_noun = re.match(rf"(?:{verbs.NOUN_OR_VERB})\b", after) is not None
+    is_noun = re.match(rf"(?:{verbs.NOUN_OR_VERB})\b(?! (?:{forms.OBJECT})\b)", after) is not None
     kinds = (forms.GOES_ON, verbs.FIX, verbs.BUILD, verbs.INQUIRE, verbs.LOOK, words.QUESTION)
     return not is_noun and any(opens(after, kind) for kind in kinds)
 

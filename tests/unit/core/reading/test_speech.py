@@ -73,6 +73,10 @@ def test_a_clause_performs_one_act(text, act):
         ("yes, do it", (Act.ASSENT, Act.ASSENT)),
         ("explain the lock and rename it", (Act.INQUIRE, Act.FIX)),
         ("add a page with search and export", (Act.BUILD,)),
+        ("the lock is never released, right?", (Act.INQUIRE, Act.ASIDE)),
+        ("rename it to fetch, ok?", (Act.FIX, Act.ASIDE)),
+        ("we should drop redis?", (Act.INQUIRE,)),
+        ("have a look at the shop and build the same for us", (Act.INQUIRE, Act.BUILD)),
     ],
 )
 def test_clauses_are_heard_in_order(text, acts):
