@@ -26,10 +26,10 @@ ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden" / "intent"
 MODULE = ROOT / "src" / "flyball" / "core" / "reading" / "weights.py"
 FOLDS = 5
-EPOCHS = 20
+EPOCHS = 12
 RATE = 0.1
 DROPOUT = 0.4
-SEEDS = 4
+SEEDS = 8
 """How many models are averaged into the one that is written."""
 BLIND = 0.4
 """How often an example is shown without what the rules made of it, so that words carry weight."""

@@ -63,7 +63,8 @@ def told(bare: str, opener: str = "") -> Heard | None:
             return Heard(Act.INQUIRE, f"tells to {look}, and asks how or why")
         return Heard(Act.LOOK, f"tells to {look}")
     if verb := verb_of(bare):
-        return Heard(_size(bare, verb), f"tells to {verb}")
+        tells = "wishes to" if opens(opener, forms.INTENDS) == opener != "" else "tells to"
+        return Heard(_size(bare, verb), f"{tells} {verb}")
     if (verb := _likely_verb(bare)) or contains(bare, forms.ORDER_CJK):
         return Heard(size_of(bare), f"seems to tell to {verb}".removesuffix(" to "))
     if re.match(verbs.VERB_LAST, opener) or re.search(rf"(?:{verbs.VERB_FINAL})$", bare):
@@ -146,7 +147,7 @@ def _is_verb(word: str) -> bool:
 def spelled(clause: str) -> str:
     """Mends one slip in the first word: chnage → change, adress → address."""
     first, _, rest = clause.partition(" ")
-    if not 4 <= len(first) <= 12 or _is_verb(first):
+    if not 4 <= len(first) <= 12 or _is_verb(first) or _is_verb(first.removesuffix("s")):
         return clause
     for verb in verbs.PLAIN_VERBS.split():
         if _is_slip(first, verb):

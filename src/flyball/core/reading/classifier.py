@@ -25,13 +25,13 @@ SETTLED = 0.9
 
 MOST_REASONS = 6
 
-ORDERED = 0.65
+ORDERED = 0.55
 """How likely it must be that something is to be changed, where a known verb tells to."""
 
 UNORDERED = 0.9
 """The same where nobody gave such an order."""
 
-WISHES = ("says how it should be", "wishes for", "names a", "speaks of", "orders what was said")
+WISHES = ("says how it should be", "wishes", "names a", "speaks of", "orders what was said")
 """Cues of clauses that may belong to a question as well as to an order."""
 
 GUESSES = (*WISHES, "seems to tell")

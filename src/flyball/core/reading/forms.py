@@ -1,4 +1,4 @@
-"""The turns of phrase by which a request is recognised, and the shapes of what people paste.
+"""The turns of phrase by which a request is recognised.
 
 Written like the word lists: alternations of plain phrases and a few regular expressions.
 """
@@ -38,6 +38,10 @@ REQUEST = (
     "|можем|можно|давайте|давай|не мог бы ты|надо|нужно|i'd|id|i would|we could|we should"
     "|you could|you should|we ought to|i was hoping you could|any chance we get"
     "|any chance we could|what if we(?= just)|i'd like you to own|id like you to own"
+)
+INTENDS = (
+    "i'd like to|i would like to|i want to|i need to|i'd|id|i would|we could|we should"
+    "|we ought to|we need to|we have to|wir sollten|on pourrait|podríamos"
 )
 READ_ONLY = (
     "(?:don'?t|do not|dont|never|without|no need to|not asking you to"
@@ -233,27 +237,6 @@ PROPOSAL = (
     "|veux-tu que je|quieres que|quer que eu"
 )
 PROPOSAL_CJK = "要我|需要我|しましょうか|할까요|исправить|сделать"
-TROUBLE_LINE = (
-    r"^\s*(?:traceback \(most recent|file \"|at [\w$.<>]+[ (]"
-    r"|caused by:|e {3}|npm err!|error(?:\[| ts|:)|fatal(?: error)?:"
-    r"|panic:|goroutine \d|thread '|exception in thread|failed (?:tests?/"
-    r"|test_|to compile)|[\w.]*(?:error|exception)(?::|\b.*:)"
-    r"|segmentation fault|e[a-z]{6,} [\d:]|uncaught |error in \./"
-    r"|module not found|get http\S+ \d{3}|\d{4}-\d\d-\d\d[ t]\d\d:\d\d.*(?:error"
-    r"|fail)|note: run with|warning:|[\w./-]+\.\w+:\d+:\d+: )"
-)
-LOG_LINE = (
-    r"^(?:\s*(?:\d{4}-\d\d-\d\d[ t]\d\d:\d\d|\d+ failed, \d+ passed|.*\berr!|\[(?:info|warn"
-    r"|warning|error|debug|trace)\]|[\w./-]+\.\w+:\d+|[\w./-]+\(\d+,\d+\)|[=-]+>|.*git:\(|\d+ *\|"
-    r"|\||\[[^\]]*\d\d:\d\d[^\]]*\]|\S*~\S* ?[$#%❯] |[✓✗✔✘❌⏭♻✨📊🔗⚠]|\^+|>|#include|def \w+\("
-    r"|assert |import \w+$|\$ )|(?:\t| {3,})\S)"
-)
-TROUBLE_SIGNS = (
-    "error exception err! trace fatal panic goroutine thread failed fault uncaught found file"
-)
-TROUBLE_MARKS = "err fail exception fatal panic denied refused timeout ❌ ✗ ошибк"
-PLAIN_WORD = r"[(\"'“«]*[^\W\d_]+(?:['/-][^\W\d_]+)*[)\"'”»,.;:!?…]*"
-UNPARTED = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 SEPARATOR = (
     r"\n+|[.!;:]+(?=\s|$)|[。！；：…]+|(?<=[^\x00-\x7f])[!;:]|[,，、]\s*|\?+|[¿¡؟]|\s[-–—→>]+\s"
     r"|->|\s(?=(?:please|pls|plz)\s)|\s(?:but|however|then|aber|mais|pero|mas|но)\s"
@@ -392,10 +375,17 @@ FEATURE_PHRASE = (
     "|wizard|tool|panel|report|button|feature|api|bot|system"
     "|playlists?|tab|widget)s? (?:that|where|with|for|like|which|to|showing|listing|so) "
 )
-SUBJECT = r"\w+ (?:is|are|was|were|isn't|aren't|looks?|seems?|does|doesn't|has|went)\b"
+SUBJECT = (
+    r"\w+ (?:is|are|was|were|isn't|aren't|looks?|seems?|does|doesn't|has|went|works?|worked"
+    r"|returns?|returned|fails?|failed|passe[ds]|gives?|gave|hangs?|crashes|ok)\b"
+)
 BEHAVES = "does|do any|is the|are the|is my|is our|are our|is this|is anything"
 NO_CJK = "(?:ません|ない)(?:です)?$"
 JOINTS = "and und et y e и"
 OBJECT = "the|an?|it|them|this|that|these|those|me|us|our|my|one|all|each|every|what|how|why"
+WISHED = (
+    "(?:i|we|users?|people|customers) (?:want|need|would like|should be able|can|could) to"
+    "|i'd like to be able"
+)
 GOES_ON = "also|then|help|please|pls"
 SAME = "the same for|the same with|the same in|the same on|same for|same with|do the same"

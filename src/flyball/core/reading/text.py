@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from flyball.core.reading import forms, verbs, words
+from flyball.core.reading import forms, shapes, verbs, words
 
 HEAD = 4_000
 TAIL = 2_000
@@ -184,7 +184,7 @@ def cleaned(text: str) -> Cleaned:
         fence = _compiled(r"(?s)```.*?(?:```|\Z)")
         told = any("error" in block or "exception" in block for block in fence.findall(plain))
         plain = fence.sub("\n", plain)
-    if "\n" in plain or any(sign in plain for sign in forms.TROUBLE_SIGNS.split()):
+    if "\n" in plain or any(sign in plain for sign in shapes.TROUBLE_SIGNS.split()):
         plain, told_in_lines = _without_output(plain.split("\n"))
         told = told or told_in_lines
     for signs, pattern, instead in SET_ASIDE:
@@ -210,7 +210,7 @@ def _without_output(lines: list[str]) -> tuple[str, bool]:
 
 def _is_trouble(pasted: list[str], kept: list[str]) -> bool:
     """Whether a paste shows trouble: it says so, or it comes without a word about it."""
-    signs = forms.TROUBLE_MARKS.split()
+    signs = shapes.TROUBLE_MARKS.split()
     told = any(sign in line for line in pasted for sign in signs) or any(
         map(_tells_trouble, pasted)
     )
@@ -218,19 +218,19 @@ def _is_trouble(pasted: list[str], kept: list[str]) -> bool:
 
 
 def _tells_trouble(line: str) -> bool:
-    return bool(_compiled(forms.TROUBLE_LINE).search(line)) and not _ends_in_order(line)
+    return bool(_compiled(shapes.TROUBLE_LINE).search(line)) and not _ends_in_order(line)
 
 
 def _is_output(line: str) -> bool:
     """Whether a machine wrote a line: a trace, a log, code, or anything but words."""
-    if _tells_trouble(line) or _compiled(forms.LOG_LINE).search(line) or "\t" in line.strip():
+    if _tells_trouble(line) or _compiled(shapes.LOG_LINE).search(line) or "\t" in line.strip():
         return True
-    if _compiled(forms.UNPARTED).search(line) or line.rstrip().endswith("?"):
+    if _compiled(shapes.UNPARTED).search(line) or line.rstrip().endswith("?"):
         return False
     if line.rstrip().endswith((";", "{", "}")):
         return True
     said = _compiled(r"^\s*(?:[-*•]|\d+[.)])\s").sub("", line).split()
-    plain = sum(_compiled(forms.PLAIN_WORD).fullmatch(word) is not None for word in said)
+    plain = sum(_compiled(shapes.PLAIN_WORD).fullmatch(word) is not None for word in said)
     return 2 * plain < len(said)
 
 
@@ -250,7 +250,7 @@ def _ends_in_order(line: str) -> bool:
 
 def _joins_clauses(before: str, after: str) -> bool:
     """Whether an "and" stands between two clauses, and not between two words of one."""
-    if opens(before, words.QUESTION):
+    if opens(before, words.QUESTION) or opens(before, forms.WISHED):
         return False
     is_noun = re.match(rf"(?:{verbs.NOUN_OR_VERB})\b(?! (?:{forms.OBJECT})\b)", after) is not None
     kinds = (forms.GOES_ON, verbs.FIX, verbs.BUILD, verbs.INQUIRE, verbs.LOOK, words.QUESTION)

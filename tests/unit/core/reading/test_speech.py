@@ -56,6 +56,10 @@ from flyball.core.reading.speech import hear
         ("are you able to open files and edit them?", Act.LOOK),
         ("can we drop python 3.9 already?", Act.INQUIRE),
         ("tu peux la corriger ?", Act.FIX),
+        ("updates arrive out of order", Act.REPORT),
+        ("delete returns a 405", Act.REPORT),
+        ("should a junior learn vim", Act.SOCIAL),
+        ("we want to start and stop it from the menu", Act.BUILD),
     ],
 )
 def test_a_clause_performs_one_act(text, act):
