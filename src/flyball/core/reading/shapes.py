@@ -12,10 +12,10 @@ TROUBLE_LINE = (
     r"|fail)|note: run with|warning:|[\w./-]+\.\w+:\d+:\d+: )"
 )
 LOG_LINE = (
-    r"^(?:\s*(?:\d{4}-\d\d-\d\d[ t]\d\d:\d\d|\d+ failed, \d+ passed|.*\berr!|\[(?:info|warn"
-    r"|warning|error|debug|trace)\]|[\w./-]+\.\w+:\d+|[\w./-]+\(\d+,\d+\)|[=-]+>|.*git:\(|\d+ *\|"
-    r"|\||\[[^\]]*\d\d:\d\d[^\]]*\]|\S*~\S* ?[$#%❯] |[✓✗✔✘❌⏭♻✨📊🔗⚠]|\^+|>|#include|def \w+\("
-    r"|assert |import \w+$|\$ )|(?:\t| {3,})\S)"
+    r"^(?:\s*(?:\d{4}-\d\d-\d\d[ t]\d\d:\d\d|\d\d:\d\d:\d\d|\d+ failed, \d+ passed|.*\berr!"
+    r"|\[(?:info|warn|warning|error|debug|trace)\]|[\w./-]+\.\w+:\d+|[\w./-]+\(\d+,\d+\)|[=-]+>"
+    r"|.*git:\(|\d+ *\||\||\[[^\]]*\d\d:\d\d[^\]]*\]|\S*~\S* ?[$#%❯] |[✓✗✔✘❌⏭♻✨📊🔗⚠]|\^+|>"
+    r"|#include|def \w+\(|assert |import \w+$|\$ )|(?:\t| {3,})\S)"
 )
 TROUBLE_SIGNS = (
     "error exception err! trace fatal panic goroutine thread failed fault uncaught found file"

@@ -178,7 +178,7 @@ def bounded(text: str) -> str:
 def cleaned(text: str) -> Cleaned:
     """The text in one case and form, without code, traces, logs and quotations."""
     whole = bounded(text).encode("utf-8", "replace").decode("utf-8")
-    plain = unicodedata.normalize("NFKC", whole).casefold().replace("’", "'")
+    plain = unicodedata.normalize("NFKC", whole).casefold().replace("’", "'").replace("\r\n", "\n")
     told = False
     if "```" in plain:
         fence = _compiled(r"(?s)```.*?(?:```|\Z)")

@@ -166,6 +166,7 @@ TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\
         ("KeyError: 'id' in rows.py please correct it", F),
         ("2024-11-03 08:12 ERROR job failed\n2024-11-03 08:13 INFO retrying", D),
         ("src git:(main) ✗ make all\n==> linking\nxs = load();\n[info] 3 of 4\nstep 4\nid\t7", D),
+        ("09:14:02: [Mod] Page changed\r\n09:14:03: [Mod] Search field hooked\r\n", D),
         ("[info] up\n[warn] slow\nwhy is it slow?\n[info] down", D),
         ("build passes\n\nConnection refused\n    at tcp.open (tcp.js:9)", D),
     ],
