@@ -19,6 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from flyball.core.weakening import is_test_path
+
 BUGS = Path(__file__).parent / "repair_bugs"
 HELD_OUT = BUGS / "held_out"
 MARK = "===== "
@@ -69,7 +71,9 @@ def attempt(bug: Path, seconds: float = SECONDS) -> Told:
         began = time.perf_counter()
         code, said = _run(place, Path(top), seconds)
         elapsed = time.perf_counter() - began
-        touched = any(_text(place, name) != body for name, body in files.items() if _is_test(name))
+        touched = any(
+            _text(place, name) != body for name, body in files.items() if is_test_path(name)
+        )
         put(place, {"test_hidden_bench.py": hidden})
         is_right = code == 0 and _passes(place)
     named = [line.get("findings", "") for line in said if line.get("type") == "checkpoint"]
@@ -77,10 +81,6 @@ def attempt(bug: Path, seconds: float = SECONDS) -> Told:
     finals = [line.get("message", "") for line in said if line.get("type", "final") == "final"]
     answer = (finals or ["it ended without an answer"])[-1]
     return Told(bug.stem, code == 0, is_right, is_localised, touched, elapsed, answer)
-
-
-def _is_test(name: str) -> bool:
-    return "test" in name
 
 
 def _text(place: Path, name: str) -> str:

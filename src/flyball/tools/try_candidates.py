@@ -85,8 +85,8 @@ async def _search(stage: Stage, known: Memo, sources: dict[str, Source], seconds
         ],
     }
     told = await perform_in(stage, orders, partial(_so_far, len(proposed)))
-    ends = {line["n"]: line for line in told.lines if "n" in line}
-    holding = [proposed[int(n)] for n, line in ends.items() if line["end"] == "hold"]
+    ends: dict[int, Line] = {line["n"]: line for line in told.lines if "n" in line}
+    holding = [proposed[n] for n in sorted(ends) if ends[n]["end"] == "hold"]
     survivors = ranked(holding, sources, passing_at(known.tests))
     return Search(len(proposed), len(ends), tuple(survivors), 0.0, told.finished is None)
 

@@ -23,8 +23,10 @@ FIRST_TOGETHER, MOST_TOGETHER = 4, 32
 """Candidates screened in one child: few while the likeliest are tried, more later."""
 MOST_FEW = 4
 LEAST_CPU = 0.05
-ENDLESS_CPU = 0.08
+ENDLESS_CPU = 0.04
 OTHERS_CPU = 1.0
+WARM = 0.75
+"""Candidates that need a process of their own get the rest of the time, if there are any."""
 SLOWER = 10.0
 """Candidates that ran out of time get this many times as much at the end."""
 
@@ -82,6 +84,8 @@ class Trial:
     def is_over(self) -> bool:
         """Out of time, or enough was found and looked at for a while after the first."""
         if self.orders.is_over or self.holding >= self.orders.enough:
+            return True
+        if self.unfit and not self.holding and self.orders.is_past(WARM):
             return True
         return bool(self._first_at) and time.monotonic() > self._first_at + self.orders.patience
 

@@ -109,10 +109,13 @@ class Living:
         return compile(text, self.path, "exec", flags=self._flags, dont_inherit=True)
 
     def _span(self, node: ast.stmt) -> tuple[int, int]:
+        """From the first line to the end of the last, where something may still be added."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         end = self._starts[node.end_lineno - 1] + node.end_col_offset
-        return self._starts[node_line(node) - 1], end
+        following = min(self._starts[node.end_lineno], len(self.data))
+        is_last = not self.data[end:following].strip()
+        return self._starts[node_line(node) - 1], following if is_last else end
 
     def _swap_code(self, old: CodeType, new: CodeType) -> None:
         for before, after in zip(_inner(old), _inner(new)):  # noqa: B905

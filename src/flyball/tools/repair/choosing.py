@@ -17,7 +17,7 @@ JUDGING = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
 """What assertions themselves use: a change there may only hide what is wrong."""
 BASE_SIZE = 15
 """Below this many bytes, size says little."""
-TRIED = 0.5
+TRIED = 0.3
 NOTHING: Mapping[tuple[str, int], int] = MappingProxyType({})
 
 
@@ -58,7 +58,7 @@ def sense(source: Source, candidate: Candidate, after: bytes) -> float:
         return 1.0
     worth = 1.0
     if _unread(now) - _unread(before):
-        worth *= 0.15
+        worth *= 0.05
     if _dead(now) > _dead(before):
         worth *= 0.15
     if _odd(now) > _odd(before):
@@ -141,6 +141,9 @@ def _odd(function: ast.AST) -> int:
                 count += 1
             case ast.Call(func=ast.Name(id="len"), args=[ast.Subscript(slice=ast.Slice())]):
                 count += 1
+            case ast.Call(args=[_, _, *_]):
+                named = [each.id for each in node.args if isinstance(each, ast.Name)]
+                count += len(named) - len(set(named))
             case ast.If(test=ast.Constant()) | ast.IfExp(test=ast.Constant()):
                 count += 1
             case ast.BoolOp(values=values):

@@ -13,8 +13,9 @@ _ERROR = re.compile(r"^(?:E\s+)?([A-Za-z_][\w.]*(?:Error|Exception|Iteration))\b
 FAVOURED: Mapping[str, Mapping[str, float]] = {
     NONE: {"condition joined": 4, "guard": 3, "returned": 2.5, "lookup": 1.5},
     ENDLESS: {
-        "augmented": 2, "statement added": 2, "adjustment": 1.5, "argument order": 1.5,
-        "condition replaced": 1.5, "off by one": 1.5,
+        "augmented": 3, "statement added": 4, "adjustment": 1.5, "argument order": 1.5,
+        "condition replaced": 1.5, "off by one": 1.5, "slice": 0.4, "call": 0.4, "attribute": 0.5,
+        "container": 0.5, "extreme": 0.5, "donor": 0.7,
     },
     "IndexError": {"comparison": 1.5, "off by one": 2, "guard": 2, "condition joined": 2},
     "KeyError": {"lookup": 4, "variable": 1.3, "condition joined": 1.5},

@@ -44,7 +44,7 @@ TEMPLATES: tuple[Template, ...] = (
     Template("augmented", 5, operators.augmented),
     Template("boolean", 6, operators.boolean),
     Template("negation", 6, operators.negation),
-    Template("sign", 3, operators.sign),
+    Template("sign", 2, operators.sign),
     Template("operand order", 6, operators.operand_order),
     Template("operand dropped", 4, operators.operand_dropped),
     Template("off by one", 10, numbers.off_by_one),
@@ -129,13 +129,16 @@ def sites(
 
 
 def at_site(site: Site) -> Iterator[Candidate]:
-    """What each template proposes at one place, its mass shared out by weight."""
+    """What each template proposes at one place, its mass shared out by weight.
+
+    A single proposal that is seldom right does not get all of it.
+    """
     for template in TEMPLATES:
         drafts = [draft for draft in template.propose(site) if draft.edits and draft.weight > 0]
         total = sum(draft.weight for draft in drafts)
         mass = template.mass * favour(template.name, site.clues)
         for draft in drafts:
-            share = draft.weight / total
+            share = draft.weight / max(total, 1.0)
             chance = mass * share**SPREAD * site.score
             yield Candidate(
                 site.source.path, site.node.lineno, template.name, draft.label, draft.edits, chance

@@ -74,9 +74,10 @@ class Site:
         """What holds a list or a set, variables or attributes, and how something is put in."""
         found: dict[str, str] = {}
         for node in ast.walk(self._outermost):
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], HOLDERS):
-                if kind := _container(node.value):
-                    found[self.text(node.targets[0])] = CONTAINERS[kind]
+            if isinstance(node, ast.Assign):
+                for target, value in _pairs(node.targets[0], node.value):
+                    if isinstance(target, HOLDERS) and (kind := _container(value)):
+                        found[self.text(target)] = CONTAINERS[kind]
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 value = node.func.value
                 if isinstance(value, HOLDERS) and node.func.attr in ("append", "add"):
@@ -160,6 +161,14 @@ def _assigned(scope: ast.AST) -> Iterator[str]:
     for node in ast.walk(scope):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Each target of an assignment with what it is given."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        yield from zip(target.elts, value.elts, strict=False)
+    else:
+        yield target, value
 
 
 def _container(value: ast.expr) -> str:

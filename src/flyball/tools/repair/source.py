@@ -131,6 +131,35 @@ class Source:
     def statements(self) -> tuple[ast.stmt, ...]:
         return tuple(node for node in ast.walk(self.tree) if isinstance(node, ast.stmt))
 
+    @cached_property
+    def constants(self) -> dict[str, int]:
+        """Where each name that a module or a class gives a value to is defined."""
+        found: dict[str, int] = {}
+        for node in (*self.tree.body, *self._class_bodies):
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = [each.id for each in targets if isinstance(each, ast.Name)]
+                found.update(dict.fromkeys(names, node.lineno))
+        return found
+
+    @property
+    def _class_bodies(self) -> Iterator[ast.stmt]:
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.ClassDef):
+                yield from node.body
+
+    def definitions_for(self, node: ast.stmt) -> set[int]:
+        """The lines of the constants that a statement reads, and of its function's defaults."""
+        found: set[int] = set()
+        for each in expressions(node):
+            name = getattr(each, "id", getattr(each, "attr", ""))
+            if name in self.constants and isinstance(getattr(each, "ctx", None), ast.Load):
+                found.add(self.constants[name])
+        function = self.function_of(node)
+        if function and (function.args.defaults or any(function.args.kw_defaults)):
+            found.add(function.lineno)
+        return found
+
     def statement_at(self, line: int) -> ast.stmt | None:
         """The innermost statement whose own lines, without those of its blocks, hold this one."""
         best: ast.stmt | None = None

@@ -15,6 +15,8 @@ from flyball.tools.repair.source import Source, own_lines
 ENDED_BADLY = frozenset({"fail", "time", "crash"})
 DEEPEST = 0.25
 ON_TRACE = 0.12
+DEFINED = 0.6
+"""How suspicious a definition is beside the line that goes by it."""
 
 
 class Traced(msgspec.Struct, frozen=True):
@@ -56,9 +58,24 @@ def suspicious(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[P
         score += ON_TRACE * max((on_trace[path, each] for each in lines), default=0.0)
         key = (path, node.lineno)
         best[key] = max(best.get(key, 0.0), score)
+    for key, score in _definitions(best, sources):
+        best[key] = max(best.get(key, 0.0), score)
     top = max(best.values(), default=1.0)
     places = [Place(path, line, score / top) for (path, line), score in best.items()]
     return sorted(places, key=lambda place: (-place.score, place.path, place.line))
+
+
+def _definitions(
+    best: Mapping[tuple[str, int], float], sources: Mapping[str, Source]
+) -> list[tuple[tuple[str, int], float]]:
+    """What suspicious lines go by and no test runs: constants, and defaults of their function."""
+    found: list[tuple[tuple[str, int], float]] = []
+    for (path, line), score in best.items():
+        source = sources[path]
+        node = source.statement_at(line)
+        for line in source.definitions_for(node) if node else ():
+            found.append(((path, line), DEFINED * score))
+    return found
 
 
 def passing_at(tests: Sequence[Traced]) -> Mapping[tuple[str, int], int]:

@@ -46,8 +46,18 @@ BETTER = ("cents / 2", "cents // 2")
         ("cents / 2", "cents / 2 + 0"),
         ("cents / 2", "cents * 1 / 2"),
         ("cents / 2", "cents // 2 if True else 0"),
+        ("Money(part)", "Money(part, part)"),
     ],
-    ids=["hides", "unread", "left out", "dead", "plus nothing", "times one", "no condition"],
+    ids=[
+        "hides",
+        "unread",
+        "left out",
+        "dead",
+        "plus nothing",
+        "times one",
+        "no condition",
+        "said twice",
+    ],
 )
 def test_what_nobody_would_write_comes_last(old, new):
     template = "left out" if new == "pass" else "comparison"

@@ -48,3 +48,15 @@ def test_lines_of_tests_are_left_out():
 
 def test_passing_tests_are_counted_by_line():
     assert passing_at([green(2, 3), green(3), red(7)]) == {("m.py", 2): 1, ("m.py", 3): 2}
+
+
+def test_definitions_that_suspicious_lines_go_by_are_suspicious_too():
+    text = (
+        b'RATE = 2\nOTHER = 3\n\n\nclass Box:\n    size: int = 4\n    name = "box"\n\n'
+        b"    def grow(self, by=5):\n        return self.size * RATE + by\n"
+    )
+    sources = {"m.py": Source("m.py", text)}
+    test = Traced("t", "fail", (), {"m.py": (10,)})
+    places = {place.line: place.score for place in suspicious([test], sources)}
+    assert set(places) == {10, 1, 6, 9}
+    assert places[10] == 1.0 > places[1] == places[6] == places[9]

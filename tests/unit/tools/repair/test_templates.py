@@ -363,3 +363,92 @@ def f(prices):
 )
 def test_an_imported_name_is_spelt_right(line, old, new):
     assert mended(IMPORTS, line, (old, new)) == "imported name"
+
+
+SHELF = """\
+UNITS = {"s": 1, "h": 360}
+
+
+class Shelf:
+    def __init__(self, size):
+        self.slots = [None] * size
+        self.at = 0
+        self.is_full = False
+        self.counts = {}
+
+    def root(self, item):
+        return item
+
+    def put(self, item, by):
+        top = 0
+        self.counts[item] = by
+        self.slots[self.at] = item
+        self.at = self.at + 1
+        for each in self.slots:
+            if each > top:
+                top = each[0]
+        return top + self.slots[by]
+
+    def see(self, mail, by):
+        mail["seen"]
+        opened = True
+        low, high = [], []
+        if mail == by:
+            low.append(by)
+        return mail + [by]
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new", "template"),
+    [
+        (1, "360", "3600", "constant"),
+        (15, "top = 0", 'top = float("-inf")', "constant"),
+        (16, "= by", "= self.counts.get(item, 0) + by", "extreme"),
+        (16, "counts[item]", "counts[self.root(item)]", "wrap"),
+        (18, "self.at + 1", "(self.at + 1) % len(self.slots)", "operand added"),
+        (18, "+ 1\n", "+ 1\n        self.is_full = True\n", "statement added"),
+        (21, "each[0]", "each[:top]", "slice"),
+        (22, "self.slots[by]", "top", "donor"),
+        (25, '["seen"]\n', '["seen"]\n        mail["seen"] = True\n', "statement added"),
+        (26, "opened = True", "opened = not mail", "condition replaced"),
+        (28, "mail == by", 'mail == by and mail != "s"', "condition joined"),
+        (
+            29,
+            "low.append(by)\n",
+            "low.append(by)\n            high.append(by)\n",
+            "statement added",
+        ),
+        (30, "[by]", "low", "donor"),
+    ],
+)
+def test_what_everyday_classes_forget_is_proposed(line, old, new, template):
+    before = textwrap.dedent(SHELF)
+    at = sum(map(len, before.splitlines(keepends=True)[: line - 1]))
+    after = before[:at] + before[at:].replace(old, new, 1)
+    assert proposals(before, line).get(after) == template
+
+
+def test_a_value_is_brought_into_form_and_a_table_begun():
+    text = "def f(items, by):\n    table = [0] * by\n    return items[by:] + table\n"
+    made = proposals(text, 3)
+    lines = text.splitlines(keepends=True)
+    for wanted in ("by %= len(items)", "table[0] = 1"):
+        assert made["".join([*lines[:2], f"    {wanted}\n", lines[2]])] == "statement added"
+
+
+def test_a_lone_proposal_of_little_weight_does_not_get_the_whole_mass():
+    source = Source("m.py", b"def f(pairs):\n    return [a for a, b in pairs]\n")
+    found = candidates({"m.py": source}, [Place("m.py", 2, 1.0)])
+    (exchanged,) = [each for each in found if each.template == "argument order"]
+    (mass,) = [each.mass for each in TEMPLATES if each.name == "argument order"]
+    assert exchanged.chance < mass / 2
+
+
+def test_what_looks_into_something_absent_is_asked_first():
+    text = "def f(slow, fast):\n    while fast.to:\n        fast = fast.to.to\n"
+    source = Source("m.py", text.encode())
+    clues = clues_in(["AttributeError: 'NoneType' object has no attribute 'to'"])
+    found = candidates({"m.py": source}, [Place("m.py", 2, 1.0)], clues)
+    joined = [each.label for each in found if each.template == "condition joined"]
+    assert joined[0] == "`fast.to` → `fast is not None and fast.to`"

@@ -23,11 +23,12 @@ FLAGS = {"sorted": ("reverse=True",), "sort": ("reverse=True",), "enumerate": ("
 def argument_order(site: Site) -> Iterator[Draft]:
     """Two arguments, or two parts of a tuple, in each other's place."""
     for node in site.exprs:
+        weight = 0.6
         match node:
             case ast.Call(args=args) if len(args) > 1:
-                parts = args
+                parts, weight = args, 1.0
             case ast.Tuple(elts=elts) | ast.List(elts=elts) if 1 < len(elts) < 6:
-                parts = elts
+                parts, weight = elts, 0.6 if isinstance(node.ctx, ast.Load) else 0.3
             case ast.Slice(lower=ast.expr() as lower, upper=ast.expr() as upper):
                 parts = [lower, upper]
             case ast.Dict(values=values) if 1 < len(values) < 6:
@@ -39,7 +40,7 @@ def argument_order(site: Site) -> Iterator[Draft]:
         for i, a in enumerate(parts):
             for b in parts[i + 1 :]:
                 if site.text(a) != site.text(b):
-                    yield exchange(site, a, b, 1.0 if isinstance(node, ast.Call) else 0.6)
+                    yield exchange(site, a, b, weight)
 
 
 def argument_count(site: Site) -> Iterator[Draft]:
@@ -118,11 +119,26 @@ def wrap(site: Site) -> Iterator[Draft]:
         if not _is_wrappable(site, node):
             continue
         text = site.text(node)
+        for name in _own_methods(site):
+            yield site.swap(node, f"{name}({text})", weight=0.7)
         for name in dict.fromkeys((*own, *WRAPPERS)):
             weight = 1.0 if name in used else 0.3 if name in own else 0.5
             yield site.swap(node, f"{name}({text})", weight=weight)
         yield site.swap(node, f"[{text}]", weight=0.7)
         yield site.swap(node, f"({text},)", weight=0.2)
+
+
+def _own_methods(site: Site) -> list[str]:
+    """Methods of the class around that take one argument."""
+    owner = site.source.class_of(site.node)
+    if owner is None or "self" not in site.parameters:
+        return []
+    methods = [each for each in owner.body if isinstance(each, ast.FunctionDef)]
+    return [
+        f"self.{each.name}"
+        for each in methods
+        if len(each.args.args) == 2 and not each.name.startswith("__")
+    ]
 
 
 def _is_wrappable(site: Site, node: ast.expr) -> bool:
@@ -145,6 +161,9 @@ def extreme(site: Site) -> Iterator[Draft]:
             yield site.swap(node.value, f"{name}({target}, {value})", weight=1.5)
             yield site.swap(node.value, f"{name}(0, {value})", weight=0.8)
         yield site.swap(node.value, f"{target} + {value}", weight=0.8)
+        if isinstance(place := node.targets[0], ast.Subscript):
+            so_far = f"{site.text(place.value)}.get({site.text(place.slice)}, 0)"
+            yield site.swap(node.value, f"{so_far} + {value}", weight=1.0)
         yield site.swap(node.value, f"{value} + {target}", weight=0.5)
     elif isinstance(node, ast.Return) and node.value is not None:
         value = site.text(node.value)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import cast
 
 from flyball.tools.repair.candidate import Draft
 from flyball.tools.repair.clues import NONE
 from flyball.tools.repair.site import Site, renamed
 
 NAMES_USED = 8
+CONSTANTS_USED = 8
+LONGEST = 50
 RAISED = frozenset({"IndexError", "KeyError", "ZeroDivisionError", "AttributeError", "TypeError"})
 """After these, a condition that comes before the one that raises is likely."""
 
@@ -42,6 +45,7 @@ def atoms(site: Site) -> Iterator[tuple[str, float]]:
         elif isinstance(node, ast.BoolOp):
             for value in node.values:
                 yield site.text(value), 1.0
+    yield from _differing(site)
     names = _names(site)
     absent = 6.0 if NONE in site.clues else 1.0
     for name in names:
@@ -61,6 +65,36 @@ def atoms(site: Site) -> Iterator[tuple[str, float]]:
             yield from ((f"{a} < {b}", 0.4), (f"{a} > {b}", 0.4))
             yield from ((f"{a} in {b}", 0.4), (f"{a} not in {b}", 0.4))
             yield from ((f"{b} in {a}", 0.2), (f"{b} not in {a}", 0.3))
+
+
+def _differing(site: Site) -> Iterator[tuple[str, float]]:
+    """What the statement compares, held against constants of the file."""
+    operands: dict[str, None] = {}
+    for node in site.exprs:
+        if isinstance(node, ast.Compare):
+            sides = (node.left, *node.comparators)
+            found = [each for each in sides if not isinstance(each, ast.Constant)]
+            operands.update(dict.fromkeys(site.text(each) for each in found))
+    for operand in list(operands)[:3]:
+        for constant in _constants(site):
+            if len(operand) + len(constant) < LONGEST:
+                yield f"{operand} != {constant}", 0.4
+                yield f"{operand} == {constant}", 0.3
+
+
+def _constants(site: Site) -> list[str]:
+    """Constants of the file: those of the function first, then texts, then numbers."""
+    near: dict[str, None] = {}
+    texts: dict[str, None] = {}
+    numbers: dict[str, None] = {}
+    for node in ast.walk(site.source.tree):
+        value = node.value if isinstance(node, ast.Constant) else None
+        if value is None or isinstance(site.source.parent.get(node), ast.Expr | ast.JoinedStr):
+            continue
+        is_near = site.function is not None and site.source.function_of(node) is site.function
+        kind = near if is_near else texts if isinstance(value, str) else numbers
+        kind[site.text(cast("ast.Constant", node))] = None
+    return list({**near, **texts, **numbers})[:CONSTANTS_USED]
 
 
 def _likenesses(site: Site, node: ast.Compare) -> Iterator[tuple[str, float]]:
@@ -104,13 +138,24 @@ def joined(site: Site) -> Iterator[Draft]:
         text = site.text(node)
         is_or = isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or)
         tight = f"({text})" if is_or else text
+        opened = _opened(site, node)
         for atom, weight in found.items():
             if atom != text:
                 yield site.swap(node, f"{tight} and {atom}", weight=weight)
                 yield site.swap(node, f"{text} or {atom}", weight=weight)
                 first = weight * (0.8 if atom.endswith(("None", *site.local_names)) else ahead)
+                first *= 4 if NONE in site.clues and atom.partition(" ")[0] in opened else 1
                 yield site.swap(node, f"{atom} and {tight}", weight=first)
                 yield site.swap(node, f"{atom} or {text}", weight=first)
+
+
+def _opened(site: Site, condition: ast.expr) -> set[str]:
+    """What a condition looks into: it must not be None there."""
+    return {
+        site.text(node.value)
+        for node in ast.walk(condition)
+        if isinstance(node, ast.Attribute | ast.Subscript)
+    }
 
 
 def replaced(site: Site) -> Iterator[Draft]:
@@ -119,6 +164,8 @@ def replaced(site: Site) -> Iterator[Draft]:
     wanted = list(_conditions(site))
     if isinstance(site.node, ast.Return) and isinstance(site.node.value, ast.Constant | ast.Name):
         wanted.append(site.node.value)
+    elif isinstance(site.node, ast.Assign) and isinstance(site.node.value, ast.Constant):
+        wanted += [site.node.value] if isinstance(site.node.value.value, bool) else []
     for node in wanted:
         for atom, weight in found.items():
             if atom != site.text(node):

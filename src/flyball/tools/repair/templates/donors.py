@@ -63,7 +63,8 @@ def _pool(site: Site) -> dict[str, type[ast.expr]]:
             text = site.text(node)
             if not is_head and len(text) < MOST_LENGTH and "\n" not in text:
                 found[text] = type(node)
-    return dict(list(found.items())[:MOST_DONORS])
+    names = [name for name in site.local_names if name in site.near_names and name != "self"]
+    return {**dict.fromkeys(names, ast.Name), **dict(list(found.items())[:MOST_DONORS])}
 
 
 def _is_replaceable(site: Site, node: ast.expr) -> bool:
@@ -83,6 +84,8 @@ def operand_added(site: Site) -> Iterator[Draft]:
             continue
         if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
             continue
+        if isinstance(node, ast.Constant) and type(node.value) not in (int, float):
+            continue
         text = site.text(node)
         for name in names:
             weight = 1.0 if name in site.near_names else 0.5
@@ -94,8 +97,26 @@ def operand_added(site: Site) -> Iterator[Draft]:
                 yield site.swap(node, f"{name} - {text}", weight=weight * 0.4)
                 yield site.swap(node, f"{text} % {name}", weight=weight * 0.3)
                 yield site.swap(node, f"{text} // {name}", weight=weight * 0.3)
+        if isinstance(node, ast.BinOp | ast.Name):
+            for holder in _indexed(site):
+                yield site.swap(node, f"{_tight(site, node)} % len({holder})", weight=0.4)
         for more, weight in ((" ** 2", 0.7), (" * 2", 0.4), (" // 2", 0.4), (" / 2", 0.3)):
             yield site.swap(node, f"{text}{more}", weight=weight)
+
+
+def _indexed(site: Site) -> list[str]:
+    """What the function takes single parts of, by their number."""
+    found: dict[str, None] = {}
+    for node in ast.walk(site.function or site.node):
+        if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice):
+            continue
+        if isinstance(node.value, ast.Name | ast.Attribute):
+            found[site.text(node.value)] = None
+    return list(found)[:3]
+
+
+def _tight(site: Site, node: ast.expr) -> str:
+    return f"({site.text(node)})" if isinstance(node, ast.BinOp) else site.text(node)
 
 
 def slices(site: Site) -> Iterator[Draft]:
@@ -110,6 +131,9 @@ def slices(site: Site) -> Iterator[Draft]:
                 yield site.swap(node, text, weight=0.7)
             yield site.swap(node, f"{head}[{key}:]", weight=0.3)
             yield site.swap(node, f"{head}[:{key}]", weight=0.3)
+            for name in names:
+                yield site.swap(node, f"{head}[{name}:]", weight=0.2)
+                yield site.swap(node, f"{head}[:{name}]", weight=0.2)
         elif (
             isinstance(node, ast.Name | ast.Attribute | ast.Call)
             and _is_replaceable(site, node)
@@ -185,9 +209,15 @@ def comprehension(site: Site) -> Iterator[Draft]:
 
 def _iterated(site: Site, node: ast.expr) -> Iterator[Draft]:
     text = site.text(node)
-    for name in ("reversed", "sorted", "list", "set", "enumerate"):
+    for name, weight in (
+        ("list", 1.3),
+        ("reversed", 1),
+        ("sorted", 1),
+        ("enumerate", 1),
+        ("set", 0.7),
+    ):
         if not text.startswith(f"{name}("):
-            yield site.swap(node, f"{name}({text})", weight=1.0)
+            yield site.swap(node, f"{name}({text})", weight=weight)
     for method in ("items", "values", "keys"):
         yield site.swap(node, f"{text}.{method}()", weight=0.5)
     match node:

@@ -11,11 +11,12 @@ from flyball.tools.repair.site import Site
 from flyball.tools.repair.source import own_lines
 
 STRINGS_KEPT = 12
-AKIN = ((60, 24, 3600, 86400, 1440), (7, 12, 30, 31, 365, 366, 52), (1000, 1024, 100), (255, 256),
-        (2, 8, 10, 16), (26, 25), (97, 65, 48), (90, 180, 360))  # fmt: skip
+AKIN = ((60, 24, 3600, 86400, 1440), (12, 24), (7, 12, 30, 31, 365, 366, 52), (1000, 1024, 100),
+        (255, 256), (2, 8, 10, 16), (26, 25), (97, 65, 48), (90, 180, 360))  # fmt: skip
 """Numbers that are taken for each other."""
 FORMS = ("02d", "03d", ",", ".2f", ".1f", ".0f", ".3f", ",.2f", "d", "x", "X", "b", "02x", "08b",
          ".1%", ".0%", ">2", "<2")  # fmt: skip
+ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp)
 
 
@@ -129,6 +130,8 @@ def _instead(site: Site, node: ast.Constant) -> Iterator[tuple[str, float]]:
             yield from (("0", 0.5), ("[]", 0.5), ("False", 0.3), ('""', 0.3))
         case int() | float():
             yield from _numbers(site, node.value)
+            if node.value in (0, 1, -1) and _is_surpassed(site):
+                yield from (('float("inf")', 2.0), ('float("-inf")', 2.0), ("None", 0.5))
         case str() if not _is_docstring(site, node):
             yield from _strings(site, node.value)
         case _:
@@ -152,6 +155,20 @@ def _numbers(site: Site, value: int | float) -> Iterator[tuple[str, float]]:
     for group in AKIN:
         if value in group:
             yield from ((str(each), 0.3) for each in group)
+
+
+def _is_surpassed(site: Site) -> bool:
+    """Whether a first value is set here that others are compared with: the best so far."""
+    if not isinstance(site.node, ast.Assign) or site.function is None:
+        return False
+    names = {each.id for each in ast.walk(site.node) if isinstance(each, ast.Name)}
+    compared: set[str] = set()
+    for node in ast.walk(site.function):
+        is_order = isinstance(node, ast.Compare) and isinstance(node.ops[0], ORDERS)
+        is_extreme = isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("min", "max")
+        if is_order or is_extreme:
+            compared.update(each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+    return bool(names & compared)
 
 
 def _strings(site: Site, value: str) -> Iterator[tuple[str, float]]:

@@ -10,10 +10,10 @@ from flyball.tools.repair.candidate import Draft
 from flyball.tools.repair.site import Site
 
 COMPARISONS: dict[type[ast.cmpop], tuple[tuple[str, float], ...]] = {
-    ast.Lt: (("<=", 3), (">", 2), (">=", 1), ("!=", 0.7), ("==", 0.4)),
-    ast.LtE: (("<", 3), (">=", 2), (">", 1), ("==", 0.5)),
-    ast.Gt: ((">=", 3), ("<", 2), ("<=", 1), ("!=", 0.7), ("==", 0.4)),
-    ast.GtE: ((">", 3), ("<=", 2), ("<", 1), ("==", 0.5)),
+    ast.Lt: (("<=", 3), (">", 2), (">=", 1), ("!=", 0.2), ("==", 0.1)),
+    ast.LtE: (("<", 3), (">=", 2), (">", 1), ("==", 0.3)),
+    ast.Gt: ((">=", 3), ("<", 2), ("<=", 1), ("!=", 0.2), ("==", 0.1)),
+    ast.GtE: ((">", 3), ("<=", 2), ("<", 1), ("==", 0.3)),
     ast.Eq: (("!=", 2), ("<=", 1), (">=", 1), ("<", 0.5), (">", 0.5), ("in", 0.4), ("is", 0.2)),
     ast.NotEq: (("==", 2), ("<", 1), (">", 1), ("<=", 0.5), (">=", 0.5), ("not in", 0.4)),
     ast.Is: (("is not", 2), ("==", 1)),
@@ -149,7 +149,8 @@ def sign(site: Site) -> Iterator[Draft]:
         if _is_plain(node) and is_read and not is_head and isinstance(around, SIGNED):
             if isinstance(node, ast.Constant) and type(node.value) not in (int, float):
                 continue
-            yield site.swap(node, f"-{site.text(node)}")
+            weight = 0.4 if isinstance(around, ast.BinOp) else 1.0
+            yield site.swap(node, f"-{site.text(node)}", weight=weight)
 
 
 def _is_condition(site: Site, node: ast.expr) -> bool:

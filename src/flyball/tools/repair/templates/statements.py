@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from flyball.tools.inside.swapping import Edit
 from flyball.tools.repair.candidate import Draft
+from flyball.tools.repair.clues import ENDLESS
 from flyball.tools.repair.site import Site, renamed
 
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue, ast.Raise)
@@ -35,17 +36,55 @@ def _statements(site: Site) -> Iterator[tuple[str, float]]:
         for mapping in site.parallels:
             if (mapped := renamed(text, mapping)) != text:
                 yield mapped, 1.5
-    changing = _reassigned(site)
+    changing, counted = _reassigned(site), _counted(site)
     for a in changing:
         for b in names:
             if a != b:
                 yield f"{a} = {b}", 0.8 if b in site.near_names else 0.4
-        yield from ((f"{a} += 1", 0.8), (f"{a} -= 1", 0.4), (f"{a} = 0", 0.3))
+        steps = 2.5 if ENDLESS in site.clues and a in counted else 0.8
+        yield from ((f"{a} += 1", steps), (f"{a} -= 1", steps / 2), (f"{a} = 0", 0.3))
+    yield from _settings(site)
     for text in _places(site):
         yield from ((f"{text} += 1", 0.4), (f"{text} -= 1", 0.4))
     for name in names:
         yield f"return {name}", 0.5
+        if name in site.near_names and name in site.parameters:
+            yield from _made_fit(name, site.near_names)
     yield from (("continue", 0.5), ("break", 0.5))
+
+
+def _made_fit(name: str, near: frozenset[str]) -> Iterator[tuple[str, float]]:
+    """A value brought into the form that what follows expects."""
+    for call in ("list", "abs", "sorted", "int", "str"):
+        yield f"{name} = {call}({name})", 0.2
+    for method in ("strip", "lower"):
+        yield f"{name} = {name}.{method}()", 0.2
+    for other in sorted(near - {name}):
+        yield from ((f"{name} %= len({other})", 0.25), (f"{name} %= {other}", 0.2))
+        yield f"{name} = min({name}, len({other}))", 0.2
+
+
+def _settings(site: Site) -> Iterator[tuple[str, float]]:
+    """What is set elsewhere in the class, flags turned; the first place of a table filled in."""
+    owner = site.source.class_of(site.node)
+    for node in ast.walk(owner or site.function or site.node):
+        match node:
+            case ast.Assign(targets=[ast.Attribute() as target], value=ast.Constant(value=value)):
+                if "\n" not in (text := site.text(target)):
+                    yield f"{text} = {value!r}", 0.5
+                    if isinstance(value, bool):
+                        yield f"{text} = {not value}", 1.5
+            case ast.Subscript(value=ast.Name() as held, slice=ast.Constant(value=str())):
+                if held.id in site.local_names and "\n" not in (text := site.text(node)):
+                    yield from ((f"{text} = True", 0.7), (f"{text} = False", 0.4))
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.BinOp(left=ast.List(), op=ast.Mult()),
+            ):
+                yield from ((f"{name}[0] = 1", 0.7), (f"{name}[0] = 0", 0.5))
+                yield from ((f"{name}[0] = True", 0.4), (f"{name}[-1] = 1", 0.2))
+            case _:
+                continue
 
 
 def _places(site: Site) -> list[str]:
@@ -79,6 +118,17 @@ def _existing(site: Site) -> Iterator[str]:
 def _reassigned(site: Site) -> list[str]:
     """Variables that are given a value at least once, parameters apart."""
     return [name for name in site.local_names if name not in site.parameters]
+
+
+def _counted(site: Site) -> set[str]:
+    """What decides whether the loops around go on."""
+    found: set[str] = set()
+    around = site.source.parent.get(site.node)
+    while around is not None and around is not site.function:
+        if isinstance(around, ast.While):
+            found |= {each.id for each in ast.walk(around.test) if isinstance(each, ast.Name)}
+        around = site.source.parent.get(around)
+    return found
 
 
 def _is_docstring(node: ast.stmt) -> bool:
