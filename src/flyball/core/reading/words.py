@@ -300,7 +300,7 @@ WHOLE = (
     "|from scratch|from zero|from the ground up|ground up"
     "|end[- ]to[- ]end (?:including|incl)|start to finish|end to end$"
     r"|all (?:the |of the |our |my )?(?:remaining|open|outstanding|other) \w+|do the rest"
-    "|finish the rest|complete the rest|continue with the rest|and the rest|all of it"
+    "|finish the rest|complete the rest|continue with the rest|and the rest|all the rest|all of it"
     "|all of them|one by one|one after the other|one after another|overnight|full autonomy"
     "|autonomously|on your own|to the end$|while i'm away|while im away"
     r"|(?:all|every|each)(?: of)?(?: the| our| my)?(?: [\w#]+){0,2} (?:issues?"
