@@ -72,6 +72,9 @@ def _entries(alternation: str) -> Iterator[str]:
     """The alternatives, of which each may hold alternations of its own."""
     pending = ""
     for piece in alternation.split("|"):
+        if not pending and "(" not in piece:
+            yield piece
+            continue
         pending = f"{pending}|{piece}" if pending else piece
         if pending.count("(") == pending.count(")"):
             yield pending
