@@ -228,13 +228,20 @@ def _is_output(line: str) -> bool:
     """Whether a machine wrote a line: a trace, a log, code, or anything but words."""
     if _tells_trouble(line) or _compiled(shapes.LOG_LINE).search(line) or "\t" in line.strip():
         return True
-    if _compiled(shapes.UNPARTED).search(line) or line.rstrip().endswith("?"):
+    if _is_unparted(line) or line.rstrip().endswith("?"):
         return False
     if line.rstrip().endswith((";", "{", "}")):
         return True
     said = _compiled(r"^\s*(?:[-*•]|\d+[.)])\s").sub("", line).split()
     plain = sum(_compiled(shapes.PLAIN_WORD).fullmatch(word) is not None for word in said)
     return 2 * plain < len(said)
+
+
+def _is_unparted(line: str) -> bool:
+    """Whether a line holds signs of a script that does not part words."""
+    if line.isascii():
+        return False
+    return any(first <= sign <= last for sign in line for first, last in shapes.UNPARTED)
 
 
 def _is_spoken(line: str) -> bool:
