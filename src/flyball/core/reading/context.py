@@ -33,7 +33,7 @@ def follow_up(speech: Speech, offer: str, request: Speech | None) -> Resolved | 
     return (
         _refused(speech, offer, request)
         or _more_of_the_same(speech, request)
-        or _agreed(speech, offer)
+        or _agreed(_unrestricted(speech), offer)
         or _went_on(speech, offer, request)
         or _asked_on(speech, request)
     )
@@ -63,6 +63,15 @@ def _more_of_the_same(speech: Speech, request: Speech | None) -> Resolved | None
     return Resolved(Act.BUILD if is_extended else Act.FIX, "goes on from the change just made")
 
 
+def _unrestricted(speech: Speech) -> Speech:
+    """The reply without the clauses that only say how far its yes goes."""
+    first, *rest = speech.clauses
+    if first.heard.act not in (Act.ASSENT, Act.CONTINUE) and not opens(first.text, forms.DO_IT):
+        return speech
+    kept = (first, *[clause for clause in rest if not opens(clause.text, forms.RESTRICTS)])
+    return speech._replace(clauses=kept, text=", ".join(clause.text for clause in kept))
+
+
 def _agreed(speech: Speech, offer: str) -> Resolved | None:
     acts = set(speech.acts)
     is_yes = len(speech.text.split()) < BRIEF and opens(speech.text, words.ASSENT)
@@ -74,7 +83,8 @@ def _agreed(speech: Speech, offer: str) -> Resolved | None:
     if offered is None:
         return _ordered(speech, offer)
     if offered in DIRECTIVES:
-        offered = max({offered} | (acts & DIRECTIVES), key=RANK.index)
+        own = {clause.heard.act for clause in speech.clauses if not opens(clause.text, forms.DO_IT)}
+        offered = max({offered} | (own & DIRECTIVES), key=RANK.index)
     return Resolved(offered, "agrees to what was offered")
 
 

@@ -388,4 +388,11 @@ WISHED = (
     "|i'd like to be able"
 )
 GOES_ON = "also|then|help|please|pls"
+RESTRICTS = (
+    "but (?:leave|keep|don't|dont|do not|not|without|only|no)|just (?:keep|leave|don't|not)|only"
+    "|without|except|excluding|as long as|provided|keep|leave|don't touch|dont touch|do not touch"
+    "|ohne|aber (?:nur|lass|ohne)|außer|nur|sans|mais (?:laisse|sans|garde)|sauf|sin"
+    "|pero (?:sin|no|deja)|excepto|salvo|solo|sem|mas (?:sem|não|deixa)|exceto|но (?:не|только|без)"
+    "|без|кроме|только"
+)
 SAME = "the same for|the same with|the same in|the same on|same for|same with|do the same"

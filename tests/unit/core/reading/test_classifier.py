@@ -243,6 +243,9 @@ DONE = assistant("Done, the header is blue now.")
     ("text", "history", "intent"),
     [
         ("yes, do it", [OFFER_SMALL], F),
+        ("do it, but leave the tests alone", [OFFER_SMALL], F),
+        ("go for it, just keep the public names as they are", [OFFER_SMALL], F),
+        ("sure, without changing the tests", [OFFER_SMALL], F),
         ("yes please", [OFFER_BIG], B),
         ("go ahead", [OFFER_HUGE], A),
         ("yes but add an admin page too", [OFFER_SMALL], B),
