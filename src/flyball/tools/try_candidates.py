@@ -25,7 +25,7 @@ from flyball.tools.repair.trial import Stage, staged
 from flyball.tools.repair.trial import perform as perform_in
 
 SHOWN = 6
-ENOUGH = 8
+ENOUGH = 20
 PATIENCE = 0.1
 """After the first that holds, others are looked for in this part of the time."""
 

@@ -238,3 +238,48 @@ def test_nothing_is_left_behind(make_bench):
     bench.do("localise_faults", seconds=10)
     assert bench.desk.workspace.tree_hash() == before
     assert not list((bench.desk.workspace.directory / "scratch").iterdir())
+
+
+@pytest.mark.slow
+def test_where_a_test_waits_for_ever_is_found(make_bench):
+    files = {
+        "calc.py": "import threading\n\n\ndef f(x):\n    lock = threading.Lock()\n"
+        "    lock.acquire()\n    lock.acquire()\n    return x\n",
+        "test_calc.py": "from calc import f\n\n\ndef test_f():\n    assert f(1) == 3\n",
+    }
+    assert first_place(looked(make_bench, files, seconds=12)) == ("calc.py", 7)
+
+
+def test_what_is_done_once_in_a_process_is_not_suspicious(make_bench):
+    calc = """\
+        MADE = []
+
+
+        def table():
+            if not MADE:
+                MADE.append(2)
+                MADE.append(3)
+            return MADE
+
+
+        def first():
+            return table()[0]
+
+
+        def last():
+            return table()[0] + 0
+        """
+    tests = "from calc import first, last\n\n\ndef test_last():\n    assert last() == 3\n"
+    tests += "".join(f"\n\ndef test_{n}():\n    assert first() == 2\n" for n in range(9))
+    result = looked(make_bench, {"calc.py": calc, "test_calc.py": tests})
+    assert [line for _, line, score in result.data["places"] if score > 0.7] == [16]
+
+
+def test_a_test_that_fails_only_on_its_own_is_still_traced(make_bench):
+    files = {
+        "calc.py": "MADE = []\n\n\ndef make():\n    MADE.append(1)\n\n\n"
+        "def take():\n    return MADE[0]\n",
+        "test_calc.py": "import calc\n\n\ndef test_take():\n    assert calc.take() == 1\n\n\n"
+        "def test_make():\n    calc.make()\n",
+    }
+    assert first_place(looked(make_bench, files)) == ("calc.py", 9)

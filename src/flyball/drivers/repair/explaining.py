@@ -16,6 +16,7 @@ _ERROR = re.compile(r"^(?:E\s+)?(?P<kind>[A-Za-z_][\w.]*)(?:: (?P<text>.*))?$")
 _RAISED = re.compile(r"(?:Error|Exception|Exit|Interrupt|Warning|Failed)$")
 _BARE = re.compile(r"^E\s+assert ")
 _SCRATCH = re.compile(r"^.*/runs/[^/]+/(?:scratch/[^/]+|tree)/[^/]+/")
+_IN_SCRATCH = re.compile(r"/\S*/runs/[^/\s]+/(?:scratch/[^/\s]+|tree)/[^/\s]+/")
 _CARETS = re.compile(r"^(?:E\s+)?[\s~^]*$")
 _FOREIGN = ("/site-packages/", "/dist-packages/", "/lib/python", "<")
 _DIFFER = re.compile(
@@ -192,5 +193,5 @@ def _method(call: ast.Call, text: str) -> str:
 
 
 def _cut(text: str) -> str:
-    line = " ".join(text.split())
+    line = _IN_SCRATCH.sub("", " ".join(text.split()))
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

@@ -31,6 +31,8 @@ MOST_LOOKING = 600.0
 MOST_SEARCHING = 3600.0
 LOOKING = 0.35
 """The part of the time that finding out what fails may take."""
+LOOKING_AGAIN = 0.45
+"""The same where the first look saw too little."""
 PROVING = 0.2
 """The part that is kept for proving the change."""
 PROMISE = (
@@ -61,7 +63,7 @@ def _look(story: Story, phase: Phase, seconds: float) -> Reply:
     """Test by test first, so that one without end cannot stop the rest; then, if need be, all."""
     looks = [ran(deed) for deed in story.deeds if deed.tool == "localise_faults"]
     if not looks or (_was_cut_short(looks[-1]) and len(looks) < MOST_LOOKS):
-        limit = max(LEAST_SECONDS, seconds * LOOKING) * (1 + len(looks))
+        limit = max(LEAST_SECONDS, seconds * (LOOKING_AGAIN if looks else LOOKING))
         return Reply(calls=(call("localise_faults", seconds=round(min(limit, MOST_LOOKING), 1)),))
     tested = story.last("test")
     if story.red_run is None and tested is None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CHUNK = 1 << 16
 MOST_MEMORY = 2 << 30
 POLL = 0.25
-SILENCE = 3.0
+SILENCE = 2.0
 
 
 class OutOfTime(BaseException):

@@ -27,12 +27,15 @@ RUNNING, AGAIN, REPRODUCING = 0.5, 0.6, 0.85
 TRACED_CPU = 5.0
 ENDLESS_CPU = 0.8
 ENDLESS_TRACED = 3
-ALWAYS_TRACED, LATE = 2, 2.0
+ALWAYS_TRACED, LATE = 2, 1.5
 """Without a trace there is nothing to go by: so many get it even when time is running out."""
 MOST_TRACED = 40
 """Failing tests under trace: more of them say little more."""
 MOST_ALONE = 100
 WALL = 40.0
+STUCK_WALL = 3.0
+"""A test that waits for ever gets this long to come to where it waits."""
+OUT_OF_TIME = "it ran out of time"
 MOST_TOGETHER = 60
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in |^([^\s:]+\.py):(\d+): ', re.M)
 
@@ -47,29 +50,64 @@ def look(orders: Orders, suite: Suite) -> None:
     failing = [name for name, end in ends.items() if end["end"] not in (PASS, SKIP)]
     if not failing:
         return
-    ours = Ours(orders.root, suite.files)
-    endless = [name for name in failing if ends[name]["end"] == "time"]
-    wanted = [name for name in failing if name not in endless[ENDLESS_TRACED:]]
     passing = [name for name in nearest(names, failing) if ends.get(name, {}).get("end") == PASS]
+    tracing = _Tracing(orders, suite, ends, passing)
+    seen = tracing.failing(failing)
+    seen.update(_together(orders, passing[: orders.sample], tracing.warm, MOST_TOGETHER))
+    for name, end in seen.items():
+        orders.say(name=name, end=end["end"], frames=end["frames"], lines=end["lines"])
 
-    def one(name: str, following: str, say: Say) -> str:
-        cpu = ENDLESS_CPU if name in endless else TRACED_CPU
-        found = _trace(suite, ours, name, following, cpu)
+
+class _Tracing:
+    """Tests under trace: those that fail each in a process of its own."""
+
+    def __init__(
+        self, orders: Orders, suite: Suite, ends: dict[str, dict[str, Any]], passing: list[str]
+    ) -> None:
+        self._orders = orders
+        self._suite = suite
+        self._ours = Ours(orders.root, suite.files)
+        self._passing = passing
+        self._endless = [name for name, end in ends.items() if end["end"] == "time"]
+        self._stuck = [name for name in self._endless if ends[name]["why"] == OUT_OF_TIME]
+        self._is_warm = False
+
+    def failing(self, names: list[str]) -> dict[str, dict[str, Any]]:
+        """Those that do not end are ended, and tell before how far they came."""
+        orders = self._orders
+        left_out = {*self._endless[ENDLESS_TRACED:], *self._stuck}
+        wanted = [name for name in names if name not in left_out]
+        seen = _together(orders, wanted[:ALWAYS_TRACED], self.warm, 1, LATE)
+        seen.update(_together(orders, wanted[ALWAYS_TRACED:MOST_TRACED], self.warm, 1, REPRODUCING))
+        changed = [name for name in wanted if seen.get(name, {}).get("end") in (PASS, SKIP)]
+        seen.update(_together(orders, changed, self.cold, 1, LATE))
+        dead = [name for name, end in seen.items() if "heard" in end]
+        told = _together(orders, dead, self.loud, 1, LATE)
+        stuck = self._stuck[:ENDLESS_TRACED]
+        told.update(_together(orders, stuck, self.loud, 1, LATE, STUCK_WALL))
+        for name, end in told.items():
+            seen[name] = {**end, "lines": _gathered(end["heard"]), "frames": end["heard"][-1:]}
+        return seen
+
+    def warm(self, name: str, following: str, say: Say) -> str:
+        """What is only done once in a process is done before, by a test that is not traced."""
+        if self._passing and not self._is_warm:
+            self._is_warm = True
+            run_one(self._suite, self._passing[0], QUICK_CPU, name)
+        return self.cold(name, following, say)
+
+    def cold(self, name: str, following: str, say: Say) -> str:
+        found = _trace(self._suite, self._ours, name, following, self._cpu(name))
         say(found)
         return found["end"]
 
-    def loud(name: str, _following: str, say: Say) -> str:
-        _trace(suite, ours, name, "", ENDLESS_CPU if name in endless else TRACED_CPU, say)
+    def loud(self, name: str, _following: str, say: Say) -> str:
+        """Every line is told as it is reached, for fear of what comes after it."""
+        _trace(self._suite, self._ours, name, "", self._cpu(name), say)
         return FAIL
 
-    seen = _together(orders, wanted[:ALWAYS_TRACED], one, 1, LATE)
-    seen.update(_together(orders, wanted[ALWAYS_TRACED:MOST_TRACED], one, 1, REPRODUCING))
-    dead = [name for name, end in seen.items() if "heard" in end]
-    for name, end in _together(orders, dead, loud, 1, LATE).items():
-        seen[name] = {**end, "lines": _gathered(end["heard"])}
-    seen.update(_together(orders, passing[: orders.sample], one, MOST_TOGETHER))
-    for name, end in seen.items():
-        orders.say(name=name, end=end["end"], frames=end["frames"], lines=end["lines"])
+    def _cpu(self, name: str) -> float:
+        return ENDLESS_CPU if name in self._endless else TRACED_CPU
 
 
 def _run_all(orders: Orders, suite: Suite, names: list[str]) -> dict[str, dict[str, Any]]:
@@ -95,7 +133,7 @@ def _run_all(orders: Orders, suite: Suite, names: list[str]) -> dict[str, dict[s
 
 
 def _together(
-    orders: Orders, names: list[str], one: One, most: int, part: float = 1.0
+    orders: Orders, names: list[str], one: One, most: int, part: float = 1.0, wall: float = WALL
 ) -> dict[str, dict[str, Any]]:
     """Do one thing for each test, many in one child, until something stops it; then go on."""
     ends: dict[str, dict[str, Any]] = {}
@@ -106,14 +144,14 @@ def _together(
         if not waiting:
             return None
         batch = waiting.popleft()
-        return Job(batch, partial(_each, batch, one), WALL)
+        return Job(batch, partial(_each, batch, one), wall)
 
     def answer(batch: list[str], said: list[Any], is_late: bool) -> None:
         whole: list[dict[str, Any]] = [each for each in said if isinstance(each, dict)]
         ends.update(zip(batch, whole))  # noqa: B905
         rest = batch[len(whole) :]
         if rest and not (whole and whole[-1]["end"] == "time"):
-            why = "it ran out of time" if is_late else "the process died"
+            why = OUT_OF_TIME if is_late else "the process died"
             end: dict[str, Any] = {
                 "end": "time" if is_late else "crash",
                 "why": why,

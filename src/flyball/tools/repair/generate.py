@@ -66,6 +66,7 @@ TEMPLATES: tuple[Template, ...] = (
     Template("condition joined", 5, conditions.joined),
     Template("condition replaced", 2.5, conditions.replaced),
     Template("guard", 3, conditions.guard),
+    Template("only if", 2.5, conditions.conditional),
     Template("statement added", 4, statements.inserted),
     Template("returned", 4, statements.returned),
     Template("left out", 2, statements.deleted),

@@ -115,3 +115,8 @@ def test_a_failure_is_told_in_a_sentence(why: str, told: str):
 def test_a_long_value_is_cut():
     why = f"{frame('test_a.py', 3, 'assert f() == 1')}AssertionError: assert '{'x' * 900}' == 1"
     assert len(explain(Failed("a test", why))) < 300
+
+
+def test_where_a_scratch_copy_was_is_nobodys_business():
+    why = "E   ImportError: cannot import name 'g' from 'm' (/s/runs/r1/scratch/t1/shop/m.py)"
+    assert explain(Failed("t", why)) == "ImportError: cannot import name 'g' from 'm' (m.py)."

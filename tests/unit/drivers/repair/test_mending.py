@@ -187,7 +187,7 @@ def test_an_interrupted_search_is_made_again():
 
 def test_tests_that_there_was_no_time_for_are_looked_at_once_more():
     cut = did("localise_faults", CUT)
-    assert made(reply_to(asked(cut), seconds=20)) == [("localise_faults", {"seconds": 14.0})]
+    assert made(reply_to(asked(cut), seconds=20)) == [("localise_faults", {"seconds": 9.0})]
     ((tool, args),) = made(reply_to(asked(cut, LOOKED), seconds=40))
     assert tool == "checkpoint"
     assert "for up to 23 s" in str(args["proposed_action"])

@@ -452,3 +452,50 @@ def test_what_looks_into_something_absent_is_asked_first():
     found = candidates({"m.py": source}, [Place("m.py", 2, 1.0)], clues)
     joined = [each.label for each in found if each.template == "condition joined"]
     assert joined[0] == "`fast.to` → `fast is not None and fast.to`"
+
+
+LOOPS = """\
+def merge(a, b, text):
+    out = []
+    i = j = at = 0
+    while a[i:] and b[j:]:
+        i += a[i] < 3
+        j += b[j] < 3
+    for ch in text:
+        if ch.isalpha():
+            out.append(ch)
+        at += 1
+    text.strip()
+    return out + a[i:]
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new", "template"),
+    [
+        (10, "        at += 1", "        if ch.isalpha():\n            at += 1", "only if"),
+        (11, "    text.strip()", "    out = text.strip()", "given back"),
+        (12, "out + a[i:]", "out + a[i:] + b[j:]", "parallel"),
+    ],
+)
+def test_what_is_half_there_is_completed(line, old, new, template):
+    assert mended(LOOPS, line, (old, new)) == template
+
+
+def test_a_function_that_gives_nothing_back_may_end_early():
+    text = "def put(items, one):\n    for each in items:\n        each.add(one)\n    items.sort()\n"
+    wanted = text.replace("add(one)\n", "add(one)\n        return\n")
+    assert proposals(text, 3)[wanted] == "statement added"
+
+
+def test_brackets_and_parts_of_conditions_are_reached():
+    text = "def f(a, tag, done):\n    if not done and tag in a:\n        return a - 32 * 5 / 9\n"
+    made = proposals(text, 3)
+    assert made[text.replace("a - 32 * 5", "(a - 32) * 5")] == "brackets"
+    within = text.replace("tag in a", "(tag is None or tag in a)")
+    assert proposals(text, 2)[within] == "condition joined"
+
+
+def test_texts_are_joined_and_not_taken_from_each_other():
+    text = "def f(parts):\n    return '(' - ', '.join(parts)\n"
+    assert mended(text, 2, ("'(' -", "'(' +")) == "arithmetic"

@@ -6,13 +6,15 @@ import ast
 from collections.abc import Iterator
 from typing import cast
 
+from flyball.tools.inside.swapping import Edit
 from flyball.tools.repair.candidate import Draft
 from flyball.tools.repair.clues import NONE
-from flyball.tools.repair.site import Site, renamed
+from flyball.tools.repair.site import WORD, Site, renamed
 
 NAMES_USED = 8
 CONSTANTS_USED = 8
 LONGEST = 50
+SINGLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue)
 RAISED = frozenset({"IndexError", "KeyError", "ZeroDivisionError", "AttributeError", "TypeError"})
 """After these, a condition that comes before the one that raises is likely."""
 
@@ -147,6 +149,19 @@ def joined(site: Site) -> Iterator[Draft]:
                 first *= 4 if NONE in site.clues and atom.partition(" ")[0] in opened else 1
                 yield site.swap(node, f"{atom} and {tight}", weight=first)
                 yield site.swap(node, f"{atom} or {text}", weight=first)
+        yield from _joined_within(site, node, found)
+
+
+def _joined_within(site: Site, node: ast.expr, found: dict[str, float]) -> Iterator[Draft]:
+    """One part of a condition weaker or stronger, where the whole is joined the other way."""
+    if not isinstance(node, ast.BoolOp):
+        return
+    word = "or" if isinstance(node.op, ast.And) else "and"
+    for value in node.values:
+        names = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
+        for atom, weight in found.items():
+            if names & set(WORD.findall(atom)) and atom != site.text(value):
+                yield site.swap(value, f"{atom} {word} {site.text(value)}", weight=weight * 0.4)
 
 
 def _opened(site: Site, condition: ast.expr) -> set[str]:
@@ -216,6 +231,36 @@ def guard(site: Site) -> Iterator[Draft]:
             if edits := site.insert_before(f"if {condition}:", f"{unit}{leaving}"):
                 label = f"`if {condition}: {leaving}` before it"
                 yield Draft(label, edits, weight * often)
+
+
+def conditional(site: Site) -> Iterator[Draft]:
+    """A statement that is to run under a condition only, one that the function knows."""
+    node, indent = site.node, site.source.indent(site.node)
+    if site.function is None or indent is None or not isinstance(node, SINGLE):
+        return
+    start, end = site.source.span(node)
+    for condition, weight in _known_conditions(site).items():
+        text = f"if {condition}:{site.source.newline}{indent}    {site.text(node)}"
+        yield Draft(f"only `if {condition}`", (Edit(start, end, text),), weight)
+
+
+def _known_conditions(site: Site) -> dict[str, float]:
+    """Conditions that the function or the file uses, and whether the names at hand are set."""
+    near = {each.id for each in site.exprs if isinstance(each, ast.Name)} | site.near_names
+    found: dict[str, float] = {}
+    for scope, weight in ((site.source.tree, 0.3), (site.function, 1.0)):
+        for node in ast.walk(scope) if scope else ():
+            is_asked = isinstance(node, ast.Compare | ast.Call)
+            names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+            if is_asked and names & near and names <= {*site.local_names, "len"}:
+                text = site.text(cast("ast.expr", node))
+                if len(text) < LONGEST and "\n" not in text:
+                    found[text], found[f"not {text}"] = weight, weight * 0.4
+    for name in _names(site):
+        found.setdefault(name, 0.5)
+        found.setdefault(f"not {name}", 0.4)
+        found.setdefault(f"{name} is not None", 0.4)
+    return found
 
 
 def _is_in_loop(site: Site) -> bool:

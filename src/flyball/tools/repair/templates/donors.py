@@ -36,6 +36,10 @@ def parallel(site: Site) -> Iterator[Draft]:
         for mapping in site.parallels:
             if (mapped := renamed(text, mapping)) != text:
                 yield site.swap(node, mapped)
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+                last = site.text(node.right)
+                if (mapped := renamed(last, mapping)) != last and mapped not in text:
+                    yield site.swap(node, f"{text} + {mapped}")
 
 
 def exchanged_loops(site: Site) -> Iterator[Draft]:

@@ -23,6 +23,7 @@ def regrouped(site: Site) -> Iterator[Draft]:
             case ast.BinOp(left=a, op=outer, right=ast.BinOp(left=b, op=inner, right=c)):
                 text = f"({site.text(a)} {_sign(outer)} {site.text(b)}) {_sign(inner)}"
                 yield site.swap(node, f"{text} {_held(site, c)}")
+                yield from _with_first(site, a, b)
             case ast.BinOp(left=ast.BinOp(left=a, op=inner, right=b), op=outer, right=c):
                 text = f"({site.text(b)} {_sign(outer)} {site.text(c)})"
                 yield site.swap(node, f"{_held(site, a)} {_sign(inner)} {text}")
@@ -34,6 +35,15 @@ def regrouped(site: Site) -> Iterator[Draft]:
                 yield site.swap(node, f"not ({joined})")
             case _:
                 continue
+
+
+def _with_first(site: Site, a: ast.expr, b: ast.expr) -> Iterator[Draft]:
+    """Brackets around an operand and the first part of the operation after it."""
+    while isinstance(b, ast.BinOp):
+        b = b.left
+        start, end = site.source.span(a)[0], site.source.span(b)[1]
+        label = f"`({site.source.data[start:end].decode('utf-8')})` in brackets"
+        yield Draft(label, (Edit(start, start, "("), Edit(end, end, ")")))
 
 
 def _sign(op: ast.operator | ast.boolop) -> str:
@@ -143,5 +153,9 @@ def given_back(site: Site) -> Iterator[Draft]:
             owner, ast.Name | ast.Attribute
         ):
             yield Draft("its result kept", (Edit(start, start, f"{site.text(owner)} = "),), 1.5)
+            for name in site.local_names:
+                if name not in (site.text(owner), *site.parameters):
+                    label = f"its result kept in `{name}`"
+                    yield Draft(label, (Edit(start, start, f"{name} = "),), 0.5)
         case _:
             return

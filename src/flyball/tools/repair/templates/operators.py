@@ -79,7 +79,7 @@ def arithmetic(site: Site) -> Iterator[Draft]:
     """Another arithmetic operator."""
     for node in site.exprs:
         if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
-            if isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
+            if _is_text(node.left) and isinstance(node.op, ast.Add | ast.Mod | ast.Mult):
                 continue
             old = WRITTEN[type(node.op)]
             counts = _is_number(node.left) or _is_number(node.right)
@@ -189,6 +189,10 @@ def exchange(site: Site, a: ast.expr, b: ast.expr, weight: float = 1.0) -> Draft
     """Two expressions in each other's place."""
     edits = (site.source.replace(a, site.text(b)), site.source.replace(b, site.text(a)))
     return Draft(f"`{site.text(a)}` and `{site.text(b)}` exchanged", edits, weight)
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _is_number(node: ast.expr) -> bool:

@@ -26,6 +26,7 @@ def inserted(site: Site) -> Iterator[Draft]:
 
 def _statements(site: Site) -> Iterator[tuple[str, float]]:
     names = [name for name in site.local_names if name not in ("self", "cls")]
+    assert site.function is not None
     for name, method in site.container_methods.items():
         for other in names:
             if other != name:
@@ -51,6 +52,8 @@ def _statements(site: Site) -> Iterator[tuple[str, float]]:
         if name in site.near_names and name in site.parameters:
             yield from _made_fit(name, site.near_names)
     yield from (("continue", 0.5), ("break", 0.5))
+    if not any(isinstance(each, ast.Return) and each.value for each in ast.walk(site.function)):
+        yield "return", 1.0
 
 
 def _made_fit(name: str, near: frozenset[str]) -> Iterator[tuple[str, float]]:
