@@ -499,3 +499,10 @@ def test_brackets_and_parts_of_conditions_are_reached():
 def test_texts_are_joined_and_not_taken_from_each_other():
     text = "def f(parts):\n    return '(' - ', '.join(parts)\n"
     assert mended(text, 2, ("'(' -", "'(' +")) == "arithmetic"
+
+
+def test_a_flag_is_rather_turned_than_made_of_something_else():
+    source = Source("m.py", b"def f(ch, cell):\n    quoted = False\n    quoted = True\n")
+    found = candidates({"m.py": source}, [Place("m.py", 3, 1.0)])
+    first = next(each.label for each in found if each.template == "condition replaced")
+    assert first == "`True` → `not quoted`"

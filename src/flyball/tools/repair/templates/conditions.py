@@ -179,8 +179,12 @@ def replaced(site: Site) -> Iterator[Draft]:
     wanted = list(_conditions(site))
     if isinstance(site.node, ast.Return) and isinstance(site.node.value, ast.Constant | ast.Name):
         wanted.append(site.node.value)
-    elif isinstance(site.node, ast.Assign) and isinstance(site.node.value, ast.Constant):
-        wanted += [site.node.value] if isinstance(site.node.value.value, bool) else []
+    match site.node:
+        case ast.Assign(targets=[target, *_], value=ast.Constant(value=bool()) as value):
+            wanted.append(value)
+            found[f"not {site.text(target)}"] = 4.0
+        case _:
+            pass
     for node in wanted:
         for atom, weight in found.items():
             if atom != site.text(node):
@@ -256,10 +260,12 @@ def _known_conditions(site: Site) -> dict[str, float]:
                 text = site.text(cast("ast.expr", node))
                 if len(text) < LONGEST and "\n" not in text:
                     found[text], found[f"not {text}"] = weight, weight * 0.4
+    own = {each.id for each in site.exprs if isinstance(each, ast.Name)}
     for name in _names(site):
-        found.setdefault(name, 0.5)
-        found.setdefault(f"not {name}", 0.4)
-        found.setdefault(f"{name} is not None", 0.4)
+        weight = 0.6 if name in own else 0.3
+        found.setdefault(name, weight)
+        found.setdefault(f"not {name}", weight / 2)
+        found.setdefault(f"{name} is not None", weight)
     return found
 
 
