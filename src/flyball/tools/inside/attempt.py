@@ -28,7 +28,9 @@ OTHERS_CPU = 1.0
 WARM = 0.75
 """Candidates that need a process of their own get the rest of the time, if there are any."""
 SLOWER = 10.0
-"""Candidates that ran out of time get this many times as much at the end."""
+"""Candidates that ran out of time get this many times as much when they are tried again."""
+AGAIN = 0.2
+"""How much of the time may go into trying again while others were not tried at all."""
 
 
 def attempt(orders: Orders) -> None:
@@ -70,15 +72,17 @@ class Trial:
         self.reasons: dict[str, str] = {}
         self.few: list[str] = []
         self.unfit: list[Proposal] = []
-        self.slow: list[Proposal] = []
         self.holding = 0
         self._first_at = 0.0
         self._living: dict[str, Living] = {}
         self._promising: deque[Proposal] = deque()
-        self._waiting: deque[Proposal] = deque()
+        self.waiting: deque[Proposal] = deque()
+        self._slow: deque[Proposal] = deque()
+        self._patient: set[int] = set()
+        """The numbers of candidates that are given more time."""
+        self._granted = 0.0
         self._together = FIRST_TOGETHER
         self._most_together = MOST_TOGETHER
-        self._patience = 1.0
 
     @property
     def is_over(self) -> bool:
@@ -96,11 +100,8 @@ class Trial:
             return
         for path in {each.path for each in self.orders.candidates}:
             self._living[path] = Living(os.path.join(self.orders.root, path))
-        self._try(self.orders.candidates)
-        if not self.holding and not self.orders.is_over:
-            self._patience = SLOWER
-            self._together = self._most_together = 1
-            self._try(list(self.slow))
+        self.waiting = deque(self.orders.candidates)
+        Children(self.orders.width, self.hear).run(self.following, lambda: self.is_over)
 
     def _measure(self) -> None:
         """How long each failing test takes, and whether it fails here at all."""
@@ -127,28 +128,37 @@ class Trial:
         self.failing = sorted(stable, key=lambda name: self.limits[name])
         self.few = _few(self.failing)
 
-    def _try(self, candidates: list[Proposal]) -> None:
-        self._waiting = deque(candidates)
-        self._promising.clear()
-        Children(self.orders.width, self._hear).run(self._following, lambda: self.is_over)
-
-    def _following(self) -> Job | None:
-        """Whoever is promising goes first."""
+    def following(self) -> Job | None:
+        """Whoever is promising goes first; now and then one that was too slow gets more time."""
         if self._promising:
             each = self._promising.popleft()
             wall = 10.0 + len(self.failing) + len(self.near) + len(self.far)
             return Job([each], partial(self._judge, each), wall)
-        batch = [self._waiting.popleft() for _ in range(min(self._together, len(self._waiting)))]
+        alone = sum(self.limits[name] for name in self.few)
+        if self._may_try_again(alone * SLOWER):
+            each = self._slow.popleft()
+            self._patient.add(each.n)
+            return Job([each], partial(self._screen, [each]), 5.0 + 3 * alone * SLOWER)
+        batch = [self.waiting.popleft() for _ in range(min(self._together, len(self.waiting)))]
         if not batch:
             return None
-        alone = sum(self.limits[name] for name in self.few) * self._patience
         return Job(batch, partial(self._screen, batch), 5.0 + 3 * alone * len(batch))
 
-    def _hear(self, batch: list[Proposal], said: list[Any], is_late: bool) -> None:
+    def _may_try_again(self, seconds: float) -> bool:
+        """Whether there is time for one that was slow: a share of it, or all when none waits."""
+        if not self._slow or self.holding:
+            return False
+        spent = (time.monotonic() - self.orders.began) * self.orders.width
+        if self.waiting and self._granted + seconds > AGAIN * spent:
+            return False
+        self._granted += seconds
+        return True
+
+    def hear(self, batch: list[Proposal], said: list[Any], is_late: bool) -> None:
         ends = [each["end"] for each in said]
         if "polluted" in ends:
             self._together = self._most_together = 1
-            self._waiting.extendleft(reversed(batch))
+            self.waiting.extendleft(reversed(batch))
             return
         is_stained = bool(ends) and ends[-1] == "stained"
         if is_stained:
@@ -159,7 +169,7 @@ class Trial:
         rest = batch[len(said) :]
         if rest and not is_stained:
             self._note(rest.pop(0), {"end": "time" if is_late else "crash"})
-        self._waiting.extendleft(reversed(rest))
+        self.waiting.extendleft(reversed(rest))
         self._together = min(self._most_together, self._together + 1)
 
     def _note(self, each: Proposal, said: dict[str, Any]) -> None:
@@ -170,8 +180,8 @@ class Trial:
         if end == "unfit":
             self.unfit.append(each)
             return
-        if end == "time":
-            self.slow.append(each)
+        if end == "time" and each.n not in self._patient:
+            self._slow.append(each)
         if end == "hold":
             self.holding += 1
             self._first_at = self._first_at or time.monotonic()
@@ -197,7 +207,7 @@ class Trial:
         except (SyntaxError, ValueError):
             return "broken"
         for name in self.few:
-            end = run_one(self.suite, name, self._limit(name))["end"]
+            end = run_one(self.suite, name, self._limit(name, each))["end"]
             if end != PASS:
                 break
         else:
@@ -208,17 +218,17 @@ class Trial:
     def _is_polluted(self) -> bool:
         """Whether the candidates before have left something behind that tests can see."""
         name = self.few[0]
-        end = run_one(self.suite, name, self._limit(name))
+        end = run_one(self.suite, name, self.limits[name])
         return end["end"] == PASS or self.reasons[name] not in ("", _reason(end))
 
-    def _limit(self, name: str) -> float:
-        return self.limits[name] * self._patience
+    def _limit(self, name: str, each: Proposal) -> float:
+        return self.limits[name] * (SLOWER if each.n in self._patient else 1.0)
 
     def _judge(self, each: Proposal, say: Say) -> None:
         """In a child: all failing tests, and where they pass now, all the others."""
         self._living[each.path].swap([Edit(*edit) for edit in each.edits])
         for name in self.failing:
-            end = run_one(self.suite, name, self._limit(name))["end"]
+            end = run_one(self.suite, name, self._limit(name, each))["end"]
             if end != PASS:
                 say({"end": "time" if end == "time" else "fail"})
                 return
