@@ -24,6 +24,7 @@ from flyball.tools.repair.spectrum import passing_at
 from flyball.tools.repair.trial import Stage, staged
 from flyball.tools.repair.trial import perform as perform_in
 
+HOLDS = "hold"
 SHOWN = 6
 ENOUGH = 20
 PATIENCE = 0.1
@@ -85,16 +86,26 @@ async def _search(stage: Stage, known: Memo, sources: dict[str, Source], seconds
         ],
     }
     told = await perform_in(stage, orders, partial(_so_far, len(proposed)))
-    ends: dict[int, Line] = {line["n"]: line for line in told.lines if "n" in line}
-    holding = [proposed[n] for n in sorted(ends) if ends[n]["end"] == "hold"]
+    ends = _ends(len(proposed), told.lines)
+    holding = [proposed[n] for n in sorted(ends) if ends[n] == HOLDS]
     survivors = ranked(holding, sources, passing_at(known.tests))
     return Search(len(proposed), len(ends), tuple(survivors), 0.0, told.finished is None)
 
 
 def _so_far(generated: int, lines: Sequence[Line]) -> str:
-    tried = sum("n" in line for line in lines)
-    holding = sum(line.get("end") == "hold" for line in lines)
-    return f"{tried} of {generated} candidates tried, {holding} make every test pass"
+    ends = _ends(generated, lines)
+    holding = list(ends.values()).count(HOLDS)
+    return f"{len(ends)} of {generated} candidates tried, {holding} make every test pass"
+
+
+def _ends(generated: int, lines: Sequence[Line]) -> dict[int, str]:
+    """How each candidate ended, as last reported; tests may have written into the report."""
+    ends: dict[int, str] = {}
+    for line in lines:
+        n, end = line.get("n"), line.get("end")
+        if isinstance(n, int) and isinstance(end, str) and 0 <= n < generated:
+            ends[n] = end
+    return ends
 
 
 def _result(found: Search, desk: Desk) -> Result:

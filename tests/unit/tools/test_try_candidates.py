@@ -96,6 +96,41 @@ def test_what_an_ended_search_had_found_is_kept(make_bench):
     assert found[0][3] == "`-` → `+`"
 
 
+MEDDLING = """\
+    import sys
+
+    from calc import add
+
+
+    def orders():
+        frame = sys._getframe()
+        while frame:
+            for name in ("orders", "self"):
+                found = frame.f_locals.get(name)
+                found = getattr(found, "orders", getattr(found, "_orders", found))
+                if hasattr(found, "say"):
+                    return found
+            frame = frame.f_back
+
+
+    def test_add():
+        say = orders().say
+        say(n="x", end=3)
+        say(n=10**9, end="hold")
+        say(ran=5)
+        say(tests="many")
+        say(name=[])
+        assert add(1, 2) == 3
+    """
+
+
+def test_what_tests_write_into_the_report_is_let_go(make_bench):
+    bench = project(make_bench, {"calc.py": CALC, "test_calc.py": MEDDLING})
+    result, found = searched(bench)
+    assert result.ok
+    assert found[0][3] == "`-` → `+`"
+
+
 def test_what_cannot_be_mended_ends_in_time(make_bench):
     bench = project(
         make_bench,

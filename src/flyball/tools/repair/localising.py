@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
@@ -24,6 +25,35 @@ MOST_FILE = 1 << 20
 FRAME = re.compile(r'File "([^"]+)", line (\d+)|^([^\s:]+\.py):(\d+):', re.M)
 
 
+class _Head(msgspec.Struct, frozen=True):
+    """The first line of a report: how many tests there are, and what could not be loaded."""
+
+    tests: int
+    broken: dict[str, str]
+
+
+class _Ran(msgspec.Struct, frozen=True):
+    """A line of a report: how one test ended by itself."""
+
+    ran: str
+    end: str
+    why: str
+    cpu: float
+
+
+T = TypeVar("T")
+
+
+def _those(lines: Sequence[Line], kind: type[T], key: str) -> list[T]:
+    """The lines of one kind; what tests have written into the report is let go."""
+    found: list[T] = []
+    for line in lines:
+        if key in line:
+            with suppress(msgspec.ValidationError):
+                found.append(msgspec.convert(line, kind))
+    return found
+
+
 async def trace(stage: Stage, seconds: float) -> Memo | None:
     """Run every test by itself and some under trace, and remember what was seen.
 
@@ -38,20 +68,17 @@ async def trace(stage: Stage, seconds: float) -> Memo | None:
     told = await perform(stage, orders, _so_far)
     if told.finished is None:
         return None
-    head: dict[str, Any] | None = next((line for line in told.lines if "tests" in line), None)
-    if head is None:
+    heads = _those(told.lines, _Head, "tests")
+    if not heads:
         raise ToolUnavailable(
             f"The tests could not be loaded:\n{told.finished.output[-2000:].strip()}",
             "Run `test` to see how they fail.",
         )
-    tests = [msgspec.convert(line, Traced) for line in told.lines if "name" in line]
-    tests += [_broken(stage.root, name, why) for name, why in head["broken"].items()]
-    runs = [
-        Once(line["ran"], line["end"], line["why"], line["cpu"])
-        for line in told.lines
-        if "ran" in line
-    ]
-    found = Memo(stage.choice.name, tuple(runs), tuple(tests), head["tests"], head["broken"])
+    head = heads[0]
+    tests = _those(told.lines, Traced, "name")
+    tests += [_broken(stage.root, name, why) for name, why in head.broken.items()]
+    runs = [Once(it.ran, it.end, it.why, it.cpu) for it in _those(told.lines, _Ran, "ran")]
+    found = Memo(stage.choice.name, tuple(runs), tuple(tests), head.tests, head.broken)
     memo.keep(stage.desk, found)
     return found
 
