@@ -161,6 +161,8 @@ TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\
     [
         (TRACE, D),
         (f"fix this:\n{TRACE}", F),
+        (f"{TRACE}\nこのエラーを直してください", F),
+        (f"{TRACE}\n请修复这个错误", F),
         (f"```\n{TRACE}\n```\nwhat does it mean?", D),
         ("what does this do?\n```\nprint(1)\n```", C),
         ("KeyError: 'id' in rows.py please correct it", F),
