@@ -145,5 +145,6 @@ def _seen(base: SuiteReport) -> tuple[str, str]:
         return "green", "the same tests pass without the change"
     if not base.failed:
         return DOUBTFUL, base.reason or "the suite does not run there"
-    said = f"{base.failed} tests fail there, first {base.first_failure}"
+    count = "1 test fails" if base.failed == 1 else f"{base.failed} tests fail"
+    said = f"{count} there, first {base.first_failure}"
     return "red" if base.passed else DOUBTFUL, said
