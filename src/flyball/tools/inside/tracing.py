@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,6 +14,16 @@ if TYPE_CHECKING:
     from flyball.tools.inside.child import Say
 
     Lines = dict[str, set[int]]
+
+
+EXPLAINERS = (
+    ("_pytest.assertion.rewrite", "_saferepr"),
+    ("_pytest.assertion.rewrite", "_call_reprcompare"),
+    ("_pytest.assertion.rewrite", "_format_assertmsg"),
+    ("unittest.case", "safe_repr"),
+    ("unittest.case", "_common_shorten_repr"),
+)
+"""What runners call only when an assertion has failed."""
 
 
 class Ours:
@@ -47,9 +58,13 @@ class Seen:
 
     def __init__(self, say: Say | None) -> None:
         self.lines: Lines = {}
+        self.is_muted = False
+        """Whether the lines that run now are no part of the test."""
         self._say = say
 
     def note(self, path: str, line: int) -> None:
+        if self.is_muted:
+            return
         known = self.lines.setdefault(path, set())
         if line not in known:
             known.add(line)
@@ -60,13 +75,45 @@ class Seen:
 def traced(ours: Ours, work: Callable[[], Any], say: Say | None = None) -> tuple[Any, Lines]:
     """Do something, and see which of our lines ran."""
     seen = Seen(say)
+    with _unexplained(seen):
+        return _watched(ours, seen, work), seen.lines
+
+
+@contextmanager
+def _unexplained(seen: Seen) -> Generator[None]:
+    """What a runner calls to explain a failure, such as `__repr__`, has not caused it."""
+    found = [(sys.modules[module], name) for module, name in EXPLAINERS if module in sys.modules]
+    known = [(module, name, getattr(module, name, None)) for module, name in found]
+    for module, name, explain in known:
+        if explain is not None:
+            setattr(module, name, _muted(seen, explain))
+    try:
+        yield
+    finally:
+        for module, name, explain in known:
+            if explain is not None:
+                setattr(module, name, explain)
+
+
+def _muted(seen: Seen, explain: Callable[..., Any]) -> Callable[..., Any]:
+    def quietly(*args: Any, **named: Any) -> Any:
+        was, seen.is_muted = seen.is_muted, True
+        try:
+            return explain(*args, **named)
+        finally:
+            seen.is_muted = was
+
+    return quietly
+
+
+def _watched(ours: Ours, seen: Seen, work: Callable[[], Any]) -> Any:
     if hasattr(sys, "monitoring"):
-        return _monitored(ours, seen, work), seen.lines
+        return _monitored(ours, seen, work)
     tracer = _tracer(ours, seen)
     threading.settrace(tracer)
     sys.settrace(tracer)
     try:
-        return work(), seen.lines
+        return work()
     finally:
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type]
@@ -82,7 +129,7 @@ def _monitored(ours: Ours, seen: Seen, work: Callable[[], Any]) -> Any:
         path = ours.path(code.co_filename)
         if path:
             seen.note(path, line)
-        return monitoring.DISABLE
+        return None if seen.is_muted else monitoring.DISABLE
 
     monitoring.use_tool_id(tool, "flyball")
     monitoring.register_callback(tool, monitoring.events.LINE, on_line)

@@ -1,6 +1,9 @@
 """Which lines of which files run."""
 
 import importlib.util
+import unittest
+import unittest.case
+import unittest.util
 
 import pytest
 
@@ -50,3 +53,20 @@ def test_installed_packages_and_hidden_places_are_not_ours(tmp_path):
     assert ours.path(str(tmp_path / "site-packages" / "b.py")) == ""
     assert ours.path(str(tmp_path / ".venv" / "b.py")) == ""
     assert ours.path("<string>") == ""
+
+
+def test_what_only_explains_a_failure_is_not_told(loaded, tmp_path):
+    case = unittest.TestCase()
+
+    class Shown:
+        def __repr__(self):
+            return str(loaded.f(0))
+
+    def fails():
+        loaded.f(1)
+        with pytest.raises(AssertionError, match="2 is not None"):
+            case.assertIsNone(Shown())
+
+    _, lines = traced(Ours(str(tmp_path), set()), fails)
+    assert lines["pkg/m.py"] - {1} == {2, 3}
+    assert unittest.case.safe_repr is unittest.util.safe_repr
