@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flyball.core.weakening import is_test_path
-from flyball.tools.repair.source import Source, own_lines
+from flyball.tools.repair.source import Source, expressions, own_lines
 
 ENDED_BADLY = frozenset({"fail", "time", "crash"})
 DEEPEST = 0.25
@@ -62,7 +62,15 @@ def suspicious(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[P
         best[key] = max(best.get(key, 0.0), score)
     top = max(best.values(), default=1.0)
     places = [Place(path, line, score / top) for (path, line), score in best.items()]
-    return sorted(places, key=lambda place: (-place.score, place.path, place.line))
+    return sorted(
+        places, key=lambda place: (-round(place.score, 2), -_parts(place, sources), *place)
+    )
+
+
+def _parts(place: Place, sources: Mapping[str, Source]) -> int:
+    """Of how many parts a statement is made: of two as suspicious, more can be wrong with one."""
+    node = sources[place.path].statement_at(place.line)
+    return sum(1 for _ in expressions(node)) if node else 0
 
 
 def _definitions(

@@ -29,6 +29,10 @@ def test_lines_of_one_statement_are_one_place():
     assert lines(red(4, 5, 6)) == [4]
 
 
+def test_of_lines_as_suspicious_the_one_with_more_in_it_comes_first():
+    assert lines(red(2, 5)) == [4, 2]
+
+
 def test_where_a_traceback_ends_is_more_suspicious():
     assert lines(red(2, 3, 7, frames=(2, 7))) == [7, 2, 3]
 
