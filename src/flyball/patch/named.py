@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha1
+
 _SHORTEST = 7
 """How many digits git shows at least."""
 
@@ -10,6 +12,4 @@ def is_named(data: bytes, name: str) -> bool:
     """Whether `name`, as the `index` line of a diff has it, is that of this very content."""
     if len(name) < _SHORTEST:
         return False
-    from hashlib import sha1  # seldom needed, and slow to load
-
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest().startswith(name)
