@@ -251,11 +251,12 @@ def _as_named(
     data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
 ) -> Applied | None:
     """Lines that look like placeholders are meant where git's own name for the outcome says so."""
-    if len(sections) != 1:
+    outcome = sections[0].outcome
+    if len(sections) != 1 or not outcome:
         return None
     vouched = [hunk._replace(is_vouched=True) for hunk in hunks]
     done = apply_hunks(data, vouched, fuzz=0, max_offset=options.max_offset)
-    return done if is_named(done.data, sections[0].outcome) else None
+    return done if is_named(done.data, outcome) else None
 
 
 def _merge(revision: Revision, seen: bytes, now: bytes, wanted: bytes) -> bytes:

@@ -63,8 +63,8 @@ def told(bare: str, opener: str = "") -> Heard | None:
             return Heard(Act.INQUIRE, f"tells to {look}, and asks how or why")
         return Heard(Act.LOOK, f"tells to {look}")
     if verb := verb_of(bare):
-        tells = "wishes to" if opens(opener, forms.INTENDS) == opener != "" else "tells to"
-        return Heard(_size(bare, verb), f"{tells} {verb}")
+        is_wish = bool(opener) and opens(opener, forms.INTENDS) == opener
+        return Heard(_size(bare, verb), f"{'wishes' if is_wish else 'tells'} to {verb}")
     if (verb := _likely_verb(bare)) or contains(bare, forms.ORDER_CJK):
         return Heard(size_of(bare), f"seems to tell to {verb}".removesuffix(" to "))
     if re.match(verbs.VERB_LAST, opener) or re.search(rf"(?:{verbs.VERB_FINAL})$", bare):

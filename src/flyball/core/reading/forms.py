@@ -14,7 +14,7 @@ LEAD_IN = (
     "|alright then|while you're at it|while youre at it|plus|lastly|second|secondly|firstly"
     "|third|after that|afterwards|ideally|if possible|ja|dann|alors|donc|bueno|então|entao|bom"
     "|ну|так|и|а|please could you|if not|if so|if needed|if it isn't|if it is not|otherwise"
-    "|one last thing|one more thing|last thing|also please|after that"
+    "|one last thing|one more thing|last thing|also please"
 )
 REQUEST = (
     "(?:can|could|would|will|cud) (?:you|u|we)(?: just| please"

@@ -59,13 +59,13 @@ def _lexicon(alternation: str) -> Lexicon:
     Compiling each list as one regular expression would take longer than all the rest of a reading.
     """
     phrases: set[str] = set()
-    shapes: list[Shape] = []
+    others: list[Shape] = []
     for entry in _entries(alternation):
         if entry.replace(" ", "").replace("'", "").replace("-", "").isalnum():
             phrases.add(entry)
         else:
-            shapes.append(Shape(_needles(entry), rf"(?<![\w-])(?:{entry})(?!\w)"))
-    return Lexicon(frozenset(phrases), tuple(shapes))
+            others.append(Shape(_needles(entry), rf"(?<![\w-])(?:{entry})(?!\w)"))
+    return Lexicon(frozenset(phrases), tuple(others))
 
 
 def _entries(alternation: str) -> Iterator[str]:
