@@ -189,6 +189,69 @@ def test_a_package_below_src_and_options_for_plugins_that_are_not_there(make_ben
     assert first_place(result) == ("src/shop/calc.py", 2)
 
 
+def test_examples_in_docstrings_are_tests_of_the_lines_below_them(make_bench):
+    files = {
+        "calc.py": '''\
+            def mean(values):
+                """
+                >>> mean([1, 2, 3])
+                2.0
+                """
+                return sum(values) / (len(values) + 1)
+
+
+            def twice(x):
+                """
+                >>> twice(2)
+                4
+                """
+                return 2 * x
+            ''',
+        "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
+    }
+    result = looked(make_bench, files)
+    assert result.data["failures"] == ["calc.py::calc.mean"]
+    assert result.data["places"] == [["calc.py", 6, 1.0]]
+
+
+def test_what_is_done_once_in_a_process_is_not_blamed_on_those_that_fail(make_bench):
+    files = {
+        "calc.py": """\
+            READY = []
+
+
+            def prepare():
+                if not READY:
+                    READY.append(len("ready") + len("steady"))
+
+
+            def twice(a):
+                prepare()
+                return a + a
+
+
+            def thrice(a):
+                prepare()
+                return a + a
+            """,
+        "test_calc.py": """\
+            import pytest
+            from calc import thrice, twice
+
+
+            @pytest.mark.parametrize("n", range(8))
+            def test_twice(n):
+                assert twice(n) == 2 * n
+
+
+            def test_thrice():
+                assert thrice(2) == 6
+            """,
+    }
+    result = looked(make_bench, files)
+    assert {line for _, line, score in result.data["places"] if score > 0.9} == {15, 16}
+
+
 def test_a_project_of_unittest(make_bench):
     files = {
         "calc.py": ADD,

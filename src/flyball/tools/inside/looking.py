@@ -51,36 +51,33 @@ def look(orders: Orders, suite: Suite) -> None:
     if not failing:
         return
     passing = [name for name in nearest(names, failing) if ends.get(name, {}).get("end") == PASS]
-    tracing = _Tracing(orders, suite, ends, passing)
+    tracing = _Tracing(orders, suite, ends)
     seen = tracing.failing(failing)
-    seen.update(_together(orders, passing[: orders.sample], tracing.warm, MOST_TOGETHER))
+    seen.update(_together(orders, passing[: orders.sample], tracing.one, 1))
     for name, end in seen.items():
-        orders.say(name=name, end=end["end"], frames=end["frames"], lines=end["lines"])
+        orders.say(name=name, **{key: end[key] for key in ("end", "frames", "lines", "late")})
 
 
 class _Tracing:
-    """Tests under trace: those that fail each in a process of its own."""
+    """Tests under trace, each in a process of its own.
 
-    def __init__(
-        self, orders: Orders, suite: Suite, ends: dict[str, dict[str, Any]], passing: list[str]
-    ) -> None:
+    What is done only once in a process is then run by all tests alike.
+    """
+
+    def __init__(self, orders: Orders, suite: Suite, ends: dict[str, dict[str, Any]]) -> None:
         self._orders = orders
         self._suite = suite
         self._ours = Ours(orders.root, suite.files)
-        self._passing = passing
         self._endless = [name for name, end in ends.items() if end["end"] == "time"]
         self._stuck = [name for name in self._endless if ends[name]["why"] == OUT_OF_TIME]
-        self._is_warm = False
 
     def failing(self, names: list[str]) -> dict[str, dict[str, Any]]:
         """Those that do not end are ended, and tell before how far they came."""
         orders = self._orders
         left_out = {*self._endless[ENDLESS_TRACED:], *self._stuck}
         wanted = [name for name in names if name not in left_out]
-        seen = _together(orders, wanted[:ALWAYS_TRACED], self.warm, 1, LATE)
-        seen.update(_together(orders, wanted[ALWAYS_TRACED:MOST_TRACED], self.warm, 1, REPRODUCING))
-        changed = [name for name in wanted if seen.get(name, {}).get("end") in (PASS, SKIP)]
-        seen.update(_together(orders, changed, self.cold, 1, LATE))
+        seen = _together(orders, wanted[:ALWAYS_TRACED], self.one, 1, LATE)
+        seen.update(_together(orders, wanted[ALWAYS_TRACED:MOST_TRACED], self.one, 1, REPRODUCING))
         dead = [name for name, end in seen.items() if "heard" in end]
         told = _together(orders, dead, self.loud, 1, LATE)
         stuck = self._stuck[:ENDLESS_TRACED]
@@ -89,14 +86,7 @@ class _Tracing:
             seen[name] = {**end, "lines": _gathered(end["heard"]), "frames": end["heard"][-1:]}
         return seen
 
-    def warm(self, name: str, following: str, say: Say) -> str:
-        """What is only done once in a process is done before, by a test that is not traced."""
-        if self._passing and not self._is_warm:
-            self._is_warm = True
-            run_one(self._suite, self._passing[0], QUICK_CPU, name)
-        return self.cold(name, following, say)
-
-    def cold(self, name: str, following: str, say: Say) -> str:
+    def one(self, name: str, following: str, say: Say) -> str:
         found = _trace(self._suite, self._ours, name, following, self._cpu(name))
         say(found)
         return found["end"]
@@ -158,7 +148,7 @@ def _together(
                 "cpu": 0.0,
                 "frames": [],
             }
-            ends[rest.pop(0)] = {**end, "lines": {}, "heard": said}
+            ends[rest.pop(0)] = {**end, "lines": {}, "late": {}, "heard": said}
         if rest:
             waiting.appendleft(rest)
 
@@ -185,13 +175,14 @@ def _trace(
         finally:
             alarm.clear()
 
-    end, lines = traced(ours, work, say)
+    end, seen = traced(ours, work, say)
     found = [(a or b, int(m or n)) for a, m, b, n in _FRAME.findall(end.why)]
     frames = [(ours.path(file), line) for file, line in found]
     return {
         "end": "time" if alarm.has_rung and end.kind == FAIL else end.kind,
         "frames": [frame for frame in frames if frame[0]],
-        "lines": {path: sorted(each) for path, each in lines.items()},
+        "lines": {path: sorted(each) for path, each in seen.lines.items()},
+        "late": {path: sorted(each) for path, each in seen.late.items() if end.kind == FAIL},
     }
 
 

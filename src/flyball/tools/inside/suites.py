@@ -41,7 +41,7 @@ class Suite:
 
     @property
     def files(self) -> set[str]:
-        """The files that tests were found in."""
+        """The files that tests were found in; examples in a docstring do not make one."""
         raise NotImplementedError
 
     def run(self, name: str, following: str = "") -> End:
@@ -73,7 +73,8 @@ class _PytestSuite(Suite):
 
     @property
     def files(self) -> set[str]:
-        return {os.path.realpath(str(item.fspath)) for item in self._items.values()}
+        items = [item for item in self._items.values() if type(item).__name__ != "DoctestItem"]
+        return {os.path.realpath(str(item.fspath)) for item in items}
 
     def run(self, name: str, following: str = "") -> End:
         item = self._items[name]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+import opcode
 import os
 import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, cast
@@ -24,15 +26,25 @@ EXPLAINERS = (
     ("unittest.case", "_common_shorten_repr"),
 )
 """What runners call only when an assertion has failed."""
+MOST_TURNS = 2000
+LEAVES = frozenset(
+    opcode.opmap[name]
+    for name in ("RETURN_VALUE", "YIELD_VALUE", "YIELD_FROM", "RETURN_GENERATOR")
+    if name in opcode.opmap
+)
+"""How a function is left where no exception leaves it."""
+AFTER = 0
+"""The turn of what runs when a test has already failed."""
 
 
 class Ours:
-    """Which files are the project's, by the name code has for them."""
+    """Which files are the project's, and which its tests, by the name code has for them."""
 
-    def __init__(self, root: str, left_out: set[str]) -> None:
+    def __init__(self, root: str, tests: set[str]) -> None:
         self._root = os.path.realpath(root) + os.sep
-        self._left_out = left_out
+        self._tests = tests
         self._known: dict[str, str] = {}
+        self._is_test: dict[str, bool] = {}
 
     def path(self, filename: str) -> str:
         """The path from the root, or nothing where the file is not to be looked at."""
@@ -40,11 +52,17 @@ class Ours:
             self._known[filename] = self._find(filename)
         return self._known[filename]
 
+    def is_test(self, filename: str) -> bool:
+        """Whether tests were found in this file."""
+        if filename not in self._is_test:
+            self._is_test[filename] = os.path.realpath(filename) in self._tests
+        return self._is_test[filename]
+
     def _find(self, filename: str) -> str:
         if not filename.endswith(".py"):
             return ""
         real = os.path.realpath(filename)
-        if not real.startswith(self._root) or real in self._left_out:
+        if not real.startswith(self._root) or real in self._tests:
             return ""
         inside = real[len(self._root) :]
         parts = inside.split(os.sep)
@@ -54,29 +72,78 @@ class Ours:
 
 
 class Seen:
-    """The lines that ran; each may be told as it is reached, for fear of what comes after it."""
+    """The lines that ran, each with the turn it last ran in: a line of the test itself begins one.
 
-    def __init__(self, say: Say | None) -> None:
-        self.lines: Lines = {}
+    Each may be told as it is reached, for fear of what comes after it.
+    """
+
+    def __init__(self, ours: Ours, say: Say | None) -> None:
         self.is_muted = False
         """Whether the lines that run now are no part of the test."""
+        self.turn = AFTER + 1
+        self.turns: dict[str, dict[int, int]] = {}
+        self.has_failed = False
+        self._ours = ours
         self._say = say
 
-    def note(self, path: str, line: int) -> None:
+    @property
+    def lines(self) -> Lines:
+        return {path: set(turns) for path, turns in self.turns.items() if turns}
+
+    @property
+    def late(self) -> Lines:
+        """What ran in the last turn of all that ran anything: it has failed, or did wrong."""
+        last = max((turn for turns in self.turns.values() for turn in turns.values()), default=0)
+        return {
+            path: {line for line, turn in turns.items() if turn == last}
+            for path, turns in self.turns.items()
+            if last in turns.values()
+        }
+
+    def reach(self, path: str, line: int) -> None:
+        """A line of the project runs."""
         if self.is_muted:
             return
-        known = self.lines.setdefault(path, set())
-        if line not in known:
-            known.add(line)
+        turns = self.turns.setdefault(path, {})
+        if line not in turns:
+            turns[line] = AFTER
             if self._say:
                 self._say([path, line])
+        if not self.has_failed:
+            turns[line] = self.turn
+
+    def go_on(self, frame: FrameType) -> bool:
+        """A line of a test file runs; does a turn begin, with all before it well?
+
+        Not where the project has called back, nor where a failed test is cleaned up after.
+        """
+        if self.has_failed or self.is_muted or self.turn == MOST_TURNS:
+            return False
+        if any(self._ours.path(file) for file in _callers(frame)):
+            return False
+        self.turn += 1
+        return True
+
+    def fall(self, frame: FrameType) -> None:
+        """An exception leaves a function of a test file: if no other called it, that was all."""
+        ours = self._ours
+        if not any(ours.is_test(file) or ours.path(file) for file in _callers(frame)):
+            self.has_failed = True
 
 
-def traced(ours: Ours, work: Callable[[], Any], say: Say | None = None) -> tuple[Any, Lines]:
+def _callers(frame: FrameType) -> Iterator[str]:
+    """The files of the functions that wait for this one."""
+    above = frame.f_back
+    while above is not None:
+        yield above.f_code.co_filename
+        above = above.f_back
+
+
+def traced(ours: Ours, work: Callable[[], Any], say: Say | None = None) -> tuple[Any, Seen]:
     """Do something, and see which of our lines ran."""
-    seen = Seen(say)
+    seen = Seen(ours, say)
     with _unexplained(seen):
-        return _watched(ours, seen, work), seen.lines
+        return _watched(ours, seen, work), seen
 
 
 @contextmanager
@@ -128,13 +195,23 @@ def _monitored(ours: Ours, seen: Seen, work: Callable[[], Any]) -> Any:
     def on_line(code: CodeType, line: int) -> Any:
         path = ours.path(code.co_filename)
         if path:
-            seen.note(path, line)
+            seen.reach(path, line)
+        elif ours.is_test(code.co_filename):
+            if seen.go_on(_running()):
+                monitoring.restart_events()
+            return None
         return None if seen.is_muted else monitoring.DISABLE
 
+    def on_unwind(code: CodeType, _offset: int, _raised: BaseException) -> None:
+        if ours.is_test(code.co_filename):
+            seen.fall(_running())
+
+    events = monitoring.events
     monitoring.use_tool_id(tool, "flyball")
-    monitoring.register_callback(tool, monitoring.events.LINE, on_line)
+    monitoring.register_callback(tool, events.LINE, on_line)
+    monitoring.register_callback(tool, events.PY_UNWIND, on_unwind)
     monitoring.restart_events()
-    monitoring.set_events(tool, monitoring.events.LINE)
+    monitoring.set_events(tool, events.LINE | events.PY_UNWIND)
     try:
         return work()
     finally:
@@ -142,25 +219,46 @@ def _monitored(ours: Ours, seen: Seen, work: Callable[[], Any]) -> Any:
         monitoring.free_tool_id(tool)
 
 
+def _running() -> FrameType:
+    """The frame that an event is about, from within what hears of it."""
+    mine = inspect.currentframe()
+    assert mine is not None
+    assert mine.f_back is not None
+    assert mine.f_back.f_back is not None
+    return mine.f_back.f_back
+
+
 def _tracer(ours: Ours, seen: Seen) -> Callable[..., Any]:
     by_code: dict[int, tuple[CodeType, Callable[..., Any] | None]] = {}
 
-    def local(path: str) -> Callable[..., Any]:
-        known = seen.lines.setdefault(path, set())
+    def in_project(path: str) -> Callable[..., Any]:
+        turns = seen.turns.setdefault(path, {})
 
         def on_line(frame: FrameType, _event: str, _arg: Any) -> Any:
-            if frame.f_lineno not in known:
-                seen.note(path, frame.f_lineno)
+            if turns.get(frame.f_lineno) != seen.turn:
+                seen.reach(path, frame.f_lineno)
             return on_line
 
         return on_line
+
+    def in_test(frame: FrameType, event: str, _arg: Any) -> Any:
+        if event == "line":
+            seen.go_on(frame)
+        elif event == "return" and frame.f_code.co_code[frame.f_lasti] not in LEAVES:
+            seen.fall(frame)
+        return in_test
+
+    def local(code: CodeType) -> Callable[..., Any] | None:
+        path = ours.path(code.co_filename)
+        if path:
+            return in_project(path)
+        return in_test if ours.is_test(code.co_filename) else None
 
     def on_call(frame: FrameType, _event: str, _arg: Any) -> Any:
         code = frame.f_code
         known = by_code.get(id(code))
         if known is None:
-            path = ours.path(code.co_filename)
-            known = by_code[id(code)] = code, local(path) if path else None
+            known = by_code[id(code)] = code, local(code)
         return known[1]
 
     return on_call

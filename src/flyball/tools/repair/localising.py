@@ -20,7 +20,7 @@ from flyball.tools.repair.source import Source
 from flyball.tools.repair.spectrum import Place, Traced, suspicious
 from flyball.tools.repair.trial import Stage, perform
 
-SAMPLE = 400
+SAMPLE = 150
 MOST_FILE = 1 << 20
 FRAME = re.compile(r'File "([^"]+)", line (\d+)|^([^\s:]+\.py):(\d+):', re.M)
 

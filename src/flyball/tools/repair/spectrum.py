@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,8 +16,20 @@ from flyball.tools.repair.source import Source, expressions, own_lines
 ENDED_BADLY = frozenset({"fail", "time", "crash"})
 DEEPEST = 0.25
 ON_TRACE = 0.12
+EARLY = 0.8
+"""How much a failing test counts for lines that it ran only before what failed."""
+HEADS = 0.9
+"""How suspicious the head of a block is beside what it let run."""
 DEFINED = 0.6
 """How suspicious a definition is beside the line that goes by it."""
+HOLLOW = 0.5
+"""How suspicious a line is that says nothing but what follows it, such as `try`."""
+
+Key = tuple[str, int]
+FRAMES = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Try, ast.Import, ast.ImportFrom,
+    ast.Global, ast.Nonlocal,
+)  # fmt: skip
 
 
 class Traced(msgspec.Struct, frozen=True):
@@ -26,6 +39,8 @@ class Traced(msgspec.Struct, frozen=True):
     end: str
     frames: tuple[tuple[str, int], ...] = ()
     lines: dict[str, tuple[int, ...]] = {}
+    late: dict[str, tuple[int, ...]] = {}
+    """Those that ran after the last line of the test that went well, where that is known."""
 
     @property
     def has_failed(self) -> bool:
@@ -42,11 +57,26 @@ class Place(NamedTuple):
 
 def suspicious(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[Place]:
     """Statements by suspicion: Ochiai over the tests, raised where a traceback ended."""
+    best = _scores(tests, sources)
+    for key, score in [*_heads(best, sources), *_definitions(best, sources)]:
+        best[key] = max(best.get(key, 0.0), score)
+    top = max(best.values(), default=1.0)
+    places: list[tuple[int, Place]] = []
+    for (path, line), score in best.items():
+        node = sources[path].statement_at(line)
+        parts = sum(1 for _ in expressions(node)) if node else 0
+        share = HOLLOW if isinstance(node, FRAMES) and not parts else 1.0
+        places.append((parts, Place(path, line, share * score / top)))
+    places.sort(key=lambda each: (-round(each[1].score, 2), -each[0], *each[1]))
+    return [place for _, place in places]
+
+
+def _scores(tests: Sequence[Traced], sources: Mapping[str, Source]) -> dict[Key, float]:
+    """The score of each statement that failing tests run, for the tests that run it."""
     failing = [test for test in tests if test.has_failed]
-    passing = [test for test in tests if test.end == "pass"]
-    ran_red, ran_green = _count(failing), _count(passing)
+    ran_red, ran_green = _weigh(failing), passing_at(tests)
     deepest, on_trace = _frames(failing)
-    best: dict[tuple[str, int], float] = {}
+    best: dict[Key, float] = {}
     for (path, line), red in ran_red.items():
         source = sources.get(path)
         node = source.statement_at(line) if source else None
@@ -58,46 +88,54 @@ def suspicious(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[P
         score += ON_TRACE * max((on_trace[path, each] for each in lines), default=0.0)
         key = (path, node.lineno)
         best[key] = max(best.get(key, 0.0), score)
-    for key, score in _definitions(best, sources):
-        best[key] = max(best.get(key, 0.0), score)
-    top = max(best.values(), default=1.0)
-    places = [Place(path, line, score / top) for (path, line), score in best.items()]
-    return sorted(
-        places, key=lambda place: (-round(place.score, 2), -_parts(place, sources), *place)
-    )
+    return best
 
 
-def _parts(place: Place, sources: Mapping[str, Source]) -> int:
-    """Of how many parts a statement is made: of two as suspicious, more can be wrong with one."""
-    node = sources[place.path].statement_at(place.line)
-    return sum(1 for _ in expressions(node)) if node else 0
+def _heads(best: Mapping[Key, float], sources: Mapping[str, Source]) -> Iterator[tuple[Key, float]]:
+    """What let suspicious lines run: the conditions and loops right above them."""
+    for (path, line), score in best.items():
+        source = sources[path]
+        node = source.statement_at(line)
+        above = source.parent.get(node) if node else None
+        if isinstance(above, ast.If | ast.While | ast.For) and (path, above.lineno) in best:
+            yield (path, above.lineno), HEADS * score
 
 
 def _definitions(
-    best: Mapping[tuple[str, int], float], sources: Mapping[str, Source]
-) -> list[tuple[tuple[str, int], float]]:
+    best: Mapping[Key, float], sources: Mapping[str, Source]
+) -> Iterator[tuple[Key, float]]:
     """What suspicious lines go by and no test runs: constants, and defaults of their function."""
-    found: list[tuple[tuple[str, int], float]] = []
     for (path, line), score in best.items():
         source = sources[path]
         node = source.statement_at(line)
         for line in source.definitions_for(node) if node else ():
-            found.append(((path, line), DEFINED * score))
-    return found
+            yield (path, line), DEFINED * score
 
 
-def passing_at(tests: Sequence[Traced]) -> Mapping[tuple[str, int], int]:
+def passing_at(tests: Sequence[Traced]) -> Counter[Key]:
     """How many passing tests run each line."""
-    return _count([test for test in tests if test.end == "pass"])
-
-
-def _count(tests: Sequence[Traced]) -> Counter[tuple[str, int]]:
-    found: Counter[tuple[str, int]] = Counter()
+    found: Counter[Key] = Counter()
     for test in tests:
-        for path, lines in test.lines.items():
-            if not is_test_path(path):
-                found.update((path, line) for line in lines)
+        if test.end == "pass":
+            found.update(_ran(test.lines))
     return found
+
+
+def _weigh(failing: Sequence[Traced]) -> dict[Key, float]:
+    """How many failing tests run each line, those for less that did so well before they failed."""
+    found: dict[Key, float] = {}
+    for test in failing:
+        late = set(_ran(test.late or test.lines))
+        for key in _ran(test.lines):
+            found[key] = found.get(key, 0.0) + (1.0 if key in late else EARLY)
+    return found
+
+
+def _ran(lines: Mapping[str, Iterable[int]]) -> Iterator[Key]:
+    """Lines of the project: those of its tests are not looked at."""
+    for path, numbers in lines.items():
+        if not is_test_path(path):
+            yield from ((path, number) for number in numbers)
 
 
 def _frames(failing: Sequence[Traced]) -> tuple[Counter[Any], Counter[Any]]:

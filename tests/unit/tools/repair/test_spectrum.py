@@ -1,5 +1,7 @@
 """Which lines failing tests run and passing ones do not."""
 
+import pytest
+
 from flyball.tools.repair.source import Source
 from flyball.tools.repair.spectrum import Traced, passing_at, suspicious
 
@@ -9,8 +11,9 @@ TEXT = (
 SOURCES = {"m.py": Source("m.py", TEXT)}
 
 
-def red(*lines, frames=(), end="fail"):
-    return Traced("r", end, tuple(("m.py", line) for line in frames), {"m.py": lines})
+def red(*lines, frames=(), end="fail", late=()):
+    places = tuple(("m.py", line) for line in frames)
+    return Traced("r", end, places, {"m.py": lines}, {"m.py": late} if late else {})
 
 
 def green(*lines):
@@ -22,7 +25,7 @@ def lines(*tests):
 
 
 def test_lines_of_failing_tests_only_come_first():
-    assert lines(red(2, 3, 5, 7), green(2, 3, 7)) == [4, 2, 3, 7]
+    assert lines(red(2, 3, 5, 7), green(2, 3, 7)) == [4, 3, 2, 7]
 
 
 def test_lines_of_one_statement_are_one_place():
@@ -31,6 +34,21 @@ def test_lines_of_one_statement_are_one_place():
 
 def test_of_lines_as_suspicious_the_one_with_more_in_it_comes_first():
     assert lines(red(2, 5)) == [4, 2]
+
+
+def test_lines_that_ran_only_before_what_failed_are_less_suspicious():
+    assert lines(red(2, 3, 7, late=(7,))) == [7, 2, 3]
+
+
+def test_a_condition_is_nearly_as_suspicious_as_what_it_let_run():
+    scores = {p.line: p.score for p in suspicious([red(3, 5), green(3), green(3)], SOURCES)}
+    assert scores == {4: 1.0, 3: pytest.approx(0.9)}
+
+
+def test_lines_that_only_introduce_others_come_later():
+    text = b"def f(a):\n    try:\n        return a\n    finally:\n        pass\n"
+    places = suspicious([red(2, 3, 5)], {"m.py": Source("m.py", text)})
+    assert [place.line for place in places] == [3, 5, 2]
 
 
 def test_where_a_traceback_ends_is_more_suspicious():
