@@ -48,7 +48,7 @@ def _report(known: Memo, desk: Desk, elapsed: float) -> SuiteReport:
     failures = [Failure(name, why.strip()[-1500:]) for name, why in known.broken.items()]
     failures += [Failure(run.name, _why(run)) for run in known.runs if run.has_failed]
     passed = sum(run.end == "pass" for run in known.runs)
-    missed = known.count - len(known.runs)
+    missed = known.count - sum(run.end != "slow" for run in known.runs)
     return SuiteReport(
         id=desk.evidence_id(),
         tree=desk.tree,
@@ -67,7 +67,7 @@ def _report(known: Memo, desk: Desk, elapsed: float) -> SuiteReport:
 def _why(run: Once) -> str:
     """The end of a traceback says most; a test without end has none."""
     if run.end == "time":
-        return "It computes without end.\n" + run.why.strip()
+        return f"It did not end in {run.cpu:.1f} s of computing.\n{run.why.strip()}"
     return run.why.strip() or run.end
 
 

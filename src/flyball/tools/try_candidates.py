@@ -77,6 +77,7 @@ async def _search(stage: Stage, known: Memo, sources: dict[str, Source], seconds
         "near": [test.name for test in known.tests if test.end == "pass"],
         "cpu": {run.name: round(run.cpu, 3) for run in known.runs},
         "endless": [run.name for run in known.failing_runs if run.end == "time"],
+        "slow": [run.name for run in known.runs if run.end == "slow"],
         "broken": list(known.broken),
         "seconds": max(seconds, 1.0),
         "enough": ENOUGH,

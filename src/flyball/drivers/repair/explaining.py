@@ -23,7 +23,7 @@ _DIFFER = re.compile(
     r"^(?:[A-Z]\w+s differ: )?(?P<first>.+?) (?:!=|is not|not found in) (?P<second>.+)$"
 )
 LONGEST = 200
-ENDLESS = "It computes without end."
+ENDLESS = "It did not end"
 NO_REASON = "no reason was given"
 TALK = 6
 """Lines that are quoted where a failure cannot be understood."""
@@ -56,7 +56,7 @@ def explain(failed: Failed) -> str:
     own = [frame for frame in trace.frames if not _is_foreign(frame.path)]
     if failed.why.startswith(ENDLESS):
         at = f" It was last seen at {own[-1].place}: `{own[-1].code}`." if own else ""
-        return f"It computes without end.{at}"
+        return f"{failed.why.splitlines()[0]}{at}"
     if not trace.kind:
         return _quoted(failed.why)
     if trace.kind.endswith(("SyntaxError", "IndentationError", "TabError")) and own:

@@ -25,6 +25,8 @@ MOST_FEW = 4
 LEAST_CPU = 0.05
 ENDLESS_CPU = 0.04
 OTHERS_CPU = 1.0
+SLOW_CPU = 1.5
+"""For tests that did not end when they were looked at; most do where that was the fault."""
 WARM = 0.75
 """Candidates that need a process of their own get the rest of the time, if there are any."""
 SLOWER = 10.0
@@ -67,7 +69,8 @@ class Trial:
         known = set(names)
         self.failing = [name for name in orders.failing if name in known]
         self.near = [name for name in orders.near if name in known]
-        self.far = nearest(names, [*self.failing, *self.near])
+        far = nearest(names, [*self.failing, *self.near])
+        self.far = sorted(far, key=orders.slow.__contains__)
         self.limits: dict[str, float] = {}
         self.reasons: dict[str, str] = {}
         self.few: list[str] = []
@@ -133,6 +136,7 @@ class Trial:
         if self._promising:
             each = self._promising.popleft()
             wall = 10.0 + len(self.failing) + len(self.near) + len(self.far)
+            wall += SLOWER * SLOW_CPU * len(self.orders.slow)
             return Job([each], partial(self._judge, each), wall)
         alone = sum(self.limits[name] for name in self.few)
         if self._may_try_again(alone * SLOWER):
@@ -222,7 +226,10 @@ class Trial:
         return end["end"] == PASS or self.reasons[name] not in ("", _reason(end))
 
     def _limit(self, name: str, each: Proposal) -> float:
-        return self.limits[name] * (SLOWER if each.n in self._patient else 1.0)
+        if name in self.limits or name in self.orders.slow:
+            limit = self.limits.get(name, SLOW_CPU)
+            return limit * (SLOWER if each.n in self._patient else 1.0)
+        return OTHERS_CPU + SLOWER * self.orders.cpu.get(name, 1.0)
 
     def _judge(self, each: Proposal, say: Say) -> None:
         """In a child: all failing tests, and where they pass now, all the others."""
@@ -234,9 +241,10 @@ class Trial:
                 return
         others = [*self.near, *self.far]
         for name, following in zip(others, [*others[1:], ""]):  # noqa: B905
-            cpu = OTHERS_CPU + SLOWER * self.orders.cpu.get(name, 1.0)
-            if run_one(self.suite, name, cpu, following)["end"] not in (PASS, SKIP):
-                say({"end": "fail", "broke": name})
+            end = run_one(self.suite, name, self._limit(name, each), following)["end"]
+            if end not in (PASS, SKIP):
+                is_slow = end == "time" and name in self.orders.slow
+                say({"end": "time"} if is_slow else {"end": "fail", "broke": name})
                 return
         say({"end": "hold"})
 

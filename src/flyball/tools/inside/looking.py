@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flyball.tools.inside.child import Alarm, Children, Job
 from flyball.tools.inside.orders import Orders, nearest, run_one
-from flyball.tools.inside.suites import FAIL, PASS, SKIP, Suite
+from flyball.tools.inside.suites import FAIL, PASS, SKIP, SLOW, Suite
 from flyball.tools.inside.tracing import Ours, traced
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 QUICK_CPU = 0.6
 """A test that computes longer may be endless; a few of them are looked at again."""
 SLOW_CPU = 2.0
+PATIENT_CPU = 6.0
+"""How long one is waited for where nothing fails for certain."""
 LOOKED_AT_AGAIN = 1
 RUNNING, AGAIN, REPRODUCING = 0.5, 0.6, 0.85
 """Which part of the time may be gone when tests were run, run again, and traced where they fail."""
@@ -47,7 +49,7 @@ def look(orders: Orders, suite: Suite) -> None:
     ends = _run_all(orders, suite, names)
     for name, end in ends.items():
         orders.say(ran=name, end=end["end"], why=end["why"][-1500:], cpu=end["cpu"])
-    failing = [name for name, end in ends.items() if end["end"] not in (PASS, SKIP)]
+    failing = [name for name, end in ends.items() if end["end"] not in (PASS, SKIP, SLOW)]
     if not failing:
         return
     passing = [name for name in nearest(names, failing) if ends.get(name, {}).get("end") == PASS]
@@ -114,12 +116,26 @@ def _run_all(orders: Orders, suite: Suite, names: list[str]) -> dict[str, dict[s
     ends = run(names, QUICK_CPU, MOST_TOGETHER, RUNNING)
     failing = [name for name, end in ends.items() if end["end"] == FAIL]
     ends.update(run(failing[:MOST_ALONE], QUICK_CPU, 1, AGAIN))
-    endless = [name for name, end in ends.items() if end["end"] == "time"]
-    again = run(endless[:LOOKED_AT_AGAIN], SLOW_CPU, 1, AGAIN)
-    ends.update(again)
-    if any(end["end"] != "time" for end in again.values()):
-        ends.update(run(endless[LOOKED_AT_AGAIN:], SLOW_CPU, 1, AGAIN))
-    return {name: ends[name] for name in names if name in ends}
+    for cpu in (SLOW_CPU, PATIENT_CPU):
+        is_certain = suite.broken or any(end["end"] in (FAIL, "crash") for end in ends.values())
+        if cpu == PATIENT_CPU and is_certain:
+            break
+        endless = [name for name, end in ends.items() if end["end"] == "time"]
+        again = run(endless[:LOOKED_AT_AGAIN], cpu, 1, AGAIN)
+        ends.update(again)
+        if any(end["end"] != "time" for end in again.values()):
+            ends.update(run(endless[LOOKED_AT_AGAIN:], cpu, 1, AGAIN))
+    return _certain({name: ends[name] for name in names if name in ends}, bool(suite.broken))
+
+
+def _certain(ends: dict[str, dict[str, Any]], has_failed: bool) -> dict[str, dict[str, Any]]:
+    """Where some fail for certain, those that were not waited for long enough may be just slow."""
+    if has_failed or any(end["end"] in (FAIL, "crash") for end in ends.values()):
+        return {
+            name: {**end, "end": SLOW} if end["end"] == "time" else end
+            for name, end in ends.items()
+        }
+    return ends
 
 
 def _together(

@@ -9,6 +9,9 @@ from typing import Any, NamedTuple, TextIO
 from flyball.tools.inside.child import Alarm
 from flyball.tools.inside.suites import FAIL, Suite
 
+ALARM = Alarm.set.__code__.co_filename
+"""Where a traceback ends that an alarm has caused."""
+
 
 class Proposal(NamedTuple):
     """A candidate: which file, and what to change in it."""
@@ -31,6 +34,7 @@ class Orders:
         self.near: list[str] = told.get("near", [])
         self.cpu: dict[str, float] = told.get("cpu", {})
         self.endless: set[str] = set(told.get("endless", []))
+        self.slow: set[str] = set(told.get("slow", []))
         self.broken: list[str] = told.get("broken", [])
         self.sample: int = told.get("sample", 0)
         self.enough: int = told.get("enough", 0)
@@ -63,7 +67,13 @@ def run_one(suite: Suite, name: str, cpu: float, following: str = "") -> dict[st
     finally:
         alarm.clear()
     kind = "time" if alarm.has_rung and end.kind == FAIL else end.kind
-    return {"end": kind, "why": end.why[-2000:], "cpu": time.process_time() - began}
+    why = _before_alarm(end.why) if kind == "time" else end.why
+    return {"end": kind, "why": why[-2000:], "cpu": time.process_time() - began}
+
+
+def _before_alarm(why: str) -> str:
+    """A traceback up to where a test was when its time was up."""
+    return why.rpartition(f'  File "{ALARM}"')[0] or why
 
 
 def nearest(names: list[str], failing: list[str]) -> list[str]:

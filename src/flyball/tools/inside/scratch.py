@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 WALL = 60.0
 CPU = 3.0
+SLOW_CPU = 15.0
 
 
 def try_from_scratch(orders: Orders, candidates: list[Proposal]) -> None:
@@ -63,7 +64,8 @@ def _passes(orders: Orders, files: list[str]) -> bool:
         first = [name for name in orders.failing if name in known]
         names = list(dict.fromkeys([*first, *suite.names]))
         for name, following in zip(names, [*names[1:], ""]):  # noqa: B905
-            ends.append(run_one(suite, name, CPU, following)["end"])
+            cpu = SLOW_CPU if name in orders.slow else CPU
+            ends.append(run_one(suite, name, cpu, following)["end"])
             if ends[-1] not in (PASS, SKIP):
                 return
 

@@ -15,7 +15,7 @@ from flyball.tools.inside.child import Alarm
 if TYPE_CHECKING:
     Use = Callable[["Suite"], None]
 
-PASS, FAIL, SKIP = "pass", "fail", "skip"
+PASS, FAIL, SKIP, SLOW = "pass", "fail", "skip", "slow"
 MOST_SHORT = 500
 LOADING_CPU = 10.0
 QUICK_LOADING_CPU = 3.0

@@ -33,8 +33,6 @@ LEAVES = frozenset(
     if name in opcode.opmap
 )
 """How a function is left where no exception leaves it."""
-AFTER = 0
-"""The turn of what runs when a test has already failed."""
 
 
 class Ours:
@@ -80,9 +78,10 @@ class Seen:
     def __init__(self, ours: Ours, say: Say | None) -> None:
         self.is_muted = False
         """Whether the lines that run now are no part of the test."""
-        self.turn = AFTER + 1
+        self.turn = 1
         self.turns: dict[str, dict[int, int]] = {}
         self.has_failed = False
+        """Whether what runs now only cleans up, or tells why."""
         self._ours = ours
         self._say = say
 
@@ -102,22 +101,19 @@ class Seen:
 
     def reach(self, path: str, line: int) -> None:
         """A line of the project runs."""
-        if self.is_muted:
+        if self.is_muted or self.has_failed:
             return
         turns = self.turns.setdefault(path, {})
-        if line not in turns:
-            turns[line] = AFTER
-            if self._say:
-                self._say([path, line])
-        if not self.has_failed:
-            turns[line] = self.turn
+        if line not in turns and self._say:
+            self._say([path, line])
+        turns[line] = self.turn
 
     def go_on(self, frame: FrameType) -> bool:
         """A line of a test file runs; does a turn begin, with all before it well?
 
-        Not where the project has called back, nor where a failed test is cleaned up after.
+        Not where the project has called back, nor where an exception is being looked at.
         """
-        if self.has_failed or self.is_muted or self.turn == MOST_TURNS:
+        if self.has_failed or self.is_muted or self.turn == MOST_TURNS or sys.exc_info()[0]:
             return False
         if any(self._ours.path(file) for file in _callers(frame)):
             return False

@@ -96,8 +96,8 @@ TOLD = {
         ),
     ),
     "no end": (
-        f"It computes without end.\n{frame('calc.py', 3, 'a, b = b, a')}",
-        "It computes without end. It was last seen at calc.py:3: `a, b = b, a`.",
+        f"It did not end in 2.0 s of computing.\n{frame('calc.py', 3, 'a, b = b, a')}",
+        "It did not end in 2.0 s of computing. It was last seen at calc.py:3: `a, b = b, a`.",
     ),
     "another language": (
         "Expected values to be strictly equal:\n\n-1 !== 3\n",

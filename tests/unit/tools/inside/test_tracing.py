@@ -131,6 +131,14 @@ def test_what_cleans_up_after_a_failure_is_not_late(tmp_path):
     assert late(tmp_path, test) == {2}
 
 
+def test_what_looks_at_an_exception_is_late_with_what_raised_it(tmp_path):
+    test = (
+        "def check():\n    try:\n        two(None)\n"
+        "    except TypeError:\n        raise AssertionError(close()) from None\n"
+    )
+    assert late(tmp_path, test) == {2, 9}
+
+
 def test_an_exception_that_the_test_expects_does_not_end_it(tmp_path):
     test = (
         "def check():\n    def helper():\n        two(None)\n"
