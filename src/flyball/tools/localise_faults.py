@@ -14,6 +14,7 @@ from flyball.tools.protocol import Desk, Facts, Form, Result, Tool, bounded
 from flyball.tools.repair.following import interrupted
 from flyball.tools.repair.localising import places_of, sources_of, touched, trace
 from flyball.tools.repair.memo import Memo, Once
+from flyball.tools.repair.probing import probe
 from flyball.tools.repair.source import Source
 from flyball.tools.repair.spectrum import Place
 from flyball.tools.repair.trial import staged
@@ -21,6 +22,8 @@ from flyball.tools.repair.trial import staged
 SHOWN_FAILURES = 5
 SHOWN_PLACES = 20
 KEPT_FAILURES = 50
+LEAST_PROBING = 0.2
+"""How much of the time goes into trying a few changes, even if all of it is gone."""
 
 
 class LocaliseForm(Form, frozen=True, kw_only=True):
@@ -40,6 +43,8 @@ async def perform(form: LocaliseForm, desk: Desk) -> Result:
         if known is None:
             return interrupted("localise_faults")
         sources = sources_of(stage.root, touched(known))
+        left = form.seconds - (time.monotonic() - began)
+        known = await probe(stage, known, sources, max(left, form.seconds * LEAST_PROBING))
     report = _report(known, desk, time.monotonic() - began)
     return _result(report, places_of(known, sources), sources, desk)
 

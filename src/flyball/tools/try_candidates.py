@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -14,17 +13,15 @@ from flyball.core.evidence import CommandReport
 from flyball.tools.protocol import Desk, Facts, Form, Result, Tool
 from flyball.tools.repair import memo
 from flyball.tools.repair.choosing import Survivor, ranked
-from flyball.tools.repair.clues import clues_in
-from flyball.tools.repair.following import Line, interrupted
+from flyball.tools.repair.following import interrupted
 from flyball.tools.repair.generate import candidates
-from flyball.tools.repair.localising import places_of, sources_of, touched, trace
+from flyball.tools.repair.localising import clues_of, places_of, sources_of, touched, trace
 from flyball.tools.repair.memo import Memo
+from flyball.tools.repair.searching import HOLDS, Ends, Limits, try_all
 from flyball.tools.repair.source import Source
 from flyball.tools.repair.spectrum import passing_at
 from flyball.tools.repair.trial import Stage, staged
-from flyball.tools.repair.trial import perform as perform_in
 
-HOLDS = "hold"
 SHOWN = 6
 ENOUGH = 20
 PATIENCE = 0.1
@@ -69,44 +66,17 @@ async def perform(form: TryForm, desk: Desk) -> Result:
 
 
 async def _search(stage: Stage, known: Memo, sources: dict[str, Source], seconds: float) -> Search:
-    clues = clues_in(run.why if run.end != "time" else run.end for run in known.failing_runs)
-    proposed = candidates(sources, places_of(known, sources), clues)
-    orders: dict[str, Any] = {
-        "task": "try",
-        "failing": list(known.failing),
-        "near": [test.name for test in known.tests if test.end == "pass"],
-        "cpu": {run.name: round(run.cpu, 3) for run in known.runs},
-        "endless": [run.name for run in known.failing_runs if run.end == "time"],
-        "slow": [run.name for run in known.runs if run.end == "slow"],
-        "broken": list(known.broken),
-        "seconds": max(seconds, 1.0),
-        "enough": ENOUGH,
-        "patience": max(3.0, seconds * PATIENCE),
-        "candidates": [
-            {"n": n, "path": each.path, "edits": each.edits} for n, each in enumerate(proposed)
-        ],
-    }
-    told = await perform_in(stage, orders, partial(_so_far, len(proposed)))
-    ends = _ends(len(proposed), told.lines)
-    holding = [proposed[n] for n in sorted(ends) if ends[n] == HOLDS]
+    proposed = candidates(sources, places_of(known, sources), clues_of(known))
+    limits = Limits(max(seconds, 1.0), ENOUGH, max(3.0, seconds * PATIENCE))
+    tried = await try_all(stage, known, proposed, limits, partial(_so_far, len(proposed)))
+    holding = [proposed[n] for n in sorted(tried.ends) if tried.ends[n] == HOLDS]
     survivors = ranked(holding, sources, passing_at(known.tests))
-    return Search(len(proposed), len(ends), tuple(survivors), 0.0, told.finished is None)
+    return Search(len(proposed), len(tried.ends), tuple(survivors), 0.0, tried.was_ended)
 
 
-def _so_far(generated: int, lines: Sequence[Line]) -> str:
-    ends = _ends(generated, lines)
+def _so_far(generated: int, ends: Ends) -> str:
     holding = list(ends.values()).count(HOLDS)
     return f"{len(ends)} of {generated} candidates tried, {holding} make every test pass"
-
-
-def _ends(generated: int, lines: Sequence[Line]) -> dict[int, str]:
-    """How each candidate ended, as last reported; tests may have written into the report."""
-    ends: dict[int, str] = {}
-    for line in lines:
-        n, end = line.get("n"), line.get("end")
-        if isinstance(n, int) and isinstance(end, str) and 0 <= n < generated:
-            ends[n] = end
-    return ends
 
 
 def _result(found: Search, desk: Desk) -> Result:

@@ -252,6 +252,25 @@ def test_what_is_done_once_in_a_process_is_not_blamed_on_those_that_fail(make_be
     assert {line for _, line, score in result.data["places"] if score > 0.9} == {15, 16}
 
 
+def test_of_many_lines_as_suspicious_those_where_a_change_helps_come_first(make_bench):
+    steps = "".join(f"    total = total + values[{n}] * 10\n" for n in range(14))
+    files = {
+        "calc.py": f"def f(values):\n    total = 0\n{steps}    return total\n".replace(
+            "+ values[9] *", "- values[9] *"
+        ),
+        "test_calc.py": """\
+            from calc import f
+
+
+            def test_all():
+                assert f(list(range(14))) == 910
+            """,
+    }
+    result = looked(make_bench, files)
+    assert first_place(result) == ("calc.py", 12)
+    assert len(result.data["places"]) == 16
+
+
 def test_a_project_of_unittest(make_bench):
     files = {
         "calc.py": ADD,

@@ -56,7 +56,8 @@ def attempt(orders: Orders) -> None:
         left.extend([by_number[n] for n in said[0]] if said else orders.candidates)
 
     Children(1, answer).run_all([Job(0, warm, 1e6)], lambda: False)
-    try_from_scratch(orders, left)
+    if not orders.is_probe:
+        try_from_scratch(orders, left)
 
 
 class Trial:
@@ -70,7 +71,7 @@ class Trial:
         self.failing = [name for name in orders.failing if name in known]
         self.near = [name for name in orders.near if name in known]
         far = nearest(names, [*self.failing, *self.near])
-        self.far = sorted(far, key=orders.slow.__contains__)
+        self.far = [] if orders.is_probe else sorted(far, key=orders.slow.__contains__)
         self.limits: dict[str, float] = {}
         self.reasons: dict[str, str] = {}
         self.few: list[str] = []
@@ -180,7 +181,6 @@ class Trial:
         end = said["end"]
         if end == "promising":
             self._promising.append(each)
-            return
         if end == "unfit":
             self.unfit.append(each)
             return
@@ -244,7 +244,7 @@ class Trial:
             end = run_one(self.suite, name, self._limit(name, each), following)["end"]
             if end not in (PASS, SKIP):
                 is_slow = end == "time" and name in self.orders.slow
-                say({"end": "time"} if is_slow else {"end": "fail", "broke": name})
+                say({"end": "time" if is_slow else "broke"})
                 return
         say({"end": "hold"})
 

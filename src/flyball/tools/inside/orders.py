@@ -39,6 +39,7 @@ class Orders:
         self.sample: int = told.get("sample", 0)
         self.enough: int = told.get("enough", 0)
         self.patience: float = told.get("patience", 0.0)
+        self.is_probe: bool = told.get("is_probe", False)
         self.candidates = [Proposal(**each) for each in told.get("candidates", [])]
         self.began = time.monotonic()
         self.seconds: float = told["seconds"]

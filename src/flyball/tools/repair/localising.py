@@ -14,10 +14,11 @@ import msgspec
 from flyball.core.weakening import is_test_path
 from flyball.errors import ToolUnavailable
 from flyball.tools.repair import memo
+from flyball.tools.repair.clues import clues_in
 from flyball.tools.repair.following import Line
 from flyball.tools.repair.memo import Memo, Once
 from flyball.tools.repair.source import Source
-from flyball.tools.repair.spectrum import Place, Traced, suspicious
+from flyball.tools.repair.spectrum import Place, Traced, raised, suspicious
 from flyball.tools.repair.trial import Stage, perform
 
 SAMPLE = 150
@@ -119,7 +120,12 @@ def sources_of(root: Path, paths: Iterable[str]) -> dict[str, Source]:
 
 def places_of(known: Memo, sources: dict[str, Source]) -> list[Place]:
     """The suspicious lines that a memo leads to."""
-    return suspicious(known.tests, sources)
+    return raised(suspicious(known.tests, sources), known.signs)
+
+
+def clues_of(known: Memo) -> frozenset[str]:
+    """What the failing tests say about the kind of fault."""
+    return clues_in(run.why if run.end != "time" else run.end for run in known.failing_runs)
 
 
 def touched(known: Memo) -> set[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from flyball.tools.protocol import Desk
-from flyball.tools.repair.spectrum import ENDED_BADLY, Traced
+from flyball.tools.repair.spectrum import ENDED_BADLY, Place, Traced
 
 
 class Once(NamedTuple):
@@ -33,6 +33,8 @@ class Memo(msgspec.Struct, frozen=True, omit_defaults=True):
     tests: tuple[Traced, ...] = ()
     count: int = 0
     broken: dict[str, str] = {}
+    signs: tuple[Place, ...] = ()
+    """How much more suspicious lines are for what changes there have shown."""
 
     @property
     def failing(self) -> tuple[str, ...]:

@@ -24,8 +24,11 @@ DEFINED = 0.6
 """How suspicious a definition is beside the line that goes by it."""
 HOLLOW = 0.5
 """How suspicious a line is that says nothing but what follows it, such as `try`."""
+TELLING = 0.8
+"""How suspicious a line is that only tells of a fault: it raises, or belongs to an exception."""
 
 Key = tuple[str, int]
+RAISED = ("Error", "Exception", "Warning")
 FRAMES = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Try, ast.Import, ast.ImportFrom,
     ast.Global, ast.Nonlocal,
@@ -60,15 +63,37 @@ def suspicious(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[P
     best = _scores(tests, sources)
     for key, score in [*_heads(best, sources), *_definitions(best, sources)]:
         best[key] = max(best.get(key, 0.0), score)
-    top = max(best.values(), default=1.0)
-    places: list[tuple[int, Place]] = []
+    parts: dict[Key, int] = {}
     for (path, line), score in best.items():
         node = sources[path].statement_at(line)
-        parts = sum(1 for _ in expressions(node)) if node else 0
-        share = HOLLOW if isinstance(node, FRAMES) and not parts else 1.0
-        places.append((parts, Place(path, line, share * score / top)))
-    places.sort(key=lambda each: (-round(each[1].score, 2), -each[0], *each[1]))
-    return [place for _, place in places]
+        parts[path, line] = sum(1 for _ in expressions(node)) if node else 0
+        if node:
+            best[path, line] = score * _share(node, parts[path, line], sources[path])
+    top = max(best.values(), default=1.0)
+    places = [Place(path, line, score / top) for (path, line), score in best.items()]
+    return sorted(places, key=lambda place: (-round(place.score, 2), -parts[place[:2]], *place))
+
+
+def _share(node: ast.stmt, parts: int, source: Source) -> float:
+    """How much of its score a statement keeps: some only tell of a fault, or of what follows."""
+    if isinstance(node, FRAMES) and not parts:
+        return HOLLOW
+    around = source.class_of(node)
+    is_told = around and any(_name(base).endswith(RAISED) for base in around.bases)
+    return TELLING if is_told or isinstance(node, ast.Raise) else 1.0
+
+
+def _name(node: ast.expr) -> str:
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
+def raised(places: Sequence[Place], signs: Iterable[Place]) -> list[Place]:
+    """Places with what else speaks against them, still the most suspicious first."""
+    more = {(sign.path, sign.line): sign.score for sign in signs}
+    scores = [place.score + more.get(place[:2], 0.0) for place in places]
+    top = max(scores, default=1.0)
+    found = [each._replace(score=score / top) for each, score in zip(places, scores, strict=True)]
+    return sorted(found, key=lambda place: -round(place.score, 2))
 
 
 def _scores(tests: Sequence[Traced], sources: Mapping[str, Source]) -> dict[Key, float]:

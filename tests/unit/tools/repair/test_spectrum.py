@@ -51,6 +51,15 @@ def test_lines_that_only_introduce_others_come_later():
     assert [place.line for place in places] == [3, 5, 2]
 
 
+def test_lines_that_only_tell_of_a_fault_come_later():
+    text = (
+        b"class Wrong(ValueError):\n    def __init__(self):\n        self.a = 1\n\n\n"
+        b"def f(a):\n    if a:\n        raise Wrong()\n    return a\n"
+    )
+    places = suspicious([red(3, 7, 8)], {"m.py": Source("m.py", text)})
+    assert [(place.line, place.score) for place in places] == [(7, 1.0), (3, 0.8), (8, 0.8)]
+
+
 def test_where_a_traceback_ends_is_more_suspicious():
     assert lines(red(2, 3, 7, frames=(2, 7))) == [7, 2, 3]
 

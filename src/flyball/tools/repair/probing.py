@@ -1,0 +1,64 @@
+"""Trying a few changes at each suspicious line: where one makes failing tests pass, look there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from flyball.tools.repair import memo
+from flyball.tools.repair.candidate import Candidate
+from flyball.tools.repair.generate import candidates
+from flyball.tools.repair.localising import clues_of, places_of
+from flyball.tools.repair.memo import Memo
+from flyball.tools.repair.searching import HOLDS, Ends, Limits, try_all
+from flyball.tools.repair.source import Source
+from flyball.tools.repair.spectrum import Place
+from flyball.tools.repair.trial import Stage
+
+ENOUGH_KNOWN = 10
+"""With so few suspicious lines there is nothing to tell apart."""
+PLACES, EACH = 40, 8
+SIGNS: Mapping[str, float] = {HOLDS: 1.0, "promising": 0.5, "broke": 0.25}
+"""How much more suspicious a line is for what became of a change there."""
+
+
+async def probe(stage: Stage, known: Memo, sources: dict[str, Source], seconds: float) -> Memo:
+    """What is known, with what a few changes at each of the most suspicious lines have shown."""
+    places = places_of(known, sources)
+    if len(places) <= ENOUGH_KNOWN or known.broken:
+        return known
+    proposed = probes(sources, places, clues_of(known))
+    limits = Limits(seconds, len(proposed), seconds, is_probe=True)
+    tried = await try_all(stage, known, proposed, limits, _so_far)
+    found = msgspec.structs.replace(known, signs=signs(proposed, tried.ends))
+    memo.keep(stage.desk, found)
+    return found
+
+
+def probes(
+    sources: Mapping[str, Source], places: Sequence[Place], clues: frozenset[str]
+) -> list[Candidate]:
+    """The likeliest changes at each place, the likeliest of all first."""
+    taken: Counter[tuple[str, int]] = Counter()
+    found: list[Candidate] = []
+    for each in candidates(sources, places[:PLACES], clues):
+        taken[each.path, each.line] += 1
+        if taken[each.path, each.line] <= EACH:
+            found.append(each)
+    return found
+
+
+def signs(proposed: Sequence[Candidate], ends: Ends) -> tuple[Place, ...]:
+    """The lines at which a change did some good, and how much that says."""
+    best: dict[tuple[str, int], float] = {}
+    for n, end in ends.items():
+        sign, key = SIGNS.get(end, 0.0), (proposed[n].path, proposed[n].line)
+        if sign > best.get(key, 0.0):
+            best[key] = sign
+    return tuple(Place(path, line, sign) for (path, line), sign in best.items())
+
+
+def _so_far(ends: Ends) -> str:
+    return f"{len(ends)} changes tried to see where one matters" if ends else ""
