@@ -19,6 +19,8 @@ from flyball.tools.repair.trial import Stage
 
 ENOUGH_KNOWN = 10
 """With so few suspicious lines there is nothing to tell apart."""
+LEAST_SECONDS = 2.0
+"""Less than this goes into starting."""
 PLACES, EACH = 40, 8
 SIGNS: Mapping[str, float] = {HOLDS: 1.0, "promising": 0.5, "broke": 0.25}
 """How much more suspicious a line is for what became of a change there."""
@@ -27,7 +29,7 @@ SIGNS: Mapping[str, float] = {HOLDS: 1.0, "promising": 0.5, "broke": 0.25}
 async def probe(stage: Stage, known: Memo, sources: dict[str, Source], seconds: float) -> Memo:
     """What is known, with what a few changes at each of the most suspicious lines have shown."""
     places = places_of(known, sources)
-    if len(places) <= ENOUGH_KNOWN or known.broken:
+    if len(places) <= ENOUGH_KNOWN or known.broken or seconds < LEAST_SECONDS:
         return known
     proposed = probes(sources, places, clues_of(known))
     limits = Limits(seconds, len(proposed), seconds, is_probe=True)
