@@ -66,12 +66,15 @@ async def perform(form: TryForm, desk: Desk) -> Result:
 
 
 async def _search(stage: Stage, known: Memo, sources: dict[str, Source], seconds: float) -> Search:
-    proposed = candidates(sources, places_of(known, sources), clues_of(known))
+    every = candidates(sources, places_of(known, sources), clues_of(known))
+    refuted = set(known.refuted)
+    proposed = [each for each in every if (each.path, each.edits) not in refuted]
+    before = len(every) - len(proposed)
     limits = Limits(max(seconds, 1.0), ENOUGH, max(3.0, seconds * PATIENCE))
     tried = await try_all(stage, known, proposed, limits, partial(_so_far, len(proposed)))
     holding = [proposed[n] for n in sorted(tried.ends) if tried.ends[n] == HOLDS]
     survivors = ranked(holding, sources, passing_at(known.tests))
-    return Search(len(proposed), len(tried.ends), tuple(survivors), 0.0, tried.was_ended)
+    return Search(len(every), before + len(tried.ends), tuple(survivors), 0.0, tried.was_ended)
 
 
 def _so_far(generated: int, ends: Ends) -> str:

@@ -23,7 +23,7 @@ from flyball.tools.repair.templates import (
     statements,
 )
 
-MOST_SITES = 80
+MOST_SITES = 100
 MOST_CANDIDATES = 12_000
 AROUND = 200
 SPREAD = 0.75
@@ -99,18 +99,16 @@ def candidates(
     sources: Mapping[str, Source], places: Sequence[Place], clues: frozenset[str] = frozenset()
 ) -> list[Candidate]:
     """Every candidate at the most suspicious places, the likeliest first, none twice."""
+    every = [each for site in sites(sources, places, clues) for each in at_site(site)]
+    every.sort(key=lambda each: -each.chance)
     found: dict[tuple[str, tuple[int, int, bytes]], Candidate] = {}
-    for site in sites(sources, places, clues):
-        for candidate in at_site(site):
-            essence = _essence(site.source, candidate)
-            if not (essence[1] or essence[2]):
-                continue
-            key = (candidate.path, essence)
-            known = found.get(key)
-            if known is None or known.chance < candidate.chance:
-                found[key] = candidate
-    ranked = sorted(found.values(), key=lambda each: -each.chance)
-    return ranked[:MOST_CANDIDATES]
+    for each in every:
+        essence = _essence(sources[each.path], each)
+        if essence[1] or essence[2]:
+            found.setdefault((each.path, essence), each)
+        if len(found) == MOST_CANDIDATES:
+            break
+    return list(found.values())
 
 
 def sites(

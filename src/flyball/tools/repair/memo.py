@@ -8,8 +8,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from flyball.tools.inside.swapping import Edit
 from flyball.tools.protocol import Desk
 from flyball.tools.repair.spectrum import ENDED_BADLY, Place, Traced
+
+Change = tuple[str, tuple[Edit, ...]]
+"""A file, and what is changed in it."""
 
 
 class Once(NamedTuple):
@@ -35,6 +39,8 @@ class Memo(msgspec.Struct, frozen=True, omit_defaults=True):
     broken: dict[str, str] = {}
     signs: tuple[Place, ...] = ()
     """How much more suspicious lines are for what changes there have shown."""
+    refuted: tuple[Change, ...] = ()
+    """Changes under which tests are known to fail."""
 
     @property
     def failing(self) -> tuple[str, ...]:

@@ -21,9 +21,11 @@ ENOUGH_KNOWN = 10
 """With so few suspicious lines there is nothing to tell apart."""
 LEAST_SECONDS = 2.0
 """Less than this goes into starting."""
-PLACES, EACH = 40, 8
+PLACES, EACH = 100, 10
 SIGNS: Mapping[str, float] = {HOLDS: 1.0, "promising": 0.5, "broke": 0.25}
 """How much more suspicious a line is for what became of a change there."""
+REFUTED = frozenset({"fail", "broke", "broken", "crash"})
+"""How changes end that need not be tried again."""
 
 
 async def probe(stage: Stage, known: Memo, sources: dict[str, Source], seconds: float) -> Memo:
@@ -34,7 +36,12 @@ async def probe(stage: Stage, known: Memo, sources: dict[str, Source], seconds: 
     proposed = probes(sources, places, clues_of(known))
     limits = Limits(seconds, len(proposed), seconds, is_probe=True)
     tried = await try_all(stage, known, proposed, limits, _so_far)
-    found = msgspec.structs.replace(known, signs=signs(proposed, tried.ends))
+    bad = [proposed[n] for n, end in tried.ends.items() if end in REFUTED]
+    found = msgspec.structs.replace(
+        known,
+        signs=signs(proposed, tried.ends),
+        refuted=tuple((each.path, each.edits) for each in bad),
+    )
     memo.keep(stage.desk, found)
     return found
 

@@ -73,7 +73,7 @@ class Site:
     def container_methods(self) -> dict[str, str]:
         """What holds a list or a set, variables or attributes, and how something is put in."""
         found: dict[str, str] = {}
-        for node in ast.walk(self._outermost):
+        for node in self.source.within(self._outermost):
             if isinstance(node, ast.Assign):
                 for target, value in _pairs(node.targets[0], node.value):
                     if isinstance(target, HOLDERS) and (kind := _container(value)):
@@ -97,7 +97,7 @@ class Site:
         """Names that stand for each other where two statements differ in nothing else."""
         found: dict[tuple[tuple[str, str], ...], None] = {}
         shapes: dict[str, list[tuple[str, ...]]] = {}
-        for node in ast.walk(self.function) if self.function else ():
+        for node in self.source.within(self.function) if self.function else ():
             if isinstance(node, ast.stmt | ast.Compare | ast.BoolOp | ast.Call):
                 names = tuple(each.id for each in ast.walk(node) if isinstance(each, ast.Name))
                 shape = WORD.sub("_", self.text(node))

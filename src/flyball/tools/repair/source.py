@@ -38,6 +38,8 @@ class Source:
         self._starts = [0]
         for line in data.split(b"\n"):
             self._starts.append(self._starts[-1] + len(line) + 1)
+        self._within: dict[ast.AST, tuple[ast.AST, ...]] = {}
+        self._names: dict[ast.AST, frozenset[str]] = {}
         self.fields: dict[ast.JoinedStr, list[Field]] = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.JoinedStr):
@@ -96,6 +98,19 @@ class Source:
             return False
         before = self.data[:start].rstrip()[-1:]
         return not (before == b"(" and self.data[end:].lstrip()[:1] == b")")
+
+    def within(self, node: ast.AST) -> tuple[ast.AST, ...]:
+        """A node and all that is in it, from the top down; it is walked through only once."""
+        if node not in self._within:
+            self._within[node] = tuple(ast.walk(node))
+        return self._within[node]
+
+    def names_in(self, node: ast.AST) -> frozenset[str]:
+        """The variables that a node speaks of."""
+        if node not in self._names:
+            named = (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+            self._names[node] = frozenset(named)
+        return self._names[node]
 
     def function_of(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The innermost function around a node."""
@@ -162,12 +177,17 @@ class Source:
 
     def statement_at(self, line: int) -> ast.stmt | None:
         """The innermost statement whose own lines, without those of its blocks, hold this one."""
-        best: ast.stmt | None = None
+        return self._by_line.get(line)
+
+    @cached_property
+    def _by_line(self) -> dict[int, ast.stmt]:
+        found: dict[int, ast.stmt] = {}
         for node in self.statements:
             first, last = own_lines(node)
-            if first <= line <= last and (best is None or node.lineno >= best.lineno):
-                best = node
-        return best
+            for line in range(first, last + 1):
+                if line not in found or node.lineno >= found[line].lineno:
+                    found[line] = node
+        return found
 
 
 def own_lines(node: ast.stmt) -> tuple[int, int]:

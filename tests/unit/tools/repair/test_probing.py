@@ -7,7 +7,7 @@ from flyball.tools.repair.probing import EACH, PLACES, probes, signs
 from flyball.tools.repair.source import Source
 from flyball.tools.repair.spectrum import Place, raised
 
-LINES = 60
+LINES = PLACES + 20
 TEXT = "def f(a, b):\n" + "    a = a + b * 2 - 1 if a < b else b\n" * LINES + "    return a\n"
 SOURCES = {"m.py": Source("m.py", TEXT.encode())}
 

@@ -112,7 +112,7 @@ def wrap(site: Site) -> Iterator[Draft]:
     own = [each.name for each in site.source.tree.body if isinstance(each, ast.FunctionDef)]
     used = {
         each.func.id
-        for each in ast.walk(site.function or site.source.tree)
+        for each in site.source.within(site.function or site.source.tree)
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
     }
     for node in site.exprs:

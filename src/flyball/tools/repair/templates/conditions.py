@@ -40,7 +40,7 @@ def _names(site: Site) -> list[str]:
 
 def atoms(site: Site) -> Iterator[tuple[str, float]]:
     """Simple conditions over the names at hand, and those that the function uses elsewhere."""
-    for node in ast.walk(site.function or site.source.tree):
+    for node in site.source.within(site.function or site.source.tree):
         if isinstance(node, ast.Compare):
             yield site.text(node), 1.5
             yield from _likenesses(site, node)
@@ -89,7 +89,7 @@ def _constants(site: Site) -> list[str]:
     near: dict[str, None] = {}
     texts: dict[str, None] = {}
     numbers: dict[str, None] = {}
-    for node in ast.walk(site.source.tree):
+    for node in site.source.within(site.source.tree):
         value = node.value if isinstance(node, ast.Constant) else None
         if value is None or isinstance(site.source.parent.get(node), ast.Expr | ast.JoinedStr):
             continue
@@ -101,7 +101,7 @@ def _constants(site: Site) -> list[str]:
 
 def _likenesses(site: Site, node: ast.Compare) -> Iterator[tuple[str, float]]:
     """A comparison of the function with one name replaced by another from near by."""
-    used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    used = site.source.names_in(node)
     for old in sorted(used & set(site.local_names)):
         for new in sorted((site.near_names & set(site.local_names)) - used):
             yield renamed(site.text(node), {old: new}), 0.6
@@ -109,7 +109,7 @@ def _likenesses(site: Site, node: ast.Compare) -> Iterator[tuple[str, float]]:
 
 def _attributes(site: Site) -> list[str]:
     found: dict[str, None] = {}
-    for node in ast.walk(site.function or site.node):
+    for node in site.source.within(site.function or site.node):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             around = site.source.parent.get(node)
             if not (isinstance(around, ast.Call) and around.func is node):
@@ -121,7 +121,7 @@ def own_flags(site: Site) -> list[str]:
     """Attributes that the class around sets to a truth value."""
     owner = site.source.class_of(site.node)
     found: dict[str, None] = {}
-    for node in ast.walk(owner) if owner else ():
+    for node in site.source.within(owner) if owner else ():
         match node:
             case ast.Assign(targets=[ast.Attribute(attr=name)], value=ast.Constant(value=bool())):
                 found[name] = None
@@ -158,7 +158,7 @@ def _joined_within(site: Site, node: ast.expr, found: dict[str, float]) -> Itera
         return
     word = "or" if isinstance(node.op, ast.And) else "and"
     for value in node.values:
-        names = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
+        names = site.source.names_in(value)
         for atom, weight in found.items():
             if names & set(WORD.findall(atom)) and atom != site.text(value):
                 yield site.swap(value, f"{atom} {word} {site.text(value)}", weight=weight * 0.4)
@@ -202,7 +202,7 @@ def _guards(site: Site) -> Iterator[tuple[str, float]]:
         yield from ((f"not {name}", 2.0), (f"{name} is None", 1.5))
         yield from ((f"{name} == 0", 0.8), (f"{name} < 0", 0.8), (f"{name} <= 0", 0.8))
         yield from ((f"{name} == 1", 0.4), (f"len({name}) < 2", 0.4))
-    for node in ast.walk(site.function) if site.function else ():
+    for node in site.source.within(site.function) if site.function else ():
         if isinstance(node, ast.Compare) and "\n" not in site.text(node):
             yield site.text(node), 0.4
     for i, a in enumerate(names[:4]):
@@ -213,7 +213,7 @@ def _guards(site: Site) -> Iterator[tuple[str, float]]:
 
 def _leavings(site: Site) -> Iterator[tuple[str, float]]:
     """Ways to leave a function early, those it uses itself first."""
-    for node in ast.walk(site.function or site.source.tree):
+    for node in site.source.within(site.function or site.source.tree):
         if isinstance(node, ast.Return | ast.Raise):
             yield site.text(node), 1.5
     for text in ("None", "0", "[]", "False", "True", '""', "{}", "1", "-1"):
@@ -251,13 +251,15 @@ def conditional(site: Site) -> Iterator[Draft]:
 def _known_conditions(site: Site) -> dict[str, float]:
     """Conditions that the function or the file uses, and whether the names at hand are set."""
     near = {each.id for each in site.exprs if isinstance(each, ast.Name)} | site.near_names
+    known = {*site.local_names, "len"}
     found: dict[str, float] = {}
     for scope, weight in ((site.source.tree, 0.3), (site.function, 1.0)):
-        for node in ast.walk(scope) if scope else ():
-            is_asked = isinstance(node, ast.Compare | ast.Call)
-            names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-            if is_asked and names & near and names <= {*site.local_names, "len"}:
-                text = site.text(cast("ast.expr", node))
+        for node in site.source.within(scope) if scope else ():
+            if not isinstance(node, ast.Compare | ast.Call):
+                continue
+            names = site.source.names_in(node)
+            if names & near and names <= known:
+                text = site.text(node)
                 if len(text) < LONGEST and "\n" not in text:
                     found[text], found[f"not {text}"] = weight, weight * 0.4
     own = {each.id for each in site.exprs if isinstance(each, ast.Name)}

@@ -60,7 +60,7 @@ def exchanged_loops(site: Site) -> Iterator[Draft]:
 
 def _pool(site: Site) -> dict[str, type[ast.expr]]:
     found: dict[str, type[ast.expr]] = {}
-    for node in ast.walk(site.function or site.source.tree):
+    for node in site.source.within(site.function or site.source.tree):
         if isinstance(node, ast.Call | ast.BinOp | ast.Subscript | ast.Attribute | ast.ListComp):
             around = site.source.parent.get(node)
             is_head = isinstance(around, ast.Call) and around.func is node
@@ -111,7 +111,7 @@ def operand_added(site: Site) -> Iterator[Draft]:
 def _indexed(site: Site) -> list[str]:
     """What the function takes single parts of, by their number."""
     found: dict[str, None] = {}
-    for node in ast.walk(site.function or site.node):
+    for node in site.source.within(site.function or site.node):
         if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice):
             continue
         if isinstance(node.value, ast.Name | ast.Attribute):

@@ -110,7 +110,7 @@ def _own_attributes(site: Site) -> list[str]:
     if owner is None or "self" not in site.local_names:
         return []
     found: dict[str, None] = {}
-    for node in ast.walk(owner):
+    for node in site.source.within(owner):
         if (
             isinstance(node, ast.Attribute)
             and isinstance(node.value, ast.Name)
@@ -163,7 +163,7 @@ def _attributes_in_file(site: Site) -> tuple[list[str], list[str]]:
     """Attributes read, and methods called, on anything but modules."""
     read: dict[str, None] = {}
     called: dict[str, None] = {}
-    for node in ast.walk(site.source.tree):
+    for node in site.source.within(site.source.tree):
         if isinstance(node, ast.Attribute):
             (called if _is_called(site, node) else read)[node.attr] = None
     return list(read), list(called)

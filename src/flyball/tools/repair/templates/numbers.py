@@ -161,13 +161,13 @@ def _is_surpassed(site: Site) -> bool:
     """Whether a first value is set here that others are compared with: the best so far."""
     if not isinstance(site.node, ast.Assign) or site.function is None:
         return False
-    names = {each.id for each in ast.walk(site.node) if isinstance(each, ast.Name)}
+    names = site.source.names_in(site.node)
     compared: set[str] = set()
-    for node in ast.walk(site.function):
+    for node in site.source.within(site.function):
         is_order = isinstance(node, ast.Compare) and isinstance(node.ops[0], ORDERS)
         is_extreme = isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("min", "max")
         if is_order or is_extreme:
-            compared.update(each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+            compared |= site.source.names_in(node)
     return bool(names & compared)
 
 
@@ -187,7 +187,7 @@ def _used(site: Site, kind: object) -> list[object]:
     scopes = [site.function] if site.function else []
     found: dict[object, None] = {}
     for scope in (*scopes, site.source.tree):
-        for node in ast.walk(scope):
+        for node in site.source.within(scope):
             value = node.value if isinstance(node, ast.Constant) else None
             if isinstance(value, kind) and not isinstance(value, bool):  # type: ignore[arg-type]
                 found[value] = None

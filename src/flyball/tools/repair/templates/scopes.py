@@ -95,7 +95,7 @@ def _undefined(site: Site) -> set[str]:
     """Names that the file reads, and that nothing in it defines."""
     read: set[str] = set()
     defined: set[str] = {*global_names(site), *dir(builtins)}
-    for node in ast.walk(site.source.tree):
+    for node in site.source.within(site.source.tree):
         if isinstance(node, ast.Name):
             (read if isinstance(node.ctx, ast.Load) else defined).add(node.id)
         elif isinstance(node, ast.arg):
@@ -145,7 +145,7 @@ def declared(site: Site) -> Iterator[Draft]:
         return
     written = {
         node.id
-        for node in ast.walk(site.function)
+        for node in site.source.within(site.function)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
     outer = site.source.function_of(site.function)

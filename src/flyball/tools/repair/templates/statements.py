@@ -52,7 +52,9 @@ def _statements(site: Site) -> Iterator[tuple[str, float]]:
         if name in site.near_names and name in site.parameters:
             yield from _made_fit(name, site.near_names)
     yield from (("continue", 0.5), ("break", 0.5))
-    if not any(isinstance(each, ast.Return) and each.value for each in ast.walk(site.function)):
+    if not any(
+        isinstance(each, ast.Return) and each.value for each in site.source.within(site.function)
+    ):
         yield "return", 1.0
 
 
@@ -70,7 +72,7 @@ def _made_fit(name: str, near: frozenset[str]) -> Iterator[tuple[str, float]]:
 def _settings(site: Site) -> Iterator[tuple[str, float]]:
     """What is set elsewhere in the class, flags turned; the first place of a table filled in."""
     owner = site.source.class_of(site.node)
-    for node in ast.walk(owner or site.function or site.node):
+    for node in site.source.within(owner or site.function or site.node):
         match node:
             case ast.Assign(targets=[ast.Attribute() as target], value=ast.Constant(value=value)):
                 if "\n" not in (text := site.text(target)):
@@ -94,7 +96,7 @@ def _places(site: Site) -> list[str]:
     """Attributes and items that the function reads, where a count may be kept."""
     assert site.function is not None
     found: dict[str, None] = {}
-    for node in ast.walk(site.function):
+    for node in site.source.within(site.function):
         if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load):
             around = site.source.parent.get(node)
             is_head = isinstance(around, ast.Attribute | ast.Subscript) or (
@@ -108,7 +110,7 @@ def _places(site: Site) -> list[str]:
 def _existing(site: Site) -> Iterator[str]:
     """The simple statements of the function, and conditions with one in them."""
     assert site.function is not None
-    for node in ast.walk(site.function):
+    for node in site.source.within(site.function):
         if isinstance(node, SIMPLE) and not _is_docstring(node):
             text = site.text(node)
             if "\n" not in text and len(text) < MOST_LENGTH:
@@ -129,7 +131,7 @@ def _counted(site: Site) -> set[str]:
     around = site.source.parent.get(site.node)
     while around is not None and around is not site.function:
         if isinstance(around, ast.While):
-            found |= {each.id for each in ast.walk(around.test) if isinstance(each, ast.Name)}
+            found |= site.source.names_in(around.test)
         around = site.source.parent.get(around)
     return found
 
