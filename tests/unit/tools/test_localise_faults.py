@@ -271,6 +271,53 @@ def test_of_many_lines_as_suspicious_those_where_a_change_helps_come_first(make_
     assert len(result.data["places"]) == 16
 
 
+SPINS = """\
+    import time
+
+
+    def spin(seconds):
+        end = time.process_time() + seconds
+        while time.process_time() < end:
+            pass
+        return True
+
+
+    def add(a, b):
+        return a - b
+    """
+
+
+@pytest.mark.slow
+def test_a_slow_test_is_not_blamed_where_others_fail(make_bench):
+    files = {
+        "calc.py": SPINS,
+        "test_calc.py": """\
+            from calc import add, spin
+
+
+            def test_slow():
+                assert spin(3)
+
+
+            def test_add():
+                assert add(1, 2) == 3
+            """,
+    }
+    result = looked(make_bench, files)
+    assert result.data["failures"] == ["test_calc.py::test_add"]
+    assert "there was no time for 1 of 2 tests" in result.text
+    assert {line for _, line, _ in result.data["places"]} == {12}
+
+
+@pytest.mark.slow
+def test_a_slow_test_is_waited_for_where_nothing_else_fails(make_bench):
+    files = {
+        "calc.py": SPINS,
+        "test_calc.py": "from calc import spin\n\n\ndef test_slow():\n    assert spin(3)\n",
+    }
+    assert looked(make_bench, files).ok
+
+
 def test_a_project_of_unittest(make_bench):
     files = {
         "calc.py": ADD,

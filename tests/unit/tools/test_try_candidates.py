@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from flyball.tools.repair.memo import recall
+
 SURVIVOR = re.compile(r"^\d+\. (\S+):(\d+) ([^:\n]+): ([^\n]*)\n```diff\n(.*?)^```$", re.M | re.S)
 CALC = "def add(a, b):\n    # a sum\n    return a - b\n"
 TESTS = """\
@@ -354,3 +356,32 @@ def test_what_was_learnt_is_used_again(make_bench):
     stamp = kept[0].stat().st_mtime_ns
     assert searched(bench)[1]
     assert kept[0].stat().st_mtime_ns == stamp
+
+
+@pytest.mark.slow
+def test_a_change_holds_though_some_tests_take_long(make_bench):
+    files = {
+        "calc.py": CALC
+        + "\n\ndef spin(seconds):\n    import time\n\n    end = time.process_time() + seconds\n"
+        "    while time.process_time() < end:\n        pass\n    return True\n",
+        "test_calc.py": textwrap.dedent(TESTS)
+        + "\n\ndef test_slow():\n    from calc import spin\n\n    assert spin(2.5)\n",
+    }
+    assert "return a + b" in mended(make_bench, files, "calc.py", seconds=60)
+
+
+def test_what_probing_has_refuted_is_not_tried_again(make_bench):
+    steps = "".join(f"    total = total + values[{n}] * 10\n" for n in range(14))
+    text = f"def f(values):\n    total = 0\n{steps}    return total\n"
+    files = {
+        "calc.py": text.replace("+ values[9] *", "- values[9] *"),
+        "test_calc.py": "from calc import f\n\n\ndef test_all():\n"
+        "    assert f(list(range(14))) == 910\n",
+    }
+    bench = project(make_bench, files)
+    bench.do("localise_faults", seconds=30)
+    probed = recall(bench.desk)
+    result, found = searched(bench)
+    assert probed.refuted
+    assert result.data["tried"] > len(probed.refuted)
+    assert "+ values[9] * 10" in found[0][4]

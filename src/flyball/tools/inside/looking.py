@@ -116,26 +116,30 @@ def _run_all(orders: Orders, suite: Suite, names: list[str]) -> dict[str, dict[s
     ends = run(names, QUICK_CPU, MOST_TOGETHER, RUNNING)
     failing = [name for name, end in ends.items() if end["end"] == FAIL]
     ends.update(run(failing[:MOST_ALONE], QUICK_CPU, 1, AGAIN))
-    for cpu in (SLOW_CPU, PATIENT_CPU):
-        is_certain = suite.broken or any(end["end"] in (FAIL, "crash") for end in ends.values())
-        if cpu == PATIENT_CPU and is_certain:
-            break
+
+    def look_longer(cpu: float) -> None:
         endless = [name for name, end in ends.items() if end["end"] == "time"]
         again = run(endless[:LOOKED_AT_AGAIN], cpu, 1, AGAIN)
         ends.update(again)
         if any(end["end"] != "time" for end in again.values()):
             ends.update(run(endless[LOOKED_AT_AGAIN:], cpu, 1, AGAIN))
-    return _certain({name: ends[name] for name in names if name in ends}, bool(suite.broken))
+
+    look_longer(SLOW_CPU)
+    if not _fails_for_certain(suite, ends):
+        look_longer(PATIENT_CPU)
+    found = {name: ends[name] for name in names if name in ends}
+    return _set_aside(found) if _fails_for_certain(suite, found) else found
 
 
-def _certain(ends: dict[str, dict[str, Any]], has_failed: bool) -> dict[str, dict[str, Any]]:
-    """Where some fail for certain, those that were not waited for long enough may be just slow."""
-    if has_failed or any(end["end"] in (FAIL, "crash") for end in ends.values()):
-        return {
-            name: {**end, "end": SLOW} if end["end"] == "time" else end
-            for name, end in ends.items()
-        }
-    return ends
+def _fails_for_certain(suite: Suite, ends: dict[str, dict[str, Any]]) -> bool:
+    return bool(suite.broken) or any(end["end"] in (FAIL, "crash") for end in ends.values())
+
+
+def _set_aside(ends: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Those that were not waited for long enough may be just slow."""
+    return {
+        name: {**end, "end": SLOW} if end["end"] == "time" else end for name, end in ends.items()
+    }
 
 
 def _together(

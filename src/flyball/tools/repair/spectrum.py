@@ -26,8 +26,11 @@ HOLLOW = 0.5
 """How suspicious a line is that says nothing but what follows it, such as `try`."""
 TELLING = 0.8
 """How suspicious a line is that only tells of a fault: it raises, or belongs to an exception."""
+IDLE = 1.3
+"""How much more suspicious a line is that computes a value, and nothing is done with it."""
 
 Key = tuple[str, int]
+DEEDS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 RAISED = ("Error", "Exception", "Warning")
 FRAMES = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Try, ast.Import, ast.ImportFrom,
@@ -78,6 +81,8 @@ def _share(node: ast.stmt, parts: int, source: Source) -> float:
     """How much of its score a statement keeps: some only tell of a fault, or of what follows."""
     if isinstance(node, FRAMES) and not parts:
         return HOLLOW
+    if isinstance(node, ast.Expr) and not any(isinstance(each, DEEDS) for each in ast.walk(node)):
+        return IDLE
     around = source.class_of(node)
     is_told = around and any(_name(base).endswith(RAISED) for base in around.bases)
     return TELLING if is_told or isinstance(node, ast.Raise) else 1.0

@@ -60,6 +60,12 @@ def test_lines_that_only_tell_of_a_fault_come_later():
     assert [(place.line, place.score) for place in places] == [(7, 1.0), (3, 0.8), (8, 0.8)]
 
 
+def test_a_line_whose_value_is_lost_comes_first():
+    text = b"def f(a):\n    b = a + 1\n    if b:\n        g(b)\n        False\n    return b\n"
+    places = suspicious([red(2, 3, 4, 5, 6)], {"m.py": Source("m.py", text)})
+    assert places[0].line == 5
+
+
 def test_where_a_traceback_ends_is_more_suspicious():
     assert lines(red(2, 3, 7, frames=(2, 7))) == [7, 2, 3]
 

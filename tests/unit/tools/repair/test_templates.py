@@ -110,6 +110,18 @@ def test_calls_and_attributes_are_changed(line, old, new, template):
     assert mended(CLASS, line, (old, new)) == template
 
 
+@pytest.mark.parametrize("value", ["0", "False", '"none"', "total"])
+def test_a_value_that_got_lost_is_given_back(value):
+    text = f"def f(total):\n    if not total:\n        total += 1\n        {value}\n    return 1\n"
+    assert mended(text, 4, (f"        {value}\n", f"        return {value}\n")) == "returned"
+
+
+@pytest.mark.parametrize("text", ['"""What it does."""', "..."])
+def test_what_is_no_value_is_not_given_back(text):
+    made = proposals(f"def f(total):\n    {text}\n    print(total)\n", 2)
+    assert not any(f"return {text}" in each for each in made)
+
+
 def test_a_shared_default_is_made_anew():
     made = proposals("def f(x, seen=[]):\n    seen.append(x)\n    return seen\n", 2)
     wanted = (

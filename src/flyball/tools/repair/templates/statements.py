@@ -137,13 +137,19 @@ def _counted(site: Site) -> set[str]:
 
 
 def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    """A text that stands for itself, or three dots: neither is a value that anyone lost."""
+    match node:
+        case ast.Expr(value=ast.Constant(value=value)):
+            return isinstance(value, str) or value is ...
+        case _:
+            return False
 
 
 def returned(site: Site) -> Iterator[Draft]:
     """A value that is computed and then given back; a result given back at the end."""
     node = site.node
-    if isinstance(node, ast.Expr) and not _is_docstring(node):
+    is_first = site.source.block_of(node)[0] is node
+    if isinstance(node, ast.Expr) and not (is_first and _is_docstring(node)):
         start = site.source.span(node)[0]
         yield Draft("`return` before it", (Edit(start, start, "return "),), 2.0)
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
