@@ -10,7 +10,7 @@ import msgspec
 
 from flyball.tools.inside.swapping import Edit
 from flyball.tools.protocol import Desk
-from flyball.tools.repair.spectrum import ENDED_BADLY, Place, Traced
+from flyball.tools.repair.spectrum import ENDED_BADLY, Sign, Traced
 
 Change = tuple[str, tuple[Edit, ...]]
 """A file, and what is changed in it."""
@@ -37,7 +37,7 @@ class Memo(msgspec.Struct, frozen=True, omit_defaults=True):
     tests: tuple[Traced, ...] = ()
     count: int = 0
     broken: dict[str, str] = {}
-    signs: tuple[Place, ...] = ()
+    signs: tuple[Sign, ...] = ()
     """How much more suspicious lines are for what changes there have shown."""
     refuted: tuple[Change, ...] = ()
     """Changes under which tests are known to fail."""

@@ -14,7 +14,7 @@ from flyball.tools.repair.localising import clues_of, places_of
 from flyball.tools.repair.memo import Memo
 from flyball.tools.repair.searching import HOLDS, Ends, Limits, try_all
 from flyball.tools.repair.source import Source
-from flyball.tools.repair.spectrum import Place
+from flyball.tools.repair.spectrum import Place, Sign
 from flyball.tools.repair.trial import Stage
 
 ENOUGH_KNOWN = 10
@@ -39,7 +39,7 @@ async def probe(stage: Stage, known: Memo, sources: dict[str, Source], seconds: 
     bad = [proposed[n] for n, end in tried.ends.items() if end in REFUTED]
     found = msgspec.structs.replace(
         known,
-        signs=signs(proposed, tried.ends),
+        signs=signs(sources, proposed, tried.ends),
         refuted=tuple((each.path, each.edits) for each in bad),
     )
     memo.keep(stage.desk, found)
@@ -59,14 +59,18 @@ def probes(
     return found
 
 
-def signs(proposed: Sequence[Candidate], ends: Ends) -> tuple[Place, ...]:
-    """The lines at which a change did some good, and how much that says."""
-    best: dict[tuple[str, int], float] = {}
-    for n, end in ends.items():
-        sign, key = SIGNS.get(end, 0.0), (proposed[n].path, proposed[n].line)
-        if sign > best.get(key, 0.0):
-            best[key] = sign
-    return tuple(Place(path, line, sign) for (path, line), sign in best.items())
+def signs(
+    sources: Mapping[str, Source], proposed: Sequence[Candidate], ends: Ends
+) -> tuple[Sign, ...]:
+    """The statements at which a change did some good, where in them, and how much that says."""
+    best: dict[tuple[str, int], Sign] = {}
+    for n in sorted(ends):
+        each, score = proposed[n], SIGNS.get(ends[n], 0.0)
+        known = best.get((each.path, each.line))
+        if score > (known.score if known else 0.0):
+            at = max(each.line, sources[each.path].line_at(each.edits[0].start))
+            best[each.path, each.line] = Sign(each.path, each.line, score, at)
+    return tuple(best.values())
 
 
 def _so_far(ends: Ends) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import cast
@@ -68,6 +69,10 @@ class Source:
     def line_start(self, line: int) -> int:
         """Where a line begins; one past the last is the end of the file."""
         return min(self._starts[line - 1], len(self.data))
+
+    def line_at(self, offset: int) -> int:
+        """The line that a byte stands on."""
+        return bisect_right(self._starts, offset)
 
     def line_text(self, line: int) -> str:
         """A line without its end."""

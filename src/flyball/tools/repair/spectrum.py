@@ -61,6 +61,15 @@ class Place(NamedTuple):
     score: float
 
 
+class Sign(NamedTuple):
+    """What else speaks against a statement, and at which of its lines."""
+
+    path: str
+    line: int
+    score: float
+    at: int
+
+
 def suspicious(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[Place]:
     """Statements by suspicion: Ochiai over the tests, raised where a traceback ended."""
     best = _scores(tests, sources)
@@ -92,12 +101,15 @@ def _name(node: ast.expr) -> str:
     return getattr(node, "attr", getattr(node, "id", ""))
 
 
-def raised(places: Sequence[Place], signs: Iterable[Place]) -> list[Place]:
+def raised(places: Sequence[Place], signs: Iterable[Sign]) -> list[Place]:
     """Places with what else speaks against them, still the most suspicious first."""
-    more = {(sign.path, sign.line): sign.score for sign in signs}
-    scores = [place.score + more.get(place[:2], 0.0) for place in places]
-    top = max(scores, default=1.0)
-    found = [each._replace(score=score / top) for each, score in zip(places, scores, strict=True)]
+    more = {(sign.path, sign.line): sign for sign in signs}
+    found: list[Place] = []
+    for place in places:
+        sign = more.get(place[:2])
+        found.append(Place(sign.path, sign.at, place.score + sign.score) if sign else place)
+    top = max((place.score for place in found), default=1.0)
+    found = [place._replace(score=place.score / top) for place in found]
     return sorted(found, key=lambda place: -round(place.score, 2))
 
 
@@ -122,13 +134,16 @@ def _scores(tests: Sequence[Traced], sources: Mapping[str, Source]) -> dict[Key,
 
 
 def _heads(best: Mapping[Key, float], sources: Mapping[str, Source]) -> Iterator[tuple[Key, float]]:
-    """What let suspicious lines run: the conditions and loops right above them."""
+    """What let suspicious lines run: the conditions and loops around them, the nearest first."""
     for (path, line), score in best.items():
         source = sources[path]
         node = source.statement_at(line)
         above = source.parent.get(node) if node else None
-        if isinstance(above, ast.If | ast.While | ast.For) and (path, above.lineno) in best:
-            yield (path, above.lineno), HEADS * score
+        while isinstance(above, ast.If | ast.While | ast.For | ast.With | ast.Try):
+            if not isinstance(above, ast.With | ast.Try):
+                score *= HEADS
+                yield (path, above.lineno), score
+            above = source.parent.get(above)
 
 
 def _definitions(

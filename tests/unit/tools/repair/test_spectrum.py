@@ -29,11 +29,11 @@ def test_lines_of_failing_tests_only_come_first():
 
 
 def test_lines_of_one_statement_are_one_place():
-    assert lines(red(4, 5, 6)) == [4]
+    assert lines(red(3, 4, 5, 6)) == [4, 3]
 
 
 def test_of_lines_as_suspicious_the_one_with_more_in_it_comes_first():
-    assert lines(red(2, 5)) == [4, 2]
+    assert lines(red(2, 3, 5)) == [4, 2, 3]
 
 
 def test_lines_that_ran_only_before_what_failed_are_less_suspicious():
