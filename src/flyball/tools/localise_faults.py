@@ -22,6 +22,8 @@ from flyball.tools.repair.trial import staged
 SHOWN_FAILURES = 5
 SHOWN_PLACES = 20
 KEPT_FAILURES = 50
+IDLE = 0.1
+"""A test that computed for less than this and did not end was waiting for something."""
 LEAST_PROBING = 0.2
 """How much of the time goes into trying a few changes, even if all of it is gone."""
 
@@ -72,7 +74,8 @@ def _report(known: Memo, desk: Desk, elapsed: float) -> SuiteReport:
 def _why(run: Once) -> str:
     """The end of a traceback says most; a test without end has none."""
     if run.end == "time":
-        return f"It did not end in {run.cpu:.1f} s of computing.\n{run.why.strip()}"
+        how = f"in {run.cpu:.1f} s of computing" if run.cpu >= IDLE else "and was waiting"
+        return f"It did not end {how}.\n{run.why.strip()}"
     return run.why.strip() or run.end
 
 

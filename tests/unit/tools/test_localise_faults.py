@@ -376,7 +376,9 @@ def test_where_a_test_waits_for_ever_is_found(make_bench):
         "    lock.acquire()\n    lock.acquire()\n    return x\n",
         "test_calc.py": "from calc import f\n\n\ndef test_f():\n    assert f(1) == 3\n",
     }
-    assert first_place(looked(make_bench, files, seconds=12)) == ("calc.py", 7)
+    result = looked(make_bench, files, seconds=12)
+    assert first_place(result) == ("calc.py", 7)
+    assert "It did not end and was waiting." in result.text
 
 
 def test_what_is_done_once_in_a_process_is_not_suspicious(make_bench):
