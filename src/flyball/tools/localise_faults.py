@@ -55,7 +55,7 @@ def _report(known: Memo, desk: Desk, elapsed: float) -> SuiteReport:
     failures = [Failure(name, why.strip()[-1500:]) for name, why in known.broken.items()]
     failures += [Failure(run.name, _why(run)) for run in known.runs if run.has_failed]
     passed = sum(run.end == "pass" for run in known.runs)
-    missed = known.count - sum(run.end != "slow" for run in known.runs)
+    missed = known.count - sum(not run.is_slow for run in known.runs)
     return SuiteReport(
         id=desk.evidence_id(),
         tree=desk.tree,

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flyball.tools.inside.child import Children, Job
-from flyball.tools.inside.orders import Orders, Proposal, nearest, run_one
+from flyball.tools.inside.orders import SLOWEST_CPU, Orders, Proposal, nearest, run_one
 from flyball.tools.inside.scratch import try_from_scratch
 from flyball.tools.inside.stains import stains
 from flyball.tools.inside.suites import PASS, SKIP, Suite, open_suite
@@ -25,7 +25,7 @@ MOST_FEW = 4
 LEAST_CPU = 0.05
 ENDLESS_CPU = 0.04
 OTHERS_CPU = 1.0
-SLOW_CPU, SLOWEST_CPU = 1.5, 6.0
+SLOW_CPU = 1.5
 """For tests that did not end when they were looked at; most do where that was the fault."""
 WARM = 0.75
 """Candidates that need a process of their own get the rest of the time, if there are any."""

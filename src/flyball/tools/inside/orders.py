@@ -11,6 +11,8 @@ from flyball.tools.inside.suites import FAIL, Suite
 
 ALARM = Alarm.set.__code__.co_filename
 """Where a traceback ends that an alarm has caused."""
+SLOWEST_CPU = 6.0
+"""How long a test gets at most that did not end when it was looked at."""
 
 
 class Proposal(NamedTuple):

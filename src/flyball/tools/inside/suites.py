@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 import unittest
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +29,7 @@ class End(NamedTuple):
     why: str = ""
 
 
-class Suite:
+class Suite(ABC):
     """Tests by name, and where each one stands."""
 
     def __init__(self, broken: dict[str, str]) -> None:
@@ -36,16 +37,16 @@ class Suite:
         """Files whose tests could not be loaded, and why."""
 
     @property
-    def names(self) -> Sequence[str]:
-        raise NotImplementedError
+    @abstractmethod
+    def names(self) -> Sequence[str]: ...
 
     @property
+    @abstractmethod
     def files(self) -> set[str]:
         """The files that tests were found in; examples in a docstring do not make one."""
-        raise NotImplementedError
 
-    def run(self, name: str, following: str = "") -> End:
-        raise NotImplementedError
+    @abstractmethod
+    def run(self, name: str, following: str = "") -> End: ...
 
 
 def open_suite(runner: str, args: Sequence[Any], use: Use, explain: bool = False) -> None:

@@ -28,6 +28,11 @@ class Once(NamedTuple):
     def has_failed(self) -> bool:
         return self.end in ENDED_BADLY
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether it was not waited for: nobody knows how it ends."""
+        return self.end == "slow"
+
 
 class Memo(msgspec.Struct, frozen=True, omit_defaults=True):
     """How the tests ran on a tree."""

@@ -49,7 +49,7 @@ async def try_all(
         "near": [test.name for test in known.tests if test.end == "pass"],
         "cpu": {run.name: round(run.cpu, 3) for run in known.runs},
         "endless": [run.name for run in known.failing_runs if run.end == "time"],
-        "slow": [run.name for run in known.runs if run.end == "slow"],
+        "slow": [run.name for run in known.runs if run.is_slow],
         "broken": list(known.broken),
         "candidates": [
             {"n": n, "path": each.path, "edits": each.edits} for n, each in enumerate(proposed)

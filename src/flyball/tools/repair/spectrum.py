@@ -31,7 +31,7 @@ IDLE = 1.3
 
 Key = tuple[str, int]
 DEEDS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
-RAISED = ("Error", "Exception", "Warning")
+ERRORS = ("Error", "Exception", "Warning")
 FRAMES = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Try, ast.Import, ast.ImportFrom,
     ast.Global, ast.Nonlocal,
@@ -93,7 +93,7 @@ def _share(node: ast.stmt, parts: int, source: Source) -> float:
     if isinstance(node, ast.Expr) and not any(isinstance(each, DEEDS) for each in ast.walk(node)):
         return IDLE
     around = source.class_of(node)
-    is_told = around and any(_name(base).endswith(RAISED) for base in around.bases)
+    is_told = around and any(_name(base).endswith(ERRORS) for base in around.bases)
     return TELLING if is_told or isinstance(node, ast.Raise) else 1.0
 
 

@@ -45,6 +45,10 @@ def test_a_condition_is_nearly_as_suspicious_as_what_it_let_run():
     assert scores == {4: 1.0, 3: pytest.approx(0.9)}
 
 
+def test_what_let_a_line_run_has_run_though_nobody_saw_it():
+    assert lines(red(5)) == [4, 3]
+
+
 def test_lines_that_only_introduce_others_come_later():
     text = b"def f(a):\n    try:\n        return a\n    finally:\n        pass\n"
     places = suspicious([red(2, 3, 5)], {"m.py": Source("m.py", text)})
