@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.world import call
-from flyball.core.call import Outcome
-from flyball.core.effect import CloseCard, OpenWorkspace, Owed, Perform, Publish, Think
-from flyball.core.event import (
+from flyball.core.machine.machine import advance
+from flyball.core.run.effect import CloseCard, OpenWorkspace, Owed, Perform, Publish, Think
+from flyball.core.run.event import (
     AnyEvent,
     CallReturned,
     CardClosed,
@@ -24,11 +24,11 @@ from flyball.core.event import (
     RunStarted,
     WorkspaceReady,
 )
-from flyball.core.intent import Intent
-from flyball.core.machine import advance
-from flyball.core.policy import Policy
-from flyball.core.state import RunState
-from flyball.core.thread import heard
+from flyball.core.run.policy import Policy
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import heard
+from flyball.core.terms.call import Outcome
+from flyball.core.terms.intent import Intent
 from flyball.engine.loop import LEASE_SECONDS, Engine
 from flyball.journal.protocol import Intention, Lease
 from flyball.journal.sqlite import SqliteJournal

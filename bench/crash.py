@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 from bench.mortal import RUN, Fate, Shop, live, make_shop
 from bench.tales import TALES, Tale
-from flyball.core.effect import Perform
-from flyball.core.event import AnyEvent
-from flyball.core.machine import advance, replay
-from flyball.core.state import RunState
+from flyball.core.machine.machine import advance, replay
+from flyball.core.run.effect import Perform
+from flyball.core.run.event import AnyEvent
+from flyball.core.run.state import RunState
 from flyball.journal.protocol import Entry
 from flyball.journal.sqlite import SqliteJournal
 

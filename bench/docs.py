@@ -12,12 +12,12 @@ import msgspec
 
 import flyball.errors
 from bench import docs_tools
-from flyball.core.decision import OBJECTIONS
-from flyball.core.diagram import as_mermaid
-from flyball.core.effect import EFFECTS
-from flyball.core.event import EVENTS, name_of
-from flyball.core.message import MESSAGES
-from flyball.core.message import name_of as message_name
+from flyball.core.plan.message import MESSAGES
+from flyball.core.plan.message import name_of as message_name
+from flyball.core.record.diagram import as_mermaid
+from flyball.core.run.decision import OBJECTIONS
+from flyball.core.run.effect import EFFECTS
+from flyball.core.run.event import EVENTS, name_of
 from flyball.settings import ABOUT, Settings, env_of, key_of
 from flyball.surfaces.cli import COMMANDS, cli
 

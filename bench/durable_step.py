@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TypedDict
 
 from bench.world import call
-from flyball.core.call import Outcome
-from flyball.core.effect import OpenWorkspace, Owed, Perform, Publish, Think
-from flyball.core.event import (
+from flyball.core.memory.guard import GuardLimits
+from flyball.core.run.effect import OpenWorkspace, Owed, Perform, Publish, Think
+from flyball.core.run.event import (
     AnyEvent,
     CallReturned,
     DriverReplied,
@@ -23,10 +23,10 @@ from flyball.core.event import (
     RunStarted,
     WorkspaceReady,
 )
-from flyball.core.guard import GuardLimits
-from flyball.core.intent import Intent
-from flyball.core.policy import Policy
-from flyball.core.state import RunState
+from flyball.core.run.policy import Policy
+from flyball.core.run.state import RunState
+from flyball.core.terms.call import Outcome
+from flyball.core.terms.intent import Intent
 from flyball.engine.loop import LEASE_SECONDS, Engine
 from flyball.journal.protocol import Intention
 from flyball.journal.sqlite import SqliteJournal

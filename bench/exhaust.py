@@ -13,9 +13,12 @@ from msgspec.structs import replace
 
 from bench.promises import broken
 from bench.world import call, suite
-from flyball.core.call import Access, Call, Outcome
-from flyball.core.decision import Allow, decide
-from flyball.core.effect import (
+from flyball.core.flow.flow import Flow
+from flyball.core.flow.template import Escalation, GateUse, OnFail, OnPass, Role, Template
+from flyball.core.machine.machine import advance
+from flyball.core.memory.guard import GuardLimits
+from flyball.core.run.decision import Allow, decide
+from flyball.core.run.effect import (
     Classify,
     CloseCard,
     Inspect,
@@ -27,7 +30,7 @@ from flyball.core.effect import (
     RollBack,
     Think,
 )
-from flyball.core.event import (
+from flyball.core.run.event import (
     Answered,
     AnyEvent,
     CallInterrupted,
@@ -51,7 +54,10 @@ from flyball.core.event import (
     WorkspaceFailed,
     WorkspaceReady,
 )
-from flyball.core.evidence import (
+from flyball.core.run.policy import Policy, Project
+from flyball.core.run.state import Asking, CardState, RunState
+from flyball.core.terms.call import Access, Call, Outcome
+from flyball.core.terms.evidence import (
     BaseRun,
     DiffReport,
     Evidence,
@@ -59,14 +65,8 @@ from flyball.core.evidence import (
     WeakeningReport,
     is_failing,
 )
-from flyball.core.flow import Flow
-from flyball.core.guard import GuardLimits
-from flyball.core.intent import Intent
-from flyball.core.machine import advance
-from flyball.core.phase import Phase
-from flyball.core.policy import Policy, Project
-from flyball.core.state import Asking, CardState, RunState
-from flyball.core.template import Escalation, GateUse, OnFail, OnPass, Role, Template
+from flyball.core.terms.intent import Intent
+from flyball.core.terms.phase import Phase
 
 QUIET = (
     "repetition", "cycle", "revisited_tree", "no_progress", "error_stagnation", "reading_on",

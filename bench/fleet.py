@@ -5,11 +5,11 @@ from __future__ import annotations
 from random import Random
 
 from bench.world import Driver, bash, call
-from flyball.core.call import Call, PathFact
-from flyball.core.effect import Think
-from flyball.core.event import AnyEvent, DriverFailed, DriverReplied, Finish, Usage
-from flyball.core.phase import RECON, Phase
-from flyball.core.state import CardState, RunState
+from flyball.core.run.effect import Think
+from flyball.core.run.event import AnyEvent, DriverFailed, DriverReplied, Finish, Usage
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.call import Call, PathFact
+from flyball.core.terms.phase import RECON, Phase
 
 EDITS = ("edit_diff", "write_file", "delete_file")
 READS = ("read", "list", "grep", "git_log", "project")

@@ -11,9 +11,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from bench.intent_train import Prompt, best_temperature, examples, held_out, load, tempered
-from flyball.core.intent import MAY_MUTATE, Intent, Reading
 from flyball.core.reading.classifier import classify, is_settled, weighed
 from flyball.core.reading.speech import hear
+from flyball.core.terms.intent import MAY_MUTATE, Intent, Reading
 
 BANDS = (0.0, 0.5, 0.7, 0.9, 0.97, 1.01)
 

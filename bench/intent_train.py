@@ -16,11 +16,11 @@ from zlib import compress, crc32
 
 import msgspec
 
-from flyball.core.intent import Intent, Turn
 from flyball.core.reading.classifier import features, is_settled
 from flyball.core.reading.model import CLASSES, evened
 from flyball.core.reading.speech import hear
 from flyball.core.reading.weights import BUCKETS
+from flyball.core.terms.intent import Intent, Turn
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden" / "intent"

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from bench.node import run
 from bench.story import events, opened
-from flyball.core.diagram import as_xstate, guard_name, state_value
-from flyball.core.event import AnyEvent, name_of
-from flyball.core.machine import advance
-from flyball.core.state import RunState
-from flyball.core.table import MOVES
+from flyball.core.machine.machine import advance
+from flyball.core.machine.table import MOVES
+from flyball.core.record.diagram import as_xstate, guard_name, state_value
+from flyball.core.run.event import AnyEvent, name_of
+from flyball.core.run.state import RunState
 
 
 def numbered(state: RunState) -> list[AnyEvent]:

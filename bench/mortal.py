@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 from bench.tales import Tale
 from flyball.app.holder import acquire
-from flyball.core.effect import Owed, Perform
-from flyball.core.event import AnyEvent, DriverReplied, Messaged, RunStarted, name_of
-from flyball.core.message import AnyMessage, ExecuteTask, ExecutionResults, PlanRequest
-from flyball.core.policy import Policy
-from flyball.core.state import RunState
-from flyball.core.thread import Line
+from flyball.core.plan.message import AnyMessage, ExecuteTask, ExecutionResults, PlanRequest
+from flyball.core.run.effect import Owed, Perform
+from flyball.core.run.event import AnyEvent, DriverReplied, Messaged, RunStarted, name_of
+from flyball.core.run.policy import Policy
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import Line
 from flyball.engine.hands import EngineHands
 from flyball.engine.loop import Engine
 from flyball.engine.seen import recall

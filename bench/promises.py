@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flyball.core.call import Access
-from flyball.core.effect import AnyEffect, Perform, Publish
-from flyball.core.gate import proven
-from flyball.core.message import UserResponse
-from flyball.core.phase import Phase
-from flyball.core.state import CardState, RunState
-from flyball.core.verdict import Passed
+from flyball.core.flow.gates.gate import proven
+from flyball.core.flow.gates.verdict import Passed
+from flyball.core.plan.message import UserResponse
+from flyball.core.run.effect import AnyEffect, Perform, Publish
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.call import Access
+from flyball.core.terms.phase import Phase
 
 
 def broken(before: RunState, after: RunState, effects: tuple[AnyEffect, ...]) -> Iterator[str]:

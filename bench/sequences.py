@@ -6,12 +6,12 @@ from random import Random
 from typing import NamedTuple
 
 from bench.simulate import next_event, start_event, world_of
-from flyball.core.diagram import guard_name, state_value
-from flyball.core.event import AnyEvent, CardEvent, name_of
-from flyball.core.machine import advance
-from flyball.core.phase import Phase
-from flyball.core.state import RunState
-from flyball.core.table import MOVES, ROWS
+from flyball.core.machine.machine import advance
+from flyball.core.machine.table import MOVES, ROWS
+from flyball.core.record.diagram import guard_name, state_value
+from flyball.core.run.event import AnyEvent, CardEvent, name_of
+from flyball.core.run.state import RunState
+from flyball.core.terms.phase import Phase
 
 LEGAL = sorted({row.event for row in ROWS}, key=name_of)
 

@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from bench.fleet import FLEET, NAMES
 from bench.promises import broken
 from bench.world import PATIENCE, World, answer, person
-from flyball.core.effect import CardEffect, Owed
-from flyball.core.event import AnyEvent, RunStarted
-from flyball.core.intent import Intent
-from flyball.core.machine import advance, replay
-from flyball.core.policy import OnWeakened, Policy
-from flyball.core.state import RunState
+from flyball.core.machine.machine import advance, replay
+from flyball.core.run.effect import CardEffect, Owed
+from flyball.core.run.event import AnyEvent, RunStarted
+from flyball.core.run.policy import OnWeakened, Policy
+from flyball.core.run.state import RunState
+from flyball.core.terms.intent import Intent
 
 LONGEST = 3_000
 REPLAYED = 50

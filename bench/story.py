@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from bench.world import call, suite
-from flyball.core.call import Outcome
-from flyball.core.event import (
+from flyball.core.machine.machine import advance
+from flyball.core.run.event import (
     AnyEvent,
     CallReturned,
     CardClosed,
@@ -18,11 +18,11 @@ from flyball.core.event import (
     RunStarted,
     WorkspaceReady,
 )
-from flyball.core.evidence import BaseRun, DiffReport, WeakeningReport
-from flyball.core.intent import Intent
-from flyball.core.machine import advance
-from flyball.core.policy import Project
-from flyball.core.state import RunState
+from flyball.core.run.policy import Project
+from flyball.core.run.state import RunState
+from flyball.core.terms.call import Outcome
+from flyball.core.terms.evidence import BaseRun, DiffReport, WeakeningReport
+from flyball.core.terms.intent import Intent
 
 CARD = "step-1"
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from flyball.core.event import Finish
-from flyball.core.intent import Intent
-from flyball.core.thread import Speaker, SpokenCall
+from flyball.core.run.event import Finish
+from flyball.core.run.thread import Speaker, SpokenCall
+from flyball.core.terms.intent import Intent
 from flyball.drivers.protocol import Driver, Reply, Request
 
 Calls = tuple[tuple[str, dict[str, object]], ...]

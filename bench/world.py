@@ -7,8 +7,7 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from flyball.core.call import TOOL_ACCESS, Access, Call, CommandFact, Outcome, PathFact
-from flyball.core.effect import (
+from flyball.core.run.effect import (
     AnyEffect,
     Classify,
     CloseCard,
@@ -21,7 +20,7 @@ from flyball.core.effect import (
     RollBack,
     Think,
 )
-from flyball.core.event import (
+from flyball.core.run.event import (
     Answered,
     AnyEvent,
     Appealed,
@@ -42,7 +41,10 @@ from flyball.core.event import (
     WorkspaceFailed,
     WorkspaceReady,
 )
-from flyball.core.evidence import (
+from flyball.core.run.policy import Project
+from flyball.core.run.state import Asking, CardState, RunState
+from flyball.core.terms.call import TOOL_ACCESS, Access, Call, CommandFact, Outcome, PathFact
+from flyball.core.terms.evidence import (
     AnyEvidence,
     BaseRun,
     CheckKind,
@@ -55,9 +57,7 @@ from flyball.core.evidence import (
     Weakened,
     WeakeningReport,
 )
-from flyball.core.intent import LIMITS, Intent
-from flyball.core.policy import Project
-from flyball.core.state import Asking, CardState, RunState
+from flyball.core.terms.intent import LIMITS, Intent
 
 Driver = Callable[[RunState, CardState, Think, Random], AnyEvent]
 

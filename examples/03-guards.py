@@ -1,8 +1,8 @@
 """Guards: notice a doom loop from digests of what was done, not from what was said."""
 
 from flyball import GuardLimits
-from flyball.core.fingerprint import digest
-from flyball.core.guard import Memory, Step, remember, trips
+from flyball.core.memory.fingerprint import digest
+from flyball.core.memory.guard import Memory, Step, remember, trips
 
 
 def watch(title: str, steps: list[Step]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from flyball.app.governed import Governed, Watcher, Wish
 from flyball.app.home import open_home
-from flyball.core.intent import Intent
+from flyball.core.terms.intent import Intent
 
 CART = """\
 def total(items):

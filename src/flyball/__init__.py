@@ -10,17 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from flyball.core.call import Access, Call, Outcome
-    from flyball.core.decision import Allow, Ask, Decision, Deny, decide
-    from flyball.core.gate import proven
-    from flyball.core.guard import GuardLimits, Trip
-    from flyball.core.intent import Intent, Reading
-    from flyball.core.machine import Move, advance, moves, replay
-    from flyball.core.phase import Phase
-    from flyball.core.policy import Policy
+    from flyball.core.flow.gates.gate import proven
+    from flyball.core.flow.template import Template
+    from flyball.core.machine.machine import Move, advance, moves, replay
+    from flyball.core.memory.guard import GuardLimits, Trip
     from flyball.core.reading.classifier import classify
-    from flyball.core.state import CardState, RunState, Transition
-    from flyball.core.template import Template
+    from flyball.core.run.decision import Allow, Ask, Decision, Deny, decide
+    from flyball.core.run.policy import Policy
+    from flyball.core.run.state import CardState, RunState, Transition
+    from flyball.core.terms.call import Access, Call, Outcome
+    from flyball.core.terms.intent import Intent, Reading
+    from flyball.core.terms.phase import Phase
     from flyball.errors import FlyballError
     from flyball.patch import PatchResult, apply_diff
     from flyball.shellcheck import Judgement, judge

@@ -14,9 +14,9 @@ from typing import Annotated, Any, NamedTuple, cast
 
 import msgspec
 
-from flyball.core.guard import GuardLimits
-from flyball.core.policy import OnWeakened, Policy
-from flyball.core.shape import suggest
+from flyball.core.memory.guard import GuardLimits
+from flyball.core.run.policy import OnWeakened, Policy
+from flyball.core.terms.shape import suggest
 from flyball.errors import ConfigError
 
 REPO_FILE = "flyball.toml"

@@ -10,9 +10,9 @@ import pytest
 from bench.simulate import next_event, start_event, world_of
 from bench.world import PATIENCE
 
-from flyball.core.event import AnyEvent
-from flyball.core.machine import advance
-from flyball.core.state import RunState
+from flyball.core.machine.machine import advance
+from flyball.core.run.event import AnyEvent
+from flyball.core.run.state import RunState
 from flyball.engine.feed import telemetry
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "telemetry.md"

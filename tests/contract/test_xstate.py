@@ -8,8 +8,8 @@ import pytest
 from bench.node import MACHINE, run
 from bench.sequences import record
 
-from flyball.core.diagram import as_xstate, state_value
-from flyball.core.phase import Phase
+from flyball.core.record.diagram import as_xstate, state_value
+from flyball.core.terms.phase import Phase
 
 SEQUENCES = 6_000
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from tests.repos import git, repository
 
-from flyball.core.event import AnyEvent
-from flyball.core.machine import replay
-from flyball.core.state import RunState
+from flyball.core.machine.machine import replay
+from flyball.core.run.event import AnyEvent
+from flyball.core.run.state import RunState
 from flyball.journal.codec import decode_event
 
 SCENARIOS = Path(__file__).parent / "scenarios"

@@ -9,14 +9,14 @@ import pytest
 from msgspec.structs import replace
 from tests.repos import put, repository
 
-from flyball.core.call import Access, Call
-from flyball.core.effect import Inspect, Perform
-from flyball.core.event import CallReturned
-from flyball.core.evidence import BaseRun
-from flyball.core.library import FIX
-from flyball.core.phase import Phase
-from flyball.core.state import CardState, RunState
-from flyball.core.thread import SpokenCall
+from flyball.core.flow.library import FIX
+from flyball.core.run.effect import Inspect, Perform
+from flyball.core.run.event import CallReturned
+from flyball.core.run.state import CardState, RunState
+from flyball.core.run.thread import SpokenCall
+from flyball.core.terms.call import Access, Call
+from flyball.core.terms.evidence import BaseRun
+from flyball.core.terms.phase import Phase
 from flyball.engine.deed import do
 from flyball.engine.inspection import inspect
 from flyball.engine.station import Place, Station

@@ -18,9 +18,9 @@ from tests.e2e.wire_server import (
     WireServer,
 )
 
-from flyball.core.event import Finish
-from flyball.core.phase import Phase
-from flyball.core.thread import Line, Speaker, SpokenCall
+from flyball.core.run.event import Finish
+from flyball.core.run.thread import Line, Speaker, SpokenCall
+from flyball.core.terms.phase import Phase
 from flyball.drivers.image import data_url
 from flyball.drivers.money import Price
 from flyball.drivers.protocol import Reply, Request, ToolSpec

@@ -21,7 +21,7 @@ from tests.e2e.scenario import BROKEN, MENDED, SCENARIOS, Stage
 from tests.repos import git
 
 from flyball.app.archive import export_lines
-from flyball.core.event import (
+from flyball.core.run.event import (
     EVENTS,
     AnyEvent,
     EvidenceSubmitted,
@@ -29,9 +29,9 @@ from flyball.core.event import (
     PauseAsked,
     name_of,
 )
-from flyball.core.machine import advance
-from flyball.core.state import RunState
-from flyball.core.thread import heard
+from flyball.core.machine.machine import advance
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import heard
 from flyball.journal import codec
 from flyball.journal.protocol import Entry
 from flyball.journal.sqlite import SqliteJournal

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from flyball.app.archive import read_export
-from flyball.core.event import EVENTS, name_of
-from flyball.core.machine import replay
-from flyball.core.recording import judge_recording
-from flyball.core.state import RunState
+from flyball.core.run.event import EVENTS, name_of
+from flyball.core.machine.machine import replay
+from flyball.core.record.recording import judge_recording
+from flyball.core.run.state import RunState
 from flyball.journal import codec
 from flyball.journal.protocol import Entry
 from flyball.journal.sqlite import SqliteJournal, status_of

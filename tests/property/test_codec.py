@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.property.shapes import values
 
-from flyball.core.effect import EFFECTS, AnyEffect, Effect
-from flyball.core.event import EVENTS, AnyEvent, DriverFailed, Event, name_of
-from flyball.core.state import CardState, RunState
-from flyball.core.thread import Line
+from flyball.core.run.effect import EFFECTS, AnyEffect, Effect
+from flyball.core.run.event import EVENTS, AnyEvent, DriverFailed, Event, name_of
+from flyball.core.run.state import CardState, RunState
+from flyball.core.run.thread import Line
 from flyball.journal import codec
 
 quick = settings(

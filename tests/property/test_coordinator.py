@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from flyball.core.coordinator import (
+from flyball.core.flow.template import Escalation
+from flyball.core.plan.coordinator import (
     ROWS,
     Cancel,
     Fail,
@@ -16,9 +17,7 @@ from flyball.core.coordinator import (
     begin,
     coordinate,
 )
-from flyball.core.evidence import Strength
-from flyball.core.intent import Intent
-from flyball.core.message import (
+from flyball.core.plan.message import (
     ExecuteTask,
     ExecutionPlan,
     ExecutionResults,
@@ -31,7 +30,8 @@ from flyball.core.message import (
     VerificationReport,
     VerifyRequest,
 )
-from flyball.core.template import Escalation
+from flyball.core.terms.evidence import Strength
+from flyball.core.terms.intent import Intent
 
 R = "req"
 PLAN_IDS = [f"{R}-plan", *(f"plan-{n}" for n in range(6))]

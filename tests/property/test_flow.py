@@ -6,10 +6,10 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flyball.core.escalation import Strictness, Trouble, escalate
-from flyball.core.flow import Source, check, read_flow
-from flyball.core.flowchart import mermaid, outline
-from flyball.core.template import END, SPECIAL_TARGETS, Escalation, OnFail, Template
+from flyball.core.flow.escalation import Strictness, Trouble, escalate
+from flyball.core.flow.flow import Source, check, read_flow
+from flyball.core.flow.flowchart import mermaid, outline
+from flyball.core.flow.template import END, SPECIAL_TARGETS, Escalation, OnFail, Template
 from flyball.workspace.templatefile import parse_source
 
 names = st.sampled_from(["A", "B", "C", "E"])

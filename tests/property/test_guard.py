@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flyball.core.guard import GUARDS, GuardLimits, Level, Memory, Step, remember, trips
+from flyball.core.memory.guard import GUARDS, GuardLimits, Level, Memory, Step, remember, trips
 
 LIMITS = GuardLimits()
 KINDS = ("read", "mutate", "verify", "run", "checkpoint", "note", "refused", "monologue")

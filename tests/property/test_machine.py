@@ -14,9 +14,9 @@ from bench.world import Driver, World
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flyball.core.event import EVENTS, AnyEvent, CardEvent, Event, name_of
-from flyball.core.machine import advance, moves, replay
-from flyball.core.state import RunState
+from flyball.core.machine.machine import advance, moves, replay
+from flyball.core.run.event import EVENTS, AnyEvent, CardEvent, Event, name_of
+from flyball.core.run.state import RunState
 from flyball.errors import IllegalEvent
 
 SEEDS = st.integers(min_value=0, max_value=2**40)

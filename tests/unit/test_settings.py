@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flyball.core.policy import OnWeakened, Policy
+from flyball.core.run.policy import OnWeakened, Policy
 from flyball.errors import ConfigError
 from flyball.settings import (
     ABOUT,

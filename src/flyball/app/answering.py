@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from flyball.core.event import Answered, AnyEvent, Extended
-from flyball.core.intent import LIMITS
-from flyball.core.state import Asking, CardState, Question, RunState
+from flyball.core.run.event import Answered, AnyEvent, Extended
+from flyball.core.run.state import Asking, CardState, Question, RunState
+from flyball.core.terms.intent import LIMITS
 from flyball.errors import Conflict, UsageError
 
 RESTING = frozenset(

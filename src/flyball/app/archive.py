@@ -10,11 +10,11 @@ import msgspec
 from flyball.app.holder import acquire
 from flyball.app.home import Home
 from flyball.app.runs import list_runs, opened
-from flyball.core.event import AnyEvent, RunStarted
-from flyball.core.machine import advance
-from flyball.core.recording import EXPORT_AGAIN, Header, Line
-from flyball.core.state import RunState
-from flyball.core.thread import heard
+from flyball.core.machine.machine import advance
+from flyball.core.record.recording import EXPORT_AGAIN, Header, Line
+from flyball.core.run.event import AnyEvent, RunStarted
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import heard
 from flyball.errors import Conflict, Corrupt, IllegalEvent, SchemaTooNew, UsageError
 from flyball.journal import codec
 from flyball.journal.protocol import Entry

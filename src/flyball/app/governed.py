@@ -27,7 +27,9 @@ from flyball.app.wiring import (
     tool_settings,
     unlocked,
 )
-from flyball.core.event import (
+from flyball.core.flow.flow import Flow
+from flyball.core.flow.template import Template
+from flyball.core.run.event import (
     Answered,
     AnyEvent,
     Cancelled,
@@ -35,11 +37,9 @@ from flyball.core.event import (
     RunStarted,
     WorkspaceReady,
 )
-from flyball.core.flow import Flow
-from flyball.core.intent import Intent, Turn
-from flyball.core.policy import Policy
-from flyball.core.state import RunState
-from flyball.core.template import Template
+from flyball.core.run.policy import Policy
+from flyball.core.run.state import RunState
+from flyball.core.terms.intent import Intent, Turn
 from flyball.drivers.clipboard import Hand
 from flyball.drivers.image import data_url
 from flyball.drivers.protocol import Driver

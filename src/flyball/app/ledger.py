@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from flyball.app.home import Home
 from flyball.app.runs import opened
-from flyball.core.ledger import Mistake, Sighting
+from flyball.core.memory.ledger import Mistake, Sighting
 from flyball.errors import NotFound, UsageError
 
 LIST_THEM = "`flyball ledger list` shows the mistakes of this project."

@@ -12,10 +12,10 @@ import msgspec
 from flyball.app.answering import next_steps, pending
 from flyball.app.holder import is_driven
 from flyball.app.home import Home
-from flyball.core.event import AnyEvent, Messaged, RunStarted, name_of
-from flyball.core.machine import advance
-from flyball.core.state import CardState, Judged, RunState
-from flyball.core.thread import Line, heard
+from flyball.core.machine.machine import advance
+from flyball.core.run.event import AnyEvent, Messaged, RunStarted, name_of
+from flyball.core.run.state import CardState, Judged, RunState
+from flyball.core.run.thread import Line, heard
 from flyball.engine.feed import Telemetry, telemetry
 from flyball.errors import Corrupt, NotFound, UsageError
 from flyball.journal.protocol import Entry, Journal, Summary

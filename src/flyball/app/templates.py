@@ -6,11 +6,11 @@ import os
 from typing import NamedTuple
 
 from flyball.app.home import Home, own_templates
-from flyball.core.flow import Flow, Problem, read_flow
-from flyball.core.intent import MAY_MUTATE, Intent
-from flyball.core.library import LIBRARY
-from flyball.core.shape import plain
-from flyball.core.template import Template
+from flyball.core.flow.flow import Flow, Problem, read_flow
+from flyball.core.flow.library import LIBRARY
+from flyball.core.flow.template import Template
+from flyball.core.terms.intent import MAY_MUTATE, Intent
+from flyball.core.terms.shape import plain
 from flyball.errors import UsageError
 from flyball.workspace.templatefile import parse_source, read_source
 

@@ -1,0 +1,1 @@
+"""Who thinks: models, scripts, people by relay, and the built-in repairer."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from flyball.core.handover import Runner, RunnerAction, runner_actions
+from flyball.core.memory.handover import Runner, RunnerAction, runner_actions
 from flyball.drivers.form import ReplyError, ReplyForm, addressed, read_form, reply_from
 from flyball.drivers.page import news, question
 from flyball.drivers.prose import read_prose

@@ -8,9 +8,9 @@ from typing import Annotated, Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.event import Finish, Usage
-from flyball.core.shape import faults, found
-from flyball.core.thread import SpokenCall
+from flyball.core.run.event import Finish, Usage
+from flyball.core.run.thread import SpokenCall
+from flyball.core.terms.shape import faults, found
 from flyball.drivers.protocol import Reply, Request
 
 Name = Annotated[str, msgspec.Meta(min_length=1)]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
-from flyball.core.phase import Phase
-from flyball.core.template import CHECKLIST, INJECTIONS, EvidenceSchema, Role, Template
+from flyball.core.flow.template import CHECKLIST, INJECTIONS, EvidenceSchema, Role, Template
+from flyball.core.terms.phase import Phase
 from flyball.drivers.protocol import ToolSpec
 
 ADVICE_CAP = 12_000

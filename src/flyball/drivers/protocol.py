@@ -7,9 +7,9 @@ from typing import Protocol
 
 import msgspec
 
-from flyball.core.event import Finish, Usage
-from flyball.core.phase import Phase
-from flyball.core.thread import Line, SpokenCall
+from flyball.core.run.event import Finish, Usage
+from flyball.core.run.thread import Line, SpokenCall
+from flyball.core.terms.phase import Phase
 
 
 class ToolSpec(msgspec.Struct, frozen=True):

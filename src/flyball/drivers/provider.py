@@ -34,8 +34,8 @@ from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse, infer_model
 from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 
-from flyball.core.event import Finish, Usage
-from flyball.core.thread import SpokenCall
+from flyball.core.run.event import Finish, Usage
+from flyball.core.run.thread import SpokenCall
 from flyball.drivers.form import with_ids
 from flyball.drivers.image import describe, is_address, picture
 from flyball.drivers.protocol import Reply, Request, ToolSpec

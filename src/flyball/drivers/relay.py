@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flyball.core.handover import Runner
+from flyball.core.memory.handover import Runner
 from flyball.drivers.form import (
     ReplyError,
     ReplyForm,

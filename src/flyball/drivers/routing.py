@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from flyball.core.phase import Phase
-from flyball.core.shape import suggest
-from flyball.core.template import Role
+from flyball.core.flow.template import Role
+from flyball.core.terms.phase import Phase
+from flyball.core.terms.shape import suggest
 from flyball.drivers.money import Price
 from flyball.errors import ConfigError
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from flyball.core.event import Finish
-from flyball.core.shape import suggest
-from flyball.core.template import Role
+from flyball.core.flow.template import Role
+from flyball.core.run.event import Finish
+from flyball.core.terms.shape import suggest
 from flyball.drivers.form import ReplyError, ReplyForm, read_form, reply_from
 from flyball.drivers.protocol import Reply, Request
 from flyball.errors import ConfigError

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from flyball.core.thread import Line, Speaker, SpokenCall
+from flyball.core.run.thread import Line, Speaker, SpokenCall
 from flyball.drivers.protocol import Request
 
 NOT_PERFORMED = "(not performed)"

@@ -1,0 +1,1 @@
+"""Drive a run: ask the core, perform effects, append events."""

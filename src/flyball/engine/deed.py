@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
-from flyball.core.call import Access, Call, Outcome
-from flyball.core.effect import Perform
-from flyball.core.event import AnyEvent, CallInterrupted, CallReturned
-from flyball.core.fingerprint import digest
-from flyball.core.phase import Phase
-from flyball.core.state import CardState, RunState
+from flyball.core.memory.fingerprint import digest
+from flyball.core.run.effect import Perform
+from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.call import Access, Call, Outcome
+from flyball.core.terms.phase import Phase
 from flyball.engine.discreet import discreet
 from flyball.engine.station import Station
 from flyball.errors import PatchError, ToolError, UsageError

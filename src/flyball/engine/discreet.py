@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import msgspec
 
-from flyball.core.evidence import AnyEvidence
+from flyball.core.terms.evidence import AnyEvidence
 from flyball.workspace.redaction import Redactor
 
 NAMES = frozenset({"type", "id", "tree", "base", "report"})

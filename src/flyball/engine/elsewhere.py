@@ -6,7 +6,7 @@ import shlex
 
 import msgspec
 
-from flyball.core.evidence import SuiteReport
+from flyball.core.terms.evidence import SuiteReport
 from flyball.core.weakening import is_test_path
 from flyball.engine.station import Station
 from flyball.tools.runner.ground import Ground

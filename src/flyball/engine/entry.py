@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core.event import CardClosed
-from flyball.core.ledger import Sighting
-from flyball.core.mistake import sightings
-from flyball.core.state import CardState, RunState
+from flyball.core.machine.mistake import sightings
+from flyball.core.memory.ledger import Sighting
+from flyball.core.run.event import CardClosed
+from flyball.core.run.state import CardState, RunState
 from flyball.workspace.redaction import Redactor
 
 KNOWN = 50

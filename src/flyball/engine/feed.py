@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from flyball.core.call import Call
-from flyball.core.coordinator import progress
-from flyball.core.event import (
+from flyball.core.plan.coordinator import progress
+from flyball.core.plan.message import AnyMessage, ExecutionPlan, UserResponse, VerificationReport
+from flyball.core.run.event import (
     Appealed,
     CallInterrupted,
     CallReturned,
@@ -33,9 +33,9 @@ from flyball.core.event import (
     WorkspaceFailed,
     WorkspaceReady,
 )
-from flyball.core.evidence import Evidence, is_failing, strength
-from flyball.core.message import AnyMessage, ExecutionPlan, UserResponse, VerificationReport
-from flyball.core.state import CardState, Question, RunState
+from flyball.core.run.state import CardState, Question, RunState
+from flyball.core.terms.call import Call
+from flyball.core.terms.evidence import Evidence, is_failing, strength
 
 Telemetry = dict[str, Any]
 

@@ -8,9 +8,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from flyball.core.call import Access
-from flyball.core.effect import Inspect
-from flyball.core.evidence import (
+from flyball.core.flow.template import GateUse
+from flyball.core.run.effect import Inspect
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.call import Access
+from flyball.core.terms.evidence import (
     AnyEvidence,
     CheckKind,
     CheckReport,
@@ -20,9 +22,7 @@ from flyball.core.evidence import (
     GateReport,
     HttpReport,
 )
-from flyball.core.phase import Phase
-from flyball.core.state import CardState, RunState
-from flyball.core.template import GateUse
+from flyball.core.terms.phase import Phase
 from flyball.engine.elsewhere import run_on
 from flyball.engine.station import Station
 from flyball.errors import FlyballError, ToolUnavailable, UsageError

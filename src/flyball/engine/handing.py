@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flyball.core.effect import ResetThread
-from flyball.core.evidence import is_failing, standing
-from flyball.core.handover import HandOver, handover
-from flyball.core.ledger import recognise, told
-from flyball.core.mistake import on_record
-from flyball.core.state import CardState, RunState
-from flyball.engine.observed import observed, trouble
+from flyball.core.machine.mistake import on_record
+from flyball.core.memory.handover import HandOver, handover
+from flyball.core.memory.ledger import recognise, told
+from flyball.core.run.effect import ResetThread
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.evidence import is_failing, standing
+from flyball.core.terms.evidence_words import observed, trouble
 from flyball.engine.telling import plan_lines, step_of, tried
 
 

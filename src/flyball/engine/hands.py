@@ -8,8 +8,7 @@ from functools import partial
 
 import msgspec
 
-from flyball.core.call import Access, Call
-from flyball.core.effect import (
+from flyball.core.run.effect import (
     Classify,
     CloseCard,
     Inspect,
@@ -21,7 +20,7 @@ from flyball.core.effect import (
     RollBack,
     Think,
 )
-from flyball.core.event import (
+from flyball.core.run.event import (
     AnyEvent,
     Appealed,
     CallReturned,
@@ -38,9 +37,10 @@ from flyball.core.event import (
     WorkspaceFailed,
     WorkspaceReady,
 )
-from flyball.core.intent import Turn
-from flyball.core.state import CardState, RunState
-from flyball.core.thread import SpokenCall
+from flyball.core.run.state import CardState, RunState
+from flyball.core.run.thread import SpokenCall
+from flyball.core.terms.call import Access, Call
+from flyball.core.terms.intent import Turn
 from flyball.drivers.protocol import Driver
 from flyball.engine.deed import do
 from flyball.engine.discreet import discreet

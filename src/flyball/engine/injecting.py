@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from flyball.core.evidence import standing
-from flyball.core.ledger import injection, relevant
-from flyball.core.library import LIBRARY
-from flyball.core.mistake import on_record
-from flyball.core.state import CardState, RunState
-from flyball.core.template import Role, Template
+from flyball.core.flow.library import LIBRARY
+from flyball.core.flow.template import Role, Template
+from flyball.core.machine.mistake import on_record
+from flyball.core.memory.ledger import injection, relevant
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.evidence import standing
+from flyball.core.terms.evidence_words import observed, trouble
 from flyball.engine.handing import hand_over
-from flyball.engine.observed import observed, trouble
 from flyball.engine.repomap import Maps
 from flyball.engine.station import Station
 from flyball.engine.telling import (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from flyball.core.effect import Inspect
-from flyball.core.evidence import (
+from flyball.core.run.effect import Inspect
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.evidence import (
     AnyEvidence,
     BaseRun,
     DiffReport,
@@ -11,7 +12,6 @@ from flyball.core.evidence import (
     SuiteReport,
     WeakeningReport,
 )
-from flyball.core.state import CardState, RunState
 from flyball.core.weakening import weakenings
 from flyball.engine.elsewhere import run_on
 from flyball.engine.gating import Gathered, gather

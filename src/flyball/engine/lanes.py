@@ -10,9 +10,9 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
-from flyball.core.call import Access
-from flyball.core.effect import CardEffect, CloseCard, Owed, Perform, Think
-from flyball.core.event import AnyEvent
+from flyball.core.run.effect import CardEffect, CloseCard, Owed, Perform, Think
+from flyball.core.run.event import AnyEvent
+from flyball.core.terms.call import Access
 
 SIDE_BY_SIDE = 8
 RUN = ""

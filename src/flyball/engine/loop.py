@@ -10,12 +10,12 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from flyball.core.call import Access
-from flyball.core.effect import CloseCard, Owed, Perform
-from flyball.core.event import AnyEvent, Cancelled, PauseAsked
-from flyball.core.machine import advance
-from flyball.core.state import RunState
-from flyball.core.thread import heard
+from flyball.core.machine.machine import advance
+from flyball.core.run.effect import CloseCard, Owed, Perform
+from flyball.core.run.event import AnyEvent, Cancelled, PauseAsked
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import heard
+from flyball.core.terms.call import Access
 from flyball.engine.feed import Telemetry, telemetry
 from flyball.engine.lanes import RUN, Answers, Batch, Lanes, lane_of, startable
 from flyball.errors import IllegalEvent, JournalError

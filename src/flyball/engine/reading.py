@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from flyball.core.event import IntentRead
-from flyball.core.intent import CONFIDENCE_THRESHOLD, LIMITS, Intent, Reading, Turn
-from flyball.core.phase import Phase
+from flyball.core.flow.template import Role
 from flyball.core.reading.classifier import classify
-from flyball.core.state import RunState
-from flyball.core.template import Role
+from flyball.core.run.event import IntentRead
+from flyball.core.run.state import RunState
+from flyball.core.terms.intent import CONFIDENCE_THRESHOLD, LIMITS, Intent, Reading, Turn
+from flyball.core.terms.phase import Phase
 from flyball.drivers.prompt import text_of
 from flyball.drivers.protocol import Driver, Request
 from flyball.errors import DriverError

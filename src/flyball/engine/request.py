@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from flyball.core.call import TOOL_ACCESS, Access, is_reachable
-from flyball.core.decision import ROLE_TOOLS
-from flyball.core.effect import Think
-from flyball.core.phase import Phase
-from flyball.core.state import CardState, RunState
-from flyball.core.thread import Line, within
+from flyball.core.run.decision import ROLE_TOOLS
+from flyball.core.run.effect import Think
+from flyball.core.run.state import CardState, RunState
+from flyball.core.run.thread import Line, within
+from flyball.core.terms.call import TOOL_ACCESS, Access, is_reachable
+from flyball.core.terms.phase import Phase
 from flyball.drivers.prompt import opening, system_prompt
 from flyball.drivers.protocol import Request, ToolSpec
 from flyball.engine.injecting import template_in_use

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from flyball.core.call import Call
-from flyball.core.event import AnyEvent, CallReturned, DriverReplied
+from flyball.core.run.event import AnyEvent, CallReturned, DriverReplied
+from flyball.core.terms.call import Call
 
 WRITES = frozenset({"edit_diff", "write_file"})
 """Tools whose outcome the driver knows without reading the file again."""

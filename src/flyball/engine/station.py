@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.core.call import Access
-from flyball.core.effect import CloseCard
-from flyball.core.evidence import (
+from flyball.core.run.effect import CloseCard
+from flyball.core.run.policy import Project
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.call import Access
+from flyball.core.terms.evidence import (
     CheckReport,
     CommandReport,
     SuiteReport,
 )
-from flyball.core.phase import Phase
-from flyball.core.policy import Project
-from flyball.core.state import CardState, RunState
-from flyball.engine.observed import observed
+from flyball.core.terms.evidence_words import observed
+from flyball.core.terms.phase import Phase
 from flyball.errors import IllegalEvent
 from flyball.tools.protocol import Desk, ToolSettings
 from flyball.tools.survey import survey

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flyball.core.errand import Errand
-from flyball.core.message import Step
-from flyball.core.state import CardState, RunState
+from flyball.core.plan.message import Step
+from flyball.core.plan.step_run import Errand
+from flyball.core.run.state import CardState, RunState
 
 
 def errand_of(run: RunState, card: CardState) -> Errand | None:

@@ -9,11 +9,11 @@ from typing import Any, cast
 
 import msgspec
 
-from flyball.core.event import AnyEvent, Event
-from flyball.core.state import RunState
-from flyball.core.stored import VERSION as VERSION
-from flyball.core.stored import decode_event as decode_event
-from flyball.core.thread import Line
+from flyball.core.run.event import AnyEvent, Event
+from flyball.core.run.event_codec import VERSION as VERSION
+from flyball.core.run.event_codec import decode_event as decode_event
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import Line
 from flyball.errors import Corrupt
 
 _encoder = msgspec.json.Encoder()

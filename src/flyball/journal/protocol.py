@@ -7,11 +7,11 @@ from typing import Protocol
 
 import msgspec
 
-from flyball.core.effect import Owed
-from flyball.core.event import AnyEvent
-from flyball.core.ledger import Mistake, Sighting
-from flyball.core.state import RunState
-from flyball.core.thread import Line
+from flyball.core.memory.ledger import Mistake, Sighting
+from flyball.core.run.effect import Owed
+from flyball.core.run.event import AnyEvent
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import Line
 
 
 class Intention(msgspec.Struct, frozen=True):

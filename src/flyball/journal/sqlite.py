@@ -7,12 +7,12 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from flyball.core.effect import Owed
-from flyball.core.event import AnyEvent
-from flyball.core.ledger import Failure, Mistake, Sighting
-from flyball.core.machine import replay
-from flyball.core.state import RunState
-from flyball.core.thread import Line
+from flyball.core.machine.machine import replay
+from flyball.core.memory.ledger import Failure, Mistake, Sighting
+from flyball.core.run.effect import Owed
+from flyball.core.run.event import AnyEvent
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import Line
 from flyball.errors import (
     Conflict,
     Corrupt,

@@ -1,0 +1,1 @@
+"""Ways in: translation only, no decisions."""

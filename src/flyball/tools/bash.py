@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from flyball.core.call import Access, CommandFact
-from flyball.core.evidence import AnyEvidence, CommandReport
+from flyball.core.terms.call import Access, CommandFact
+from flyball.core.terms.evidence import AnyEvidence, CommandReport
 from flyball.shellcheck import Kind, judge
 from flyball.shellcheck.proof import cannot_fail, verification_kind
 from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 
-from flyball.core.call import Access
-from flyball.core.evidence import CheckKind, CheckReport
+from flyball.core.terms.call import Access
+from flyball.core.terms.evidence import CheckKind, CheckReport
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.checker import BY_NAME, CHECKS, Check, checks_of
 from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded

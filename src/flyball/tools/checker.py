@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from flyball.core.evidence import CheckKind
+from flyball.core.terms.evidence import CheckKind
 from flyball.tools.runner.land import Land, depends_on, npm_script, python_tools, text_of
 from flyball.tools.runner.setting import Setting, program_of, python_of, venv_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.core.call import PathFact
+from flyball.core.terms.call import PathFact
 from flyball.patch.keep import damaged, regions
 from flyball.tools.protocol import Desk
 from flyball.workspace.paths import Kind

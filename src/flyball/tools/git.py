@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from flyball.core.call import PathFact
+from flyball.core.terms.call import PathFact
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.files import path_fact
 from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool

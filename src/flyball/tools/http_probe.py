@@ -11,8 +11,8 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from flyball.core.call import Access
-from flyball.core.evidence import HttpReport
+from flyball.core.terms.call import Access
+from flyball.core.terms.evidence import HttpReport
 from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool
 from flyball.tools.same import steady
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import msgspec
 
-from flyball.core.call import Access
-from flyball.core.evidence import Failure, SuiteReport
+from flyball.core.terms.call import Access
+from flyball.core.terms.evidence import Failure, SuiteReport
 from flyball.tools.protocol import Desk, Facts, Form, Result, Tool, bounded
 from flyball.tools.repair.following import interrupted
 from flyball.tools.repair.localising import places_of, sources_of, touched, trace

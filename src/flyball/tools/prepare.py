@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import msgspec
 
-from flyball.core.call import ALIASES, TOOL_ACCESS, Access, Call, tool_name
-from flyball.core.fingerprint import digest
-from flyball.core.shape import faults, suggest
-from flyball.core.thread import SpokenCall
+from flyball.core.memory.fingerprint import digest
+from flyball.core.run.thread import SpokenCall
+from flyball.core.terms.call import ALIASES, TOOL_ACCESS, Access, Call, tool_name
+from flyball.core.terms.shape import faults, suggest
 from flyball.tools.protocol import Desk, Facts, Form, Tool
 
 RAW = "__raw__"

@@ -9,9 +9,9 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from flyball.core.call import Access, CommandFact, PathFact
-from flyball.core.evidence import AnyEvidence
-from flyball.core.phase import Phase
+from flyball.core.terms.call import Access, CommandFact, PathFact
+from flyball.core.terms.evidence import AnyEvidence
+from flyball.core.terms.phase import Phase
 from flyball.shellcheck import AllowRule
 from flyball.workspace.confinement import Sandbox
 from flyball.workspace.paths import Root

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Literal
 
-from flyball.core.call import Access
-from flyball.core.evidence import SuiteReport
+from flyball.core.terms.call import Access
+from flyball.core.terms.evidence import SuiteReport
 from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
 from flyball.tools.runner.ground import ground_of
 from flyball.tools.runner.running import Ran, run_suite

@@ -8,8 +8,8 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from flyball.core.call import Access
-from flyball.core.evidence import CommandReport
+from flyball.core.terms.call import Access
+from flyball.core.terms.evidence import CommandReport
 from flyball.tools.protocol import Desk, Facts, Form, Result, Tool
 from flyball.tools.repair import memo
 from flyball.tools.repair.choosing import Survivor, ranked

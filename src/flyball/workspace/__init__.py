@@ -1,0 +1,1 @@
+"""The confined tree that a run works in, and every way back."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from json import JSONDecodeError, JSONDecoder
 
-from flyball.core.shape import Path
+from flyball.core.terms.shape import Path
 from flyball.workspace.places import Places, UnreadableError
 
 _SPACE = re.compile(r"[ \t\n\r]*")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from flyball.core.shape import Path
+from flyball.core.terms.shape import Path
 
 MAX_DEPTH = 64
 MAX_OPEN = 2 * MAX_DEPTH

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from flyball.core.flow import Problem, Source, problem
+from flyball.core.flow.flow import Problem, Source, problem
 from flyball.workspace.jsonplaces import parse_json
 from flyball.workspace.places import Places, UnreadableError
 from flyball.workspace.tomlplaces import parse_toml

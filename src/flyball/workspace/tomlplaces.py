@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 
-from flyball.core.shape import Path
+from flyball.core.terms.shape import Path
 from flyball.workspace.places import Places, UnreadableError
 
 _WHERE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import yaml
 
-from flyball.core.shape import Path
+from flyball.core.terms.shape import Path
 from flyball.workspace.places import Places, UnreadableError
 
 _MERGE = "tag:yaml.org,2002:merge"

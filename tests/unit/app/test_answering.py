@@ -16,13 +16,13 @@ from flyball.app.answering import (
     words,
     yes,
 )
-from flyball.core.budget import Budget
-from flyball.core.event import Answered, Extended
-from flyball.core.intent import Intent
-from flyball.core.library import template_for
-from flyball.core.message import Status, UserResponse
-from flyball.core.phase import Phase
-from flyball.core.state import Asking, CardState, Question, RunState
+from flyball.core.flow.library import template_for
+from flyball.core.plan.message import Status, UserResponse
+from flyball.core.run.event import Answered, Extended
+from flyball.core.run.state import Asking, CardState, Question, RunState
+from flyball.core.terms.budget import Budget
+from flyball.core.terms.intent import Intent
+from flyball.core.terms.phase import Phase
 from flyball.errors import Conflict, UsageError
 
 CARD = CardState(

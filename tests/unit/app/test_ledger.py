@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flyball.app.ledger import meant
-from flyball.core.ledger import Mistake
+from flyball.core.memory.ledger import Mistake
 from flyball.errors import NotFound, UsageError
 
 LEDGER = (Mistake("abc1", "one"), Mistake("abd2", "two"))

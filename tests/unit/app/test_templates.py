@@ -14,8 +14,8 @@ from flyball.app.templates import (
     project_templates,
     read_flow_file,
 )
-from flyball.core.flow import Flow
-from flyball.core.intent import Intent
+from flyball.core.flow.flow import Flow
+from flyball.core.terms.intent import Intent
 from flyball.errors import NotFound, UsageError
 
 AUDIT = {"step_id": "audit", "title": "Audit", "objective": "o", "prompt_template": "p"}

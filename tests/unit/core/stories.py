@@ -7,9 +7,9 @@ from typing import Any
 from bench.world import call, suite
 from msgspec.structs import replace
 
-from flyball.core.call import Call, Outcome
-from flyball.core.effect import AnyEffect, Publish
-from flyball.core.event import (
+from flyball.core.machine.machine import advance
+from flyball.core.run.effect import AnyEffect, Publish
+from flyball.core.run.event import (
     Answered,
     AnyEvent,
     CallReturned,
@@ -22,12 +22,12 @@ from flyball.core.event import (
     RunStarted,
     WorkspaceReady,
 )
-from flyball.core.evidence import AnyEvidence, BaseRun, DiffReport, Weakened, WeakeningReport
-from flyball.core.intent import Intent
-from flyball.core.machine import advance
-from flyball.core.phase import Phase
-from flyball.core.policy import Policy, Project
-from flyball.core.state import CardState, RunState
+from flyball.core.run.policy import Policy, Project
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.call import Call, Outcome
+from flyball.core.terms.evidence import AnyEvidence, BaseRun, DiffReport, Weakened, WeakeningReport
+from flyball.core.terms.intent import Intent
+from flyball.core.terms.phase import Phase
 
 CARD = "step-1"
 ALONE = Policy(review=False, plan_big_requests=False)

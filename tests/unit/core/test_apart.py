@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.core.spoken import apart
+from flyball.core.plan.replies import apart
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.flow import Problem, Source, check
-from flyball.core.gate import GATES
-from flyball.core.library import LIBRARY
-from flyball.core.phase import WORKING
-from flyball.core.template import INJECTIONS, SPECIAL_TARGETS, Kind, Role, Template
+from flyball.core.flow.flow import Problem, Source, check
+from flyball.core.flow.gates.gate import GATES
+from flyball.core.flow.library import LIBRARY
+from flyball.core.flow.template import INJECTIONS, SPECIAL_TARGETS, Kind, Role, Template
+from flyball.core.terms.phase import WORKING
 from flyball.workspace.templatefile import parse_source
 
 ROOT = Path(__file__).parents[3]

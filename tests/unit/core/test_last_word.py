@@ -5,11 +5,11 @@ from __future__ import annotations
 from bench.world import call
 from tests.unit.core.stories import CARD, Story
 
-from flyball.core.effect import Think
-from flyball.core.event import DriverFailed, Finish, Resumed
-from flyball.core.intent import Intent
-from flyball.core.phase import Phase
-from flyball.core.state import Asking
+from flyball.core.run.effect import Think
+from flyball.core.run.event import DriverFailed, Finish, Resumed
+from flyball.core.run.state import Asking
+from flyball.core.terms.intent import Intent
+from flyball.core.terms.phase import Phase
 
 
 def asked_again(story: Story) -> Think:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bench.world import call
 from tests.unit.core.stories import Story
 
-from flyball.core.event import Answered, Appealed
-from flyball.core.policy import Policy
+from flyball.core.run.event import Answered, Appealed
+from flyball.core.run.policy import Policy
 
 
 def test_a_file_whose_regions_the_policy_releases_is_remembered():

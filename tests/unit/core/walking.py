@@ -8,9 +8,11 @@ from typing import Any
 from bench.world import call, suite
 from msgspec.structs import replace
 
-from flyball.core.call import Call, Outcome
-from flyball.core.effect import CardEffect, Inspect, Publish
-from flyball.core.event import (
+from flyball.core.flow.flow import Flow
+from flyball.core.flow.template import Role, Template
+from flyball.core.machine.machine import advance
+from flyball.core.run.effect import CardEffect, Inspect, Publish
+from flyball.core.run.event import (
     Answered,
     AnyEvent,
     CallReturned,
@@ -24,14 +26,12 @@ from flyball.core.event import (
     ThreadReset,
     WorkspaceReady,
 )
-from flyball.core.evidence import AnyEvidence, BaseRun, DiffReport, WeakeningReport
-from flyball.core.flow import Flow
-from flyball.core.intent import Intent
-from flyball.core.machine import advance
-from flyball.core.phase import Phase
-from flyball.core.policy import Policy, Project
-from flyball.core.state import CardState, RunState
-from flyball.core.template import Role, Template
+from flyball.core.run.policy import Policy, Project
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.call import Call, Outcome
+from flyball.core.terms.evidence import AnyEvidence, BaseRun, DiffReport, WeakeningReport
+from flyball.core.terms.intent import Intent
+from flyball.core.terms.phase import Phase
 
 LOOK = (Phase.ANALYZE_CODE, Phase.FINAL)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from flyball.core.phase import Phase
-from flyball.core.thread import Line, Speaker
+from flyball.core.run.thread import Line, Speaker
+from flyball.core.terms.phase import Phase
 from flyball.drivers.protocol import Request, ToolSpec
 
 TEXT = {"type": "string"}

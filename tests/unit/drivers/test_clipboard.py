@@ -4,7 +4,7 @@ import asyncio
 
 from tests.unit.drivers.asking import line, request_for
 
-from flyball.core.thread import Speaker
+from flyball.core.run.thread import Speaker
 from flyball.drivers.clipboard import ClipboardDriver, Hand
 
 

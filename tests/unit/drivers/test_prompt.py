@@ -6,11 +6,11 @@ from importlib.resources import files
 import pytest
 from tests.unit.drivers.asking import TOOLS
 
-from flyball.core.call import TOOL_ACCESS
-from flyball.core.intent import Intent
-from flyball.core.library import LIBRARY, template_for
-from flyball.core.phase import WORKING, Phase
-from flyball.core.template import Role
+from flyball.core.flow.library import LIBRARY, template_for
+from flyball.core.flow.template import Role
+from flyball.core.terms.call import TOOL_ACCESS
+from flyball.core.terms.intent import Intent
+from flyball.core.terms.phase import WORKING, Phase
 from flyball.drivers.prompt import ADVICE_CAP, opening, system_prompt, text_of
 
 FIELDS = {

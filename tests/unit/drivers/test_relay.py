@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.unit.drivers.asking import TOOLS, line, request_for
 
-from flyball.core.event import Finish
-from flyball.core.thread import Speaker, SpokenCall
+from flyball.core.run.event import Finish
+from flyball.core.run.thread import Speaker, SpokenCall
 from flyball.drivers.page import example
 from flyball.drivers.prose import read_prose, required
 from flyball.drivers.protocol import Reply, Request, ToolSpec

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.drivers.asking import line, request_for
 
-from flyball.core.thread import Line, Speaker, SpokenCall
+from flyball.core.run.thread import Line, Speaker, SpokenCall
 from flyball.drivers.wire import NOT_PERFORMED, Message, Part, conversation, has_images
 
 

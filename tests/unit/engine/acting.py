@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.unit.journal.runs import take
 
-from flyball.core.call import Call, Outcome
-from flyball.core.effect import (
+from flyball.core.machine.machine import replay
+from flyball.core.run.effect import (
     CardEffect,
     Classify,
     CloseCard,
@@ -19,7 +19,7 @@ from flyball.core.effect import (
     Publish,
     Think,
 )
-from flyball.core.event import (
+from flyball.core.run.event import (
     AnyEvent,
     CallReturned,
     CardClosed,
@@ -30,10 +30,10 @@ from flyball.core.event import (
     RunStarted,
     WorkspaceReady,
 )
-from flyball.core.intent import Intent
-from flyball.core.machine import replay
-from flyball.core.policy import Policy
-from flyball.core.state import RunState
+from flyball.core.run.policy import Policy
+from flyball.core.run.state import RunState
+from flyball.core.terms.call import Call, Outcome
+from flyball.core.terms.intent import Intent
 from flyball.engine.feed import Telemetry
 from flyball.engine.loop import Engine
 from flyball.journal.memory import memory_journal

@@ -11,12 +11,12 @@ import pytest
 from tests.repos import repository
 from tests.unit.journal.runs import story
 
-from flyball.core.call import Access, Call, CommandFact
-from flyball.core.effect import Perform
-from flyball.core.event import AnyEvent, CallInterrupted, CallReturned
-from flyball.core.library import LIBRARY
-from flyball.core.phase import Phase
-from flyball.core.state import CardState, RunState
+from flyball.core.flow.library import LIBRARY
+from flyball.core.run.effect import Perform
+from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.call import Access, Call, CommandFact
+from flyball.core.terms.phase import Phase
 from flyball.engine.deed import do
 from flyball.engine.hands import BY_NAME
 from flyball.engine.station import Place, Station

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.core.evidence import CheckKind, CheckReport, Failure, GateReport, SuiteReport
+from flyball.core.terms.evidence import CheckKind, CheckReport, Failure, GateReport, SuiteReport
 from flyball.engine.discreet import discreet
 from flyball.workspace.redaction import Redactor
 

@@ -14,14 +14,14 @@ from msgspec.structs import replace
 from tests.repos import put, repository
 from tests.unit.journal.runs import story
 
-from flyball.core.effect import Inspect
-from flyball.core.evidence import AnyEvidence, GateReport, HttpReport
-from flyball.core.gate import GATES, judge
-from flyball.core.library import LIBRARY
-from flyball.core.policy import Policy, Project
-from flyball.core.state import CardState, RunState
-from flyball.core.template import GateUse
-from flyball.core.verdict import Case, Failed, Missing, Passed, Verdict
+from flyball.core.flow.gates.gate import GATES, judge
+from flyball.core.flow.gates.verdict import Case, Failed, Missing, Passed, Verdict
+from flyball.core.flow.library import LIBRARY
+from flyball.core.flow.template import GateUse
+from flyball.core.run.effect import Inspect
+from flyball.core.run.policy import Policy, Project
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.evidence import AnyEvidence, GateReport, HttpReport
 from flyball.engine.gating import LOOKS, Gathered, covered
 from flyball.engine.inspection import inspect
 from flyball.engine.station import Place, Station

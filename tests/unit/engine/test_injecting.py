@@ -11,18 +11,18 @@ import pytest
 from msgspec.structs import replace
 from tests.repos import put, repository
 
-from flyball.core.coordinator import Coordinator
-from flyball.core.effect import ResetThread
-from flyball.core.errand import Errand
-from flyball.core.evidence import Failure, Strength, SuiteReport
-from flyball.core.intent import Intent
-from flyball.core.ledger import Mistake, fingerprint_failure
-from flyball.core.library import LIBRARY
-from flyball.core.message import Context, ExecutionPlan, Issue, Severity, Step, StepResult
-from flyball.core.phase import Phase
-from flyball.core.state import CardState, Checkpoint, Denial, Remark, RunState
-from flyball.core.template import INJECTIONS
-from flyball.core.verdict import Failed, Passed, Ruling
+from flyball.core.flow.gates.verdict import Failed, Passed, Ruling
+from flyball.core.flow.library import LIBRARY
+from flyball.core.flow.template import INJECTIONS
+from flyball.core.memory.ledger import Mistake, fingerprint_failure
+from flyball.core.plan.coordinator import Coordinator
+from flyball.core.plan.message import Context, ExecutionPlan, Issue, Severity, Step, StepResult
+from flyball.core.plan.step_run import Errand
+from flyball.core.run.effect import ResetThread
+from flyball.core.run.state import CardState, Checkpoint, Denial, Remark, RunState
+from flyball.core.terms.evidence import Failure, Strength, SuiteReport
+from flyball.core.terms.intent import Intent
+from flyball.core.terms.phase import Phase
 from flyball.drivers.prompt import opening
 from flyball.engine.handing import hand_over
 from flyball.engine.injecting import MAKERS, MAX_DIFF, MAX_TEXT, injections, template_in_use

@@ -8,9 +8,9 @@ import pytest
 from bench.world import call
 from tests.unit.journal.runs import story
 
-from flyball.core.effect import AnyEffect, CloseCard, Owed, Perform, Publish, ResetThread, Think
-from flyball.core.message import Status, UserResponse
-from flyball.core.phase import Phase
+from flyball.core.plan.message import Status, UserResponse
+from flyball.core.run.effect import AnyEffect, CloseCard, Owed, Perform, Publish, ResetThread, Think
+from flyball.core.terms.phase import Phase
 from flyball.engine.lanes import SIDE_BY_SIDE, Answers, Lanes, startable
 
 ANSWER = UserResponse(

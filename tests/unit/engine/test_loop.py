@@ -9,16 +9,16 @@ from bench.world import bash, call
 from tests.unit.engine.acting import FakeHands, returned, says, stage
 from tests.unit.journal.runs import story
 
-from flyball.core.effect import Classify, Owed, Perform, Think
-from flyball.core.event import (
+from flyball.core.run.effect import Classify, Owed, Perform, Think
+from flyball.core.run.event import (
     AnyEvent,
     CallReturned,
     Cancelled,
     PauseAsked,
     Resumed,
 )
-from flyball.core.policy import Policy
-from flyball.core.state import Asking, RunState
+from flyball.core.run.policy import Policy
+from flyball.core.run.state import Asking, RunState
 from flyball.engine.loop import Engine
 from flyball.errors import JournalError, LeaseHeld, ToolError
 from flyball.journal.memory import memory_journal

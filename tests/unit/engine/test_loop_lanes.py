@@ -9,8 +9,9 @@ from bench.world import bash, call
 from tests.unit.engine.acting import Deed, Stage, owed_to, performs, returned, says, stage, team
 from tests.unit.journal.runs import story
 
-from flyball.core.effect import Owed, Perform, Think
-from flyball.core.event import (
+from flyball.core.plan.message import ExecutionResults
+from flyball.core.run.effect import Owed, Perform, Think
+from flyball.core.run.event import (
     Answered,
     AnyEvent,
     CallReturned,
@@ -21,8 +22,7 @@ from flyball.core.event import (
     Messaged,
     PauseAsked,
 )
-from flyball.core.message import ExecutionResults
-from flyball.core.state import RunState
+from flyball.core.run.state import RunState
 from flyball.engine.feed import Telemetry
 from flyball.engine.loop import Engine
 from flyball.errors import LeaseHeld, ToolError

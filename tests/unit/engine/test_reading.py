@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from flyball.core.event import IntentRead, RunStarted
-from flyball.core.intent import (
+from flyball.core.machine.machine import advance
+from flyball.core.run.event import IntentRead, RunStarted
+from flyball.core.run.state import RunState
+from flyball.core.terms.intent import (
     CONFIDENCE_THRESHOLD,
     LIMITS,
     Alternative,
@@ -16,8 +18,6 @@ from flyball.core.intent import (
     Reading,
     Turn,
 )
-from flyball.core.machine import advance
-from flyball.core.state import RunState
 from flyball.drivers.protocol import Reply, Request
 from flyball.engine.reading import read_intent
 from flyball.errors import DriverError

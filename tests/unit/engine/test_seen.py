@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flyball.core.call import Access, Call, Outcome
-from flyball.core.event import CallReturned, DriverReplied
+from flyball.core.run.event import CallReturned, DriverReplied
+from flyball.core.terms.call import Access, Call, Outcome
 from flyball.engine.seen import recall
 
 READ = Call("r", "read")

@@ -9,12 +9,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from flyball.core.event import AnyEvent, DriverReplied, Messaged, RunStarted, WorkspaceReady
-from flyball.core.intent import Intent
-from flyball.core.machine import advance
-from flyball.core.policy import Project
-from flyball.core.state import RunState
-from flyball.core.thread import heard
+from flyball.core.machine.machine import advance
+from flyball.core.run.event import AnyEvent, DriverReplied, Messaged, RunStarted, WorkspaceReady
+from flyball.core.run.policy import Project
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import heard
+from flyball.core.terms.intent import Intent
 from flyball.journal.protocol import Journal, Lease
 
 START = RunStarted(run="r1", request="fix the cart", intent=Intent.SMALL_FIX, at=100.0)

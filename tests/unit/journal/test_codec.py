@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.unit.journal.runs import begin, story, take
 
-from flyball.core.event import DriverFailed
+from flyball.core.run.event import DriverFailed
 from flyball.errors import SchemaTooNew
 from flyball.journal import codec
 from flyball.journal.migrations import MIGRATIONS

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.unit.journal.runs import reply, story, write
 
-from flyball.core.machine import replay
+from flyball.core.machine.machine import replay
 from flyball.journal.sqlite import SqliteJournal
 
 FILLER = """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.unit.journal.runs import story
 
-from flyball.core.ledger import Sighting, fingerprint_failure
+from flyball.core.memory.ledger import Sighting, fingerprint_failure
 from flyball.journal.memory import memory_journal
 from flyball.journal.migrations import MIGRATIONS
 from flyball.journal.sqlite import SqliteJournal

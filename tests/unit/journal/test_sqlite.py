@@ -11,8 +11,9 @@ import pytest
 from msgspec.structs import replace
 from tests.unit.journal.runs import READY, START, begin, nobody_is_dead, reply, story, take, write
 
-from flyball.core.effect import Classify, Owed, Publish
-from flyball.core.event import (
+from flyball.core.machine.machine import replay
+from flyball.core.run.effect import Classify, Owed, Publish
+from flyball.core.run.event import (
     Cancelled,
     DriverFailed,
     Extended,
@@ -20,9 +21,8 @@ from flyball.core.event import (
     PauseAsked,
     Resumed,
 )
-from flyball.core.machine import replay
-from flyball.core.state import RunState
-from flyball.core.thread import Speaker
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import Speaker
 from flyball.errors import Conflict, Corrupt, JournalError, LeaseHeld, NotFound
 from flyball.journal import codec
 from flyball.journal.memory import memory_journal

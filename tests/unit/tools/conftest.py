@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.repos import git, put, repository
 
-from flyball.core.phase import Phase
-from flyball.core.thread import SpokenCall
+from flyball.core.run.thread import SpokenCall
+from flyball.core.terms.phase import Phase
 from flyball.tools import TOOLS
 from flyball.tools.prepare import prepare, read_form
 from flyball.tools.protocol import Desk, ToolSettings

@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from flyball.core.evidence import Strength, strength
+from flyball.core.terms.evidence import Strength, strength
 from flyball.workspace.process import Limits
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.evidence import CheckKind, Strength, strength
+from flyball.core.terms.evidence import CheckKind, Strength, strength
 from flyball.errors import ToolError, ToolUnavailable
 
 

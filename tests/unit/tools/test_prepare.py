@@ -2,7 +2,7 @@ from unittest.mock import ANY
 
 import pytest
 
-from flyball.core.call import Access
+from flyball.core.terms.call import Access
 from flyball.tools import TOOLS
 from flyball.tools.prepare import describe, read_form
 

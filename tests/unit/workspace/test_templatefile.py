@@ -3,7 +3,7 @@ import textwrap
 
 import pytest
 
-from flyball.core.flow import Problem, Source
+from flyball.core.flow.flow import Problem, Source
 from flyball.workspace.templatefile import MAX_BYTES, parse_source, read_source
 
 

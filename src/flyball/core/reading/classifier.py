@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from flyball.core.intent import (
+from flyball.core.reading.act import DIRECTIVES, Act
+from flyball.core.reading.context import Resolved, follow_up
+from flyball.core.reading.model import Before, likelihoods, rule_features, word_features
+from flyball.core.reading.speech import Speech, hear
+from flyball.core.terms.intent import (
     CONFIDENCE_THRESHOLD,
     LIMITS,
     MAY_MUTATE,
@@ -15,10 +19,6 @@ from flyball.core.intent import (
     Turn,
     smaller,
 )
-from flyball.core.reading.act import DIRECTIVES, Act
-from flyball.core.reading.context import Resolved, follow_up
-from flyball.core.reading.model import Before, likelihoods, rule_features, word_features
-from flyball.core.reading.speech import Speech, hear
 
 SETTLED = 0.9
 """How sure a reading is that the conversation settles."""

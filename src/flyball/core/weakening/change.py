@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from flyball.core.evidence import Weakened
+from flyball.core.terms.evidence import Weakened
 from flyball.core.weakening.config import config_weakenings
 from flyball.core.weakening.lines import line_weakenings
 from flyball.core.weakening.paths import is_expectation, is_test_config, is_test_path

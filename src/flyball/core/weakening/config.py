@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from flyball.core.evidence import Weakened
+from flyball.core.terms.evidence import Weakened
 from flyball.core.weakening.paths import is_ci
 
 Settings = dict[str, str]

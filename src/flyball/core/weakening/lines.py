@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from flyball.core.evidence import Weakened
+from flyball.core.terms.evidence import Weakened
 
 HASH_COMMENTS = (".rb", ".py", ".ex", ".exs", ".sh", ".pl", ".r")
 

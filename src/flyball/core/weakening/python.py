@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from flyball.core.evidence import Weakened
+from flyball.core.terms.evidence import Weakened
 from flyball.core.weakening.assertion import Assertion, Reach, is_literal, names_in
 from flyball.core.weakening.routine import Module, Routine
 from flyball.core.weakening.strength import renamed, skeleton, weaker

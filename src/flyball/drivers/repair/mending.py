@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from flyball.core.phase import RECON, Phase
-from flyball.core.thread import SpokenCall
+from flyball.core.run.thread import SpokenCall
+from flyball.core.terms.phase import RECON, Phase
 from flyball.drivers.protocol import Reply
 from flyball.drivers.repair import saying
 from flyball.drivers.repair.parting import part

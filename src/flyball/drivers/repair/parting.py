@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flyball.core.library import LIBRARY
-from flyball.core.phase import RECON, Phase
-from flyball.core.rules import STATE_IT
+from flyball.core.flow.library import LIBRARY
+from flyball.core.machine.on_driver import STATE_IT
+from flyball.core.terms.phase import RECON, Phase
 from flyball.drivers.protocol import Reply
 from flyball.drivers.repair.saying import Words
 from flyball.drivers.repair.story import Story

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from flyball.core.library import LIBRARY
-from flyball.core.thread import Line, Speaker
+from flyball.core.flow.library import LIBRARY
+from flyball.core.run.thread import Line, Speaker
 from flyball.drivers.protocol import Request
 
 _HEAD = re.compile(

@@ -44,7 +44,7 @@ def demo(ctx: click.Context, scripted: bool, as_json: bool) -> None:
     """
     from flyball.app.governed import Wish
     from flyball.app.home import open_home
-    from flyball.core.intent import Intent
+    from flyball.core.terms.intent import Intent
     from flyball.surfaces.cli.driving import drive
 
     place = Path(tempfile.mkdtemp(prefix="flyball-demo-")).resolve()

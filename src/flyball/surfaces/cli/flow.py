@@ -11,8 +11,8 @@ import click
 from flyball.surfaces.cli.card import REPO
 
 if TYPE_CHECKING:
-    from flyball.core.flow import Flow, Problem
-    from flyball.core.template import Template
+    from flyball.core.flow.flow import Flow, Problem
+    from flyball.core.flow.template import Template
 
 
 @click.group("flow")
@@ -74,7 +74,7 @@ def check_command(context: click.Context, files: tuple[str, ...], as_json: bool)
 def list_command(repo: Path, as_json: bool) -> None:
     """List the templates that a plan may name: built in, and the project's own."""
     from flyball.app.templates import project_templates
-    from flyball.core.library import LIBRARY
+    from flyball.core.flow.library import LIBRARY
     from flyball.surfaces.cli.viewing import home_at
 
     own = project_templates(home_at(repo))
@@ -102,8 +102,8 @@ def show_command(context: click.Context, file: str, repo: Path, as_json: bool) -
     """Draw a flow file, or a template by its name: an outline, then Mermaid text."""
     import msgspec
 
-    from flyball.core.flow import Flow
-    from flyball.core.flowchart import mermaid, outline
+    from flyball.core.flow.flow import Flow
+    from flyball.core.flow.flowchart import mermaid, outline
 
     template = None if Path(file).exists() else _named(file, repo)
     if template is not None:
@@ -122,7 +122,7 @@ def show_command(context: click.Context, file: str, repo: Path, as_json: bool) -
 def _named(name: str, repo: Path) -> Template | None:
     """A built-in template, or one of the project's own that its user trusts."""
     from flyball.app.templates import project_templates
-    from flyball.core.library import LIBRARY
+    from flyball.core.flow.library import LIBRARY
     from flyball.surfaces.cli.viewing import home_at
 
     own = (
@@ -137,7 +137,7 @@ def _named(name: str, repo: Path) -> Template | None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def policy_command(as_json: bool) -> None:
     """Print the one table that says what happens after a step failed."""
-    from flyball.core.escalation import NOTES, ROWS
+    from flyball.core.flow.escalation import NOTES, ROWS
 
     if as_json:
         rows = [row._asdict() for row in ROWS]

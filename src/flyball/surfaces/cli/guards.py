@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from flyball.core.recording import Judgement
+    from flyball.core.record.recording import Judgement
 
 
 @click.command("guards")
@@ -37,8 +37,8 @@ def guards(files: tuple[str, ...], as_json: bool) -> None:
 def _judge(file: str) -> Judgement:
     from pathlib import Path
 
-    from flyball.core.recording import judge_recording
-    from flyball.core.trajectory import WANTED
+    from flyball.core.record.recording import judge_recording
+    from flyball.core.record.swe_agent import WANTED
     from flyball.errors import NotFound, UsageError
 
     try:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 import click
 import msgspec
 
-from flyball.core.intent import Reading, Turn
 from flyball.core.reading.classifier import classify
+from flyball.core.terms.intent import Reading, Turn
 from flyball.errors import NotFound, UsageError
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flyball.app.home import Home
-    from flyball.core.event import AnyEvent
-    from flyball.core.rejudging import Rejudged, Rejudgement
+    from flyball.core.record.rejudging import Rejudged, Rejudgement
+    from flyball.core.run.event import AnyEvent
 
 
 @click.command()
@@ -43,7 +43,7 @@ def judge(run: str, policy: Path | None, repo: Path, as_json: bool) -> None:
     settings = home.effective.settings
     if policy is not None:
         settings = settings_from(read_file(policy).decode("utf-8", "replace"), str(policy))
-    from flyball.core.rejudging import rejudge
+    from flyball.core.record.rejudging import rejudge
 
     found = rejudge(events, settings.policy)
     if as_json:

@@ -15,7 +15,7 @@ from flyball.surfaces.cli.card import JSON, REPO
 if TYPE_CHECKING:
     from flyball.app.home import Home
     from flyball.app.ledger import Entry
-    from flyball.core.ledger import Mistake
+    from flyball.core.memory.ledger import Mistake
 
 EMPTY = "This project's ledger is empty: no mistake was seen yet."
 SHORT = 8

@@ -18,7 +18,7 @@ def machine(form: str) -> None:
     """Draw the statechart that every card moves through."""
     import json
 
-    from flyball.core.diagram import as_json, as_mermaid, as_xstate
+    from flyball.core.record.diagram import as_json, as_mermaid, as_xstate
 
     if form == "mermaid":
         click.echo(as_mermaid(), nl=False)

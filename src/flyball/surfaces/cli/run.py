@@ -11,7 +11,7 @@ import click
 from flyball.surfaces.cli.card import REPO
 
 if TYPE_CHECKING:
-    from flyball.core.flow import Flow
+    from flyball.core.flow.flow import Flow
 
 INTENTS = (
     "conversational",
@@ -83,7 +83,7 @@ def run(
     130 interrupted.
     """
     from flyball.app.governed import Wish, load_images
-    from flyball.core.intent import Intent
+    from flyball.core.terms.intent import Intent
     from flyball.surfaces.cli.driving import drive
     from flyball.surfaces.cli.intent import history_from
     from flyball.surfaces.cli.viewing import home_at

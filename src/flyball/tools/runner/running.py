@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from flyball.core.evidence import SuiteReport
+from flyball.core.terms.evidence import SuiteReport
 from flyball.errors import ToolUnavailable
 from flyball.tools.runner.choice import Choice, choose, not_installed, require
 from flyball.tools.runner.ground import Ground, exit_code, launch, set_up

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from flyball.core.evidence import Failure
+from flyball.core.terms.evidence import Failure
 
 KEPT_FAILURES = 50
 KEPT_MESSAGE = 2_000

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flyball.core.intent import (
+from flyball.core.reading.classifier import classify, is_settled
+from flyball.core.terms.intent import (
     CONFIDENCE_THRESHOLD,
     LIMITS,
     MAX_TOOL_ROUNDS,
@@ -16,7 +17,6 @@ from flyball.core.intent import (
     Turn,
     smaller,
 )
-from flyball.core.reading.classifier import classify, is_settled
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "intent"
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from tests.unit.drivers.asking import line, request_for, tool
 
-from flyball.core.library import LIBRARY
-from flyball.core.phase import Phase
-from flyball.core.thread import Line, Speaker, SpokenCall
+from flyball.core.flow.library import LIBRARY
+from flyball.core.run.thread import Line, Speaker, SpokenCall
+from flyball.core.terms.phase import Phase
 from flyball.drivers.prompt import opening
 from flyball.drivers.protocol import Reply, Request
 from flyball.drivers.repair.driver import RepairDriver

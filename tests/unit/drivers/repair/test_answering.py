@@ -18,7 +18,7 @@ from tests.unit.drivers.repair.telling import (
     reply_to,
 )
 
-from flyball.core.phase import Phase
+from flyball.core.terms.phase import Phase
 
 HITS = """\
 4 matches in 2 files for \\btotal\\b

@@ -26,9 +26,9 @@ from tests.unit.drivers.repair.telling import (
     reply_to,
 )
 
-from flyball.core.phase import Phase
-from flyball.core.rules import STATE_IT
-from flyball.core.thread import Speaker
+from flyball.core.machine.on_driver import STATE_IT
+from flyball.core.run.thread import Speaker
+from flyball.core.terms.phase import Phase
 from flyball.drivers.repair.mending import reverse
 
 LOOKED = did("localise_faults", RED)

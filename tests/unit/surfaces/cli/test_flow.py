@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from flyball.app.home import offer, trust
-from flyball.core.escalation import ROWS
-from flyball.core.template import Escalation
+from flyball.core.flow.escalation import ROWS
+from flyball.core.flow.template import Escalation
 from flyball.surfaces.cli.flow import flow
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "flow"

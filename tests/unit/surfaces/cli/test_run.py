@@ -25,7 +25,7 @@ from tests.governed import (
     types,
 )
 
-from flyball.core.intent import Intent
+from flyball.core.terms.intent import Intent
 from flyball.errors import ConfigError, FlyballError, NotFound, UsageError
 from flyball.surfaces.cli.run import INTENTS, run
 

@@ -1,0 +1,1 @@
+"""Templates, and the graph that they make."""

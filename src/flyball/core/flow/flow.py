@@ -1,0 +1,218 @@
+"""The graph of templates, and whether it is sound.
+
+A flow file holds one template, a list of them, or `{name, start, steps}`. It is checked as plain
+values with the line of each, so that every problem can say where it is and how to mend it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.core.flow.authored import Authored, step_faults
+from flyball.core.flow.template import END, SPECIAL_TARGETS, Template
+from flyball.core.terms.shape import Fault, Path, dotted, found, is_list, is_map, plain, suggest
+
+DIAGNOSIS = "D1"
+"""A step of this id is the flow's own diagnosis: any step that fails may lead to it."""
+
+_FLOW_FIELDS = ("name", "start", "steps")
+
+
+class Source(NamedTuple):
+    """Plain values from a file, and the line each of them stands on."""
+
+    file: str
+    value: object
+    lines: Mapping[Path, int]
+
+    def line(self, path: Path) -> int:
+        """The line of a value, or of the nearest thing around it."""
+        for length in range(len(path), -1, -1):
+            if path[:length] in self.lines:
+                return self.lines[path[:length]]
+        return 1
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """One thing wrong with a flow file: where, what, and how to mend it."""
+
+    file: str
+    line: int
+    code: str
+    message: str
+    mend: str
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{where}: {self.code}: {self.message} {self.mend}".rstrip()
+
+
+def problem(file: str, line: int, code: str, message: str, mend: str) -> Problem:
+    """A problem whose texts fit on a line, whatever the file holds."""
+    return Problem(plain(file), line, code, plain(message), plain(mend))
+
+
+class Flow(msgspec.Struct, frozen=True):
+    """Templates that lead to one another."""
+
+    name: str
+    start: str
+    steps: tuple[Template, ...]
+
+    def step(self, step_id: str) -> Template | None:
+        return next((step for step in self.steps if step.step_id == step_id), None)
+
+
+def read_flow(source: Source) -> tuple[Flow | None, tuple[Problem, ...]]:
+    """The flow in a file, or everything that is wrong with it."""
+    problems = check(source)
+    if problems:
+        return None, problems
+    steps = tuple(msgspec.convert(step.value, Template) for step in _steps(source.value))
+    head = Authored((), source.value) if is_map(source.value) else Authored((), {})
+    name, start = head.at("name") or steps[0].title, head.at("start") or steps[0].step_id
+    return Flow(str(name), str(start), steps), ()
+
+
+def check(source: Source) -> tuple[Problem, ...]:
+    """Everything wrong with a flow file, in the order of its lines."""
+    wrong = [*_outline_faults(source.value)]
+    steps = _steps(source.value)
+    for step in steps:
+        wrong += step_faults(step)
+    if steps:
+        wrong += _graph_faults(source.value, steps)
+    problems = {
+        problem(source.file, source.line(each.path), each.code, each.message, each.mend)
+        for each in wrong
+    }
+    return tuple(sorted(problems, key=lambda each: (each.line, each.code, each.message)))
+
+
+def _is_flow(value: Mapping[object, object]) -> bool:
+    return "steps" in value or ("step_id" not in value and ("name" in value or "start" in value))
+
+
+def _steps(value: object) -> tuple[Authored, ...]:
+    """The steps of a file, whichever of the three forms it has."""
+    if is_map(value) and not _is_flow(value):
+        return (Authored((), value),)
+    steps, path = (value.get("steps"), ("steps",)) if is_map(value) else (value, ())
+    if not is_list(steps):
+        return ()
+    return tuple(Authored((*path, i), step) for i, step in enumerate(steps) if is_map(step))
+
+
+def _outline_faults(value: object) -> Iterator[Fault]:
+    """What is wrong around the steps."""
+    steps, path = value, ()
+    if is_map(value):
+        if not _is_flow(value):
+            return
+        steps, path = value.get("steps"), ("steps",)
+        for name, item in value.items():
+            if name not in _FLOW_FIELDS:
+                message = f"`{name}` is not a known field of a flow."
+                yield Fault(
+                    (str(name),), "unknown-field", message, suggest(str(name), _FLOW_FIELDS)
+                )
+            elif name != "steps" and not (isinstance(item, str) and item.strip()):
+                message = f"`{name}` must be text that is not empty, not {found(item)}."
+                yield Fault((str(name),), "wrong-type", message, "Write a name in quotes.")
+        if "steps" not in value:
+            yield Fault((), "missing-field", "The flow has no `steps`.", "Add a list of templates.")
+            return
+    if not is_list(steps):
+        message = (
+            f"A flow is a template, a list of templates or a map with `steps`, not {found(steps)}."
+        )
+        yield Fault(path, "wrong-type", message, "Write one of these three.")
+        return
+    if not steps:
+        yield Fault(path, "empty-flow", "The flow has no steps.", "Add at least one template.")
+    for i, step in enumerate(steps):
+        if not is_map(step):
+            message = f"`{dotted((*path, i))}` must be a template, not {found(step)}."
+            yield Fault(
+                (*path, i), "wrong-type", message, "Write a map with `step_id` and the rest."
+            )
+
+
+def _graph_faults(value: object, steps: Sequence[Authored]) -> Iterator[Fault]:
+    """What is wrong with how the steps lead to one another."""
+    by_id: dict[str, Authored] = {}
+    for step in steps:
+        path = (*step.path, "step_id")
+        if step.id in SPECIAL_TARGETS:
+            yield Fault(
+                path, "duplicate-step", f"`{step.id}` is a reserved name.", "Choose another."
+            )
+        elif step.id in by_id:
+            message = f"Two steps have the id `{step.id}`."
+            yield Fault(path, "duplicate-step", message, "Give each step an id of its own.")
+        elif step.id:
+            by_id[step.id] = step
+    stated = value.get("start") if is_map(value) and _is_flow(value) else None
+    start = stated or steps[0].id
+    places = {step.path: step.targets for step in steps}
+    for path, targets in places.items():
+        for name, target in targets.items():
+            if target not in by_id and target not in SPECIAL_TARGETS:
+                yield _missing_target((*path, "on_pass", name), target, by_id)
+    if start in by_id:
+        yield from _unreachable(str(start), by_id)
+    elif isinstance(start, str) and start:
+        yield _missing_target(("start",), start, by_id, specials=())
+    yield from _unbounded(by_id)
+
+
+def _missing_target(
+    path: Path, target: str, known: Iterable[str], specials: Iterable[str] = SPECIAL_TARGETS
+) -> Fault:
+    message = f"`{dotted(path)}` leads to `{target}`, and there is no such step."
+    return Fault(path, "missing-target", message, suggest(target, [*known, *specials]))
+
+
+def _unreachable(start: str, by_id: Mapping[str, Authored]) -> Iterator[Fault]:
+    """Steps that no way from the start leads to."""
+    reached: set[str] = set()
+    frontier = [start]
+    while frontier:
+        step_id = frontier.pop()
+        if step_id in reached or step_id not in by_id:
+            continue
+        reached.add(step_id)
+        frontier += [*by_id[step_id].targets.values(), DIAGNOSIS]
+    for step_id, step in by_id.items():
+        if step_id not in reached:
+            message = f"No way from `{start}` leads to the step `{step_id}`."
+            mend = f"Let another step's `on_pass.next_step_id` be `{step_id}`, or remove it."
+            yield Fault((*step.path, "step_id"), "unreachable-step", message, mend)
+
+
+def _unbounded(by_id: Mapping[str, Authored]) -> Iterator[Fault]:
+    """Circles of steps that nothing ends.
+
+    Each step has one way that may be taken for ever: `then` where `max_rounds` limits the other.
+    """
+    ways = {step_id: [*step.targets.items()] for step_id, step in by_id.items()}
+    judged: set[str] = set()
+    for first in by_id:
+        trail: list[str] = []
+        here = first
+        while here in by_id and here not in judged and ways[here]:
+            judged.add(here)
+            trail.append(here)
+            here = ways[here][-1][1]
+        if here not in trail:
+            continue
+        circle = trail[trail.index(here) :]
+        last = circle[-1]
+        around = " → ".join(f"`{each}`" for each in (*circle, here))
+        message = f"The steps {around} go round without a bound."
+        mend = f"Set `on_pass.max_rounds` on `{last}`, or lead it to {END}."
+        path = (*by_id[last].path, "on_pass", ways[last][-1][0])
+        yield Fault(path, "unbounded-cycle", message, mend)

@@ -1,0 +1,163 @@
+"""Checks of what a change did to the files: where, how much, and whether it kept its promises."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from flyball.core.flow.gates.glob import matches
+from flyball.core.flow.gates.suite_checks import (
+    Count,
+    NoParameters,
+    Parameters,
+    last,
+    missing,
+    some,
+)
+from flyball.core.flow.gates.verdict import Case, Failed, Missing, Passed, Verdict
+from flyball.core.flow.template import Text
+from flyball.core.terms.evidence import CoverageReport, DiffReport, FileReport
+
+Texts = Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
+Percent = Annotated[float, msgspec.Meta(ge=0, le=100)]
+
+
+def _diff(case: Case) -> DiffReport | None:
+    return last(case, DiffReport, lambda item: case.base in ("", item.base))
+
+
+def _no_diff(case: Case) -> Missing:
+    return missing(case, DiffReport, "compare the present tree with its base")
+
+
+class Paths(Parameters, frozen=True):
+    """Path patterns; `*` stays inside a folder, `**` crosses folders."""
+
+    paths: Texts
+
+
+def diff_within(case: Case, wanted: Paths) -> Verdict:
+    """Every changed file lies in the named paths."""
+    report = _diff(case)
+    if report is None:
+        return _no_diff(case)
+    outside = [each.path for each in report.files if not matches(each.path, wanted.paths)]
+    if outside:
+        return Failed(f"Changed outside {some(wanted.paths)}: {some(outside)}.")
+    return Passed(f"All {len(report.files)} changed files are within {some(wanted.paths)}.")
+
+
+class DiffLimits(Parameters, frozen=True):
+    """How large a change may be: in files, or in added and removed lines."""
+
+    max_files: Count | None = None
+    max_lines: Count | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_files is None and self.max_lines is None:
+            raise ValueError("`diff_size` needs `max_files` or `max_lines`")
+
+
+def diff_size(case: Case, limits: DiffLimits) -> Verdict:
+    """The change is not larger than agreed."""
+    report = _diff(case)
+    if report is None:
+        return _no_diff(case)
+    lines = sum(each.added + each.removed for each in report.files)
+    if limits.max_files is not None and len(report.files) > limits.max_files:
+        return Failed(f"{len(report.files)} files changed; at most {limits.max_files} may.")
+    if limits.max_lines is not None and lines > limits.max_lines:
+        return Failed(f"{lines} lines changed; at most {limits.max_lines} may.")
+    return Passed(f"{len(report.files)} files and {lines} lines changed.")
+
+
+def forbidden_paths_untouched(case: Case, wanted: Paths) -> Verdict:
+    """No changed file lies in the named paths."""
+    report = _diff(case)
+    if report is None:
+        return _no_diff(case)
+    touched = [each.path for each in report.files if matches(each.path, wanted.paths)]
+    if touched:
+        return Failed(f"Forbidden paths were changed: {some(touched)}. Take that back.")
+    return Passed(f"Nothing in {some(wanted.paths)} changed.")
+
+
+def keep_regions_intact(case: Case, _: NoParameters) -> Verdict:
+    """No keep region changed."""
+    report = _diff(case)
+    if report is None:
+        return _no_diff(case)
+    if report.keep_regions_touched:
+        return Failed(f"Keep regions changed: {some(report.keep_regions_touched)}.")
+    return Passed("Keep regions are intact.")
+
+
+def no_secrets_added(case: Case, _: NoParameters) -> Verdict:
+    """The change adds nothing that looks like a secret."""
+    report = _diff(case)
+    if report is None:
+        return _no_diff(case)
+    if report.secrets_added:
+        return Failed(f"Secrets were added: {some(report.secrets_added)}. Take them out.")
+    return Passed("No secret was added.")
+
+
+class OneFile(Parameters, frozen=True):
+    """Which file must be there."""
+
+    path: Text
+
+
+def file_exists(case: Case, wanted: OneFile) -> Verdict:
+    """The file is there."""
+    report = last(case, FileReport, lambda item: item.path == wanted.path)
+    if report is None:
+        return missing(case, FileReport, f"look for {wanted.path}")
+    if not report.exists:
+        return Failed(f"{wanted.path} does not exist.")
+    return Passed(f"{wanted.path} exists.")
+
+
+class FileText(Parameters, frozen=True):
+    """Which text a file must hold."""
+
+    path: Text
+    text: Text
+
+
+def file_contains(case: Case, wanted: FileText) -> Verdict:
+    """The file is there and holds the text."""
+
+    def looked(item: FileReport) -> bool:
+        if item.path != wanted.path:
+            return False
+        return not item.exists or wanted.text in item.asked or wanted.text in item.contains
+
+    report = last(case, FileReport, looked)
+    if report is None:
+        return missing(case, FileReport, f"look for {wanted.text!r} in {wanted.path}")
+    if not report.exists:
+        return Failed(f"{wanted.path} does not exist.")
+    if wanted.text not in report.contains:
+        return Failed(f"{wanted.path} does not contain {wanted.text!r}.")
+    return Passed(f"{wanted.path} contains {wanted.text!r}.")
+
+
+class CoverageLimits(Parameters, frozen=True):
+    """How far coverage may drop, and how low it may be, in per cent."""
+
+    tolerance: Percent = 0.0
+    minimum: Percent = 0.0
+
+
+def coverage_not_dropped(case: Case, limits: CoverageLimits) -> Verdict:
+    """Coverage is not lower than before."""
+    report = last(case, CoverageReport)
+    if report is None:
+        return missing(case, CoverageReport, "measure coverage on the present tree")
+    if report.after < report.before - limits.tolerance:
+        return Failed(f"Coverage dropped from {report.before:g} % to {report.after:g} %.")
+    if report.after < limits.minimum:
+        return Failed(f"Coverage is {report.after:g} %; at least {limits.minimum:g} % is wanted.")
+    return Passed(f"Coverage went from {report.before:g} % to {report.after:g} %.")

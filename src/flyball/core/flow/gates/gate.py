@@ -1,0 +1,236 @@
+"""Gates: what must hold to leave a card, and the gate before done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import msgspec
+
+from flyball.core.flow.gates import change_checks as changes
+from flyball.core.flow.gates import page_checks as pages
+from flyball.core.flow.gates import suite_checks as checks
+from flyball.core.flow.gates.verdict import Case, Failed, Missing, Passed, Verdict
+from flyball.core.flow.template import GateUse, Template
+from flyball.core.terms.evidence import (
+    CheckKind,
+    CheckReport,
+    CommandReport,
+    ConsoleReport,
+    Evidence,
+    GateReport,
+    HttpReport,
+    Strength,
+    SuiteReport,
+    TreeHash,
+    is_failing,
+    known_red,
+    proof,
+    standing,
+    strength,
+    verification_key,
+)
+from flyball.core.terms.shape import Fault, Path, faults, suggest
+
+
+class Gate(NamedTuple):
+    """A check and what it can be told.
+
+    Failing a gate that `forbids` is a forbidden change; one that `claims` takes the driver's word;
+    for one that `looks` something is run or read, beyond comparing the tree with its base.
+    """
+
+    check: Callable[[Case, Any], Verdict]
+    parameters: type[checks.Parameters] = checks.NoParameters
+    forbids: bool = False
+    claims: bool = False
+    looks: bool = False
+
+    @property
+    def summary(self) -> str:
+        return (self.check.__doc__ or "").strip()
+
+
+GATES: Mapping[str, Gate] = MappingProxyType(
+    {
+        "criteria_checklist_complete": Gate(checks.criteria_checklist_complete, claims=True),
+        "evidence_present": Gate(checks.evidence_present, checks.Names, claims=True),
+        "tests_pass": Gate(checks.tests_pass, checks.SuiteLimits, looks=True),
+        "new_test_fails_before": Gate(checks.new_test_fails_before, looks=True),
+        "tests_not_weakened": Gate(checks.tests_not_weakened, forbids=True),
+        "command_succeeds": Gate(checks.command_succeeds, checks.Command, looks=True),
+        "build_passes": Gate(checks.clean(CheckKind.BUILD), checks.AnyCommand, looks=True),
+        "lint_clean": Gate(checks.clean(CheckKind.LINT), checks.AnyCommand, looks=True),
+        "types_clean": Gate(checks.clean(CheckKind.TYPES), checks.AnyCommand, looks=True),
+        "diagnostics_clean": Gate(
+            checks.clean(CheckKind.DIAGNOSTICS), checks.AnyCommand, looks=True
+        ),
+        "diff_within": Gate(changes.diff_within, changes.Paths, forbids=True),
+        "diff_size": Gate(changes.diff_size, changes.DiffLimits, forbids=True),
+        "forbidden_paths_untouched": Gate(
+            changes.forbidden_paths_untouched, changes.Paths, forbids=True
+        ),
+        "keep_regions_intact": Gate(changes.keep_regions_intact, forbids=True),
+        "file_exists": Gate(changes.file_exists, changes.OneFile, looks=True),
+        "file_contains": Gate(changes.file_contains, changes.FileText, looks=True),
+        "http_ok": Gate(pages.http_ok, pages.Answer, looks=True),
+        "console_clean": Gate(pages.console_clean, pages.Address, looks=True),
+        "visual_ok": Gate(pages.visual_ok, pages.Picture, looks=True),
+        "coverage_not_dropped": Gate(
+            changes.coverage_not_dropped, changes.CoverageLimits, looks=True
+        ),
+        "human_approved": Gate(checks.human_approved, checks.Approval),
+        "no_secrets_added": Gate(changes.no_secrets_added, forbids=True),
+    }
+)
+
+
+def gate_faults(use: Mapping[str, object], path: Path = ()) -> tuple[Fault, ...]:
+    """What is wrong with a gate's type or its parameters."""
+    name = use.get("type")
+    gate = GATES.get(name) if isinstance(name, str) else None
+    if gate is None:
+        if not isinstance(name, str) or not name.strip():
+            return ()
+        message = f"There is no gate `{name}`."
+        return (Fault((*path, "type"), "unknown-gate", message, suggest(name, GATES)),)
+    where = (*path, "parameters")
+    given = use.get("parameters", {})
+    found = faults(given, gate.parameters, where)
+    if found:
+        return tuple(each._replace(code=_CODES.get(each.code, each.code)) for each in found)
+    try:
+        msgspec.convert(given, gate.parameters)
+    except msgspec.ValidationError as error:
+        return (Fault(where, "bad-parameter", f"{error}.", "Add what is missing."),)
+    return ()
+
+
+_CODES = {"missing-field": "bad-parameter", "wrong-type": "bad-parameter"}
+
+
+def judge(use: GateUse, case: Case) -> Verdict:
+    """What one gate says about a case; a gate that is itself wrong never passes."""
+    gate = GATES.get(use.type)
+    if gate is not None:
+        try:
+            found = gate.check(case, msgspec.convert(use.parameters, gate.parameters))
+            return _explained(use, case) or found if isinstance(found, Missing) else found
+        except msgspec.ValidationError as error:
+            return Failed(f"The parameters of `{use.type}` are wrong: {error}.")
+    return Failed(f"There is no gate `{use.type}`. {suggest(use.type, GATES)}")
+
+
+def _explained(use: GateUse, case: Case) -> Verdict | None:
+    """Why nobody has looked, where Flyball tried to."""
+
+    def fits(item: GateReport) -> bool:
+        return item.gate == use.type and item.parameters == use.parameters
+
+    report = checks.last(case, GateReport, fits)
+    if report is None:
+        return None
+    return Failed(report.why) if report.refused else Missing(report.why, is_trouble=True)
+
+
+def judge_all(template: Template, case: Case) -> tuple[tuple[GateUse, Verdict], ...]:
+    """What every gate of a template says, in the template's order."""
+    full = case._replace(schema=template.evidence_schema)
+    return tuple((use, judge(use, full)) for use in template.gates)
+
+
+def proven(
+    evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "", *, has_suite: bool
+) -> Verdict:
+    """The gate before done: fresh, passing verification for this very tree.
+
+    Where the project has tests, a green run satisfies it, or a look at what the change shows. Where
+    it has none, a build or type check does. That something parses or lints never does.
+    """
+    counted = [item for item in evidence if not _ran_nothing(item)]
+    best = proof(counted, tree, base)
+    if best >= Strength.GREEN:
+        return Passed(f"Verified on the present tree: {best.label}.")
+    present = standing(counted, tree)
+    if red := _new_failure(present, known_red(counted, base)):
+        return Failed(f"{checks.why_red(red)} Mend that and run `{red.command}` again.")
+    wanted = {Strength.SHOWN} if has_suite else {Strength.SHOWN, Strength.CHECKED}
+    enough = {strength(item) for item in present} & wanted
+    broken = _new_trouble(present, counted, base)
+    if broken and (enough or not has_suite):
+        return Failed(f"{_describe(broken)} Mend that and look again.")
+    if enough:
+        return Passed(f"Verified on the present tree: {max(enough).label}.")
+    return Missing(_what_to_run(evidence, tree, has_suite))
+
+
+def _ran_nothing(item: Evidence) -> bool:
+    """A test run that selected nothing is neither a pass nor a failure."""
+    if not isinstance(item, SuiteReport) or item.timed_out or item.failures:
+        return False
+    return not item.passed and not item.failed and item.exit_code in checks.NOTHING_RAN
+
+
+def _new_failure(present: Sequence[Evidence], known: frozenset[str]) -> SuiteReport | None:
+    """The last red suite with a failure that the base tree did not have."""
+    for item in reversed(present):
+        if not isinstance(item, SuiteReport) or item.is_green:
+            continue
+        if not item.failures or any(each.name not in known for each in item.failures):
+            return item
+    return None
+
+
+def _new_trouble(
+    present: Sequence[Evidence], evidence: Sequence[Evidence], base: TreeHash
+) -> Evidence | None:
+    """The last failing check or look that did not fail on the base tree; style does not count."""
+    before = {verification_key(item) for item in standing(evidence, base) if is_failing(item)}
+    for item in reversed(present):
+        if isinstance(item, SuiteReport) or verification_key(item) in before:
+            continue
+        if isinstance(item, CheckReport) and item.kind is CheckKind.LINT:
+            continue
+        if is_failing(item):
+            return item
+    return None
+
+
+def _describe(item: Evidence) -> str:
+    match item:
+        case CheckReport() | CommandReport():
+            return f"`{item.command}` ended with exit code {item.exit_code}."
+        case HttpReport():
+            return f"{item.url} answered {item.error or item.status}."
+        case ConsoleReport():
+            trouble = (*item.errors, *item.failed_requests)[0]
+            return f"The console of {item.url} reports: {trouble}."
+        case _:
+            return "The page does not look as expected."
+
+
+def _what_to_run(evidence: Sequence[Evidence], tree: TreeHash, has_suite: bool) -> str:
+    """Exactly what would satisfy the gate, and why what there is does not."""
+    suites = [item for item in evidence if isinstance(item, SuiteReport)]
+    if not has_suite and not suites:
+        return (
+            "Nothing verifies the present tree. The project has no tests: run `check` for build or "
+            "types, or look at the result with `http_probe` or `browser_console`."
+        )
+    run = f"Run `test` (`{suites[-1].command}`)" if suites else "Run `test`"
+    fresh = [item for item in evidence if item.tree == tree]
+    if ran := [item for item in suites if item.tree == tree]:
+        if all(map(_ran_nothing, ran)):
+            return f"{checks.why_red(ran[-1])} Run `test` so that tests run."
+        return (
+            "The suite is red only where it was red before. Run `test` on the tests of this change "
+            "alone, so that something green speaks for it."
+        )
+    if empty := [item for item in fresh if isinstance(item, CommandReport) and item.proves_nothing]:
+        return f"`{empty[-1].command}` proves nothing: {empty[-1].proves_nothing}. {run}."
+    if any(strength(item) > Strength.NOTHING for item in fresh):
+        return f"What was checked does not show that it works. {run} on the present tree."
+    if any(strength(item) > Strength.NOTHING or is_failing(item) for item in evidence):
+        return f"The tree changed since it was last verified. {run} again."
+    return f"Nothing verifies the present tree. {run}."

@@ -1,0 +1,79 @@
+"""Checks of what the change shows: an answer, a console, a picture."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import msgspec
+
+from flyball.core.flow.gates.suite_checks import Parameters, last, missing, some
+from flyball.core.flow.gates.verdict import Case, Failed, Passed, Verdict
+from flyball.core.terms.evidence import ConsoleReport, HttpReport, VisualReport
+
+_ORIGIN = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
+
+
+class Address(Parameters, frozen=True):
+    """Which address counts, in full or as a path that begins with `/`; without it, any."""
+
+    url: str = ""
+
+    def names(self, url: str) -> bool:
+        if self.url.startswith("/"):
+            return (_ORIGIN.sub("", url).partition("?")[0].partition("#")[0] or "/") == self.url
+        return self.url in ("", url)
+
+
+class Answer(Address, frozen=True):
+    """Which address must answer, and how; without a status, any success."""
+
+    status: Annotated[int, msgspec.Meta(ge=100, le=599)] | None = None
+
+
+def http_ok(case: Case, wanted: Answer) -> Verdict:
+    """The address answers well."""
+    report = last(case, HttpReport, lambda item: wanted.names(item.url))
+    if report is None:
+        return missing(case, HttpReport, f"probe {wanted.url or 'the address'} with `http_probe`")
+    if report.error:
+        return Failed(f"{report.url} did not answer: {report.error}.")
+    good = report.status == wanted.status if wanted.status else 200 <= report.status < 400
+    if not good:
+        expected = f", not {wanted.status}" if wanted.status else ""
+        return Failed(f"{report.url} answered {report.status}{expected}.")
+    return Passed(f"{report.url} answered {report.status}.")
+
+
+def console_clean(case: Case, wanted: Address) -> Verdict:
+    """The page wrote no error to its console and every request succeeded."""
+    report = last(case, ConsoleReport, lambda item: wanted.names(item.url))
+    if report is None:
+        page = wanted.url or "the page"
+        return missing(case, ConsoleReport, f"open {page} with `browser_console`")
+    troubles = (*report.errors, *report.failed_requests)
+    if troubles:
+        return Failed(f"{report.url} reports {len(troubles)} errors: {some(troubles, 1)}.")
+    return Passed(f"The console of {report.url} is clean.")
+
+
+class Picture(Address, frozen=True):
+    """Which page must look as expected; without an expectation, any judged one."""
+
+    expectation: str = ""
+
+
+def visual_ok(case: Case, wanted: Picture) -> Verdict:
+    """The page looks as expected."""
+
+    def fits(item: VisualReport) -> bool:
+        return wanted.names(item.url) and wanted.expectation in ("", item.expectation)
+
+    report = last(case, VisualReport, fits)
+    if report is None:
+        page = wanted.url or "the page"
+        return missing(case, VisualReport, f"look at {page} with `visual_qa`")
+    if not report.ok:
+        note = f": {report.note}" if report.note else ""
+        return Failed(f"{report.url} does not look as expected{note}.")
+    return Passed(f"{report.url} looks as expected.")

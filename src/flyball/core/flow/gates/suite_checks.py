@@ -1,0 +1,229 @@
+"""The checks behind the gates: pure questions to evidence about the present tree.
+
+Each check takes a case and its parameters. Evidence about another tree is stale and counts as none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, TypeVar
+
+import msgspec
+
+from flyball.core.flow.gates.verdict import Case, Failed, Missing, Passed, Verdict
+from flyball.core.flow.template import CHECKLIST, Text
+from flyball.core.terms.evidence import (
+    ApprovalReport,
+    BaseRun,
+    CheckKind,
+    CheckReport,
+    CommandReport,
+    Evidence,
+    Strength,
+    SuiteReport,
+    WeakeningReport,
+    is_failing,
+    proof,
+)
+from flyball.core.terms.shape import is_map
+
+E = TypeVar("E", bound=Evidence)
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+
+WEAKENED = "weakened-tests"
+NOTHING_RAN = frozenset({0, 5})
+"""How runners exit that found no test to run: most with 0, pytest and unittest with 5."""
+
+
+class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a gate can be told."""
+
+
+class NoParameters(Parameters, frozen=True):
+    """This gate can be told nothing."""
+
+
+def last(case: Case, kind: type[E], fits: Callable[[E], bool] = lambda _: True) -> E | None:
+    """The latest evidence of a kind about the present tree."""
+    for item in reversed(case.evidence):
+        if isinstance(item, kind) and item.tree == case.tree and fits(item):
+            return item
+    return None
+
+
+def missing(case: Case, kinds: type[Evidence] | tuple[type[Evidence], ...], what: str) -> Missing:
+    """A sentence that says what to do, and whether an older look exists."""
+    if any(isinstance(item, kinds) for item in case.evidence):
+        return Missing(f"What is known is about an earlier tree; {what}.")
+    return Missing(f"Nothing is known yet; {what}.")
+
+
+def some(names: Iterable[str], limit: int = 3) -> str:
+    """The first few names, and how many more there are."""
+    listed = list(names)
+    rest = f" and {len(listed) - limit} more" if len(listed) > limit else ""
+    return ", ".join(listed[:limit]) + rest
+
+
+def criteria_checklist_complete(case: Case, _: NoParameters) -> Verdict:
+    """The driver says that each criterion is met; Flyball cannot check that itself."""
+    criteria = case.schema.criteria_checklist
+    claimed = case.submission.get(CHECKLIST)
+    answers: Mapping[object, object] = claimed if is_map(claimed) else {}
+    open_ones = [f"{key} ({text})" for key, text in criteria.items() if key not in answers]
+    if open_ones or not criteria:
+        return Missing(f"No answer for {some(open_ones) or CHECKLIST}; submit true or false.")
+    unmet = [f"{key} ({text})" for key, text in criteria.items() if answers[key] is not True]
+    if unmet:
+        return Failed(f"Not met: {some(unmet)}.")
+    return Passed(f"All {len(criteria)} criteria are claimed to be met.")
+
+
+class Names(Parameters, frozen=True):
+    """Which submitted fields must be there; without names, all that the form requires."""
+
+    names: tuple[Text, ...] = ()
+
+
+def evidence_present(case: Case, wanted: Names) -> Verdict:
+    """The driver filled in the named fields, in the right form."""
+    names = wanted.names or case.schema.required
+    absent = [name for name in names if name not in case.submission]
+    if absent:
+        return Missing(f"Submit {some(absent)}.")
+    wrong = [name for name in names if not case.schema.kind(name).admits(case.submission[name])]
+    if wrong:
+        return Failed(f"{wrong[0]} must be {case.schema.kind(wrong[0]).expected}.")
+    return Passed(f"Submitted: {some(names) or 'nothing was asked for'}.")
+
+
+class SuiteLimits(Parameters, frozen=True):
+    """How many tests must pass."""
+
+    at_least: Count = 1
+
+
+def tests_pass(case: Case, limits: SuiteLimits) -> Verdict:
+    """The suite is green on this very tree, and ran something."""
+    report = last(case, SuiteReport)
+    if report is None:
+        return missing(case, SuiteReport, "run `test` on the present tree")
+    suites = [item for item in case.evidence if isinstance(item, SuiteReport)]
+    if proof(suites, case.tree, case.base) < Strength.GREEN:
+        return Failed(why_red(last(case, SuiteReport, is_failing) or report))
+    passed = max(item.passed for item in suites if item.tree == case.tree)
+    if passed < limits.at_least:
+        return Failed(f"Only {passed} tests passed; at least {limits.at_least} must.")
+    return Passed(f"{passed} tests pass.")
+
+
+def why_red(report: SuiteReport) -> str:
+    """Why a test run is not green."""
+    if report.timed_out:
+        return f"`{report.command}` was ended because it took too long."
+    if report.failed:
+        return f"{report.failed} tests fail, first {report.first_failure}."
+    if not report.passed and report.exit_code in NOTHING_RAN:
+        return f"`{report.command}` ran no tests, and that is not a pass."
+    reason = f": {report.reason}" if report.reason else ""
+    return f"`{report.command}` ended with exit code {report.exit_code}{reason}."
+
+
+def new_test_fails_before(case: Case, _: NoParameters) -> Verdict:
+    """The tests that verify the change fail on the tree from before it."""
+    run = last(case, BaseRun, lambda item: case.base in ("", item.base))
+    if run is None:
+        return missing(case, BaseRun, "run the verifying tests on the base tree")
+    if run.outcome == "red":
+        return Passed("The verifying tests fail without the change.")
+    if run.outcome == "green":
+        return Failed("The verifying tests pass without the change too, so they prove nothing.")
+    return Missing(f"The tests could not be judged on the base tree: {run.detail or run.outcome}.")
+
+
+def tests_not_weakened(case: Case, _: NoParameters) -> Verdict:
+    """No test got easier to pass, or a person accepted that."""
+    report = last(case, WeakeningReport, lambda item: case.base in ("", item.base))
+    if report is None:
+        return missing(case, WeakeningReport, "compare the tests with the base tree")
+    if not report.findings:
+        return Passed("No test got easier to pass.")
+    approval = last(case, ApprovalReport, lambda item: item.what == WEAKENED)
+    if approval and approval.granted:
+        return Passed(f"{approval.by} accepted the weaker tests.")
+    places = [f"{each.path}:{each.line} ({each.kind})" for each in report.findings]
+    return Failed(f"Tests got easier to pass: {some(places)}.")
+
+
+class Command(Parameters, frozen=True):
+    """The command that must succeed, as it is to be run."""
+
+    command: Text
+
+
+def command_succeeds(case: Case, wanted: Command) -> Verdict:
+    """This very command ended well on this very tree, and could have failed."""
+    kinds = (CommandReport, CheckReport, SuiteReport)
+    asked = wanted.command.split()
+    for item in reversed(case.evidence):
+        if not isinstance(item, kinds) or item.command.split() != asked or item.tree != case.tree:
+            continue
+        if isinstance(item, CommandReport) and item.proves_nothing:
+            return Failed(f"`{wanted.command}` proves nothing: {item.proves_nothing}.")
+        if isinstance(item, SuiteReport) and not item.is_green:
+            return Failed(why_red(item))
+        if isinstance(item, CommandReport) and item.timed_out:
+            slow = f"`{wanted.command}` was ended because it took too long."
+            return Failed(slow, is_trouble=True)
+        if item.exit_code:
+            return Failed(f"`{wanted.command}` ended with exit code {item.exit_code}.")
+        return Passed(f"`{wanted.command}` succeeded.")
+    return missing(case, kinds, f"run `{wanted.command}` on the present tree")
+
+
+class AnyCommand(Parameters, frozen=True):
+    """Which command counts; without it, the project's own."""
+
+    command: str = ""
+
+
+def clean(kind: CheckKind) -> Callable[[Case, AnyCommand], Verdict]:
+    """A check that the latest report of one kind has no problems."""
+
+    def check(case: Case, wanted: AnyCommand) -> Verdict:
+        def fits(item: CheckReport) -> bool:
+            same = not wanted.command or item.command.split() == wanted.command.split()
+            return item.kind is kind and same
+
+        present = [item for item in case.evidence if item.tree == case.tree]
+        checks = [item for item in present if isinstance(item, CheckReport) and fits(item)]
+        reports = {item.command: item for item in checks}
+        if not reports:
+            return missing(case, CheckReport, f"run `check` for {kind} on the present tree")
+        for report in reports.values():
+            if report.exit_code or report.problems or report.count:
+                first = f", first {report.problems[0]}" if report.problems else ""
+                count = max(report.count, len(report.problems))
+                return Failed(f"`{report.command}` reports {count or 'some'} problems{first}.")
+        names = some(f"`{command}`" for command in reports)
+        return Passed(f"{names} {'is' if len(reports) == 1 else 'are'} clean.")
+
+    check.__doc__ = f"Every {kind} check on this very tree has no problems."
+    return check
+
+
+class Approval(Parameters, frozen=True):
+    """What a person must have accepted; without it, anything about this tree."""
+
+    what: str = ""
+
+
+def human_approved(case: Case, wanted: Approval) -> Verdict:
+    """A person accepted this very tree."""
+    report = last(case, ApprovalReport, lambda item: wanted.what in ("", item.what))
+    if report is None:
+        return missing(case, ApprovalReport, f"ask a person to accept {wanted.what or 'this'}")
+    if not report.granted:
+        return Failed(f"{report.by} did not accept it.")
+    return Passed(f"{report.by} accepted it.")

@@ -1,0 +1,1 @@
+"""How a run moves: one table, one handler per row."""

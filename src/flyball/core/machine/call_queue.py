@@ -1,0 +1,160 @@
+"""Calls on their way: each is judged when its turn comes, performed, and taken back."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core.flow.gates.verdict import Passed
+from flyball.core.flow.library import template_for
+from flyball.core.machine.closing import settle, verdict
+from flyball.core.machine.finishing import halt
+from flyball.core.memory.guard import Step
+from flyball.core.memory.handover import should_reset
+from flyball.core.run.decision import Allow, Ask, Deny, judge
+from flyball.core.run.effect import Perform
+from flyball.core.run.state import Asking, Denial, Judged
+from flyball.core.run.working_copy import Draft
+from flyball.core.terms.budget import cost
+from flyball.core.terms.call import Access, Call
+from flyball.core.terms.evidence import is_failing
+from flyball.core.terms.intent import LIMITS, Intent
+from flyball.core.terms.phase import Phase
+from flyball.errors import IllegalEvent
+
+KEPT_DENIALS = 12
+BUDGET_CODES = frozenset({"budget_spent"})
+
+
+def go_on(d: Draft, context_tokens: int = 0) -> None:
+    """Judge what is queued; when nothing is left to wait for, ask the driver again."""
+    if context_tokens:
+        began = d.card.opening_tokens or context_tokens
+        d.set(thread_tokens=context_tokens, opening_tokens=min(began, context_tokens))
+    if d.card.halted and not d.card.in_flight:
+        halt(d, d.card.halted)
+        return
+    reach = d.card.phase
+    pump(d)
+    if d.effects or d.card.phase is Phase.PAUSED or d.card.in_flight or d.card.queue:
+        return
+    if d.card.is_summing_up:
+        d.think(text_only=True)
+        return
+    if d.card.phase is Phase.VERIFY and reach is Phase.VERIFY and _has_looked(d):
+        return
+    if why := _bloated(d):
+        d.reset_thread(why)
+        return
+    d.think()
+
+
+def _bloated(d: Draft) -> str | None:
+    """Why the thread has grown too long; a new one must promise to be half as long at least."""
+    card = d.card
+    if card.thread_tokens < 2 * card.opening_tokens:
+        return None
+    return should_reset(card.thread_tokens, d.run.policy.context_tokens)
+
+
+def _has_looked(d: Draft) -> bool:
+    """In `verify`: a failure opens `execute` again, a proof leads on to `final`."""
+    card = d.card
+    if card.is_reviewing or not card.evidence:
+        return False
+    last = card.evidence[-1]
+    if last.tree == card.tree and is_failing(last):
+        d.enter(Phase.EXECUTE)
+        d.say("guidance", "The verification failed. Mend it, then verify again.")
+        return False
+    if isinstance(verdict(d), Passed):
+        settle(d)
+        return True
+    return False
+
+
+def pump(d: Draft) -> None:
+    """Send off queued calls: read-only ones side by side, all others alone."""
+    while d.card.queue and d.card.phase is not Phase.PAUSED:
+        call = d.card.queue[0]
+        if d.card.in_flight and not _is_companion(d, call):
+            return
+        decision = judge(d.run, d.card, call)
+        if isinstance(decision, Ask) and d.card.in_flight:
+            return
+        if isinstance(decision, Allow):
+            _send(d, call)
+            continue
+        d.set(queue=d.card.queue[1:])
+        if isinstance(decision, Ask):
+            d.record(Judged(call.id, call.tool, "ask", decision.code, decision.reason))
+            d.ask(Asking.CALL, decision.reason, call=call)
+        else:
+            _deny(d, call, decision)
+
+
+def _is_companion(d: Draft, call: Call) -> bool:
+    return call.access is Access.READ and all(c.access is Access.READ for c in d.card.in_flight)
+
+
+def _send(d: Draft, call: Call) -> None:
+    card, price = d.card, cost(call)
+    d.spend(calls=price)
+    d.set(
+        queue=card.queue[1:],
+        in_flight=(*card.in_flight, call),
+        calls=card.calls + price,
+        judged=(*card.judged, Judged(call.id, call.tool, "allow")),
+    )
+    if not call.keeps_regions:
+        d.set(released=(*card.released, *call.writes))
+    d.owe(Perform(card=card.id, call=call, phase=card.phase))
+
+
+def _deny(d: Draft, call: Call, decision: Deny) -> None:
+    d.spend(blocked=1)
+    d.record(Judged(call.id, call.tool, "deny", decision.code, decision.reason))
+    d.say("denial", decision.reason, call.id)
+    d.set(denials=_remember(d.card.denials, call, decision))
+    if decision.code in BUDGET_CODES:
+        for left in d.card.queue:
+            d.say("denial", "Not made: the budget is spent.", left.id)
+        d.spend(blocked=len(d.card.queue))
+        d.set(queue=(), is_summing_up=True)
+        return
+    if decision.code == "checkpoint_owed" and d.card.phase is Phase.EXECUTE:
+        d.enter(Phase.CHECKPOINT)
+    if reason := d.observe(Step(call=call.digest, outcome="", kind="refused")):
+        halt(d, reason)
+
+
+def _remember(denials: tuple[Denial, ...], call: Call, decision: Deny) -> tuple[Denial, ...]:
+    for i, denial in enumerate(denials):
+        if denial.digest == call.digest:
+            again = replace(
+                denial,
+                call=call.id,
+                code=decision.code,
+                reason=denial.reason,
+                times=denial.times + 1,
+            )
+            return (*denials[:i], *denials[i + 1 :], again)
+    new = Denial(call.id, call.tool, call.digest, decision.code, decision.reason)
+    return (*denials, new)[-KEPT_DENIALS:]
+
+
+def take_back(d: Draft, id: str) -> Call:
+    """The call that an event answers, no longer in flight."""
+    for call in d.card.in_flight:
+        if call.id == id:
+            d.set(in_flight=tuple([c for c in d.card.in_flight if c.id != id]))
+            return call
+    raise IllegalEvent(f"card {d.card.id} has no call {id!r} in flight")
+
+
+def promote(d: Draft) -> None:
+    """A run that only looked may now mend what it found."""
+    intent = Intent.SMALL_FIX
+    calls = max(d.run.budget.calls, LIMITS[intent])
+    d.set_run(intent=intent, budget=replace(d.run.budget, calls=calls))
+    if not d.card.template.may_mutate:
+        d.set(template=template_for(intent))

@@ -1,0 +1,151 @@
+"""The governor's first verb: what an event makes of a run. Pure, complete, and the only way on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from flyball.core.machine import on_run
+from flyball.core.machine.table import MOVES, ROWS
+from flyball.core.memory.guard import Level, time_trip
+from flyball.core.run.effect import AnyEffect, Owed
+from flyball.core.run.event import AnyEvent, CardEvent, Event, name_of
+from flyball.core.run.state import CardState, Clock, RunState, Transition
+from flyball.core.run.working_copy import Draft, drop_owed, number
+from flyball.core.terms.phase import ENDINGS, PARENT, Phase
+from flyball.errors import IllegalEvent
+
+
+def advance(state: RunState, event: AnyEvent) -> Transition:
+    """Apply one event. An illegal one raises and changes nothing."""
+    owed = _unpaid(state, event) if event.effect else state.owed
+    run = replace(state, seq=state.seq + 1, at=event.at or state.at, owed=owed)
+    if isinstance(event, CardEvent):
+        card = run.card(event.card)
+        if card is None:
+            raise IllegalEvent(f"run {run.run!r} has no card {event.card!r}")
+        if run.response is not None:
+            raise IllegalEvent(f"run {run.run!r} has ended")
+        run, effects = _move(run, card, event)
+    else:
+        run, effects = _run_event(run, event)
+    number(run, effects)
+    return Transition(run, tuple(effects))
+
+
+def replay(events: Iterable[AnyEvent], state: RunState | None = None) -> RunState:
+    """Fold a journal into the state it stands for."""
+    now = state or RunState()
+    for event in events:
+        now = advance(now, event).state
+    return now
+
+
+class Move(NamedTuple):
+    """An event that is legal now; `card` is empty for the run's own events."""
+
+    card: str
+    event: str
+
+
+def moves(state: RunState) -> tuple[Move, ...]:
+    """Which events are legal now, in a fixed order: the run's first, then each card's."""
+    found = [Move("", name) for name in on_run.legal(state)]
+    for card in state.cards:
+        if state.has_ended or not card.is_live:
+            continue
+        seen: set[type[Event]] = set()
+        for row in ROWS:
+            ruling = MOVES.get((card.phase, row.event))
+            if ruling is row and row.event not in seen and issubclass(row.event, CardEvent):
+                seen.add(row.event)
+                found.append(Move(card.id, name_of(row.event)))
+    return tuple(found)
+
+
+def _unpaid(state: RunState, event: Event) -> tuple[Owed, ...]:
+    """What is still owed once this event has answered its effect."""
+    kept = [o for o in state.owed if o.n != event.effect]
+    if len(kept) == len(state.owed):
+        name = name_of(type(event))
+        raise IllegalEvent(f"{name} answers effect {event.effect}, which is not owed")
+    return tuple(kept)
+
+
+def _run_event(run: RunState, event: AnyEvent) -> tuple[RunState, list[AnyEffect]]:
+    run, effects = on_run.apply(run, event)
+    if not isinstance(event, on_run.SPREAD):
+        return run, effects
+    touched = False
+    for card in run.cards:
+        if not card.is_live or not on_run.concerns(card, event):
+            continue
+        if (card.phase, type(event)) in MOVES:
+            run, more = _move(run, card, event)
+            effects += more
+            touched = True
+    if not touched and on_run.needs_a_card(run, event):
+        raise IllegalEvent(f"{name_of(type(event))}: no card of run {run.run!r} waits for it")
+    return run, effects
+
+
+def _move(run: RunState, card: CardState, event: AnyEvent) -> tuple[RunState, list[AnyEffect]]:
+    """Apply the ruling row to one card."""
+    row = MOVES.get((card.phase, type(event)))
+    if row is None:
+        raise IllegalEvent(f"{name_of(type(event))} is not legal in {card.phase.value}")
+    draft = Draft(run, _freshened(card, event.at))
+    row.rule(draft, event)
+    _watch_clock(draft)
+    after = draft.card
+    if row.target(card.phase, card.was, after.phase) is None:
+        raise IllegalEvent(
+            f"{row.rule_name} went from {card.phase.value} to {after.phase.value}, "
+            "which its row does not allow"
+        )
+    cards = [after if each is card else each for each in run.cards]
+    draft.set_run(cards=tuple(cards))
+    if after.phase not in ENDINGS:
+        return run, draft.effects
+    drop_owed(run, card.id)
+    return on_run.card_ended(run, after)
+
+
+def _freshened(card: CardState, at: float) -> CardState:
+    """A copy without what only the last event said, its phase's clock moved on."""
+    clock = card.clock
+    elapsed = at - card.at if at and card.at else 0.0
+    if elapsed > 0:
+        parent = PARENT[card.phase]
+        if parent == "plan":
+            clock = Clock(clock.plan + elapsed, clock.build, clock.warned)
+        elif parent == "build":
+            clock = Clock(clock.plan, clock.build + elapsed, clock.warned)
+    return replace(card, said=(), judged=(), tripped=(), clock=clock, at=at or card.at)
+
+
+def _watch_clock(d: Draft) -> None:
+    """The time guard: it nudges once per region and rests the card when the time is up."""
+    card, limits = d.card, d.run.policy.guards
+    if limits.plan_seconds is None and limits.build_seconds is None:
+        return
+    parent = PARENT[card.phase]
+    allowed = limits.plan_seconds if parent == "plan" else limits.build_seconds
+    if allowed is None or parent not in ("plan", "build"):
+        return
+    spent = card.clock.plan if parent == "plan" else card.clock.build
+    trip = time_trip(parent, spent, limits)
+    if trip is None or (trip.level is Level.SOFT and parent in card.clock.warned):
+        return
+    if trip.level is Level.SOFT:
+        d.set(clock=Clock(card.clock.plan, card.clock.build, (*card.clock.warned, parent)))
+    if reason := d.heed((trip,)):
+        d.halt(reason)
+
+
+def phase_of(state: RunState, card: str = "") -> Phase | None:
+    """Where a card stands: the named one, or the last."""
+    found = state.card(card) if card else (state.cards[-1] if state.cards else None)
+    return found.phase if found else None

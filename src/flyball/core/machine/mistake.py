@@ -1,0 +1,182 @@
+"""Mistakes on the way: what a card got wrong by its own doing, and whether it is a repeat."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from flyball.core.flow.gates.suite_checks import NOTHING_RAN
+from flyball.core.memory.fingerprint import plain_error
+from flyball.core.memory.ledger import Ledger, Mistake, Sighting, fingerprint_failure, recognise
+from flyball.core.run.event import CardClosed
+from flyball.core.run.state import CardState, Ending, RunState
+from flyball.core.run.working_copy import Draft
+from flyball.core.terms.evidence import (
+    AnyEvidence,
+    CheckKind,
+    CheckReport,
+    CommandReport,
+    ConsoleReport,
+    Evidence,
+    HttpReport,
+    SuiteReport,
+    is_failing,
+    standing,
+    verification_key,
+)
+from flyball.core.weakening import is_test_path
+
+KEPT = 8
+NAMED = 5
+SUMMARY = 200
+
+EXCEPTION = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Failure|Panic)\b")
+
+
+def notice(d: Draft, evidence: Sequence[AnyEvidence]) -> str:
+    """Remember what fails by this card's own doing; the mistake that it repeats, if it does.
+
+    A test that is written before its code fails as it should, and what failed before anything
+    was changed is not this card's mistake.
+    """
+    card = d.card
+    if not card.has_changed or all(map(is_test_path, card.changed)):
+        return ""
+    before = _seen_before(d.run, card)
+    repeated = ""
+    for item in evidence:
+        if item.tree == card.tree and (error := new_error(item, before)):
+            repeated = remember(d, error) or repeated
+    return repeated
+
+
+def remember(d: Draft, error: str) -> str:
+    """Keep a failure for the ledger, once; the error it repeats, where it is on record."""
+    card = d.card
+    files = card.changed or (card.checkpoint.files if card.checkpoint else ())
+    failure = fingerprint_failure(error, card.template.step_id, files)
+    known = recognise(on_record(d.run, card), failure)
+    if known is not None:
+        failure = replace(failure, fingerprint=known.fingerprint)
+    kept = card.failures
+    if len(kept) >= KEPT or any(each.fingerprint == failure.fingerprint for each in kept):
+        return ""
+    d.set(failures=(*kept, failure))
+    return " / ".join(known.error.split("\n")) if known else ""
+
+
+def on_record(run: RunState, card: CardState) -> Ledger:
+    """The project's mistakes, and those of the cards of this run that have ended."""
+    known = {mistake.fingerprint for mistake in run.ledger}
+    earlier: dict[str, Mistake] = {}
+    for each in run.cards:
+        if each.id == card.id or each.is_live:
+            continue
+        for f in each.failures:
+            if f.fingerprint not in known:
+                mistake = Mistake(f.fingerprint, f.error, f.step_kind, f.files)
+                earlier.setdefault(f.fingerprint, mistake)
+    return (*run.ledger, *earlier.values())
+
+
+def _seen_before(run: RunState, card: CardState) -> tuple[Evidence, ...]:
+    """What anybody in this run has seen of the tree that the card began with."""
+    return standing((item for each in run.cards for item in each.evidence), card.base)
+
+
+def new_error(item: Evidence, before: Sequence[Evidence]) -> str:
+    """What a verification says went wrong, without what was wrong before; style does not count."""
+    if not is_failing(item):
+        return ""
+    key = verification_key(item)
+    same = [each for each in before if verification_key(each) == key and is_failing(each)]
+    match item:
+        case SuiteReport():
+            return _suite_error(item, before)
+        case CheckReport(kind=CheckKind.LINT):
+            return ""
+        case CheckReport():
+            known = {plain_error(p) for each in same for p in getattr(each, "problems", ())}
+            fresh = [p for p in item.problems if plain_error(p) not in known]
+            if same and not fresh:
+                return ""
+            return "\n".join(fresh[:NAMED]) or _exit_words(item)
+        case _ if same:
+            return ""
+        case CommandReport():
+            return _exit_words(item)
+        case HttpReport():
+            return f"error: {item.url} answered {item.error or item.status}"
+        case ConsoleReport():
+            return "\n".join((*item.errors, *item.failed_requests)[:NAMED])
+        case _:
+            return f"error: {key[1]} does not look as expected"
+
+
+def _exit_words(item: CheckReport | CommandReport) -> str:
+    return f"error: `{item.command}` ended with exit code {item.exit_code}"
+
+
+def _suite_error(item: SuiteReport, before: Iterable[Evidence]) -> str:
+    suites = [each for each in before if isinstance(each, SuiteReport)]
+    if not item.failures:
+        is_old = any(each.command == item.command and not each.is_green for each in suites)
+        if is_old or (item.exit_code in NOTHING_RAN and not item.timed_out):
+            return ""
+        return f"error: {item.reason or 'the test run failed without naming a test'}"
+    red = {f.name: _exception(f.message) for each in suites for f in each.failures}
+    fresh = sorted(
+        f"{f.name} failed: {_summary(f.message)}"
+        for f in item.failures
+        if f.name not in red or _differ(red[f.name], _exception(f.message))
+    )
+    return "\n".join(fresh[:NAMED])
+
+
+def _summary(message: str) -> str:
+    """The line that names the exception, or all that tells of the error."""
+    raised = [line for line in message.split("\n") if EXCEPTION.search(line)]
+    return " / ".join(plain_error(raised[-1] if raised else message).split("\n"))[:SUMMARY]
+
+
+def _exception(message: str) -> str:
+    found = EXCEPTION.findall(message)
+    return found[-1] if found else ""
+
+
+def _differ(before: str, now: str) -> bool:
+    """Whether a test that was red already is now red for another reason."""
+    return bool(before and now and before != now)
+
+
+def sightings(run: RunState, card: CardState, closed: CardClosed) -> tuple[Sighting, ...]:
+    """What a card that is being closed leaves in the ledger.
+
+    A card that succeeds also resolves what earlier cards of the same kind and step ran into.
+    """
+    if closed.error:
+        files = card.changed or (card.checkpoint.files if card.checkpoint else ())
+        failure = fingerprint_failure(closed.error, card.template.step_id, files)
+        found = (*card.failures, failure)
+        return tuple(Sighting(run.run, card.id, each, run.at) for each in found)
+    if card.ending is not Ending.SUCCEEDED:
+        return tuple(Sighting(run.run, card.id, each, run.at) for each in card.failures)
+    cure = _resolution(card)
+    kind = card.template.step_id
+    solved = [each for each in run.cards if each.step == card.step and each.id != card.id]
+    return tuple(
+        Sighting(run.run, each.id, failure, each.at or run.at, cure)
+        for each in (*solved, card)
+        for failure in each.failures
+        if each.template.step_id == kind
+    )
+
+
+def _resolution(card: CardState) -> str:
+    """What the card did that went well in the end, on one line."""
+    point = card.checkpoint
+    said = point.proposed_action if point else card.answer.strip().partition("\n")[0]
+    line = " ".join(said.split())[:SUMMARY]
+    return f"{line} (changed {', '.join(card.changed[:NAMED])})" if card.changed else line

@@ -1,0 +1,259 @@
+"""Handlers for what comes back: outcomes of calls, checkpoints, notes, appeals, evidence."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core.flow.library import template_for
+from flyball.core.machine.call_queue import go_on, promote, take_back
+from flyball.core.machine.closing import settle
+from flyball.core.machine.finishing import halt
+from flyball.core.machine.mistake import notice
+from flyball.core.memory.fingerprint import digest, fingerprint
+from flyball.core.memory.guard import Kind, Step
+from flyball.core.memory.handover import should_reset
+from flyball.core.run.decision import APPEALABLE, is_named, may_build
+from flyball.core.run.event import (
+    Appealed,
+    CallInterrupted,
+    CallReturned,
+    CheckpointStated,
+    EvidenceSubmitted,
+    EvidenceTaken,
+    Noted,
+)
+from flyball.core.run.state import Asking, Checkpoint, Remark
+from flyball.core.run.working_copy import Draft
+from flyball.core.terms.call import Access, Call
+from flyball.core.terms.evidence import AnyEvidence, SuiteReport, TreeHash, is_failing
+from flyball.core.terms.phase import Phase
+
+
+def call_returned(d: Draft, event: CallReturned) -> None:
+    """A call came back: take its evidence, let the guards see it, go on.
+
+    A mistake that is on record ends the thread that repeats it, once.
+    """
+    reason, repeated = _take_outcome(d, event)
+    if reason:
+        halt(d, reason)
+    elif repeated and (why := should_reset(ledger_match=repeated)):
+        d.reset_thread(why)
+    else:
+        go_on(d)
+
+
+def call_returned_in_pause(d: Draft, event: CallReturned) -> None:
+    """One of several calls came back after another had paused the card."""
+    _take_outcome(d, event)
+
+
+def _take_outcome(d: Draft, event: CallReturned) -> tuple[str, str]:
+    """Why a guard stops the card, and the mistake on record that the call has repeated."""
+    call = take_back(d, event.call)
+    set_tree(d, event.tree, event.changed)
+    repeated = _take_evidence(d, event.evidence)
+    if event.undone:
+        names = ", ".join(event.undone)
+        d.say(
+            "guidance", f"`{call.tool}` changed {names}; that was undone, it is not allowed here."
+        )
+    return d.observe(_step(call, event)), repeated
+
+
+COMMANDS = frozenset({"bash", "git", "dev_server_start", "dev_server_stop"})
+"""Mutating tools whose effect is known only by looking: a failure is no failed edit."""
+
+STEP_KIND: dict[Access, Kind] = {
+    Access.READ: "read",
+    Access.MUTATE: "mutate",
+    Access.VERIFY: "verify",
+    Access.CHECKPOINT: "checkpoint",
+}
+
+
+def _step(call: Call, event: CallReturned) -> Step:
+    is_command = call.tool in COMMANDS and call.access is Access.MUTATE
+    kind = "run" if is_command and not event.changed else STEP_KIND[call.access]
+    failing = [item for item in event.evidence if is_failing(item)]
+    if not failing and event.outcome.ok:
+        return Step(call.digest, event.outcome.digest, kind, True, event.tree)
+    names = sorted(
+        {f.name for item in failing if isinstance(item, SuiteReport) for f in item.failures}
+    )
+    error = event.outcome.error or (event.outcome.text if failing else "")
+    return Step(
+        call=call.digest,
+        outcome=event.outcome.digest,
+        kind=kind,
+        ok=event.outcome.ok,
+        tree=event.tree,
+        error=fingerprint(error) if error else "",
+        failing=digest(names or [event.outcome.digest]) if failing else "",
+    )
+
+
+def call_interrupted(d: Draft, event: CallInterrupted) -> None:
+    call_interrupted_in_pause(d, event)
+    go_on(d)
+
+
+def call_interrupted_in_pause(d: Draft, event: CallInterrupted) -> None:
+    call = take_back(d, event.call)
+    set_tree(d, event.tree, ())
+    text = f"`{call.tool}` was interrupted and may have done part of its work. {event.detail}"
+    d.say("denial", f"{text.rstrip()} Look at the workspace before you repeat it.", call.id)
+
+
+def checkpoint_stated(d: Draft, event: CheckpointStated) -> None:
+    """A checkpoint opens `execute`, at once or when a person has seen it."""
+    if event.call:
+        take_back(d, event.call)
+    previous = d.card.checkpoint
+    is_idle = previous is not None and previous.tree == d.card.tree
+    kind: Kind = "note" if is_idle else "checkpoint"
+    stop = d.observe(Step(call="checkpoint", outcome=digest(event.goal), kind=kind))
+    d.set(
+        checkpoint=Checkpoint(
+            goal=event.goal,
+            findings=event.findings,
+            proposed_action=event.proposed_action,
+            files=event.files,
+            verify_with=event.verify_with,
+            tree=d.card.tree,
+        ),
+        drift=(),
+        idle_stops=0,
+        is_reviewing=False,
+    )
+    if stop:
+        halt(d, stop)
+    elif not may_build(d.run, d.card):
+        if not _may_propose(d):
+            d.say("guidance", ONLY_LOOKS)
+            go_on(d)
+        elif d.run.policy.assume_yes:
+            promote(d)
+            open_build(d)
+        else:
+            d.ask(Asking.PROMOTION, f"The run only looks so far. Let it change: {event.goal}?")
+    elif d.run.policy.approve_checkpoint or d.card.template.checkpoint:
+        d.ask(Asking.CHECKPOINT, f"Accept the checkpoint? {event.goal}")
+    else:
+        open_build(d)
+
+
+ONLY_LOOKS = "This step changes nothing. Say what you found, and stop."
+
+
+def _may_propose(d: Draft) -> bool:
+    """Whether a checkpoint can open `execute`: a step that only looks is part of something else."""
+    template, intent = d.card.template, d.run.intent
+    return template.may_mutate or (
+        d.run.flow is None
+        and intent is not None
+        and template.step_id == template_for(intent).step_id
+    )
+
+
+def open_build(d: Draft) -> None:
+    d.enter(Phase.EXECUTE)
+    go_on(d)
+
+
+def noted(d: Draft, event: Noted) -> None:
+    if stop := _take_note(d, event):
+        halt(d, stop)
+    else:
+        go_on(d)
+
+
+def noted_in_pause(d: Draft, event: Noted) -> None:
+    _take_note(d, event)
+
+
+def _take_note(d: Draft, event: Noted) -> str:
+    stop = ""
+    if event.call:
+        call = take_back(d, event.call)
+        stop = d.observe(Step(call=call.digest, outcome="noted", kind="note"))
+    remark = Remark(d.card.role, event.text, event.risk, event.assumptions)
+    d.set(remarks=(*d.card.remarks, remark))
+    return stop
+
+
+def appealed_in_pause(d: Draft, event: Appealed) -> None:
+    """A person is being asked something else already."""
+    take_back(d, event.call)
+    d.say("denial", "Not now: a person is asked something else. Appeal again later.", event.call)
+
+
+def appealed(d: Draft, event: Appealed) -> None:
+    """One appeal per denied call; promises cannot be appealed."""
+    take_back(d, event.call)
+    for i, denial in enumerate(d.card.denials):
+        if event.about not in (denial.call, denial.tool) or denial.appealed:
+            continue
+        seen = replace(denial, appealed=True)
+        d.set(denials=(*d.card.denials[:i], seen, *d.card.denials[i + 1 :]))
+        if denial.code in APPEALABLE:
+            text = (
+                f"`{denial.tool}` was refused: {denial.reason} The driver objects: {event.reason}"
+            )
+            d.ask(Asking.APPEAL, text, appeal=denial.digest)
+            return
+        d.say("denial", f"Noted, but this rule has no exception: {denial.reason}", event.call)
+        go_on(d)
+        return
+    d.say("denial", f"There is no denied call {event.about!r} left to appeal.", event.call)
+    go_on(d)
+
+
+def evidence_taken(d: Draft, event: EvidenceTaken) -> None:
+    """What an inspection found; the way to `final` goes on from there."""
+    _take_evidence(d, event.evidence)
+    if event.undone:
+        names = ", ".join(event.undone)
+        d.say("guidance", f"Checking the gates changed {names}; that was undone.")
+    if event.effect or d.card.phase is Phase.VERIFY:
+        settle(d)
+
+
+def evidence_seen(d: Draft, event: EvidenceTaken) -> None:
+    """Something observed from outside, such as a page that loads; it changes no plan."""
+    _take_evidence(d, event.evidence)
+
+
+def evidence_submitted(d: Draft, event: EvidenceSubmitted) -> None:
+    """A claim: kept apart from evidence, and it satisfies only what asks for claims."""
+    claims = {**d.card.claims, **event.fields}
+    if errors := d.card.template.evidence_schema.validate(claims):
+        wrong = "\n".join(f"- {error.message}" for error in errors)
+        d.say("rejection", f"The submitted evidence was not taken.\n{wrong}")
+    else:
+        d.set(claims=claims)
+
+
+def set_tree(d: Draft, tree: TreeHash, changed: tuple[str, ...]) -> None:
+    """A new tree makes all evidence stale but what was seen on the base."""
+    card = d.card
+    if tree == card.tree:
+        return
+    named = {*card.checkpoint.files, *card.drift} if card.checkpoint else set[str]()
+    drift = tuple([path for path in changed if not is_named(path, named)])
+    d.set(
+        tree=tree,
+        mutated_at=d.run.seq,
+        evidence=tuple([item for item in card.evidence if item.tree == card.base]),
+        drift=(*card.drift, *drift),
+        changed=() if tree == card.base else (*dict.fromkeys((*card.changed, *changed)),),
+        is_reviewed=False,
+    )
+
+
+def _take_evidence(d: Draft, evidence: tuple[AnyEvidence, ...]) -> str:
+    """Keep what was observed; the mistake on record that it repeats, if it does."""
+    if not evidence:
+        return ""
+    d.set(evidence=(*d.card.evidence, *evidence))
+    return notice(d, evidence)

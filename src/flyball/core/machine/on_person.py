@@ -1,0 +1,198 @@
+"""Handlers for what a person says: answers, extensions, letting a run go on.
+
+These events arrive from a person's surface only; no model can forge them.
+"""
+
+from __future__ import annotations
+
+from flyball.core.flow.gates.suite_checks import WEAKENED
+from flyball.core.flow.template import Escalation
+from flyball.core.machine.call_queue import go_on, promote
+from flyball.core.machine.closing import APPROVED, settle
+from flyball.core.machine.finishing import diagnosed_by, fail, finish, try_again
+from flyball.core.machine.mistake import remember
+from flyball.core.machine.on_outcome import open_build, set_tree
+from flyball.core.memory.handover import should_reset
+from flyball.core.run.event import Answered, Extended, Resumed
+from flyball.core.run.state import Asking, Clock, Ending
+from flyball.core.run.working_copy import STOPPED, Draft
+from flyball.core.terms.call import Call
+from flyball.core.terms.evidence import ApprovalReport
+from flyball.core.terms.phase import Phase
+from flyball.errors import IllegalEvent
+
+
+def answered(d: Draft, event: Answered) -> None:
+    """A person spoke; the model cannot forge this."""
+    question = d.card.question
+    assert question is not None, "course.concerns lets only the asked card hear an answer"
+    d.return_from_pause()
+    if event.note:
+        d.say("person", event.note)
+    if question.kind is Asking.GUARD:
+        _on_guard(d, event, question.text)
+    else:
+        ANSWERS[question.kind](d, event, question.call, question.appeal)
+
+
+def _on_call(d: Draft, event: Answered, call: Call | None, _appeal: str) -> None:
+    assert call is not None
+    if event.granted:
+        d.set(granted=(*d.card.granted, call.digest), queue=(call, *d.card.queue))
+    else:
+        d.set(refused=(*d.card.refused, call.digest))
+        d.spend(blocked=1)
+        d.say("denial", f"A person refused `{call.tool}`. {event.note}".rstrip(), call.id)
+    go_on(d)
+
+
+def _on_checkpoint(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    if event.granted:
+        open_build(d)
+        return
+    d.set(checkpoint=None)
+    d.enter(Phase.CHECKPOINT)
+    d.say("guidance", "The checkpoint was not accepted. State a better one.")
+    go_on(d)
+
+
+def _on_promotion(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    if event.granted:
+        promote(d)
+        open_build(d)
+        return
+    d.set(checkpoint=None)
+    finish(d, Ending.SUCCEEDED, "", needs_words=True)
+
+
+def _on_extension(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    if event.granted:
+        raise IllegalEvent("an extension says how many calls; append `extended` instead")
+    give_up(d, "The budget is spent and was not extended.")
+
+
+def _on_weakening(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    if event.granted:
+        d.set(accepted_weakening=d.card.tree)
+        _approve(d, event, WEAKENED)
+        settle(d)
+        return
+    d.enter(Phase.EXECUTE)
+    d.say("guidance", "The weakened tests were not accepted. Restore them and mend the code.")
+    go_on(d)
+
+
+def _on_appeal(d: Draft, event: Answered, _call: Call | None, appeal: str) -> None:
+    if event.granted:
+        d.set(granted=(*d.card.granted, appeal))
+        d.say("guidance", "The appeal was granted. Make the call again.")
+    else:
+        d.say("guidance", "The appeal was refused. Do something else.")
+    go_on(d)
+
+
+def _on_review(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    card = d.card
+    if event.granted:
+        d.set(accepted_review=card.tree)
+        wanted = [use for use in card.template.gates if use.type == APPROVED]
+        names = [str(use.parameters.get("what") or "") for use in wanted]
+        for what in dict.fromkeys((Asking.REVIEW.value, *filter(None, names))):
+            _approve(d, event, what)
+        settle(d)
+    elif diagnosed_by(d.run, card):
+        why = f"The diagnosis was not accepted. {event.note}".rstrip()
+        fail(d, Escalation.FAIL_JOB, why)
+    else:
+        try_again(d, "A person reviewed the work and wants it changed.")
+
+
+def _approve(d: Draft, event: Answered, what: str) -> None:
+    """A person's yes to this very tree is evidence; no driver can give it."""
+    card = d.card
+    id = f"{card.id}.{what}.{event.question}"
+    report = ApprovalReport(id=id, tree=card.tree, by=event.by, granted=True, what=what)
+    d.set(evidence=(*card.evidence, report))
+
+
+def _on_failure(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    why = d.card.ending_reason
+    if event.granted:
+        try_again(d, why, words=event.note)
+    else:
+        fail(d, Escalation.FAIL_JOB, why)
+
+
+def _on_guard(d: Draft, event: Answered, why: str) -> None:
+    if event.granted:
+        start_afresh(d, why, event.note)
+    else:
+        remember(d, why)
+        give_up(d, "A guard stopped the run and a person agreed.")
+
+
+def _on_rest(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+    if not event.granted:
+        give_up(d, "A person did not want the run to go on.")
+        return
+    d.set(continues=0)
+    if not d.has_debt:
+        go_on(d)
+
+
+ANSWERS = {
+    Asking.CALL: _on_call,
+    Asking.CHECKPOINT: _on_checkpoint,
+    Asking.PROMOTION: _on_promotion,
+    Asking.EXTENSION: _on_extension,
+    Asking.WEAKENED_TESTS: _on_weakening,
+    Asking.APPEAL: _on_appeal,
+    Asking.REVIEW: _on_review,
+    Asking.FAILURE: _on_failure,
+    Asking.DRIVER: _on_rest,
+    Asking.CONTENT_FILTER: _on_rest,
+    Asking.LIMIT: _on_rest,
+    Asking.PERSON: _on_rest,
+}
+
+
+def start_afresh(d: Draft, why: str, words: str = "") -> None:
+    """After a guard: a new thread, and the time of the phase begins anew."""
+    d.set(clock=Clock())
+    guard = why.removeprefix(STOPPED).partition(":")[0].strip()
+    d.reset_thread(should_reset(hard_guard=guard) or why, words)
+
+
+def give_up(d: Draft, reason: str) -> None:
+    """End without success; work that is there and unproven is called so."""
+    finish(d, Ending.UNVERIFIED if d.card.has_changed else Ending.FAILED, reason)
+
+
+def extended(d: Draft, event: Extended) -> None:
+    """A working card simply has more to spend (the run's budget was raised already)."""
+    d.say("guidance", f"{event.by} added {event.calls} calls to the budget: {event.why}")
+
+
+def extended_in_pause(d: Draft, event: Extended) -> None:
+    question = d.card.question
+    if question is None or question.kind is not Asking.EXTENSION:
+        return
+    d.return_from_pause()
+    extended(d, event)
+    go_on(d)
+
+
+def resumed(d: Draft, event: Resumed) -> None:
+    """Go on where the card was; what needs an answer keeps waiting for it."""
+    question = d.card.question
+    kind = question.kind if question else Asking.PERSON
+    if tree := event.tree_of(d.card.place):
+        set_tree(d, tree, ())
+    if kind is not Asking.GUARD and ANSWERS[kind] is not _on_rest:
+        return
+    d.return_from_pause()
+    d.set(continues=0)
+    if question is not None and kind is Asking.GUARD:
+        start_afresh(d, question.text)
+    elif not d.has_debt:
+        go_on(d)

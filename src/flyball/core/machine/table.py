@@ -1,0 +1,146 @@
+"""Every legal move of a card. A rule can only go where its row says.
+
+Inner rows win over outer ones. `STAY` is "where it is", `HISTORY` is "where it was when paused".
+The diagram, the list of possible moves and the exported machine are all drawn from these rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from flyball.core.machine import on_driver, on_outcome, on_person
+from flyball.core.run.event import (
+    Answered,
+    Appealed,
+    CallInterrupted,
+    CallReturned,
+    Cancelled,
+    CardClosed,
+    CheckpointStated,
+    DriverFailed,
+    DriverReplied,
+    Event,
+    EvidenceSubmitted,
+    EvidenceTaken,
+    Extended,
+    Noted,
+    PauseAsked,
+    Resumed,
+    ThreadReset,
+)
+from flyball.core.run.working_copy import Draft
+from flyball.core.terms.phase import ENDINGS, LIVE, PLAN, RECON, REGIONS, Phase
+
+P = Phase
+
+STAY = "stay"
+HISTORY = "history"
+
+Rule = Callable[[Draft, Any], None]
+
+
+class Row(NamedTuple):
+    """One legal move: in a region, on an event, by a rule, to one of these targets."""
+
+    region: str
+    event: type[Event]
+    rule: Rule
+    targets: tuple[str, ...]
+
+    @property
+    def rule_name(self) -> str:
+        return self.rule.__name__
+
+    def target(self, before: Phase, was: Phase, after: Phase) -> str | None:
+        """Which of the row's targets a move took; `was` is where the card was before a pause."""
+        if after is before and STAY in self.targets:
+            return STAY
+        if before is P.PAUSED and after is was and HISTORY in self.targets:
+            return HISTORY
+        return after.value if after in self.targets else None
+
+
+def on(region: str, event: type[Event], rule: Rule, *targets: str) -> Row:
+    return Row(region, event, rule, targets)
+
+
+ONWARD = (HISTORY, STAY, P.CHECKPOINT, P.EXECUTE, P.VERIFY, P.FINAL)
+"""Where a pause leads: back, nowhere yet, or to where the pausing step was already heading."""
+
+STOPS = (P.FINAL, P.PAUSED)
+"""Where a guard sends a card: to its end on a step of a plan, else to a person."""
+
+ROWS: tuple[Row, ...] = (
+    on(RECON, DriverReplied, on_driver.reply, STAY, P.RESEARCH, P.DESIGN, P.CHECKPOINT, *STOPS),
+    on(RECON, DriverFailed, on_driver.driver_failed, STAY, P.PAUSED),
+    on(RECON, CallReturned, on_outcome.call_returned, STAY, *STOPS),
+    on(RECON, CallInterrupted, on_outcome.call_interrupted, STAY, *STOPS),
+    on(
+        RECON, CheckpointStated, on_outcome.checkpoint_stated, STAY, P.EXECUTE, P.CHECKPOINT, *STOPS
+    ),
+    on(RECON, Noted, on_outcome.noted, STAY, *STOPS),
+    on(RECON, Appealed, on_outcome.appealed, STAY, *STOPS),
+    on(P.CHECKPOINT, DriverReplied, on_driver.reply, STAY, *STOPS),
+    on(P.CHECKPOINT, DriverFailed, on_driver.driver_failed, STAY, P.PAUSED),
+    on(P.CHECKPOINT, CheckpointStated, on_outcome.checkpoint_stated, P.EXECUTE, STAY, *STOPS),
+    on(P.CHECKPOINT, Noted, on_outcome.noted, STAY, *STOPS),
+    on(P.CHECKPOINT, Appealed, on_outcome.appealed, STAY, *STOPS),
+    on(P.CHECKPOINT, CallReturned, on_outcome.call_returned, STAY, *STOPS),
+    on(P.CHECKPOINT, CallInterrupted, on_outcome.call_interrupted, STAY, *STOPS),
+    on(PLAN, EvidenceTaken, on_outcome.evidence_taken, STAY, *STOPS),
+    on(P.EXECUTE, DriverReplied, on_driver.reply, STAY, P.CHECKPOINT, P.VERIFY, *STOPS),
+    on(P.EXECUTE, DriverFailed, on_driver.driver_failed, STAY, P.PAUSED),
+    on(P.EXECUTE, CallReturned, on_outcome.call_returned, STAY, P.CHECKPOINT, *STOPS),
+    on(P.EXECUTE, CallInterrupted, on_outcome.call_interrupted, STAY, P.CHECKPOINT, *STOPS),
+    on(P.EXECUTE, CheckpointStated, on_outcome.checkpoint_stated, STAY, P.CHECKPOINT, *STOPS),
+    on(P.EXECUTE, Noted, on_outcome.noted, STAY, P.CHECKPOINT, *STOPS),
+    on(P.EXECUTE, Appealed, on_outcome.appealed, STAY, P.CHECKPOINT, *STOPS),
+    on(P.VERIFY, DriverReplied, on_driver.reply, STAY, P.EXECUTE, *STOPS),
+    on(P.VERIFY, DriverFailed, on_driver.driver_failed, STAY, P.PAUSED),
+    on(P.VERIFY, CallReturned, on_outcome.call_returned, STAY, P.EXECUTE, *STOPS),
+    on(P.VERIFY, CallInterrupted, on_outcome.call_interrupted, STAY, P.EXECUTE, *STOPS),
+    on(P.VERIFY, CheckpointStated, on_outcome.checkpoint_stated, P.EXECUTE, P.CHECKPOINT, *STOPS),
+    on(P.VERIFY, Noted, on_outcome.noted, STAY, P.EXECUTE, *STOPS),
+    on(P.VERIFY, Appealed, on_outcome.appealed, STAY, P.EXECUTE, *STOPS),
+    on(P.VERIFY, EvidenceTaken, on_outcome.evidence_taken, STAY, P.EXECUTE, *STOPS),
+    on(P.FINAL, EvidenceTaken, on_outcome.evidence_taken, STAY, P.PAUSED),
+    on(P.FINAL, DriverReplied, on_driver.last_word, STAY, P.PAUSED),
+    on(P.FINAL, DriverFailed, on_driver.no_last_word, STAY, P.PAUSED),
+    on(P.FINAL, CardClosed, on_driver.closed, P.SUCCEEDED, P.FAILED),
+    on(P.PAUSED, Answered, on_person.answered, *ONWARD),
+    on(P.PAUSED, Resumed, on_person.resumed, *ONWARD),
+    on(P.PAUSED, Extended, on_person.extended_in_pause, *ONWARD),
+    on(P.PAUSED, PauseAsked, on_driver.stay, STAY),
+    on(P.PAUSED, CallReturned, on_outcome.call_returned_in_pause, STAY),
+    on(P.PAUSED, CallInterrupted, on_outcome.call_interrupted_in_pause, STAY),
+    on(P.PAUSED, Noted, on_outcome.noted_in_pause, STAY),
+    on(P.PAUSED, Appealed, on_outcome.appealed_in_pause, STAY),
+    on(LIVE, ThreadReset, on_driver.thread_reset, STAY, P.CHECKPOINT, P.EXECUTE, P.FINAL, P.PAUSED),
+    on(LIVE, EvidenceTaken, on_outcome.evidence_seen, STAY),
+    on(LIVE, EvidenceSubmitted, on_outcome.evidence_submitted, STAY),
+    on(LIVE, Extended, on_person.extended, STAY),
+    on(LIVE, PauseAsked, on_driver.rest, P.PAUSED),
+    on(LIVE, Cancelled, on_driver.cancel, P.CANCELLED),
+)
+
+
+def _index() -> dict[tuple[Phase, type[Event]], Row]:
+    found: dict[tuple[Phase, type[Event]], Row] = {}
+    for phase in Phase:
+        if phase in ENDINGS:
+            continue
+        inner_first = REGIONS[phase]
+        for row in sorted(
+            (r for r in ROWS if r.region in inner_first), key=lambda r: inner_first.index(r.region)
+        ):
+            found.setdefault((phase, row.event), row)
+    return found
+
+
+MOVES = _index()
+
+
+def row_for(phase: Phase, event: type[Event]) -> Row | None:
+    """The row that rules here: the innermost one for this event."""
+    return MOVES.get((phase, event))

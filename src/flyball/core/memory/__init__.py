@@ -1,0 +1,1 @@
+"""What a run remembers and notices: guards, fingerprints, the mistake ledger, hand-overs."""

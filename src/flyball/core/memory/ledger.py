@@ -1,0 +1,157 @@
+"""The mistake ledger: failures a project has seen, and what resolved them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from flyball.core.memory.fingerprint import digest, plain_error
+
+ERROR_KEPT = 400
+
+
+class Failure(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that went wrong, reduced to what can be recognised again."""
+
+    fingerprint: str
+    error: str
+    step_kind: str = ""
+    files: tuple[str, ...] = ()
+
+
+class Mistake(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A failure on record: how often, when, and what resolved it."""
+
+    fingerprint: str
+    error: str
+    step_kind: str = ""
+    files: tuple[str, ...] = ()
+    count: int = 1
+    resolution: str = ""
+    first_seen: float = 0.0
+    last_seen: float = 0.0
+
+
+class Sighting(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One card that ran into a mistake, and what resolved it there."""
+
+    run: str
+    card: str
+    failure: Failure
+    at: float = 0.0
+    resolution: str = ""
+
+
+Ledger = tuple[Mistake, ...]
+
+
+def fingerprint_failure(error: str, step_kind: str = "", files: Iterable[str] = ()) -> Failure:
+    """Reduce an error to its normalised text, the kind of step, and the files concerned."""
+    plain = plain_error(error)
+    named = tuple(sorted({name for file in files if (name := _tidy(file))}))
+    return Failure(digest([plain, step_kind, named]), plain[:ERROR_KEPT], step_kind, named)
+
+
+def matches(ledger: Sequence[Mistake], failure: Failure, limit: int = 3) -> Ledger:
+    """The entries that this failure repeats or resembles, best first.
+
+    The same error text is required; the same kind of step, a common file, a known resolution and
+    a higher count decide the order.
+    """
+    alike = [
+        m
+        for m in ledger
+        if m.fingerprint == failure.fingerprint or (m.error and m.error == failure.error)
+    ]
+    alike.sort(key=lambda m: _rank(m, failure), reverse=True)
+    return tuple(alike[: max(limit, 0)])
+
+
+def recognise(ledger: Sequence[Mistake], failure: Failure) -> Mistake | None:
+    """The entry that this failure repeats: the very same, or the same error in a common file."""
+    for mistake in matches(ledger, failure, len(ledger)):
+        if mistake.fingerprint == failure.fingerprint or _is_near(mistake, failure):
+            return mistake
+    return None
+
+
+def relevant(
+    ledger: Sequence[Mistake],
+    *,
+    failures: Sequence[Failure] = (),
+    step_kind: str = "",
+    files: Iterable[str] = (),
+) -> Ledger:
+    """What is worth telling whoever begins on such a step, the most telling first.
+
+    What went wrong already comes first, then entries about these files, then those of the same
+    kind of step; without a kind every entry is worth telling.
+    """
+    repeated = [found for failure in failures if (found := recognise(ledger, failure))]
+    named = set(map(_tidy, files))
+    rest = [
+        mistake
+        for mistake in ledger
+        if mistake not in repeated
+        and (not step_kind or mistake.step_kind == step_kind or named & set(mistake.files))
+    ]
+    rest.sort(
+        key=lambda m: (
+            len(named & set(m.files)),
+            m.step_kind == step_kind,
+            m.count,
+            m.last_seen,
+            m.fingerprint,
+        ),
+        reverse=True,
+    )
+    return (*dict.fromkeys(repeated), *rest)
+
+
+def injection(mistakes: Sequence[Mistake], cap: int = 2000) -> str:
+    """What a prompt should say about earlier mistakes: whole entries, at most `cap` characters."""
+    text = ""
+    for mistake in mistakes:
+        entry = f"- {told(mistake)}"
+        longer = f"{text}\n{entry}" if text else f"{HEADING}\n{entry}"
+        if len(longer) > cap:
+            break
+        text = longer
+    return text
+
+
+HEADING = "This project has seen these failures before. Do not repeat what led to them:"
+
+
+def told(mistake: Mistake) -> str:
+    """A mistake in one sentence, and what resolved it in another."""
+    times = "once" if mistake.count == 1 else f"{mistake.count} times"
+    place = f" in {', '.join(mistake.files)}" if mistake.files else ""
+    step = f" during {mistake.step_kind}" if mistake.step_kind else ""
+    cure = f" Resolved by: {mistake.resolution}" if mistake.resolution else " Not resolved yet."
+    error = " / ".join(mistake.error.split("\n"))
+    return f"Seen {times}{step}{place}: {error}.{cure}"
+
+
+def _rank(mistake: Mistake, failure: Failure) -> tuple[bool, bool, int, bool, int, float, str]:
+    return (
+        mistake.fingerprint == failure.fingerprint,
+        mistake.step_kind == failure.step_kind,
+        len(set(mistake.files) & set(failure.files)),
+        bool(mistake.resolution),
+        mistake.count,
+        mistake.last_seen,
+        mistake.fingerprint,
+    )
+
+
+def _is_near(mistake: Mistake, failure: Failure) -> bool:
+    """Whether the files leave room for it being the same mistake."""
+    if not mistake.files or not failure.files:
+        return True
+    return bool(set(mistake.files) & set(failure.files))
+
+
+def _tidy(file: str) -> str:
+    return file.strip().replace("\\", "/").removeprefix("./")

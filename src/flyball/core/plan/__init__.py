@@ -1,0 +1,1 @@
+"""Plan, execute, verify: the coordinator and what it says and hears."""

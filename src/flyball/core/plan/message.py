@@ -1,0 +1,182 @@
+"""What coordinator, planner, executor and verifier say to each other.
+
+Names and fields are a contract: they travel over the bus, into the journal and to other programs.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+
+from flyball.core.flow.template import Escalation
+from flyball.core.terms.evidence import Strength
+
+Id = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class Severity(StrEnum):
+    """How bad an issue is, worst first."""
+
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Status(StrEnum):
+    """How a request came out."""
+
+    SUCCESS = "success"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Work(StrEnum):
+    """What a plan does with the work that a failed iteration left."""
+
+    KEEP = "keep"
+    ROLLBACK = "rollback"
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A value inside a message."""
+
+
+class Context(Part, frozen=True, kw_only=True):
+    """What a request is about, and what earlier iterations tried."""
+
+    target: str = "project"
+    self_modify: bool = False
+    tried: tuple[str, ...] = ()
+
+
+class Step(Part, frozen=True, kw_only=True):
+    """One step of a plan; `work` says what happens to a failed iteration's work before it."""
+
+    id: Id
+    title: str
+    description: str = ""
+    success_criteria: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
+    template: str = ""
+    work: Work = Work.KEEP
+
+
+class StepResult(Part, frozen=True, kw_only=True):
+    """How a step came out; `evidence` and `proof` are the governor's own facts."""
+
+    step_id: Id
+    success: bool
+    summary: str = ""
+    mutated: bool = False
+    evidence: tuple[str, ...] = ()
+    proof: Strength = Strength.NOTHING
+    escalation: Escalation | None = None
+
+
+class Issue(Part, frozen=True, kw_only=True):
+    """Something that is not as it should be."""
+
+    step_id: str
+    issue: str
+    severity: Severity = Severity.HIGH
+
+    def __str__(self) -> str:
+        return f"[{self.severity}] Step {self.step_id}: {self.issue}"
+
+
+class NextAction(Part, frozen=True, kw_only=True):
+    """Something worth doing next."""
+
+    type: str
+    description: str
+    priority: str = "medium"
+
+
+class Message(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="type", forbid_unknown_fields=True
+):
+    """Something said about one request."""
+
+    request_id: Id
+
+
+class PlanRequest(Message, frozen=True, kw_only=True, tag="plan_request"):
+    """Asks the planner for a plan, with what went wrong before."""
+
+    user_request: str
+    context: Context = Context()
+    iteration: int = 1
+    previous_plan: str = ""
+    previous_issues: tuple[str, ...] = ()
+
+
+class ExecutionPlan(Message, frozen=True, kw_only=True, tag="execution_plan"):
+    """What the planner intends."""
+
+    id: Id
+    goal: str
+    steps: tuple[Step, ...]
+
+
+class ExecuteTask(Message, frozen=True, kw_only=True, tag="execute_task"):
+    """Asks the executor for one step."""
+
+    plan_id: Id
+    step: Step
+
+
+class ExecutionResults(Message, frozen=True, kw_only=True, tag="execution_results"):
+    """How one or more steps came out."""
+
+    plan_id: Id
+    step_results: tuple[StepResult, ...]
+    all_success: bool
+
+
+class VerifyRequest(Message, frozen=True, kw_only=True, tag="verify_request"):
+    """Asks the verifier whether the goal is reached."""
+
+    plan_id: Id
+    goal: str
+    results: tuple[StepResult, ...]
+
+
+class VerificationReport(Message, frozen=True, kw_only=True, tag="verification_report"):
+    """What the verifier found."""
+
+    id: Id
+    goal_achieved: bool
+    issues: tuple[Issue, ...] = ()
+    next_actions: tuple[NextAction, ...] = ()
+
+
+class UserResponse(Message, frozen=True, kw_only=True, tag="user_response"):
+    """The one answer that a request gets."""
+
+    status: Status
+    iterations: int
+    goal_achieved: bool
+    message: str
+    issues: tuple[str, ...] = ()
+    next_actions: tuple[NextAction, ...] = ()
+
+
+AnyMessage = (
+    PlanRequest
+    | ExecutionPlan
+    | ExecuteTask
+    | ExecutionResults
+    | VerifyRequest
+    | VerificationReport
+    | UserResponse
+)
+
+MESSAGES: tuple[type[Message], ...] = AnyMessage.__args__
+
+
+def name_of(kind: type[Message]) -> str:
+    """A message's name on the bus."""
+    return str(kind.__struct_config__.tag)

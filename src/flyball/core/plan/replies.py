@@ -1,0 +1,181 @@
+"""What planner and verifier say, read as the message they mean.
+
+Both end with one JSON block. It is read generously in its form, and not at all in its content: what
+it leaves open stays open, and what cannot be understood is said back in a sentence.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from flyball.core.plan.message import (
+    ExecutionPlan,
+    Issue,
+    NextAction,
+    Severity,
+    Step,
+    VerificationReport,
+    Work,
+)
+from flyball.core.terms.shape import found, is_list, is_map
+
+PLAN_FORM = '{"goal": "…", "steps": [{"id": "step-1", "title": "…", "success_criteria": ["…"]}]}'
+REPORT_FORM = '{"goal_achieved": false, "issues": [], "next_actions": []}'
+
+_FENCED = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
+
+
+class Unclear(msgspec.Struct, frozen=True):
+    """Why an answer cannot be read, in a sentence that says what to write instead."""
+
+    why: str
+
+
+def spoken_plan(text: str, *, id: str, request_id: str) -> ExecutionPlan | Unclear:
+    """The plan in a planner's answer."""
+    value = _block(text, "steps")
+    if value is None:
+        return Unclear(f"Your answer holds no plan. End it with one JSON block: {PLAN_FORM}")
+    steps = value.get("steps")
+    if not is_list(steps):
+        return Unclear(f"`steps` must be a list, not {found(steps)}. Write {PLAN_FORM}")
+    try:
+        read = tuple(_step(n, each) for n, each in enumerate(steps, 1))
+        work = _choice(value.get("work", Work.KEEP.value), Work, "work")
+    except ValueError as error:
+        return Unclear(str(error))
+    if work is Work.ROLLBACK and read:
+        read = (msgspec.structs.replace(read[0], work=work), *read[1:])
+    goal = value.get("goal", "")
+    if not isinstance(goal, str):
+        return Unclear(f"`goal` must be text, not {found(goal)}.")
+    return ExecutionPlan(id=id, request_id=request_id, goal=goal.strip(), steps=read)
+
+
+def spoken_report(text: str, *, id: str, request_id: str) -> VerificationReport | Unclear:
+    """The report in a verifier's answer."""
+    value = _block(text, "goal_achieved")
+    if value is None:
+        return Unclear(f"Your answer holds no report. End it with one JSON block: {REPORT_FORM}")
+    achieved = value.get("goal_achieved")
+    if not isinstance(achieved, bool):
+        return Unclear(f"`goal_achieved` must be true or false, not {found(achieved)}.")
+    try:
+        issues = tuple(map(_issue, _maps(value, "issues")))
+        actions = tuple(map(_action, _maps(value, "next_actions")))
+    except ValueError as error:
+        return Unclear(str(error))
+    return VerificationReport(
+        id=id, request_id=request_id, goal_achieved=achieved, issues=issues, next_actions=actions
+    )
+
+
+def apart(text: str) -> tuple[Mapping[str, object] | None, str]:
+    """The last JSON object in an answer, whatever it is about, and the words around it."""
+    for match in reversed([*_FENCED.finditer(text)]):
+        fields = _block(match[2], "")
+        if fields is not None:
+            return (
+                fields,
+                f"{text[: match.start()].rstrip()}\n{text[match.end() :].lstrip()}".strip(),
+            )
+    fields = _block(text, "")
+    if fields is None:
+        return None, text.strip()
+    return fields, f"{text[: text.find('{')].rstrip()}\n{text[text.rfind('}') + 1 :]}".strip()
+
+
+def _block(text: str, key: str) -> dict[str, Any] | None:
+    """The last JSON object in an answer that has this key: fenced, or all there is."""
+    blocks = [match[2] for match in _FENCED.finditer(text)]
+    for block in (*reversed(blocks), text, *_braced(text)):
+        try:
+            value = json.loads(block)
+        except (ValueError, RecursionError):
+            continue
+        if is_map(value) and (not key or key in value):
+            return {str(name): item for name, item in value.items()}
+    return None
+
+
+def _braced(text: str) -> Iterator[str]:
+    """What stands between the first opening and the last closing brace."""
+    start, end = text.find("{"), text.rfind("}")
+    if 0 <= start < end:
+        yield text[start : end + 1]
+
+
+def _step(n: int, value: object) -> Step:
+    if not is_map(value):
+        raise ValueError(f"Step {n} must be an object with id and title, not {found(value)}.")
+    id = value.get("id")
+    title = value.get("title") or value.get("description") or ""
+    return Step(
+        id=str(id).strip() if id not in (None, "") else f"step-{n}",
+        title=_text(title, f"the title of step {n}"),
+        description=_text(value.get("description", ""), f"the description of step {n}"),
+        success_criteria=_texts(value.get("success_criteria", ()), f"success_criteria of step {n}"),
+        depends_on=_texts(value.get("depends_on", ()), f"depends_on of step {n}"),
+        template=_text(value.get("template", ""), f"the template of step {n}"),
+        work=_choice(value.get("work", Work.KEEP.value), Work, f"work of step {n}"),
+    )
+
+
+def _issue(value: Mapping[object, object]) -> Issue:
+    text = _text(value.get("issue", ""), "an issue's text")
+    if not text:
+        raise ValueError("An issue has no `issue`; say what is wrong.")
+    severity = _choice(value.get("severity", Severity.HIGH.value), Severity, "severity")
+    step = value.get("step_id")
+    return Issue(step_id=str(step or "plan"), issue=text, severity=severity)
+
+
+def _action(value: Mapping[object, object]) -> NextAction:
+    return NextAction(
+        type=_text(value.get("type", ""), "a next action's type") or "fix",
+        description=_text(value.get("description", ""), "a next action's description"),
+        priority=_text(value.get("priority", ""), "a next action's priority") or "medium",
+    )
+
+
+def _maps(value: Mapping[str, object], name: str) -> Iterable[Mapping[object, object]]:
+    items = value.get(name) or ()
+    if not is_list(items):
+        raise ValueError(f"`{name}` must be a list, not {found(items)}.")
+    for item in items:
+        if not is_map(item):
+            raise ValueError(f"Each of `{name}` must be an object, not {found(item)}.")
+        yield item
+
+
+def _text(value: object, what: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"`{what}` must be text, not {found(value)}.")
+    return value.strip()
+
+
+def _texts(value: object, what: str) -> tuple[str, ...]:
+    """A list of texts; one text stands for a list of one, and a number for its digits."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value.strip(),) if value.strip() else ()
+    if not is_list(value):
+        raise ValueError(f"`{what}` must be a list of texts, not {found(value)}.")
+    return tuple(str(item).strip() for item in value)
+
+
+E = TypeVar("E", Work, Severity)
+
+
+def _choice(value: object, kind: type[E], what: str) -> E:
+    try:
+        return kind(str(value).strip().lower())
+    except ValueError:
+        known = ", ".join(each.value for each in kind)
+        raise ValueError(f"`{what}` must be one of {known}, not {found(value)}.") from None

@@ -1,0 +1,1 @@
+"""What can be done with a finished log: judge it again, draw it, read a foreign one."""

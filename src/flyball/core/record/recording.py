@@ -1,0 +1,145 @@
+"""What the guards say of a recorded run: a SWE-agent `.traj` file or an export of our journal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, cast
+
+import msgspec
+
+from flyball.core.machine.machine import advance
+from flyball.core.memory.guard import GuardLimits, Level, Memory, Step, Trip, remember, trips
+from flyball.core.record.swe_agent import WANTED, steps_of
+from flyball.core.run.event import AnyEvent
+from flyball.core.run.event_codec import VERSION, decode_event
+from flyball.core.run.state import CardState, RunState
+from flyball.errors import Corrupt, IllegalEvent, UsageError
+
+
+class TripAt(msgspec.Struct, frozen=True):
+    """A trip, and at which step of the run."""
+
+    step: int
+    guard: str
+    level: Level
+    reason: str
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """What the guards noticed in a run, and where they would have stopped it."""
+
+    steps: int
+    trips: tuple[TripAt, ...] = ()
+    stopped_at: int | None = None
+
+
+class Header(msgspec.Struct, frozen=True):
+    """The first line of an exported journal."""
+
+    flyball: Literal["journal"]
+    version: int
+    run: str = ""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One event of an exported journal, in the format that the header names."""
+
+    seq: int
+    event: msgspec.Raw
+
+
+EXPORT_AGAIN = "Export the run again with `flyball runs export`."
+
+
+def judge_recording(data: bytes, limits: GuardLimits | None = None) -> Judgement:
+    """Judge a file's contents; whatever it is not is said in a sentence without its name."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError("it is not a text file.", WANTED) from None
+    if not text.strip():
+        raise UsageError("it is empty.", WANTED)
+    first, _, rest = text.lstrip().partition("\n")
+    if (header := _header(first)) is not None:
+        if header.version > VERSION:
+            hint = "Use the release of Flyball that wrote it, or a later one."
+            raise UsageError(f"it is a journal of version {header.version}.", hint)
+        return judge_events(_events(rest, header.version))
+    return judge_steps(steps_of(_document(text)), limits or GuardLimits())
+
+
+def judge_steps(steps: Sequence[Step], limits: GuardLimits) -> Judgement:
+    """Judge the steps of one attempt."""
+    memory = Memory()
+    seen: list[tuple[int, tuple[Trip, ...]]] = []
+    for number, step in enumerate(steps, 1):
+        memory = remember(memory, step)
+        seen.append((number, trips(memory, limits)))
+    return _judgement(len(steps), seen)
+
+
+def judge_events(events: Iterable[AnyEvent]) -> Judgement:
+    """Replay a journal under its own policy and collect what its guards said."""
+    state, number = RunState(), 0
+    seen: list[tuple[int, tuple[Trip, ...]]] = []
+    for line, event in enumerate(events, 2):
+        try:
+            now = advance(state, event).state
+        except IllegalEvent as error:
+            raise UsageError(f"line {line} does not follow: {error}.", EXPORT_AGAIN) from None
+        touched = [card for card in now.cards if card is not state.card(card.id)]
+        number += any(_is_observed(state.card(card.id), card) for card in touched)
+        seen += [(number, card.tripped) for card in touched if card.tripped]
+        state = now
+    return _judgement(number, seen)
+
+
+def _is_observed(before: CardState | None, after: CardState) -> bool:
+    """Whether the guards saw a step; a new attempt only forgets."""
+    return before is not None and after.memory not in (before.memory, Memory())
+
+
+def _judgement(steps: int, seen: Iterable[tuple[int, tuple[Trip, ...]]]) -> Judgement:
+    """Name each level of a guard when it is reached, not at every step beyond."""
+    told: list[TripAt] = []
+    standing: frozenset[str] = frozenset()
+    for number, tripped in seen:
+        hard = frozenset(trip.guard for trip in tripped if trip.level is Level.HARD)
+        told += [
+            TripAt(number, trip.guard, trip.level, trip.reason)
+            for trip in tripped
+            if trip.guard not in standing
+        ]
+        standing = hard
+    stopped = next((trip.step for trip in told if trip.level is Level.HARD), None)
+    return Judgement(steps, tuple(told), stopped)
+
+
+def _header(line: str) -> Header | None:
+    try:
+        return msgspec.json.decode(line, type=Header)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _events(text: str, version: int) -> Iterator[AnyEvent]:
+    for number, line in enumerate(text.split("\n"), 2):
+        if not line.strip():
+            continue
+        try:
+            raw = msgspec.json.decode(line, type=Line).event
+            yield decode_event(bytes(raw), version)
+        except (msgspec.DecodeError, Corrupt, RecursionError) as error:
+            what = f"line {number} is not an event of a journal: {error}."
+            raise UsageError(what, EXPORT_AGAIN) from None
+
+
+def _document(text: str) -> object:
+    try:
+        return cast("object", json.loads(text))
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise UsageError(f"it is not JSON: {error.msg} ({where}).", WANTED) from None
+    except (ValueError, RecursionError):
+        raise UsageError("its JSON holds numbers or nesting beyond measure.", WANTED) from None

@@ -1,0 +1,284 @@
+"""May this call be made? An ordered list of objections; the first one wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import msgspec
+
+from flyball.core.run.state import CardState, Checkpoint, RunState
+from flyball.core.terms.budget import is_exhausted, is_reserved
+from flyball.core.terms.call import FREE_TOOLS, Access, Call, is_reachable
+from flyball.core.terms.intent import MAY_MUTATE
+from flyball.core.terms.phase import RECON, Phase
+
+
+class Allow(msgspec.Struct, frozen=True, tag="allow"):
+    """The call may be made."""
+
+
+class Ask(msgspec.Struct, frozen=True, tag="ask"):
+    """A person must say yes to this very call."""
+
+    code: str
+    reason: str
+
+
+class Deny(msgspec.Struct, frozen=True, tag="deny"):
+    """The call is not made; the reason says what to do instead."""
+
+    code: str
+    reason: str
+
+
+Decision = Allow | Ask | Deny
+
+APPEALABLE = frozenset(
+    {"command_refused", "confirmation_missing", "keep_region", "refused_by_a_person", "protected"}
+)
+"""Objections that a person may set aside; the others are promises."""
+
+CHECKPOINT_FORM = "goal, findings, proposed_action, files, verify_with"
+
+RECOVERY = {
+    Phase.ANALYZE_CODE: f"State a checkpoint first: {CHECKPOINT_FORM}.",
+    Phase.RESEARCH: f"State a checkpoint first: {CHECKPOINT_FORM}.",
+    Phase.DESIGN: "Think, write a note, then state a checkpoint.",
+    Phase.CHECKPOINT: f"State the checkpoint now: {CHECKPOINT_FORM}.",
+    Phase.EXECUTE: "",
+    Phase.VERIFY: "Run `test` or `check`; to change something, state a new checkpoint.",
+    Phase.FINAL: "Answer in words; the work is over.",
+    Phase.PAUSED: "A person must answer first.",
+    Phase.SUCCEEDED: "The card has ended.",
+    Phase.FAILED: "The card has ended.",
+    Phase.CANCELLED: "The card has ended.",
+}
+
+ROLE_TOOLS: dict[str, frozenset[Access]] = {
+    "planner": frozenset({Access.READ, Access.VERIFY}),
+    "researcher": frozenset({Access.READ}),
+    "reviewer": frozenset({Access.READ}),
+    "verifier": frozenset({Access.READ, Access.VERIFY}),
+    "executor": frozenset(Access),
+}
+
+Objection = Callable[[RunState, CardState, Call], str | None]
+
+
+def out_of_phase(run: RunState, card: CardState, call: Call) -> str | None:
+    if is_reachable(call.tool, call.access, card.phase):
+        return None
+    where = card.phase.name_for_people
+    if not may_build(run, card) and call.access is Access.MUTATE and card.phase.is_in(RECON):
+        return (
+            f"`{call.tool}` {call.access.verb}, and this run may only look. To propose the change, "
+            "state a checkpoint; a person may then let the run make it."
+        )
+    return (
+        f"`{call.tool}` {call.access.verb}, and {where} does not allow that. {RECOVERY[card.phase]}"
+    )
+
+
+def out_of_role(_run: RunState, card: CardState, call: Call) -> str | None:
+    if call.access in ROLE_TOOLS[card.role]:
+        return None
+    allowed = " and ".join(sorted(access.value for access in ROLE_TOOLS[card.role]))
+    return (
+        f"A {card.role} may use only {allowed} tools, so `{call.tool}` is not made. "
+        "Report what you found instead."
+    )
+
+
+def no_tools(run: RunState, _card: CardState, call: Call) -> str | None:
+    if call.tool in FREE_TOOLS or run.budget.limit:
+        return None
+    return f"This request needs no tools, so `{call.tool}` is not made. Answer in words."
+
+
+def budget_spent(run: RunState, _card: CardState, call: Call) -> str | None:
+    if call.tool in FREE_TOOLS:
+        return None
+    if used_up := is_exhausted(run.budget, run.spend):
+        return (
+            f"`{call.tool}` is not made: {used_up}. Sum up in words what is done and what is left."
+        )
+    return None
+
+
+def reserve_only(run: RunState, card: CardState, call: Call) -> str | None:
+    if not is_reserved(run.budget, run.spend, call, has_mutated=card.has_changed):
+        return None
+    return (
+        f"`{call.tool}` is not made: the last {run.budget.reserve} calls of the budget are kept "
+        "for verification. Run `test` or `check`, or stop and say what is left."
+    )
+
+
+def checkpoint_owed(run: RunState, card: CardState, call: Call) -> str | None:
+    if call.access is not Access.MUTATE:
+        return None
+    if card.checkpoint is None:
+        return f"`{call.tool}` is not made before a checkpoint. {RECOVERY[Phase.CHECKPOINT]}"
+    outside = new_drift(card, card.checkpoint, call)
+    if len(card.drift) + len(outside) <= run.policy.max_scope_drift:
+        return None
+    names = ", ".join(outside)
+    return (
+        f"`{call.tool}` would change {names}, which the checkpoint did not name, and "
+        f"{len(card.drift)} such files were changed already. "
+        "State a new checkpoint that names them."
+    )
+
+
+def outside(_run: RunState, _card: CardState, call: Call) -> str | None:
+    for fact in call.paths:
+        if not fact.inside:
+            return f"{fact.path} is outside the workspace. Name a path inside it, from its root."
+    return None
+
+
+def protected(run: RunState, _card: CardState, call: Call) -> str | None:
+    for fact in call.paths:
+        if fact.write and fact.protected and not _may_modify_itself(run, fact.path):
+            return f"{fact.path} is protected: {fact.protected}. Leave it to the user."
+    return None
+
+
+def keep_region(run: RunState, _card: CardState, call: Call) -> str | None:
+    if call.keeps_regions or run.policy.release_keep_regions:
+        return None
+    return (
+        f"`{call.tool}` asks to edit inside keep regions, and the policy does not allow that. "
+        "Edit outside the VIBE-KEEP markers and leave keepRegions on."
+    )
+
+
+def bash_disabled(run: RunState, _card: CardState, call: Call) -> str | None:
+    if call.tool != "bash" or run.policy.bash:
+        return None
+    return "`bash` is off here. Use read, grep, list, edit_diff, test and check instead."
+
+
+def unattended_bash(run: RunState, _card: CardState, call: Call) -> str | None:
+    if call.tool != "bash" or run.project.sandbox != "none" or run.policy.bash_without_sandbox:
+        return None
+    return "`bash` is refused because no sandbox is available on this machine. Use the other tools."
+
+
+def command_refused(_run: RunState, _card: CardState, call: Call) -> str | None:
+    fact = call.command
+    if fact is None or fact.decision != "deny":
+        return None
+    return f"The command is not allowed: {fact.reason} Use a simpler command, or another tool."
+
+
+def confirmation_missing(_run: RunState, _card: CardState, call: Call) -> str | None:
+    if not call.destructive or call.confirmed:
+        return None
+    return (
+        f"`{call.tool}` {call.destructive}. If that is meant, repeat the call with confirm: true."
+    )
+
+
+def refused_by_a_person(_run: RunState, card: CardState, call: Call) -> str | None:
+    if call.digest not in card.refused:
+        return None
+    return "A person refused this very call. Do something else, or ask them why in words."
+
+
+def repeated_after_denial(_run: RunState, card: CardState, call: Call) -> str | None:
+    for denial in card.denials:
+        if denial.digest == call.digest and denial.times >= 3:
+            return f"Denied {denial.times} times already: {denial.reason} Do something else."
+    return None
+
+
+def mutation_in_flight(_run: RunState, card: CardState, call: Call) -> str | None:
+    if call.access is not Access.MUTATE:
+        return None
+    for other in card.in_flight:
+        if other.access is Access.MUTATE:
+            return f"`{other.tool}` is still changing the workspace. Wait for its outcome."
+    return None
+
+
+OBJECTIONS: tuple[Objection, ...] = (
+    out_of_phase,
+    out_of_role,
+    no_tools,
+    budget_spent,
+    reserve_only,
+    checkpoint_owed,
+    outside,
+    protected,
+    keep_region,
+    bash_disabled,
+    unattended_bash,
+    command_refused,
+    confirmation_missing,
+    refused_by_a_person,
+    repeated_after_denial,
+    mutation_in_flight,
+)
+
+
+def decide(state: RunState, call: Call, card: str = "") -> Decision:
+    """May this call be made? Asked of one card: the named one, or the one that is live."""
+    for each in state.cards:
+        if each.id == card or (not card and each.is_live):
+            return judge(state, each, call)
+    return Deny("not_live", "No card of this run is live, so nothing may be done in it.")
+
+
+def judge(run: RunState, card: CardState, call: Call) -> Decision:
+    """The first objection wins; without one a doubtful call is a person's to grant."""
+    if call.fault:
+        return Deny("malformed", call.fault)
+    for objection in OBJECTIONS:
+        reason = objection(run, card, call)
+        if reason is not None:
+            name = objection.__name__
+            if not (name in APPEALABLE and call.digest in card.granted):
+                return Deny(name, reason)
+    if (doubt := _doubt(run, card, call)) and call.digest not in card.granted:
+        return Allow() if run.policy.assume_yes else doubt
+    return Allow()
+
+
+def _doubt(run: RunState, card: CardState, call: Call) -> Ask | None:
+    if call.destructive:
+        return Ask("destructive", f"`{call.tool}` {call.destructive}.")
+    if call.command is not None and call.command.decision == "ask":
+        return Ask("command", f"The command wants a person's yes: {call.command.reason}")
+    for fact in call.paths:
+        if fact.write and fact.untracked:
+            return Ask("untracked", f"{fact.path} is not in git; its content would be replaced.")
+    if run.policy.preview and call.access is Access.MUTATE and card.phase is Phase.EXECUTE:
+        return Ask("preview", f"`{call.tool}` waits to be applied.")
+    return None
+
+
+def may_build(run: RunState, card: CardState) -> bool:
+    """Whether this card is allowed to change anything at all."""
+    return Phase.EXECUTE in card.template.phases and (
+        run.intent is None or run.intent in MAY_MUTATE
+    )
+
+
+def new_drift(card: CardState, checkpoint: Checkpoint, call: Call) -> tuple[str, ...]:
+    """The files a call would change that neither the checkpoint nor earlier drift names."""
+    named = (*checkpoint.files, *card.drift)
+    return tuple([path for path in call.writes if not is_named(path, named)])
+
+
+def is_named(path: str, names: Collection[str]) -> bool:
+    """A file is named by itself or by a directory above it."""
+    if path in names:
+        return True
+    return any(name.endswith("/") and path.startswith(name) for name in names)
+
+
+def _may_modify_itself(run: RunState, path: str) -> bool:
+    return run.policy.self_modify and (
+        path == "flyball.toml" or path.startswith(".flyball/templates/")
+    )

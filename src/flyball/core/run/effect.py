@@ -1,0 +1,114 @@
+"""What the shell owes: imperatives that a pure core cannot do itself."""
+
+from __future__ import annotations
+
+import msgspec
+
+from flyball.core.flow.template import GateUse
+from flyball.core.plan.message import AnyMessage
+from flyball.core.terms.call import Call
+from flyball.core.terms.evidence import TreeHash
+from flyball.core.terms.phase import Phase
+
+
+class Effect(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
+    """Something owed; performing it yields the event named in its description."""
+
+
+class CardEffect(Effect, frozen=True, kw_only=True):
+    """Something owed to one card."""
+
+    card: str
+
+
+class Classify(Effect, frozen=True, kw_only=True, tag="classify"):
+    """Read the request's intent. Answered by `intent-read`."""
+
+
+class OpenWorkspace(Effect, frozen=True, kw_only=True, tag="open-workspace"):
+    """Give the run its own tree and survey it. Answered by `workspace-ready`."""
+
+
+class RollBack(Effect, frozen=True, kw_only=True, tag="roll-back"):
+    """Take back what these cards did since a tree. Answered by `rolled-back`."""
+
+    tree: TreeHash
+    cards: tuple[str, ...] = ()
+
+
+class Publish(Effect, frozen=True, kw_only=True, tag="publish"):
+    """Put a message on the bus. Answered by `messaged`."""
+
+    message: AnyMessage
+
+
+class Think(CardEffect, frozen=True, kw_only=True, tag="think"):
+    """Ask the driver. Answered by `driver-replied` or `driver-failed`."""
+
+    role: str
+    phase: Phase
+    text_only: bool = False
+    wait: float = 0.0
+
+
+class Perform(CardEffect, frozen=True, kw_only=True, tag="perform"):
+    """Make a call.
+
+    Answered by `call-returned`, or `checkpoint-stated`, `noted`, `appealed` for those tools, or
+    `call-interrupted` when the process died half-way.
+    """
+
+    call: Call
+    phase: Phase
+
+
+class Inspect(CardEffect, frozen=True, kw_only=True, tag="inspect"):
+    """Look at the whole change against its base. Answered by `evidence-taken`.
+
+    With `falsify` the named suite report is run again on the base tree, where it must fail. For
+    each of `gates` something must be run or read that nobody has looked at yet.
+    """
+
+    base: TreeHash
+    tree: TreeHash
+    falsify: str = ""
+    gates: tuple[GateUse, ...] = ()
+
+
+class ResetThread(CardEffect, frozen=True, kw_only=True, tag="reset-thread"):
+    """Write a hand-over and begin a new thread. Answered by `thread-reset`.
+
+    `words` is what a person has said that the new thread must hear.
+    """
+
+    reason: str
+    words: str = ""
+
+
+class CloseCard(CardEffect, frozen=True, kw_only=True, tag="close-card"):
+    """Commit the card's work and write its artifacts. Answered by `card-closed`."""
+
+    ending: str
+    proof: str
+
+
+AnyEffect = (
+    Classify
+    | OpenWorkspace
+    | RollBack
+    | Publish
+    | Think
+    | Perform
+    | Inspect
+    | ResetThread
+    | CloseCard
+)
+
+EFFECTS: tuple[type[Effect], ...] = AnyEffect.__args__
+
+
+class Owed(msgspec.Struct, frozen=True):
+    """An effect and its number in the run."""
+
+    n: int
+    effect: AnyEffect

@@ -1,0 +1,306 @@
+"""What happened: facts in the past tense.
+
+Time, ids, token counts and hashes arrive inside events. An event that answers an effect carries the
+effect's number; an event from outside (a person, a clock, another process) carries none.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from flyball.core.flow.flow import Flow
+from flyball.core.flow.template import Template
+from flyball.core.memory.ledger import Mistake
+from flyball.core.plan.message import AnyMessage
+from flyball.core.run.policy import Policy, Project
+from flyball.core.terms.call import Call, Outcome
+from flyball.core.terms.evidence import AnyEvidence, TreeHash
+from flyball.core.terms.intent import Intent, Turn
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
+    """A fact, when it was so, and which effect it answers."""
+
+    at: float = 0.0
+    effect: int = 0
+
+
+class CardEvent(Event, frozen=True, kw_only=True):
+    """A fact about one card."""
+
+    card: str
+
+
+def _require(owner: str, **fields: object) -> None:
+    for name, value in fields.items():
+        if not value or (isinstance(value, str) and not value.strip()):
+            raise ValueError(f"{owner}: `{name}` is empty; say what it is")
+
+
+class RunStarted(Event, frozen=True, kw_only=True, tag="run-started"):
+    """A person asked for something."""
+
+    run: str
+    request: str
+    policy: Policy = Policy()
+    images: tuple[str, ...] = ()
+    history: tuple[Turn, ...] = ()
+    intent: Intent | None = None
+    budget: int | None = None
+    target: str = ""
+    flow: Flow | None = None
+    templates: tuple[Template, ...] = ()
+    """The project's own templates that its user trusts."""
+    shell: dict[str, str] = {}
+    """What the shell needs to go on with the run in another process; the core ignores it."""
+
+    def __post_init__(self) -> None:
+        _require("run-started", run=self.run, request=self.request)
+
+
+class IntentRead(Event, frozen=True, kw_only=True, tag="intent-read"):
+    """The request was understood; `by` says whether rules, a model or the user did."""
+
+    intent: Intent
+    budget: int
+    confidence: float = 1.0
+    reasons: tuple[str, ...] = ()
+    by: str = "rules"
+
+
+class WorkspaceReady(Event, frozen=True, kw_only=True, tag="workspace-ready"):
+    """The run has its own tree, and we know what the project can be verified with."""
+
+    tree: TreeHash
+    project: Project = Project()
+    branch: str = ""
+    ledger: tuple[Mistake, ...] = ()
+    """The project's mistakes, as the ledger has them when the run begins."""
+
+
+class WorkspaceFailed(Event, frozen=True, kw_only=True, tag="workspace-failed"):
+    """The run could not be given a tree to work in."""
+
+    error: str
+
+
+class RolledBack(Event, frozen=True, kw_only=True, tag="rolled-back"):
+    """The work of a failed iteration was taken back."""
+
+    tree: TreeHash
+    cards: tuple[str, ...] = ()
+
+
+class Messaged(Event, frozen=True, kw_only=True, tag="messaged"):
+    """A message passed over the bus between coordinator, planner, executor and verifier."""
+
+    message: AnyMessage
+
+
+class Finish(StrEnum):
+    """Why a driver ended its reply."""
+
+    STOP = "stop"
+    TOOL_CALLS = "tool_calls"
+    LENGTH = "length"
+    CONTENT_FILTER = "content_filter"
+    ERROR = "error"
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a reply cost."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    money: float = 0.0
+
+
+class DriverReplied(CardEvent, frozen=True, kw_only=True, tag="driver-replied"):
+    """The driver said something and may have asked for calls."""
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    finish: Finish = Finish.STOP
+    usage: Usage = Usage()
+    model: str = ""
+
+
+class DriverFailed(CardEvent, frozen=True, kw_only=True, tag="driver-failed"):
+    """The driver gave no reply."""
+
+    error: str
+    retryable: bool = True
+
+
+class CallReturned(CardEvent, frozen=True, kw_only=True, tag="call-returned"):
+    """A call was performed; this is what came back and the tree it left."""
+
+    call: str
+    outcome: Outcome
+    tree: TreeHash
+    evidence: tuple[AnyEvidence, ...] = ()
+    changed: tuple[str, ...] = ()
+    undone: tuple[str, ...] = ()
+    snapshot: str = ""
+
+
+class CallInterrupted(CardEvent, frozen=True, kw_only=True, tag="call-interrupted"):
+    """A call was under way when the process died; nobody knows how far it got."""
+
+    call: str
+    tree: TreeHash
+    detail: str = ""
+
+
+class CheckpointStated(CardEvent, frozen=True, kw_only=True, tag="checkpoint-stated"):
+    """The driver said what it found and what it will do."""
+
+    goal: str
+    findings: str
+    proposed_action: str
+    files: tuple[str, ...]
+    verify_with: tuple[str, ...]
+    call: str = ""
+
+    def __post_init__(self) -> None:
+        _require(
+            "checkpoint",
+            goal=self.goal,
+            findings=self.findings,
+            proposed_action=self.proposed_action,
+            files=self.files,
+            verify_with=self.verify_with,
+        )
+
+
+class Noted(CardEvent, frozen=True, kw_only=True, tag="noted"):
+    """A driver attached a note to the card: text, or risk and assumptions."""
+
+    call: str = ""
+    text: str = ""
+    risk: str = ""
+    assumptions: tuple[str, ...] = ()
+
+
+class Appealed(CardEvent, frozen=True, kw_only=True, tag="appealed"):
+    """A driver asked a person to look at a denied call again."""
+
+    call: str
+    about: str
+    reason: str
+
+
+class EvidenceTaken(CardEvent, frozen=True, kw_only=True, tag="evidence-taken"):
+    """Flyball looked for itself; `undone` is what that had changed in the tree."""
+
+    evidence: tuple[AnyEvidence, ...]
+    undone: tuple[str, ...] = ()
+
+
+class EvidenceSubmitted(CardEvent, frozen=True, kw_only=True, tag="evidence-submitted"):
+    """A driver filled in the template's evidence form: a claim."""
+
+    fields: dict[str, object]
+
+
+class Answered(Event, frozen=True, kw_only=True, tag="answered"):
+    """A person answered a question."""
+
+    question: str
+    granted: bool
+    by: str
+    note: str = ""
+
+
+class Extended(Event, frozen=True, kw_only=True, tag="extended"):
+    """A person added calls to the budget."""
+
+    by: str
+    calls: int
+    why: str
+
+    def __post_init__(self) -> None:
+        _require("extended", by=self.by, why=self.why)
+        if self.calls < 1:
+            raise ValueError("extended: `calls` must be at least 1")
+
+
+class PauseAsked(Event, frozen=True, kw_only=True, tag="pause-asked"):
+    """A person wants the run to rest."""
+
+    by: str
+
+
+class Resumed(Event, frozen=True, kw_only=True, tag="resumed"):
+    """A person lets the run go on; `tree` is what the workspace looks like now.
+
+    `places` has the trees of the cards that work beside it.
+    """
+
+    by: str
+    tree: TreeHash = ""
+    places: dict[str, TreeHash] = {}
+
+    def tree_of(self, place: str) -> TreeHash:
+        """What the tree of a card looks like now, or nothing if nobody has looked."""
+        return self.places.get(place, "") if place else self.tree
+
+
+class Cancelled(Event, frozen=True, kw_only=True, tag="cancelled"):
+    """A person ended the run."""
+
+    by: str
+    why: str = ""
+
+
+class ThreadReset(CardEvent, frozen=True, kw_only=True, tag="thread-reset"):
+    """The card goes on in a new thread that starts from a hand-over."""
+
+    reason: str
+    text: str
+
+
+class CardClosed(CardEvent, frozen=True, kw_only=True, tag="card-closed"):
+    """The card's work is committed and its artifacts are written.
+
+    `tree` is what the run's own tree came to when the work of a card beside it was taken in.
+    """
+
+    commit: str = ""
+    error: str = ""
+    tree: TreeHash = ""
+
+
+AnyEvent = (
+    RunStarted
+    | IntentRead
+    | WorkspaceReady
+    | WorkspaceFailed
+    | RolledBack
+    | Messaged
+    | DriverReplied
+    | DriverFailed
+    | CallReturned
+    | CallInterrupted
+    | CheckpointStated
+    | Noted
+    | Appealed
+    | EvidenceTaken
+    | EvidenceSubmitted
+    | Answered
+    | Extended
+    | PauseAsked
+    | Resumed
+    | Cancelled
+    | ThreadReset
+    | CardClosed
+)
+
+EVENTS: tuple[type[Event], ...] = AnyEvent.__args__
+
+
+def name_of(kind: type[Event]) -> str:
+    """An event's name in the journal, the diagram and the documents."""
+    return str(kind.__struct_config__.tag)

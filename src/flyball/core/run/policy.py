@@ -1,0 +1,61 @@
+"""What a run is held to, and what is known of the project it works on."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from flyball.core.memory.guard import GuardLimits
+from flyball.core.terms.budget import DEFAULT_RESERVE
+from flyball.core.terms.intent import MAX_TOOL_ROUNDS
+
+
+class OnWeakened(StrEnum):
+    """What happens when a change makes tests easier to pass."""
+
+    ASK = "ask"
+    ALLOW = "allow"
+    REFUSE = "refuse"
+
+
+class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Every number and switch that `advance` and `decide` consult; fixed when the run starts."""
+
+    reserve: int = DEFAULT_RESERVE
+    max_tool_rounds: int = MAX_TOOL_ROUNDS
+    max_tokens: int = 0
+    max_money: float = 0.0
+    max_scope_drift: int = 3
+    max_rejections: int = 3
+    max_continues: int = 3
+    max_turns: int = 400
+    max_driver_errors: int = 3
+    max_iterations: int = 10
+    steps_at_once: int = 4
+    context_tokens: int = 120_000
+    approve_checkpoint: bool = False
+    preview: bool = False
+    assume_yes: bool = False
+    bash: bool = False
+    bash_without_sandbox: bool = False
+    release_keep_regions: bool = False
+    self_modify: bool = False
+    review: bool = True
+    plan_big_requests: bool = True
+    weakened_tests: OnWeakened = OnWeakened.ASK
+    strictness: str = "normal"
+    guards: GuardLimits = GuardLimits()
+
+
+class Project(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What Flyball found in the workspace that can verify a change."""
+
+    runners: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    has_git: bool = True
+    sandbox: str = "none"
+
+    @property
+    def has_suite(self) -> bool:
+        return bool(self.runners)

@@ -1,0 +1,328 @@
+"""A run and its cards, as values. The journal folds into these; nothing else assigns them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.core.flow.escalation import Trouble
+from flyball.core.flow.flow import Flow
+from flyball.core.flow.gates.verdict import Ruling
+from flyball.core.flow.template import Escalation, Role, Template
+from flyball.core.memory.guard import Memory, Trip
+from flyball.core.memory.ledger import Failure, Mistake
+from flyball.core.plan.coordinator import Coordinator
+from flyball.core.plan.message import UserResponse
+from flyball.core.plan.step_run import Errand
+from flyball.core.run.effect import AnyEffect, CardEffect, CloseCard, Owed
+from flyball.core.run.policy import Policy, Project
+from flyball.core.terms.budget import Budget, Spend
+from flyball.core.terms.call import Call
+from flyball.core.terms.evidence import AnyEvidence, Strength, TreeHash, proof
+from flyball.core.terms.intent import Intent
+from flyball.core.terms.phase import ENDINGS, Phase
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    """What the driver promised before it was allowed to write."""
+
+    goal: str
+    findings: str
+    proposed_action: str
+    files: tuple[str, ...]
+    verify_with: tuple[str, ...]
+    tree: TreeHash = ""
+
+
+class Asking(StrEnum):
+    """What a card waits for."""
+
+    CALL = "call"
+    CHECKPOINT = "checkpoint"
+    EXTENSION = "extension"
+    PROMOTION = "promotion"
+    WEAKENED_TESTS = "weakened-tests"
+    APPEAL = "appeal"
+    REVIEW = "review"
+    GUARD = "guard"
+    DRIVER = "driver"
+    CONTENT_FILTER = "content-filter"
+    LIMIT = "limit"
+    PERSON = "person"
+    FAILURE = "failure"
+
+
+class Question(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a person is asked, and how the card goes on."""
+
+    id: str
+    kind: Asking
+    text: str
+    call: Call | None = None
+    appeal: str = ""
+
+
+class Ending(StrEnum):
+    """How a card's work came out."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    UNVERIFIED = "unverified"
+    CANCELLED = "cancelled"
+
+
+class Said(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something the governor tells the driver: the answer to a call, or a word in the thread."""
+
+    kind: str
+    text: str
+    call: str = ""
+
+
+class Denial(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A call that was refused, kept so that a repeat or an appeal can be recognised."""
+
+    call: str
+    tool: str
+    digest: str
+    code: str
+    reason: str
+    times: int = 1
+    appealed: bool = False
+
+
+class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The answer to one call, for the record."""
+
+    call: str
+    tool: str
+    answer: str
+    code: str = ""
+    reason: str = ""
+
+
+class Clock(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Seconds spent in each outer region; pauses do not count."""
+
+    plan: float = 0.0
+    build: float = 0.0
+    warned: tuple[str, ...] = ()
+
+
+class Remark(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A note on the card."""
+
+    role: str
+    text: str = ""
+    risk: str = ""
+    assumptions: tuple[str, ...] = ()
+
+
+class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One unit of work and everything the governor must remember of it."""
+
+    id: str
+    template: Template
+    title: str
+    base: TreeHash
+    tree: TreeHash
+    step: str = ""
+    """The step of the plan that this card works on; planner and verifier have none."""
+    place: str = ""
+    """The worktree beside the run's own that this card works in, if it has one."""
+    phase: Phase = Phase.ANALYZE_CODE
+    was: Phase = Phase.ANALYZE_CODE
+    attempt: int = 1
+    turns: int = 0
+    at: float = 0.0
+
+    checkpoint: Checkpoint | None = None
+    drift: tuple[str, ...] = ()
+    queue: tuple[Call, ...] = ()
+    in_flight: tuple[Call, ...] = ()
+    question: Question | None = None
+    granted: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    released: tuple[str, ...] = ()
+    """Files whose keep regions were let go of, by the policy or a person."""
+    denials: tuple[Denial, ...] = ()
+
+    evidence: tuple[AnyEvidence, ...] = ()
+    claims: dict[str, object] = msgspec.field(default_factory=dict[str, object])
+    changed: tuple[str, ...] = ()
+    """The files that this card's calls have changed."""
+    mutated_at: int = 0
+    verified_at: int = 0
+    calls: int = 0
+    memory: Memory = Memory()
+    clock: Clock = Clock()
+
+    thread_tokens: int = 0
+    """How much the driver had to read when it last replied, and when this thread began."""
+    opening_tokens: int = 0
+    continues: int = 0
+    driver_errors: int = 0
+    rejections: int = 0
+    idle_stops: int = 0
+    is_summing_up: bool = False
+    is_reviewing: bool = False
+    is_reviewed: bool = False
+    accepted_weakening: TreeHash = ""
+    accepted_review: TreeHash = ""
+    remarks: tuple[Remark, ...] = ()
+    answer: str = ""
+    ending: Ending | None = None
+    ending_reason: str = ""
+    setbacks: int = 0
+    """How often the card fell short of its own gates."""
+    form_slips: int = 0
+    halted: str = ""
+    """Why a guard stopped the card while calls were still under way."""
+    verdicts: tuple[Ruling, ...] = ()
+    """What each gate said when it was last asked."""
+    trouble: Trouble | None = None
+    """The class of the last setback."""
+    escalation: Escalation | None = None
+    """What the card's end asks for, where the template's policy says so."""
+    failures: tuple[Failure, ...] = ()
+    """What went wrong on the way, as the ledger will know it."""
+    commit: str = ""
+    is_taken_back: bool = False
+
+    said: tuple[Said, ...] = ()
+    judged: tuple[Judged, ...] = ()
+    tripped: tuple[Trip, ...] = ()
+
+    @property
+    def is_live(self) -> bool:
+        return self.phase not in ENDINGS
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether the tree differs from where the card began."""
+        return self.tree != self.base
+
+    @property
+    def role(self) -> str:
+        """As whom the driver thinks now."""
+        if self.is_reviewing:
+            return Role.REVIEWER
+        template = self.template
+        if self.phase is Phase.ANALYZE_CODE and Phase.RESEARCH in template.phases:
+            return Role.RESEARCHER if template.may_mutate else template.role
+        return template.role
+
+    @property
+    def review(self) -> Remark:
+        """What was noted of risk and assumptions, or a reviewer's own words where nothing was."""
+        risks = [remark.risk for remark in self.remarks if remark.risk]
+        said = [remark.text for remark in self.remarks if remark.role == Role.REVIEWER]
+        assumed = dict.fromkeys(each for remark in self.remarks for each in remark.assumptions)
+        risk = "; ".join(risks or filter(None, said))
+        return Remark(Role.REVIEWER, risk=risk, assumptions=(*assumed,))
+
+    @property
+    def proof(self) -> Strength:
+        """How well the present tree is proven."""
+        return proof(self.evidence, self.tree, self.base)
+
+    @property
+    def status(self) -> str:
+        """The column of the board this card stands in."""
+        if self.phase is Phase.SUCCEEDED:
+            return "done"
+        if self.phase is Phase.FAILED:
+            return "review" if self.ending is Ending.UNVERIFIED else "failed"
+        if self.phase is Phase.CANCELLED:
+            return "failed"
+        if self.phase is Phase.PAUSED:
+            return "paused"
+        if self.phase is Phase.FINAL:
+            return "review"
+        return "verifying" if self.phase is Phase.VERIFY else "doing"
+
+
+class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One governed request."""
+
+    run: str = ""
+    seq: int = 0
+    at: float = 0.0
+    request: str = ""
+    images: tuple[str, ...] = ()
+    intent: Intent | None = None
+    budget: Budget = Budget(calls=0)
+    spend: Spend = Spend()
+    policy: Policy = Policy()
+    project: Project = Project()
+    base: TreeHash = ""
+    tree: TreeHash = ""
+    snapshot: TreeHash = ""
+    """The tree that the present plan began from."""
+    since: int = 0
+    """How many cards there were by then."""
+    branch: str = ""
+    target: str = ""
+    flow: Flow | None = None
+    templates: tuple[Template, ...] = ()
+    ledger: tuple[Mistake, ...] = ()
+    wished_budget: int | None = None
+    cards: tuple[CardState, ...] = ()
+    errands: tuple[Errand, ...] = ()
+    coordinator: Coordinator | None = None
+    owed: tuple[Owed, ...] = ()
+    effects: int = 0
+    response: UserResponse | None = None
+
+    @property
+    def has_started(self) -> bool:
+        return bool(self.run)
+
+    @property
+    def has_ended(self) -> bool:
+        return self.response is not None
+
+    @property
+    def paused(self) -> tuple[CardState, ...]:
+        """The cards that wait for a person."""
+        return tuple([card for card in self.cards if card.phase is Phase.PAUSED])
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing more happens until somebody speaks."""
+        return self.has_ended or not self.due
+
+    @property
+    def due(self) -> tuple[Owed, ...]:
+        """What the shell must do now, in order.
+
+        Paused cards keep their effects for later, and cards that work side by side are closed in
+        the order in which they were opened.
+        """
+        waiting = [card.id for card in self.cards if card.phase is Phase.PAUSED]
+        beside = [card.id for card in self.cards if card.place and card.is_live]
+        if not waiting and len(beside) < 2:
+            return self.owed
+        return tuple(owed for owed in self.owed if not _must_wait(owed.effect, waiting, beside))
+
+    def card(self, id: str) -> CardState | None:
+        for card in self.cards:
+            if card.id == id:
+                return card
+        return None
+
+
+def _must_wait(effect: AnyEffect, paused: list[str], beside: list[str]) -> bool:
+    if not isinstance(effect, CardEffect):
+        return False
+    is_behind = isinstance(effect, CloseCard) and effect.card in beside[1:]
+    return is_behind or effect.card in paused
+
+
+class Transition(NamedTuple):
+    """What an event makes of a run: the next state, and the effects newly owed."""
+
+    state: RunState
+    effects: tuple[AnyEffect, ...]

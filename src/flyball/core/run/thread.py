@@ -1,0 +1,120 @@
+"""Threads: what each driver of a card has said and heard, as a projection of the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+import msgspec
+
+from flyball.core.run.event import (
+    Appealed,
+    CallReturned,
+    CardEvent,
+    CheckpointStated,
+    DriverReplied,
+    Event,
+    Noted,
+    ThreadReset,
+)
+from flyball.core.run.state import CardState, RunState
+
+
+class Speaker(StrEnum):
+    """Who says a line of a thread."""
+
+    DRIVER = "driver"
+    TOOL = "tool"
+    GOVERNOR = "governor"
+
+
+class SpokenCall(msgspec.Struct, frozen=True):
+    """A call as the driver asked for it."""
+
+    id: str
+    tool: str
+    args: dict[str, object]
+
+
+class Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line of a thread. A thread is named by card, attempt and role."""
+
+    card: str
+    attempt: int
+    role: str
+    speaker: Speaker
+    text: str = ""
+    calls: tuple[SpokenCall, ...] = ()
+    call: str = ""
+    tool: str = ""
+    artifact: str = ""
+    images: tuple[str, ...] = ()
+
+
+def heard(before: RunState, event: Event, after: RunState) -> tuple[Line, ...]:
+    """The lines that an event adds to the threads of the cards it touched."""
+    lines: list[Line] = []
+    for card in after.cards:
+        previous = before.card(card.id)
+        if previous is card:
+            continue
+        if isinstance(event, CardEvent) and event.card == card.id and previous is not None:
+            lines += _spoken(previous, event)
+        if previous is None or card.said is not previous.said:
+            lines += _answers(previous or card, card)
+    return tuple(lines)
+
+
+def _spoken(card: CardState, event: CardEvent) -> list[Line]:
+    match event:
+        case DriverReplied():
+            calls = tuple([SpokenCall(c.id, c.tool, c.args) for c in event.calls])
+            return [Line(card.id, card.attempt, card.role, Speaker.DRIVER, event.text, calls)]
+        case CallReturned(outcome=outcome):
+            return [_result(card, event.call, outcome.text, outcome.artifact)]
+        case CheckpointStated(call=call) if call:
+            return [_result(card, call, "The checkpoint is recorded.")]
+        case Noted(call=call) if call:
+            return [_result(card, call, "Noted.")]
+        case Appealed():
+            return [_result(card, event.call, "The appeal is filed.")]
+        case ThreadReset():
+            return [Line(card.id, card.attempt + 1, card.role, Speaker.GOVERNOR, event.text)]
+        case _:
+            return []
+
+
+def _result(card: CardState, call: str, text: str, artifact: str = "") -> Line:
+    """What a call came to, for whoever asked for it."""
+    tool = next((each.tool for each in card.in_flight if each.id == call), "")
+    who = (card.id, card.attempt, card.role)
+    return Line(*who, Speaker.TOOL, text, call=call, tool=tool, artifact=artifact)
+
+
+def _answers(previous: CardState, card: CardState) -> list[Line]:
+    """What the governor said: the answer to a call goes to who asked, a word to who is next."""
+    lines: list[Line] = []
+    for said in card.said:
+        role = previous.role if said.call else card.role
+        speaker = Speaker.TOOL if said.call else Speaker.GOVERNOR
+        lines.append(Line(card.id, card.attempt, role, speaker, said.text, call=said.call))
+    return lines
+
+
+def within(lines: Sequence[Line], limit: int) -> tuple[Line, ...]:
+    """The thread in at most about `limit` characters: old tool output becomes a pointer."""
+    total = sum(len(line.text) for line in lines)
+    trimmed = list(lines)
+    for i, line in enumerate(trimmed[:-2]):
+        if total <= limit:
+            break
+        if line.speaker is not Speaker.TOOL or len(line.text) <= POINTER:
+            continue
+        where = f" The whole of it is in {line.artifact}." if line.artifact else ""
+        text = f"(older output of {len(line.text)} characters left out.{where})"
+        total -= len(line.text) - len(text)
+        trimmed[i] = msgspec.structs.replace(line, text=text)
+    return tuple(trimmed)
+
+
+POINTER = 200

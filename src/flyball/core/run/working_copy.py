@@ -1,0 +1,146 @@
+"""The run and the card under change while one event is applied. Never leaves `advance`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import force_setattr, replace
+
+from flyball.core.memory.guard import Level, Step, Trip, remember, trips
+from flyball.core.run.effect import AnyEffect, CardEffect, CloseCard, Owed, ResetThread, Think
+from flyball.core.run.event import Usage
+from flyball.core.run.state import Asking, CardState, Ending, Judged, Question, RunState, Said
+from flyball.core.terms.phase import Phase
+
+STOPPED = "Stopped by a guard. "
+"""How the question begins that a guard's hard level asks."""
+
+
+class Draft:
+    """The few verbs that rules need, on private copies of run and card.
+
+    Until `advance` returns them nobody else holds these copies, so they are written in place:
+    copying a frozen value for every single change would cost more than all the rules.
+    """
+
+    __slots__ = ("card", "effects", "run")
+
+    def __init__(self, run: RunState, card: CardState) -> None:
+        self.run = run
+        self.card = card
+        self.effects: list[AnyEffect] = []
+
+    def set(self, **changes: Any) -> None:
+        card = self.card
+        for name, value in changes.items():
+            force_setattr(card, name, value)
+
+    def enter(self, phase: Phase) -> None:
+        """Move on; the table decides whether the rule was allowed to."""
+        force_setattr(self.card, "phase", phase)
+
+    def set_run(self, **changes: Any) -> None:
+        run = self.run
+        for name, value in changes.items():
+            force_setattr(run, name, value)
+
+    def spend(self, *, calls: int = 0, blocked: int = 0) -> None:
+        now = self.run.spend
+        spent = replace(now, calls=now.calls + calls, blocked=now.blocked + blocked)
+        force_setattr(self.run, "spend", spent)
+
+    def use(self, usage: Usage) -> None:
+        """Account for what a reply cost."""
+        now = self.run.spend
+        spent = replace(
+            now,
+            input_tokens=now.input_tokens + usage.input_tokens,
+            output_tokens=now.output_tokens + usage.output_tokens,
+            money=now.money + usage.money,
+        )
+        force_setattr(self.run, "spend", spent)
+
+    def owe(self, effect: AnyEffect) -> None:
+        self.effects.append(effect)
+
+    @property
+    def has_debt(self) -> bool:
+        """Whether something is owed to this card from before."""
+        return any(getattr(owed.effect, "card", "") == self.card.id for owed in self.run.owed)
+
+    def think(self, *, text_only: bool = False, wait: float = 0.0) -> None:
+        """Ask the driver, in the phase and role the card has now."""
+        card = self.card
+        self.owe(
+            Think(card=card.id, role=card.role, phase=card.phase, text_only=text_only, wait=wait)
+        )
+
+    def forget(self) -> None:
+        """Nothing that was owed to this card before is wanted any more."""
+        drop_owed(self.run, self.card.id)
+        self.set(queue=(), in_flight=())
+
+    def reset_thread(self, reason: str, words: str = "") -> None:
+        """Owe a new thread; what the old one still waited for is dropped."""
+        self.forget()
+        self.set(thread_tokens=0, opening_tokens=0)
+        self.owe(ResetThread(card=self.card.id, reason=reason, words=words))
+
+    def close(self) -> None:
+        """Owe the last effect of a card: its commit and artifacts."""
+        card = self.card
+        ending = card.ending or Ending.FAILED
+        self.owe(CloseCard(card=card.id, ending=ending.value, proof=card.proof.label))
+
+    def say(self, kind: str, text: str, call: str = "") -> None:
+        self.set(said=(*self.card.said, Said(kind, text, call)))
+
+    def record(self, judged: Judged) -> None:
+        self.set(judged=(*self.card.judged, judged))
+
+    def ask(self, kind: Asking, text: str, **more: Any) -> None:
+        """Rest until a person answers, and remember where."""
+        question = Question(id=f"q{self.run.seq}", kind=kind, text=text, **more)
+        self.set(question=question, was=self.card.phase, phase=Phase.PAUSED)
+
+    def halt(self, reason: str) -> None:
+        """A guard's hard level: rest, and let a person look."""
+        self.ask(Asking.GUARD, f"{STOPPED}{reason}.")
+
+    def return_from_pause(self) -> None:
+        """Go back to where the card was when it was paused."""
+        self.set(phase=self.card.was, question=None)
+
+    def observe(self, step: Step) -> str:
+        """Let the guards see a step: soft trips are said, a hard one is returned as a reason."""
+        memory = remember(self.card.memory, step)
+        self.set(memory=memory)
+        return self.heed(trips(memory, self.run.policy.guards))
+
+    def heed(self, tripped: tuple[Trip, ...]) -> str:
+        if not tripped:
+            return ""
+        self.set(tripped=(*self.card.tripped, *tripped))
+        stop = ""
+        for trip in tripped:
+            if trip.level is Level.HARD:
+                stop = stop or f"{trip.guard}: {trip.reason}"
+            else:
+                self.say("nudge", f"Careful: {trip.reason}. Change your approach.")
+        return stop
+
+
+def number(run: RunState, effects: list[AnyEffect]) -> None:
+    """Put new effects at the end of what a private copy owes, each with its number."""
+    if effects:
+        first = run.effects + 1
+        owed = [Owed(first + i, effect) for i, effect in enumerate(effects)]
+        force_setattr(run, "owed", (*run.owed, *owed))
+        force_setattr(run, "effects", run.effects + len(effects))
+
+
+def drop_owed(run: RunState, card: str) -> None:
+    """Forget what a private copy owes to a card."""
+    kept = [o for o in run.owed if not (isinstance(o.effect, CardEffect) and o.effect.card == card)]
+    if len(kept) != len(run.owed):
+        force_setattr(run, "owed", tuple(kept))

@@ -1,0 +1,78 @@
+"""How much a run may do, and how much it has done."""
+
+from __future__ import annotations
+
+import msgspec
+
+from flyball.core.terms.call import FREE_TOOLS, Access, Call
+from flyball.core.terms.intent import MAX_TOOL_ROUNDS
+
+DEFAULT_RESERVE = 2
+
+
+class Extension(msgspec.Struct, frozen=True):
+    """Calls that a person added: who, how many, why."""
+
+    by: str
+    calls: int
+    why: str
+
+
+class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The limit on calls and what was added to it; the last few are kept for verification."""
+
+    calls: int
+    reserve: int = DEFAULT_RESERVE
+    extensions: tuple[Extension, ...] = ()
+    ceiling: int = MAX_TOOL_ROUNDS
+    tokens: int = 0
+    money: float = 0.0
+
+    @property
+    def limit(self) -> int:
+        """Calls in all; extensions are a person's word and go past the ceiling."""
+        limit = min(self.calls, self.ceiling)
+        for each in self.extensions:
+            limit += each.calls
+        return limit
+
+    def extend(self, extension: Extension) -> Budget:
+        return msgspec.structs.replace(self, extensions=(*self.extensions, extension))
+
+
+class Spend(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What has been used. Blocked calls cost nothing but are counted."""
+
+    calls: int = 0
+    blocked: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    money: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+def cost(call: Call) -> int:
+    """What a call takes from the budget."""
+    return 0 if call.tool in FREE_TOOLS else 1
+
+
+def is_exhausted(budget: Budget, spend: Spend) -> str:
+    """Which limit is used up, in words, or nothing."""
+    if budget.calls and spend.calls >= budget.limit:
+        return f"all {budget.limit} tool calls are spent"
+    if budget.tokens and spend.tokens >= budget.tokens:
+        return f"all {budget.tokens} tokens are spent"
+    if budget.money and spend.money >= budget.money:
+        return f"all of the {budget.money:.2f} allowed is spent"
+    return ""
+
+
+def is_reserved(budget: Budget, spend: Spend, call: Call, *, has_mutated: bool) -> bool:
+    """Whether this call would eat what is kept for verification."""
+    needs_reserve = has_mutated or call.access is Access.MUTATE
+    if not needs_reserve or call.access is Access.VERIFY or call.tool in FREE_TOOLS:
+        return False
+    return budget.limit - spend.calls <= budget.reserve

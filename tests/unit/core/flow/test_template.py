@@ -1,0 +1,123 @@
+import msgspec
+import pytest
+
+from flyball.core.flow.template import EvidenceSchema, Kind, Role, Template, object_to_phases
+from flyball.core.terms.phase import Phase
+
+FORM = EvidenceSchema(
+    required=("diff_summary", "commands_run", "score"),
+    optional=("tests_passed", "is_safe"),
+    criteria_checklist={"c1": "Explained", "c2": "Planned"},
+    fields={"score": Kind.NUMBER, "is_safe": Kind.BOOLEAN},
+)
+GOOD = {
+    "diff_summary": "two lines",
+    "commands_run": ["pytest"],
+    "score": 3,
+    "criteria_checklist": {"c1": True, "c2": False},
+}
+
+
+def test_a_well_filled_form_has_no_errors():
+    assert FORM.validate(GOOD | {"tests_passed": 4.5, "is_safe": True}) == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "expected", "found"),
+    [
+        ({"diff_summary": "  "}, "diff_summary", "text that is not empty", "empty text"),
+        ({"diff_summary": 3}, "diff_summary", "text that is not empty", "the number 3"),
+        ({"commands_run": "pytest"}, "commands_run", "a list of texts", "the text 'pytest'"),
+        ({"commands_run": ["a", 1]}, "commands_run", "a list of texts", "a list of 2"),
+        ({"score": True}, "score", "a number", "true"),
+        ({"is_safe": "yes"}, "is_safe", "true or false", "the text 'yes'"),
+        ({"criteria_checklist": []}, "criteria_checklist", "a map from criterion", "an empty list"),
+        (
+            {"criteria_checklist": {"c1": True}},
+            "criteria_checklist.c2",
+            "true or false",
+            "nothing",
+        ),
+        (
+            {"criteria_checklist": {"c1": "yes", "c2": True}},
+            "criteria_checklist.c1",
+            "true or false",
+            "the text 'yes'",
+        ),
+        (
+            {"criteria_checklist": {"c1": True, "c2": True, "c9": True}},
+            "criteria_checklist.c9",
+            "one of c1, c2",
+            "true",
+        ),
+        ({"diff_sumary": "x"}, "diff_sumary", "one of diff_summary", "the text 'x'"),
+        ({"zzz": 1}, "zzz", "one of diff_summary", "the number 1"),
+    ],
+)
+def test_each_error_names_field_expectation_and_finding(change, field, expected, found):
+    (error,) = FORM.validate(GOOD | change)
+    assert error.field == field
+    assert error.expected.startswith(expected)
+    assert error.found == found
+    assert f"`{field}`" in error.message
+
+
+def test_a_misspelled_field_is_told_the_right_one():
+    (error,) = FORM.validate(GOOD | {"diff_sumary": "x"})
+    assert error.message.endswith("did you mean `diff_summary`?")
+
+
+def test_everything_missing_is_told_at_once():
+    fields = [error.field for error in FORM.validate({})]
+    assert fields == ["diff_summary", "commands_run", "score", "criteria_checklist"]
+
+
+def test_a_checklist_named_as_required_is_missed_once():
+    form = EvidenceSchema(required=("criteria_checklist",), criteria_checklist={"c1": "x"})
+    assert [error.field for error in form.validate({})] == ["criteria_checklist"]
+    assert form.validate({"criteria_checklist": {"c1": True}}) == ()
+
+
+def test_an_empty_form_takes_nothing():
+    (error,) = EvidenceSchema().validate({"notes": "x"})
+    assert error.expected == "no evidence at all"
+
+
+@pytest.mark.parametrize(
+    ("phases", "role", "objection"),
+    [
+        ((Phase.FINAL,), Role.RESEARCHER, ""),
+        ((Phase.ANALYZE_CODE, Phase.FINAL), Role.VERIFIER, ""),
+        ((Phase.ANALYZE_CODE,), Role.EXECUTOR, "must end with final"),
+        ((), Role.EXECUTOR, "must end with final"),
+        ((Phase.FINAL, Phase.ANALYZE_CODE), Role.EXECUTOR, "in this order"),
+        ((Phase.FINAL, Phase.FINAL), Role.EXECUTOR, "each once"),
+        ((Phase.PAUSED, Phase.FINAL), Role.EXECUTOR, "must be some of"),
+        ((Phase.EXECUTE, Phase.VERIFY, Phase.FINAL), Role.EXECUTOR, "need plan.checkpoint before"),
+        ((Phase.CHECKPOINT, Phase.EXECUTE, Phase.FINAL), Role.EXECUTOR, "build.verify after"),
+        (
+            (Phase.CHECKPOINT, Phase.EXECUTE, Phase.VERIFY, Phase.FINAL),
+            Role.REVIEWER,
+            "A reviewer only reads",
+        ),
+    ],
+)
+def test_phases_can_be_left_out_but_not_misused(phases, role, objection):
+    found = object_to_phases(phases, role)
+    assert objection in found
+    assert bool(found) is bool(objection)
+
+
+def test_a_template_with_impossible_phases_cannot_be_built():
+    fields = {"step_id": "a", "title": "a", "objective": "a", "prompt_template": "a"}
+    with pytest.raises(msgspec.ValidationError, match="must end with final"):
+        msgspec.convert(fields | {"phases": ["build.verify"]}, Template)
+    assert msgspec.convert(fields, Template).may_mutate
+
+
+def test_unknown_fields_are_refused():
+    with pytest.raises(msgspec.ValidationError, match="unknown field `colour`"):
+        msgspec.json.decode(
+            b'{"step_id":"a","title":"a","objective":"a","prompt_template":"a","colour":1}',
+            type=Template,
+        )

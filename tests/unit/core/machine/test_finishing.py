@@ -1,0 +1,155 @@
+"""What follows a setback: the one table decides, and every path ends."""
+
+from __future__ import annotations
+
+import pytest
+from bench.world import call
+from tests.unit.core.walking import Walk, look, step
+
+from flyball.core.flow.escalation import Trouble
+from flyball.core.flow.template import Escalation, GateUse, OnFail
+from flyball.core.run.event import CallReturned, DriverReplied, Finish, PauseAsked, Resumed
+from flyball.core.run.policy import Policy
+from flyball.core.run.state import Asking, Ending
+from flyball.core.terms.call import Call, Outcome
+from flyball.core.terms.evidence import CommandReport
+from flyball.core.terms.phase import Phase
+
+P = Phase
+TESTS = GateUse("tests_pass")
+COMMAND = GateUse("command_succeeds", {"command": "make check"})
+
+
+def failing(walk: Walk) -> Walk:
+    return walk.stops("done").sees(walk.red())
+
+
+def failed(tries: int, **more: object) -> Walk:
+    walk = Walk(step(gates=(TESTS,), **more)).checkpoints().edits("t1")
+    for _ in range(tries):
+        failing(walk)
+    return walk
+
+
+def test_a_step_is_tried_again_as_often_as_its_template_says():
+    rules = OnFail(max_retries=3)
+    assert failed(3, on_fail=rules).phase is P.EXECUTE
+    walk = failed(4, on_fail=rules)
+    assert walk.card.setbacks == 4
+    assert walk.card.escalation is Escalation.DIAGNOSE
+    assert walk.card.trouble is Trouble.FAILING_CHECK
+    assert walk.card.ending is Ending.FAILED
+    assert "tests_pass" in walk.card.failures[-1].error
+
+
+def test_proof_that_never_comes_is_a_setback_of_a_step_in_a_plan():
+    walk = Walk(step()).checkpoints().edits("t1").stops().stops().stops().stops()
+    assert walk.card.escalation is Escalation.DIAGNOSE
+    assert walk.card.trouble is Trouble.MISSING_EVIDENCE
+    red = Walk(step()).checkpoints().edits("t1").tests(red=True).stops().stops().stops().stops()
+    assert red.card.trouble is Trouble.FAILING_CHECK
+
+
+def test_outside_a_plan_work_without_proof_is_called_unverified():
+    walk = Walk().checkpoints().edits("t1").stops().stops().stops().stops()
+    assert walk.card.ending is Ending.UNVERIFIED
+    assert walk.card.escalation is None
+
+
+def slow(walk: Walk) -> Walk:
+    report = CommandReport(id="c", tree="t0", command="make check", exit_code=1, timed_out=True)
+    return walk.stops("seen").sees(report)
+
+
+def test_trouble_with_a_tool_is_a_persons_to_judge():
+    walk = slow(Walk(look(gates=(COMMAND,), on_fail=OnFail(max_retries=0))))
+    assert walk.card.trouble is Trouble.TOOL_TROUBLE
+    question = walk.card.question
+    assert question.kind is Asking.FAILURE
+    assert "it took too long" in question.text
+    walk.grants("the machine was busy")
+    assert walk.phase is P.ANALYZE_CODE
+    assert "the machine was busy" in walk.said
+    assert "it took too long" in walk.said
+    slow(walk)
+    walk.refuses()
+    assert walk.card.escalation is Escalation.FAIL_JOB
+    assert "it took too long" in walk.card.ending_reason
+    walk.closes()
+    assert walk.state.response.status == "failed"
+    assert walk.state.response.message == "A step failed for good."
+
+
+def test_the_strictness_of_the_run_counts():
+    policy = Policy(review=False, strictness="strict", plan_big_requests=False)
+    rules = OnFail(max_retries=0, escalate_policy=Escalation.ROUTE_TO_PLANNING)
+    walk = Walk(step(gates=(TESTS,), on_fail=rules), policy=policy).checkpoints().edits("t1")
+    assert failing(walk).card.escalation is Escalation.ROUTE_TO_PLANNING
+
+
+def talks(walk: Walk, times: int) -> Walk:
+    for _ in range(times):
+        walk.answers(DriverReplied(card=walk.card.id, finish=Finish.TOOL_CALLS))
+    return walk
+
+
+def test_a_hard_guard_is_no_progress_on_a_step_of_a_plan():
+    walk = talks(Walk(look()), 3)
+    assert walk.card.trouble is Trouble.NO_PROGRESS
+    assert walk.card.escalation is Escalation.DIAGNOSE
+    assert "monologue" in walk.card.ending_reason
+    assert walk.phase is P.FINAL
+    alone = talks(Walk(), 3)
+    assert alone.card.question.kind is Asking.GUARD
+
+
+def test_a_lenient_run_begins_a_new_thread_after_a_hard_guard():
+    policy = Policy(review=False, strictness="lenient", plan_big_requests=False)
+    walk = talks(Walk(look(), policy=policy), 3)
+    assert walk.owed == ["ResetThread"]
+    assert walk.phase is P.ANALYZE_CODE
+    assert walk.resets().owed == ["Think"]
+
+
+def broken(id: str) -> Call:
+    return Call(id=id, tool="reed", digest="reed", fault="There is no such tool.")
+
+
+def test_a_guard_waits_for_the_calls_that_are_under_way():
+    walk = Walk(look())
+    walk.asks(broken("1")).asks(broken("2")).asks(broken("3")).asks(broken("4"))
+    walk.asks(call("r", "read"), broken("5"), call("s", "read"))
+    assert walk.phase is P.ANALYZE_CODE
+    assert "the same call gave the same outcome" in walk.card.halted
+    assert [made.id for made in walk.card.in_flight] == ["r"]
+    assert walk.card.queue == ()
+    walk.returns()
+    assert walk.card.escalation is Escalation.DIAGNOSE
+    assert walk.owed == ["Think"]
+    assert walk.stops("so far I came").owed == ["CloseCard"]
+
+
+def test_a_guard_that_waits_is_heeded_after_a_pause():
+    walk = Walk(look())
+    walk.asks(broken("1")).asks(broken("2")).asks(broken("3")).asks(broken("4"))
+    walk.asks(call("r", "read"), broken("5"))
+    walk.happens(PauseAsked(by="ann"))
+    assert walk.card.halted
+    outcome = Outcome(ok=True, digest="d")
+    number = walk.state.owed[0].n
+    walk.happens(CallReturned(card="S1", call="r", outcome=outcome, tree="t0", effect=number))
+    walk.happens(Resumed(by="ann", tree="t0"))
+    assert walk.card.escalation is Escalation.DIAGNOSE
+
+
+def test_a_diagnosis_is_never_diagnosed():
+    own = look("D1", on_fail=OnFail(max_retries=0, escalate_policy=Escalation.FAIL_JOB))
+    walk = talks(Walk(own), 3)
+    assert walk.card.escalation is Escalation.FAIL_JOB
+
+
+@pytest.mark.parametrize("policy", [Escalation.RETRY, Escalation.DIAGNOSE])
+def test_a_policy_that_would_go_round_again_asks_a_person(policy: Escalation):
+    walk = Walk(look("D1", gates=(COMMAND,), on_fail=OnFail(max_retries=0, escalate_policy=policy)))
+    walk.stops("seen").sees(CommandReport(id="c", tree="t0", command="make check", exit_code=1))
+    assert walk.card.question.kind is Asking.FAILURE

@@ -1,0 +1,241 @@
+"""Planned runs as the pure core sees them: cards come and go, messages pass, work is taken back."""
+
+import json
+
+import pytest
+from msgspec.structs import replace
+from tests.unit.core.stories import TESTED, suite
+
+from flyball.core.machine.machine import advance, moves
+from flyball.core.plan.message import PlanRequest, UserResponse, VerificationReport
+from flyball.core.run.effect import CloseCard, Publish, RollBack, Think
+from flyball.core.run.event import (
+    CallReturned,
+    Cancelled,
+    CardClosed,
+    CheckpointStated,
+    DriverReplied,
+    EvidenceTaken,
+    Finish,
+    Messaged,
+    Resumed,
+    RolledBack,
+    RunStarted,
+    WorkspaceReady,
+)
+from flyball.core.run.policy import Policy
+from flyball.core.run.state import RunState
+from flyball.core.terms.call import Access, Call, Outcome
+from flyball.core.terms.evidence import DiffReport, WeakeningReport
+from flyball.core.terms.intent import Intent
+from flyball.core.terms.phase import Phase
+from flyball.errors import IllegalEvent
+
+
+class Course:
+    """A planned run, told effect by effect."""
+
+    def __init__(self, **policy):
+        self.state = RunState()
+        self.messages = []
+        held = Policy(review=False, max_rejections=1, **policy)
+        start = RunStarted(run="r", request="x", policy=held, intent=Intent.FEATURE_BUILD, at=1.0)
+        self.happens(start)
+        self.happens(WorkspaceReady(tree="t0", project=TESTED, effect=1))
+
+    def happens(self, event):
+        self.state, _ = advance(self.state, event)
+        while self.state.due and isinstance(effect := self.state.due[0].effect, Publish):
+            self.messages.append(effect.message)
+            event = Messaged(message=effect.message, effect=self.state.due[0].n)
+            self.state, _ = advance(self.state, event)
+        return self
+
+    def owed(self, kind, card=""):
+        for owed in self.state.due:
+            if isinstance(owed.effect, kind) and card in ("", getattr(owed.effect, "card", "")):
+                return owed
+        raise AssertionError(f"no {kind.__name__} is due for {card!r}: {self.state.due}")
+
+    def says(self, card, text="", *calls):
+        finish = Finish.TOOL_CALLS if calls else Finish.STOP
+        n = self.owed(Think, card).n
+        return self.happens(
+            DriverReplied(card=card, text=text, calls=calls, finish=finish, effect=n)
+        )
+
+    def plans(self, iteration, *steps, work="keep"):
+        listed = [{"id": id, "title": id, "success_criteria": ["green"]} for id in steps]
+        plan = {"goal": "g", "steps": listed, "work": work}
+        return self.says(f"plan.{iteration}", json.dumps(plan))
+
+    def works(self, card, tree):
+        """One step up to its close: checkpoint, edit, green tests, stop."""
+        self.says(card, "", Call("k", "checkpoint", access=Access.CHECKPOINT))
+        fields = {"goal": "g", "findings": "f", "proposed_action": "p"}
+        self.happens(
+            CheckpointStated(card=card, call="k", files=("a",), verify_with=("t",), **fields)
+        )
+        self._calls(card, Call("e", "edit_diff", access=Access.MUTATE), tree)
+        self._calls(
+            card, Call("t", "test", access=Access.VERIFY), tree, suite("s", tree, red=False)
+        )
+        self.says(card, "done")
+        base = self.state.card(card).base
+        seen = (
+            WeakeningReport(id="w", tree=tree, base=base),
+            DiffReport(id="d", tree=tree, base=base),
+        )
+        n = next(o.n for o in self.state.due if getattr(o.effect, "card", "") == card)
+        return self.happens(EvidenceTaken(card=card, evidence=seen, effect=n))
+
+    def _calls(self, card, call, tree, *evidence):
+        self.says(card, "", call)
+        changed = ("a",) if call.access is Access.MUTATE else ()
+        outcome = Outcome(ok=True, digest=call.id)
+        self.happens(
+            CallReturned(
+                card=card,
+                call=call.id,
+                outcome=outcome,
+                tree=tree,
+                evidence=evidence,
+                changed=changed,
+            )
+        )
+
+    def closes(self, card, tree="", **more):
+        n = self.owed(CloseCard, card).n
+        return self.happens(CardClosed(card=card, commit="c", tree=tree, effect=n, **more))
+
+    def verifies(self, iteration, *, achieved=True, green=True):
+        card = f"verify.{iteration}"
+        if green:
+            tree = self.state.card(card).tree
+            self._calls(
+                card, Call("v", "test", access=Access.VERIFY), tree, suite("v", tree, red=False)
+            )
+        issues = [] if achieved else [{"step_id": "a", "issue": "wrong"}]
+        self.says(card, json.dumps({"goal_achieved": achieved, "issues": issues}))
+        return self.closes(card)
+
+    @property
+    def last(self):
+        return self.messages[-1]
+
+
+def planned(*steps, **policy):
+    return Course(**policy).plans(1, *steps).closes("plan.1")
+
+
+def test_one_step_works_in_the_runs_own_tree_and_several_beside_it():
+    assert planned("a").state.card("a").place == ""
+    course = planned("a", "b")
+    assert [course.state.card(id).place for id in ("a", "b")] == ["a", "b"]
+
+
+def test_cards_beside_each_other_are_closed_in_the_order_of_the_plan():
+    course = planned("a", "b").works("b", "tb")
+    with pytest.raises(AssertionError, match="no CloseCard is due"):
+        course.owed(CloseCard, "b")
+    course.works("a", "ta").closes("a", "ta").closes("b", "tab")
+    assert course.state.tree == "tab"
+    assert course.state.card("verify.1").base == "tab"
+
+
+def test_the_verifiers_own_tests_show_the_merged_tree():
+    course = planned("a", "b").works("a", "ta").works("b", "tb")
+    course.closes("a", "ta").closes("b", "tab").verifies(1)
+    assert (course.last.status, course.last.goal_achieved) == ("success", True)
+    assert sum(isinstance(each, UserResponse) for each in course.messages) == 1
+
+
+def test_a_yes_that_no_evidence_shows_is_an_issue():
+    course = planned("a", "b", max_iterations=1).works("a", "ta").works("b", "tb")
+    course.closes("a", "ta").closes("b", "tab").verifies(1, green=False)
+    assert course.last.status == "failed"
+    assert "no evidence shows it" in course.last.issues[0]
+
+
+def test_what_a_step_showed_of_the_very_tree_counts():
+    course = planned("a").works("a", "ta").closes("a").verifies(1, green=False)
+    assert course.last.status == "success"
+
+
+def test_a_conflict_is_an_issue_for_the_next_plan():
+    course = planned("a", "b").works("a", "ta").works("b", "tb").closes("a", "ta")
+    course.happens(
+        CardClosed(card="b", error="Merge conflict in a.py", effect=course.owed(CloseCard, "b").n)
+    )
+    assert course.state.card("b").phase is Phase.FAILED
+    request = next(m for m in course.messages if isinstance(m, PlanRequest) and m.iteration == 2)
+    assert request.previous_issues == ("[high] Step b: Merge conflict in a.py",)
+
+
+def test_a_plan_may_take_back_what_the_one_before_it_left():
+    course = planned("a").works("a", "ta").closes("a").verifies(1, achieved=False)
+    course.plans(2, "b", work="rollback").closes("plan.2")
+    owed = course.owed(RollBack)
+    assert (owed.effect.tree, owed.effect.cards) == ("t0", ("a",))
+    assert ("", "rolled-back") in moves(course.state)
+    course.happens(RolledBack(tree="t0", cards=("a",), effect=owed.n))
+    assert course.state.card("a").is_taken_back
+    assert course.state.card("b.2").base == "t0"
+
+
+def test_a_plan_that_keeps_the_work_builds_on_it():
+    course = planned("a").works("a", "ta").closes("a").verifies(1, achieved=False)
+    course.plans(2, "b").closes("plan.2")
+    assert course.state.card("b.2").base == "ta"
+    assert not course.state.card("a").is_taken_back
+
+
+def test_a_roll_back_that_left_nothing_is_not_asked_for():
+    course = Course().plans(1).closes("plan.1").plans(2, "a", work="rollback").closes("plan.2")
+    assert course.state.card("a.2").base == "t0"
+
+
+def test_nobody_rolls_back_unasked():
+    with pytest.raises(IllegalEvent, match="nobody was asked"):
+        advance(planned("a").state, RolledBack(tree="t0"))
+
+
+def test_a_step_is_sent_out_once():
+    course = planned("a")
+    task = next(m for m in course.messages if m.__class__.__name__ == "ExecuteTask")
+    before = course.state.cards
+    course.happens(Messaged(message=task))
+    assert course.state.cards == before
+
+
+def test_a_planner_that_speaks_in_riddles_is_asked_again_and_then_given_up():
+    course = Course(max_iterations=1)
+    for _ in range(3):
+        course.says("plan.1", "Begin with the cart.")
+    assert "End it with one JSON block" in course.state.card("plan.1").said[0].text
+    course.says("plan.1", "I said so.").closes("plan.1")
+    assert course.last.status == "failed"
+    assert "The planner could not be understood" in course.last.issues[0]
+
+
+def test_a_verifier_that_gives_no_report_is_an_issue():
+    course = planned("a", max_iterations=1).works("a", "ta").closes("a")
+    for _ in range(2):
+        course.says("verify.1", "All is well.")
+    course.closes("verify.1")
+    report = next(m for m in course.messages if isinstance(m, VerificationReport))
+    assert not report.goal_achieved
+    assert "The verifier could not be understood" in report.issues[0].issue
+
+
+def test_a_cancelled_card_tells_the_coordinator_nothing():
+    course = planned("a", "b")
+    course.happens(Cancelled(by="ann"))
+    assert [card.phase for card in course.state.cards[1:]] == [Phase.CANCELLED] * 2
+    assert course.state.response.status == "cancelled"
+
+
+def test_each_place_is_looked_at_when_a_run_goes_on():
+    word = Resumed(by="ann", tree="t1", places={"a": "t2"})
+    assert [word.tree_of(place) for place in ("", "a", "b")] == ["t1", "t2", ""]
+    assert replace(word, tree="").tree_of("") == ""

@@ -1,0 +1,69 @@
+import pytest
+
+from flyball.core.plan.message import ExecutionPlan, Step, Work
+from flyball.core.plan.plan import plan_issues, ready, rolls_back
+
+
+def step(id, *depends_on, **more):
+    fields = {"title": "t", "success_criteria": ("works",)} | more
+    return Step(id=id, depends_on=depends_on, **fields)
+
+
+def plan(*steps, goal="g"):
+    return ExecutionPlan(id="p", request_id="r", goal=goal, steps=steps)
+
+
+def test_a_good_plan_has_no_issues():
+    assert plan_issues(plan(step("a"), step("b"), step("c", "a", "b"))) == ()
+
+
+@pytest.mark.parametrize(
+    ("bad", "step_id", "words"),
+    [
+        (plan(), "plan", "has no steps; give it 1 to 8"),
+        (plan(*(step(f"s{i}") for i in range(9))), "plan", "has 9 steps; 8 is the most"),
+        (plan(step("a"), goal=" "), "plan", "has no goal"),
+        (plan(step("a"), step("a")), "a", "have this id"),
+        (plan(step("a", "z")), "a", "depends on z, which the plan lacks"),
+        (plan(step("a", "a")), "a", "wait for each other: a"),
+        (plan(step("x"), step("a", "b"), step("b", "a")), "a", "wait for each other: a, b"),
+        (plan(step("a", title=" ")), "a", "no title"),
+        (plan(step("a", success_criteria=(" ",))), "a", "no success criteria"),
+        (plan(step("../a")), "../a", "up to 40 letters, digits, - or _"),
+        (plan(step("a.2")), "a.2", "up to 40 letters, digits, - or _"),
+        (plan(step("x" * 41)), "x" * 20 + " … " + "x" * 20, "up to 40 letters"),
+    ],
+)
+def test_a_plan_that_cannot_be_carried_out_says_why(bad, step_id, words):
+    (issue,) = plan_issues(bad)
+    assert issue.step_id == step_id
+    assert words in issue.issue
+    assert str(issue).startswith("[critical]")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("tets-first", "There is no template tets-first; did you mean test-first?"),
+        ("quux", "There is no template quux; there are fix, test-first"),
+    ],
+)
+def test_a_template_that_is_not_there_is_named(name, words):
+    known = ("fix", "test-first")
+    (issue,) = plan_issues(plan(step("a", template=name)), known)
+    assert issue.issue == words
+    assert plan_issues(plan(step("a", template="fix")), known) == ()
+    assert plan_issues(plan(step("a", template=name))) == ()
+
+
+def test_ready_steps_are_those_whose_dependencies_are_done():
+    shape = plan(step("a"), step("b"), step("c", "a"), step("d", "b", "c"))
+    assert [each.id for each in ready(shape, ())] == ["a", "b"]
+    assert [each.id for each in ready(shape, {"a"})] == ["b", "c"]
+    assert [each.id for each in ready(shape, {"a", "b", "c"})] == ["d"]
+    assert ready(shape, {"a", "b", "c", "d"}) == ()
+
+
+def test_a_plan_rolls_back_if_one_of_its_steps_says_so():
+    assert not rolls_back(plan(step("a")))
+    assert rolls_back(plan(step("a"), step("b", work=Work.ROLLBACK)))

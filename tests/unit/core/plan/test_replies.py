@@ -1,0 +1,123 @@
+"""Plans and reports as models write them."""
+
+import json
+
+import pytest
+
+from flyball.core.plan.message import ExecutionPlan, Issue, NextAction, Severity, Step, Work
+from flyball.core.plan.replies import Unclear, spoken_plan, spoken_report
+
+PLAN = {"goal": "it works", "steps": [{"id": "a", "title": "Do a", "success_criteria": ["green"]}]}
+
+
+def plan(text):
+    return spoken_plan(text, id="p", request_id="r")
+
+
+def report(value):
+    text = value if isinstance(value, str) else json.dumps(value)
+    return spoken_report(text, id="v", request_id="r")
+
+
+def fenced(value, fence="```json"):
+    return f"Here it is.\n\n{fence}\n{json.dumps(value)}\n{fence[:3]}\n\nThat is all.\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(PLAN),
+        fenced(PLAN),
+        fenced(PLAN, "~~~"),
+        f"I thought of this: {json.dumps(PLAN)} and of nothing else.",
+        fenced({"a": 1}) + fenced(PLAN) + fenced({"b": 2}),
+        fenced({"goal": "an older one", "steps": []}) + fenced(PLAN),
+    ],
+    ids=["bare", "fenced", "tildes", "in prose", "among others", "the last one"],
+)
+def test_a_plan_is_found_wherever_it_stands(text):
+    step = Step(id="a", title="Do a", success_criteria=("green",))
+    assert plan(text) == ExecutionPlan(id="p", request_id="r", goal="it works", steps=(step,))
+
+
+def test_what_a_step_leaves_out_is_filled_in_by_its_place():
+    found = plan(json.dumps({"steps": [{"title": "x"}, {"id": 2, "description": "y"}]}))
+    assert [(step.id, step.title) for step in found.steps] == [("step-1", "x"), ("2", "y")]
+    assert found.goal == ""
+
+
+def test_one_text_stands_for_a_list_of_one():
+    steps = [{"title": "x", "success_criteria": " green ", "depends_on": None}]
+    steps += [{"title": "y", "success_criteria": "", "depends_on": [1]}]
+    first, second = plan(json.dumps({"steps": steps})).steps
+    assert (first.success_criteria, first.depends_on) == (("green",), ())
+    assert (second.success_criteria, second.depends_on) == ((), ("1",))
+
+
+def test_work_can_be_said_for_a_step_or_for_the_whole_plan():
+    whole = plan(json.dumps({**PLAN, "work": "Rollback"}))
+    assert whole.steps[0].work is Work.ROLLBACK
+    one = plan(json.dumps({"steps": [{"title": "x", "work": "rollback"}]}))
+    assert one.steps[0].work is Work.ROLLBACK
+    assert plan(json.dumps({"goal": "g", "steps": [], "work": "rollback"})).steps == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("I would begin with the cart.", "holds no plan"),
+        ("{broken", "holds no plan"),
+        ("[" * 100_000, "holds no plan"),
+        ({"goal": "g"}, "holds no plan"),
+        ({"steps": "a, b"}, "`steps` must be a list, not the text 'a, b'"),
+        ({"steps": ["a"]}, "Step 1 must be an object"),
+        ({"steps": [{"title": 7}]}, "the title of step 1` must be text, not the number 7"),
+        ({"steps": [{"title": "x", "depends_on": {"a": 1}}]}, "depends_on of step 1"),
+        ({"steps": [{"title": "x", "work": "undo"}]}, "`work of step 1` must be one of keep"),
+        ({"steps": [], "work": "undo"}, "`work` must be one of keep, rollback"),
+        ({"steps": [], "goal": 1}, "`goal` must be text"),
+    ],
+)
+def test_what_cannot_be_understood_is_said_back(value, words):
+    found = plan(value if isinstance(value, str) else json.dumps(value))
+    assert isinstance(found, Unclear)
+    assert words in found.why
+
+
+def test_a_report_with_issues_and_next_actions():
+    found = report(
+        {
+            "goal_achieved": False,
+            "issues": [
+                {"step_id": "a", "issue": "red", "severity": "Critical"},
+                {"issue": "no docs"},
+            ],
+            "next_actions": [{"description": "mend a"}, {"type": "ask", "priority": "high"}],
+        }
+    )
+    assert found.issues == (
+        Issue(step_id="a", issue="red", severity=Severity.CRITICAL),
+        Issue(step_id="plan", issue="no docs", severity=Severity.HIGH),
+    )
+    assert found.next_actions == (
+        NextAction(type="fix", description="mend a", priority="medium"),
+        NextAction(type="ask", description="", priority="high"),
+    )
+    assert report({"goal_achieved": True, "issues": None}).issues == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("All is well.", "holds no report"),
+        ({"goal_achieved": "yes"}, "must be true or false, not the text 'yes'"),
+        ({"goal_achieved": True, "issues": "none"}, "`issues` must be a list"),
+        ({"goal_achieved": True, "issues": ["red"]}, "Each of `issues` must be an object"),
+        ({"goal_achieved": True, "issues": [{"step_id": "a"}]}, "An issue has no `issue`"),
+        ({"goal_achieved": True, "issues": [{"issue": "x", "severity": "bad"}]}, "severity"),
+    ],
+)
+def test_a_report_that_cannot_be_understood(value, words):
+    found = report(value)
+    assert isinstance(found, Unclear)
+    assert words in found.why

@@ -1,0 +1,167 @@
+"""Each objection, in its order, with a sentence that says what to do."""
+
+from __future__ import annotations
+
+import pytest
+from bench.world import bash, call
+from msgspec.structs import replace
+from tests.unit.core.stories import Story
+
+from flyball.core.run.decision import OBJECTIONS, Allow, Ask, Deny, decide
+from flyball.core.run.event import Cancelled
+from flyball.core.run.policy import Policy, Project
+from flyball.core.run.state import RunState
+from flyball.core.terms.call import ALIASES, TOOL_ACCESS, Access, Call, PathFact, tool_name
+from flyball.core.terms.intent import Intent
+
+BASH = Policy(review=False, bash=True)
+UNSAFE = Project(runners=("pytest",))
+
+
+def building(policy: Policy | None = None, **more: object) -> RunState:
+    return Story(policy=policy, **more).checkpoints().state
+
+
+def code(state: RunState, asked: Call) -> str:
+    decision = decide(state, asked)
+    return "allow" if isinstance(decision, Allow) else decision.code
+
+
+@pytest.mark.parametrize(
+    ("state", "asked", "expected"),
+    [
+        (lambda: Story().state, call("1", "read"), "allow"),
+        (lambda: Story().state, call("1", "test"), "allow"),
+        (lambda: Story().state, call("1", "note"), "allow"),
+        (lambda: Story().state, call("1", "edit_diff"), "out_of_phase"),
+        (lambda: Story().stops().state, call("1", "read"), "out_of_phase"),
+        (lambda: Story().stops().state, call("1", "note"), "allow"),
+        (lambda: Story(Intent.FEATURE_BUILD).state, call("1", "test"), "out_of_role"),
+        (lambda: Story(budget=0).state, call("1", "read"), "no_tools"),
+        (lambda: Story(budget=0).state, call("1", "note"), "allow"),
+        (lambda: Story(budget=1).asks("read").returns().state, call("1", "read"), "budget_spent"),
+        (lambda: building(budget=2), call("1", "edit_diff"), "reserve_only"),
+        (building, call("1", "edit_diff"), "allow"),
+        (building, call("1", "read", paths=(PathFact("../x", inside=False),)), "outside"),
+        (
+            building,
+            call("1", "write_file", paths=(PathFact("a.py", write=True, protected="hooks"),)),
+            "protected",
+        ),
+        (
+            building,
+            call("1", "read", paths=(PathFact(".git/config", protected="git's own"),)),
+            "allow",
+        ),
+        (building, call("1", "edit_diff", keeps_regions=False), "keep_region"),
+        (
+            lambda: building(Policy(review=False, release_keep_regions=True)),
+            call("1", "edit_diff", keeps_regions=False),
+            "allow",
+        ),
+        (building, bash("1", "mutating"), "bash_disabled"),
+        (lambda: building(BASH, project=UNSAFE), bash("1", "mutating"), "unattended_bash"),
+        (
+            lambda: building(replace(BASH, bash_without_sandbox=True), project=UNSAFE),
+            bash("1", "mutating"),
+            "allow",
+        ),
+        (lambda: building(BASH), bash("1", "unknown", "deny"), "command_refused"),
+        (lambda: building(BASH), bash("1", "mutating", "ask"), "command"),
+        (lambda: building(BASH), bash("1", "destructive"), "destructive"),
+        (
+            building,
+            call("1", "delete_file", destructive="deletes a.py"),
+            "confirmation_missing",
+        ),
+        (
+            building,
+            call("1", "write_file", paths=(PathFact("a.py", write=True, untracked=True),)),
+            "untracked",
+        ),
+        (
+            lambda: building(Policy(review=False, preview=True)),
+            call("1", "edit_diff"),
+            "preview",
+        ),
+        (building, Call(id="1", tool="x", fault="no such tool"), "malformed"),
+        (
+            lambda: Story().checkpoints().asks("edit_diff").state,
+            call("1", "write_file"),
+            "mutation_in_flight",
+        ),
+        (lambda: Story().happens(Cancelled(by="ann")).state, call("1", "read"), "not_live"),
+        (RunState, call("1", "read"), "not_live"),
+    ],
+)
+def test_the_first_objection_wins(state, asked, expected):
+    assert code(state(), asked) == expected
+
+
+def test_self_modification_opens_our_own_files_only():
+    state = building(Policy(review=False, self_modify=True))
+    for path, expected in (
+        ("flyball.toml", "allow"),
+        (".flyball/templates/x.json", "allow"),
+        (".git/hooks/pre-commit", "protected"),
+    ):
+        fact = PathFact(path, write=True, protected="our own")
+        assert code(state, call("1", "write_file", paths=(fact,))) in (expected, "checkpoint_owed")
+
+
+def test_the_same_call_after_three_denials_is_named_a_repeat():
+    story = Story(policy=Policy(review=False)).checkpoints()
+    doomed = call("d", "delete_file", destructive="deletes a.py")
+    for _ in range(3):
+        story.says(doomed)
+    confirmed = replace(doomed, confirmed=True)
+    assert code(story.state, confirmed) == "repeated_after_denial"
+    assert code(story.state, call("1", "edit_diff")) == "allow"
+
+
+def test_a_write_before_any_checkpoint_owes_one_even_in_execute():
+    story = Story().checkpoints()
+    card = replace(story.card, checkpoint=None)
+    state = replace(story.state, cards=(card,))
+    assert code(state, call("1", "edit_diff")) == "checkpoint_owed"
+
+
+def test_a_card_can_be_named():
+    story = Story()
+    assert isinstance(decide(story.state, call("1", "read"), "step-1"), Allow)
+    assert decide(story.state, call("1", "read"), "nobody") == Deny(
+        "not_live", "No card of this run is live, so nothing may be done in it."
+    )
+
+
+def test_every_denial_is_a_sentence():
+    state = Story().state
+    for tool, access in TOOL_ACCESS.items():
+        decision = decide(state, call("1", tool))
+        if isinstance(decision, Deny):
+            assert decision.reason.endswith(".")
+            assert f"`{tool}`" in decision.reason
+        else:
+            assert access is not Access.MUTATE
+
+
+def test_asking_has_a_code_and_a_reason():
+    doomed = call("d", "delete_file", destructive="deletes a.py", confirmed=True)
+    assert decide(building(), doomed) == Ask("destructive", "`delete_file` deletes a.py.")
+
+
+def test_objections_have_names_of_their_own():
+    names = [objection.__name__ for objection in OBJECTIONS]
+    assert len(set(names)) == len(names)
+
+
+def test_the_seeds_names_are_understood():
+    for alias, name in ALIASES.items():
+        assert tool_name(alias) == name
+    assert tool_name("read") == "read"
+    assert tool_name("frobnicate") is None
+
+
+def test_a_read_in_flight_does_not_hold_up_a_write():
+    story = Story().checkpoints().asks("read")
+    assert code(story.state, call("1", "edit_diff")) == "allow"

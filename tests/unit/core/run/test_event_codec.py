@@ -1,0 +1,50 @@
+"""What every release wrote, every later one reads; what a later one wrote is refused by name."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from flyball.core.run.event import DriverFailed, RunStarted
+from flyball.core.run.event_codec import VERSION, decode_event
+from flyball.core.run.policy import Policy
+from flyball.errors import Corrupt, SchemaTooNew
+
+
+def test_an_event_of_a_later_release_is_refused() -> None:
+    body = msgspec.json.encode(DriverFailed(card="c", error="e"))
+    with pytest.raises(SchemaTooNew, match="later release"):
+        decode_event(body, VERSION + 1)
+
+
+@pytest.mark.parametrize("version", range(1, VERSION + 1))
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{}",
+        b"null",
+        b'{"type": "driver-failed"}',
+        b'{"type": "flew-away"}',
+        b"\xff\xfe",
+        b'{"type": "run-started", "policy": 5}',
+    ],
+)
+def test_what_is_no_event_is_corrupt(body: bytes, version: int) -> None:
+    with pytest.raises(Corrupt, match="stored event"):
+        decode_event(body, version)
+
+
+def test_an_event_with_an_empty_promise_is_corrupt() -> None:
+    with pytest.raises(Corrupt, match="request"):
+        decode_event(b'{"type": "run-started", "run": "r", "request": " "}')
+
+
+def test_fields_of_an_older_release_take_their_defaults() -> None:
+    event = decode_event(b'{"type": "run-started", "run": "r", "request": "do it"}')
+    assert event == RunStarted(run="r", request="do it")
+
+
+def test_a_run_from_before_there_were_plans_is_not_planned() -> None:
+    event = decode_event(b'{"type": "run-started", "run": "r", "request": "do it"}', 1)
+    assert event == RunStarted(run="r", request="do it", policy=Policy(plan_big_requests=False))

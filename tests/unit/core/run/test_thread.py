@@ -1,0 +1,92 @@
+"""What each driver has said and heard."""
+
+from __future__ import annotations
+
+from bench.world import call
+from msgspec.structs import replace
+from tests.unit.core.stories import CARD, Story, stated
+
+from flyball.core.run.event import Appealed, Noted, ThreadReset
+from flyball.core.run.policy import Policy
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import Line, Speaker, heard, within
+from flyball.core.terms.intent import Intent
+
+
+class Told(Story):
+    """A story that keeps what is heard."""
+
+    def __init__(self, *args, **more) -> None:
+        self.lines: list[Line] = []
+        super().__init__(*args, **more)
+
+    def happens(self, event):
+        before = self.state if hasattr(self, "state") else RunState()
+        super().happens(event)
+        self.lines += heard(before, event, self.state)
+        return self
+
+
+def texts(story: Told) -> list[tuple[str, str, str]]:
+    return [(line.role, line.speaker.value, line.text) for line in story.lines]
+
+
+def test_calls_are_answered_under_their_own_id():
+    story = Told().says(call("1", "read"), call("2", "edit_diff"), text="look").returns()
+    spoken, back, denied = story.lines
+    assert [c.id for c in spoken.calls] == ["1", "2"]
+    assert (back.speaker, back.call, back.tool, back.text) == (Speaker.TOOL, "1", "read", "text")
+    assert (denied.speaker, denied.call) == (Speaker.TOOL, "2")
+    assert "State a checkpoint" in denied.text
+
+
+def test_words_are_acknowledged():
+    story = Told().says(call("1", "checkpoint")).answers(stated(call="1"))
+    assert story.lines[-1].text == "The checkpoint is recorded."
+    story.says(call("2", "note")).answers(Noted(card=CARD, call="2", text="n"))
+    assert story.lines[-1].text == "Noted."
+    story.says(call("3", "appeal")).answers(Appealed(card=CARD, call="3", about="x", reason="r"))
+    assert [line.call for line in story.lines[-2:]] == ["3", "3"]
+    assert Told().happens(Noted(card=CARD, text="from outside")).lines == []
+    assert Told().happens(stated()).lines == []
+
+
+def test_the_governors_words_go_to_whoever_is_next():
+    story = Told(Intent.FEATURE_BUILD).stops("it lives in src")
+    assert texts(story) == [
+        ("researcher", "driver", "it lives in src"),
+        ("executor", "governor", "The researcher found: it lives in src"),
+    ]
+
+
+def test_a_new_thread_starts_from_the_hand_over():
+    story = Told(policy=Policy(review=False, context_tokens=1))
+    for _ in range(5):
+        story.asks("read").returns()
+    story.grants().answers(ThreadReset(card=CARD, reason="r", text="# Hand-over"))
+    last = story.lines[-1]
+    assert (last.attempt, last.speaker, last.text) == (2, Speaker.GOVERNOR, "# Hand-over")
+
+
+def line(speaker: Speaker, size: int, artifact: str = "") -> Line:
+    return Line(CARD, 1, "executor", speaker, "x" * size, artifact=artifact)
+
+
+def test_old_output_becomes_a_pointer_and_new_output_stays():
+    old = line(Speaker.TOOL, 5_000, "logs/1.log")
+    lines = [line(Speaker.DRIVER, 900), old, line(Speaker.TOOL, 100), line(Speaker.TOOL, 4_000)]
+    kept = within([*lines, line(Speaker.DRIVER, 10)], 5_500)
+    assert kept[1].text == (
+        "(older output of 5000 characters left out. The whole of it is in logs/1.log.)"
+    )
+    assert [len(each.text) for each in kept][2:] == [100, 4_000, 10]
+    assert kept[0].text == "x" * 900
+    assert within(lines, 100_000) == tuple(lines)
+
+
+def test_short_and_spoken_lines_are_never_cut():
+    lines = [line(Speaker.DRIVER, 5_000), line(Speaker.TOOL, 50), line(Speaker.TOOL, 300)]
+    lines += [line(Speaker.DRIVER, 1), line(Speaker.DRIVER, 1)]
+    kept = within(lines, 10)
+    assert [each.text.startswith("(older") for each in kept] == [False, False, True, False, False]
+    assert replace(kept[2], text="") == replace(lines[2], text="")
