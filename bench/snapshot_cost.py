@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from flyball.workspace.opening import open_workspace
+from flyball.workspace.run.opening import open_workspace
 
 FILES = 50_000
 ROUNDS = 15

@@ -17,16 +17,17 @@ import pytest
 
 from flyball.errors import FlyballError
 from flyball.patch.engine import apply_diff
-from flyball.workspace import environment, process, sandbox
-from flyball.workspace.paths import Root
-from flyball.workspace.process import Limits
-from flyball.workspace.sandbox import Level, Mechanism, Sandbox
+from flyball.workspace.files.paths import Root
+from flyball.workspace.process import levels, process
+from flyball.workspace.process.levels import Level, Mechanism, Sandbox
+from flyball.workspace.process.process import Limits
+from flyball.workspace.sandbox import environment
 
 SECRET = "canary-secret-51f0aa"
 DATA = Path(__file__).parent.parent / "golden" / "attacks"
 ATTACKS = tomllib.loads((DATA / "commands.toml").read_text())["attack"]
 DIFFS = tomllib.loads((DATA / "diffs.toml").read_text())["attack"]
-MEANS = list(dict.fromkeys((sandbox.mechanism(), Mechanism.LANDLOCK)))
+MEANS = list(dict.fromkeys((levels.mechanism(), Mechanism.LANDLOCK)))
 LIMITS = Limits(seconds=60)
 
 
@@ -262,7 +263,7 @@ def test_a_malicious_test_suite_does_no_harm_and_is_reported(scene, means):
     assert scene.changed(scene.home) == []
     assert scene.changed(scene.outside) == []
     assert scene.heard() == []
-    report = "\n".join(sandbox.explain(end))
+    report = "\n".join(levels.explain(end))
     assert ".profile" in report
     if means.level is Level.NAMESPACES:
         assert ".bash_login" in report
@@ -283,4 +284,4 @@ def test_a_malicious_suite_that_keeps_quiet_is_still_reported(scene, means):
     assert end.ok
     assert scene.changed(scene.home) == []
     assert scene.heard() == []
-    assert any(".profile" in note for note in sandbox.explain(end))
+    assert any(".profile" in note for note in levels.explain(end))

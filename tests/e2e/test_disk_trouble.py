@@ -6,14 +6,14 @@ import sys
 
 import pytest
 
-from flyball.workspace.sandbox import Level, detect
+from flyball.workspace.process.levels import Level, detect
 
 SCRIPT = """
 import asyncio, json, os, pathlib, sys
 from flyball.errors import FlyballError
 from flyball.workspace import environment, process
-from flyball.workspace.confinement import Level, Sandbox
-from flyball.workspace.paths import Root
+from flyball.workspace.sandbox.confinement import Level, Sandbox
+from flyball.workspace.files.paths import Root
 
 top = pathlib.Path(sys.argv[1])
 root = Root(top)

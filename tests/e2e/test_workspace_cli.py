@@ -14,8 +14,8 @@ from flyball.app.home import open_home
 from flyball.errors import FlyballError
 from flyball.surfaces.cli.card import card
 from flyball.surfaces.cli.runs_tree import merge, prune, replay
-from flyball.workspace.artifacts import CardArtifact, VerdictNote, write_artifact
-from flyball.workspace.opening import open_workspace
+from flyball.workspace.cards.artifacts import CardArtifact, VerdictNote, write_artifact
+from flyball.workspace.run.opening import open_workspace
 
 TEXT = "".join(f"line {n}\n" for n in range(12))
 TOP = click.Group(commands={"card": card, "merge": merge, "replay": replay, "prune": prune})

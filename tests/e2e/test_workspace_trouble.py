@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from tests.repos import contents, git, own_state, put, repository
 
-from flyball.workspace.afterwards import Desk, merge
-from flyball.workspace.cards import move
-from flyball.workspace.opening import open_workspace
-from flyball.workspace.trouble import IndexLocked
-from flyball.workspace.worktree import Step
+from flyball.workspace.cards.revert import move
+from flyball.workspace.cards.use_cases import Desk, merge
+from flyball.workspace.errors import IndexLocked
+from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.run.worktree import Step
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -37,9 +37,9 @@ def script(text: str, *args: object, **env: str) -> subprocess.Popen[str]:
 REVERT = """
 import sys
 from pathlib import Path
-from flyball.workspace.cards import move
-from flyball.workspace.opening import open_workspace
-from flyball.workspace.worktree import Step
+from flyball.workspace.cards.revert import move
+from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.run.worktree import Step
 repo, state = Path(sys.argv[1]), Path(sys.argv[2])
 with open_workspace(repo, "r", state, in_place=True) as workspace:
     record = workspace.card("c1")
@@ -81,7 +81,7 @@ def test_a_killed_revert_is_finished_by_the_next_command(tmp_path: Path, with_gi
 HOLD = """
 import sys
 from pathlib import Path
-from flyball.workspace.opening import open_workspace
+from flyball.workspace.run.opening import open_workspace
 with open_workspace(Path(sys.argv[1]), "r", Path(sys.argv[2]), in_place=True):
     print("held", flush=True)
     sys.stdin.readline()
@@ -91,8 +91,8 @@ AS_NOBODY = """
 import os, sys
 from pathlib import Path
 from flyball.errors import FlyballError
-from flyball.workspace.opening import open_workspace
-from flyball.workspace.trees import Changed, ChangeKind, Entry
+from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.trees.trees import Changed, ChangeKind, Entry
 if sys.argv[4:] == ["nobody"] and os.getuid() == 0:
     os.setgroups([])
     os.setgid(65534)
@@ -151,7 +151,7 @@ LIMITED = """
 import json, os, resource, sys
 from pathlib import Path
 from flyball.errors import FlyballError
-from flyball.workspace.opening import open_workspace
+from flyball.workspace.run.opening import open_workspace
 repo, state = Path(sys.argv[1]), Path(sys.argv[2])
 with open_workspace(repo, "r", state, in_place=True) as workspace:
     kept = workspace.snapshot("before")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.repos import contents, git, own_state, put, repository
 
-from flyball.workspace.cards import move
-from flyball.workspace.opening import open_workspace
-from flyball.workspace.worktree import Step
+from flyball.workspace.cards.revert import move
+from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.run.worktree import Step
 
 FILES: dict[str, str | bytes] = {
     "a.txt": "one\ntwo\nthree\n",

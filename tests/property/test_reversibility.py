@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.repos import contents, git, repository
 
-from flyball.workspace.cards import look, move
-from flyball.workspace.opening import open_workspace
-from flyball.workspace.trouble import Diverged
-from flyball.workspace.workspace import Workspace
-from flyball.workspace.worktree import Step
+from flyball.workspace.cards.revert import look, move
+from flyball.workspace.errors import Diverged
+from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.run.worktree import Step
 
 NAMES = ["a.txt", "b.py", "d/c.txt", "d/e/f.md", "g h.txt", "ü.txt", "d2/x", "bin.dat", "-dash"]
 LINES = [f"line {n}\n" for n in range(8)]

@@ -51,8 +51,8 @@ from flyball.errors import Conflict, LeaseHeld, NotFound, UsageError
 from flyball.journal.protocol import Entry, Journal
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings
-from flyball.workspace.opening import find_workspace
 from flyball.workspace.redaction import Redactor, secrets_in
+from flyball.workspace.run.opening import find_workspace
 
 NO_REPAIRER = "Name a model with --model, or answer yourself with --driver relay:DIR."
 ASK_AGAIN = 0.2

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from flyball.app.flowfile.template_file import read_data, template_files
 from flyball.errors import NotFound
 from flyball.settings import REPO_FILE, Effective, Sources, key_of, settle, state_dir, user_file
-from flyball.workspace.templatefile import read_data, template_files
 
 
 class Home(NamedTuple):

@@ -21,8 +21,8 @@ from flyball.errors import Corrupt, NotFound, UsageError
 from flyball.journal.protocol import Entry, Journal, Summary
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings, Sources, settle
-from flyball.workspace.opening import find_workspace, peek_workspace
 from flyball.workspace.redaction import Redactor, secrets_in
+from flyball.workspace.run.opening import find_workspace, peek_workspace
 
 LAST = "last"
 POLL = 0.25

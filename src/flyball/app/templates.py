@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from flyball.app.flowfile.template_file import parse_source, read_source
 from flyball.app.home import Home, own_templates
 from flyball.core.flow.flow import Flow, Problem, read_flow
 from flyball.core.flow.library import LIBRARY
@@ -12,7 +13,6 @@ from flyball.core.flow.template import Template
 from flyball.core.terms.intent import MAY_MUTATE, Intent
 from flyball.core.terms.shape import plain
 from flyball.errors import UsageError
-from flyball.workspace.templatefile import parse_source, read_source
 
 
 class Reading(NamedTuple):

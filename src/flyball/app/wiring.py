@@ -22,7 +22,7 @@ from flyball.errors import ConfigError, DriverError, UsageError
 from flyball.settings import Settings
 from flyball.shellcheck import AllowRule
 from flyball.tools.protocol import ToolSettings
-from flyball.workspace.process import Limits
+from flyball.workspace.process.process import Limits
 
 NO_MODEL = "No model is configured, and the request needs one."
 HOW_TO_SET = (

@@ -16,8 +16,8 @@ from flyball.engine.station import Station
 from flyball.errors import PatchError, ToolError, UsageError
 from flyball.journal.protocol import Intention
 from flyball.tools.protocol import Desk, Form, Result, Tool, bounded
-from flyball.workspace.names import is_own
-from flyball.workspace.trees import SnapshotId, TreeHash
+from flyball.workspace.files.path_rules import is_own
+from flyball.workspace.trees.trees import SnapshotId, TreeHash
 
 WITHOUT_PROCESS = frozenset({"read", "list", "grep", "git_log", "project", "http_probe"})
 """Tools that start nothing of the project's: they cannot change the tree."""

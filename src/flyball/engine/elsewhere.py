@@ -11,9 +11,9 @@ from flyball.core.weakening import is_test_path
 from flyball.engine.station import Station
 from flyball.tools.runner.ground import Ground
 from flyball.tools.runner.running import Ran, run_suite
-from flyball.workspace.paths import Root
-from flyball.workspace.process import Limits
-from flyball.workspace.trees import EXECUTABLE, Changed
+from flyball.workspace.files.paths import Root
+from flyball.workspace.process.process import Limits
+from flyball.workspace.trees.trees import EXECUTABLE, Changed
 
 LEAST_SECONDS = 10.0
 SLOWER = 5.0

@@ -36,9 +36,9 @@ from flyball.tools.runner.ground import exit_code, ground_of, launch, set_up
 from flyball.tools.runner.running import run_suite
 from flyball.tools.runner.tally import plain
 from flyball.tools.suite import TEST, SuiteForm
-from flyball.workspace.paths import Kind
-from flyball.workspace.process import Finished
-from flyball.workspace.trees import TreeHash
+from flyball.workspace.files.paths import Kind
+from flyball.workspace.process.process import Finished
+from flyball.workspace.trees.trees import TreeHash
 
 READ_LIMIT = 4 * 1024 * 1024
 KEPT_PROBLEMS = 50

@@ -59,7 +59,7 @@ from flyball.tools import TOOLS
 from flyball.tools.prepare import prepare, read_form
 from flyball.tools.protocol import Tool
 from flyball.tools.remark import AppealForm, CheckpointForm, NoteForm
-from flyball.workspace.trees import TreeHash
+from flyball.workspace.trees.trees import TreeHash
 
 BY_NAME: dict[str, Tool] = {tool.name: tool for tool in TOOLS}
 

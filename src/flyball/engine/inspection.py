@@ -18,7 +18,7 @@ from flyball.engine.gating import Gathered, gather
 from flyball.engine.station import Station
 from flyball.errors import FlyballError
 from flyball.tools.files import lost_regions
-from flyball.workspace.trees import Changed, TreeHash
+from flyball.workspace.trees.trees import Changed, TreeHash
 
 BINARY = b"\0"
 DOUBTFUL = "doubtful"

@@ -6,7 +6,7 @@ import re
 from pathlib import PurePosixPath
 
 from flyball.errors import FlyballError
-from flyball.workspace.paths import Root
+from flyball.workspace.files.paths import Root
 
 MAP_FILES = 200
 MAP_CHARS = 12_000

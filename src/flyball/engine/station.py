@@ -22,8 +22,7 @@ from flyball.core.terms.phase import Phase
 from flyball.errors import IllegalEvent
 from flyball.tools.protocol import Desk, ToolSettings
 from flyball.tools.survey import survey
-from flyball.workspace import environment, sandbox
-from flyball.workspace.artifacts import (
+from flyball.workspace.cards.artifacts import (
     CardArtifact,
     CommandRun,
     VerdictNote,
@@ -31,14 +30,16 @@ from flyball.workspace.artifacts import (
     hide_artifacts,
     write_artifact,
 )
-from flyball.workspace.confinement import Level, Sandbox
-from flyball.workspace.names import protected
-from flyball.workspace.opening import open_workspace
-from flyball.workspace.paths import Root
+from flyball.workspace.files.path_rules import protected
+from flyball.workspace.files.paths import Root
+from flyball.workspace.process import levels
 from flyball.workspace.redaction import Redactor
-from flyball.workspace.trees import Changed, Clash, TreeHash
-from flyball.workspace.workspace import Workspace
-from flyball.workspace.worktree import Step
+from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.run.worktree import Step
+from flyball.workspace.sandbox import environment
+from flyball.workspace.sandbox.confinement import Level, Sandbox
+from flyball.workspace.trees.trees import Changed, Clash, TreeHash
 
 ADVICE = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
 MAX_ADVICE = 8_000
@@ -113,7 +114,7 @@ class Station:
         if self._workspace is None:
             place = self.place
             opened = open_workspace(place.repo, run, place.state_dir, in_place=place.in_place)
-            self._settle(opened, sandbox.detect())
+            self._settle(opened, levels.detect())
         return self.workspace
 
     def at(self, card: CardState) -> Station:

@@ -12,8 +12,8 @@ from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounde
 from flyball.tools.runner.console import from_text
 from flyball.tools.runner.ground import exit_code, ground_of, launch, set_up
 from flyball.tools.same import steady
-from flyball.workspace.process import Finished
-from flyball.workspace.sandbox import explain
+from flyball.workspace.process.levels import explain
+from flyball.workspace.process.process import Finished
 
 ACCESS = {
     Kind.READ_ONLY: Access.READ,

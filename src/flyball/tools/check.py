@@ -14,8 +14,8 @@ from flyball.tools.runner.ground import exit_code, ground_of, launch, set_up
 from flyball.tools.runner.land import Land, look
 from flyball.tools.runner.tally import plain
 from flyball.tools.same import steady
-from flyball.workspace.process import Finished
-from flyball.workspace.sandbox import explain
+from flyball.workspace.process.levels import explain
+from flyball.workspace.process.process import Finished
 
 KEPT_PROBLEMS = 50
 

@@ -7,8 +7,8 @@ import msgspec
 from flyball.errors import ToolError
 from flyball.tools.files import lost_regions, path_fact, present
 from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool
-from flyball.workspace.paths import Kind
-from flyball.workspace.trees import TreeHash
+from flyball.workspace.files.paths import Kind
+from flyball.workspace.trees.trees import TreeHash
 
 
 class DeleteForm(Form, frozen=True, kw_only=True):

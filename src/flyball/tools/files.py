@@ -5,9 +5,9 @@ from __future__ import annotations
 from flyball.core.terms.call import PathFact
 from flyball.patch.keep import damaged, regions
 from flyball.tools.protocol import Desk
-from flyball.workspace.paths import Kind
+from flyball.workspace.files.paths import Kind
 from flyball.workspace.redaction import HIDDEN
-from flyball.workspace.trees import TreeHash
+from flyball.workspace.trees.trees import TreeHash
 
 
 def path_fact(raw: str, desk: Desk, *, write: bool) -> PathFact:

@@ -12,7 +12,7 @@ from flyball.errors import NotFound
 from flyball.tools.files import path_fact
 from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
 from flyball.tools.search import counts, lines
-from flyball.workspace.paths import Kind
+from flyball.workspace.files.paths import Kind
 
 LONGEST_LINE = 400
 NARROW = "Narrow the search with `dir` or `globs`, or raise `max`."

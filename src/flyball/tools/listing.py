@@ -13,7 +13,7 @@ from flyball.errors import NotFound, ToolError
 from flyball.tools.files import path_fact
 from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
 from flyball.tools.search import files_below
-from flyball.workspace.paths import Kind
+from flyball.workspace.files.paths import Kind
 
 
 class ListForm(Form, frozen=True, kw_only=True):

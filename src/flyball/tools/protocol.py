@@ -13,11 +13,11 @@ from flyball.core.terms.call import Access, CommandFact, PathFact
 from flyball.core.terms.evidence import AnyEvidence
 from flyball.core.terms.phase import Phase
 from flyball.shellcheck import AllowRule
-from flyball.workspace.confinement import Sandbox
-from flyball.workspace.paths import Root
-from flyball.workspace.process import Limits
+from flyball.workspace.files.paths import Root
+from flyball.workspace.process.process import Limits
 from flyball.workspace.redaction import Redactor
-from flyball.workspace.workspace import Workspace
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.sandbox.confinement import Sandbox
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 """Text that says something."""

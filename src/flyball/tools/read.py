@@ -11,7 +11,7 @@ from flyball.errors import NotFound, ToolError
 from flyball.tools.files import decoded, path_fact
 from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool
 from flyball.tools.search import files_below
-from flyball.workspace.paths import Kind, Root
+from flyball.workspace.files.paths import Kind, Root
 
 LINES = 2_000
 MAX_BYTES = 20_000_000

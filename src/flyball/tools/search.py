@@ -13,7 +13,7 @@ import msgspec
 
 from flyball.errors import ToolUnavailable
 from flyball.tools.protocol import Desk
-from flyball.workspace.process import Captured, run_sync
+from flyball.workspace.process.process import Captured, run_sync
 
 SECONDS = 60.0
 _FIXED = (

@@ -11,7 +11,7 @@ from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounde
 from flyball.tools.runner.ground import ground_of
 from flyball.tools.runner.running import Ran, run_suite
 from flyball.tools.same import steady
-from flyball.workspace.sandbox import explain
+from flyball.workspace.process.levels import explain
 
 SHOWN_FAILURES = 5
 

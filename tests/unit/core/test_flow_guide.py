@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from flyball.app.flowfile.template_file import parse_source
 from flyball.core.flow.flow import Problem, Source, check
 from flyball.core.flow.gates.gate import GATES
 from flyball.core.flow.library import LIBRARY
 from flyball.core.flow.template import INJECTIONS, SPECIAL_TARGETS, Kind, Role, Template
 from flyball.core.terms.phase import WORKING
-from flyball.workspace.templatefile import parse_source
 
 ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "docs" / "guides" / "flows.md").read_text(encoding="utf-8")

@@ -27,7 +27,7 @@ from flyball.engine.inspection import inspect
 from flyball.engine.station import Place, Station
 from flyball.errors import ToolUnavailable
 from flyball.tools.protocol import ToolSettings
-from flyball.workspace.process import Finished, Limits
+from flyball.workspace.process.process import Finished, Limits
 from flyball.workspace.redaction import Redactor
 
 SECRET = "s3cret-value-42"

@@ -28,7 +28,7 @@ from flyball.engine.handing import hand_over
 from flyball.engine.injecting import MAKERS, MAX_DIFF, MAX_TEXT, injections, template_in_use
 from flyball.engine.repomap import MAP_CHARS, MAP_FILES, MAPS_KEPT, Maps, draw
 from flyball.engine.station import Place, Station
-from flyball.workspace.paths import Root
+from flyball.workspace.files.paths import Root
 from flyball.workspace.redaction import Redactor
 
 SECRET = "s3cret-value-42"

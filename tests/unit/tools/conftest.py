@@ -13,11 +13,12 @@ from flyball.core.terms.phase import Phase
 from flyball.tools import TOOLS
 from flyball.tools.prepare import prepare, read_form
 from flyball.tools.protocol import Desk, ToolSettings
-from flyball.workspace import environment, sandbox
-from flyball.workspace.opening import open_workspace
-from flyball.workspace.paths import Root
+from flyball.workspace.files.paths import Root
+from flyball.workspace.process import levels
+from flyball.workspace.process.levels import Sandbox
 from flyball.workspace.redaction import Redactor
-from flyball.workspace.sandbox import Sandbox
+from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.sandbox import environment
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 SECRET = "hunter2-canary-99aa"
@@ -80,7 +81,7 @@ def make_bench(tmp_path):
                 tree=workspace.base,
                 root=Root(workspace.root),
                 workspace=workspace,
-                sandbox=Sandbox(level=sandbox.detect(), root=workspace.root),
+                sandbox=Sandbox(level=levels.detect(), root=workspace.root),
                 env=environment.clean(source, workspace=workspace.root, extra=BARE),
                 redactor=Redactor([SECRET]),
                 artifacts=project / ".flyball" / "artifacts" / "r1" / "k1",

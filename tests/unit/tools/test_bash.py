@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from flyball.core.terms.evidence import Strength, strength
-from flyball.workspace.process import Limits
+from flyball.workspace.process.process import Limits
 
 
 def test_a_command_runs_in_the_workspace(make_bench):

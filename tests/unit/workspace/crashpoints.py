@@ -12,10 +12,10 @@ from pathlib import Path
 
 from tests.repos import git, put, repository
 
-from flyball.workspace.opening import open_workspace
-from flyball.workspace.trees import Entry, TreeHash
-from flyball.workspace.workspace import Workspace
-from flyball.workspace.worktree import Step
+from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.run.worktree import Step
+from flyball.workspace.trees.trees import Entry, TreeHash
 
 TOUCHES = frozenset(
     {"os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.symlink", "subprocess.Popen"}

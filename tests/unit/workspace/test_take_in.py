@@ -9,12 +9,12 @@ import pytest
 from tests.repos import contents, git, put, repository
 
 from flyball.errors import Conflict
-from flyball.workspace.afterwards import Desk, show_card
-from flyball.workspace.cards import move
-from flyball.workspace.opening import open_workspace
-from flyball.workspace.trees import Clash, ClashKind, TreeHash
-from flyball.workspace.workspace import Workspace
-from flyball.workspace.worktree import Step
+from flyball.workspace.cards.revert import move
+from flyball.workspace.cards.use_cases import Desk, show_card
+from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.run.worktree import Step
+from flyball.workspace.trees.trees import Clash, ClashKind, TreeHash
 
 TEXT = "".join(f"line {n}\n" for n in range(20))
 FILES: dict[str, str | bytes] = {

@@ -13,10 +13,10 @@ import click
 from flyball.errors import UsageError
 
 if TYPE_CHECKING:
-    from flyball.workspace.afterwards import CardView, Desk
-    from flyball.workspace.cards import Moved
-    from flyball.workspace.trees import Changed
-    from flyball.workspace.worktree import Step
+    from flyball.workspace.cards.revert import Moved
+    from flyball.workspace.cards.use_cases import CardView, Desk
+    from flyball.workspace.run.worktree import Step
+    from flyball.workspace.trees.trees import Changed
 
 REPO = click.option(
     "--repo",
@@ -49,7 +49,7 @@ def card() -> None:
 @JSON
 def show(run: str, name: str, repo: Path, as_json: bool) -> None:
     """What a card changed, and what was noted about it."""
-    from flyball.workspace.afterwards import show_card
+    from flyball.workspace.cards.use_cases import show_card
 
     place, run = meant(repo, run)
     view = show_card(place, run, name)
@@ -84,7 +84,7 @@ def revert(
     run: str, name: str, more: tuple[str, ...], paths: tuple[str, ...], repo: Path, **flags: bool
 ) -> None:
     """Take a card's work back, whole or some paths of it."""
-    from flyball.workspace.worktree import Step
+    from flyball.workspace.run.worktree import Step
 
     _move(Step.REVERT, run, name, _joined(paths, more), repo, **flags)
 
@@ -101,7 +101,7 @@ def apply(
     run: str, name: str, more: tuple[str, ...], paths: tuple[str, ...], repo: Path, **flags: bool
 ) -> None:
     """Put a card's work in again after it was taken back."""
-    from flyball.workspace.worktree import Step
+    from flyball.workspace.run.worktree import Step
 
     _move(Step.APPLY, run, name, _joined(paths, more), repo, **flags)
 
@@ -113,7 +113,7 @@ def meant(repo: Path, run: str) -> tuple[Desk, str]:
     from flyball.app.home import open_home
     from flyball.app.runs import find_run
     from flyball.errors import NotFound
-    from flyball.workspace.afterwards import Desk
+    from flyball.workspace.cards.use_cases import Desk
 
     home = open_home(repo, os.environ, {})
     place = Desk(home.repo, home.state, Path.home())
@@ -150,7 +150,7 @@ def _joined(paths: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
 def _move(
     step: Step, run: str, name: str, paths: tuple[str, ...], repo: Path, *, yes: bool, as_json: bool
 ) -> None:
-    from flyball.workspace.afterwards import foresee, move_card
+    from flyball.workspace.cards.use_cases import foresee, move_card
 
     place, run = meant(repo, run)
     if not yes and not as_json and sys.stdin.isatty():
@@ -170,7 +170,7 @@ def _move(
 
 
 def _say_moved(moved: Moved, root: Path) -> None:
-    from flyball.workspace.worktree import Step
+    from flyball.workspace.run.worktree import Step
 
     if moved.finished:
         click.echo(f"Finished first what was interrupted: {moved.finished}.")

@@ -14,7 +14,7 @@ from flyball.drivers.clipboard import Hand
 from flyball.errors import DriverError, ToolError
 from flyball.surfaces.cli.plain import View
 from flyball.surfaces.cli.story import Said
-from flyball.workspace.process import run_sync
+from flyball.workspace.process.process import run_sync
 
 SECONDS = 5.0
 

@@ -63,19 +63,20 @@ def doctor(ctx: click.Context, repo: Path, as_json: bool) -> None:
 
 async def examine() -> dict[str, Any]:
     """Everything doctor tells, as JSON-like values."""
-    from flyball.workspace import canary, landlock, sandbox
-    from flyball.workspace.process import works
+    from flyball.workspace.process import levels, self_test
+    from flyball.workspace.process.process import works
+    from flyball.workspace.sandbox import landlock
 
-    means = sandbox.mechanism()
-    proofs = await canary.prove(means)
+    means = levels.mechanism()
+    proofs = await self_test.prove(means)
     failed = [proof.name for proof in proofs if not proof.holds]
     return {
-        "ok": not failed and means.level is not sandbox.Level.NONE,
+        "ok": not failed and means.level is not levels.Level.NONE,
         "sandbox": {
             "level": str(means.level),
             "meaning": _MEANINGS[means.level],
             "by": str(means),
-            "works": [str(each) for each in sandbox.Mechanism if works(each)],
+            "works": [str(each) for each in levels.Mechanism if works(each)],
             "landlock": landlock.abi(),
             "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         },
@@ -89,7 +90,7 @@ async def examine() -> dict[str, Any]:
 
 def _program(name: str, argv: tuple[str, ...], use: str) -> dict[str, Any]:
     from flyball.errors import ToolError
-    from flyball.workspace.process import run_sync
+    from flyball.workspace.process.process import run_sync
 
     beside = Path(sys.executable).parent
     path = shutil.which(name, path=os.pathsep.join((str(beside), os.environ.get("PATH", ""))))

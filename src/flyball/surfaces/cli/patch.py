@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from flyball.patch import Change, PatchResult, Refusal
-    from flyball.workspace.paths import Root
+    from flyball.workspace.files.paths import Root
 
 STDIN = "-"
 REFUSED = 1
@@ -82,7 +82,7 @@ def check(context: click.Context, preview: bool, no_keep_regions: bool, **option
 
 
 def _perform(request: Request, *, writes: bool, shows_diff: bool) -> int:
-    from flyball.workspace.paths import Root
+    from flyball.workspace.files.paths import Root
 
     if not request.repo.is_dir():
         raise UsageError(f"{request.repo} is not a directory.", "Give --repo a directory.")

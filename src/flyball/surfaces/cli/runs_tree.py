@@ -11,8 +11,8 @@ import click
 from flyball.surfaces.cli.card import JSON, REPO, meant, readable, say_json
 
 if TYPE_CHECKING:
-    from flyball.workspace.afterwards import Desk
-    from flyball.workspace.cards import Replayed
+    from flyball.workspace.cards.revert import Replayed
+    from flyball.workspace.cards.use_cases import Desk
 
 
 @click.command()
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @JSON
 def merge(run: str, repo: Path, as_json: bool) -> None:
     """Bring a run's cards into your branch and checkout, if nothing of yours is lost by it."""
-    from flyball.workspace.afterwards import merge as merge_run
+    from flyball.workspace.cards.use_cases import merge as merge_run
 
     place, run = meant(repo, run)
     report = merge_run(place, run)
@@ -54,8 +54,8 @@ def replay(ctx: click.Context, run: str, into: Path, repo: Path, as_json: bool) 
     """Do a run's cards over in another directory: all of them, or none if one does not fit."""
     import msgspec
 
-    from flyball.workspace.afterwards import replay_run
-    from flyball.workspace.cards import Fate
+    from flyball.workspace.cards.revert import Fate
+    from flyball.workspace.cards.use_cases import replay_run
 
     place, run = meant(repo, run)
     report = replay_run(place, run, into)
@@ -82,7 +82,7 @@ def prune(
     run: str | None, days: float, keep: int, abandon: bool, yes: bool, repo: Path, as_json: bool
 ) -> None:
     """Forget old snapshots of one run or of all; with --abandon, delete the run itself."""
-    from flyball.workspace import afterwards
+    from flyball.workspace.cards import use_cases
 
     place, named = meant(repo, run or "")
     run = named if run else None
@@ -90,9 +90,9 @@ def prune(
         _abandon(run, place, yes=yes, as_json=as_json)
         return
     dropped = freed = 0
-    runs = [run] if run else afterwards.kept_runs(place)
+    runs = [run] if run else use_cases.kept_runs(place)
     for name in runs:
-        pruned = afterwards.prune(place, name, max_age=days * 86_400, max_count=keep)
+        pruned = use_cases.prune(place, name, max_age=days * 86_400, max_count=keep)
         dropped, freed = dropped + pruned.snapshots, freed + pruned.freed
     if as_json:
         say_json({"runs": list(runs), "snapshots": dropped, "freed_bytes": freed})
@@ -102,11 +102,11 @@ def prune(
 
 def _abandon(run: str | None, place: Desk, *, yes: bool, as_json: bool) -> None:
     from flyball.errors import Conflict, UsageError
-    from flyball.workspace import afterwards
+    from flyball.workspace.cards import use_cases
 
     if run is None:
         raise UsageError("--abandon needs the name of a run.", "Say which run to delete.")
-    lost = afterwards.unmerged(place, run)
+    lost = use_cases.unmerged(place, run)
     titles = ", ".join(f"{record.card} ({record.title})" for record in lost)
     if lost and not yes:
         if as_json or not sys.stdin.isatty():
@@ -117,7 +117,7 @@ def _abandon(run: str | None, place: Desk, *, yes: bool, as_json: bool) -> None:
         click.echo(f"These cards were not merged and would be gone: {titles}.")
         if not click.confirm("Delete them?"):
             return
-    afterwards.abandon(place, run)
+    use_cases.abandon(place, run)
     if as_json:
         say_json({"run": run, "abandoned": True, "lost": [record.card for record in lost]})
     else:

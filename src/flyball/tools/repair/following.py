@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from flyball.tools.protocol import Desk, Result
-from flyball.workspace.process import Finished
+from flyball.workspace.process.process import Finished
 
 Line = dict[str, Any]
 Words = Callable[[Sequence[Line]], str]

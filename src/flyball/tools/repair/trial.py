@@ -20,7 +20,7 @@ from flyball.tools.runner.choice import Choice, choose, require
 from flyball.tools.runner.ground import Ground, ground_of, launch, set_up
 from flyball.tools.runner.setting import Setting, python_of
 from flyball.tools.runner.table import BY_NAME
-from flyball.workspace.process import Finished, Limits
+from flyball.workspace.process.process import Finished, Limits
 
 PACKAGE = "flyball/tools/inside"
 GRACE = 30.0

@@ -15,9 +15,9 @@ import msgspec
 from flyball.tools.protocol import Desk
 from flyball.tools.runner.provision import provide
 from flyball.tools.runner.setting import Setting, environment, readable
-from flyball.workspace.confinement import Sandbox
-from flyball.workspace.process import Finished, Limits, run
+from flyball.workspace.process.process import Finished, Limits, run
 from flyball.workspace.redaction import Redactor
+from flyball.workspace.sandbox.confinement import Sandbox
 
 
 class Ground(NamedTuple):

@@ -14,7 +14,7 @@ from flyball.tools.runner.choice import Choice, choose, not_installed, require
 from flyball.tools.runner.ground import Ground, exit_code, launch, set_up
 from flyball.tools.runner.table import BY_NAME
 from flyball.tools.runner.tally import Tally
-from flyball.workspace.process import Finished
+from flyball.workspace.process.process import Finished
 
 LARGEST = 1 << 26
 MISSING = 127

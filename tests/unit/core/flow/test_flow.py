@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from flyball.app.flowfile.template_file import read_source
 from flyball.core.flow.flow import Flow, Problem, Source, check, problem, read_flow
-from flyball.workspace.templatefile import read_source
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "flow"
 

@@ -1,8 +1,8 @@
 from pathlib import Path
 
+from flyball.app.flowfile.template_file import read_source
 from flyball.core.flow.flow import read_flow
 from flyball.core.flow.flowchart import mermaid, outline
-from flyball.workspace.templatefile import read_source
 
 GOOD = Path(__file__).parents[2] / "golden" / "flow" / "good"
 

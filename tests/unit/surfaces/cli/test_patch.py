@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from flyball.errors import NotFound, ToolError, UsageError
 from flyball.patch import apply_diff
 from flyball.surfaces.cli.patch import patch, write_all
-from flyball.workspace.paths import Root
+from flyball.workspace.files.paths import Root
 
 GOOD = (
     "--- a/cart.py\n+++ b/cart.py\n@@ -1,2 +1,2 @@\n def total():\n-    return 0\n+    return 1\n"

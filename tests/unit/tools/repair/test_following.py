@@ -6,7 +6,7 @@ import json
 import pytest
 
 from flyball.tools.repair.following import Report, follow
-from flyball.workspace.process import Finished
+from flyball.workspace.process.process import Finished
 
 FINISHED = Finished(
     0, None, timed_out=False, output="", cut_bytes=0, bytes=0, elapsed=0.0, log=None, over_limit=""

@@ -1,0 +1,81 @@
+"""Template and flow files on disk: bytes to plain values with line numbers, or what is wrong."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from flyball.app.flowfile.json_places import parse_json
+from flyball.app.flowfile.places import Places, UnreadableError
+from flyball.app.flowfile.toml_places import parse_toml
+from flyball.app.flowfile.yaml_places import parse_yaml
+from flyball.core.flow.flow import Problem, Source, problem
+
+MAX_BYTES = 256 * 1024
+
+FORMATS: Mapping[str, Callable[[Places], object]] = MappingProxyType(
+    {".json": parse_json, ".toml": parse_toml, ".yaml": parse_yaml, ".yml": parse_yaml}
+)
+
+
+FOLDER = ".flyball/templates"
+"""Where a project keeps its own templates."""
+
+
+def template_files(top: Path) -> tuple[Path, ...]:
+    """The files in a project's folder of templates, in the order of their names."""
+    folder = top / FOLDER
+    try:
+        found = sorted(folder.iterdir())
+    except OSError:
+        return ()
+    return tuple(path for path in found if path.suffix.lower() in FORMATS)
+
+
+def read_source(file: str) -> Source | Problem:
+    """The values of a file, or the problem that keeps them from being read."""
+    data = read_data(file)
+    return data if isinstance(data, Problem) else parse_source(file, data)
+
+
+def read_data(file: str) -> bytes | Problem:
+    """The bytes of a file, or the problem that keeps them from being read."""
+    path = Path(file)
+    try:
+        kind = path.stat().st_mode
+        if stat.S_ISDIR(kind):
+            return problem(file, 0, "not-a-file", "This is a folder.", "Name the files in it.")
+        if not stat.S_ISREG(kind):
+            return problem(file, 0, "not-a-file", "This is not a regular file.", "Name a file.")
+        with path.open("rb") as stream:
+            return stream.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        return problem(file, 0, "not-found", "There is no such file.", "Check the name.")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        return problem(file, 0, "not-readable", f"It cannot be read: {reason}.", "Check the path.")
+
+
+def parse_source(file: str, data: bytes) -> Source | Problem:
+    """The values in a file's bytes; the name's ending says which format they are in."""
+    parse = FORMATS.get(Path(file).suffix.lower())
+    if parse is None:
+        mend = f"Name it {', '.join(FORMATS)}."
+        return problem(file, 0, "unknown-format", "Its name does not say its format.", mend)
+    if len(data) > MAX_BYTES:
+        message = f"It is larger than {MAX_BYTES // 1024} KiB."
+        return problem(file, 0, "too-large", message, "Split it into several flows.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return problem(file, line, "not-utf8", "It is not UTF-8 text.", "Save it as UTF-8.")
+    places = Places(text.replace("\r\n", "\n").replace("\r", "\n"))
+    if not text.strip():
+        return problem(file, 1, "empty-file", "The file is empty.", "Write a template in it.")
+    try:
+        return Source(file, parse(places), places.lines)
+    except UnreadableError as error:
+        return problem(file, error.line, error.code, error.message, error.mend)

@@ -1,0 +1,163 @@
+"""The account of a card: one page to read and one file to parse, with every secret taken out.
+
+They live in the user's project, `.flyball/artifacts/<run>/<card>.md` and `.json`, whether the run
+works in a worktree or in place, so they outlast both. The directory holds a `.gitignore` that
+ignores all of it: git's own files stay untouched, and `git status` shows nothing. A link put in
+the way of that directory is not followed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from flyball.errors import UsageError
+from flyball.workspace.trees.trees import REGULAR
+from flyball.workspace.trees.writer import write_entry
+
+Redact = Callable[[str], str]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_LONGEST_DIFF = 2_000
+_HOME = Path(".flyball", "artifacts")
+
+
+class CommandRun(msgspec.Struct, frozen=True):
+    """A command Flyball ran for the card."""
+
+    command: str
+    exit_code: int | None = None
+    elapsed: float = 0.0
+    log: str = ""
+
+
+class VerdictNote(msgspec.Struct, frozen=True):
+    """What a gate said of the card."""
+
+    check: str
+    verdict: str
+    sentence: str = ""
+
+
+class CardArtifact(msgspec.Struct, frozen=True):
+    """Everything worth keeping about one card."""
+
+    run: str
+    card: str
+    title: str
+    status: str = ""
+    commit: str = ""
+    before: str = ""
+    after: str = ""
+    files: tuple[str, ...] = ()
+    diff: str = ""
+    commands: tuple[CommandRun, ...] = ()
+    verdicts: tuple[VerdictNote, ...] = ()
+    evidence: tuple[str, ...] = ()
+    timings: dict[str, float] = {}
+    risk: str = ""
+    assumptions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def artifact_path(project: Path, run: str, card: str, suffix: str = ".json") -> Path:
+    """Where a card's account is."""
+    for name in (run, card):
+        if not _NAME.fullmatch(name) or ".." in name:
+            raise UsageError(
+                f"{name!r} cannot name a file.", "Use letters, digits, dots, dashes, underscores."
+            )
+    return project / _HOME / run / f"{card}{suffix}"
+
+
+def hide_artifacts(project: Path) -> None:
+    """Have git overlook the shelf, before anything is put on it."""
+    ignore = _HOME / ".gitignore"
+    if not (project / ignore).exists():
+        write_entry(project, ignore.as_posix(), REGULAR, b"*\n")
+
+
+def write_artifact(project: Path, artifact: CardArtifact, redact: Redact) -> Path:
+    """Write both files of a card's account; the page's path."""
+    place = artifact_path(project, artifact.run, artifact.card, ".md")
+    clean = cast("dict[str, Any]", _redacted(msgspec.to_builtins(artifact), redact))
+    hide_artifacts(project)
+    texts = {
+        place.with_suffix(".json").relative_to(project): json.dumps(clean, indent=2) + "\n",
+        place.relative_to(project): _page(msgspec.convert(clean, CardArtifact)),
+    }
+    for path, text in texts.items():
+        write_entry(project, path.as_posix(), REGULAR, text.encode())
+    return place
+
+
+def read_artifact(project: Path, run: str, card: str) -> CardArtifact | None:
+    """A card's account, if there is one."""
+    place = artifact_path(project, run, card)
+    if not place.is_file():
+        return None
+    return msgspec.convert(json.loads(place.read_text()), CardArtifact)
+
+
+def _redacted(value: object, redact: Redact) -> object:
+    if isinstance(value, str):
+        return redact(value.encode(errors="replace").decode())
+    if isinstance(value, list | tuple):
+        return [_redacted(item, redact) for item in cast("list[object]", value)]
+    if isinstance(value, dict):
+        items = cast("dict[str, object]", value).items()
+        return {redact(key): _redacted(item, redact) for key, item in items}
+    return value
+
+
+def _page(card: CardArtifact) -> str:
+    parts = [f"# {card.title}", _facts(card)]
+    parts += [_section("Risk", [card.risk] if card.risk else [])]
+    parts += [_section("Assumptions", [f"- {each}" for each in card.assumptions])]
+    parts += [_section("Warnings", [f"- {each}" for each in card.warnings])]
+    parts += [_section("Verdicts", [_verdict(each) for each in card.verdicts])]
+    parts += [_section("Evidence", [f"- {each}" for each in card.evidence])]
+    parts += [_section("Commands", [_command(each) for each in card.commands])]
+    times = [f"- {name}: {seconds:.2f} s" for name, seconds in card.timings.items()]
+    parts += [_section("Time", times)]
+    parts += [_section("Files", [f"- `{each}`" for each in card.files])]
+    parts += [_section("Diff", [_diff(card)] if card.diff else [])]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _facts(card: CardArtifact) -> str:
+    said = {"Run": card.run, "Card": card.card, "Status": card.status, "Commit": card.commit}
+    return "\n".join(f"- {name}: {value}" for name, value in said.items() if value)
+
+
+def _section(title: str, lines: list[str]) -> str:
+    return "\n".join([f"## {title}", "", *lines]) if lines else ""
+
+
+def _verdict(verdict: VerdictNote) -> str:
+    return f"- {verdict.check}: {verdict.verdict}. {verdict.sentence}".rstrip()
+
+
+def _command(run: CommandRun) -> str:
+    code = "did not end by itself" if run.exit_code is None else f"exit code {run.exit_code}"
+    line = f"- `{run.command}`: {code}, {run.elapsed:.2f} s"
+    return f"{line}\n\n{_fenced(run.log)}\n" if run.log else line
+
+
+def _diff(card: CardArtifact) -> str:
+    lines = card.diff.split("\n")
+    shown = "\n".join(lines[:_LONGEST_DIFF])
+    rest = len(lines) - _LONGEST_DIFF
+    note = f"\n\n{rest} more lines are in `{card.card}.json`." if rest > 0 else ""
+    return _fenced(shown, "diff") + note
+
+
+def _fenced(text: str, language: str = "") -> str:
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"

@@ -1,0 +1,138 @@
+"""Another directory seen beside a run: the user's own checkout, or a place to do cards over."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+from types import TracebackType
+
+from flyball.workspace.errors import IndexLocked, told
+from flyball.workspace.run.lock import Hold
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.run.worktree import CardRecord, RunBranch
+from flyball.workspace.trees.git import (
+    Git,
+    Repository,
+    find_git,
+    find_repository,
+    make_depot,
+    read_user_config,
+    user_git,
+)
+from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.ignore import NEVER_KEPT
+from flyball.workspace.trees.plain_trees import ObjectTrees
+from flyball.workspace.trees.trees import TreeHash, Trees, mode_of
+from flyball.workspace.trees.writer import Writer
+
+
+class Checkout:
+    """A directory whose files cards can be moved in, without a run of its own."""
+
+    def __init__(self, root: Path, trees: Trees, note: Path, hold: Hold | None) -> None:
+        self.root = root
+        self.trees = trees
+        self.writer = Writer(trees, root, note)
+        self._hold = hold
+
+    def tree_hash(self) -> TreeHash:
+        """The tree of what is there now."""
+        return self.trees.capture().tree
+
+    def __enter__(self) -> Checkout:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the directory."""
+        if self._hold:
+            self._hold.release()
+
+
+def beside(workspace: Workspace, root: Path, state_dir: Path) -> Checkout:
+    """A directory other than the run's own, its trees kept with the run's."""
+    hold = None
+    if not workspace.in_place:
+        hold = Hold(state_dir / "checkout.lock", os.fspath(root))
+    name = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
+    note = workspace.directory / f"beside-{name}.json"
+    if workspace.branch is None:
+        known = workspace.directory / f"beside-{name}.known"
+        store = workspace.directory / "objects"
+        return Checkout(root, ObjectTrees(store, root, known=known), note, hold)
+    index = workspace.directory / f"beside-{name}.index"
+    return Checkout(root, _fresh_trees(workspace.branch.depot, root, index), note, hold)
+
+
+def alone(repository: Repository, run: str, state_dir: Path, home: Path) -> Checkout:
+    """The user's checkout, when a run's own workspace is no longer there."""
+    directory = state_dir / "merged" / run
+    hold = Hold(state_dir / "checkout.lock", os.fspath(repository.top))
+    user = user_git(repository, find_git())
+    config = read_user_config(user, repository, home)
+    depot = make_depot(
+        directory / "git",
+        program=user.program,
+        borrow=[repository.objects],
+        object_format=config.object_format,
+        excludes=config.excludes,
+        ignored=NEVER_KEPT,
+    )
+    trees = _fresh_trees(depot, repository.top, directory / "index")
+    return Checkout(repository.top, trees, directory / "pending.json", hold)
+
+
+def merged_steps(repository: Repository, run: str, home: Path) -> tuple[CardRecord, ...]:
+    """The steps of a run that the user's present branch holds."""
+    user = user_git(repository, find_git())
+    head = user.resolve("HEAD^{commit}")
+    if head is None:
+        return ()
+    identity = read_user_config(user, repository, home).identity
+    return tuple(RunBranch(run, repository, user, user, identity).history(head))
+
+
+def unlocked(repository: Repository) -> None:
+    """Refuse to go on while somebody, alive or dead, has git's index locked."""
+    lock = repository.directory / "index.lock"
+    if lock.exists():
+        raise IndexLocked(os.fspath(lock))
+
+
+def _fresh_trees(depot: Git, root: Path, index: Path) -> GitTrees:
+    """Trees of a directory as it is now: what its own git tracks, and what nobody ignores."""
+    index.unlink(missing_ok=True)
+    trees = GitTrees(depot, root, index)
+    trees.seed(trees.empty_tree(), write=False)
+    repository = find_repository(root)
+    if repository and repository.top == root and (repository.directory / "index").exists():
+        names = _tracked(depot, repository, index)
+        trees.update((), [name for name in names if _is_file(root / name)])
+    return trees
+
+
+def _tracked(depot: Git, repository: Repository, index: Path) -> list[str]:
+    copy = index.with_suffix(".copy")
+    with told(os.fspath(copy)):
+        shutil.copyfile(repository.directory / "index", copy)
+        for shared in repository.directory.glob("sharedindex.*"):
+            shutil.copyfile(shared, depot.directory / shared.name)
+    listed = depot.with_env(GIT_INDEX_FILE=os.fspath(copy)).call("ls-files", "-z").stdout
+    copy.unlink()
+    return [os.fsdecode(name) for name in dict.fromkeys(listed.split(b"\0")) if name]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return mode_of(path.lstat()) is not None
+    except (FileNotFoundError, NotADirectoryError):
+        return False

@@ -1,0 +1,187 @@
+"""Bringing a run's cards into the user's branch and checkout, only when nothing is lost by it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.errors import Conflict, UsageError
+from flyball.workspace.cards.checkout import Checkout, unlocked
+from flyball.workspace.errors import Diverged, GitFailed
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.run.worktree import Commit, RunBranch, read_commit
+from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.trees import Changed, Clash, Entry, TreeHash
+
+
+class MergeReport(msgspec.Struct, frozen=True):
+    """What merging a run did."""
+
+    run: str
+    branch: str
+    commits: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+class _Plan(NamedTuple):
+    head: str
+    branch: str
+    commits: tuple[str, ...]
+    files: tuple[Changed, ...]
+    staged: tuple[Changed, ...]
+
+
+def merge_run(workspace: Workspace, checkout: Checkout) -> MergeReport:
+    """Put the run's commits on the user's branch, and their changes into index and files."""
+    branch, trees = workspace.branch, checkout.trees
+    if branch is None or not isinstance(trees, GitTrees):
+        raise UsageError(
+            "This project has no git repository, so there is no branch to merge into.",
+            "The run worked in place: its changes are in the directory already.",
+        )
+    unlocked(branch.repository)
+    checkout.writer.finish()
+    plan = _plan(workspace, branch, checkout, trees)
+    if not plan.commits:
+        return MergeReport(workspace.run, plan.branch, (), ())
+    branch.publish(plan.commits[-1], plan.head or None)
+    checkout.writer.perform(f"Merging run {workspace.run}", plan.files)
+    _write_index(branch, trees, plan.staged)
+    old = plan.head or "0" * len(plan.commits[-1])
+    branch.user.set_ref("HEAD", plan.commits[-1], old, log=f"flyball: merge run {workspace.run}")
+    files = tuple(change.path for change in plan.files)
+    return MergeReport(workspace.run, plan.branch, plan.commits, files)
+
+
+def _plan(workspace: Workspace, branch: RunBranch, checkout: Checkout, trees: GitTrees) -> _Plan:
+    """Everything the merge will write, worked out before anything is."""
+    name = branch.user.call("symbolic-ref", "-q", "HEAD", ok=(0, 1)).stdout.decode().strip()
+    if not name:
+        raise Conflict(
+            "Your checkout is on no branch (detached HEAD), so there is nothing to merge into.",
+            "Check out a branch first, then merge again.",
+        )
+    head = branch.user.resolve("HEAD^{commit}") or ""
+    commits = _replayed(workspace, branch, trees, head)
+    if not commits:
+        return _Plan(head, name, (), (), ())
+    goal = read_commit(branch.depot, commits[-1]).tree
+    present = checkout.tree_hash()
+    files = trees.merge(workspace.base, present, workspace.committed_tree())
+    _refuse(files.clashes, "changes in your checkout that are not committed")
+    staged = _index_tree(branch, trees)
+    old = read_commit(branch.depot, head).tree if head else trees.empty_tree()
+    index = trees.merge(old, staged, goal)
+    _refuse(index.clashes, "what you have staged")
+    return _Plan(
+        head, name, commits, trees.changes(present, files.tree), trees.changes(staged, index.tree)
+    )
+
+
+def _replayed(
+    workspace: Workspace, branch: RunBranch, trees: GitTrees, head: str
+) -> tuple[str, ...]:
+    """The run's commits that the user's branch lacks, placed on top of it."""
+    steps = _steps(branch, workspace.facts.base_commit)
+    if head == workspace.facts.base_commit:
+        return tuple(step.id for step in steps)
+    there = Counter(_messages(branch, head))
+    at, tree = head, read_commit(branch.depot, head).tree if head else trees.empty_tree()
+    placed: list[str] = []
+    for step in steps:
+        if there[step.message.strip()]:
+            there[step.message.strip()] -= 1
+            continue
+        merged = trees.merge(read_commit(branch.depot, step.parents[0]).tree, tree, step.tree)
+        _refuse_step(merged.clashes, step, moved_on=head != workspace.facts.start)
+        tree = merged.tree
+        at = branch.rewrite(step, tree, at or None)
+        placed.append(at)
+    return tuple(placed)
+
+
+def _steps(branch: RunBranch, base: str) -> list[Commit]:
+    """The run's own commits, oldest first."""
+    steps: list[Commit] = []
+    at = branch.tip() or base
+    while at != base:
+        commit = read_commit(branch.depot, at)
+        steps.append(commit)
+        at = commit.parents[0]
+    return steps[::-1]
+
+
+def _messages(branch: RunBranch, head: str) -> list[str]:
+    """The messages of the run's steps that are there already: the same step says the same."""
+    there = branch.history(head) if head else []
+    return [read_commit(branch.user, record.commit).message.strip() for record in there]
+
+
+def _refuse(clashes: Sequence[Clash], what: str) -> None:
+    if clashes:
+        paths = [clash.path for clash in clashes]
+        raise Diverged(
+            f"Merging would overwrite {what}: {', '.join(paths)}.",
+            "Nothing was changed. Commit, stash or undo your changes there, then merge again.",
+            paths,
+        )
+
+
+def _refuse_step(clashes: Sequence[Clash], step: Commit, *, moved_on: bool) -> None:
+    paths = [clash.path for clash in clashes]
+    if not paths:
+        return
+    title = step.message.partition("\n")[0]
+    if moved_on:
+        raise Diverged(
+            f"“{title}” does not fit what your branch has gained since: {', '.join(paths)}.",
+            "Nothing was changed. Start a new run from the present branch, or merge by hand.",
+            paths,
+        )
+    raise Diverged(
+        f"“{title}” builds on changes of yours that are not committed: {', '.join(paths)}.",
+        "Nothing was changed. Commit them first, then merge again.",
+        paths,
+    )
+
+
+def _index_tree(branch: RunBranch, trees: GitTrees) -> TreeHash:
+    """The tree of what the user has staged."""
+    own = branch.repository.directory / "index"
+    if not own.exists():
+        return trees.empty_tree()
+    copy = branch.depot.directory / "staged.index"
+    shutil.copyfile(own, copy)
+    git = branch.depot.with_env(GIT_INDEX_FILE=os.fspath(copy))
+    try:
+        return TreeHash(git.text("write-tree"))
+    except GitFailed as error:
+        raise Conflict(
+            "Your checkout is in the middle of a merge with conflicts.",
+            "Finish or abort that first, then merge the run.",
+        ) from error
+    finally:
+        copy.unlink()
+
+
+def _write_index(branch: RunBranch, trees: GitTrees, changes: Sequence[Changed]) -> None:
+    """Move the user's index along, touching only the entries that the run changed."""
+    if not changes:
+        return
+    nothing = Entry("0", "0" * len(trees.empty_tree()))
+    rows = sorted(changes, key=lambda change: change.after is not None)
+    lines = b"".join(
+        b"%s %s\t%s\0" % (*(p.encode() for p in change.after or nothing), os.fsencode(change.path))
+        for change in rows
+    )
+    git = branch.depot.with_env(
+        GIT_INDEX_FILE=os.fspath(branch.repository.directory / "index"),
+        GIT_WORK_TREE=os.fspath(branch.repository.top),
+    )
+    git.call("update-index", "-z", "--index-info", stdin=lines)
+    git.call("update-index", "-q", "--refresh", ok=(0, 1))

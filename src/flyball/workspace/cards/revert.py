@@ -1,0 +1,128 @@
+"""Taking a card's work back, putting it again, and doing a run's cards over elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Protocol
+
+import msgspec
+
+from flyball.workspace.cards.divergence import Divergence, compare_move
+from flyball.workspace.errors import Diverged
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.run.worktree import CardRecord, Step
+from flyball.workspace.trees.trees import Changed, Clash, TreeHash, Trees
+from flyball.workspace.trees.writer import Writer
+
+
+class Place(Protocol):
+    """A tree that cards can be moved in: a workspace, or the user's checkout."""
+
+    @property
+    def trees(self) -> Trees: ...
+
+    @property
+    def writer(self) -> Writer: ...
+
+    def tree_hash(self) -> TreeHash: ...
+
+
+class Moved(msgspec.Struct, frozen=True):
+    """A card that was taken back or put again: what was written, and under which commit."""
+
+    card: str
+    step: Step
+    writes: tuple[Changed, ...]
+    drifted: tuple[str, ...]
+    lost: tuple[Clash, ...]
+    commit: str = ""
+    finished: str = ""
+
+
+class Fate(StrEnum):
+    """What became of a card that was done over elsewhere."""
+
+    APPLIED = "applied"
+    ALREADY = "already there"
+    REFUSED = "refused"
+
+
+class Replayed(msgspec.Struct, frozen=True):
+    """One card done over elsewhere: what it met there."""
+
+    card: str
+    title: str
+    fate: Fate
+    drifted: tuple[str, ...] = ()
+    clashes: tuple[Clash, ...] = ()
+
+
+def look(place: Place, record: CardRecord, step: Step, paths: Sequence[str] = ()) -> Divergence:
+    """What taking the card back, or putting it again, would meet; nothing is touched."""
+    origin, goal = _ends(record, step)
+    return compare_move(place.trees, place.tree_hash(), origin, goal, paths)
+
+
+def move(
+    place: Place,
+    record: CardRecord,
+    step: Step,
+    paths: Sequence[str] = (),
+    *,
+    force: bool = False,
+) -> Moved:
+    """Take a card back or put it again; what would lose later work is refused unless forced."""
+    finished = place.writer.finish() or ""
+    found = look(place, record, step, paths)
+    verb = "Taking back" if step is Step.REVERT else "Applying"
+    if found.losses and not force:
+        raise Diverged(
+            f"{verb} card {record.card} would lose later work: {found.sentence()}.",
+            "Nothing was changed. Choose other --paths, or repeat with --yes to go on anyway.",
+            [loss.path for loss in found.losses],
+        )
+    title = f"{verb} card {record.card} of run {record.run}"
+    place.writer.perform(title, found.writes)
+    commit = _commit(place, record, step, paths, found) if isinstance(place, Workspace) else ""
+    return Moved(record.card, step, found.writes, found.drifted, found.losses, commit, finished)
+
+
+def _commit(
+    workspace: Workspace, record: CardRecord, step: Step, paths: Sequence[str], found: Divergence
+) -> str:
+    """Commit the move alone: work in progress stays out, and a move already there adds nothing."""
+    committed = workspace.committed_tree()
+    origin, goal = _ends(record, step)
+    alone = compare_move(workspace.trees, committed, origin, goal, paths)
+    tree = alone.tree
+    if not alone.is_safe:
+        written = {change.path: change.after for change in found.writes}
+        tree = workspace.trees.overlay(committed, written)
+    if tree == committed:
+        return ""
+    verb = "Revert" if step is Step.REVERT else "Apply again"
+    return workspace.commit_step(step, record.card, f"{verb}: {record.title}", tree)
+
+
+def _ends(record: CardRecord, step: Step) -> tuple[TreeHash, TreeHash]:
+    if step is Step.REVERT:
+        return record.after, record.before
+    return record.before, record.after
+
+
+def replay(place: Place, records: Sequence[CardRecord]) -> tuple[Replayed, ...]:
+    """Do a run's cards over in another tree: all of them, or nothing if one does not fit."""
+    place.writer.finish()
+    start = tree = place.tree_hash()
+    report: list[Replayed] = []
+    for record in records:
+        found = compare_move(place.trees, tree, record.before, record.after)
+        if found.losses:
+            fate = Replayed(record.card, record.title, Fate.REFUSED, found.drifted, found.losses)
+            return (*report, fate)
+        fate = Fate.APPLIED if found.writes else Fate.ALREADY
+        report.append(Replayed(record.card, record.title, fate, found.drifted))
+        tree = found.tree
+    place.writer.perform("Replaying a run", place.trees.changes(start, tree))
+    return tuple(report)

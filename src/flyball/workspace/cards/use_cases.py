@@ -1,0 +1,187 @@
+"""What people do with a run's cards: look, take back, put again, merge, replay, prune."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.errors import NotFound, UsageError
+from flyball.workspace.cards.artifacts import CardArtifact, read_artifact
+from flyball.workspace.cards.checkout import Checkout, alone, beside, merged_steps
+from flyball.workspace.cards.divergence import Divergence
+from flyball.workspace.cards.merge_run import MergeReport, merge_run
+from flyball.workspace.cards.revert import Moved, Replayed, look, move, replay
+from flyball.workspace.run.opening import (
+    find_workspace,
+    forget_run,
+    no_such_run,
+    open_workspace,
+    peek_workspace,
+)
+from flyball.workspace.run.snapshot import MAX_AGE, MAX_COUNT, Pruned
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.run.worktree import CardRecord, Step
+from flyball.workspace.trees.git import find_repository
+from flyball.workspace.trees.trees import Changed
+
+
+class Desk(NamedTuple):
+    """Where a project and what is kept of its runs are."""
+
+    repo: Path
+    state_dir: Path
+    home: Path
+
+
+class CardView(msgspec.Struct, frozen=True):
+    """A card as a person wants to see it."""
+
+    record: CardRecord
+    changes: tuple[Changed, ...]
+    diff: str
+    is_reverted: bool
+    artifact: CardArtifact | None
+
+
+def show_card(desk: Desk, run: str, card: str) -> CardView:
+    """One card: what it changed, what was noted about it, whether it still stands."""
+    if find_workspace(run, desk.state_dir) is None:
+        steps = _merged(desk, run)
+        record = _pick(steps, run, card, desk)
+        with _checkout_alone(desk, run) as checkout:
+            return _view(desk, checkout, record, steps)
+    workspace = peek_workspace(run, desk.state_dir, home=desk.home)
+    return _view(desk, workspace, workspace.card(card), workspace.history())
+
+
+def foresee(desk: Desk, run: str, card: str, step: Step, paths: Sequence[str]) -> Divergence:
+    """What moving a card would meet; nothing is touched."""
+    place, record = _where(desk, run, card)
+    with place:
+        return look(place, record, step, paths)
+
+
+def move_card(
+    desk: Desk, run: str, card: str, step: Step, paths: Sequence[str], *, force: bool
+) -> tuple[Moved, Path]:
+    """Take a card back or put it again where its work is now: your checkout, or the worktree."""
+    place, record = _where(desk, run, card)
+    with place:
+        return move(place, record, step, paths, force=force), place.root
+
+
+def merge(desk: Desk, run: str) -> MergeReport:
+    """Bring a run's cards into the user's branch and checkout."""
+    with _open(desk, run) as workspace, beside(workspace, workspace.project, desk.state_dir) as own:
+        return merge_run(workspace, own)
+
+
+def replay_run(desk: Desk, run: str, into: Path) -> tuple[Replayed, ...]:
+    """Do a run's cards over in another directory, all or none."""
+    if not into.is_dir():
+        raise NotFound("directory", os.fspath(into), "Name the directory to do the cards over in.")
+    into = into.resolve()
+    with _open(desk, run) as workspace:
+        if into == workspace.root.resolve():
+            raise UsageError(
+                f"Run {run} worked in {into} itself.", "Name another directory with --into."
+            )
+        with beside(workspace, into, desk.state_dir) as place:
+            return replay(place, workspace.history())
+
+
+def prune(desk: Desk, run: str, *, max_age: float = MAX_AGE, max_count: int = MAX_COUNT) -> Pruned:
+    """Forget a run's old snapshots."""
+    with _open(desk, run) as workspace:
+        return workspace.prune(max_age=max_age, max_count=max_count)
+
+
+def abandon(desk: Desk, run: str) -> None:
+    """Delete a run's worktree, branch and everything kept for it."""
+    facts = find_workspace(run, desk.state_dir)
+    if facts is None:
+        raise no_such_run(run, desk.state_dir)
+    if not Path(facts.root).is_dir():
+        forget_run(run, desk.state_dir)
+        return
+    _open(desk, run).remove()
+
+
+def unmerged(desk: Desk, run: str) -> tuple[CardRecord, ...]:
+    """The cards that would be gone with the run."""
+    facts = find_workspace(run, desk.state_dir)
+    if facts is None or facts.in_place or not Path(facts.root).is_dir():
+        return ()
+    there = {step.card for step in _merged(desk, run)}
+    workspace = peek_workspace(run, desk.state_dir, home=desk.home)
+    return tuple(record for record in workspace.cards() if record.card not in there)
+
+
+def kept_runs(desk: Desk) -> tuple[str, ...]:
+    """Every run of which something is kept."""
+    return tuple(sorted(f.parent.name for f in desk.state_dir.glob("runs/*/workspace.json")))
+
+
+def _open(desk: Desk, run: str) -> Workspace:
+    facts = find_workspace(run, desk.state_dir)
+    if facts is None:
+        raise no_such_run(run, desk.state_dir)
+    project = Path(facts.project)
+    return open_workspace(project, run, desk.state_dir, in_place=facts.in_place, home=desk.home)
+
+
+def _where(desk: Desk, run: str, card: str) -> tuple[Workspace | Checkout, CardRecord]:
+    """Where a card's work is now, and what it was."""
+    facts = find_workspace(run, desk.state_dir)
+    if not (facts and facts.in_place):
+        steps = _merged(desk, run)
+        if facts is None or any(step.card == card for step in steps):
+            record = _pick(steps, run, card, desk)
+            return _checkout_alone(desk, run), record
+    workspace = _open(desk, run)
+    try:
+        return workspace, workspace.card(card)
+    except NotFound:
+        workspace.close()
+        raise
+
+
+def _merged(desk: Desk, run: str) -> tuple[CardRecord, ...]:
+    repository = find_repository(desk.repo)
+    return merged_steps(repository, run, desk.home) if repository else ()
+
+
+def _checkout_alone(desk: Desk, run: str) -> Checkout:
+    repository = find_repository(desk.repo)
+    if repository is None:
+        raise no_such_run(run, desk.state_dir)
+    return alone(repository, run, desk.state_dir, desk.home)
+
+
+def _pick(steps: Sequence[CardRecord], run: str, card: str, desk: Desk) -> CardRecord:
+    cards = [step for step in steps if step.step is Step.CARD]
+    if not cards:
+        raise no_such_run(run, desk.state_dir)
+    for step in cards:
+        if step.card == card:
+            return step
+    known = ", ".join(step.card for step in cards)
+    raise NotFound("card", card, f"Run {run} has these cards: {known}.")
+
+
+def _view(
+    desk: Desk, place: Workspace | Checkout, record: CardRecord, steps: Sequence[CardRecord]
+) -> CardView:
+    diff = place.trees.diff(record.before, record.after).decode(errors="replace")
+    last = [step.step for step in steps if step.card == record.card][-1]
+    return CardView(
+        record,
+        place.trees.changes(record.before, record.after),
+        diff,
+        last is Step.REVERT,
+        read_artifact(desk.repo, record.run, record.card),
+    )

@@ -1,0 +1,293 @@
+"""The only resolver: what a path means inside the workspace, and safe ways to touch it.
+
+A path is judged after every symbolic link in it is resolved. When something is then written, each
+directory on the way is opened from its parent without following links, so a link put there
+after the judgement is met as an error and not followed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from flyball.errors import FlyballError, NotFound, OutsideWorkspace, ToolError
+from flyball.workspace.files.path_rules import (
+    DEFAULT_PROTECTED,
+    fold,
+    protection,
+    unportable,
+    unreadable,
+)
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_TEMPORARY = ".flyball-"
+_PATIENCE = 8
+
+_TROUBLE = {
+    errno.ENOSPC: "the disk is full. Free some space and try again",
+    errno.EDQUOT: "the disk quota is used up. Free some space and try again",
+    errno.EROFS: "the file system is read-only. Make it writable, or work on a copy",
+    errno.EACCES: "the directory may not be written. Change its permissions and try again",
+    errno.EPERM: "the system does not permit it. Change the permissions and try again",
+    errno.EISDIR: "it is a directory. Name a file in it",
+    errno.ENOTEMPTY: "the directory is not empty. Delete the files in it first",
+    errno.ENAMETOOLONG: "the name is too long for this file system. Choose a shorter one",
+}
+
+
+class Kind(StrEnum):
+    """What stands at a path, after links are followed."""
+
+    FILE = "file"
+    DIR = "dir"
+    LINK = "link"
+    MISSING = "missing"
+    OTHER = "other"
+
+
+class PathFact(msgspec.Struct, frozen=True):
+    """What the resolver found out about a path somebody named."""
+
+    raw: str
+    path: str
+    inside: bool
+    protected: str
+    exists: bool
+    kind: Kind
+
+
+class Root:
+    """One workspace's directory, through which every file in it is reached."""
+
+    def __init__(self, path: Path, protected: Sequence[str] = DEFAULT_PROTECTED) -> None:
+        self.path = Path(os.path.realpath(path))
+        self.protected = tuple(protected)
+
+    def fact(self, raw: str, *, write: bool) -> PathFact:
+        """What this path is; it never raises, whatever the text."""
+        return self._judge(raw, write=write, follow=True)
+
+    def resolve(self, raw: str, *, write: bool = False) -> str:
+        """The path relative to the workspace, links resolved, or a refusal."""
+        return self._admit(self.fact(raw, write=write))
+
+    def read_bytes(self, raw: str, limit: int | None = None) -> bytes:
+        """The content of a regular file, at most `limit` bytes of it."""
+        rel = self.resolve(raw)
+        with self._trouble("read", rel), self._parent(rel) as (parent, name):
+            fd = os.open(name, _FILE, dir_fd=parent)
+            with os.fdopen(fd, "rb") as file:
+                if not stat.S_ISREG(os.fstat(fd).st_mode):
+                    raise ToolError(f"{rel} is not a regular file, so it is not read.")
+                return file.read() if limit is None else file.read(limit)
+
+    def write_bytes(self, raw: str, data: bytes, *, mode: int | None = None) -> None:
+        """Put these bytes there whole or not at all, keeping the mode bits unless given."""
+        rel = self.resolve(raw, write=True)
+        with self._trouble("write", rel), self._parent(rel, make=True) as (parent, name):
+            before = _entry(parent, name)
+            if before and stat.S_ISDIR(before.st_mode):
+                raise ToolError(f"{rel} is a directory.", "Name a file in it.")
+            temporary = _TEMPORARY + secrets.token_hex(8)
+            fd = os.open(temporary, _CREATE, 0o666, dir_fd=parent)
+            try:
+                with os.fdopen(fd, "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    _dress(fd, before, mode)
+                os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+            finally:
+                with suppress(FileNotFoundError):
+                    os.unlink(temporary, dir_fd=parent)
+
+    def delete(self, raw: str) -> None:
+        """Remove a file, a link itself, or an empty directory."""
+        rel = self._entry_path(raw)
+        with self._trouble("delete", rel), self._parent(rel) as (parent, name):
+            found = _entry(parent, name)
+            if found and stat.S_ISDIR(found.st_mode):
+                os.rmdir(name, dir_fd=parent)
+            else:
+                os.unlink(name, dir_fd=parent)
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a file or link another name; nothing is overwritten and no directory is moved."""
+        source, target = self._entry_path(old), self._entry_path(new)
+        with (
+            self._trouble("rename", source),
+            self._parent(source) as (here, name),
+            self._parent(target, make=True) as (there, fresh),
+        ):
+            found = _entry(here, name)
+            if found is None:
+                raise NotFound("file", source, "List the directory to see what is there.")
+            if stat.S_ISDIR(found.st_mode):
+                raise ToolError(f"{source} is a directory.", "Rename the files in it.")
+            if _entry(there, fresh):
+                raise ToolError(f"{target} already exists.", "Delete it first, or choose a name.")
+            os.rename(name, fresh, src_dir_fd=here, dst_dir_fd=there)
+
+    def walk(self, start: str = ".", *, everything: bool = False) -> Iterator[str]:
+        """Every file and link below a directory, sorted, leaving out what nobody edits."""
+        top = self.resolve(start)
+        hidden = {".git", ".flyball", "node_modules", ".hg", ".svn", ".jj"}
+        for folder, folders, files in os.walk(self.path / top):
+            folders[:] = sorted(d for d in folders if everything or fold(d) not in hidden)
+            within = PurePosixPath(os.path.relpath(folder, self.path))
+            links = [d for d in folders if Path(folder, d).is_symlink()]
+            shown = [f for f in files if everything or fold(f) not in hidden]
+            yield from (str(within / name) for name in sorted([*shown, *links]))
+
+    def guarded(self) -> tuple[Path, ...]:
+        """Protected places at the top that commands should find read-only too.
+
+        Package managers run as commands and own node_modules, so that one is not among them.
+        """
+        places = (self.path / pattern for pattern in self.protected if pattern != "node_modules")
+        return tuple(place for place in places if place.exists() and not place.is_symlink())
+
+    def _judge(self, raw: str, *, write: bool, follow: bool) -> PathFact:
+        if reason := unreadable(raw):
+            return PathFact(raw, raw, False, reason, False, Kind.MISSING)
+        asked = self.path / raw
+        real = _real(asked) if follow else _real(asked.parent) / asked.name
+        kind = _kind(asked)
+        exists = kind is not Kind.MISSING
+        if not real.is_relative_to(self.path) or (not follow and asked.name in ("", "..")):
+            return PathFact(raw, str(real), False, "", exists, kind)
+        rel = PurePosixPath(real.relative_to(self.path))
+        reason = (
+            self._objection(raw, rel, kind if follow or not exists else Kind.FILE) if write else ""
+        )
+        return PathFact(raw, str(rel), True, reason, exists, kind)
+
+    def _objection(self, raw: str, rel: PurePosixPath, kind: Kind) -> str:
+        spoken = PurePosixPath(os.path.normpath(raw.replace("\\", "/")))
+        if spoken.is_absolute():
+            spoken = rel
+        for parts in (rel.parts, spoken.parts):
+            if reason := protection(parts, self.protected):
+                return reason
+        if kind is Kind.MISSING:
+            if raw.endswith("/"):
+                return "a path that ends in / names a directory"
+            for name in rel.parts:
+                if reason := unportable(name):
+                    return f"{name!r} makes a bad name: {reason}"
+        if kind in (Kind.OTHER, Kind.LINK):
+            return f"{rel} is not a regular file"
+        return self._within_git_store(rel)
+
+    def _within_git_store(self, rel: PurePosixPath) -> str:
+        for folder in rel.parents:
+            place = self.path / folder
+            if folder.parts and all(
+                (place / part).exists() for part in ("HEAD", "objects", "refs")
+            ):
+                return f"{folder} is the inside of a git repository"
+        return ""
+
+    def _admit(self, fact: PathFact) -> str:
+        if fact.inside and not fact.protected:
+            return fact.path
+        if fact.inside:
+            raise OutsideWorkspace(
+                fact.raw,
+                f"{fact.path} may not be written: {fact.protected}.",
+                "Choose another file, or ask the user to change the policy.",
+            )
+        why = f" ({fact.protected})" if fact.protected else ""
+        raise OutsideWorkspace(
+            fact.raw,
+            f"{fact.raw!r} is not a path inside the workspace{why}.",
+            "Give a path relative to the top of the workspace.",
+        )
+
+    def _entry_path(self, raw: str) -> str:
+        rel = self._admit(self._judge(raw, write=True, follow=False))
+        if rel == ".":
+            raise OutsideWorkspace(raw, "The workspace itself cannot be deleted or renamed.")
+        return rel
+
+    @contextmanager
+    def _parent(self, rel: str, *, make: bool = False) -> Generator[tuple[int, str]]:
+        """The open directory that holds an entry, reached one link-free step at a time."""
+        *folders, name = PurePosixPath(rel).parts or (".",)
+        fd = os.open(self.path, _DIRECTORY)
+        try:
+            for folder in folders:
+                if make:
+                    with suppress(FileExistsError):
+                        os.mkdir(folder, dir_fd=fd)
+                below = os.open(folder, _DIRECTORY, dir_fd=fd)
+                os.close(fd)
+                fd = below
+            yield fd, name
+        finally:
+            os.close(fd)
+
+    @contextmanager
+    def _trouble(self, verb: str, rel: str) -> Generator[None]:
+        """Turn what the system says into a sentence."""
+        try:
+            yield
+        except FlyballError:
+            raise
+        except FileNotFoundError:
+            raise NotFound("file", rel, "List the directory to see what is there.") from None
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENOTDIR):
+                raise OutsideWorkspace(
+                    rel,
+                    f"{rel} was not touched: part of its path is a link or a file.",
+                    "Look at the path again; something may have changed it.",
+                ) from None
+            reason = _TROUBLE.get(error.errno or 0, f"{error.strerror}. Look at the path again")
+            raise ToolError(f"Could not {verb} {rel}: {reason}.") from None
+
+
+def _entry(parent: int, name: str) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def _dress(fd: int, before: os.stat_result | None, mode: int | None) -> None:
+    """Give a new file the mode and owner of the one it replaces."""
+    if before and stat.S_ISREG(before.st_mode):
+        mode = before.st_mode if mode is None else mode
+        mine = os.fstat(fd)
+        if (mine.st_uid, mine.st_gid) != (before.st_uid, before.st_gid):
+            with suppress(PermissionError):
+                os.fchown(fd, before.st_uid, before.st_gid)
+    if mode is not None:
+        os.fchmod(fd, mode & 0o777)
+
+
+def _real(path: Path) -> Path:
+    """The path with every link resolved; one that changes as it is looked at is looked at again."""
+    for _ in range(_PATIENCE):
+        with suppress(OSError):
+            return Path(os.path.realpath(path))
+    return Path("/")
+
+
+def _kind(path: Path) -> Kind:
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return Kind.LINK if path.is_symlink() else Kind.MISSING
+    if stat.S_ISREG(mode):
+        return Kind.FILE
+    return Kind.DIR if stat.S_ISDIR(mode) else Kind.OTHER

@@ -1,0 +1,1 @@
+"""The only spawner: every program is started, limited and ended here."""

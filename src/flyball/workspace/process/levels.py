@@ -1,0 +1,64 @@
+"""How far a command can reach, and whether the kernel will really hold it there.
+
+Three levels, never silently lowered:
+
+    kernel+namespaces   what is not granted does not exist; a network of its own; Landlock within
+    kernel              Landlock and a system call filter
+    none                nothing holds the command; every surface says so
+"""
+
+from __future__ import annotations
+
+import re
+
+from flyball.workspace.process.process import Finished, works
+from flyball.workspace.sandbox.confinement import Level, Mechanism, Sandbox
+
+__all__ = ["Level", "Mechanism", "Sandbox", "detect", "explain", "mechanism"]
+
+
+def mechanism() -> Mechanism:
+    """The best means that were seen to work on this machine."""
+    return next(means for means in Mechanism if works(means))
+
+
+def detect() -> Level:
+    """The best level that was seen to work on this machine."""
+    return mechanism().level
+
+
+_SIGNS = (
+    (
+        re.compile(r"(?i)permission denied|PermissionError|\bEACCES\b|\bEPERM\b|not permitted"),
+        "something was refused permission",
+    ),
+    (
+        re.compile(r"(?i)read-only file system|\bEROFS\b"),
+        "a write outside the writable places was refused",
+    ),
+    (
+        re.compile(r"(?i)network is unreachable|\bENETUNREACH\b|name resolution|could not resolve"),
+        "a network connection was refused",
+    ),
+)
+
+
+def explain(finished: Finished) -> tuple[str, ...]:
+    """What the sandbox kept from happening, as far as it shows: one sentence each.
+
+    Files meant for the home and packets that found no way out were counted; the rest is judged by
+    what the command printed.
+    """
+    found = [f"it wrote {name} to a private home, not the user's" for name in finished.strays[:10]]
+    if finished.unreachable:
+        found.append(f"{finished.unreachable} packets found no way out of its own network")
+    for line in finished.output.splitlines():
+        for sign, meaning in _SIGNS:
+            if sign.search(line):
+                note = f"{meaning}: {line.strip()[:200]}"
+                if note not in found:
+                    found.append(note)
+                break
+    if finished.over_limit:
+        found.append(f"the limit on {finished.over_limit} ended the command")
+    return tuple(found[:20])

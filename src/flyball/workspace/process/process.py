@@ -1,0 +1,414 @@
+"""The only spawner: every program Flyball starts is started here, limited, and ended here.
+
+A command runs below a supervisor (see `supervisor`) that confines it and leaves no orphans.
+Flyball's own tools (git, rg) run directly, by `run_sync`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import marshal
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+from flyball.errors import ToolError, ToolTimeout, ToolUnavailable
+from flyball.workspace.process.finished import Captured, Finished, did_not_start, not_found
+from flyball.workspace.process.output import Output
+from flyball.workspace.redaction import Redactor
+from flyball.workspace.sandbox import private_home
+from flyball.workspace.sandbox.confinement import (
+    Mechanism,
+    Sandbox,
+    check_directory,
+    check_log,
+    interpreter,
+    orders,
+)
+from flyball.workspace.sandbox.limits import Limits, rlimits
+
+__all__ = [
+    "Captured",
+    "Finished",
+    "Limits",
+    "Running",
+    "means_for",
+    "run",
+    "run_sync",
+    "start",
+    "works",
+]
+
+_GRACE = 5.0
+_CHUNK = 1 << 16
+
+
+def run_sync(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    seconds: float = 120.0,
+    stdin: bytes | None = None,
+) -> Captured:
+    """Run one of Flyball's own tools to its end: no shell, no terminal, no sandbox."""
+    began = time.monotonic()
+    try:
+        process = subprocess.Popen(
+            list(argv),
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except FileNotFoundError:
+        raise not_found(argv[0], cwd) from None
+    except OSError as error:
+        raise ToolUnavailable(f"{argv[0]} could not be started: {error.strerror}.") from None
+    try:
+        out, err = process.communicate(stdin, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise ToolTimeout(
+            f"{Path(argv[0]).name} did not finish within {seconds:g} s and was ended.",
+            "Try again when the machine is less busy.",
+        ) from None
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    return Captured(process.wait(), out, err, time.monotonic() - began)
+
+
+async def run(
+    command: str | Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    sandbox: Sandbox,
+    limits: Limits | None = None,
+    log: Path | None = None,
+    on_output: Callable[[str], None] | None = None,
+    stdin: bytes | None = None,
+    redactor: Redactor | None = None,
+) -> Finished:
+    """Run a command to its end, within its sandbox and limits; cancelling ends it whole."""
+    running = start(
+        command,
+        cwd=cwd,
+        env=env,
+        sandbox=sandbox,
+        limits=limits,
+        log=log,
+        on_output=on_output,
+        stdin=stdin,
+        redactor=redactor,
+    )
+    try:
+        return await running.wait()
+    finally:
+        running.close()
+
+
+def start(
+    command: str | Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    sandbox: Sandbox,
+    limits: Limits | None = None,
+    log: Path | None = None,
+    on_output: Callable[[str], None] | None = None,
+    stdin: bytes | None = None,
+    redactor: Redactor | None = None,
+) -> Running:
+    """Start a command and return at once; whoever starts it must stop it."""
+    limits = limits or Limits()
+    check_directory(cwd, sandbox)
+    check_log(log, sandbox)
+    means = means_for(sandbox)
+    argv = _shell(command) if isinstance(command, str) else list(command)
+    if any("\0" in word for word in argv):
+        raise ToolError("A command cannot contain a NUL character.", "Leave it out.")
+    place = private_home.make(sandbox.private)
+    wanted = {
+        **orders(sandbox, means, env, place),
+        "argv": argv,
+        "cwd": str(cwd),
+        "env": {**env, **private_home.home(place)},
+        "rlimits": rlimits(limits),
+        "memory": limits.memory,
+        "processes": limits.processes,
+    }
+    return Running(
+        wanted,
+        limits,
+        stdin=stdin,
+        sink=Output(limits.kept, log, on_output, redactor),
+        place=place,
+        is_kept=sandbox.private is not None,
+    )
+
+
+class Running:
+    """A command under way."""
+
+    def __init__(
+        self,
+        wanted: Mapping[str, Any],
+        limits: Limits,
+        *,
+        stdin: bytes | None,
+        sink: Output,
+        place: Path,
+        is_kept: bool,
+    ) -> None:
+        self._limits = limits
+        self._sink = sink
+        self._place = place
+        self._is_kept = is_kept
+        self._before = private_home.files(place)
+        self._strays: tuple[str, ...] = ()
+        self._argv: Sequence[str] = wanted["argv"]
+        self._cwd: str = wanted["cwd"]
+        self._over = ""
+        self._answer = b""
+        self._began = time.monotonic()
+        self._finished: Finished | None = None
+        self._is_closed = False
+        self._process, self._control, self._output = spawn(wanted, stdin)
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[None] = self._loop.create_future()
+        self._loop.add_reader(self._output, self._hear)
+        self._loop.add_reader(self._control, self._learn)
+        self._alarm = self._loop.call_later(limits.seconds, self._expire)
+
+    @property
+    def text(self) -> str:
+        """The output so far, bounded."""
+        return self._sink.text()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the command and all its descendants have ended."""
+        return self._is_closed or self._ended.done()
+
+    async def wait(self) -> Finished:
+        """How it ended, once it has."""
+        await asyncio.shield(self._ended)
+        return self.stop()
+
+    def stop(self) -> Finished:
+        """End the command and every descendant, if they have not ended; harmless when repeated."""
+        self.close()
+        if self._finished is None:
+            self._finished = self._conclude()
+        return self._finished
+
+    def close(self) -> None:
+        """The same, for one who does not ask how it ended."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._close()
+
+    def _hear(self) -> None:
+        piece = os.read(self._output, _CHUNK)
+        if not piece:
+            self._loop.remove_reader(self._output)
+            return
+        self._sink.feed(piece)
+        if self._sink.bytes > self._limits.output and not self._over:
+            self._over = "output"
+            self._let_go()
+
+    def _learn(self) -> None:
+        piece = self._control.recv(_CHUNK)
+        self._answer += piece
+        if not piece:
+            self._loop.remove_reader(self._control)
+            if not self._ended.done():
+                self._ended.set_result(None)
+
+    def _expire(self) -> None:
+        self._over = self._over or "seconds"
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Tell the supervisor to end everything; it answers and goes."""
+        with suppress(OSError):
+            self._control.shutdown(socket.SHUT_WR)
+
+    def _close(self) -> None:
+        self._alarm.cancel()
+        self._loop.remove_reader(self._output)
+        self._loop.remove_reader(self._control)
+        self._let_go()
+        self._answer += _last_words(self._control)
+        self._control.close()
+        if not self._answer:
+            self._process.kill()
+        self._process.wait()
+        self._drain()
+        self._sink.close()
+        os.close(self._output)
+        if not self._ended.done():
+            self._ended.set_result(None)
+        self._strays = tuple(sorted(private_home.files(self._place) - self._before))
+        if not self._is_kept:
+            shutil.rmtree(self._place, ignore_errors=True)
+
+    def _drain(self) -> None:
+        """What was still in the pipe; a process beyond our reach may keep it open for ever."""
+        os.set_blocking(self._output, False)
+        with suppress(BlockingIOError):
+            while self._sink.bytes <= self._limits.output:
+                piece = os.read(self._output, _CHUNK)
+                if not piece:
+                    return
+                self._sink.feed(piece)
+
+    def _conclude(self) -> Finished:
+        answer: dict[str, Any] = (
+            marshal.loads(self._answer)
+            if self._answer
+            else {"status": None, "over": "supervisor", "report": b"+"}
+        )
+        report: bytes = answer["report"]
+        over: str = self._over or answer["over"]
+        status: int | None = answer["status"]
+        if report != b"+" and not (status is None and not report):
+            raise did_not_start(report, self._argv, self._cwd, self._sink.text())
+        code = None if status is None else os.waitstatus_to_exitcode(status)
+        return Finished(
+            exit_code=code if code is not None and code >= 0 else None,
+            signal=-code if code is not None and code < 0 else None,
+            timed_out=over == "seconds",
+            output=self._sink.text(),
+            cut_bytes=self._sink.cut,
+            bytes=self._sink.bytes,
+            elapsed=time.monotonic() - self._began,
+            log=self._sink.log,
+            over_limit=over,
+            strays=self._strays,
+            unreachable=answer.get("unreachable", 0),
+        )
+
+
+def spawn(
+    wanted: Mapping[str, Any], stdin: bytes | None
+) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
+    """Start a supervisor with its orders; returns it, its control socket, and the output pipe."""
+    ours, theirs = socket.socketpair()
+    hear, speak = os.pipe()
+    try:
+        with _given(stdin) as source:
+            process = subprocess.Popen(
+                [*interpreter("main"), str(theirs.fileno())],
+                cwd="/",
+                env={},
+                stdin=source,
+                stdout=speak,
+                stderr=speak,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+    except OSError as error:
+        ours.close()
+        os.close(hear)
+        raise ToolUnavailable(f"A command could not be started: {error.strerror}.") from None
+    finally:
+        theirs.close()
+        os.close(speak)
+    packed = marshal.dumps(dict(wanted))
+    with suppress(BrokenPipeError):
+        ours.sendall(len(packed).to_bytes(8, "big") + packed)
+    return process, ours, hear
+
+
+def means_for(sandbox: Sandbox) -> Mechanism:
+    """The means that give exactly the level asked for, or a refusal: never less, silently."""
+    choices = [m for m in Mechanism if m.level is sandbox.level]
+    if sandbox.mechanism is not None:
+        choices = [m for m in choices if m is sandbox.mechanism]
+    for means in choices:
+        if works(means):
+            return means
+    raise ToolUnavailable(
+        f"This machine cannot confine a command at level {sandbox.level}.",
+        "Run `flyball doctor` to see what it can do.",
+    )
+
+
+@cache
+def works(means: Mechanism) -> bool:
+    """Whether a trivial command was really seen to run under these means."""
+    if means is Mechanism.NONE:
+        return True
+    place = private_home.make(None)
+    try:
+        sandbox = Sandbox(level=means.level, root=place)
+        ruled = orders(sandbox, means, {}, place)
+        if means is Mechanism.LANDLOCK and not ruled.get("filter"):
+            return False  # without the filter, datagrams and local sockets would stay open
+        wanted: dict[str, Any] = {
+            **ruled,
+            "argv": ["/bin/sh", "-c", "exit 7"],
+            "cwd": "/",
+            "env": {},
+            "rlimits": [],
+            "memory": 1 << 32,
+            "processes": 8,
+        }
+        process, control, output = spawn(wanted, None)
+        answer = _last_words(control)
+        control.close()
+        os.close(output)
+        process.wait()
+        return bool(answer) and os.waitstatus_to_exitcode(marshal.loads(answer)["status"]) == 7
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _last_words(control: socket.socket) -> bytes:
+    """What the supervisor still says, within the grace it gets to end its descendants."""
+    words = b""
+    deadline = time.monotonic() + _GRACE
+    while (left := deadline - time.monotonic()) > 0:
+        ready, _, _ = select.select([control], [], [], left)
+        if not ready:
+            break
+        try:
+            piece = control.recv(_CHUNK)
+        except ConnectionResetError:
+            break
+        if not piece:
+            break
+        words += piece
+    return words
+
+
+def _given(stdin: bytes | None) -> IO[bytes]:
+    """A file to read the given input from, or nothing at all."""
+    if stdin is None:
+        return Path(os.devnull).open("rb")
+    file = tempfile.TemporaryFile()  # noqa: SIM115
+    file.write(stdin)
+    file.seek(0)
+    return file
+
+
+def _shell(command: str) -> list[str]:
+    bash = shutil.which("bash", path="/usr/bin:/bin:/usr/local/bin")
+    return [bash, "--noprofile", "--norc", "-c", command] if bash else ["/bin/sh", "-c", command]

@@ -1,0 +1,256 @@
+"""Proofs that confinement holds: small attacks, really run, and a look at what they did."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import msgspec
+
+from flyball.workspace.process import process
+from flyball.workspace.process.process import Finished, Limits
+from flyball.workspace.sandbox import environment
+from flyball.workspace.sandbox.confinement import Level, Mechanism, Sandbox
+
+_SECRET = "canary-3f9d2c71b6"
+_CONNECT = "import socket; socket.create_connection(('127.0.0.1', {port}), 2).send(b'x')"
+_SEND = "import socket; socket.socket(2, 2).sendto(b'x', ('127.0.0.1', {port}))"
+_CALL = "import socket; s = socket.socket(1); s.connect({path!r}); s.send(b'x')"
+_LIMITS = Limits(seconds=20)
+
+
+class Proof(msgspec.Struct, frozen=True):
+    """One attack: what was tried, whether it was held off, and what was seen."""
+
+    name: str
+    attack: str
+    holds: bool
+    seen: str
+
+
+class Scene:
+    """A workspace, a home with a secret, and ears for connections, made for one round of proofs."""
+
+    def __init__(self, top: Path, means: Mechanism) -> None:
+        self.means = means
+        self.workspace = top / "workspace"
+        self.home = top / "home"
+        self.target = self.home / "target"
+        for folder in (self.workspace, self.home / ".ssh"):
+            folder.mkdir(parents=True)
+        (self.home / ".ssh" / "id_ed25519").write_text(_SECRET)
+        self.target.write_text("before")
+        self.target.chmod(0o600)
+        (self.workspace / "file").write_text("before")
+        (self.workspace / "link").symlink_to(self.target)
+        self.stream = socket.create_server(("127.0.0.1", 0))
+        self.datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.datagrams.bind(("127.0.0.1", 0))
+        self.local = socket.socket(socket.AF_UNIX)
+        self.local.bind(str(self.home / "socket"))
+        self.local.listen()
+        for ear in (self.stream, self.datagrams, self.local):
+            ear.setblocking(False)
+
+    def close(self) -> None:
+        """Close the ears."""
+        for ear in (self.stream, self.datagrams, self.local):
+            ear.close()
+
+    @contextmanager
+    def neighbour(self) -> Generator[None]:
+        """A process of the same user, outside the sandbox, that holds a secret."""
+        running = process.start(
+            ["/bin/sleep", "60"],
+            cwd=self.workspace,
+            env={"NEIGHBOUR_API_KEY": _SECRET},
+            sandbox=Sandbox(level=Level.NONE, root=self.workspace),
+        )
+        try:
+            yield
+        finally:
+            running.stop()
+
+    async def run(self, command: str, *, read_only: bool = False) -> Finished:
+        """Run a command as an agent's would be, from an environment that holds a secret."""
+        sandbox = Sandbox(
+            level=self.means.level,
+            root=self.workspace,
+            home=self.home,
+            read_only=read_only,
+            mechanism=self.means,
+        )
+        source: Mapping[str, str] = {**os.environ, "CANARY_API_KEY": _SECRET}
+        env = environment.clean(source, workspace=self.workspace)
+        return await process.run(
+            command, cwd=self.workspace, env=env, sandbox=sandbox, limits=_LIMITS
+        )
+
+    def python(self, code: str) -> str:
+        """A command that runs a line of Python."""
+        return f'{sys.executable} -I -S -c "{code}"'
+
+    def is_untouched(self) -> bool:
+        """Whether nothing outside the workspace changed."""
+        names = sorted(entry.name for entry in self.home.iterdir())
+        if names != [".ssh", "socket", "target"] or _content(self.target) != "before":
+            return False
+        return self.target.stat().st_mode & 0o777 == 0o600
+
+    def is_quiet(self) -> bool:
+        """Whether nothing was heard on any socket."""
+        return not any(_heard(ear) for ear in (self.stream, self.datagrams, self.local))
+
+
+class Attack(msgspec.Struct, frozen=True):
+    """A command to try and what must be true afterwards."""
+
+    name: str
+    words: str
+    command: Callable[[Scene], str]
+    held: Callable[[Scene, Finished], bool]
+    read_only: bool = False
+    levels: tuple[Level, ...] = tuple(Level)
+
+
+ATTACKS: tuple[Attack, ...] = (
+    Attack(
+        "work inside",
+        "writing a file in the workspace works",
+        lambda _: "echo after > new && cat new",
+        lambda scene, end: end.ok and _content(scene.workspace / "new") == "after\n",
+    ),
+    Attack(
+        "write outside",
+        "a file is written in the home directory",
+        lambda scene: f"echo x > {scene.home}/new; echo x >> {scene.target}",
+        lambda scene, _: scene.is_untouched(),
+    ),
+    Attack(
+        "write through a link",
+        "a link in the workspace leads out of it",
+        lambda _: "echo x > link",
+        lambda scene, _: scene.is_untouched(),
+    ),
+    Attack(
+        "remove outside",
+        "files outside are moved and removed",
+        lambda scene: f"rm -rf {scene.home}/target; mv {scene.home}/.ssh here",
+        lambda scene, _: scene.is_untouched(),
+    ),
+    Attack(
+        "modes outside",
+        "the mode of a file outside is changed",
+        lambda scene: f"chmod 777 {scene.target}",
+        lambda scene, _: scene.is_untouched(),
+        levels=(Level.NAMESPACES, Level.NONE),
+    ),
+    Attack(
+        "read a secret file",
+        "a private key in the home directory is read",
+        lambda scene: f"cat {scene.home}/.ssh/id_ed25519",
+        lambda _, end: _SECRET not in end.output,
+    ),
+    Attack(
+        "read the environment",
+        "keys in the environment, and in other processes' environments, are looked for",
+        lambda _: f"env; cat /proc/*/environ | tr '\\0' '\\n' | grep -a {_SECRET[:9]}",
+        lambda _, end: _SECRET not in end.output and "PATH=" in end.output,
+    ),
+    Attack(
+        "TCP",
+        "a connection is opened",
+        lambda scene: scene.python(_CONNECT.format(port=scene.stream.getsockname()[1])),
+        lambda scene, end: not end.ok and scene.is_quiet(),
+    ),
+    Attack(
+        "UDP",
+        "a datagram is sent",
+        lambda scene: scene.python(_SEND.format(port=scene.datagrams.getsockname()[1])),
+        lambda scene, _: scene.is_quiet(),
+    ),
+    Attack(
+        "local daemons",
+        "a socket in the home directory is called",
+        lambda scene: scene.python(_CALL.format(path=f"{scene.home}/socket")),
+        lambda scene, end: not end.ok and scene.is_quiet(),
+    ),
+    Attack(
+        "read-only",
+        "the workspace is changed in a read-only phase",
+        lambda _: "echo x > other; echo x > file; rm -f file; chmod +x file; mkdir dir; ls",
+        lambda scene, end: (
+            "file" in end.output
+            and _content(scene.workspace / "file") == "before"
+            and not os.access(scene.workspace / "file", os.X_OK)
+            and not {"other", "dir"} & {entry.name for entry in scene.workspace.iterdir()}
+        ),
+        read_only=True,
+    ),
+    Attack(
+        "orphans",
+        "a process leaves its group and session to live on",
+        lambda _: (
+            "setsid sh -c 'exec 9>alive; flock 9; : > ready; sleep 60' &"
+            " until [ -e ready ]; do sleep 0.01; done"
+        ),
+        lambda scene, end: end.ok and _is_free(scene.workspace / "alive"),
+    ),
+)
+
+
+async def prove(means: Mechanism) -> tuple[Proof, ...]:
+    """Try every attack that these means should hold off."""
+    proofs: list[Proof] = []
+    for attack in ATTACKS:
+        if means.level in attack.levels:
+            proofs.append(await _try(attack, means))
+    return tuple(proofs)
+
+
+async def _try(attack: Attack, means: Mechanism) -> Proof:
+    top = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-canary-", dir=_somewhere())))
+    try:
+        with closing(Scene(top, means)) as scene, scene.neighbour():
+            end = await scene.run(attack.command(scene), read_only=attack.read_only)
+            holds = attack.held(scene, end)
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+    last = end.output.strip().rpartition("\n")[2]
+    return Proof(attack.name, attack.words, holds, last[:160].replace(_SECRET, "(the secret)"))
+
+
+def _content(path: Path) -> str:
+    return path.read_text() if path.is_file() else ""
+
+
+def _is_free(path: Path) -> bool:
+    """Whether no process holds a lock on a file any more."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def _somewhere() -> str | None:
+    """A directory other than /tmp, where possible: a command may see a /tmp of its own."""
+    return "/var/tmp" if os.access("/var/tmp", os.W_OK) else None
+
+
+def _heard(ear: socket.socket) -> bool:
+    try:
+        if ear.type == socket.SOCK_DGRAM:
+            return bool(ear.recv(16))
+        ear.accept()[0].close()
+    except BlockingIOError:
+        return False
+    return True

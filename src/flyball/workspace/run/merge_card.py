@@ -1,0 +1,139 @@
+"""Taking in what a card did beside the run: merged, written and committed once, or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from flyball.workspace.run.worktree import CardRecord, Step
+from flyball.workspace.trees.git_objects import replace_whole
+from flyball.workspace.trees.trees import Changed, Clash, ClashKind, SnapshotId, TreeHash, Trees
+from flyball.workspace.trees.writer import Writer, on_disk
+
+
+class Run(Protocol):
+    """A run's workspace, as far as its history is moved here."""
+
+    root: Path
+    directory: Path
+    base: TreeHash
+    trees: Trees
+    writer: Writer
+
+    def tree_hash(self) -> TreeHash: ...
+
+    def snapshot(self, key: str) -> SnapshotId: ...
+
+    def restore(self, snapshot: SnapshotId | TreeHash) -> tuple[Changed, ...]: ...
+
+    def history(self) -> tuple[CardRecord, ...]: ...
+
+    def committed_tree(self) -> TreeHash: ...
+
+    def commit_step(
+        self, step: Step, card: str, title: str, after: TreeHash, evidence: Sequence[str] = ()
+    ) -> str: ...
+
+    def share_index(self) -> None: ...
+
+
+class TakenIn(NamedTuple):
+    """What became of a card's work: its commit and the tree with it, or why it does not fit."""
+
+    commit: str
+    tree: TreeHash
+    clashes: tuple[Clash, ...] = ()
+
+
+class _Plan(msgspec.Struct, frozen=True):
+    """What is about to be written, so that a merge is never made twice on top of itself."""
+
+    card: str
+    base: TreeHash
+    theirs: TreeHash
+    ours: TreeHash
+    merged: TreeHash
+
+
+def take_in_card(
+    run: Run, card: str, title: str, base: TreeHash, theirs: TreeHash, evidence: Sequence[str]
+) -> TakenIn:
+    """Merge a card's work into the run's tree and commit it; all of it or, with clashes, none."""
+    for record in run.history():
+        if record.card == card and record.step is Step.CARD:
+            _note(run).unlink(missing_ok=True)
+            run.share_index()
+            return TakenIn(record.commit, record.after)
+    if not _is_written(run, card, base, theirs):
+        ours = run.tree_hash()
+        if base == theirs:
+            return TakenIn("", ours)
+        merged = run.trees.merge(base, ours, theirs)
+        writes = () if merged.clashes else run.trees.changes(ours, merged.tree)
+        if clashes := (*map(_neutral, merged.clashes), *_obstacles(run, writes)):
+            return TakenIn("", ours, clashes)
+        plan = _Plan(card, base, theirs, ours, merged.tree)
+        replace_whole(_note(run), json.dumps(msgspec.to_builtins(plan)).encode())
+        run.writer.perform(f"Taking in card {card}", writes)
+    after = run.tree_hash()
+    commit = run.commit_step(Step.CARD, card, title, after, evidence)
+    _note(run).unlink()
+    return TakenIn(commit, after)
+
+
+def forget_taking(run: Run) -> None:
+    """Leave whatever was being taken in when somebody died as it is."""
+    run.writer.forget()
+    _note(run).unlink(missing_ok=True)
+
+
+def _is_written(run: Run, card: str, base: TreeHash, theirs: TreeHash) -> bool:
+    """Whether this very work is in the files already; other work that never got in is undone."""
+    file = _note(run)
+    if not file.exists():
+        run.writer.finish()
+        return False
+    plan = msgspec.convert(json.loads(file.read_text()), _Plan)
+    writes = run.trees.changes(plan.ours, plan.merged)
+    if (plan.card, plan.base, plan.theirs) == (card, base, theirs):
+        run.writer.finish()
+        return _are_there(run, writes)
+    if run.writer.roll_back() is None and _are_there(run, writes):
+        back = [change.inverse() for change in writes]
+        run.writer.perform(f"Leaving out card {plan.card}", back)
+    file.unlink()
+    return False
+
+
+def _are_there(run: Run, writes: Sequence[Changed]) -> bool:
+    """Whether all of it was written: a writer that left no note wrote everything or nothing."""
+    width = len(run.base)
+    return bool(writes) and all(on_disk(run.root, c.path, width) == c.after for c in writes)
+
+
+def _obstacles(run: Run, writes: Sequence[Changed]) -> list[Clash]:
+    """Files that cannot be written, or not without losing what is there."""
+    unkept = [
+        change.path
+        for change in writes
+        if any(e and not run.trees.is_kept(e.blob) for e in (change.before, change.after))
+    ]
+    ignored = [path for path in run.writer.strange(writes) if path not in unkept]
+    return [
+        Clash(path, kind, kind)
+        for kind, paths in ((ClashKind.UNKEPT, unkept), (ClashKind.IGNORED, ignored))
+        for path in paths
+    ]
+
+
+def _neutral(clash: Clash) -> Clash:
+    """The clash in words that fit two cards, of which neither came later."""
+    return Clash(clash.path, clash.kind, clash.kind)
+
+
+def _note(run: Run) -> Path:
+    return run.directory / "taking.json"

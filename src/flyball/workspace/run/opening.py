@@ -1,0 +1,255 @@
+"""Making a run's workspace, or finding it again."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.errors import Conflict, NotFound, ToolUnavailable, UsageError
+from flyball.workspace.errors import told
+from flyball.workspace.run.lock import Hold
+from flyball.workspace.run.workspace import Facts, Workspace
+from flyball.workspace.run.worktree import (
+    Carried,
+    RunBranch,
+    add_worktree,
+    carry,
+    forget_worktrees,
+    give_index,
+    head_tree,
+    remove_whole,
+    remove_worktree,
+)
+from flyball.workspace.trees.git import (
+    Git,
+    Repository,
+    UserConfig,
+    checked_run_name,
+    find_git,
+    find_repository,
+    make_depot,
+    read_user_config,
+    user_git,
+)
+from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.ignore import NEVER_KEPT
+from flyball.workspace.trees.plain_trees import ObjectTrees
+from flyball.workspace.trees.trees import LARGE
+
+
+class Ground(NamedTuple):
+    """A repository, our two ways into it, and what its user configured."""
+
+    repository: Repository
+    user: Git
+    depot: Git
+    config: UserConfig
+
+
+def open_workspace(
+    repo: Path,
+    run: str,
+    state_dir: Path,
+    *,
+    in_place: bool,
+    large: int = LARGE,
+    home: Path | None = None,
+) -> Workspace:
+    """The workspace of a run: its own worktree, or the checkout if in place or without git."""
+    project = _project(repo)
+    directory = state_dir / "runs" / checked_run_name(run)
+    repository = _usable(find_repository(project), in_place=in_place)
+    in_place = in_place or repository is None
+    door = state_dir / ("checkout.lock" if in_place else f"locks/{run}")
+    hold = Hold(door, os.fspath(project) if in_place else f"The workspace of run {run}")
+    try:
+        ground = repository and _ground(repository, directory, home or Path.home())
+        if (directory / "workspace.json").exists():
+            return _reopen(directory, ground, hold, large)
+        with told(os.fspath(directory)):
+            if ground is None:
+                return _make_plain(project, run, directory, hold, large)
+            return _make(ground, run, directory, hold, large, in_place=in_place)
+    except BaseException:
+        hold.release()
+        raise
+
+
+def peek_workspace(run: str, state_dir: Path, *, home: Path | None = None) -> Workspace:
+    """A run's workspace to look at only, whoever holds it."""
+    facts = find_workspace(run, state_dir)
+    if facts is None:
+        raise no_such_run(run, state_dir)
+    directory = state_dir / "runs" / run
+    repository = find_repository(Path(facts.project)) if facts.has_git else None
+    ground = repository and _ground(repository, directory, home or Path.home())
+    return _reopen(directory, ground, None, LARGE)
+
+
+def no_such_run(run: str, state_dir: Path) -> NotFound:
+    """The error for a run of which nothing is kept."""
+    known = sorted(file.parent.name for file in state_dir.glob("runs/*/workspace.json"))
+    listed = ", ".join(known[-5:]) if known else "none"
+    return NotFound("run", run, f"Runs kept for this project: {listed}.")
+
+
+def find_workspace(run: str, state_dir: Path) -> Facts | None:
+    """What is known of a run's workspace without opening it."""
+    file = state_dir / "runs" / checked_run_name(run) / "workspace.json"
+    if not file.exists():
+        return None
+    return msgspec.convert(json.loads(file.read_text()), Facts)
+
+
+def _project(repo: Path) -> Path:
+    if not repo.is_dir():
+        raise NotFound("directory", os.fspath(repo), "Name the directory of a project.")
+    return repo.resolve()
+
+
+def _usable(repository: Repository | None, *, in_place: bool) -> Repository | None:
+    """The repository, unless git is missing and nobody asked for a worktree."""
+    if repository is None:
+        return None
+    try:
+        find_git()
+    except ToolUnavailable:
+        if not in_place:
+            raise
+        return None
+    return repository
+
+
+def _ground(repository: Repository, directory: Path, home: Path) -> Ground:
+    program = find_git()
+    user = user_git(repository, program)
+    config = read_user_config(user, repository, home)
+    with told(os.fspath(directory)):
+        exclude = repository.common / "info/exclude"
+        ignored = exclude.read_text(errors="surrogateescape") if exclude.is_file() else ""
+        depot = make_depot(
+            directory / "git",
+            program=program,
+            borrow=[repository.objects, *sorted(repository.common.glob("modules/*/objects"))],
+            object_format=config.object_format,
+            excludes=config.excludes,
+            ignored=f"{ignored}\n{NEVER_KEPT}\n",
+        )
+    return Ground(repository, user, depot, config)
+
+
+def _make(
+    ground: Ground, run: str, directory: Path, hold: Hold, large: int, *, in_place: bool
+) -> Workspace:
+    repository, user, depot, config = ground
+    branch = RunBranch(run, repository, user, depot, config.identity)
+    place = repository.top if in_place else directory / "tree" / repository.top.name
+    _clear_leftovers(branch, repository, directory, None if in_place else place)
+    start = user.resolve("HEAD^{commit}") or ""
+    if start:
+        (depot.directory / "HEAD").write_text(f"{start}\n")
+    carried = carry(repository, depot, directory / "carry.index", large)
+    base_commit = _begin_branch(branch, carried, start)
+    trees = GitTrees(depot, place, directory / "index", large=large)
+    if in_place:
+        trees.seed(carried.tree, write=False)
+    else:
+        add_worktree(user, repository, place, branch.ref)
+        trees.seed(carried.tree, write=True)
+        give_index(repository, place, directory / "index")
+    trees.forget_submodules()
+    base = trees.capture().tree
+    (depot.directory / "HEAD").write_text(trees.commit_object(base) + "\n")
+    facts = Facts(
+        run,
+        os.fspath(repository.top),
+        os.fspath(place),
+        in_place,
+        base,
+        base_commit,
+        start,
+        carried.skipped,
+    )
+    return _settle(Workspace(facts, directory, trees, branch, hold))
+
+
+def _begin_branch(branch: RunBranch, carried: Carried, start: str) -> str:
+    """Start the run's branch at the user's commit, with their uncommitted work on top."""
+    if start and head_tree(branch.depot) == carried.tree:
+        branch.user.set_ref(branch.ref, start, "0" * len(start))
+        return start
+    trailers = [("Flyball-Run", branch.run), ("Flyball-Carried", "yes")]
+    commit = branch.write_commit(carried.tree, start or None, "Carry in uncommitted work", trailers)
+    branch.publish(commit, start or None)
+    branch.user.set_ref(branch.ref, commit, "0" * len(commit))
+    return commit
+
+
+def _clear_leftovers(
+    branch: RunBranch, repository: Repository, directory: Path, place: Path | None
+) -> None:
+    """Undo an opening that died half way; refuse if the branch holds anybody's work."""
+    if branch.tip():
+        if branch.history() or not (directory / "begun").exists():
+            raise Conflict(
+                f"The branch flyball/{branch.run} exists already, without its workspace.",
+                "Choose another run name, or delete that branch if you do not need it.",
+            )
+        if place:
+            remove_worktree(repository, place)
+        branch.delete()
+    (directory / "begun").touch()
+    for file in ("index", "carry.index"):
+        (directory / file).unlink(missing_ok=True)
+
+
+def _make_plain(project: Path, run: str, directory: Path, hold: Hold, large: int) -> Workspace:
+    trees = ObjectTrees(directory / "objects", project, large=large)
+    captured = trees.capture()
+    place = os.fspath(project)
+    facts = Facts(run, place, place, True, captured.tree, carried_skipped=captured.skipped)
+    return _settle(Workspace(facts, directory, trees, None, hold))
+
+
+def _settle(workspace: Workspace) -> Workspace:
+    file = workspace.directory / "workspace.json"
+    spare = file.with_suffix(".new")
+    spare.write_text(json.dumps(msgspec.to_builtins(workspace.facts)))
+    spare.replace(file)
+    (workspace.directory / "carry.index").unlink(missing_ok=True)
+    return workspace
+
+
+def _reopen(directory: Path, ground: Ground | None, hold: Hold | None, large: int) -> Workspace:
+    facts = msgspec.convert(json.loads((directory / "workspace.json").read_text()), Facts)
+    root = Path(facts.root)
+    if not root.is_dir():
+        raise NotFound(
+            "directory", facts.root, f"The workspace of run {facts.run} was deleted; prune it."
+        )
+    if not facts.has_git:
+        trees = ObjectTrees(directory / "objects", root, large=large)
+        return Workspace(facts, directory, trees, None, hold)
+    if ground is None:
+        raise UsageError(
+            f"Run {facts.run} was made with git, which is not usable here now.",
+            "Install git, or restore the project's .git directory.",
+        )
+    trees = GitTrees(ground.depot, root, directory / "index", large=large)
+    branch = RunBranch(
+        facts.run, ground.repository, ground.user, ground.depot, ground.config.identity
+    )
+    return Workspace(facts, directory, trees, branch, hold)
+
+
+def forget_run(run: str, state_dir: Path) -> None:
+    """Delete what is left of a run whose worktree or repository is gone."""
+    directory = state_dir / "runs" / checked_run_name(run)
+    facts = find_workspace(run, state_dir)
+    if facts and (repository := find_repository(Path(facts.project))):
+        forget_worktrees(repository, directory)
+    remove_whole(directory)

@@ -1,0 +1,75 @@
+"""Taking a run back to an earlier tree, so that its history says what was taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flyball.workspace.run.merge_card import Run, forget_taking
+from flyball.workspace.run.worktree import CardRecord, Step
+from flyball.workspace.trees.trees import TreeHash
+
+
+def roll_back_to(run: Run, tree: TreeHash) -> TreeHash:
+    """Bring files and history back to a tree; the tree that is there then.
+
+    The files come first, so that whoever dies in between finds a tree that the history has yet to
+    reach, and goes on from there.
+    """
+    present = run.tree_hash()
+    if present != tree:
+        run.snapshot(f"before rolling back {present}")
+        forget_taking(run)
+        run.restore(tree)
+    forget_taking(run)
+    if run.committed_tree() != tree:
+        _record(run, tree)
+    run.share_index()
+    return run.tree_hash()
+
+
+def _record(run: Run, tree: TreeHash) -> None:
+    """Undo every step committed since the tree was the run's, newest first."""
+    since = _since(run, tree)
+    steps = _standing(since) or since[-1:]
+    for step in reversed(steps):
+        after = tree if step is steps[0] else _without(run, step)
+        if step.step is Step.REVERT:
+            run.commit_step(Step.APPLY, step.card, f"Apply again: {_plain(step)}", after)
+        else:
+            run.commit_step(Step.REVERT, step.card, f"Revert: {_plain(step)}", after)
+
+
+def _since(run: Run, tree: TreeHash) -> Sequence[CardRecord]:
+    """The steps that came after the tree, or after what is most like it if it was never one."""
+    history = run.history()
+    left = [run.base, *(record.after for record in history)]
+    if tree in left:
+        return history[len(left) - 1 - left[::-1].index(tree) :]
+    unlike = [len(run.trees.changes(each, tree)) for each in left]
+    return history[len(left) - 1 - unlike[::-1].index(min(unlike)) :]
+
+
+def _standing(steps: Sequence[CardRecord]) -> list[CardRecord]:
+    """The steps that no later one of them undid."""
+    standing: list[CardRecord] = []
+    for step in steps:
+        undone = [
+            each
+            for each in standing
+            if each.card == step.card and (each.step is Step.REVERT) != (step.step is Step.REVERT)
+        ]
+        if undone:
+            standing.remove(undone[-1])
+        else:
+            standing.append(step)
+    return standing
+
+
+def _without(run: Run, step: CardRecord) -> TreeHash:
+    """The committed tree without what a step did."""
+    merged = run.trees.merge(step.after, run.committed_tree(), step.before)
+    return step.before if merged.clashes else merged.tree
+
+
+def _plain(step: CardRecord) -> str:
+    return step.title.removeprefix("Revert: ").removeprefix("Apply again: ")

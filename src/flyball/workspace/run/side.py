@@ -1,0 +1,186 @@
+"""Places beside a run: each card that works apart has its own files, on the run's own objects."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.errors import UsageError
+from flyball.workspace.errors import GitFailed, told
+from flyball.workspace.run.worktree import (
+    RunBranch,
+    add_detached_worktree,
+    forget_worktrees,
+    remove_whole,
+    share_index,
+)
+from flyball.workspace.trees.git import Git
+from flyball.workspace.trees.git_objects import replace_whole
+from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.plain_trees import ObjectTrees
+from flyball.workspace.trees.trees import SUBMODULE, TreeHash, Trees, stands_for
+from flyball.workspace.trees.writer import holds_file
+
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
+
+
+class Side(NamedTuple):
+    """A place beside a run, ready to work in."""
+
+    directory: Path
+    root: Path
+    base: TreeHash
+    commit: str
+    trees: Trees
+    branch: RunBranch | None
+
+
+class _Note(msgspec.Struct, frozen=True):
+    """What says that a place is finished: which attempt at making it was, and from what."""
+
+    attempt: str
+    base: TreeHash
+    commit: str
+
+
+class SideBranch(RunBranch):
+    """The run's branch as it was where a place began, however far it went since."""
+
+    def __init__(self, branch: RunBranch, commit: str) -> None:
+        super().__init__(branch.run, branch.repository, branch.user, branch.depot, branch.identity)
+        self._commit = commit
+
+    def tip(self) -> str | None:
+        """The commit the place is at."""
+        return self._commit
+
+
+class Sides:
+    """Makes, finds and discards the places beside one run.
+
+    Each attempt at a place has a directory of its own, and a note that is written last names the
+    one that was finished. Whatever a killed attempt left, or a git that outlived it still writes,
+    is therefore never taken for a place.
+    """
+
+    def __init__(
+        self, directory: Path, project: Path, root: Path, trees: Trees, branch: RunBranch | None
+    ) -> None:
+        self.directory = directory / "beside"
+        self.project = project
+        self.root = root
+        self.trees = trees
+        self.branch = branch
+
+    def names(self) -> tuple[str, ...]:
+        """The places that are finished."""
+        return tuple(sorted(note.parent.name for note in self.directory.glob("*/side.json")))
+
+    def find(self, name: str) -> Side | None:
+        """The place with this name, with the work in it, if it was finished."""
+        file = self._home(name) / "side.json"
+        if not file.exists():
+            return None
+        note = msgspec.convert(json.loads(file.read_text()), _Note)
+        directory = file.parent / note.attempt
+        root = directory / "tree" / self.project.name
+        if not root.is_dir():
+            return None
+        trees, branch = self._trees(directory, root), self._branch(note.commit)
+        return Side(directory, root, note.base, note.commit, trees, branch)
+
+    def make(self, name: str, tree: TreeHash, commit: str) -> Side:
+        """A new place that holds exactly this tree, in git's eyes at this commit."""
+        self.discard(name)
+        home = self._home(name)
+        with told(os.fspath(home)):
+            home.mkdir(parents=True)
+            directory = Path(tempfile.mkdtemp(dir=home, prefix=""))
+            root = directory / "tree" / self.project.name
+            trees = self._fill(directory, root, tree, commit)
+            self._bring(root, tree)
+            if trees.capture().tree != tree:
+                raise GitFailed(
+                    f"The tree {tree} could not be written out exactly below {root}.",
+                    "Check that this disk keeps modes, links and the case of names.",
+                )
+            note = _Note(directory.name, tree, commit)
+            replace_whole(home / "side.json", json.dumps(msgspec.to_builtins(note)).encode())
+        return Side(directory, root, tree, commit, trees, self._branch(commit))
+
+    def discard(self, name: str) -> None:
+        """Take a place and git's notes about it away."""
+        home = self._home(name)
+        (home / "side.json").unlink(missing_ok=True)
+        if self.branch and home.is_dir():
+            forget_worktrees(self.branch.repository, home)
+        remove_whole(home)
+
+    def _home(self, name: str) -> Path:
+        if not _NAME.fullmatch(name) or name in (".", ".."):
+            raise UsageError(
+                f"{name!r} cannot name a place beside a run.",
+                "Use letters, digits, dots, dashes and underscores, at most 100 of them.",
+            )
+        return self.directory / name
+
+    def _branch(self, commit: str) -> RunBranch | None:
+        return SideBranch(self.branch, commit) if self.branch else None
+
+    def _trees(self, directory: Path, root: Path) -> GitTrees | ObjectTrees:
+        if isinstance(self.trees, GitTrees):
+            depot = Git(directory / "git", program=self.trees.depot.program)
+            return GitTrees(depot, root, directory / "index", large=self.trees.large)
+        assert isinstance(self.trees, ObjectTrees)
+        known, large = directory / "known.json", self.trees.large
+        return ObjectTrees(self.trees.store, root, known=known, large=large)
+
+    def _fill(self, directory: Path, root: Path, tree: TreeHash, commit: str) -> Trees:
+        if self.branch is None:
+            root.mkdir(parents=True)
+            trees = self._trees(directory, root)
+            assert isinstance(trees, ObjectTrees)
+            trees.checkout(tree, root)
+            trees.seed(tree)
+            return trees
+        self._lay_depot(directory / "git", self.branch.depot.directory, commit)
+        add_detached_worktree(self.branch.user, self.branch.repository, root, commit)
+        trees = self._trees(directory, root)
+        assert isinstance(trees, GitTrees)
+        trees.seed(tree, write=True)
+        share_index(trees.depot, self.branch.repository, root, f"{commit}^{{tree}}")
+        listed = trees.depot.call("ls-tree", "-r", "-z", commit).stdout.split(b"\0")
+        for line in listed:
+            if line.startswith(SUBMODULE.encode()):
+                (root / os.fsdecode(line.partition(b"\t")[2])).mkdir(parents=True, exist_ok=True)
+        return trees
+
+    def _lay_depot(self, place: Path, original: Path, commit: str) -> None:
+        """A git directory with the run's settings and objects, and nothing else of the run's."""
+        for part in ("info", "refs"):
+            (place / part).mkdir(parents=True)
+        for part in ("config", "info/attributes", "info/exclude"):
+            shutil.copyfile(original / part, place / part)
+        for part in ("objects", "stubs"):
+            (place / part).symlink_to(original / part)
+        (place / "HEAD").write_text(f"{commit}\n")
+
+    def _bring(self, root: Path, tree: TreeHash) -> None:
+        """Copy files whose content no tree keeps, where the run still has what the tree means."""
+        unkept = self.trees.unkept(tree)
+        stubs = self.trees.contents(list(unkept.values()))
+        for path, blob in unkept.items():
+            source = self.root / path
+            if holds_file(self.root, path) and os.access(source, os.R_OK):
+                with source.open("rb") as file:
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                if stands_for(stubs[blob], source.stat().st_size, digest):
+                    shutil.copy(source, root / path)

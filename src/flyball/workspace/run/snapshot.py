@@ -1,0 +1,117 @@
+"""Points to return to: one before every mutation, found again by its key."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from flyball.workspace.errors import told
+from flyball.workspace.trees.trees import Skipped, SnapshotId, TreeHash, Trees
+
+T = TypeVar("T")
+
+MAX_AGE = 14 * 24 * 3600.0
+MAX_COUNT = 500
+
+
+class SnapshotRecord(msgspec.Struct, frozen=True):
+    """One snapshot: what it was taken for, the tree, when, and what it could not keep."""
+
+    key: str
+    tree: TreeHash
+    at: float
+    skipped: tuple[Skipped, ...] = ()
+
+
+class Pruned(msgspec.Struct, frozen=True):
+    """What pruning dropped."""
+
+    snapshots: int
+    freed: int
+
+
+class Snapshots:
+    """The snapshots of one run, oldest first, in a file that only grows until it is pruned."""
+
+    def __init__(self, trees: Trees, file: Path, clock: Callable[[], float] = time.time) -> None:
+        self.trees = trees
+        self.file = file
+        self.clock = clock
+        self._records = {record.key: record for record in read_lines(file, SnapshotRecord)}
+
+    def find(self, key: str) -> SnapshotRecord | None:
+        """The snapshot with this key, if it was taken."""
+        return self._records.get(key)
+
+    def records(self) -> tuple[SnapshotRecord, ...]:
+        """Every snapshot, oldest first."""
+        return tuple(self._records.values())
+
+    def take(self, key: str) -> SnapshotRecord:
+        """Keep the present tree under this key; the same key again is the same snapshot."""
+        if known := self._records.get(key):
+            return known
+        captured = self.trees.capture()
+        record = SnapshotRecord(key, captured.tree, self.clock(), captured.skipped)
+        append_line(self.file, record)
+        self._records[key] = record
+        return record
+
+    def prune(
+        self,
+        *,
+        max_age: float = MAX_AGE,
+        max_count: int = MAX_COUNT,
+        also_keep: Sequence[TreeHash] = (),
+    ) -> Pruned:
+        """Forget snapshots that are too old or too many, and drop what only they needed."""
+        records = list(self._records.values())
+        oldest = self.clock() - max_age
+        kept = [record for record in records[-max_count:] if record.at >= oldest]
+        if max_count <= 0:
+            kept = []
+        with told(os.fspath(self.file)):
+            spare = self.file.with_suffix(".new")
+            spare.write_bytes(b"".join(_line(record) for record in kept))
+            spare.replace(self.file)
+        self._records = {record.key: record for record in kept}
+        freed = self.trees.prune([*(record.tree for record in kept), *also_keep])
+        return Pruned(len(records) - len(kept), freed)
+
+    def verify(self) -> tuple[str, ...]:
+        """What is damaged or gone among everything the snapshots need."""
+        return self.trees.missing([record.tree for record in self._records.values()])
+
+
+def as_id(record: SnapshotRecord) -> SnapshotId:
+    """The name by which a snapshot is restored: its tree."""
+    return SnapshotId(record.tree)
+
+
+def append_line(file: Path, record: msgspec.Struct) -> None:
+    """Add a record as one line, after whatever a dead writer may have left torn."""
+    with told(os.fspath(file)), file.open("a+b") as lines:
+        end = lines.seek(0, os.SEEK_END)
+        lines.seek(max(end - 1, 0))
+        torn = lines.read(1) not in (b"\n", b"")
+        lines.write((b"\n" if torn else b"") + _line(record))
+
+
+def read_lines(file: Path, kind: type[T]) -> list[T]:
+    """Every whole record; a torn line belongs to one that was never finished."""
+    found: list[T] = []
+    for line in file.read_bytes().split(b"\n") if file.exists() else ():
+        with suppress(json.JSONDecodeError):
+            found.append(msgspec.convert(json.loads(line), kind))
+    return found
+
+
+def _line(record: msgspec.Struct) -> bytes:
+    return json.dumps(msgspec.to_builtins(record)).encode() + b"\n"

@@ -1,0 +1,336 @@
+"""The tree a run works in, and every way back: the one thing the engine needs to know."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from flyball.errors import IllegalEvent, NotFound, UsageError
+from flyball.workspace.errors import told
+from flyball.workspace.run.lock import Hold, Lent, NoHold
+from flyball.workspace.run.merge_card import TakenIn, take_in_card
+from flyball.workspace.run.rollback import roll_back_to
+from flyball.workspace.run.side import Side, Sides
+from flyball.workspace.run.snapshot import (
+    MAX_AGE,
+    MAX_COUNT,
+    Pruned,
+    Snapshots,
+    append_line,
+    as_id,
+    read_lines,
+)
+from flyball.workspace.run.worktree import (
+    CardRecord,
+    RunBranch,
+    Step,
+    forget_worktrees,
+    remove_whole,
+    remove_worktree,
+    share_index,
+)
+from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.trees import Changed, Skipped, SnapshotId, TreeHash, Trees
+from flyball.workspace.trees.writer import Writer
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What was settled when the workspace was made."""
+
+    run: str
+    project: str
+    root: str
+    in_place: bool
+    base: TreeHash
+    base_commit: str = ""
+    start: str = ""
+    carried_skipped: tuple[Skipped, ...] = ()
+
+    @property
+    def has_git(self) -> bool:
+        """Whether git keeps this workspace's trees."""
+        return bool(self.base_commit)
+
+
+class Workspace:
+    """One run's tree: captured, snapshotted, committed card by card, and restorable.
+
+    Made by `opening.open_workspace`. Only one process holds it at a time (unless it only peeks);
+    use it as a context manager, or call `close`.
+    """
+
+    def __init__(
+        self,
+        facts: Facts,
+        directory: Path,
+        trees: Trees,
+        branch: RunBranch | None,
+        hold: Hold | Lent | None,
+    ) -> None:
+        self.facts = facts
+        self.run = facts.run
+        self.project = Path(facts.project)
+        self.root = Path(facts.root)
+        self.base = facts.base
+        self.directory = directory
+        self.trees = trees
+        self.branch = branch
+        self.writer = Writer(trees, self.root, directory / "pending.json")
+        self.snapshots = Snapshots(trees, directory / "snapshots.jsonl")
+        self.skipped: tuple[Skipped, ...] = facts.carried_skipped
+        self._hold = hold or NoHold()
+        self._sides = Sides(directory, self.project, self.root, trees, branch)
+        self._beside: dict[str, Workspace] = {}
+        self._making = threading.Lock()
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the run works in the user's own checkout."""
+        return self.facts.in_place
+
+    def tree_hash(self) -> TreeHash:
+        """The hash of every tracked and every untracked, not ignored file as it is now."""
+        captured = self.trees.capture()
+        self.skipped = captured.skipped
+        return captured.tree
+
+    def snapshot(self, key: str) -> SnapshotId:
+        """Keep the present tree; the same key again gives the same snapshot."""
+        record = self.snapshots.take(key)
+        self.skipped = record.skipped
+        return as_id(record)
+
+    def has_snapshot(self, key: str) -> bool:
+        """Whether a snapshot was taken under this key."""
+        return self.snapshots.find(key) is not None
+
+    def restore(self, snapshot: SnapshotId | TreeHash) -> tuple[Changed, ...]:
+        """Bring every file back to what it was then; what had to change."""
+        self.writer.finish()
+        changes = self.trees.changes(self.tree_hash(), TreeHash(snapshot))
+        self.writer.perform(f"restore {snapshot}", changes)
+        return changes
+
+    def changed_since(self, tree: SnapshotId | TreeHash) -> tuple[Changed, ...]:
+        """Every path that differs now from what it was in that tree."""
+        return self.trees.changes(TreeHash(tree), self.tree_hash())
+
+    def diff(self, from_tree: str, to_tree: str | None = None) -> bytes:
+        """The difference between two trees, or between one and the present, as a diff."""
+        return self.trees.diff(TreeHash(from_tree), TreeHash(to_tree or self.tree_hash()))
+
+    def file_at(self, tree: str, path: str) -> bytes | None:
+        """A file's content in a tree, or nothing if it was not there or not kept."""
+        entry = self.trees.entries(TreeHash(tree), [path]).get(path)
+        if entry is None or not self.trees.is_kept(entry.blob):
+            return None
+        return self.trees.contents([entry.blob])[entry.blob]
+
+    def checkout_scratch(self, tree: str) -> Path:
+        """A throw-away directory with that tree's files; it goes when the workspace closes."""
+        with told(os.fspath(self.directory)):
+            scratch = self.directory / "scratch"
+            scratch.mkdir(exist_ok=True)
+            place = Path(tempfile.mkdtemp(dir=scratch)) / self.project.name
+            place.mkdir()
+            self.trees.checkout(TreeHash(tree), place)
+        return place
+
+    def discard_scratch(self, place: Path) -> None:
+        """Delete a throw-away directory at once."""
+        shutil.rmtree(place.parent, ignore_errors=True)
+
+    def history(self) -> tuple[CardRecord, ...]:
+        """Every step committed so far, cards and what was taken back or put again, oldest first."""
+        noted = read_lines(self.directory / "cards.jsonl", CardRecord)
+        if self.branch is None:
+            return tuple(noted)
+        by_commit = {record.commit: record for record in noted}
+        return tuple(by_commit.get(record.commit, record) for record in self.branch.history())
+
+    def cards(self) -> tuple[CardRecord, ...]:
+        """The cards committed so far, oldest first."""
+        return tuple(record for record in self.history() if record.step is Step.CARD)
+
+    def card(self, card: str) -> CardRecord:
+        """One committed card."""
+        cards = self.cards()
+        for record in cards:
+            if record.card == card:
+                return record
+        known = ", ".join(record.card for record in cards) or "none yet"
+        raise NotFound("card", card, f"Run {self.run} has these cards: {known}.")
+
+    def commit_card(self, run: str, card: str, title: str, evidence: Sequence[str] = ()) -> str:
+        """Commit what changed since the last step; a card already committed is only found."""
+        if run != self.run:
+            raise UsageError(f"This is the workspace of run {self.run}, not of {run}.")
+        for record in self.cards():
+            if record.card == card:
+                self.share_index()
+                return record.commit
+        return self.commit_step(Step.CARD, card, title, self.tree_hash(), evidence)
+
+    def commit_step(
+        self, step: Step, card: str, title: str, after: TreeHash, evidence: Sequence[str] = ()
+    ) -> str:
+        """Commit the way from the last step's tree to this one."""
+        self._refuse_beside()
+        before = self.committed_tree()
+        facts = (before, after, (*evidence,), step)
+        if self.branch is None:
+            named = json.dumps([self.run, card, title, facts, len(self.history())])
+            commit = hashlib.sha1(named.encode(), usedforsecurity=False).hexdigest()
+            self._note_card(CardRecord(self.run, card, title, commit, *facts))
+            return commit
+        assert isinstance(self.trees, GitTrees)
+        trailers = [("Flyball-Run", self.run), (step, card)]
+        trailers += [("Flyball-Evidence", each) for each in evidence]
+        parent = self.branch.tip() or self.facts.base_commit
+        tree = self.branch.project(self.trees, parent, before, after)
+        commit = self.branch.write_commit(tree, parent, title, trailers)
+        self._note_card(CardRecord(self.run, card, title, commit, *facts))
+        self.branch.advance(commit, parent)
+        self.trees.track([each.path for each in self.trees.changes(before, after) if each.after])
+        self.share_index()
+        return commit
+
+    def share_index(self) -> None:
+        """Let git in the run's worktree see the last step as committed."""
+        if self.branch and not self.in_place:
+            tree = f"{self.branch.tip() or self.facts.base_commit}^{{tree}}"
+            share_index(self.branch.depot, self.branch.repository, self.root, tree)
+
+    def beside(self, name: str, tree: TreeHash) -> Workspace:
+        """A workspace of its own for one card, which begins at this tree; the same name again
+        gives the same place with the work found in it.
+        """
+        self._refuse_beside()
+        with self._making:
+            if name not in self._beside:
+                found = self._sides.find(name) or self._make_beside(name, tree)
+                self._beside[name] = self._settle_beside(found)
+            return self._beside[name]
+
+    def discard_beside(self, name: str) -> None:
+        """Take a card's own workspace away, if there is one."""
+        self._refuse_beside()
+        with self._making:
+            self._beside.pop(name, None)
+            self._sides.discard(name)
+
+    def take_in(
+        self,
+        card: str,
+        title: str,
+        base: TreeHash,
+        theirs: TreeHash,
+        evidence: Sequence[str] = (),
+    ) -> TakenIn:
+        """Merge what a card did from base to theirs into the present tree and commit it, once;
+        with clashes nothing is changed.
+        """
+        self._refuse_beside()
+        return take_in_card(self, card, title, base, theirs, evidence)
+
+    def roll_back(self, tree: TreeHash) -> TreeHash:
+        """Bring the files back to a tree, and take back every card committed since it."""
+        self._refuse_beside()
+        return roll_back_to(self, tree)
+
+    def _make_beside(self, name: str, tree: TreeHash) -> Side:
+        commits = {record.after: record.commit for record in self.history()}
+        commit = ""
+        if self.branch:
+            tip = self.branch.tip() or self.facts.base_commit
+            commit = commits.get(tree, self.facts.base_commit if tree == self.base else tip)
+        return self._sides.make(name, tree, commit)
+
+    def _settle_beside(self, side: Side) -> Workspace:
+        facts = Facts(
+            self.run,
+            self.facts.project,
+            os.fspath(side.root),
+            in_place=False,
+            base=side.base,
+            base_commit=side.commit,
+            start=self.facts.start,
+        )
+        return Workspace(facts, side.directory, side.trees, side.branch, Lent())
+
+    def _refuse_beside(self) -> None:
+        if isinstance(self._hold, Lent):
+            raise IllegalEvent("a workspace beside a run is asked for what only the run's can do")
+
+    def _all_beside(self) -> list[Workspace]:
+        found = [(name, self._sides.find(name)) for name in self._sides.names()]
+        return [self._beside.get(name) or self._settle_beside(side) for name, side in found if side]
+
+    def committed_tree(self) -> TreeHash:
+        """The tree the last step left, whatever has changed since."""
+        history = self.history()
+        return history[-1].after if history else self.base
+
+    def _note_card(self, record: CardRecord) -> None:
+        append_line(self.directory / "cards.jsonl", record)
+
+    def prune(self, *, max_age: float = MAX_AGE, max_count: int = MAX_COUNT) -> Pruned:
+        """Forget old snapshots; cards can still be taken back afterwards."""
+        self._refuse_beside()
+        keep = self._kept()
+        for side in self._all_beside():
+            records = side.snapshots.records()
+            keep += [side.base, *(record.tree for record in records), *side.trees.in_use()]
+        return self.snapshots.prune(max_age=max_age, max_count=max_count, also_keep=keep)
+
+    def verify(self) -> tuple[str, ...]:
+        """What is damaged or gone among everything kept for this run; nothing means all is well."""
+        sides = [] if isinstance(self._hold, Lent) else self._all_beside()
+        beside = [problem for side in sides for problem in side.verify()]
+        found = (*self.snapshots.verify(), *self.trees.missing(self._kept()), *beside)
+        return tuple(dict.fromkeys(found))
+
+    def _kept(self) -> list[TreeHash]:
+        """The trees without which the run's cards could not be taken back."""
+        steps = [tree for record in self.history() for tree in (record.before, record.after)]
+        return [self.base, *steps]
+
+    def remove(self) -> None:
+        """Abandon the run: its worktree, its branch and all that was kept for it go."""
+        self._refuse_beside()
+        self._beside.clear()
+        if self.branch:
+            if not self.in_place:
+                remove_worktree(self.branch.repository, self.root)
+            forget_worktrees(self.branch.repository, self.directory)
+            self.branch.delete()
+        remove_whole(self.directory)
+        self._hold.release()
+
+    def close(self) -> None:
+        """Let go of the workspace; it can be opened again."""
+        for side in self._beside.values():
+            side.close()
+        if not isinstance(self._hold, NoHold):
+            shutil.rmtree(self.directory / "scratch", ignore_errors=True)
+        self._hold.release()

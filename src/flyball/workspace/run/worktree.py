@@ -1,0 +1,321 @@
+"""A run's branch and worktree in the user's repository, and what was carried into it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from enum import StrEnum
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.workspace.errors import GitFailed, NotWritable
+from flyball.workspace.trees.git import Git, Identity, Repository
+from flyball.workspace.trees.git_objects import object_name, split_batch
+from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.trees import SUBMODULE, Changed, Skipped, TreeHash
+
+_AT_ONCE = 32
+_TRAILER = re.compile(r"^(Flyball-[A-Za-z]+): (.*)$", re.MULTILINE)
+
+
+class Step(StrEnum):
+    """What a commit on a run's branch did; the value is its trailer's name."""
+
+    CARD = "Flyball-Card"
+    REVERT = "Flyball-Reverted"
+    APPLY = "Flyball-Applied"
+
+
+class CardRecord(msgspec.Struct, frozen=True):
+    """One step of a card: the commit that holds it, and the trees before and after it."""
+
+    run: str
+    card: str
+    title: str
+    commit: str
+    before: TreeHash
+    after: TreeHash
+    evidence: tuple[str, ...] = ()
+    step: Step = Step.CARD
+
+
+class Commit(NamedTuple):
+    """A commit as far as we read it."""
+
+    id: str
+    tree: TreeHash
+    parents: tuple[str, ...]
+    message: str
+
+    def trailers(self, name: str) -> tuple[str, ...]:
+        """The values of one of our trailers."""
+        return tuple(value for key, value in _TRAILER.findall(self.message) if key == name)
+
+
+class Carried(NamedTuple):
+    """The user's present work as a tree."""
+
+    tree: TreeHash
+    skipped: tuple[Skipped, ...]
+
+
+def branch_of(run: str) -> str:
+    """The full name of a run's branch."""
+    return f"refs/heads/flyball/{run}"
+
+
+def carry(repository: Repository, depot: Git, index: Path, large: int) -> Carried:
+    """The user's checkout as it is, staged or not, read through a copy of their index."""
+    for shared in repository.directory.glob("sharedindex.*"):
+        shutil.copyfile(shared, depot.directory / shared.name)
+    trees = GitTrees(depot, repository.top, index, large=large)
+    if (repository.directory / "index").exists():
+        shutil.copyfile(repository.directory / "index", index)
+        trees.look_again()
+    else:
+        trees.seed(head_tree(depot) or trees.empty_tree(), write=False)
+    return Carried(*trees.capture_kept())
+
+
+def head_tree(depot: Git) -> str | None:
+    """The tree of the depot's present commit."""
+    return depot.resolve("HEAD^{tree}")
+
+
+class RunBranch:
+    """The branch that holds one commit per card."""
+
+    def __init__(
+        self, run: str, repository: Repository, user: Git, depot: Git, identity: Identity
+    ) -> None:
+        self.run = run
+        self.repository = repository
+        self.user = user
+        self.depot = depot
+        self.identity = identity
+        self.ref = branch_of(run)
+
+    def tip(self) -> str | None:
+        """The newest commit of the branch, if the branch is there."""
+        return self.user.resolve(self.ref)
+
+    def write_commit(
+        self, tree: TreeHash, parent: str | None, title: str, trailers: Sequence[tuple[str, str]]
+    ) -> str:
+        """A commit in the depot, not yet visible to the user."""
+        lines = "\n".join(f"{key}: {one_line(value)}" for key, value in trailers)
+        message = f"{one_line(title)}\n\n{lines}\n".encode(errors="replace")
+        git = self.depot.with_env(**self.identity.environment())
+        above = ("-p", parent) if parent else ()
+        return git.text("commit-tree", tree, *above, "-F", "-", stdin=message)
+
+    def rewrite(self, commit: Commit, tree: TreeHash, parent: str | None) -> str:
+        """The same commit with another tree, on another parent."""
+        git = self.depot.with_env(**self.identity.environment())
+        above = ("-p", parent) if parent else ()
+        return git.text("commit-tree", tree, *above, "-F", "-", stdin=commit.message.encode())
+
+    def publish(self, commit: str, known: str | None) -> None:
+        """Copy a commit's objects into the user's repository."""
+        wanted = f"{commit}\n" + (f"^{known}\n" if known else "")
+        pack = self.depot.call("pack-objects", "--revs", "--stdout", "-q", stdin=wanted.encode())
+        try:
+            self.depot.with_env(GIT_OBJECT_DIRECTORY=os.fspath(self.repository.objects)).call(
+                "unpack-objects", "-q", stdin=pack.stdout
+            )
+        except NotWritable as error:
+            raise NotWritable(os.fspath(self.repository.objects)) from error
+
+    def advance(self, commit: str, old: str | None) -> None:
+        """Publish a commit and move the branch to it from where it must be."""
+        self.publish(commit, old)
+        self.user.set_ref(self.ref, commit, old or "0" * len(commit))
+
+    def project(self, trees: GitTrees, parent: str, before: TreeHash, after: TreeHash) -> TreeHash:
+        """The parent commit's tree with what changed between two captured trees."""
+        committed = TreeHash(self.depot.text("rev-parse", f"{parent}^{{tree}}"))
+        entries = {
+            change.path: change.after
+            for change in trees.changes(before, after)
+            if _is_kept(trees, change) and not self._inside_submodule(trees, committed, change.path)
+        }
+        return trees.overlay(committed, entries) if entries else committed
+
+    def _inside_submodule(self, trees: GitTrees, tree: TreeHash, path: str) -> bool:
+        above = ["/".join(path.split("/")[:n]) for n in range(1, path.count("/") + 1)]
+        return any(entry.mode == SUBMODULE for entry in trees.entries(tree, above).values())
+
+    def history(self, start: str | None = None) -> list[CardRecord]:
+        """The steps committed on this branch (or below another commit), oldest first."""
+        found = [
+            CardRecord(
+                self.run,
+                card,
+                commit.message.partition("\n")[0],
+                commit.id,
+                before,
+                commit.tree,
+                commit.trailers("Flyball-Evidence"),
+                step,
+            )
+            for commit, before in (self._own() if start is None else self._below(start))
+            if self._made(commit)
+            for step in Step
+            for card in commit.trailers(step)
+        ]
+        return found[::-1]
+
+    def _own(self) -> Iterator[tuple[Commit, TreeHash]]:
+        """The commits of the branch and the trees before them, until the first foreign one."""
+        at = self.tip()
+        while at:
+            commits = self._read(f"{at}~{n}" for n in range(_AT_ONCE))
+            if not commits:
+                raise GitFailed(f"The commit {at} cannot be read.", "Run `git fsck`.")
+            for commit, parent in pairwise(commits):
+                if not self._made(commit):
+                    return
+                yield commit, parent.tree
+            at = commits[-1].id if len(commits) == _AT_ONCE else None
+            if at is None and self._made(commits[-1]):
+                yield commits[-1], self._empty_tree()
+
+    def _made(self, commit: Commit) -> bool:
+        return self.run in commit.trailers("Flyball-Run")
+
+    def _below(self, start: str) -> Iterator[tuple[Commit, TreeHash]]:
+        """The run's commits in another branch's history, and the trees before them."""
+        args = ("rev-list", "--fixed-strings", f"--grep=Flyball-Run: {self.run}", start)
+        commits = self._read(self.user.text(*args).split())
+        parents = self._read(commit.parents[0] for commit in commits if commit.parents)
+        trees = {parent.id: parent.tree for parent in parents}
+        for commit in commits:
+            above = trees.get(commit.parents[0]) if commit.parents else None
+            yield commit, above or self._empty_tree()
+
+    def _read(self, names: Iterable[str]) -> list[Commit]:
+        """These commits, up to the first that is not there."""
+        asked = "".join(f"{name}\n" for name in names).encode()
+        answers = split_batch(self.user.call("cat-file", "--batch", stdin=asked).stdout)
+        found: list[Commit] = []
+        for answer in answers:
+            if answer is None:
+                break
+            width = answer[1].index(b"\n") - len("tree ")
+            found.append(parse_commit(object_name("commit", answer[1], width), answer[1]))
+        return found
+
+    def _empty_tree(self) -> TreeHash:
+        return TreeHash(self.user.text("hash-object", "-t", "tree", "--stdin"))
+
+    def delete(self) -> None:
+        """Take the branch out of the user's repository."""
+        self.user.delete_ref(self.ref)
+        with suppress(OSError):
+            (self.repository.common / "refs/heads/flyball").rmdir()
+
+
+def _is_kept(trees: GitTrees, change: Changed) -> bool:
+    return change.after is None or trees.is_kept(change.after.blob)
+
+
+def add_worktree(user: Git, repository: Repository, place: Path, branch: str) -> None:
+    """Register an empty worktree on a branch; its files are ours to write."""
+    _register(user, repository, place, branch.removeprefix("refs/heads/"))
+
+
+def add_detached_worktree(user: Git, repository: Repository, place: Path, commit: str) -> None:
+    """Register an empty worktree at a commit, on no branch; its files are ours to write."""
+    _register(user, repository, place, "--detach", commit)
+
+
+def _register(user: Git, repository: Repository, place: Path, *at: str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    options, start = at[:-1], at[-1]
+    args = ("--no-checkout", "--quiet", *options, os.fspath(place), start)
+    user.call("worktree", "add", *args)
+    if find_admin(repository, place) is None:
+        raise GitFailed(f"git made no worktree at {place}.", "Look at `git worktree list`.")
+
+
+def find_admin(repository: Repository, place: Path) -> Path | None:
+    """Where the repository keeps its notes about a worktree."""
+    real = place.resolve()
+    return next((admin for admin, at in _registered(repository) if at == real), None)
+
+
+def _registered(repository: Repository) -> Iterator[tuple[Path, Path]]:
+    """The repository's notes about each of its worktrees, and where that is."""
+    for note in (repository.common / "worktrees").glob("*/gitdir"):
+        with suppress(FileNotFoundError):
+            yield note.parent, (note.parent / note.read_text().strip()).parent.resolve()
+
+
+def give_index(repository: Repository, place: Path, index: Path) -> None:
+    """Give a fresh worktree an index that matches its files."""
+    if admin := find_admin(repository, place):
+        shutil.copyfile(index, admin / "index")
+
+
+def share_index(index_git: Git, repository: Repository, place: Path, tree: str) -> None:
+    """Bring the worktree's own index to a commit's state, so that git there sees the truth."""
+    admin = find_admin(repository, place)
+    if admin is None or (admin / "index.lock").exists():
+        return
+    git = index_git.with_env(
+        GIT_INDEX_FILE=os.fspath(admin / "index"), GIT_WORK_TREE=os.fspath(place)
+    )
+    git.call("read-tree", "--reset", tree)
+    git.call("update-index", "-q", "--refresh", ok=(0, 1))
+
+
+def remove_worktree(repository: Repository, place: Path) -> None:
+    """Take a worktree and the repository's notes about it away."""
+    remove_whole(place)
+    forget_worktrees(repository, place)
+
+
+def forget_worktrees(repository: Repository, folder: Path) -> None:
+    """Take away the repository's notes about the worktrees at or below a directory."""
+    real = folder.resolve()
+    for admin, at in list(_registered(repository)):
+        if at.is_relative_to(real):
+            shutil.rmtree(admin, ignore_errors=True)
+    with suppress(OSError):
+        (repository.common / "worktrees").rmdir()
+
+
+def remove_whole(place: Path) -> None:
+    """Delete a directory, also what somebody made read-only in it."""
+    for folder, folders, _ in os.walk(place):
+        for name in folders:
+            below = Path(folder, name)
+            if not below.is_symlink() and not os.access(below, os.R_OK | os.W_OK | os.X_OK):
+                with suppress(OSError):
+                    below.chmod(0o700)
+    shutil.rmtree(place, ignore_errors=True)
+
+
+def read_commit(git: Git, name: str) -> Commit:
+    """A commit's tree, parents and message, as they are stored."""
+    return parse_commit(name, git.call("cat-file", "commit", name).stdout)
+
+
+def parse_commit(name: str, content: bytes) -> Commit:
+    """A commit from its stored form."""
+    header, _, message = content.decode(errors="replace").partition("\n\n")
+    fields = [line.split(" ", 1) for line in header.splitlines() if not line.startswith(" ")]
+    tree = next(value for key, value in fields if key == "tree")
+    parents = tuple(value for key, value in fields if key == "parent")
+    return Commit(name, TreeHash(tree), parents, message)
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks or control characters."""
+    return " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", text).split()) or "(no title)"

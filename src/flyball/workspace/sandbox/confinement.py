@@ -1,0 +1,192 @@
+"""What is asked of the kernel for one command: levels, means, and the orders they come to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from flyball.errors import OutsideWorkspace, ToolError, ToolUnavailable
+from flyball.workspace.sandbox import landlock, readable, seccomp
+from flyball.workspace.sandbox.landlock import DEVICE, IOCTL_DEV, READ, WRITE
+
+_PACKAGE = Path(__file__).parent
+_BOOT = """
+import sys
+for name in ("flyball", "flyball.workspace", "flyball.workspace.sandbox"):
+    sys.modules[name] = module = type(sys)(name)
+    module.__path__ = []
+module.__path__ = [{here!r}]
+from flyball.workspace.sandbox import supervisor
+supervisor.{entry}(int(sys.argv[1]))
+"""
+
+
+class Level(StrEnum):
+    """Who holds a command to its place."""
+
+    NAMESPACES = "kernel+namespaces"
+    KERNEL = "kernel"
+    NONE = "none"
+
+
+class Mechanism(StrEnum):
+    """By what means a level is reached, best first."""
+
+    NAMESPACES = "namespaces"
+    BUBBLEWRAP = "bubblewrap"
+    LANDLOCK = "landlock"
+    NONE = "none"
+
+    @property
+    def level(self) -> Level:
+        """The level these means give."""
+        return {
+            Mechanism.NAMESPACES: Level.NAMESPACES,
+            Mechanism.BUBBLEWRAP: Level.NAMESPACES,
+            Mechanism.LANDLOCK: Level.KERNEL,
+            Mechanism.NONE: Level.NONE,
+        }[self]
+
+
+class Sandbox(msgspec.Struct, frozen=True):
+    """One command's reach.
+
+    `writable` and `readable` add places outside `root`; `fixed` are places inside it that stay
+    read-only where the level can do that; `home` is the user's, whose toolchains may be read.
+    `private` is kept between commands; without it each command gets its own and loses it.
+    `mechanism` pins the means; by default it is the best that works and gives `level`.
+    """
+
+    level: Level
+    root: Path
+    writable: tuple[Path, ...] = ()
+    read_only: bool = False
+    network: bool = False
+    readable: tuple[Path, ...] = ()
+    fixed: tuple[Path, ...] = ()
+    home: Path | None = None
+    private: Path | None = None
+    mechanism: Mechanism | None = None
+
+
+def interpreter(entry: str) -> list[str]:
+    """The command line of the supervisor: a bare interpreter, no site, no package initialiser."""
+    boot = _BOOT.format(here=str(_PACKAGE), entry=entry)
+    return [sys.executable, "-I", "-S", "-c", boot]
+
+
+def orders(
+    sandbox: Sandbox, means: Mechanism, env: Mapping[str, str], private: Path
+) -> dict[str, Any]:
+    """What the supervisor must do to a child before it becomes the command."""
+    if means is Mechanism.NONE:
+        return {"mechanism": str(means)}
+    root = os.path.realpath(sandbox.root)
+    # Not `private` itself: a command could then put a link in place of what is mounted next time.
+    writable = [str(private / name) for name in ("home", "tmp")]
+    writable += map(os.path.realpath, sandbox.writable)
+    shown = [*readable.readable(env, sandbox.home), *map(os.path.realpath, sandbox.readable)]
+    (shown if sandbox.read_only else writable).append(root)
+    hidden = readable.private_below("/etc")
+    ruled: dict[str, Any] = {
+        "mechanism": str(means),
+        "network": sandbox.network,
+        "filter": _filter(sandbox, means),
+        "open_ports": sandbox.network or means is not Mechanism.LANDLOCK,
+    }
+    if means is Mechanism.LANDLOCK:
+        covered = [path for top in shown for path in readable.without(top, hidden)]
+        ruled["grants"] = [
+            *((path, READ) for path in covered),
+            *((path, WRITE) for path in writable),
+            *((path, DEVICE) for path in readable.DEVICES),
+        ]
+        return ruled
+    instead = [(str(private / "tmp"), "/tmp")]
+    if sandbox.home and sandbox.home != Path("/"):
+        instead.append((str(private / "home"), os.path.realpath(sandbox.home)))
+    places = ("/dev/shm", *(path for _, path in instead), *writable)
+    ruled |= {
+        "grants": [("/", READ), ("/dev", DEVICE | IOCTL_DEV), *((path, WRITE) for path in places)],
+        "stage": str(private / "stage"),
+        "instead": instead,
+        "shown": shown,
+        "writable": writable,
+        "fixed": [os.path.realpath(path) for path in sandbox.fixed],
+        "hidden": list(hidden),
+    }
+    if means is Mechanism.BUBBLEWRAP:
+        ruled["bubblewrap"] = _bubblewrap(ruled)
+        ruled["inner"] = interpreter("inner")
+    return ruled
+
+
+def check_log(log: Path | None, sandbox: Sandbox) -> None:
+    """A log inside the workspace must not lead out of it by a link that a command planted."""
+    root = Path(os.path.realpath(sandbox.root))
+    base = next((top for top in (root, sandbox.root) if log and log.is_relative_to(top)), None)
+    if log is None or base is None:
+        return
+    if Path(os.path.realpath(log)) != root / log.relative_to(base):
+        raise OutsideWorkspace(
+            str(log),
+            f"The log {log} was not written: a link stands in its path.",
+            "Remove the link and try again.",
+        )
+
+
+def check_directory(cwd: Path, sandbox: Sandbox) -> None:
+    """A command starts in its workspace, and a workspace is less than a home."""
+    real = Path(os.path.realpath(cwd))
+    places = (sandbox.root, *sandbox.writable, *sandbox.readable)
+    if not any(real.is_relative_to(os.path.realpath(place)) for place in places):
+        raise OutsideWorkspace(
+            str(cwd),
+            f"A command may not start in {cwd}: that is outside the workspace.",
+            "Start it in a directory of the workspace.",
+        )
+    if not real.is_dir():
+        raise ToolError(f"A command cannot start in {cwd}: there is no such directory.")
+    home = sandbox.home and Path(os.path.realpath(sandbox.home))
+    if home and sandbox.level is not Level.NONE and home.is_relative_to(sandbox.root.resolve()):
+        raise ToolUnavailable(
+            f"The workspace {sandbox.root} holds the whole home directory, so a command in it"
+            " cannot be kept from the user's own files.",
+            "Start Flyball in a project's directory.",
+        )
+
+
+def _filter(sandbox: Sandbox, means: Mechanism) -> bytes:
+    bare = means is Mechanism.LANDLOCK
+    local = (seccomp.UNIX, seccomp.INET, seccomp.INET6)
+    return seccomp.program(
+        families=(seccomp.NETLINK, *(() if bare and not sandbox.network else local)),
+        metadata=not (bare and sandbox.read_only),
+        truncate=not bare or landlock.abi() >= 3,
+    )
+
+
+def _bubblewrap(ruled: Mapping[str, Any]) -> list[str]:
+    argv = [shutil.which("bwrap") or "bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]
+    argv += [] if ruled["network"] else ["--unshare-net"]
+    argv += ["--die-with-parent", "--dev", "/dev", "--proc", "/proc"]
+    for source, path in ruled["instead"]:
+        argv += ["--bind", source, path]
+    open_to_change = set(ruled["writable"])
+    for path in sorted({*ruled["shown"], *open_to_change, str(_PACKAGE)} - {"/proc"}):
+        if Path(path).is_symlink():
+            argv += ["--symlink", str(Path(path).readlink()), path]
+        else:
+            argv += ["--bind" if path in open_to_change else "--ro-bind", path, path]
+    for path in ruled["fixed"]:
+        argv += ["--ro-bind-try", path, path]
+    for path in ruled["hidden"]:
+        argv += ["--tmpfs", path] if Path(path).is_dir() else ["--ro-bind", "/dev/null", path]
+    return [*argv, "--chdir", "/", "--"]

@@ -1,0 +1,129 @@
+"""What a confined command may read outside the workspace: the system and its tools, not a home."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from flyball.workspace.sandbox.environment import TOOLCHAINS
+
+SYSTEM = (
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc",
+    "/opt",
+    "/nix/store",
+    "/gnu/store",
+    "/snap",
+    "/proc",
+    "/sys",
+    "/var/lib/dpkg",
+    "/var/lib/gems",
+    "/home/linuxbrew/.linuxbrew",
+    "/var/cache/fontconfig",
+    "/run/current-system",
+    "/run/systemd/resolve",
+)
+
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+
+IN_HOME = (
+    ".cargo/bin",
+    ".cargo/registry",
+    ".cargo/git",
+    ".rustup",
+    ".pyenv",
+    ".nvm",
+    ".volta",
+    ".rbenv",
+    ".rvm",
+    ".sdkman",
+    ".asdf",
+    ".bun/bin",
+    ".deno/bin",
+    ".ghcup",
+    ".juliaup",
+    ".dotnet",
+    ".local/bin",
+    ".local/lib",
+    ".local/pipx",
+    ".local/share/mise",
+    ".local/share/pipx",
+    ".local/share/pnpm",
+    ".local/share/uv",
+    ".m2/repository",
+    ".cache/ms-playwright",
+    "go/bin",
+    "go/pkg",
+    "miniconda3",
+    "anaconda3",
+    "miniforge3",
+)
+"""Toolchains people install at home. Their credential files are beside these, not in them."""
+
+
+def readable(env: Mapping[str, str], home: Path | None) -> tuple[str, ...]:
+    """The outside paths a command may read and run, for its environment and the user's home."""
+    paths = [*SYSTEM, sys.prefix, sys.base_prefix, sys.exec_prefix]
+    if home:
+        paths += [str(home / below) for below in IN_HOME]
+    paths += [env[name] for name in TOOLCHAINS if name in env and name != "CARGO_HOME"]
+    paths += env.get("PATH", "").split(os.pathsep)
+    found = {path for path in paths if path.startswith("/") and os.access(path, os.R_OK)}
+    found |= {os.path.realpath(path) for path in found}
+    return _outermost(path for path in found if not _holds(path, home))
+
+
+def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
+    """The paths that are not already below another one, as they are spelled."""
+    kept: list[str] = []
+    for path in sorted(paths):
+        if not any(path.startswith(f"{top}/") and not Path(top).is_symlink() for top in kept):
+            kept.append(path)
+    return tuple(kept)
+
+
+def _holds(path: str, home: Path | None) -> bool:
+    """Whether granting a path would grant the whole home."""
+    real = os.path.realpath(path)
+    return real == "/" or (home is not None and Path(os.path.realpath(home)).is_relative_to(real))
+
+
+@cache
+def private_below(top: str) -> tuple[str, ...]:
+    """Entries only their owner may read, which matters when we are that owner: root."""
+    if os.geteuid() != 0:
+        return ()
+    found: list[str] = []
+    for folder, folders, files in os.walk(top):
+        for name in (*folders, *files):
+            path = Path(folder, name)
+            with suppress(FileNotFoundError):
+                mode = path.lstat().st_mode
+                if not stat.S_ISLNK(mode) and not mode & stat.S_IROTH:
+                    found.append(str(path))
+        folders[:] = [name for name in folders if str(Path(folder, name)) not in found]
+    return tuple(found)
+
+
+@cache
+def without(top: str, hidden: tuple[str, ...]) -> tuple[str, ...]:
+    """Paths that together cover a directory but none of the hidden entries in it."""
+    inner = [path for path in hidden if Path(path).is_relative_to(top)]
+    if not inner:
+        return (top,)
+    covered: list[str] = []
+    for entry in sorted(Path(top).iterdir()):
+        if str(entry) not in inner:
+            covered += without(str(entry), hidden) if entry.is_dir() else (str(entry),)
+    return tuple(covered)

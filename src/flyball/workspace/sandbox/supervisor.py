@@ -1,0 +1,272 @@
+"""The small process between Flyball and a command.
+
+It confines a child, lets it become the command, adopts every orphan the command leaves, keeps
+watch over memory and the number of processes, and ends them all when the command ends, when a
+limit is passed, or when Flyball closes the control socket, be it by dying.
+
+It starts once per command, so it imports nothing that is slow to load: no typing, contextlib,
+signal or pathlib, and no package initialiser runs.
+"""
+
+# ruff: noqa: PTH208, SIM105
+
+from __future__ import annotations
+
+import errno
+import marshal
+import os
+import resource
+import select
+import sys
+
+from flyball.workspace.sandbox import kernel, landlock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+_GLANCE = 0.1
+_HEADER = 8
+_STOP, _KILL = 19, 9
+
+
+def main(control: int) -> NoReturn:
+    """Read the orders from the control socket, carry them out, and answer on it."""
+    size = int.from_bytes(_read_exactly(control, _HEADER), "big")
+    orders: dict[str, Any] = marshal.loads(_read_exactly(control, size))
+    os.set_inheritable(control, False)
+    if sys.platform == "linux":
+        kernel.adopt_orphans()
+    answer = _supervise(control, orders)
+    try:
+        os.write(control, marshal.dumps(answer))
+    except OSError:
+        pass  # nobody is left to hear it
+    os._exit(0)
+
+
+def inner(fd: int) -> NoReturn:
+    """Confine and become the command, already inside bubblewrap's namespaces."""
+    orders: dict[str, Any] = marshal.loads(_drain(fd))
+    _become(orders, orders["report"])
+
+
+def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
+    heard, report = os.pipe()
+    if orders["mechanism"] == "namespaces":
+        try:
+            kernel.leave_machine(network=orders["network"])
+        except OSError as error:
+            return {"status": None, "over": "", "report": b"confine:0:" + str(error).encode()}
+    child = os.fork()
+    if child == 0:
+        _become(orders, report)
+    os.close(report)
+    os.set_blocking(heard, False)
+    status, over = _watch(control, child, orders)
+    _end_all(child)
+    began, _, told = _drain(heard).partition(b"\0")
+    if told and status is not None:
+        status = int(told)
+    answer = {"status": status, "over": over, "report": began}
+    if orders["mechanism"] == "namespaces" and not orders["network"]:
+        answer["unreachable"] = _unreachable()
+    return answer
+
+
+def _watch(control: int, child: int, orders: dict[str, Any]) -> tuple[int | None, str]:
+    """Wait for the child; a status of None means it had to be ended."""
+    exits = [os.pidfd_open(child)] if sys.platform == "linux" else []
+    while True:
+        ready, _, _ = select.select([control, *exits], [], [], _GLANCE)
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid == child:
+            return status, ""
+        if control in ready:
+            return None, ""
+        _reap_orphans(child)
+        if over := _excess(orders["processes"], orders["memory"]):
+            return None, over
+
+
+def _excess(processes: int, memory: int) -> str:
+    pids = _descendants()
+    if len(pids) > processes:
+        return "processes"
+    pages = sum(_number(f"/proc/{pid}/statm", 1) for pid in pids)
+    return "memory" if pages * os.sysconf("SC_PAGE_SIZE") > memory else ""
+
+
+def _end_all(child: int) -> None:
+    """Stop, then kill, then collect every descendant, until none is left."""
+    _send(_KILL, -child)
+    while True:
+        pids = _descendants()
+        for wanted in (_STOP, _KILL):
+            for pid in pids:
+                _send(wanted, pid)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _reap_orphans(child: int) -> None:
+    """Collect adopted processes that ended, and leave the child's own status alone."""
+    for pid in _children(os.getpid()):
+        if pid != child:
+            try:
+                os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                continue
+
+
+def _send(number: int, pid: int) -> None:
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def _descendants() -> list[int]:
+    found: list[int] = []
+    ahead = [os.getpid()]
+    while ahead:
+        children = _children(ahead.pop())
+        found += children
+        ahead += children
+    return found
+
+
+def _children(parent: int) -> list[int]:
+    found: list[int] = []
+    try:
+        for thread in os.listdir(f"/proc/{parent}/task"):
+            found += map(int, _text(f"/proc/{parent}/task/{thread}/children").split())
+    except OSError:
+        return found
+    return found
+
+
+def _unreachable() -> int:
+    """How many packets found no way out of the network namespace, which we share."""
+    names, values = (line.split() for line in _text("/proc/self/net/snmp").splitlines()[:2])
+    count = int(values[names.index(b"OutNoRoutes")])
+    for line in _text("/proc/self/net/snmp6").splitlines():
+        if line.startswith(b"Ip6OutNoRoutes"):
+            count += int(line.split()[1])
+    return count
+
+
+def _number(path: str, column: int) -> int:
+    try:
+        return int(_text(path).split()[column])
+    except (OSError, IndexError):
+        return 0
+
+
+def _text(path: str) -> bytes:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(fd, 1 << 20)
+    finally:
+        os.close(fd)
+
+
+def _become(orders: dict[str, Any], report: int) -> NoReturn:
+    """Confine this process and turn it into the command; says how far it came."""
+    step = b"confine"
+    try:
+        if orders["mechanism"] == "bubblewrap":
+            _enter_bubblewrap(orders, report)
+        os.set_inheritable(report, False)
+        os.setsid()
+        if sys.platform == "linux":
+            kernel.die_with_parent()
+        _limit(orders)
+        if orders["mechanism"] == "namespaces":
+            _found_namespace(orders, report)
+        _confine(orders)
+        step = b"directory"
+        os.chdir(orders["cwd"])
+        step = b"start"
+        kernel.default_signals()
+        os.write(report, b"+")
+        os.execvpe(orders["argv"][0], orders["argv"], orders["env"])
+    except OSError as error:
+        code = str(error.errno or errno.EPERM).encode()
+        os.write(report, step + b":" + code + b":" + str(error).encode()[:2000])
+    os._exit(127)
+
+
+def _found_namespace(orders: dict[str, Any], report: int) -> None:
+    """Build the new root, then stay behind as the namespace's first process; the child goes on."""
+    kernel.see_only(
+        orders["stage"],
+        orders["shown"],
+        orders["writable"],
+        orders["instead"],
+        orders["fixed"],
+        orders["hidden"],
+    )
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        kernel.die_with_parent()
+        return
+    while True:
+        pid, status = os.waitpid(-1, 0)
+        if pid == child:
+            os.write(report, b"\0" + str(status).encode())
+            os._exit(0)
+
+
+def _enter_bubblewrap(orders: dict[str, Any], report: int) -> NoReturn:
+    """Let bubblewrap make the namespaces and start this module again inside them."""
+    os.setsid()
+    passed = os.memfd_create("orders", 0)
+    os.write(passed, marshal.dumps({**orders, "mechanism": "inner", "report": report}))
+    os.lseek(passed, 0, os.SEEK_SET)
+    os.set_inheritable(passed, True)
+    os.set_inheritable(report, True)
+    argv = [*orders["bubblewrap"], *orders["inner"], str(passed)]
+    os.execve(argv[0], argv, orders["env"])
+
+
+def _limit(orders: dict[str, Any]) -> None:
+    for name, value in orders["rlimits"]:
+        number = getattr(resource, name, None)
+        if number is None:
+            continue
+        _, hard = resource.getrlimit(number)
+        ceiling = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(number, (ceiling, ceiling))
+
+
+def _confine(orders: dict[str, Any]) -> None:
+    if orders["mechanism"] == "none":
+        return
+    kernel.forgo_privileges()
+    landlock.restrict(orders["grants"], network=orders["open_ports"])
+    if orders["filter"]:
+        kernel.filter_calls(orders["filter"])
+
+
+def _read_exactly(fd: int, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        piece = os.read(fd, size - len(data))
+        if not piece:
+            os._exit(1)
+        data += piece
+    return data
+
+
+def _drain(fd: int) -> bytes:
+    data = b""
+    try:
+        while piece := os.read(fd, 65536):
+            data += piece
+    except BlockingIOError:
+        return data
+    return data

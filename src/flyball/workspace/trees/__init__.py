@@ -1,0 +1,1 @@
+"""Named states of every file that matters, with git or without."""

@@ -1,0 +1,326 @@
+"""Our own git calls, which trust nothing in the tree.
+
+Whatever reads file content (status, add, diff, checkout, merge) runs in a depot: a git directory
+of our own outside the tree, whose configuration and attributes we wrote, and which borrows the
+user's objects. A planted configuration, hook, filter, driver or monitor is therefore never read.
+The few calls that must go to the user's git directory (references, worktrees) read no file
+content, and every switch that could start a program is set on their command line.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from flyball.errors import ToolUnavailable, UsageError
+from flyball.workspace.errors import DiskFull, GitFailed, IndexLocked, NotWritable, told
+from flyball.workspace.process.process import Captured, run_sync
+
+SWITCHES: tuple[str, ...] = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.attributesFile=/dev/null",
+    "core.logAllRefUpdates=false",
+    "core.sshCommand=false",
+    "core.askPass=true",
+    "core.pager=cat",
+    "core.editor=true",
+    "credential.helper=",
+    "diff.external=",
+    "gpg.program=false",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "safe.bareRepository=explicit",
+    "protocol.allow=never",
+    "protocol.ext.allow=never",
+    "log.showSignature=false",
+)
+
+ENVIRONMENT: Mapping[str, str] = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": "/dev/null",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "true",
+    "SSH_ASKPASS": "true",
+    "GIT_EDITOR": "true",
+    "GIT_SEQUENCE_EDITOR": "true",
+    "GIT_PAGER": "cat",
+    "GIT_SSH_COMMAND": "false",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_PROTOCOL_FROM_USER": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_MERGE_AUTOEDIT": "no",
+    "HOME": "/dev/null",
+    "LC_ALL": "C",
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+}
+
+RAW_ATTRIBUTES = "* -text !eol !filter -ident !working-tree-encoding !diff !merge !export-subst\n"
+"""Content goes in and out byte for byte, whatever the tree's own attributes say."""
+
+_DEPOT_CONFIG = """\
+[core]
+\trepositoryformatversion = {version}
+\tbare = false
+\tfilemode = true
+\tsymlinks = true
+\tignorecase = false
+\tautocrlf = false
+\tsafecrlf = false
+\tquotepath = false
+\tuntrackedcache = true
+\tpreloadindex = true
+\tlogallrefupdates = false
+\texcludesfile = {excludes}
+[status]
+\tshowuntrackedfiles = all
+[gc]
+\tauto = 0
+{extensions}"""
+
+_RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
+_UNWRITABLE = re.compile(r"Permission denied|Read-only file system|insufficient permission")
+_FULL = re.compile(r"No space left on device|Out of diskspace|Disk quota exceeded|File too large")
+
+
+_SECONDS = 1800.0
+"""Long enough to write out a very large repository."""
+
+
+class Repository(NamedTuple):
+    """Where a user's repository keeps its things."""
+
+    top: Path
+    directory: Path
+    common: Path
+
+    @property
+    def objects(self) -> Path:
+        return self.common / "objects"
+
+
+def find_repository(start: Path) -> Repository | None:
+    """The repository a directory belongs to, found without asking git or its configuration."""
+    for top in (start, *start.parents):
+        directory = _git_directory(top / ".git")
+        if directory is None:
+            continue
+        common = directory
+        if (shared := directory / "commondir").is_file():
+            common = (directory / shared.read_text().strip()).resolve()
+        if (common / "objects").is_dir():
+            return Repository(top, directory, common)
+    return None
+
+
+def _git_directory(entry: Path) -> Path | None:
+    if entry.is_dir():
+        return entry if (entry / "HEAD").is_file() else None
+    if not entry.is_file():
+        return None
+    text = entry.read_bytes()[:4096].decode(errors="surrogateescape")
+    if not text.startswith("gitdir: "):
+        return None
+    target = (entry.parent / text.removeprefix("gitdir: ").rstrip("\r\n")).resolve()
+    return target if (target / "HEAD").is_file() else None
+
+
+def checked_run_name(run: str) -> str:
+    """The name, if it can name a branch and a directory."""
+    if not _RUN_NAME.fullmatch(run) or ".." in run or run.endswith((".lock", ".")):
+        raise UsageError(
+            f"{run!r} cannot name a run.", "Use letters, digits, dots, dashes and underscores."
+        )
+    return run
+
+
+def find_git() -> str:
+    """The git program of this machine."""
+    if found := shutil.which("git"):
+        return found
+    raise ToolUnavailable(
+        "Git was not found on PATH, and this project is a git repository.",
+        "Install git, or work in place: snapshots and reverting then use Flyball's own store.",
+    )
+
+
+class Git:
+    """One git directory, called with our own environment and switches only."""
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        program: str,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self.directory = directory
+        self.program = program
+        self.env = {**ENVIRONMENT, "GIT_DIR": os.fspath(directory), **(env or {})}
+
+    def with_env(self, **env: str) -> Git:
+        """The same git directory with more of its environment said."""
+        return Git(self.directory, program=self.program, env={**self.env, **env})
+
+    def call(self, *args: str, stdin: bytes = b"", ok: Iterable[int] = (0,)) -> Captured:
+        """Run one git command; an exit code that is not among `ok` is an error."""
+        settings = [part for switch in SWITCHES for part in ("-c", switch)]
+        done = run_sync(
+            (self.program, *settings, *args),
+            cwd=self.directory,
+            env=self.env,
+            seconds=_SECONDS,
+            stdin=stdin,
+        )
+        if done.exit_code not in ok:
+            raise self._failure(args, done)
+        return done
+
+    def text(self, *args: str, stdin: bytes = b"") -> str:
+        """The output of one git command as one line of text."""
+        return self.call(*args, stdin=stdin).stdout.decode(errors="surrogateescape").rstrip("\n")
+
+    def resolve(self, name: str) -> str | None:
+        """The object a revision names, if there is one."""
+        done = self.call("rev-parse", "--verify", "--quiet", "--end-of-options", name, ok=(0, 1))
+        return done.stdout.decode().strip() or None
+
+    def set_ref(self, ref: str, new: str, old: str, *, log: str = "") -> None:
+        """Move a reference from one value to another, or fail if it is elsewhere by now."""
+        logged = ("-c", "core.logAllRefUpdates=true") if log else ()
+        self.call(*logged, "update-ref", *(("-m", log) if log else ()), ref, new, old)
+
+    def delete_ref(self, ref: str) -> None:
+        """Remove a reference if it is there."""
+        if value := self.resolve(ref):
+            self.call("update-ref", "-d", ref, value)
+
+    def _failure(self, args: Sequence[str], done: Captured) -> Exception:
+        said = done.stderr.decode(errors="replace").strip()
+        if found := _LOCK.search(said):
+            return IndexLocked(found.group(1))
+        if _FULL.search(said) or done.exit_code == -signal.SIGXFSZ:
+            return DiskFull(os.fspath(self.directory))
+        if _UNWRITABLE.search(said):
+            return NotWritable(os.fspath(self.directory))
+        verb = next((arg for arg in args if not arg.startswith("-") and "=" not in arg), "git")
+        first = next((line for line in said.splitlines() if line), f"exit code {done.exit_code}")
+        return GitFailed(
+            f"git {verb} failed in {self.directory}: {first}",
+            "Run `git fsck` there; nothing of the working tree was changed.",
+        )
+
+
+def user_git(repository: Repository, program: str) -> Git:
+    """The user's own git directory, for references and worktrees only, never for content."""
+    return Git(repository.directory, program=program)
+
+
+def make_depot(
+    directory: Path,
+    *,
+    program: str,
+    borrow: Sequence[Path] = (),
+    object_format: str = "sha1",
+    excludes: Path | None = None,
+    ignored: str = "",
+) -> Git:
+    """A git directory of our own, whose every setting we wrote; made once, then reused."""
+    if not (directory / "HEAD").exists():
+        with told(os.fspath(directory)):
+            for part in ("objects/info", "refs", "info"):
+                (directory / part).mkdir(parents=True, exist_ok=True)
+            (directory / "config").write_text(
+                _DEPOT_CONFIG.format(
+                    version=0 if object_format == "sha1" else 1,
+                    extensions=""
+                    if object_format == "sha1"
+                    else f"[extensions]\n\tobjectformat = {object_format}\n",
+                    excludes=_quoted(os.fspath(excludes or "/dev/null")),
+                )
+            )
+            alternates = "".join(f"{_quoted(os.fspath(path))}\n" for path in borrow)
+            (directory / "objects/info/alternates").write_text(alternates)
+            (directory / "info/attributes").write_text(RAW_ATTRIBUTES)
+            (directory / "info/exclude").write_text(ignored)
+            (directory / "HEAD").write_text("ref: refs/heads/none\n")
+    return Git(directory, program=program)
+
+
+def _quoted(path: str) -> str:
+    plain = path.encode(errors="surrogateescape")
+    escaped = plain.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+    return f'"{escaped.decode(errors="surrogateescape")}"'
+
+
+class Identity(NamedTuple):
+    """Who signs a commit."""
+
+    name: str
+    email: str
+
+    def environment(self) -> dict[str, str]:
+        return {
+            "GIT_AUTHOR_NAME": self.name,
+            "GIT_AUTHOR_EMAIL": self.email,
+            "GIT_COMMITTER_NAME": self.name,
+            "GIT_COMMITTER_EMAIL": self.email,
+        }
+
+
+NOBODY = Identity("Flyball", "flyball@localhost")
+
+
+class UserConfig(NamedTuple):
+    """What little of a user's git configuration we read, as text, running nothing."""
+
+    identity: Identity
+    excludes: Path | None
+    object_format: str
+
+
+def read_user_config(git: Git, repository: Repository, home: Path) -> UserConfig:
+    """Name, mail, ignore file and object format: the repository's word before the user's."""
+    local = _settings(git, repository.common / "config")
+    own = _settings(git, home / ".config/git/config") | _settings(git, home / ".gitconfig")
+    name, email = (_clean((own | local).get(f"user.{key}", "")) for key in ("name", "email"))
+    identity = Identity(name or NOBODY.name, email or NOBODY.email)
+    excludes = home / ".config/git/ignore"
+    if said := own.get("core.excludesfile"):
+        excludes = home / said[2:] if said.startswith("~/") else Path(said)
+    return UserConfig(
+        identity,
+        excludes if _is_readable(excludes) else None,
+        local.get("extensions.objectformat", "sha1"),
+    )
+
+
+def _settings(git: Git, file: Path) -> dict[str, str]:
+    if not _is_readable(file):
+        return {}
+    args = ("config", "--file", os.fspath(file), "--no-includes", "-z", "--list")
+    listed = git.call(*args, ok=range(256)).stdout.decode(errors="replace")
+    entries = (entry.partition("\n") for entry in listed.split("\0") if entry)
+    return {key: value for key, _, value in entries}
+
+
+def _is_readable(file: Path) -> bool:
+    return os.access(file, os.R_OK) and file.is_file()
+
+
+def _clean(text: str) -> str:
+    return re.sub(r"[\x00-\x1f<>]", "", text).strip()

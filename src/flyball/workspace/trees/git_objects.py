@@ -1,0 +1,127 @@
+"""Git's object format: how content and trees are named and written."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from flyball.workspace.errors import told
+from flyball.workspace.trees.trees import Entry
+
+DIRECTORY = "40000"
+SHA1_WIDTH = 40
+
+
+class Child(NamedTuple):
+    """One line of a tree."""
+
+    mode: str
+    name: str
+
+
+Children = dict[str, Child]
+
+
+def object_name(kind: str, content: bytes, width: int = SHA1_WIDTH) -> str:
+    """The name git gives an object."""
+    digest = hashlib.sha1(usedforsecurity=False) if width == SHA1_WIDTH else hashlib.sha256()
+    digest.update(f"{kind} {len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def tree_content(children: Mapping[str, Child]) -> bytes:
+    """A tree as git writes it: sorted as if directories ended in a slash."""
+    rows = ((os.fsencode(path), child) for path, child in children.items())
+    ordered = sorted(rows, key=lambda row: row[0] + b"/" * (row[1].mode == DIRECTORY))
+    return b"".join(
+        child.mode.encode() + b" " + path + b"\0" + bytes.fromhex(child.name)
+        for path, child in ordered
+    )
+
+
+def parse_tree(content: bytes, width: int = SHA1_WIDTH) -> Children:
+    """The lines of a tree."""
+    found: Children = {}
+    at = 0
+    while at < len(content):
+        space = content.index(b" ", at)
+        zero = content.index(b"\0", space)
+        end = zero + 1 + width // 2
+        child = Child(content[at:space].decode(), content[zero + 1 : end].hex())
+        found[os.fsdecode(content[space + 1 : zero])] = child
+        at = end
+    return found
+
+
+def write_loose(store: Path, kind: str, content: bytes, width: int = SHA1_WIDTH) -> str:
+    """Put an object into a directory of objects, unless it is there; its name."""
+    name = object_name(kind, content, width)
+    place = store / name[:2] / name[2:]
+    if not place.exists():
+        with told(os.fspath(store)):
+            place.parent.mkdir(exist_ok=True)
+            header = f"{kind} {len(content)}\0".encode()
+            replace_whole(place, zlib.compress(header + content, 1))
+    return name
+
+
+def replace_whole(place: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    fd, spare = tempfile.mkstemp(dir=place.parent)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+        Path(spare).replace(place)
+    except OSError:
+        Path(spare).unlink(missing_ok=True)
+        raise
+
+
+def folders_above(paths: Sequence[str]) -> list[str]:
+    """Every directory that holds one of these paths, deepest first, the top last."""
+    found = {""}
+    for path in paths:
+        while path := path.rpartition("/")[0]:
+            found.add(path)
+    return sorted(found, key=lambda folder: (-folder.count("/") - bool(folder), folder))
+
+
+def graft(
+    folders: Mapping[str, Children],
+    entries: Mapping[str, Entry | None],
+    write: Callable[[bytes], str],
+) -> str:
+    """Put entries into a tree of which the folders above them are given; the new tree's name."""
+    built = {folder: dict(children) for folder, children in folders.items()}
+    for path, entry in sorted(entries.items(), key=lambda item: item[1] is not None):
+        folder, _, name = path.rpartition("/")
+        built[folder].pop(name, None)
+        if entry:
+            built[folder][name] = Child(*entry)
+    for folder in folders_above(list(entries))[:-1]:
+        above, _, name = folder.rpartition("/")
+        if built[folder]:
+            built[above][name] = Child(DIRECTORY, write(tree_content(built[folder])))
+        elif built[above].get(name, Child("", "")).mode == DIRECTORY:
+            del built[above][name]
+    return write(tree_content(built[""]))
+
+
+def split_batch(out: bytes) -> Iterator[tuple[str, bytes] | None]:
+    """The answers of `git cat-file --batch`: kind and content of each object, or nothing."""
+    at = 0
+    while at < len(out):
+        end = out.index(b"\n", at)
+        header = out[at:end]
+        if header.endswith(b" missing"):
+            yield None
+            at = end + 1
+            continue
+        _, kind, size = header.split()
+        yield kind.decode(), out[end + 1 : end + 1 + int(size)]
+        at = end + int(size) + 2

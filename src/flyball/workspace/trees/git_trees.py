@@ -1,0 +1,351 @@
+"""Trees of a working directory kept by git, in a git directory of our own.
+
+One index file stays warm between captures, so a capture costs about one `git status`, and only what
+changed is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from flyball.workspace.errors import GitFailed
+from flyball.workspace.trees.git import Git
+from flyball.workspace.trees.git_objects import (
+    folders_above,
+    graft,
+    parse_tree,
+    split_batch,
+    write_loose,
+)
+from flyball.workspace.trees.git_output import parse_changes, parse_merge
+from flyball.workspace.trees.ignore import walk_nested
+from flyball.workspace.trees.merge import merge_by_path
+from flyball.workspace.trees.stubs import Stubs
+from flyball.workspace.trees.trees import (
+    LARGE,
+    LINK,
+    Captured,
+    Changed,
+    Entry,
+    Merged,
+    Skipped,
+    TreeHash,
+    mode_of,
+    stub,
+)
+from flyball.workspace.trees.writer import holds_file
+
+_SPLIT = ("-c", "core.splitIndex=true")
+_STATUS = ("status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-submodules=all")
+_UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+_AT_ONCE = 400
+_FEW = 64
+"""So many changed paths are put into the index's tree; more are put into the index."""
+_UNKNOWN_OPTION = 129
+"""How git before 2.38 answers when asked to merge trees."""
+
+
+class GitTrees:
+    """The trees of one working directory, in a depot."""
+
+    def __init__(self, depot: Git, root: Path, index: Path, *, large: int = LARGE) -> None:
+        self.depot = depot
+        self.root = root
+        self.large = large
+        self._lock = index.with_name(f"{index.name}.lock")
+        self._git = depot.with_env(GIT_WORK_TREE=os.fspath(root), GIT_INDEX_FILE=os.fspath(index))
+        self._stubs = Stubs(depot.directory / "stubs")
+        self._digests: dict[str, tuple[tuple[int, int, int], str]] = {}
+        self._width = len(self.empty_tree())
+        self._indexed: TreeHash | None = None
+
+    def capture(self) -> Captured:
+        """Keep the present state of the working directory."""
+        kept, skipped = self.capture_kept()
+        if not skipped:
+            return Captured(kept, ())
+        entries = {each.path: self._stand_in(each.path, each.reason) for each in skipped}
+        return Captured(self.overlay(kept, entries), skipped)
+
+    def capture_kept(self) -> Captured:
+        """Keep the present state, with nothing in place of what is not kept."""
+        # Whoever captures holds the workspace, so a lock on our own index was left by a dead git.
+        self._lock.unlink(missing_ok=True)
+        gone, fresh, unkept = self._look()
+        skipped = tuple(Skipped(*each) for each in sorted(unkept.items()))
+        changed = [*gone, *fresh]
+        if self._indexed and len(changed) <= _FEW and not any("\n" in path for path in changed):
+            return Captured(self._graft(self._indexed, gone, fresh), skipped)
+        self.update(gone, fresh)
+        self._indexed = TreeHash(self._git.text(*_SPLIT, "write-tree"))
+        return Captured(self._indexed, skipped)
+
+    def _graft(self, tree: TreeHash, gone: Sequence[str], fresh: Sequence[str]) -> TreeHash:
+        """The index's tree with a few paths as they are on disk; the index can wait."""
+        if not gone and not fresh:
+            return tree
+        entries: dict[str, Entry | None] = dict.fromkeys(gone)
+        entries |= {path: self._entry(path) for path in fresh}
+        folders = folders_above(list(entries))
+        asked = b"".join(os.fsencode(f"{tree}:{folder}") + b"\n" for folder in folders)
+        answers = split_batch(self.depot.call("cat-file", "--batch", stdin=asked).stdout)
+        known = {
+            folder: parse_tree(found[1], len(tree)) if found and found[0] == "tree" else {}
+            for folder, found in zip(folders, answers, strict=True)
+        }
+        return TreeHash(graft(known, entries, lambda content: self._write("tree", content)))
+
+    def _entry(self, path: str) -> Entry | None:
+        """Keep a file as it is on disk, unless it went away meanwhile."""
+        place = self.root / path
+        try:
+            mode = mode_of(place.lstat())
+            if mode is None:
+                return None
+            link = os.fsencode(place.readlink()) if mode == LINK else None
+            return Entry(mode, self._write("blob", place.read_bytes() if link is None else link))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def _write(self, kind: str, content: bytes) -> str:
+        return write_loose(self.depot.directory / "objects", kind, content, self._width)
+
+    def update(self, gone: Sequence[str], fresh: Sequence[str]) -> None:
+        """Take these paths out of the index, and these in as they are on disk."""
+        if gone:
+            zero = b"0" * self._width
+            lines = b"".join(b"0 %s\t%s\0" % (zero, os.fsencode(path)) for path in gone)
+            self._git.call(*_SPLIT, "update-index", "-z", "--index-info", stdin=lines)
+        if fresh:
+            names = b"".join(os.fsencode(path) + b"\0" for path in fresh)
+            self._git.call(*_SPLIT, *_UPDATE, stdin=names)
+
+    def track(self, paths: Sequence[str]) -> None:
+        """Keep these files from now on even if they come to be ignored, as git does once committed.
+
+        Until then a file may be known from a capture only, and not from the index.
+        """
+        self.update((), [path for path in paths if holds_file(self.root, path)])
+        self._indexed = None
+
+    def seed(self, tree: str, *, write: bool) -> None:
+        """Start the index from a tree, writing its files out if asked."""
+        self._git.call("read-tree", tree)
+        if write:
+            self._git.call("checkout-index", "--all", "--force", "--index")
+
+    def forget_submodules(self) -> None:
+        """Stop treating submodules as one opaque entry, so that files in them count too."""
+        listed = self._git.call("ls-files", "-s", "-z").stdout.split(b"\0")
+        links = [os.fsdecode(line.split(b"\t", 1)[1]) for line in listed if line[:6] == b"160000"]
+        self.update(links, ())
+
+    def look_again(self) -> None:
+        """Clear the marks by which a user told git to overlook changes."""
+        listed = self._git.call("ls-files", "-v", "-z").stdout.split(b"\0")
+        if overlooked := [line[2:] for line in listed if line[:1].islower()]:
+            names = b"\0".join(overlooked) + b"\0"
+            self._git.call("update-index", "--no-assume-unchanged", "-z", "--stdin", stdin=names)
+
+    def empty_tree(self) -> TreeHash:
+        """The tree with nothing in it."""
+        return TreeHash(self.depot.text("mktree"))
+
+    def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
+        """Every path that differs between two trees."""
+        if old == new:
+            return ()
+        args = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames", "--abbrev=64")
+        out = self.depot.call(*args, "--no-ext-diff", "--no-textconv", old, new).stdout
+        return tuple(parse_changes(out.split(b"\0")))
+
+    def diff(self, old: TreeHash, new: TreeHash) -> bytes:
+        """The difference between two trees as a unified diff."""
+        args = ("diff-tree", "-r", "-p", "--binary", "--full-index", "--find-renames")
+        return self.depot.call(
+            *args, "--no-ext-diff", "--no-textconv", "--no-color", old, new
+        ).stdout
+
+    def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, Entry]:
+        """What a tree holds at these paths."""
+        found: dict[str, Entry] = {}
+        for at in range(0, len(paths), _AT_ONCE):
+            some = paths[at : at + _AT_ONCE]
+            out = self.depot.call("ls-tree", "-z", "--full-tree", tree, "--", *some).stdout
+            for line in out.split(b"\0")[:-1]:
+                meta, _, name = line.partition(b"\t")
+                mode, kind, blob = meta.decode().split()
+                if kind != "tree":
+                    found[os.fsdecode(name)] = Entry(mode, blob)
+        return found
+
+    def overlay(self, tree: TreeHash, entries: Mapping[str, Entry | None]) -> TreeHash:
+        """The tree with some paths replaced, or removed where there is no entry."""
+        nothing = Entry("0", "0" * len(tree))
+        ordered = sorted(entries.items(), key=lambda item: item[1] is not None)
+        lines = b"".join(
+            b"%s %s\t%s\0" % (*(part.encode() for part in entry or nothing), os.fsencode(path))
+            for path, entry in ordered
+        )
+        with self._spare_index() as git:
+            git.call("read-tree", tree)
+            git.call("update-index", "-z", "--index-info", stdin=lines)
+            return TreeHash(git.text("write-tree"))
+
+    def contents(self, blobs: Sequence[str]) -> dict[str, bytes]:
+        """What each of these blobs holds."""
+        wanted = list(dict.fromkeys(blobs))
+        names = "".join(f"{blob}\n" for blob in wanted).encode()
+        out = self.depot.call("cat-file", "--batch", stdin=names).stdout if wanted else b""
+        found: dict[str, bytes] = {}
+        for blob, answer in zip(wanted, split_batch(out), strict=True):
+            if answer is None or answer[0] != "blob":
+                raise GitFailed(
+                    f"The content {blob} is missing from {self.depot.directory}.",
+                    "Check the disk; git may have collected what a deleted branch held.",
+                )
+            found[blob] = answer[1]
+        return found
+
+    def keep(self, content: bytes) -> str:
+        """Store content; the blob's name."""
+        return self.depot.text("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
+
+    def is_kept(self, blob: str) -> bool:
+        """Whether the blob is a file's content, and not the sign that it was not kept."""
+        return blob not in self._stubs
+
+    def unkept(self, tree: TreeHash) -> dict[str, str]:
+        """The paths of a tree whose content was not kept, and what stands for it."""
+        if not self._stubs:
+            return {}
+        out = self.depot.call("ls-tree", "-r", "-z", "--full-tree", tree).stdout
+        rows = (line.partition(b"\t") for line in out.split(b"\0")[:-1])
+        found = {os.fsdecode(name): meta.split()[2].decode() for meta, _, name in rows}
+        return {path: blob for path, blob in found.items() if blob in self._stubs}
+
+    def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> Merged:
+        """Bring the change from base to theirs into ours, as git would merge them."""
+        origin = self.commit_object(base)
+        sides = [self.commit_object(tree, origin) for tree in (ours, theirs)]
+        args = ("merge-tree", "--write-tree", "--name-only", "-z", "--messages", *sides)
+        done = self.depot.call(*args, ok=(0, 1, _UNKNOWN_OPTION))
+        if done.exit_code == _UNKNOWN_OPTION:
+            return merge_by_path(self, base, ours, theirs)
+        return parse_merge(os.fsdecode(done.stdout).split("\0"), done.exit_code)
+
+    def commit_object(self, tree: str, *parents: str) -> str:
+        """A commit that exists only to give git a history to reason about."""
+        who = "Flyball <flyball@localhost> 0 +0000"
+        lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
+        text = "\n".join([*lines, f"author {who}", f"committer {who}", "", "tree", ""])
+        return self.depot.text("hash-object", "-t", "commit", "-w", "--stdin", stdin=text.encode())
+
+    def checkout(self, tree: TreeHash, into: Path) -> None:
+        """Write a tree's files into an empty directory."""
+        with self._spare_index(GIT_WORK_TREE=os.fspath(into)) as git:
+            git.call("read-tree", tree)
+            git.call("checkout-index", "--all", "--force", f"--prefix={os.fspath(into)}/")
+
+    def missing(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
+        """What is damaged or gone among the objects of these trees."""
+        checked = self.depot.call(
+            "fsck", "--no-full", "--no-dangling", "--no-reflogs", ok=range(256)
+        )
+        damaged = [
+            line
+            for line in (checked.stdout + checked.stderr).decode(errors="replace").splitlines()
+            if "unborn branch" not in line and line.startswith(("error", "missing", "bad"))
+        ]
+        roots = "".join(f"{tree}\n" for tree in trees).encode()
+        args = ("rev-list", "--objects", "--no-object-names", "--missing=print", "--stdin")
+        walked = self.depot.call(*args, stdin=roots, ok=(0, 128))
+        gone = [line for line in walked.stdout.decode().splitlines() if line.startswith("?")]
+        if walked.exit_code:
+            gone.append(walked.stderr.decode(errors="replace").strip())
+        return (*damaged, *(f"missing {line.lstrip('?')}" for line in gone))
+
+    def prune(self, keep: Sequence[TreeHash]) -> int:
+        """Drop every object of ours that none of these trees needs; the bytes freed."""
+        before = _size(self.depot.directory / "objects")
+        self._git.call("prune", "--expire=now", "--", *keep)
+        self._indexed = None
+        return before - _size(self.depot.directory / "objects")
+
+    def in_use(self) -> tuple[TreeHash, ...]:
+        """The trees that the next capture builds on, so that they must not be pruned."""
+        present = self.capture().tree
+        return (present, self._indexed or present)
+
+    def _look(self) -> tuple[list[str], list[str], dict[str, str]]:
+        """What changed since the index was last written: gone, fresh, and what is not kept."""
+        gone: list[str] = []
+        fresh: list[str] = []
+        unkept: dict[str, str] = {}
+        for path in self._dirty():
+            try:
+                status = os.lstat(self.root / path)
+            except (FileNotFoundError, NotADirectoryError):
+                gone.append(path)
+                continue
+            if mode_of(status) is None:
+                gone.append(path)
+            elif reason := self._objection(path, status):
+                unkept[path] = reason
+            else:
+                fresh.append(path)
+        return gone, fresh, unkept
+
+    def _dirty(self) -> Iterator[str]:
+        for line in self._git.call(*_SPLIT, *_STATUS).stdout.split(b"\0"):
+            if len(line) < 4 or line[1:2] == b" ":
+                continue
+            path = os.fsdecode(line[3:])
+            if path.endswith("/"):
+                yield from walk_nested(self.root, path.rstrip("/"))
+            else:
+                yield path
+
+    def _objection(self, path: str, status: os.stat_result) -> str:
+        if mode_of(status) == LINK:
+            return ""
+        if status.st_size > self.large:
+            return f"larger than {self.large // (1024 * 1024)} MB"
+        return "" if os.access(self.root / path, os.R_OK) else "not readable"
+
+    def _stand_in(self, path: str, reason: str) -> Entry:
+        """An entry that changes when the file does, without keeping what is in it."""
+        status = os.lstat(self.root / path)
+        facts = (status.st_size, status.st_mtime_ns, status.st_ino)
+        known = self._digests.get(path)
+        if known is None or known[0] != facts:
+            known = self._digests[path] = (facts, _digest(self.root / path, facts))
+        blob = self.keep(stub(status.st_size, known[1], reason))
+        self._stubs.add(blob)
+        return Entry(mode_of(status) or "100644", blob)
+
+    @contextmanager
+    def _spare_index(self, **env: str) -> Generator[Git]:
+        with tempfile.TemporaryDirectory(dir=self.depot.directory, prefix="index-") as spare:
+            yield self.depot.with_env(GIT_INDEX_FILE=os.fspath(Path(spare, "index")), **env)
+
+
+def _digest(path: Path, facts: tuple[int, int, int]) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except PermissionError:
+        return f"unread-{facts[1]}"
+
+
+def _size(directory: Path) -> int:
+    return sum(
+        os.lstat(Path(folder, name)).st_size
+        for folder, _, names in os.walk(directory)
+        for name in names
+    )

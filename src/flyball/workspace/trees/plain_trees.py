@@ -1,0 +1,319 @@
+"""Our own object store, for trees of directories that have no git repository.
+
+Content and trees are named exactly as git would name them, so a directory has the same tree hash
+with and without git. Objects are zlib-compressed files, written once and never changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from flyball.patch.compare import compare, keep_ends
+from flyball.patch.unified import unified_diff
+from flyball.workspace.errors import GitFailed, told
+from flyball.workspace.trees.git_objects import (
+    DIRECTORY,
+    Children,
+    folders_above,
+    graft,
+    object_name,
+    parse_tree,
+    replace_whole,
+    write_loose,
+)
+from flyball.workspace.trees.ignore import walk
+from flyball.workspace.trees.merge import merge_by_path
+from flyball.workspace.trees.stubs import Stubs
+from flyball.workspace.trees.trees import (
+    LARGE,
+    LINK,
+    REGULAR,
+    Captured,
+    Changed,
+    Entry,
+    Merged,
+    Skipped,
+    TreeHash,
+    kind_of,
+    mode_of,
+    stub,
+)
+from flyball.workspace.trees.writer import holds_file
+
+Files = dict[str, Entry]
+
+
+class ObjectTrees:
+    """The trees of one working directory, in a store of our own."""
+
+    def __init__(
+        self, store: Path, root: Path, *, known: Path | None = None, large: int = LARGE
+    ) -> None:
+        self.store = store
+        self.root = root
+        self.large = large
+        self._known_file = known or store / "known.json"
+        self._known: dict[str, tuple[list[int], str]] = {}
+        self._stubs = Stubs(store / "stubs")
+        with told(os.fspath(store)):
+            store.mkdir(parents=True, exist_ok=True)
+        if self._known_file.exists():
+            self._known = json.loads(self._known_file.read_text())
+
+    def capture(self) -> Captured:
+        """Keep the present state of the working directory."""
+        files: Files = {}
+        skipped: list[Skipped] = []
+        known: dict[str, tuple[list[int], str]] = {}
+        found = list(walk(self.root))
+        for path in (*found, *self._overlooked(found)):
+            status = os.lstat(self.root / path)
+            mode = mode_of(status)
+            if mode is None:
+                continue
+            facts = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+            before = self._known.get(path)
+            blob = before[1] if before and before[0] == facts else self._take(path, status)
+            known[path] = (facts, blob)
+            files[path] = Entry(mode, blob)
+            if not self.is_kept(blob):
+                skipped.append(Skipped(path, self._objection(path, status)))
+        if known != self._known:
+            self._known = known
+            with told(os.fspath(self._known_file)):
+                replace_whole(self._known_file, json.dumps(known).encode())
+        return Captured(self._plant(files), tuple(skipped))
+
+    def _overlooked(self, found: Sequence[str]) -> list[str]:
+        """Files kept before that are ignored by now: ignoring a file does not delete it."""
+        lost = self._known.keys() - set(found)
+        return sorted(path for path in lost if holds_file(self.root, path))
+
+    def seed(self, tree: TreeHash) -> None:
+        """Count a tree's files among those kept before."""
+        self._known = {path: ([], entry.blob) for path, entry in self._list(tree, "")}
+
+    def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
+        """Every path that differs between two trees."""
+        before, after = dict(self._differing(old, new)), dict(self._differing(new, old))
+        return tuple(
+            self._changed(path, before.get(path), after.get(path))
+            for path in sorted({*before, *after})
+        )
+
+    def diff(self, old: TreeHash, new: TreeHash) -> bytes:
+        """The difference between two trees as a unified diff."""
+        return b"".join(self._file_diff(change) for change in self.changes(old, new))
+
+    def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, Entry]:
+        """What a tree holds at these paths."""
+        found = {path: self._find(tree, path.split("/")) for path in paths}
+        return {path: entry for path, entry in found.items() if entry}
+
+    def overlay(self, tree: TreeHash, entries: Mapping[str, Entry | None]) -> TreeHash:
+        """The tree with some paths replaced, or removed where there is no entry."""
+        files = self.files(tree)
+        for path, entry in sorted(entries.items(), key=lambda item: item[1] is not None):
+            files.pop(path, None)
+            if entry:
+                for other in [name for name in files if _in_the_way(name, path)]:
+                    del files[other]
+                files[path] = entry
+        return self._plant(files)
+
+    def files(self, tree: TreeHash) -> Files:
+        """Every file in a tree."""
+        return dict(self._list(tree, ""))
+
+    def contents(self, blobs: Sequence[str]) -> dict[str, bytes]:
+        """What each of these blobs holds."""
+        return {blob: self._object(blob, "blob") for blob in blobs}
+
+    def keep(self, content: bytes) -> str:
+        """Store content; the blob's name."""
+        return self._add("blob", content)
+
+    def is_kept(self, blob: str) -> bool:
+        """Whether the blob is a file's content, and not the sign that it was not kept."""
+        return blob not in self._stubs
+
+    def unkept(self, tree: TreeHash) -> dict[str, str]:
+        """The paths of a tree whose content was not kept, and what stands for it."""
+        return {p: entry.blob for p, entry in self._list(tree, "") if entry.blob in self._stubs}
+
+    def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> Merged:
+        """Bring the change from base to theirs into ours, path by path."""
+        return merge_by_path(self, base, ours, theirs)
+
+    def checkout(self, tree: TreeHash, into: Path) -> None:
+        """Write a tree's files into an empty directory."""
+        for path, entry in self._list(tree, ""):
+            target = into / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            content = self._object(entry.blob, "blob")
+            if entry.mode == LINK:
+                target.symlink_to(os.fsdecode(content))
+            else:
+                target.write_bytes(content)
+                target.chmod(0o755 if entry.mode == "100755" else 0o644)
+
+    def missing(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
+        """What is damaged or gone among the objects of these trees."""
+        problems: list[str] = []
+        for name in sorted(self._reachable(trees, problems.append)):
+            try:
+                kind, content = self._load(name)
+                if object_name(kind, content) != name:
+                    problems.append(f"damaged {name}")
+            except GitFailed:
+                problems.append(f"missing {name}")
+            except zlib.error:
+                problems.append(f"damaged {name}")
+        return tuple(dict.fromkeys(problems))
+
+    def prune(self, keep: Sequence[TreeHash]) -> int:
+        """Drop every object that none of these trees needs; the bytes freed."""
+        needed = self._reachable(keep, lambda _: None) | {blob for _, blob in self._known.values()}
+        freed = 0
+        for file in list(self.store.glob("??/*")):
+            if file.parent.name + file.name not in needed:
+                freed += file.stat().st_size
+                file.unlink()
+        return freed
+
+    def in_use(self) -> tuple[TreeHash, ...]:
+        """The trees that the next capture builds on, so that they must not be pruned."""
+        return (self.capture().tree,)
+
+    def _take(self, path: str, status: os.stat_result) -> str:
+        place = self.root / path
+        if mode_of(status) == LINK:
+            return self.keep(os.fsencode(place.readlink()))
+        if reason := self._objection(path, status):
+            return self._keep_stub(place, status, reason)
+        return self.keep(place.read_bytes())
+
+    def _keep_stub(self, place: Path, status: os.stat_result, reason: str) -> str:
+        try:
+            with place.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except PermissionError:
+            digest = f"unread-{status.st_mtime_ns}"
+        blob = self.keep(stub(status.st_size, digest, reason))
+        self._stubs.add(blob)
+        return blob
+
+    def _objection(self, path: str, status: os.stat_result) -> str:
+        if status.st_size > self.large:
+            return f"larger than {self.large // (1024 * 1024)} MB"
+        return "" if os.access(self.root / path, os.R_OK) else "not readable"
+
+    def _plant(self, files: Mapping[str, Entry]) -> TreeHash:
+        """Store the tree of these files."""
+        folders: dict[str, Children] = {folder: {} for folder in folders_above(list(files))}
+        return TreeHash(graft(folders, files, lambda content: self._add("tree", content)))
+
+    def _tree(self, tree: str) -> Iterator[tuple[str, str, str]]:
+        for path, child in parse_tree(self._object(tree, "tree")).items():
+            yield path, child.mode, child.name
+
+    def _list(self, tree: str, prefix: str) -> Iterator[tuple[str, Entry]]:
+        for name, mode, blob in self._tree(tree):
+            if mode == DIRECTORY:
+                yield from self._list(blob, f"{prefix}{name}/")
+            else:
+                yield f"{prefix}{name}", Entry(mode, blob)
+
+    def _differing(self, tree: str, other: str, prefix: str = "") -> Iterator[tuple[str, Entry]]:
+        """The files of one tree that another does not hold as they are, whole folders at a time."""
+        if tree == other:
+            return
+        theirs = {name: (mode, blob) for name, mode, blob in self._tree(other)} if other else {}
+        for name, mode, blob in self._tree(tree):
+            their_mode, their_blob = theirs.get(name, ("", ""))
+            if (mode, blob) == (their_mode, their_blob):
+                continue
+            if mode == DIRECTORY:
+                below = their_blob if their_mode == DIRECTORY else ""
+                yield from self._differing(blob, below, f"{prefix}{name}/")
+            else:
+                yield f"{prefix}{name}", Entry(mode, blob)
+
+    def _find(self, tree: str, parts: Sequence[str]) -> Entry | None:
+        for name, mode, blob in self._tree(tree):
+            if name == parts[0]:
+                if len(parts) == 1:
+                    return None if mode == DIRECTORY else Entry(mode, blob)
+                return self._find(blob, parts[1:]) if mode == DIRECTORY else None
+        return None
+
+    def _changed(self, path: str, before: Entry | None, after: Entry | None) -> Changed:
+        old, new = (self._content(entry) or b"" for entry in (before, after))
+        if b"\0" in old or b"\0" in new:
+            return Changed(path, kind_of(before, after), before, after, binary=True)
+        runs = compare(keep_ends(old), keep_ends(new))
+        added = sum(run.new_end - run.new_at for run in runs)
+        removed = sum(run.old_end - run.old_at for run in runs)
+        return Changed(path, kind_of(before, after), before, after, added, removed)
+
+    def _content(self, entry: Entry | None) -> bytes | None:
+        return self._object(entry.blob, "blob") if entry else None
+
+    def _file_diff(self, change: Changed) -> bytes:
+        """A file's diff, with the modes that content alone does not show."""
+        old, new = change.before, change.after
+        text = unified_diff(change.path, self._content(old), self._content(new))
+        if old is None or new is None:
+            mode = (old or new or Entry(REGULAR, "")).mode
+            text = text.replace(f"file mode {REGULAR}\n", f"file mode {mode}\n", 1)
+        elif old.mode != new.mode:
+            name = f"diff --git a/{change.path} b/{change.path}\n"
+            head, _, rest = (text or name).partition("\n")
+            text = f"{head}\nold mode {old.mode}\nnew mode {new.mode}\n{rest}"
+        return text.encode(errors="surrogateescape")
+
+    def _reachable(self, trees: Sequence[str], trouble: Callable[[str], object]) -> set[str]:
+        seen: set[str] = set()
+        waiting = list(trees)
+        while waiting:
+            tree = waiting.pop()
+            if tree in seen:
+                continue
+            seen.add(tree)
+            try:
+                for _, mode, blob in self._tree(tree):
+                    waiting.append(blob) if mode == DIRECTORY else seen.add(blob)
+            except (GitFailed, zlib.error, ValueError):
+                trouble(f"missing {tree}")
+        return seen
+
+    def _add(self, kind: str, content: bytes) -> str:
+        return write_loose(self.store, kind, content)
+
+    def _load(self, name: str) -> tuple[str, bytes]:
+        try:
+            data = zlib.decompress(self._place(name).read_bytes())
+        except FileNotFoundError:
+            raise GitFailed(
+                f"The content {name} is missing from {self.store}.", "Check the disk."
+            ) from None
+        header, _, content = data.partition(b"\0")
+        return header.split()[0].decode(), content
+
+    def _object(self, name: str, kind: str) -> bytes:
+        found, content = self._load(name)
+        if found != kind:
+            raise GitFailed(f"{name} is a {found}, not a {kind}.", f"Check {self.store}.")
+        return content
+
+    def _place(self, name: str) -> Path:
+        return self.store / name[:2] / name[2:]
+
+
+def _in_the_way(name: str, path: str) -> bool:
+    return name.startswith(f"{path}/") or path.startswith(f"{name}/")

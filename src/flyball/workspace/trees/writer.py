@@ -1,0 +1,260 @@
+"""Writing files into a working tree so that a killed writer can be finished.
+
+What is about to be written is noted first, every file is replaced whole, and each directory on the
+way is opened from its parent without following links.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+import secrets
+import stat
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from flyball.workspace.errors import Diverged, told
+from flyball.workspace.trees.trees import EXECUTABLE, LINK, Changed, Entry, Trees, mode_of
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_AT_ONCE = 64
+_SPARE = re.compile(r"\.flyball-[0-9a-f]{16}")
+
+
+class Writer:
+    """Brings files of one directory from one state to another, all of them or resumably."""
+
+    def __init__(self, trees: Trees, root: Path, note: Path) -> None:
+        self.trees = trees
+        self.root = root
+        self.note = note
+
+    def perform(self, title: str, changes: Sequence[Changed]) -> None:
+        """Write every change's after-state; only files that are still in their before-state."""
+        changes = [change for change in changes if self._can_write(change)]
+        if not changes:
+            return
+        self._check(changes)
+        with told(os.fspath(self.note.parent)):
+            _put_note(self.note, title, changes)
+        self._go_through(changes)
+
+    def unfinished(self) -> str | None:
+        """What was being written when the last writer died, if one did."""
+        return self._read_note()[0] if self.note.exists() else None
+
+    def finish(self) -> str | None:
+        """Go on where a dead writer stopped; what it was doing, if there was one."""
+        if not self.note.exists():
+            return None
+        title, changes = self._read_note()
+        self._sweep(changes)
+        self._check(changes)
+        self._go_through(changes)
+        return title
+
+    def roll_back(self) -> str | None:
+        """Undo what a dead writer began; what it was doing, if there was one."""
+        if not self.note.exists():
+            return None
+        title, changes = self._read_note()
+        self._sweep(changes)
+        self._check(changes)
+        self._go_through([change.inverse() for change in changes])
+        return title
+
+    def forget(self) -> None:
+        """Leave what a dead writer began as it is."""
+        if self.note.exists():
+            self._sweep(self._read_note()[1])
+            self.note.unlink()
+
+    def _sweep(self, changes: Sequence[Changed]) -> None:
+        """Remove what a dead writer had not yet renamed."""
+        for folder in {change.path.rpartition("/")[0] for change in changes}:
+            below = f"{folder}/." if folder else "."
+            with (
+                suppress(OSError),
+                parent_of(self.root, below) as (parent, _),
+                os.scandir(parent) as entries,
+            ):
+                for name in [entry.name for entry in entries if _SPARE.fullmatch(entry.name)]:
+                    os.unlink(name, dir_fd=parent)
+
+    def _can_write(self, change: Changed) -> bool:
+        return change.after is None or self.trees.is_kept(change.after.blob)
+
+    def strange(self, changes: Sequence[Changed]) -> list[str]:
+        """The paths at which there is neither what a change begins with nor what it ends with."""
+        return [
+            change.path
+            for change in changes
+            if not (change.before and not self.trees.is_kept(change.before.blob))
+            and on_disk(self.root, change.path, _width(change)) not in (change.before, change.after)
+        ]
+
+    def _check(self, changes: Sequence[Changed]) -> None:
+        if strange := self.strange(changes):
+            raise Diverged(
+                f"{', '.join(strange[:5])} changed while this was being prepared.",
+                "Look at the file and try again; nothing was overwritten.",
+                strange,
+            )
+
+    def _go_through(self, changes: Sequence[Changed]) -> None:
+        ordered = sorted(changes, key=lambda change: (-change.path.count("/"), change.path))
+        for change in ordered:
+            if change.after is None:
+                remove_entry(self.root, change.path)
+        writes = [(change.path, change.after) for change in ordered if change.after]
+        for at in range(0, len(writes), _AT_ONCE):
+            some = writes[at : at + _AT_ONCE]
+            contents = self.trees.contents([entry.blob for _, entry in some])
+            for path, entry in some:
+                if on_disk(self.root, path, len(entry.blob)) != entry:
+                    write_entry(self.root, path, entry.mode, contents[entry.blob])
+        self.note.unlink(missing_ok=True)
+
+    def _read_note(self) -> tuple[str, list[Changed]]:
+        noted = json.loads(self.note.read_text())
+        return noted["title"], [
+            Changed(
+                each["path"],
+                each["kind"],
+                Entry(*each["before"]) if each["before"] else None,
+                Entry(*each["after"]) if each["after"] else None,
+            )
+            for each in noted["changes"]
+        ]
+
+
+def _put_note(note: Path, title: str, changes: Sequence[Changed]) -> None:
+    rows = [{"path": c.path, "kind": c.kind, "before": c.before, "after": c.after} for c in changes]
+    spare = note.with_suffix(".new")
+    with spare.open("w") as file:
+        json.dump({"title": title, "changes": rows}, file)
+        file.flush()
+        os.fsync(file.fileno())
+    spare.replace(note)
+
+
+def _width(change: Changed) -> int:
+    return len((change.before or change.after or Entry("", "0" * 40)).blob)
+
+
+def on_disk(root: Path, path: str, width: int = 40) -> Entry | None:
+    """The entry a tree would hold for what is at this path now."""
+    try:
+        with parent_of(root, path) as (parent, name):
+            status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+            mode = mode_of(status)
+            if mode is None:
+                return None
+            if mode == LINK:
+                content = os.fsencode(os.readlink(name, dir_fd=parent))
+            else:
+                fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+                with os.fdopen(fd, "rb") as file:
+                    content = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return None
+        raise
+    digest = hashlib.sha1(usedforsecurity=False) if width == 40 else hashlib.sha256()
+    digest.update(b"blob %d\0" % len(content) + content)
+    return Entry(mode, digest.hexdigest())
+
+
+def holds_file(root: Path, path: str) -> bool:
+    """Whether a file or link is at this path, reached through no link."""
+    try:
+        with parent_of(root, path) as (parent, name):
+            return mode_of(os.stat(name, dir_fd=parent, follow_symlinks=False)) is not None
+    except OSError:
+        return False
+
+
+@contextmanager
+def parent_of(root: Path, path: str, *, make: bool = False) -> Generator[tuple[int, str]]:
+    """The open directory that holds an entry, reached one link-free step at a time."""
+    *folders, name = path.split("/")
+    fd = os.open(root, _DIRECTORY)
+    try:
+        for folder in folders:
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(folder, dir_fd=fd)
+            below = os.open(folder, _DIRECTORY, dir_fd=fd)
+            os.close(fd)
+            fd = below
+        yield fd, name
+    finally:
+        os.close(fd)
+
+
+def write_entry(root: Path, path: str, mode: str, content: bytes) -> None:
+    """Put a file or link there whole, in place of whatever file was."""
+    try:
+        with (
+            told(os.fspath((root / path).parent)),
+            parent_of(root, path, make=True) as (parent, name),
+        ):
+            spare = f".flyball-{secrets.token_hex(8)}"
+            try:
+                if mode == LINK:
+                    os.symlink(os.fsdecode(content), spare, dir_fd=parent)
+                else:
+                    _write_file(parent, name, spare, mode, content)
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    os.rmdir(name, dir_fd=parent)
+                os.rename(spare, name, src_dir_fd=parent, dst_dir_fd=parent)
+            finally:
+                with suppress(FileNotFoundError):
+                    os.unlink(spare, dir_fd=parent)
+    except OSError as error:
+        if error.errno in (errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.ENOTEMPTY):
+            raise Diverged(
+                f"{path} cannot be put back: something else is in its place.",
+                "Move that away and run the command again; it goes on where it stopped.",
+                [path],
+            ) from error
+        raise
+
+
+def _write_file(parent: int, name: str, spare: str, mode: str, content: bytes) -> None:
+    bits = 0o755 if mode == EXECUTABLE else 0o644
+    with suppress(FileNotFoundError):
+        old = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
+        if stat.S_ISREG(old):
+            bits = stat.S_IMODE(old) & ~0o111
+            bits |= (bits & 0o444) >> 2 if mode == EXECUTABLE else 0
+    fd = os.open(spare, _CREATE, 0o600, dir_fd=parent)
+    with os.fdopen(fd, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fchmod(fd, bits)
+
+
+def remove_entry(root: Path, path: str) -> None:
+    """Remove a file or link, and the directories it leaves empty."""
+    try:
+        with told(os.fspath((root / path).parent)), parent_of(root, path) as (parent, name):
+            status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+            if stat.S_ISDIR(status.st_mode):
+                return
+            os.unlink(name, dir_fd=parent)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    folder = path.rpartition("/")[0]
+    with suppress(OSError):
+        while folder:
+            with parent_of(root, folder) as (parent, name):
+                os.rmdir(name, dir_fd=parent)
+            folder = folder.rpartition("/")[0]

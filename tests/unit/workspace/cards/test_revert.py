@@ -1,0 +1,349 @@
+"""Cards: taken back, put again, done over elsewhere, merged; never at the cost of later work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from tests.repos import contents, git, own_state, put, repository
+
+from flyball.errors import Conflict, NotFound, UsageError
+from flyball.workspace.cards.revert import Fate, move
+from flyball.workspace.cards.use_cases import (
+    Desk,
+    abandon,
+    foresee,
+    merge,
+    move_card,
+    replay_run,
+    show_card,
+    unmerged,
+)
+from flyball.workspace.errors import Diverged, IndexLocked
+from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.run.worktree import Step
+from flyball.workspace.trees.plain_trees import ObjectTrees
+from flyball.workspace.trees.writer import Writer
+
+TEXT = "".join(f"line {n}\n" for n in range(20))
+FILES: dict[str, str | bytes] = {"a.txt": TEXT, "d/b.txt": "b\n"}
+
+
+def edit(root: Path, line: int, word: str, name: str = "a.txt") -> None:
+    place = root / name
+    place.write_text(place.read_text().replace(f"line {line}\n", f"{word}\n"))
+
+
+@pytest.fixture(params=["worktree", "in-place", "no-git"])
+def workspace(request: pytest.FixtureRequest, tmp_path: Path):
+    root = tmp_path / "proj"
+    if request.param == "no-git":
+        root.mkdir()
+        put(root, FILES)
+    else:
+        repository(root, FILES)
+    in_place = request.param == "in-place"
+    opened = open_workspace(root, "r", tmp_path / "state", in_place=in_place, home=tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path / "proj", tmp_path / "state", tmp_path)
+
+
+def test_a_card_goes_back_and_forth_and_later_work_stays(workspace: Workspace):
+    edit(workspace.root, 2, "two")
+    workspace.commit_card("r", "c1", "Two")
+    edit(workspace.root, 18, "eighteen")
+    workspace.commit_card("r", "c2", "Eighteen")
+
+    moved = move(workspace, workspace.card("c1"), Step.REVERT)
+    assert (workspace.root / "a.txt").read_text() == TEXT.replace("line 18", "eighteen")
+    assert moved.drifted == ("a.txt",)
+    again = move(workspace, workspace.card("c1"), Step.REVERT)
+    assert again.writes == ()
+
+    move(workspace, workspace.card("c1"), Step.APPLY)
+    both = TEXT.replace("line 18", "eighteen").replace("line 2\n", "two\n")
+    assert (workspace.root / "a.txt").read_text() == both
+
+
+def test_taking_back_a_card_that_added_a_file_removes_it(workspace: Workspace):
+    put(workspace.root, {"new/deep/file.py": "x = 1\n"})
+    workspace.commit_card("r", "c1", "Add")
+
+    move(workspace, workspace.card("c1"), Step.REVERT)
+
+    assert not (workspace.root / "new").exists()
+
+
+def test_only_some_paths_go_back(workspace: Workspace):
+    put(workspace.root, {"new/x.py": "x\n", "new/y.py": "y\n", "a.txt": "changed\n"})
+    workspace.commit_card("r", "c1", "Three files")
+
+    move(workspace, workspace.card("c1"), Step.REVERT, ["new/x.py", "a.txt"])
+
+    assert not (workspace.root / "new/x.py").exists()
+    assert (workspace.root / "new/y.py").read_text() == "y\n"
+    assert (workspace.root / "a.txt").read_text() == TEXT
+    with pytest.raises(UsageError, match="did not touch d"):
+        move(workspace, workspace.card("c1"), Step.REVERT, ["d"])
+
+
+def test_what_would_be_lost_is_told_and_nothing_changes(workspace: Workspace):
+    put(workspace.root, {"new.py": "x = 1\n"})
+    edit(workspace.root, 2, "two")
+    workspace.commit_card("r", "c1", "Add")
+    put(workspace.root, {"new.py": "x = 2\n"})
+    before = contents(workspace.root)
+
+    with pytest.raises(Diverged, match=r"would lose later work: new\.py") as refusal:
+        move(workspace, workspace.card("c1"), Step.REVERT)
+    assert refusal.value.losses == ("new.py",)
+    assert contents(workspace.root) == before
+
+    moved = move(workspace, workspace.card("c1"), Step.REVERT, force=True)
+    assert [loss.path for loss in moved.lost] == ["new.py"]
+    assert not (workspace.root / "new.py").exists()
+    assert (workspace.root / "a.txt").read_text() == TEXT
+
+
+def test_work_in_progress_stays_out_of_the_revert_and_gets_into_the_next_card(workspace: Workspace):
+    edit(workspace.root, 2, "two")
+    workspace.commit_card("r", "c1", "Two")
+    put(workspace.root, {"progress.txt": "not done\n"})
+
+    move(workspace, workspace.card("c1"), Step.REVERT)
+    reverted = workspace.history()[-1]
+    workspace.commit_card("r", "c2", "Progress")
+
+    assert workspace.file_at(reverted.after, "progress.txt") is None
+    assert workspace.file_at(workspace.card("c2").after, "progress.txt") == b"not done\n"
+    assert [step.step for step in workspace.history()] == [Step.CARD, Step.REVERT, Step.CARD]
+
+
+def test_a_card_that_is_not_there_is_named_with_those_that_are(workspace: Workspace):
+    workspace.commit_card("r", "c1", "Empty")
+
+    with pytest.raises(NotFound, match="these cards: c1"):
+        workspace.card("c2")
+    with pytest.raises(UsageError, match="run r, not of q"):
+        workspace.commit_card("q", "c2", "x")
+
+
+class Dying(ObjectTrees):
+    """A store that fails after some files were read, as a killed process would stop there."""
+
+    reads_left = 1
+
+    def contents(self, blobs: Sequence[str]) -> dict[str, bytes]:
+        self.reads_left -= 1
+        if self.reads_left < 0:
+            raise KeyboardInterrupt
+        return super().contents(blobs)
+
+
+@pytest.mark.parametrize("finish", [True, False], ids=["finished", "rolled back"])
+def test_a_revert_that_died_half_way_can_be_finished_or_undone(tmp_path, finish: bool):
+    root = tmp_path / "proj"
+    root.mkdir()
+    put(root, {f"f{n:03}.txt": f"{n}\n" for n in range(200)})
+    with open_workspace(root, "r", tmp_path / "state", in_place=True) as workspace:
+        put(root, {f"f{n:03}.txt": f"changed {n}\n" for n in range(200)})
+        put(root, {"added.txt": "a\n"})
+        changed = contents(root)
+        back = [change.inverse() for change in workspace.changed_since(workspace.base)]
+        dying = Dying(workspace.directory / "objects", root)
+        with pytest.raises(KeyboardInterrupt):
+            Writer(dying, root, workspace.writer.note).perform("revert", back)
+
+        assert workspace.writer.unfinished() == "revert"
+        half = contents(root)
+        assert half != changed
+        if finish:
+            assert workspace.writer.finish() == "revert"
+            assert workspace.tree_hash() == workspace.base
+        else:
+            assert workspace.writer.roll_back() == "revert"
+            assert contents(root) == changed
+        assert workspace.writer.unfinished() is None
+
+
+def test_a_finished_revert_does_not_overwrite_what_came_between(tmp_path):
+    root = tmp_path / "proj"
+    root.mkdir()
+    put(root, {f"f{n:03}.txt": f"{n}\n" for n in range(200)})
+    with open_workspace(root, "r", tmp_path / "state", in_place=True) as workspace:
+        put(root, {f"f{n:03}.txt": f"changed {n}\n" for n in range(200)})
+        back = [change.inverse() for change in workspace.changed_since(workspace.base)]
+        with pytest.raises(KeyboardInterrupt):
+            Writer(
+                Dying(workspace.directory / "objects", root), root, workspace.writer.note
+            ).perform("revert", back)
+        put(root, {"f199.txt": "by hand\n"})
+
+        with pytest.raises(Diverged, match="f199"):
+            workspace.writer.finish()
+        assert (root / "f199.txt").read_text() == "by hand\n"
+
+
+@pytest.fixture
+def merged(tmp_path: Path, desk: Desk):
+    repo = repository(tmp_path / "proj", FILES)
+    with open_workspace(repo, "r", desk.state_dir, in_place=False, home=tmp_path) as workspace:
+        edit(workspace.root, 2, "two")
+        workspace.commit_card("r", "c1", "Two")
+        put(workspace.root, {"new.py": "x = 1\n"})
+        workspace.commit_card("r", "c2", "New", ["e1", "e2"])
+    return repo
+
+
+def test_merging_puts_the_cards_on_the_users_branch(merged: Path, desk: Desk):
+    report = merge(desk, "r")
+
+    assert report.files == ("a.txt", "new.py")
+    assert git(merged, "log", "--format=%s", "main").split() == ["New", "Two", "start"]
+    assert git(merged, "status", "--porcelain") == ""
+    assert "Flyball-Evidence: e1" in git(merged, "log", "-1", "--format=%B")
+    assert merge(desk, "r").commits == ()
+    assert unmerged(desk, "r") == ()
+
+
+def test_merging_onto_a_branch_that_moved_on_keeps_both(merged: Path, desk: Desk):
+    edit(merged, 18, "eighteen")
+    git(merged, "commit", "-q", "-a", "-m", "Mine")
+
+    merge(desk, "r")
+
+    assert git(merged, "log", "--format=%s").split() == ["New", "Two", "Mine", "start"]
+    assert "eighteen" in (merged / "a.txt").read_text()
+    assert git(merged, "status", "--porcelain") == ""
+    assert "flyball: merge run r" in git(merged, "reflog", "-1")
+
+
+def test_merging_keeps_staged_and_unstaged_work(merged: Path, desk: Desk):
+    edit(merged, 18, "staged")
+    git(merged, "add", "a.txt")
+    put(merged, {"d/b.txt": "unstaged\n", "own.txt": "untracked\n"})
+
+    merge(desk, "r")
+
+    assert git(merged, "status", "--porcelain").splitlines() == [
+        "M  a.txt",
+        " M d/b.txt",
+        "?? own.txt",
+    ]
+    assert "staged" in (merged / "a.txt").read_text()
+    assert "two" in (merged / "a.txt").read_text()
+    assert "staged" not in git(merged, "show", "HEAD:a.txt")
+
+
+@pytest.mark.parametrize(
+    "trouble", ["edited", "staged", "ignored", "committed", "lock", "detached"]
+)
+def test_merging_refuses_when_the_user_would_lose_something(merged: Path, desk: Desk, trouble: str):
+    error: type[Exception] = Diverged
+    if trouble in ("edited", "staged", "committed"):
+        edit(merged, 2, "mine")
+    if trouble in ("staged", "committed"):
+        git(merged, "add", "a.txt")
+    if trouble == "committed":
+        git(merged, "commit", "-q", "-m", "Mine")
+    if trouble == "ignored":
+        put(merged, {".git/info/exclude": "new.py\n", "new.py": "precious\n"})
+    if trouble == "lock":
+        put(merged, {".git/index.lock": ""})
+        error = IndexLocked
+    if trouble == "detached":
+        git(merged, "checkout", "-q", "--detach")
+        error = Conflict
+    files, refs = contents(merged), git(merged, "for-each-ref")
+    index = (merged / ".git/index").read_bytes()
+
+    with pytest.raises(error):
+        merge(desk, "r")
+
+    assert contents(merged) == files
+    assert git(merged, "for-each-ref") == refs
+    assert (merged / ".git/index").read_bytes() == index
+
+
+def test_once_merged_a_card_goes_back_in_the_users_checkout(merged: Path, desk: Desk):
+    merge(desk, "r")
+    assert foresee(desk, "r", "c2", Step.REVERT, ()).is_safe
+
+    moved, where = move_card(desk, "r", "c2", Step.REVERT, (), force=False)
+    assert where == merged
+    assert not (merged / "new.py").exists()
+    assert moved.commit == ""
+    abandon(desk, "r")
+    move_card(desk, "r", "c2", Step.APPLY, (), force=False)
+    assert git(merged, "status", "--porcelain") == ""
+    assert show_card(desk, "r", "c2").record.title == "New"
+    with pytest.raises(NotFound, match="no run 'q'"):
+        show_card(desk, "q", "c2")
+
+
+def test_before_merging_a_card_goes_back_in_the_worktree_only(merged: Path, desk: Desk):
+    before = own_state(merged)
+    _, where = move_card(desk, "r", "c2", Step.REVERT, (), force=False)
+
+    assert where != merged
+    assert contents(merged) == before["files"]
+    assert show_card(desk, "r", "c2").is_reverted
+    assert [record.card for record in unmerged(desk, "r")] == ["c1", "c2"]
+
+
+@pytest.mark.parametrize("with_git", [True, False])
+def test_cards_are_done_over_elsewhere(merged: Path, desk: Desk, tmp_path, with_git: bool):
+    other = tmp_path / "other"
+    files: dict[str, str | bytes] = {"a.txt": TEXT.replace("line 18", "drifted"), "c": "c\n"}
+    if with_git:
+        repository(other, files)
+    else:
+        other.mkdir()
+        put(other, files)
+
+    report = replay_run(desk, "r", other)
+
+    assert [each.fate for each in report] == [Fate.APPLIED, Fate.APPLIED]
+    assert report[0].drifted == ("a.txt",)
+    assert (other / "new.py").exists()
+    assert "two" in (other / "a.txt").read_text()
+    assert [each.fate for each in replay_run(desk, "r", other)] == [Fate.ALREADY, Fate.ALREADY]
+
+
+def test_doing_over_writes_nothing_when_a_card_does_not_fit(merged: Path, desk: Desk, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    put(other, {"a.txt": TEXT.replace("line 2\n", "otherwise\n")})
+    before = contents(other)
+
+    report = replay_run(desk, "r", other)
+
+    assert [each.fate for each in report] == [Fate.REFUSED]
+    assert report[0].clashes[0].path == "a.txt"
+    assert contents(other) == before
+    with pytest.raises(NotFound):
+        replay_run(desk, "r", tmp_path / "nowhere")
+
+
+def test_without_git_cards_are_done_over_too_and_merging_says_it_is_off(tmp_path, desk: Desk):
+    put(desk.repo, FILES)
+    other = tmp_path / "other"
+    put(other, FILES)
+    with open_workspace(desk.repo, "r", desk.state_dir, in_place=False) as workspace:
+        edit(workspace.root, 2, "two")
+        workspace.commit_card("r", "c1", "Two")
+
+    replay_run(desk, "r", other)
+
+    assert contents(other) == contents(desk.repo)
+    with pytest.raises(UsageError, match="no git repository"):
+        merge(desk, "r")
+    with pytest.raises(UsageError, match="worked in"):
+        replay_run(desk, "r", desk.repo)

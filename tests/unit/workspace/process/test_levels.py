@@ -1,0 +1,223 @@
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from flyball.workspace.process import levels, process, self_test
+from flyball.workspace.process.finished import Finished
+from flyball.workspace.process.levels import Level, Mechanism, Sandbox
+from flyball.workspace.sandbox import environment, landlock, readable, seccomp
+
+CONFINING = [m for m in Mechanism if m is not Mechanism.NONE and process.works(m)]
+
+
+def run(command, root, means, **reach):
+    env = environment.clean(os.environ, workspace=root)
+    box = Sandbox(level=means.level, root=root, mechanism=means, **reach)
+    return asyncio.run(process.run(command, cwd=root, env=env, sandbox=box))
+
+
+@pytest.fixture
+def root(tmp_path):
+    place = tmp_path / "workspace"
+    place.mkdir()
+    return place
+
+
+def test_the_level_is_that_of_the_best_means_that_work():
+    assert levels.detect() is levels.mechanism().level
+    assert process.works(levels.mechanism())
+    assert CONFINING, "these tests need a kernel with Landlock"
+
+
+@pytest.mark.parametrize("means", CONFINING)
+def test_every_proof_holds(means):
+    broken = [proof for proof in asyncio.run(self_test.prove(means)) if not proof.holds]
+    assert not broken
+
+
+def test_proofs_can_fail():
+    """Without a sandbox the attacks succeed, so a proof that holds means something."""
+    proofs = {p.name: p.holds for p in asyncio.run(self_test.prove(Mechanism.NONE))}
+    assert proofs.pop("work inside")
+    assert proofs.pop("orphans")
+    assert not any(proofs.values())
+
+
+@pytest.mark.parametrize("means", CONFINING)
+def test_more_places_can_be_granted(root, tmp_path, means):
+    shared, cache = tmp_path / "shared", tmp_path / "cache"
+    for place in (shared, cache):
+        place.mkdir()
+        (place / "file").write_text("content")
+    end = run(
+        f"cat {shared}/file; echo more > {cache}/new; echo x > {shared}/new",
+        root,
+        means,
+        readable=(shared,),
+        writable=(cache,),
+    )
+    assert end.output.startswith("content")
+    assert (cache / "new").read_text() == "more\n"
+    assert not (shared / "new").exists()
+
+
+@pytest.mark.parametrize("means", [m for m in CONFINING if m.level is Level.NAMESPACES])
+def test_a_fixed_place_in_the_workspace_stays_as_it_is(root, means):
+    hooks = root / ".git" / "hooks"
+    hooks.mkdir(parents=True)
+    end = run(
+        "echo evil > .git/hooks/pre-commit; mv .git aside; rm -rf .git; echo ok > file",
+        root,
+        means,
+        fixed=(root / ".git", root / "absent"),
+    )
+    assert end.ok
+    assert list(hooks.iterdir()) == []
+    assert (root / "file").read_text() == "ok\n"
+
+
+@pytest.mark.parametrize("means", CONFINING)
+def test_the_temporary_directory_is_writable_in_read_only_mode(root, means):
+    end = run("echo x > $TMPDIR/f && cat $TMPDIR/f; echo y > here", root, means, read_only=True)
+    assert end.output.startswith("x\n")
+    assert list(root.iterdir()) == []
+
+
+@pytest.mark.parametrize("means", CONFINING)
+def test_a_command_cannot_signal_its_governor(root, means):
+    end = run(f"kill -0 {os.getpid()}; kill -0 {os.getppid()}", root, means)
+    assert end.exit_code != 0
+
+
+@pytest.mark.parametrize("means", CONFINING)
+def test_privileges_are_gone(root, means):
+    end = run("grep -E 'NoNewPrivs|Seccomp:|CapEff' /proc/self/status", root, means)
+    status = dict(line.split(":\t") for line in end.output.splitlines())
+    assert status["NoNewPrivs"] == "1"
+    assert status["Seccomp"].strip() == "2"
+    assert int(status["CapEff"], 16) & ~0b11011 == 0
+
+
+@pytest.mark.parametrize("means", [Mechanism.NAMESPACES])
+def test_devices_can_be_used_but_not_changed(root, means):
+    before = Path("/dev/null").stat().st_mode
+    end = run("echo x > /dev/null && head -c 3 /dev/zero | wc -c; chmod 600 /dev/null", root, means)
+    assert end.output.startswith("3\n")
+    assert "Read-only file system" in end.output or "not permitted" in end.output
+    assert Path("/dev/null").stat().st_mode == before
+
+
+@pytest.mark.parametrize("means", [m for m in CONFINING if m.level is Level.NAMESPACES])
+def test_other_processes_are_not_seen(root, means):
+    end = run("ls -d /proc/[0-9]* | wc -l", root, means)
+    assert int(end.output) < 10
+
+
+@pytest.mark.parametrize("means", [m for m in CONFINING if m.level is Level.NAMESPACES])
+def test_its_own_loopback_works_without_a_network(root, means):
+    code = (
+        "import socket; s = socket.create_server(('127.0.0.1', 0));"
+        "c = socket.create_connection(s.getsockname()); s.accept()[0].send(b'hello');"
+        "print(c.recv(9))"
+    )
+    assert run(["python3", "-I", "-c", code], root, means).output == "b'hello'\n"
+
+
+def test_packets_without_a_way_out_are_counted(root):
+    code = (
+        "import socket\ntry: socket.create_connection(('192.0.2.1', 80), 1)\nexcept OSError: pass"
+    )
+    end = run(["python3", "-I", "-c", code], root, Mechanism.NAMESPACES)
+    assert (end.exit_code, end.output) == (0, "")
+    assert end.unreachable >= 1
+    assert "no way out" in levels.explain(end)[0]
+
+
+@pytest.mark.parametrize("means", CONFINING)
+def test_the_network_can_be_allowed(root, means):
+    end = run(
+        ["python3", "-I", "-c", "import socket; socket.create_server(('127.0.0.1', 0)); print(1)"],
+        root,
+        means,
+        network=True,
+    )
+    assert end.output == "1\n"
+
+
+def test_an_abi_that_is_older_handles_fewer_kinds():
+    assert landlock.handled_files(1) == (1 << 13) - 1
+    assert landlock.handled_files(2) == (1 << 14) - 1
+    assert landlock.handled_files(3) == landlock.handled_files(4) == (1 << 15) - 1
+    assert landlock.handled_files(5) == landlock.handled_files(9) == (1 << 16) - 1
+    assert not landlock.WRITE & (landlock.MAKE_BLOCK | landlock.MAKE_CHAR)
+
+
+def test_a_filter_has_whole_instructions_and_grows_with_what_it_refuses():
+    loose = seccomp.program(families=(1, 2), metadata=True, truncate=True)
+    tight = seccomp.program(families=(), metadata=False, truncate=False)
+    assert len(loose) % 8 == len(tight) % 8 == 0
+    assert len(tight) > len(loose) > 0
+
+
+def test_a_home_is_never_granted_whole(tmp_path):
+    home = tmp_path / "home"
+    (home / ".cargo" / "bin").mkdir(parents=True)
+    (home / ".cargo" / "credentials.toml").write_text("token")
+    paths = readable.readable({"PATH": f"{home}:{tmp_path}:/usr/bin", "GOMODCACHE": "/"}, home)
+    assert str(home / ".cargo" / "bin") in paths
+    assert not {str(home), str(tmp_path), "/", str(home / ".cargo")} & set(paths)
+
+
+def test_hidden_entries_are_left_out_of_what_covers_a_directory(tmp_path):
+    for name in ("a/one", "a/two", "b/three"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    hidden = (str(tmp_path / "a" / "two"),)
+    assert readable.without(str(tmp_path), hidden) == (
+        str(tmp_path / "a" / "one"),
+        str(tmp_path / "b"),
+    )
+
+
+def finished(output="", **fields):
+    whole = {"exit_code": 1, "signal": None, "timed_out": False, "cut_bytes": 0, "bytes": 0}
+    whole |= {"elapsed": 0.1, "log": None, "over_limit": "", "output": output}
+    return Finished(**(whole | fields))
+
+
+@pytest.mark.parametrize(
+    ("line", "meaning"),
+    [
+        ("PermissionError: [Errno 13] Permission denied: '/root/x'", "permission"),
+        ("touch: cannot touch '/x': Read-only file system", "write outside"),
+        ("OSError: [Errno 101] Network is unreachable", "network"),
+        ("curl: (6) Could not resolve host: example.com", "network"),
+        ("Error: EACCES: permission denied, open '/x'", "permission"),
+    ],
+)
+def test_a_denial_in_the_output_is_explained(line, meaning):
+    notes = levels.explain(finished(f"start\n{line}\nend\n"))
+    assert len(notes) == 1
+    assert meaning in notes[0]
+    assert line in notes[0]
+
+
+def test_strays_and_limits_are_explained_and_quiet_ends_are_not():
+    assert levels.explain(finished("all is well\n")) == ()
+    notes = levels.explain(finished(strays=(".bashrc",), over_limit="memory"))
+    assert notes == (
+        "it wrote .bashrc to a private home, not the user's",
+        "the limit on memory ended the command",
+    )
+
+
+def test_explanations_are_few():
+    noisy = "\n".join(f"{n}: Permission denied" for n in range(100))
+    assert len(levels.explain(finished(noisy))) == 20
+
+
+def test_the_state_of_etc_as_root_hides_what_others_may_not_read():
+    hidden = readable.private_below("/etc")
+    assert all(Path(path).lstat().st_mode & 0o004 == 0 for path in hidden)

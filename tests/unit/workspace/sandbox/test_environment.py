@@ -1,0 +1,108 @@
+import os
+import stat
+from pathlib import Path
+
+from flyball.workspace.sandbox import environment
+
+HOSTILE = {
+    "PATH": "/usr/bin:.::relative:/bin",
+    "HOME": "/home/someone",
+    "LANG": "de_DE.UTF-8",
+    "TZ": "Europe/Vienna",
+    "AWS_SECRET_ACCESS_KEY": "x" * 20,
+    "OPENAI_API_KEY": "x" * 20,
+    "SSH_AUTH_SOCK": "/run/agent",
+    "DBUS_SESSION_BUS_ADDRESS": "unix:path=/run/bus",
+    "LD_PRELOAD": "/tmp/evil.so",
+    "LD_LIBRARY_PATH": "/tmp",
+    "BASH_ENV": "/tmp/evil.sh",
+    "ENV": "/tmp/evil.sh",
+    "PROMPT_COMMAND": "evil",
+    "PS4": "$(evil)",
+    "SHELLOPTS": "xtrace",
+    "BASH_FUNC_ls%%": "() { evil; }",
+    "PYTHONPATH": "/tmp/evil",
+    "PYTHONSTARTUP": "/tmp/evil.py",
+    "PYTHONHOME": "/tmp/evil",
+    "GIT_DIR": "/tmp/evil",
+    "GIT_EXTERNAL_DIFF": "evil",
+    "GIT_SSH_COMMAND": "evil",
+    "NODE_OPTIONS": "--require /tmp/evil.js",
+    "PERL5OPT": "-Mevil",
+    "RUBYOPT": "-revil",
+    "JAVA_TOOL_OPTIONS": "-javaagent:evil",
+    "EDITOR": "evil",
+    "PAGER": "evil",
+    "IFS": "x",
+    "HTTP_PROXY": "http://user:pass@proxy",
+}
+
+
+def test_only_a_small_list_comes_through():
+    env = environment.clean(HOSTILE)
+    passed = {name for name in env if env.get(name) == HOSTILE.get(name)}
+    assert passed == {"LANG", "TZ"}
+    assert "evil" not in " ".join(env.values())
+    assert "HOME" not in env
+
+
+def test_what_could_run_something_is_set_by_us():
+    env = environment.clean(HOSTILE)
+    assert env["GIT_CONFIG_GLOBAL"] == os.devnull
+    assert env["GIT_CONFIG_NOSYSTEM"] == "1"
+    assert (env["PAGER"], env["EDITOR"]) == ("cat", "true")
+    assert not {"BASH_ENV", "ENV", "LD_PRELOAD", "PYTHONPATH", "NODE_OPTIONS", "GIT_DIR"} & set(env)
+
+
+def test_a_user_may_let_names_through_and_flyball_has_the_last_word():
+    env = environment.clean(HOSTILE, allowed=("HTTP_PROXY",), extra={"TZ": "UTC"})
+    assert env["HTTP_PROXY"] == "http://user:pass@proxy"
+    assert env["TZ"] == "UTC"
+
+
+def test_the_path_has_only_absolute_directories_that_others_cannot_write(tmp_path):
+    workspace = tmp_path / "workspace"
+    inside, loose, link, good = (
+        workspace / "bin",
+        tmp_path / "loose",
+        tmp_path / "link",
+        tmp_path / "good",
+    )
+    for folder in (inside, loose, good):
+        folder.mkdir(parents=True)
+    loose.chmod(loose.stat().st_mode | stat.S_IWOTH)
+    link.symlink_to(inside)
+    value = os.pathsep.join(
+        [
+            "",
+            ".",
+            "bin",
+            "../x",
+            str(inside),
+            str(loose),
+            str(link),
+            str(good),
+            "/no/such",
+            str(good),
+        ]
+    )
+    kept = environment.search_path(value, workspace)
+    assert kept[0] == str(good)
+    assert kept.count(str(good)) == 1
+    assert set(kept) <= {str(good), *environment.STANDARD_PATH}
+    assert "/usr/bin" in kept
+
+
+def test_toolchains_in_the_home_are_pointed_at(tmp_path):
+    (tmp_path / ".rustup").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    env = environment.clean({"HOME": str(tmp_path), "PYENV_ROOT": str(tmp_path / "elsewhere")})
+    assert env["RUSTUP_HOME"] == str(tmp_path / ".rustup")
+    assert env["PYENV_ROOT"] == str(tmp_path / "elsewhere")
+    assert "NVM_DIR" not in env
+
+
+def test_an_empty_environment_is_enough():
+    env = environment.clean({})
+    assert env["PATH"].split(os.pathsep)[-1] in environment.STANDARD_PATH
+    assert all(Path(place).is_absolute() for place in env["PATH"].split(os.pathsep))
