@@ -16,17 +16,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.tales import Tale
-from flyball.app.holder import acquire
+from flyball.app.lease import acquire
 from flyball.core.plan.message import AnyMessage, ExecuteTask, ExecutionResults, PlanRequest
 from flyball.core.run.effect import Owed, Perform
 from flyball.core.run.event import AnyEvent, DriverReplied, Messaged, RunStarted, name_of
 from flyball.core.run.policy import Policy
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import Line
-from flyball.engine.hands import EngineHands
+from flyball.engine.call.last_read import recall
+from flyball.engine.effects import EngineHands
 from flyball.engine.loop import Engine
-from flyball.engine.seen import recall
-from flyball.engine.station import Place, Station
+from flyball.engine.workplace import Place, Station
 from flyball.journal.protocol import Intention, Lease
 from flyball.journal.sqlite import SqliteJournal
 from flyball.workspace.redaction import Redactor

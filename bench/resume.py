@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from bench.durable_step import drive
-from flyball.engine.seen import recall
+from flyball.engine.call.last_read import recall
 from flyball.journal.sqlite import SqliteJournal
 
 EVENTS = 10_000

@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from flyball.app.governed import Governed, Watcher, Wish
-from flyball.app.home import open_home
+from flyball.app.driving import Governed, Watcher, Wish
+from flyball.app.project import open_home
 from flyball.core.terms.intent import Intent
 
 CART = """\

@@ -13,7 +13,7 @@ from bench.world import PATIENCE
 from flyball.core.machine.machine import advance
 from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState
-from flyball.engine.feed import telemetry
+from flyball.engine.telemetry import telemetry
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "telemetry.md"
 RUNS = 400

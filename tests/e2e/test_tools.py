@@ -17,9 +17,9 @@ from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.call import Access, Call
 from flyball.core.terms.evidence import BaseRun
 from flyball.core.terms.phase import Phase
-from flyball.engine.deed import do
-from flyball.engine.inspection import inspect
-from flyball.engine.station import Place, Station
+from flyball.engine.call.perform import do
+from flyball.engine.look.inspection import inspect
+from flyball.engine.workplace import Place, Station
 from flyball.journal.protocol import Intention
 from flyball.tools import TOOLS
 from flyball.tools.prepare import prepare, read_form

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.repos import git, repository
 
-from flyball.app.home import open_home
+from flyball.app.project import open_home
 from flyball.errors import FlyballError
 from flyball.surfaces.cli.card import card
 from flyball.surfaces.cli.runs_tree import merge, prune, replay

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from flyball.app.home import Home
+from flyball.app.project import Home
 from flyball.app.runs import opened
 from flyball.core.memory.ledger import Mistake, Sighting
 from flyball.errors import NotFound, UsageError

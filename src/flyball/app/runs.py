@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flyball.app.answering import next_steps, pending
-from flyball.app.holder import is_driven
-from flyball.app.home import Home
+from flyball.app.lease import is_driven
+from flyball.app.project import Home
 from flyball.core.machine.machine import advance
 from flyball.core.run.event import AnyEvent, Messaged, RunStarted, name_of
 from flyball.core.run.state import CardState, Judged, RunState
 from flyball.core.run.thread import Line, heard
-from flyball.engine.feed import Telemetry, telemetry
+from flyball.engine.telemetry import Telemetry, telemetry
 from flyball.errors import Corrupt, NotFound, UsageError
 from flyball.journal.protocol import Entry, Journal, Summary
 from flyball.journal.sqlite import SqliteJournal, status_of

@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 from flyball.app.flowfile.template_file import parse_source, read_source
-from flyball.app.home import Home, own_templates
+from flyball.app.project import Home, own_templates
 from flyball.core.flow.flow import Flow, Problem, read_flow
 from flyball.core.flow.library import LIBRARY
 from flyball.core.flow.template import Template

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.app.home import Home
 from flyball.app.keyring import key_from_keyring
+from flyball.app.project import Home
 from flyball.drivers.clipboard import ClipboardDriver, Hand
 from flyball.drivers.deferred import preload
 from flyball.drivers.protocol import Driver, Reply, Request

@@ -16,8 +16,8 @@ from flyball.core.run.event import AnyEvent, Cancelled, PauseAsked
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import heard
 from flyball.core.terms.call import Access
-from flyball.engine.feed import Telemetry, telemetry
 from flyball.engine.lanes import RUN, Answers, Batch, Lanes, lane_of, startable
+from flyball.engine.telemetry import Telemetry, telemetry
 from flyball.errors import IllegalEvent, JournalError
 from flyball.journal.codec import storable
 from flyball.journal.protocol import Intention, Journal, Lease, Posted

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.core.walking import look, step
 
-from flyball.app.home import Home, offer, open_home, trust
+from flyball.app.project import Home, offer, open_home, trust
 from flyball.app.templates import (
     flow_intent,
     project_templates,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.app.home import Home, open_home
+from flyball.app.project import Home, open_home
 from flyball.app.wiring import (
     driver_spec,
     family,

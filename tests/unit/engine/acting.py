@@ -34,8 +34,8 @@ from flyball.core.run.policy import Policy
 from flyball.core.run.state import RunState
 from flyball.core.terms.call import Call, Outcome
 from flyball.core.terms.intent import Intent
-from flyball.engine.feed import Telemetry
 from flyball.engine.loop import Engine
+from flyball.engine.telemetry import Telemetry
 from flyball.journal.memory import memory_journal
 from flyball.journal.protocol import Intention, Journal, Lease
 from flyball.journal.sqlite import SqliteJournal

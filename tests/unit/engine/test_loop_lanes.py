@@ -23,8 +23,8 @@ from flyball.core.run.event import (
     PauseAsked,
 )
 from flyball.core.run.state import RunState
-from flyball.engine.feed import Telemetry
 from flyball.engine.loop import Engine
+from flyball.engine.telemetry import Telemetry
 from flyball.errors import LeaseHeld, ToolError
 from flyball.journal.memory import memory_journal
 from flyball.journal.protocol import Intention

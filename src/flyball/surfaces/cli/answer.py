@@ -11,7 +11,7 @@ from flyball.surfaces.cli.card import REPO
 from flyball.surfaces.cli.run import JSON
 
 if TYPE_CHECKING:
-    from flyball.app.governed import Word
+    from flyball.app.driving import Word
 
 NO_DRIVE = click.option(
     "--no-drive", is_flag=True, help="Only record it; `flyball runs resume` goes on later."

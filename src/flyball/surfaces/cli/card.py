@@ -110,7 +110,7 @@ def meant(repo: Path, run: str) -> tuple[Desk, str]:
     """The project and the run that are meant; a run without a journal goes by its whole name."""
     import asyncio
 
-    from flyball.app.home import open_home
+    from flyball.app.project import open_home
     from flyball.app.runs import find_run
     from flyball.errors import NotFound
     from flyball.workspace.cards.use_cases import Desk

@@ -16,7 +16,7 @@ from flyball.surfaces.cli.card import REPO
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from flyball.app.home import Home
+    from flyball.app.project import Home
 
 _MEANINGS = {
     "kernel+namespaces": "what is not granted does not exist, and the network is its own",
@@ -45,7 +45,7 @@ def doctor(ctx: click.Context, repo: Path, as_json: bool) -> None:
     import asyncio
     import json
 
-    from flyball.app.home import open_home
+    from flyball.app.project import open_home
 
     home = open_home(repo, os.environ, {})
     report = asyncio.run(examine())
@@ -113,7 +113,7 @@ def _state(home: Home) -> dict[str, Any]:
 
 
 def _settings(home: Home) -> list[dict[str, str]]:
-    from flyball.app.home import settings_report
+    from flyball.app.project import settings_report
 
     rows = settings_report(home)
     return [{"key": key, "value": value, "origin": origin} for key, value, origin in rows]

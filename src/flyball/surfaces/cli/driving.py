@@ -7,9 +7,9 @@ import signal
 from collections.abc import Awaitable, Callable
 
 from flyball.app.answering import NextStep, next_steps, pending
-from flyball.app.governed import Governed, Rest, Watcher
-from flyball.app.home import Home
-from flyball.engine.feed import approval
+from flyball.app.driving import Governed, Rest, Watcher
+from flyball.app.project import Home
+from flyball.engine.telemetry import approval
 from flyball.surfaces.cli import exits
 from flyball.surfaces.cli.clipboard import terminal_hand
 from flyball.surfaces.cli.story import Said

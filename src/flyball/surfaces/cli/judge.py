@@ -12,7 +12,7 @@ from flyball.surfaces.cli.card import JSON, REPO
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flyball.app.home import Home
+    from flyball.app.project import Home
     from flyball.core.record.rejudging import Rejudged, Rejudgement
     from flyball.core.run.event import AnyEvent
 

@@ -13,8 +13,8 @@ import click
 from flyball.surfaces.cli.card import JSON, REPO
 
 if TYPE_CHECKING:
-    from flyball.app.home import Home
     from flyball.app.ledger import Entry
+    from flyball.app.project import Home
     from flyball.core.memory.ledger import Mistake
 
 EMPTY = "This project's ledger is empty: no mistake was seen yet."

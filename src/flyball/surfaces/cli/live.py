@@ -13,7 +13,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from flyball.engine.feed import Telemetry
+from flyball.engine.telemetry import Telemetry
 from flyball.surfaces.cli.story import ENDED, Said, Story, printable
 
 STYLES = {

@@ -9,7 +9,7 @@ from typing import Protocol, Self
 
 import click
 
-from flyball.engine.feed import Telemetry
+from flyball.engine.telemetry import Telemetry
 from flyball.surfaces.cli.story import Said, Story, printable
 
 

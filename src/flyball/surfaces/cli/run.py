@@ -82,7 +82,7 @@ def run(
     Exit code: 0 succeeded, 1 failed, 2 wrong usage, 3 waits for a person, 4 ended unverified,
     130 interrupted.
     """
-    from flyball.app.governed import Wish, load_images
+    from flyball.app.driving import Wish, load_images
     from flyball.core.terms.intent import Intent
     from flyball.surfaces.cli.driving import drive
     from flyball.surfaces.cli.intent import history_from

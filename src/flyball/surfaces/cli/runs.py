@@ -127,9 +127,9 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
     """End a run; what it has done stays on its branch."""
     import asyncio
 
-    from flyball.app.governed import Governed, Watcher
+    from flyball.app.driving import Governed, Watcher
     from flyball.app.runs import find_run
-    from flyball.engine.feed import final
+    from flyball.engine.telemetry import final
     from flyball.surfaces.cli.viewing import home_at, make_view, user
 
     home = home_at(repo)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from flyball.app.answering import NextStep
-from flyball.app.home import Home
+from flyball.app.project import Home
 from flyball.app.runs import (
     Follower,
     Overview,

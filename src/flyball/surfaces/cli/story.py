@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from flyball.engine.feed import Telemetry
+from flyball.engine.telemetry import Telemetry
 
 QUIET_CALLS = frozenset({"checkpoint", "note", "appeal", "test", "check", "edit_diff"})
 """Calls whose outcome is told by a line of its own."""

@@ -13,7 +13,7 @@ import click
 from flyball.surfaces.cli.card import JSON, REPO
 
 if TYPE_CHECKING:
-    from flyball.app.home import Offer
+    from flyball.app.project import Offer
 
 
 @click.command()
@@ -26,8 +26,8 @@ def trust(repo: Path, yes: bool, as_json: bool) -> None:
     The former can tighten rules, never loosen them. What is accepted are the files as they are now;
     one that changes must be accepted again.
     """
-    from flyball.app.home import offer
-    from flyball.app.home import trust as accept
+    from flyball.app.project import offer
+    from flyball.app.project import trust as accept
     from flyball.errors import UsageError
 
     found = offer(os.environ, repo)

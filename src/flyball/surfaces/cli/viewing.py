@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from flyball.app.answering import NextStep
-from flyball.app.home import Home, open_home, project_top
+from flyball.app.project import Home, open_home, project_top
 from flyball.surfaces.cli.plain import JsonView, PlainView, View
 from flyball.surfaces.cli.story import Said
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.repos import git
 
-from flyball.app.home import open_home
+from flyball.app.project import open_home
 from flyball.drivers.scripted import read_script
 from flyball.surfaces.cli.demo import make_project, own_environment
 from flyball.tools.survey import survey

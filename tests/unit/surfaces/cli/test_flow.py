@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from flyball.app.home import offer, trust
+from flyball.app.project import offer, trust
 from flyball.core.flow.escalation import ROWS
 from flyball.core.flow.template import Escalation
 from flyball.surfaces.cli.flow import flow

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.governed import environment, shop
 
-from flyball.app.home import open_home
+from flyball.app.project import open_home
 from flyball.errors import ConfigError, NotFound, UsageError
 from flyball.surfaces.cli.trust import trust
 

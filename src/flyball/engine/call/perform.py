@@ -11,8 +11,8 @@ from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.call import Access, Call, Outcome
 from flyball.core.terms.phase import Phase
-from flyball.engine.discreet import discreet
-from flyball.engine.station import Station
+from flyball.engine.call.redact import discreet
+from flyball.engine.workplace import Station
 from flyball.errors import PatchError, ToolError, UsageError
 from flyball.journal.protocol import Intention
 from flyball.tools.protocol import Desk, Form, Result, Tool, bounded

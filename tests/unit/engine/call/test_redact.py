@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flyball.core.terms.evidence import CheckKind, CheckReport, Failure, GateReport, SuiteReport
-from flyball.engine.discreet import discreet
+from flyball.engine.call.redact import discreet
 from flyball.workspace.redaction import Redactor
 
 SECRET = "s3cret-value-42"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.app.home import offer, open_home, project_top, settings_report, trust
+from flyball.app.project import offer, open_home, project_top, settings_report, trust
 from flyball.errors import NotFound
 from flyball.settings import Settings, key_of
 

@@ -14,10 +14,8 @@ from flyball.core.memory.ledger import injection, relevant
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.evidence import standing
 from flyball.core.terms.evidence_words import observed, trouble
-from flyball.engine.handing import hand_over
-from flyball.engine.repomap import Maps
-from flyball.engine.station import Station
-from flyball.engine.telling import (
+from flyball.engine.prompt.handover_text import hand_over
+from flyball.engine.prompt.plan_words import (
     errand_of,
     plan_lines,
     result_lines,
@@ -25,6 +23,8 @@ from flyball.engine.telling import (
     step_words,
     tried,
 )
+from flyball.engine.prompt.repomap import Maps
+from flyball.engine.workplace import Station
 from flyball.errors import FlyballError
 from flyball.patch.keep import regions
 

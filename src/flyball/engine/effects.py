@@ -42,17 +42,17 @@ from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.call import Access, Call
 from flyball.core.terms.intent import Turn
 from flyball.drivers.protocol import Driver
-from flyball.engine.deed import do
-from flyball.engine.discreet import discreet
-from flyball.engine.entry import KNOWN, entries
-from flyball.engine.handing import hand_over
-from flyball.engine.injecting import injections
-from flyball.engine.inspection import inspect
-from flyball.engine.reading import read_intent
-from flyball.engine.repomap import Maps
-from flyball.engine.request import build_request
-from flyball.engine.seen import seen_by
-from flyball.engine.station import Committed, Station
+from flyball.engine.call.last_read import seen_by
+from flyball.engine.call.ledger_entries import KNOWN, entries
+from flyball.engine.call.perform import do
+from flyball.engine.call.redact import discreet
+from flyball.engine.look.inspection import inspect
+from flyball.engine.prompt.handover_text import hand_over
+from flyball.engine.prompt.injections import injections
+from flyball.engine.prompt.intent import read_intent
+from flyball.engine.prompt.repomap import Maps
+from flyball.engine.prompt.request import build_request
+from flyball.engine.workplace import Committed, Station
 from flyball.errors import DriverError, FlyballError, IllegalEvent
 from flyball.journal.protocol import Intention, Journal
 from flyball.tools import TOOLS

@@ -13,9 +13,9 @@ from flyball.core.terms.evidence import (
     WeakeningReport,
 )
 from flyball.core.weakening import weakenings
-from flyball.engine.elsewhere import run_on
-from flyball.engine.gating import Gathered, gather
-from flyball.engine.station import Station
+from flyball.engine.look.gate_looks import Gathered, gather
+from flyball.engine.look.run_on_tree import run_on
+from flyball.engine.workplace import Station
 from flyball.errors import FlyballError
 from flyball.tools.files import lost_regions
 from flyball.workspace.trees.trees import Changed, TreeHash

@@ -11,7 +11,7 @@ from flyball.core.run.effect import ResetThread
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.evidence import is_failing, standing
 from flyball.core.terms.evidence_words import observed, trouble
-from flyball.engine.telling import plan_lines, step_of, tried
+from flyball.engine.prompt.plan_words import plan_lines, step_of, tried
 
 
 def hand_over(run: RunState, card: CardState, effect: ResetThread | None = None) -> str:

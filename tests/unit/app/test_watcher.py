@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.app.told import Told, Watcher
+from flyball.app.watcher import Told, Watcher
 from flyball.workspace.redaction import Redactor
 
 SECRET = "sk-verysecret-0123456789abcdef"

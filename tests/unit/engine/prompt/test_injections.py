@@ -24,10 +24,10 @@ from flyball.core.terms.evidence import Failure, Strength, SuiteReport
 from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import Phase
 from flyball.drivers.prompt import opening
-from flyball.engine.handing import hand_over
-from flyball.engine.injecting import MAKERS, MAX_DIFF, MAX_TEXT, injections, template_in_use
-from flyball.engine.repomap import MAP_CHARS, MAP_FILES, MAPS_KEPT, Maps, draw
-from flyball.engine.station import Place, Station
+from flyball.engine.prompt.handover_text import hand_over
+from flyball.engine.prompt.injections import MAKERS, MAX_DIFF, MAX_TEXT, injections, template_in_use
+from flyball.engine.prompt.repomap import MAP_CHARS, MAP_FILES, MAPS_KEPT, Maps, draw
+from flyball.engine.workplace import Place, Station
 from flyball.workspace.files.paths import Root
 from flyball.workspace.redaction import Redactor
 

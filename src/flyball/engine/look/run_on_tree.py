@@ -8,7 +8,7 @@ import msgspec
 
 from flyball.core.terms.evidence import SuiteReport
 from flyball.core.weakening import is_test_path
-from flyball.engine.station import Station
+from flyball.engine.workplace import Station
 from flyball.tools.runner.ground import Ground
 from flyball.tools.runner.running import Ran, run_suite
 from flyball.workspace.files.paths import Root

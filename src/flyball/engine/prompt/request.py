@@ -12,7 +12,7 @@ from flyball.core.terms.call import TOOL_ACCESS, Access, is_reachable
 from flyball.core.terms.phase import Phase
 from flyball.drivers.prompt import opening, system_prompt
 from flyball.drivers.protocol import Request, ToolSpec
-from flyball.engine.injecting import template_in_use
+from flyball.engine.prompt.injections import template_in_use
 from flyball.tools.prepare import describe
 from flyball.tools.protocol import Tool
 

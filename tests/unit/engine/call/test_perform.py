@@ -17,9 +17,9 @@ from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.call import Access, Call, CommandFact
 from flyball.core.terms.phase import Phase
-from flyball.engine.deed import do
-from flyball.engine.hands import BY_NAME
-from flyball.engine.station import Place, Station
+from flyball.engine.call.perform import do
+from flyball.engine.effects import BY_NAME
+from flyball.engine.workplace import Place, Station
 from flyball.journal.protocol import Intention
 from flyball.tools.prepare import read_form
 from flyball.workspace.redaction import Redactor

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import NamedTuple
 
-from flyball.engine.feed import Telemetry
+from flyball.engine.telemetry import Telemetry
 from flyball.workspace.redaction import Redactor, Stream
 
 

@@ -14,11 +14,11 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from flyball.app.answering import may_simply_go_on
-from flyball.app.holder import acquire
-from flyball.app.home import Home
+from flyball.app.lease import acquire
+from flyball.app.project import Home
 from flyball.app.runs import holder_of, opened, present_tree, record_of
 from flyball.app.templates import flow_intent, project_templates
-from flyball.app.told import Told, Watcher
+from flyball.app.watcher import Told, Watcher
 from flyball.app.wiring import (
     REPAIR,
     NobodyDriver,
@@ -43,10 +43,10 @@ from flyball.core.terms.intent import Intent, Turn
 from flyball.drivers.clipboard import Hand
 from flyball.drivers.image import data_url
 from flyball.drivers.protocol import Driver
-from flyball.engine.hands import EngineHands
+from flyball.engine.call.last_read import recall
+from flyball.engine.effects import EngineHands
 from flyball.engine.loop import Engine
-from flyball.engine.seen import recall
-from flyball.engine.station import Place, Station
+from flyball.engine.workplace import Place, Station
 from flyball.errors import Conflict, LeaseHeld, NotFound, UsageError
 from flyball.journal.protocol import Entry, Journal
 from flyball.journal.sqlite import SqliteJournal, status_of

@@ -23,8 +23,8 @@ from flyball.core.terms.evidence import (
     HttpReport,
 )
 from flyball.core.terms.phase import Phase
-from flyball.engine.elsewhere import run_on
-from flyball.engine.station import Station
+from flyball.engine.look.run_on_tree import run_on
+from flyball.engine.workplace import Station
 from flyball.errors import FlyballError, ToolUnavailable, UsageError
 from flyball.shellcheck import cannot_fail, judge, verification_kind
 from flyball.tools.check import CHECK, CheckForm

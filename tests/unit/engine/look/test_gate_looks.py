@@ -22,9 +22,9 @@ from flyball.core.run.effect import Inspect
 from flyball.core.run.policy import Policy, Project
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.evidence import AnyEvidence, GateReport, HttpReport
-from flyball.engine.gating import LOOKS, Gathered, covered
-from flyball.engine.inspection import inspect
-from flyball.engine.station import Place, Station
+from flyball.engine.look.gate_looks import LOOKS, Gathered, covered
+from flyball.engine.look.inspection import inspect
+from flyball.engine.workplace import Place, Station
 from flyball.errors import ToolUnavailable
 from flyball.tools.protocol import ToolSettings
 from flyball.workspace.process.process import Finished, Limits

@@ -1,0 +1,1 @@
+"""Making one call: snapshot before, tool, tree hash after."""
