@@ -10,7 +10,7 @@ import msgspec.inspect as shapes
 from flyball.core.terms.call import ALIASES, TOOL_ACCESS
 from flyball.core.terms.shape import expectation
 from flyball.tools import TOOLS
-from flyball.tools.protocol import Form, Tool
+from flyball.tools.call.protocol import Form, Tool
 
 CLASSES = {
     "read-only": "allowed in recon, execute and verify",

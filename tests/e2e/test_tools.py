@@ -22,7 +22,7 @@ from flyball.engine.look.inspection import inspect
 from flyball.engine.workplace import Place, Station
 from flyball.journal.protocol import Intention
 from flyball.tools import TOOLS
-from flyball.tools.prepare import prepare, read_form
+from flyball.tools.call.prepare import prepare, read_form
 from flyball.workspace.redaction import Redactor
 
 BY_NAME = {tool.name: tool for tool in TOOLS}

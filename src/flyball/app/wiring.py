@@ -21,7 +21,7 @@ from flyball.drivers.scripted import ScriptedDriver, read_script
 from flyball.errors import ConfigError, DriverError, UsageError
 from flyball.settings import Settings
 from flyball.shellcheck import AllowRule
-from flyball.tools.protocol import ToolSettings
+from flyball.tools.call.protocol import ToolSettings
 from flyball.workspace.process.process import Limits
 
 NO_MODEL = "No model is configured, and the request needs one."

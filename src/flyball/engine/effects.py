@@ -56,9 +56,9 @@ from flyball.engine.workplace import Committed, Station
 from flyball.errors import DriverError, FlyballError, IllegalEvent
 from flyball.journal.protocol import Intention, Journal
 from flyball.tools import TOOLS
-from flyball.tools.prepare import prepare, read_form
-from flyball.tools.protocol import Tool
-from flyball.tools.remark import AppealForm, CheckpointForm, NoteForm
+from flyball.tools.call.prepare import prepare, read_form
+from flyball.tools.call.protocol import Tool
+from flyball.tools.checkpoint import AppealForm, CheckpointForm, NoteForm
 from flyball.workspace.trees.trees import TreeHash
 
 BY_NAME: dict[str, Tool] = {tool.name: tool for tool in TOOLS}

@@ -20,7 +20,7 @@ from flyball.core.terms.evidence import (
 from flyball.core.terms.evidence_words import observed
 from flyball.core.terms.phase import Phase
 from flyball.errors import IllegalEvent
-from flyball.tools.protocol import Desk, ToolSettings
+from flyball.tools.call.protocol import Desk, ToolSettings
 from flyball.tools.survey import survey
 from flyball.workspace.cards.artifacts import (
     CardArtifact,

@@ -1,7 +1,9 @@
 """The tools: one file each, one explicit list."""
 
 from flyball.tools.bash import BASH
+from flyball.tools.call.protocol import Tool
 from flyball.tools.check import CHECK
+from flyball.tools.checkpoint import APPEAL, CHECKPOINT, NOTE
 from flyball.tools.delete_file import DELETE_FILE
 from flyball.tools.edit_diff import EDIT_DIFF
 from flyball.tools.git import GIT
@@ -11,9 +13,7 @@ from flyball.tools.http_probe import HTTP_PROBE
 from flyball.tools.listing import LIST
 from flyball.tools.localise_faults import LOCALISE_FAULTS
 from flyball.tools.project import PROJECT
-from flyball.tools.protocol import Tool
 from flyball.tools.read import READ
-from flyball.tools.remark import APPEAL, CHECKPOINT, NOTE
 from flyball.tools.suite import TEST
 from flyball.tools.try_candidates import TRY_CANDIDATES
 from flyball.tools.write_file import WRITE_FILE

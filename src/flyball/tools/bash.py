@@ -8,9 +8,9 @@ from flyball.core.terms.call import Access, CommandFact
 from flyball.core.terms.evidence import AnyEvidence, CommandReport
 from flyball.shellcheck import Kind, judge
 from flyball.shellcheck.proof import cannot_fail, verification_kind
-from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
 from flyball.tools.runner.console import from_text
-from flyball.tools.runner.ground import exit_code, ground_of, launch, set_up
+from flyball.tools.runner.launch import exit_code, ground_of, launch, set_up
 from flyball.tools.same import steady
 from flyball.workspace.process.levels import explain
 from flyball.workspace.process.process import Finished

@@ -8,10 +8,10 @@ import shutil
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import CheckKind, CheckReport
 from flyball.errors import ToolError, ToolUnavailable
-from flyball.tools.checker import BY_NAME, CHECKS, Check, checks_of
-from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
-from flyball.tools.runner.ground import exit_code, ground_of, launch, set_up
-from flyball.tools.runner.land import Land, look
+from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.runner.checker import BY_NAME, CHECKS, Check, checks_of
+from flyball.tools.runner.launch import exit_code, ground_of, launch, set_up
+from flyball.tools.runner.layout import Land, look
 from flyball.tools.runner.tally import plain
 from flyball.tools.same import steady
 from flyball.workspace.process.levels import explain

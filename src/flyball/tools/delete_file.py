@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from flyball.errors import ToolError
-from flyball.tools.files import lost_regions, path_fact, present
-from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool
+from flyball.tools.call.file_facts import lost_regions, path_fact, present
+from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool
 from flyball.workspace.files.paths import Kind
 from flyball.workspace.trees.trees import TreeHash
 

@@ -8,8 +8,8 @@ import msgspec
 
 from flyball.patch import apply_diff, touched_paths
 from flyball.patch.result import Change, PatchResult, Refusal
-from flyball.tools.files import copied_mask, path_fact, present
-from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.call.file_facts import copied_mask, path_fact, present
+from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
 
 
 class EditForm(Form, frozen=True, kw_only=True):

@@ -6,8 +6,8 @@ from typing import Literal
 
 from flyball.core.terms.call import PathFact
 from flyball.errors import ToolError, ToolUnavailable
-from flyball.tools.files import path_fact
-from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool
+from flyball.tools.call.file_facts import path_fact
+from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool
 
 
 class GitForm(Form, frozen=True, kw_only=True):

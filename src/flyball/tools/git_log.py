@@ -7,8 +7,8 @@ from typing import Annotated
 import msgspec
 
 from flyball.errors import ToolUnavailable
-from flyball.tools.files import path_fact
-from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.call.file_facts import path_fact
+from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
 
 
 class LogForm(Form, frozen=True, kw_only=True):

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import msgspec
 
 from flyball.errors import NotFound
-from flyball.tools.files import path_fact
-from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
-from flyball.tools.search import counts, lines
+from flyball.tools.call.file_facts import path_fact
+from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.call.ripgrep import counts, lines
 from flyball.workspace.files.paths import Kind
 
 LONGEST_LINE = 400

@@ -13,7 +13,7 @@ import msgspec
 
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import HttpReport
-from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool
+from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool
 from flyball.tools.same import steady
 
 KEPT = 4_000

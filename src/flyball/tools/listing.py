@@ -10,9 +10,9 @@ from typing import Annotated
 import msgspec
 
 from flyball.errors import NotFound, ToolError
-from flyball.tools.files import path_fact
-from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
-from flyball.tools.search import files_below
+from flyball.tools.call.file_facts import path_fact
+from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.call.ripgrep import files_below
 from flyball.workspace.files.paths import Kind
 
 

@@ -10,14 +10,14 @@ import msgspec
 
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import Failure, SuiteReport
-from flyball.tools.protocol import Desk, Facts, Form, Result, Tool, bounded
-from flyball.tools.repair.following import interrupted
-from flyball.tools.repair.localising import places_of, sources_of, touched, trace
-from flyball.tools.repair.memo import Memo, Once
-from flyball.tools.repair.probing import probe
-from flyball.tools.repair.source import Source
-from flyball.tools.repair.spectrum import Place
-from flyball.tools.repair.trial import staged
+from flyball.tools.call.protocol import Desk, Facts, Form, Result, Tool, bounded
+from flyball.tools.repair.beside.memo import Memo, Once
+from flyball.tools.repair.beside.progress import interrupted
+from flyball.tools.repair.beside.trial import staged
+from flyball.tools.repair.code.source import Source
+from flyball.tools.repair.locate.localise import places_of, sources_of, touched, trace
+from flyball.tools.repair.locate.probe import probe
+from flyball.tools.repair.locate.spectrum import Place
 
 SHOWN_FAILURES = 5
 SHOWN_PLACES = 20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from flyball.tools.protocol import Desk, Form, Result, Tool, no_facts
-from flyball.tools.search import files_below
+from flyball.tools.call.protocol import Desk, Form, Result, Tool, no_facts
+from flyball.tools.call.ripgrep import files_below
 from flyball.tools.survey import survey
 
 SHOWN = 12

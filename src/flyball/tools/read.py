@@ -8,9 +8,9 @@ from typing import Annotated, NamedTuple
 import msgspec
 
 from flyball.errors import NotFound, ToolError
-from flyball.tools.files import decoded, path_fact
-from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool
-from flyball.tools.search import files_below
+from flyball.tools.call.file_facts import decoded, path_fact
+from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool
+from flyball.tools.call.ripgrep import files_below
 from flyball.workspace.files.paths import Kind, Root
 
 LINES = 2_000

@@ -7,9 +7,9 @@ from typing import Literal
 
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import SuiteReport
-from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
-from flyball.tools.runner.ground import ground_of
-from flyball.tools.runner.running import Ran, run_suite
+from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.runner.launch import ground_of
+from flyball.tools.runner.run_suite import Ran, run_suite
 from flyball.tools.same import steady
 from flyball.workspace.process.levels import explain
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from flyball.tools.checker import checks_of
+from flyball.tools.runner.checker import checks_of
 from flyball.tools.runner.choice import runners_below
-from flyball.tools.runner.land import look
+from flyball.tools.runner.layout import look
 
 
 def survey(root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -10,17 +10,17 @@ import msgspec
 
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import CommandReport
-from flyball.tools.protocol import Desk, Facts, Form, Result, Tool
-from flyball.tools.repair import memo
-from flyball.tools.repair.choosing import Survivor, ranked
-from flyball.tools.repair.following import interrupted
-from flyball.tools.repair.generate import candidates
-from flyball.tools.repair.localising import clues_of, places_of, sources_of, touched, trace
-from flyball.tools.repair.memo import Memo
-from flyball.tools.repair.searching import HOLDS, Ends, Limits, try_all
-from flyball.tools.repair.source import Source
-from flyball.tools.repair.spectrum import passing_at
-from flyball.tools.repair.trial import Stage, staged
+from flyball.tools.call.protocol import Desk, Facts, Form, Result, Tool
+from flyball.tools.repair.beside import memo
+from flyball.tools.repair.beside.memo import Memo
+from flyball.tools.repair.beside.progress import interrupted
+from flyball.tools.repair.beside.trial import Stage, staged
+from flyball.tools.repair.code.source import Source
+from flyball.tools.repair.locate.localise import clues_of, places_of, sources_of, touched, trace
+from flyball.tools.repair.locate.spectrum import passing_at
+from flyball.tools.repair.search.generate import candidates
+from flyball.tools.repair.search.ranking import Survivor, ranked
+from flyball.tools.repair.search.search import HOLDS, Ends, Limits, try_all
 
 SHOWN = 6
 ENOUGH = 20

@@ -7,8 +7,8 @@ import binascii
 
 import msgspec
 
-from flyball.tools.files import copied_mask, lost_regions, path_fact, present
-from flyball.tools.protocol import Desk, Facts, Form, Result, Text, Tool
+from flyball.tools.call.file_facts import copied_mask, lost_regions, path_fact, present
+from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool
 
 
 class WriteForm(Form, frozen=True, kw_only=True):

@@ -11,8 +11,8 @@ from tests.repos import git, put, repository
 from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.phase import Phase
 from flyball.tools import TOOLS
-from flyball.tools.prepare import prepare, read_form
-from flyball.tools.protocol import Desk, ToolSettings
+from flyball.tools.call.prepare import prepare, read_form
+from flyball.tools.call.protocol import Desk, ToolSettings
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process import levels
 from flyball.workspace.process.levels import Sandbox

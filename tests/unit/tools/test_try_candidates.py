@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from flyball.tools.repair.memo import recall
-from flyball.tools.repair.searching import try_all
+from flyball.tools.repair.beside.memo import recall
+from flyball.tools.repair.search.search import try_all
 
 SURVIVOR = re.compile(r"^\d+\. (\S+):(\d+) ([^:\n]+): ([^\n]*)\n```diff\n(.*?)^```$", re.M | re.S)
 CALC = "def add(a, b):\n    # a sum\n    return a - b\n"

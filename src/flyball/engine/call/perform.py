@@ -15,7 +15,7 @@ from flyball.engine.call.redact import discreet
 from flyball.engine.workplace import Station
 from flyball.errors import PatchError, ToolError, UsageError
 from flyball.journal.protocol import Intention
-from flyball.tools.protocol import Desk, Form, Result, Tool, bounded
+from flyball.tools.call.protocol import Desk, Form, Result, Tool, bounded
 from flyball.workspace.files.path_rules import is_own
 from flyball.workspace.trees.trees import SnapshotId, TreeHash
 

@@ -27,13 +27,13 @@ from flyball.engine.look.run_on_tree import run_on
 from flyball.engine.workplace import Station
 from flyball.errors import FlyballError, ToolUnavailable, UsageError
 from flyball.shellcheck import cannot_fail, judge, verification_kind
+from flyball.tools.call.protocol import Desk
 from flyball.tools.check import CHECK, CheckForm
-from flyball.tools.checker import BY_NAME
 from flyball.tools.http_probe import HTTP_PROBE, ProbeForm
-from flyball.tools.protocol import Desk
+from flyball.tools.runner.checker import BY_NAME
 from flyball.tools.runner.console import from_text
-from flyball.tools.runner.ground import exit_code, ground_of, launch, set_up
-from flyball.tools.runner.running import run_suite
+from flyball.tools.runner.launch import exit_code, ground_of, launch, set_up
+from flyball.tools.runner.run_suite import run_suite
 from flyball.tools.runner.tally import plain
 from flyball.tools.suite import TEST, SuiteForm
 from flyball.workspace.files.paths import Kind

@@ -17,7 +17,7 @@ from flyball.engine.look.gate_looks import Gathered, gather
 from flyball.engine.look.run_on_tree import run_on
 from flyball.engine.workplace import Station
 from flyball.errors import FlyballError
-from flyball.tools.files import lost_regions
+from flyball.tools.call.file_facts import lost_regions
 from flyball.workspace.trees.trees import Changed, TreeHash
 
 BINARY = b"\0"

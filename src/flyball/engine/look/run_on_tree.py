@@ -9,8 +9,8 @@ import msgspec
 from flyball.core.terms.evidence import SuiteReport
 from flyball.core.weakening import is_test_path
 from flyball.engine.workplace import Station
-from flyball.tools.runner.ground import Ground
-from flyball.tools.runner.running import Ran, run_suite
+from flyball.tools.runner.launch import Ground
+from flyball.tools.runner.run_suite import Ran, run_suite
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process.process import Limits
 from flyball.workspace.trees.trees import EXECUTABLE, Changed

@@ -13,8 +13,8 @@ from flyball.core.terms.phase import Phase
 from flyball.drivers.prompt import opening, system_prompt
 from flyball.drivers.protocol import Request, ToolSpec
 from flyball.engine.prompt.injections import template_in_use
-from flyball.tools.prepare import describe
-from flyball.tools.protocol import Tool
+from flyball.tools.call.prepare import describe
+from flyball.tools.call.protocol import Tool
 
 CHARS_PER_TOKEN = 3
 

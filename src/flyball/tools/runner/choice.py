@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flyball.errors import ToolError, ToolUnavailable
-from flyball.tools.runner.land import MARKERS, Land, look, texts_of_tests
-from flyball.tools.runner.setting import Setting
+from flyball.tools.runner.layout import MARKERS, Land, look, texts_of_tests
+from flyball.tools.runner.start_env import Setting
 from flyball.tools.runner.table import BY_NAME, runners_of
 
 INSTALL = {

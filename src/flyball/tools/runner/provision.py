@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import cast
 
-from flyball.tools.runner.land import package_json, table_of, text_of
+from flyball.tools.runner.layout import package_json, table_of, text_of
 
 OWN = ".flyball"
 """Marks a `node_modules` that was put together here, and may be completed."""

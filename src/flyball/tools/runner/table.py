@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flyball.tools.runner.console import from_cargo, from_pytest_steps, from_text
-from flyball.tools.runner.land import (
+from flyball.tools.runner.layout import (
     READ_TESTS,
     Land,
     depends_on,
@@ -22,7 +22,7 @@ from flyball.tools.runner.land import (
     texts_of_tests,
 )
 from flyball.tools.runner.report import from_go_json, from_jest, from_junit, from_unittest_json
-from flyball.tools.runner.setting import Setting, program_of, python_of
+from flyball.tools.runner.start_env import Setting, program_of, python_of
 from flyball.tools.runner.tally import Tally, plain
 from flyball.tools.runner.unittests import PROGRAM
 

@@ -21,7 +21,7 @@ from flyball.engine.call.perform import do
 from flyball.engine.effects import BY_NAME
 from flyball.engine.workplace import Place, Station
 from flyball.journal.protocol import Intention
-from flyball.tools.prepare import read_form
+from flyball.tools.call.prepare import read_form
 from flyball.workspace.redaction import Redactor
 
 FILES: dict[str, str | bytes] = {"a.py": "one = 1\n", "b.py": "two = 2\n"}

@@ -26,7 +26,7 @@ from flyball.engine.look.gate_looks import LOOKS, Gathered, covered
 from flyball.engine.look.inspection import inspect
 from flyball.engine.workplace import Place, Station
 from flyball.errors import ToolUnavailable
-from flyball.tools.protocol import ToolSettings
+from flyball.tools.call.protocol import ToolSettings
 from flyball.workspace.process.process import Finished, Limits
 from flyball.workspace.redaction import Redactor
 

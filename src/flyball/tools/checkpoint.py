@@ -1,0 +1,84 @@
+"""`checkpoint`, `note` and `appeal`: words rather than deeds. Flyball records them as events."""
+
+from __future__ import annotations
+
+from flyball.errors import ToolError
+from flyball.tools.call.protocol import Desk, Form, Result, Text, Tool, no_facts
+
+
+class CheckpointForm(Form, frozen=True, kw_only=True):
+    """What was found and what will be done; all of it is required."""
+
+    goal: Text
+    findings: Text
+    proposed_action: Text
+    files: tuple[Text, ...]
+    verify_with: tuple[Text, ...]
+
+    def __post_init__(self) -> None:
+        if not self.files:
+            raise ValueError("`files` is empty; name the files you expect to touch")
+        if not self.verify_with:
+            raise ValueError("`verify_with` is empty; say how you will verify the change")
+
+
+class NoteForm(Form, frozen=True, kw_only=True):
+    """A note for the card; reviewers give risk and assumptions."""
+
+    text: str = ""
+    risk: str = ""
+    assumptions: tuple[str, ...] | str = ()
+
+    def __post_init__(self) -> None:
+        if not (self.text.strip() or self.risk.strip() or self.assumptions):
+            raise ValueError("the note is empty; give `text`, or `risk` and `assumptions`")
+
+    @property
+    def listed_assumptions(self) -> tuple[str, ...]:
+        given = self.assumptions
+        return tuple(filter(None, (given,) if isinstance(given, str) else given))
+
+
+class AppealForm(Form, frozen=True, kw_only=True):
+    """Which denied call (its id or tool), and why it should be allowed."""
+
+    about: Text
+    reason: Text
+
+
+async def perform(_form: Form, _desk: Desk) -> Result:
+    """Never reached: the engine answers these with an event of their own."""
+    raise ToolError("This call is recorded, not performed.")
+
+
+CHECKPOINT = Tool(
+    "checkpoint",
+    "State what you found and what you will do. Nothing may be changed before this. All fields are "
+    "required: goal, findings, proposed_action, files you expect to touch, verify_with (how).",
+    CheckpointForm,
+    no_facts,
+    perform,
+    example={
+        "goal": "An empty cart costs nothing",
+        "findings": "total() reads the first price without asking whether there is one",
+        "proposed_action": "Sum the prices instead",
+        "files": ["src/cart.py", "tests/test_cart.py"],
+        "verify_with": ["pytest tests/test_cart.py"],
+    },
+)
+NOTE = Tool(
+    "note",
+    "Attach a note to the card: `text`, or (as a reviewer) `risk` and `assumptions`.",
+    NoteForm,
+    no_facts,
+    perform,
+    example={"risk": "Callers may rely on the error", "assumptions": ["Prices are never None"]},
+)
+APPEAL = Tool(
+    "appeal",
+    "Ask a person to look again at a call that was denied: `about` names the call's id or tool.",
+    AppealForm,
+    no_facts,
+    perform,
+    example={"about": "write_file", "reason": "The migration must change this generated file"},
+)

@@ -1,0 +1,66 @@
+"""Following the program at work: how far it is, and whether it is to stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from flyball.tools.call.protocol import Desk, Result
+from flyball.workspace.process.process import Finished
+
+Line = dict[str, Any]
+Words = Callable[[Sequence[Line]], str]
+"""How far the program is, from what it has reported."""
+BEAT = 0.5
+
+
+class Report:
+    """What the program writes down as it goes; whole lines only, the last may be cut off."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._at = 0
+        self.lines: list[Line] = []
+
+    def look(self) -> None:
+        """Read on from where we were."""
+        if self._file.is_symlink() or not self._file.is_file():
+            return
+        with self._file.open("rb") as file:
+            file.seek(self._at)
+            whole, end, _ = file.read().rpartition(b"\n")
+        self._at += len(whole) + len(end)
+        for line in whole.split(b"\n"):
+            with suppress(msgspec.DecodeError):
+                self.lines.append(msgspec.json.decode(line, type=Line))
+
+
+def interrupted(tool: str) -> Result:
+    """What a call says that was ended with nothing to show; a driver may make it again."""
+    text = f"`{tool}` was interrupted: the run is to rest."
+    return Result(False, text, error="interrupted")
+
+
+async def follow(
+    work: Coroutine[Any, Any, Finished], report: Report, desk: Desk, words: Words
+) -> Finished | None:
+    """Tell how far it is until it is over; None where the run is to rest and it was ended."""
+    task = asyncio.ensure_future(work)
+    told = ""
+    try:
+        while not task.done() and not desk.is_to_rest():
+            await asyncio.wait({task}, timeout=BEAT)
+            report.look()
+            if (now := words(report.lines)) != told:
+                desk.on_output(f"{now}\n")
+                told = now
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    report.look()
+    return None if task.cancelled() else task.result()

@@ -1,0 +1,125 @@
+"""Running our own program beside the project's tests, in a scratch copy of the tree."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from flyball.errors import ToolUnavailable
+from flyball.tools.repair import inside
+from flyball.tools.call.protocol import Desk
+from flyball.tools.repair.beside.progress import Line, Report, Words, follow
+from flyball.tools.runner.choice import Choice, choose, require
+from flyball.tools.runner.launch import Ground, ground_of, launch, set_up
+from flyball.tools.runner.start_env import Setting, python_of
+from flyball.tools.runner.table import BY_NAME
+from flyball.workspace.process.process import Finished, Limits
+
+PACKAGE = "flyball/tools/repair/inside"
+GRACE = 30.0
+"""Beyond its own limit the program may need this long to start and to load the tests."""
+
+BOOT = """
+import os, sys
+shelf = sys.argv[1]
+sys.path.insert(0, shelf)
+from flyball.tools.repair.inside.program import main
+sys.path.remove(shelf)
+for name in [each for each in sys.modules if each.partition(".")[0] == "flyball"]:
+    del sys.modules[name]
+sys.path.insert(0, os.getcwd())
+main(sys.argv[2])
+"""
+
+
+class Stage(NamedTuple):
+    """A scratch copy of the tree and how its tests are run."""
+
+    desk: Desk
+    root: Path
+    choice: Choice
+
+
+class Told(NamedTuple):
+    """What the program reported, and how it ended."""
+
+    lines: tuple[Line, ...]
+    finished: Finished | None
+    """None where it was ended because the run is to rest."""
+
+
+@contextmanager
+def staged(desk: Desk) -> Generator[Stage]:
+    """A place where candidates can be tried without touching the workspace."""
+    root = desk.workspace.checkout_scratch(desk.tree)
+    try:
+        choice = choose("", (), root)
+        if choice.name not in ("pytest", "unittest"):
+            raise ToolUnavailable(
+                f"Only Python suites can be looked into, and this project is tested by "
+                f"{choice.name}.",
+                "Read the failing tests and the code they call.",
+            )
+        yield Stage(desk, root, choice)
+    finally:
+        desk.workspace.discard_scratch(root)
+
+
+async def perform(stage: Stage, orders: Mapping[str, Any], words: Words) -> Told:
+    """Have the program do something in the stage; what it found is there even if it died."""
+    desk, choice = stage.desk, stage.choice
+    seconds = float(orders["seconds"]) + GRACE
+    limits = msgspec.structs.replace(desk.settings.suite_limits, seconds=seconds)
+    ground = _ground(stage, limits)
+    with set_up(ground, choice.at) as setting:
+        shelf = setting.shelf
+        _put_program(shelf)
+        file = shelf / "found.jsonl"
+        told = {
+            **orders,
+            "runner": choice.name,
+            "args": _arguments(stage, setting),
+            "root": os.fspath(stage.root),
+            "width": min(4, os.cpu_count() or 1),
+            "report": os.fspath(file),
+        }
+        (shelf / "orders.json").write_text(json.dumps(told), "utf-8")
+        python = python_of(setting)
+        require(choice.name, [python], setting)
+        argv = [python, "-c", BOOT, os.fspath(shelf), os.fspath(shelf / "orders.json")]
+        report = Report(file)
+        finished = await follow(launch(argv, ground, setting), report, desk, words)
+        return Told(tuple(report.lines), finished)
+
+
+def _ground(stage: Stage, limits: Limits) -> Ground:
+    desk = stage.desk
+    sandbox = msgspec.structs.replace(desk.sandbox, root=stage.root, fixed=())
+    return ground_of(desk, limits)._replace(root=stage.root, sandbox=sandbox, on_output=None)
+
+
+def _put_program(shelf: Path) -> None:
+    """Copy the program to where the sandbox can read it."""
+    place = shelf / PACKAGE
+    place.mkdir(parents=True)
+    for package in list(place.parents)[:3]:
+        (package / "__init__.py").touch()
+    for file in Path(inside.__path__[0]).glob("*.py"):
+        shutil.copyfile(file, place / file.name)
+
+
+def _arguments(stage: Stage, setting: Setting) -> Sequence[Any]:
+    if stage.choice.name == "pytest":
+        return ["-o", f"cache_dir={setting.shelf / 'cache'}"]
+    argv = BY_NAME["unittest"].argv(setting, stage.choice.land, ())
+    tops = argv[-1]
+    if not tops.startswith("["):
+        raise ToolUnavailable("The tests of a Django project cannot be looked into one by one.")
+    return json.loads(tops)

@@ -1,0 +1,268 @@
+"""Candidates on trial: several at a time on failing tests, then each alone on all tests."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections import deque
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from flyball.tools.repair.inside.cold_trial import try_from_scratch
+from flyball.tools.repair.inside.hot_swap import Edit, Living, Unswappable, undo
+from flyball.tools.repair.inside.job import SLOWEST_CPU, Orders, Proposal, nearest, run_one
+from flyball.tools.repair.inside.side_effects import stains
+from flyball.tools.repair.inside.suites import PASS, SKIP, Suite, open_suite
+from flyball.tools.repair.inside.workers import Children, Job
+
+if TYPE_CHECKING:
+    from flyball.tools.repair.inside.workers import Say
+
+FIRST_TOGETHER, MOST_TOGETHER = 4, 32
+"""Candidates screened in one child: few while the likeliest are tried, more later."""
+MOST_FEW = 4
+LEAST_CPU = 0.05
+ENDLESS_CPU = 0.04
+OTHERS_CPU = 1.0
+SLOW_CPU = 1.5
+"""For tests that did not end when they were looked at; most do where that was the fault."""
+WARM = 0.75
+"""Candidates that need a process of their own get the rest of the time, if there are any."""
+SLOWER = 10.0
+"""Candidates that ran out of time get this many times as much when they are tried again."""
+AGAIN = 0.2
+"""How much of the time may go into trying again while others were not tried at all."""
+
+
+def attempt(orders: Orders) -> None:
+    """Try candidates in a process that has loaded everything; those unfit for it from scratch."""
+    left: list[Proposal] = []
+
+    def warm(say: Say) -> None:
+        def use(suite: Suite) -> None:
+            orders.say(tests=len(suite.names), broken=suite.broken)
+            if suite.broken:
+                say([each.n for each in orders.candidates])
+                return
+            trial = Trial(orders, suite)
+            trial.run()
+            say([] if trial.holding else [each.n for each in trial.unfit])
+
+        open_suite(orders.runner, orders.args, use)
+
+    def answer(_key: Any, said: list[Any], _is_late: bool) -> None:
+        by_number = {each.n: each for each in orders.candidates}
+        left.extend([by_number[n] for n in said[0]] if said else orders.candidates)
+
+    Children(1, answer).run_all([Job(0, warm, 1e6)], lambda: False)
+    if not orders.is_probe:
+        try_from_scratch(orders, left)
+
+
+class Trial:
+    """Candidates against tests that are already loaded, the likeliest first."""
+
+    def __init__(self, orders: Orders, suite: Suite) -> None:
+        self.orders = orders
+        self.suite = suite
+        names = list(suite.names)
+        known = set(names)
+        self.failing = [name for name in orders.failing if name in known]
+        self.near = [name for name in orders.near if name in known]
+        far = nearest(names, [*self.failing, *self.near])
+        self.far = [] if orders.is_probe else sorted(far, key=orders.slow.__contains__)
+        self.limits: dict[str, float] = {}
+        self.reasons: dict[str, str] = {}
+        self.few: list[str] = []
+        self.unfit: list[Proposal] = []
+        self.holding = 0
+        self._first_at = 0.0
+        self._living: dict[str, Living] = {}
+        self._promising: deque[Proposal] = deque()
+        self.waiting: deque[Proposal] = deque()
+        self._slow: deque[Proposal] = deque()
+        self._patient: set[int] = set()
+        """The numbers of candidates that are given more time."""
+        self._granted = 0.0
+        self._together = FIRST_TOGETHER
+        self._most_together = MOST_TOGETHER
+
+    @property
+    def is_over(self) -> bool:
+        """Out of time, or enough was found and looked at for a while after the first."""
+        if self.orders.is_over or self.holding >= self.orders.enough:
+            return True
+        if self.unfit and not self.holding and self.orders.is_past(WARM):
+            return True
+        return bool(self._first_at) and time.monotonic() > self._first_at + self.orders.patience
+
+    def run(self) -> None:
+        self._measure()
+        self.orders.say(failing=self.failing)
+        if not self.failing:
+            return
+        for path in {each.path for each in self.orders.candidates}:
+            self._living[path] = Living(os.path.join(self.orders.root, path))
+        self.waiting = deque(self.orders.candidates)
+        Children(self.orders.width, self.hear).run(self.following, lambda: self.is_over)
+
+    def _measure(self) -> None:
+        """How long each failing test takes, and whether it fails here at all."""
+        stable = [name for name in self.failing if name in self.orders.endless]
+        for name in stable:
+            self.limits[name], self.reasons[name] = ENDLESS_CPU, "time"
+
+        def work(name: str, say: Say) -> None:
+            for _ in range(2):
+                say(run_one(self.suite, name, 0.6))
+
+        def answer(name: str, said: list[Any], is_late: bool) -> None:
+            died: dict[str, Any] = {"end": "time" if is_late else "crash", "cpu": 0.0, "why": ""}
+            end, again = [*said, died, died][:2]
+            if end["end"] not in (PASS, SKIP):
+                stable.append(name)
+            endless = end["end"] == "time"
+            self.limits[name] = ENDLESS_CPU if endless else LEAST_CPU + 6 * end["cpu"]
+            self.reasons[name] = _reason(end) if _reason(end) == _reason(again) else ""
+
+        unknown = [name for name in self.failing if name not in self.orders.endless]
+        jobs = (Job(name, partial(work, name), 20.0) for name in unknown)
+        Children(self.orders.width, answer).run_all(jobs, lambda: self.orders.is_over)
+        self.failing = sorted(stable, key=lambda name: self.limits[name])
+        self.few = _few(self.failing)
+
+    def following(self) -> Job | None:
+        """Whoever is promising goes first; now and then one that was too slow gets more time."""
+        if self._promising:
+            each = self._promising.popleft()
+            wall = 10.0 + len(self.failing) + len(self.near) + len(self.far)
+            wall += 2 * SLOWEST_CPU * len(self.orders.slow)
+            return Job([each], partial(self._judge, each), wall)
+        alone = sum(self.limits[name] for name in self.few)
+        if self._may_try_again(alone * SLOWER):
+            each = self._slow.popleft()
+            self._patient.add(each.n)
+            return Job([each], partial(self._screen, [each]), 5.0 + 3 * alone * SLOWER)
+        batch = [self.waiting.popleft() for _ in range(min(self._together, len(self.waiting)))]
+        if not batch:
+            return None
+        return Job(batch, partial(self._screen, batch), 5.0 + 3 * alone * len(batch))
+
+    def _may_try_again(self, seconds: float) -> bool:
+        """Whether there is time for one that was slow: a share of it, or all when none waits."""
+        if not self._slow or self.holding:
+            return False
+        spent = (time.monotonic() - self.orders.began) * self.orders.width
+        if self.waiting and self._granted + seconds > AGAIN * spent:
+            return False
+        self._granted += seconds
+        return True
+
+    def hear(self, batch: list[Proposal], said: list[Any], is_late: bool) -> None:
+        ends = [each["end"] for each in said]
+        if "polluted" in ends:
+            self._together = self._most_together = 1
+            self.waiting.extendleft(reversed(batch))
+            return
+        is_stained = bool(ends) and ends[-1] == "stained"
+        if is_stained:
+            said.pop()
+            self._most_together = max(1, self._most_together // 2)
+        for each, end in zip(batch, said):  # noqa: B905
+            self._note(each, end)
+        rest = batch[len(said) :]
+        if rest and not is_stained:
+            self._note(rest.pop(0), {"end": "time" if is_late else "crash"})
+        self.waiting.extendleft(reversed(rest))
+        self._together = min(self._most_together, self._together + 1)
+
+    def _note(self, each: Proposal, said: dict[str, Any]) -> None:
+        end = said["end"]
+        if end == "promising":
+            self._promising.append(each)
+        if end == "unfit":
+            self.unfit.append(each)
+            return
+        if end == "time" and each.n not in self._patient:
+            self._slow.append(each)
+        if end == "hold":
+            self.holding += 1
+            self._first_at = self._first_at or time.monotonic()
+        self.orders.say(n=each.n, **said)
+
+    def _screen(self, batch: list[Proposal], say: Say) -> None:
+        """In a child: several candidates in turn, on a few tests that fail without them."""
+        modules = [module for each in self._living.values() for module in each.modules]
+        clean = stains(modules)
+        for each in batch:
+            say({"end": self._screened(each)})
+            if each is not batch[-1] and stains(modules) != clean:
+                say({"end": "stained"})
+                return
+        if len(batch) > 1 and self._is_polluted():
+            say({"end": "polluted"})
+
+    def _screened(self, each: Proposal) -> str:
+        try:
+            steps = self._living[each.path].swap([Edit(*edit) for edit in each.edits])
+        except Unswappable:
+            return "unfit"
+        except (SyntaxError, ValueError):
+            return "broken"
+        for name in self.few:
+            end = run_one(self.suite, name, self._limit(name, each))["end"]
+            if end != PASS:
+                break
+        else:
+            end = "promising"
+        undo(steps)
+        return end if end in ("promising", "time") else "fail"
+
+    def _is_polluted(self) -> bool:
+        """Whether the candidates before have left something behind that tests can see."""
+        name = self.few[0]
+        end = run_one(self.suite, name, self.limits[name])
+        return end["end"] == PASS or self.reasons[name] not in ("", _reason(end))
+
+    def _limit(self, name: str, each: Proposal) -> float:
+        is_patient = each.n in self._patient
+        if name in self.limits:
+            return self.limits[name] * (SLOWER if is_patient else 1.0)
+        if name in self.orders.slow:
+            return SLOWEST_CPU if is_patient else SLOW_CPU
+        return OTHERS_CPU + SLOWER * self.orders.cpu.get(name, 1.0)
+
+    def _judge(self, each: Proposal, say: Say) -> None:
+        """In a child: all failing tests, and where they pass now, all the others."""
+        self._living[each.path].swap([Edit(*edit) for edit in each.edits])
+        for name in self.failing:
+            end = run_one(self.suite, name, self._limit(name, each))["end"]
+            if end != PASS:
+                say({"end": "time" if end == "time" else "fail"})
+                return
+        others = [*self.near, *self.far]
+        for name, following in zip(others, [*others[1:], ""]):  # noqa: B905
+            end = run_one(self.suite, name, self._limit(name, each), following)["end"]
+            if end == "time" and name in self.orders.slow:
+                if each.n in self._patient:
+                    continue  # as before, nobody knows how it ends
+                say({"end": "time"})
+                return
+            if end not in (PASS, SKIP):
+                say({"end": "broke"})
+                return
+        say({"end": "hold"})
+
+
+def _reason(end: dict[str, Any]) -> str:
+    """How a test failed, without what differs each time."""
+    return "time" if end["end"] == "time" else re.sub(r"0x[0-9a-f]+", "", end["why"])
+
+
+def _few(failing: list[str]) -> list[str]:
+    """A few tests that stand for all: of different functions where there are several."""
+    chosen: dict[str, str] = {}
+    for name in failing:
+        chosen.setdefault(name.partition("[")[0], name)
+    return list(chosen.values())[:MOST_FEW]

@@ -1,0 +1,1 @@
+"""From failing tests to suspicious lines."""

@@ -1,0 +1,133 @@
+"""From traced tests to suspicious lines."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from flyball.core.weakening import is_test_path
+from flyball.errors import ToolUnavailable
+from flyball.tools.repair.beside import memo
+from flyball.tools.repair.beside.memo import Memo, Once
+from flyball.tools.repair.beside.progress import Line
+from flyball.tools.repair.beside.trial import Stage, perform
+from flyball.tools.repair.code.source import Source
+from flyball.tools.repair.locate.clues import clues_in
+from flyball.tools.repair.locate.spectrum import Place, Traced, raised, suspicious
+
+SAMPLE = 150
+MOST_FILE = 1 << 20
+FRAME = re.compile(r'File "([^"]+)", line (\d+)|^([^\s:]+\.py):(\d+):', re.M)
+
+
+class _Head(msgspec.Struct, frozen=True):
+    """The first line of a report: how many tests there are, and what could not be loaded."""
+
+    tests: int
+    broken: dict[str, str]
+
+
+class _Ran(msgspec.Struct, frozen=True):
+    """A line of a report: how one test ended by itself."""
+
+    ran: str
+    end: str
+    why: str
+    cpu: float
+
+
+T = TypeVar("T")
+
+
+def _those(lines: Sequence[Line], kind: type[T], key: str) -> list[T]:
+    """The lines of one kind; what tests have written into the report is let go."""
+    found: list[T] = []
+    for line in lines:
+        if key in line:
+            with suppress(msgspec.ValidationError):
+                found.append(msgspec.convert(line, kind))
+    return found
+
+
+async def trace(stage: Stage, seconds: float) -> Memo | None:
+    """Run every test by itself and some under trace, and remember what was seen.
+
+    None where the run is to rest: half of it would say nothing certain.
+    """
+    orders: dict[str, object] = {
+        "task": "trace",
+        "failing": [],
+        "seconds": seconds,
+        "sample": SAMPLE,
+    }
+    told = await perform(stage, orders, _so_far)
+    if told.finished is None:
+        return None
+    heads = _those(told.lines, _Head, "tests")
+    if not heads:
+        raise ToolUnavailable(
+            f"The tests could not be loaded:\n{told.finished.output[-2000:].strip()}",
+            "Run `test` to see how they fail.",
+        )
+    head = heads[0]
+    tests = _those(told.lines, Traced, "name")
+    tests += [_broken(stage.root, name, why) for name, why in head.broken.items()]
+    runs = [Once(it.ran, it.end, it.why, it.cpu) for it in _those(told.lines, _Ran, "ran")]
+    found = Memo(stage.choice.name, tuple(runs), tuple(tests), head.tests, head.broken)
+    memo.keep(stage.desk, found)
+    return found
+
+
+def _so_far(lines: Sequence[Line]) -> str:
+    return f"Running {lines[0].get('tests', 0)} tests, each by itself" if lines else ""
+
+
+def _broken(root: Path, name: str, why: str) -> Traced:
+    """Tests that could not be loaded ran the lines of their traceback."""
+    found = [(file or other, int(a or b)) for file, a, other, b in FRAME.findall(why)]
+    frames: list[tuple[str, int]] = []
+    for file, line in found:
+        path = Path(os.path.realpath(root / file))
+        if path.is_relative_to(root) and path.suffix == ".py":
+            frames.append((os.fspath(path.relative_to(root)), line))
+    lines: dict[str, tuple[int, ...]] = {}
+    for path, line in frames:
+        lines[path] = (*lines.get(path, ()), line)
+    return Traced(name, "fail", tuple(frames), lines)
+
+
+def sources_of(root: Path, paths: Iterable[str]) -> dict[str, Source]:
+    """The files that can be read and changed; tests are not among them."""
+    found: dict[str, Source] = {}
+    for path in paths:
+        if is_test_path(path) or path.endswith("conftest.py"):
+            continue
+        file = root / path
+        try:
+            if file.is_symlink() or file.stat().st_size > MOST_FILE:
+                continue
+            found[path] = Source(path, file.read_bytes())
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            continue
+    return found
+
+
+def places_of(known: Memo, sources: dict[str, Source]) -> list[Place]:
+    """The suspicious lines that a memo leads to."""
+    return raised(suspicious(known.tests, sources), known.signs)
+
+
+def clues_of(known: Memo) -> frozenset[str]:
+    """What the failing tests say about the kind of fault."""
+    return clues_in(run.why if run.end != "time" else run.end for run in known.failing_runs)
+
+
+def touched(known: Memo) -> set[str]:
+    """The files that failing tests ran."""
+    return {path for test in known.tests if test.has_failed for path in test.lines}

@@ -1,0 +1,77 @@
+"""Trying a few changes at each suspicious line: where one makes failing tests pass, look there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from flyball.tools.repair.beside import memo
+from flyball.tools.repair.beside.memo import Memo
+from flyball.tools.repair.beside.trial import Stage
+from flyball.tools.repair.code.source import Source
+from flyball.tools.repair.locate.localise import clues_of, places_of
+from flyball.tools.repair.locate.spectrum import Place, Sign
+from flyball.tools.repair.search.candidate import Candidate
+from flyball.tools.repair.search.generate import candidates
+from flyball.tools.repair.search.search import HOLDS, Ends, Limits, try_all
+
+ENOUGH_KNOWN = 10
+"""With so few suspicious lines there is nothing to tell apart."""
+LEAST_SECONDS = 2.0
+"""Less than this goes into starting."""
+PLACES, EACH = 100, 10
+SIGNS: Mapping[str, float] = {HOLDS: 1.0, "promising": 0.5, "broke": 0.25}
+"""How much more suspicious a line is for what became of a change there."""
+REFUTED = frozenset({"fail", "broke", "broken", "crash"})
+"""How changes end that need not be tried again."""
+
+
+async def probe(stage: Stage, known: Memo, sources: dict[str, Source], seconds: float) -> Memo:
+    """What is known, with what a few changes at each of the most suspicious lines have shown."""
+    places = places_of(known, sources)
+    if len(places) <= ENOUGH_KNOWN or known.broken or seconds < LEAST_SECONDS:
+        return known
+    proposed = probes(sources, places, clues_of(known))
+    limits = Limits(seconds, len(proposed), seconds, is_probe=True)
+    tried = await try_all(stage, known, proposed, limits, _so_far)
+    bad = [proposed[n] for n, end in tried.ends.items() if end in REFUTED]
+    found = msgspec.structs.replace(
+        known,
+        signs=signs(sources, proposed, tried.ends),
+        refuted=tuple((each.path, each.edits) for each in bad),
+    )
+    memo.keep(stage.desk, found)
+    return found
+
+
+def probes(
+    sources: Mapping[str, Source], places: Sequence[Place], clues: frozenset[str]
+) -> list[Candidate]:
+    """The likeliest changes at each place, the likeliest of all first."""
+    taken: Counter[tuple[str, int]] = Counter()
+    found: list[Candidate] = []
+    for each in candidates(sources, places[:PLACES], clues):
+        taken[each.path, each.line] += 1
+        if taken[each.path, each.line] <= EACH:
+            found.append(each)
+    return found
+
+
+def signs(
+    sources: Mapping[str, Source], proposed: Sequence[Candidate], ends: Ends
+) -> tuple[Sign, ...]:
+    """The statements at which a change did some good, where in them, and how much that says."""
+    best: dict[tuple[str, int], Sign] = {}
+    for n in sorted(ends):
+        each, score = proposed[n], SIGNS.get(ends[n], 0.0)
+        known = best.get((each.path, each.line))
+        if score > (known.score if known else 0.0):
+            at = max(each.line, sources[each.path].line_at(each.edits[0].start))
+            best[each.path, each.line] = Sign(each.path, each.line, score, at)
+    return tuple(best.values())
+
+
+def _so_far(ends: Ends) -> str:
+    return f"{len(ends)} changes tried to see where one matters" if ends else ""

@@ -1,0 +1,1 @@
+"""From suspicious lines to candidates, tried and ranked."""

@@ -1,0 +1,70 @@
+"""Having candidates tried on the tests, and hearing how each ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from flyball.tools.repair.beside.memo import Memo
+from flyball.tools.repair.beside.progress import Line
+from flyball.tools.repair.beside.trial import Stage, perform
+from flyball.tools.repair.search.candidate import Candidate
+
+HOLDS = "hold"
+Ends = dict[int, str]
+"""How each candidate ended, by its number."""
+
+
+class Limits(NamedTuple):
+    """How far a search goes."""
+
+    seconds: float
+    enough: int
+    """So many that hold end it."""
+    patience: float
+    """After the first that holds, others are looked for so long."""
+    is_probe: bool = False
+    """Whether tests far from those that fail are left out."""
+
+
+class Tried(NamedTuple):
+    """What a search came to."""
+
+    ends: Ends
+    was_ended: bool
+    """Whether it was ended early because the run is to rest."""
+
+
+async def try_all(
+    stage: Stage,
+    known: Memo,
+    proposed: Sequence[Candidate],
+    limits: Limits,
+    words: Callable[[Ends], str],
+) -> Tried:
+    """Try candidates in a scratch copy, in their order; `words` tell how far it is."""
+    orders: dict[str, Any] = {
+        "task": "try",
+        "failing": list(known.failing),
+        "near": [test.name for test in known.tests if test.end == "pass"],
+        "cpu": {run.name: round(run.cpu, 3) for run in known.runs},
+        "endless": [run.name for run in known.failing_runs if run.end == "time"],
+        "slow": [run.name for run in known.runs if run.is_slow],
+        "broken": list(known.broken),
+        "candidates": [
+            {"n": n, "path": each.path, "edits": each.edits} for n, each in enumerate(proposed)
+        ],
+        **limits._asdict(),
+    }
+    told = await perform(stage, orders, lambda lines: words(_ends(len(proposed), lines)))
+    return Tried(_ends(len(proposed), told.lines), told.finished is None)
+
+
+def _ends(generated: int, lines: Sequence[Line]) -> Ends:
+    """How each candidate ended, as last reported; tests may have written into the report."""
+    ends: Ends = {}
+    for line in lines:
+        n, end = line.get("n"), line.get("end")
+        if isinstance(n, int) and isinstance(end, str) and 0 <= n < generated:
+            ends[n] = end
+    return ends

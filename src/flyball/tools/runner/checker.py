@@ -1,0 +1,112 @@
+"""The checks we know: how each is recognised, started, and what it speaks for."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from flyball.core.terms.evidence import CheckKind
+from flyball.tools.runner.layout import Land, depends_on, npm_script, python_tools, text_of
+from flyball.tools.runner.start_env import Setting, program_of, python_of, venv_of
+
+IsHere = Callable[[Land], bool]
+Argv = Callable[[Setting, Land], list[str]]
+
+
+class Check(NamedTuple):
+    """One way to check a project without running its tests."""
+
+    name: str
+    kind: CheckKind
+    is_here: IsHere
+    argv: Argv
+
+
+def _has(*names: str) -> IsHere:
+    return lambda land: any((land.root / name).exists() for name in names)
+
+
+def _configures(tool: str, *files: str) -> IsHere:
+    """Whether pyproject.toml has a table for a tool, or a file of its own is there."""
+    return lambda land: tool in python_tools(land.root) or _has(*files)(land)
+
+
+def _configures_mypy(land: Land) -> bool:
+    in_cfg = "[mypy]" in text_of(land.root / "setup.cfg")
+    return in_cfg or _configures("mypy", "mypy.ini", ".mypy.ini")(land)
+
+
+def _has_eslint(land: Land) -> bool:
+    endings = ("js", "mjs", "cjs", "ts")
+    flat = _has(*(f"eslint.config.{ending}" for ending in endings))
+    return depends_on(land.root, "eslint") or flat(land)
+
+
+def _has_build_script(land: Land) -> bool:
+    return bool(npm_script(land.root, "build"))
+
+
+def _makes_build(land: Land) -> bool:
+    return re.search(r"^build[ \t]*:(?![:=]*=)", text_of(land.root / "Makefile"), re.M) is not None
+
+
+def _has_python(land: Land) -> bool:
+    return land.has_python
+
+
+def _program(name: str, *words: str) -> Argv:
+    return lambda setting, _land: [program_of(setting, name), *words]
+
+
+def _pyright(setting: Setting, _land: Land) -> list[str]:
+    own = ["--pythonpath", python_of(setting)] if venv_of(setting) else []
+    return [program_of(setting, "pyright"), *own]
+
+
+def _mypy(setting: Setting, land: Land) -> list[str]:
+    settles_files = "files" in python_tools(land.root).get("mypy", {})
+    where = [] if settles_files else ["."]
+    return [program_of(setting, "mypy"), f"--cache-dir={setting.cache / 'mypy'}", *where]
+
+
+def _compileall(setting: Setting, land: Land) -> list[str]:
+    """Every source file, whether or not it was compiled before; environments are left out."""
+    apart = "|".join([r"\.[^/.][^/]*", "node_modules"])
+    venvs = "".join(rf"|^\./{re.escape(path)}/" for path in land.venvs)
+    left_out = rf"^\./(?:.*/)?(?:{apart})/{venvs}"
+    return [python_of(setting), "-m", "compileall", "-q", "-f", "-x", left_out, "."]
+
+
+CHECKS: tuple[Check, ...] = (
+    Check("cargo", CheckKind.BUILD, _has("Cargo.toml"), _program("cargo", "check")),
+    Check(
+        "go-build",
+        CheckKind.BUILD,
+        _has("go.mod"),
+        _program("go", "build", "-o", os.devnull, "./..."),
+    ),
+    Check("build", CheckKind.BUILD, _has_build_script, _program("npm", "run", "build")),
+    Check("make-build", CheckKind.BUILD, _makes_build, _program("make", "build")),
+    Check("tsc", CheckKind.TYPES, _has("tsconfig.json"), _program("tsc", "--noEmit")),
+    Check("pyright", CheckKind.TYPES, _configures("pyright", "pyrightconfig.json"), _pyright),
+    Check("mypy", CheckKind.TYPES, _configures_mypy, _mypy),
+    Check("ty", CheckKind.TYPES, _configures("ty", "ty.toml"), _program("ty", "check")),
+    Check("go-vet", CheckKind.DIAGNOSTICS, _has("go.mod"), _program("go", "vet", "./...")),
+    Check(
+        "ruff",
+        CheckKind.LINT,
+        _configures("ruff", "ruff.toml", ".ruff.toml"),
+        _program("ruff", "check", "--no-cache", "."),
+    ),
+    Check("eslint", CheckKind.LINT, _has_eslint, _program("eslint", ".")),
+    Check("compileall", CheckKind.SYNTAX, _has_python, _compileall),
+)
+
+BY_NAME: dict[str, Check] = {check.name: check for check in CHECKS}
+
+
+def checks_of(land: Land) -> tuple[Check, ...]:
+    """The checks this project is set up for, the strongest first."""
+    return tuple(check for check in CHECKS if check.is_here(land))
