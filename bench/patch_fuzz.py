@@ -18,7 +18,7 @@ from types import CodeType, FrameType
 
 import flyball.patch
 from flyball.patch import apply_diff, unified_diff
-from flyball.patch.keep import damaged, regions
+from flyball.patch.apply.keep import damaged, regions
 
 _ROOM = str(Path(flyball.patch.__file__).parent)
 _FILE = (

@@ -1,9 +1,9 @@
 """EDIT_DIFF: apply unified diffs as models write them, or say exactly why not."""
 
 from flyball.patch.engine import apply_diff, touched_paths
-from flyball.patch.merge import Clash, Merged, merge3
+from flyball.patch.lines.merge import Clash, Merged, merge3
+from flyball.patch.lines.unified import unified_diff
 from flyball.patch.result import Change, ChangeType, Code, HunkTaken, PatchResult, Refusal
-from flyball.patch.unified import unified_diff
 
 __all__ = [
     "Change",

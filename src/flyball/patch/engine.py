@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from flyball.patch.hunk import Section
-from flyball.patch.parse import parse
-from flyball.patch.path import objection
+from flyball.patch.apply.revise import Options, revise
+from flyball.patch.read.hunk import Section
+from flyball.patch.read.parse import parse
+from flyball.patch.read.path import objection
 from flyball.patch.result import Change, Code, PatchResult, Refusal
-from flyball.patch.revise import Options, revise
 
 
 def apply_diff(

@@ -1,7 +1,7 @@
 """Parse a shell command and judge it: pure, and never more lenient than it can explain."""
 
+from flyball.shellcheck.falsifiable import cannot_fail, verification_kind
 from flyball.shellcheck.judgement import AllowRule, Finding, Judgement, Kind, Part
-from flyball.shellcheck.proof import cannot_fail, verification_kind
 from flyball.shellcheck.verdict import PHASES, findings_of, judge, phase_of
 
 __all__ = [

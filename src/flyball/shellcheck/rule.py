@@ -7,8 +7,8 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.place import Scope, outside, secret, write_objection
-from flyball.shellcheck.word import Word
+from flyball.shellcheck.words.place import Scope, outside, secret, write_objection
+from flyball.shellcheck.words.word import Word
 
 
 class Operands(Enum):

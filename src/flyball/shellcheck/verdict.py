@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flyball.shellcheck.judgement import AllowRule, Answer, Finding, Judgement, Kind, Part
-from flyball.shellcheck.place import Scope
-from flyball.shellcheck.walk import Walk
+from flyball.shellcheck.walk.walk import Walk
+from flyball.shellcheck.words.place import Scope
 
 PHASES = ("recon", "checkpoint", "execute", "verify", "final")
 

@@ -7,7 +7,7 @@ import os
 from flyball.core.terms.call import Access, CommandFact
 from flyball.core.terms.evidence import AnyEvidence, CommandReport
 from flyball.shellcheck import Kind, judge
-from flyball.shellcheck.proof import cannot_fail, verification_kind
+from flyball.shellcheck.falsifiable import cannot_fail, verification_kind
 from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
 from flyball.tools.runner.console import from_text
 from flyball.tools.runner.launch import exit_code, ground_of, launch, set_up

@@ -26,7 +26,7 @@ from flyball.engine.prompt.plan_words import (
 from flyball.engine.prompt.repomap import Maps
 from flyball.engine.workplace import Station
 from flyball.errors import FlyballError
-from flyball.patch.keep import regions
+from flyball.patch.apply.keep import regions
 
 MAX_TEXT = 8_000
 MAX_DIFF = 20_000

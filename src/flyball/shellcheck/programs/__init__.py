@@ -6,9 +6,6 @@ import posixpath
 from typing import NamedTuple
 
 from flyball.shellcheck.judgement import Kind
-from flyball.shellcheck.names import names
-from flyball.shellcheck.pattern import Pattern
-from flyball.shellcheck.place import Scope, outside
 from flyball.shellcheck.programs.archive import ARCHIVES
 from flyball.shellcheck.programs.builtin import BUILTINS
 from flyball.shellcheck.programs.checker import CHECKERS
@@ -26,6 +23,9 @@ from flyball.shellcheck.programs.text import TEXTS
 from flyball.shellcheck.programs.toolchain import TOOLCHAINS
 from flyball.shellcheck.programs.wrapper import WRAPPERS
 from flyball.shellcheck.rule import Rule
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.place import Scope, outside
 
 PROGRAMS: dict[str, Rule] = {
     **INTERPRETERS,

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.names import names
-from flyball.shellcheck.programs.table import MUTATE, READ, rule, table
+from flyball.shellcheck.rows import MUTATE, READ, rule, table
 from flyball.shellcheck.rule import (
     Check,
     Inquiry,
@@ -19,7 +18,8 @@ from flyball.shellcheck.rule import (
     secret_finding,
     written,
 )
-from flyball.shellcheck.word import Word, literal
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.word import Word, literal
 
 _TAR_RUNS = names(
     "--checkpoint-action --to-command -I --use-compress-program -F --info-script "

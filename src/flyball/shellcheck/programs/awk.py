@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.rule import (
     Inquiry,
     Rule,
@@ -15,7 +14,8 @@ from flyball.shellcheck.rule import (
     secret_among,
     secret_finding,
 )
-from flyball.shellcheck.word import Word
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.word import Word
 
 _TOKEN = Pattern(
     r"""

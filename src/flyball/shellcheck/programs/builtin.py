@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.names import names
-from flyball.shellcheck.pattern import Pattern
-from flyball.shellcheck.place import secret
-from flyball.shellcheck.programs.table import MUTATE, NONE, READ, TEXT, UNKNOWN, rule, table
+from flyball.shellcheck.rows import MUTATE, NONE, READ, TEXT, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse, secret_finding
-from flyball.shellcheck.word import Word
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.place import secret
+from flyball.shellcheck.words.word import Word
 
 _SHOPTS = names(
     "globstar nullglob dotglob extglob nocaseglob failglob lastpipe inherit_errexit nocasematch"

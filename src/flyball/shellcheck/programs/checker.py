@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.names import names
-from flyball.shellcheck.place import device, outside
 from flyball.shellcheck.programs.project import SCRIPT
-from flyball.shellcheck.programs.table import MUTATE, READ, TEXT, UNKNOWN, VERIFY, each, rule, table
+from flyball.shellcheck.rows import MUTATE, READ, TEXT, UNKNOWN, VERIFY, each, rule, table
 from flyball.shellcheck.rule import Check, Inquiry, Rule, judge_words, parse
-from flyball.shellcheck.word import Word
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.place import device, outside
+from flyball.shellcheck.words.word import Word
 
 
 def check_inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.pattern import Pattern
-from flyball.shellcheck.programs.table import READ, UNKNOWN, rule, table
+from flyball.shellcheck.rows import READ, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Check, Inquiry, Rule, parse
-from flyball.shellcheck.word import Word
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.word import Word
 
 _SECRET = Pattern(
     r"secret|password|token|credential|decrypt|get-object|private|api-key|print-access"

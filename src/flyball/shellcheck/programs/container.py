@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.names import names
-from flyball.shellcheck.programs.table import (
+from flyball.shellcheck.rows import (
     DESTROY,
     MUTATE,
     READ,
@@ -18,7 +17,8 @@ from flyball.shellcheck.programs.table import (
     table,
 )
 from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
-from flyball.shellcheck.word import Word
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.word import Word
 
 _LOOK = rule(READ, "only shows", operands=TEXT)
 _BUILD = rule(MUTATE, "builds or starts containers", operands=TEXT)

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.names import names
-from flyball.shellcheck.pattern import Pattern
-from flyball.shellcheck.programs.table import READ, TEXT, UNKNOWN, rule, table
+from flyball.shellcheck.rows import READ, TEXT, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
-from flyball.shellcheck.word import Word
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.word import Word
 
 _FUNCTIONS = names(
     "count sum min max avg length lower upper coalesce round abs date datetime now version substr "

@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.pattern import Pattern
-from flyball.shellcheck.place import WILD
 from flyball.shellcheck.programs import find
-from flyball.shellcheck.programs.table import DESTROY, MUTATE, READ, UNKNOWN, rule, table
+from flyball.shellcheck.rows import DESTROY, MUTATE, READ, UNKNOWN, rule, table
 from flyball.shellcheck.rule import (
     Inquiry,
     Operands,
@@ -19,7 +17,9 @@ from flyball.shellcheck.rule import (
     secret_finding,
     written,
 )
-from flyball.shellcheck.word import Word, literal
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.place import WILD
+from flyball.shellcheck.words.word import Word, literal
 
 _OUTPUT = Pattern(
     r"(dist|build|out|target|node_modules|coverage|htmlcov|__pycache__|\.[a-z]+_cache|\.next|\.nuxt|"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.names import names
-from flyball.shellcheck.place import secret
 from flyball.shellcheck.rule import Inquiry, Rule, secret_finding, written
-from flyball.shellcheck.word import Word, opaque
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.place import secret
+from flyball.shellcheck.words.word import Word, opaque
 
 _RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _WRITES = frozenset(("-fprint", "-fprint0", "-fls", "-fprintf"))

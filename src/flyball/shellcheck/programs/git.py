@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.names import names
-from flyball.shellcheck.pattern import Pattern
-from flyball.shellcheck.programs.table import (
+from flyball.shellcheck.rows import (
     DESTROY,
     MUTATE,
     NAMES,
@@ -20,7 +18,9 @@ from flyball.shellcheck.programs.table import (
     table,
 )
 from flyball.shellcheck.rule import Check, Inquiry, Rule, judge_rule, judge_words, parse
-from flyball.shellcheck.word import Word
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.word import Word
 
 _SAFE_CONFIG = Pattern(
     r"(?:color\.[\w.]+|core\.(?:pager|quotepath|abbrev|autocrlf)|log\.\w+|advice\.\w+|"

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.names import names
-from flyball.shellcheck.pattern import Pattern
-from flyball.shellcheck.programs.table import MUTATE, READ, TEXT, UNKNOWN, VERIFY, rule, table
 from flyball.shellcheck.programs.task import task_kind
 from flyball.shellcheck.programs.wrapper import script_finding
+from flyball.shellcheck.rows import MUTATE, READ, TEXT, UNKNOWN, VERIFY, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, parse
-from flyball.shellcheck.word import Word, literal
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.word import Word, literal
 
 _LOADED = frozenset(("sys", "os", "site"))
 """Modules every Python has loaded before the workspace can put its own in their place."""

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.pattern import Pattern
-from flyball.shellcheck.programs.table import DESTROY, READ, TEXT, UNKNOWN, rule, table
+from flyball.shellcheck.rows import DESTROY, READ, TEXT, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
-from flyball.shellcheck.word import Word
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.word import Word
 
 _METADATA = Pattern(r"169\.254\.|metadata\.google|\[?fd00:ec2")
 

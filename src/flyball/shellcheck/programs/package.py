@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.names import names
 from flyball.shellcheck.programs.project import NPM_RUNS, SCRIPT, SCRIPT_TEST
-from flyball.shellcheck.programs.table import (
+from flyball.shellcheck.programs.wrapper import RUNNER
+from flyball.shellcheck.rows import (
     DESTROY,
     MUTATE,
     READ,
@@ -17,9 +17,9 @@ from flyball.shellcheck.programs.table import (
     rule,
     table,
 )
-from flyball.shellcheck.programs.wrapper import RUNNER
 from flyball.shellcheck.rule import Check, Inquiry, Rule, judge_rule, judge_words, parse
-from flyball.shellcheck.word import Word
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.word import Word
 
 LOOK = rule(
     READ,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
-from flyball.shellcheck.word import Word
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.word import Word
 
 _PLACE = Pattern(r"\+\+?(\d+|[GgFp]|/[\w .-]+)")
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.names import names
-from flyball.shellcheck.place import outside
-from flyball.shellcheck.programs.table import MUTATE, VERIFY, rule, table
 from flyball.shellcheck.programs.task import task_kind
+from flyball.shellcheck.rows import MUTATE, VERIFY, rule, table
 from flyball.shellcheck.rule import Inquiry, Parsed, Rule, named, parse
-from flyball.shellcheck.word import Word, literal
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.place import outside
+from flyball.shellcheck.words.word import Word, literal
 
 _REPORTS = names(
     "tasks dependencies projects properties help dependencyInsight buildEnvironment model "

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.pattern import Pattern
 from flyball.shellcheck.rule import (
     Inquiry,
     Parsed,
@@ -18,7 +17,8 @@ from flyball.shellcheck.rule import (
     secret_finding,
     written,
 )
-from flyball.shellcheck.word import Word, opaque
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.word import Word, opaque
 
 
 def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.pattern import Pattern
-from flyball.shellcheck.programs.table import (
+from flyball.shellcheck.rows import (
     DESTROY,
     MUTATE,
     NAMES,
@@ -19,7 +18,8 @@ from flyball.shellcheck.programs.table import (
     table,
 )
 from flyball.shellcheck.rule import Inquiry, Operands, Rule, judge_words, parse
-from flyball.shellcheck.word import Word
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.word import Word
 
 
 def _no_operands(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:

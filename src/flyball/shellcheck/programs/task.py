@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from flyball.shellcheck.judgement import Kind
-from flyball.shellcheck.names import names
-from flyball.shellcheck.pattern import Pattern
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.pattern import Pattern
 
 _KINDS = {
     "tests": names(

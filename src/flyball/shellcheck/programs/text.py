@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flyball.shellcheck.programs import awk, sed
 from flyball.shellcheck.programs.pager import check_file, check_less
-from flyball.shellcheck.programs.table import MUTATE, NAMES, READ, TEXT, UNKNOWN, rule, table
+from flyball.shellcheck.rows import MUTATE, NAMES, READ, TEXT, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Operands
 
 SECOND, PATTERN = Operands.SECOND, Operands.PATTERN

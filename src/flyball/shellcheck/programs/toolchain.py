@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.place import outside
 from flyball.shellcheck.programs.package import BUILD, CHANGE, CHECK, LOOK, PUBLISH, group
-from flyball.shellcheck.programs.table import MUTATE, READ, TEXT, VERIFY, each, rule, table
+from flyball.shellcheck.rows import MUTATE, READ, TEXT, VERIFY, each, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, judge_rule, judge_words, parse
-from flyball.shellcheck.word import Word
+from flyball.shellcheck.words.place import outside
+from flyball.shellcheck.words.word import Word
 
 
 def _cargo(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import Finding, Kind
-from flyball.shellcheck.place import outside
-from flyball.shellcheck.programs.table import READ, UNKNOWN, VERIFY, rule, table
+from flyball.shellcheck.rows import READ, UNKNOWN, VERIFY, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, named, parse
-from flyball.shellcheck.variable import assignment_objection, is_harmless
-from flyball.shellcheck.word import Word, literal, opaque
+from flyball.shellcheck.words.place import outside
+from flyball.shellcheck.words.variable import assignment_objection, is_harmless
+from flyball.shellcheck.words.word import Word, literal, opaque
 
 
 def _text(words: Sequence[Word]) -> str:

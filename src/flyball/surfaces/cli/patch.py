@@ -99,7 +99,7 @@ def _perform(request: Request, *, writes: bool, shows_diff: bool) -> int:
 
 def _compute(root: Root, request: Request) -> PatchResult:
     from flyball.patch import Code, PatchResult, Refusal, apply_diff, touched_paths
-    from flyball.patch.path import objection
+    from flyball.patch.read.path import objection
 
     diff = _read(request.file)
     files: dict[str, bytes] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flyball.core.terms.call import PathFact
-from flyball.patch.keep import damaged, regions
+from flyball.patch.apply.keep import damaged, regions
 from flyball.tools.call.protocol import Desk
 from flyball.workspace.files.paths import Kind
 from flyball.workspace.redaction import HIDDEN

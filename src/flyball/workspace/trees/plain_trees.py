@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from flyball.patch.compare import compare, keep_ends
-from flyball.patch.unified import unified_diff
+from flyball.patch.lines.compare import compare, keep_ends
+from flyball.patch.lines.unified import unified_diff
 from flyball.workspace.errors import GitFailed, told
 from flyball.workspace.trees.git_objects import (
     DIRECTORY,

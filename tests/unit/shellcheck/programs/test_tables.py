@@ -3,10 +3,10 @@
 import pytest
 
 from flyball.shellcheck.judgement import Kind
-from flyball.shellcheck.place import Scope
 from flyball.shellcheck.programs import PROGRAMS, lookup
 from flyball.shellcheck.programs.task import task_kind
 from flyball.shellcheck.rule import Rule
+from flyball.shellcheck.words.place import Scope
 
 
 def rules(rule: Rule):

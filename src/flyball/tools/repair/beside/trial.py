@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flyball.errors import ToolUnavailable
-from flyball.tools.repair import inside
 from flyball.tools.call.protocol import Desk
+from flyball.tools.repair import inside
 from flyball.tools.repair.beside.progress import Line, Report, Words, follow
 from flyball.tools.runner.choice import Choice, choose, require
 from flyball.tools.runner.launch import Ground, ground_of, launch, set_up

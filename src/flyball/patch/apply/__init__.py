@@ -1,0 +1,1 @@
+"""What a diff makes of a file."""

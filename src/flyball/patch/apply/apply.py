@@ -1,0 +1,187 @@
+"""Applying one file's hunks to its content, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from flyball.patch.apply.fast_path import apply_plainly
+from flyball.patch.lines.text import Text
+from flyball.patch.place.locate import Level, Miss
+from flyball.patch.place.place import Placed, place
+from flyball.patch.read.hunk import ADD, CUT, Hunk
+from flyball.patch.result import Code
+
+
+class Edit(NamedTuple):
+    """Lines `at:end` of the file give way to others."""
+
+    at: int
+    end: int
+    hunk: int
+    lines: list[bytes]
+
+
+class Applied(NamedTuple):
+    """A file's new content, which hunks made it, and which did not fit."""
+
+    data: bytes
+    placed: tuple[Placed, ...] = ()
+    missed: tuple[tuple[Hunk, Miss], ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+
+def apply_hunks(
+    data: bytes, hunks: Sequence[Hunk], *, fuzz: int, max_offset: int, in_order: bool = True
+) -> Applied:
+    """Find every hunk's place in the file as it is, then make all the edits at once."""
+    if plain := apply_plainly(data, hunks):
+        return Applied(*plain)
+    text = Text(data)
+    placed, missed = place(text, hunks, fuzz=fuzz, max_offset=max_offset, in_order=in_order)
+    edits: list[Edit] = []
+    faithful = is_faithful(text, placed)
+    for one in placed:
+        edits += edits_of(text, one, faithful=faithful)
+    clashing = overlapping(placed, edits)
+    if clashing:
+        missed += [(p.hunk, clashing[p.hunk.number]) for p in placed if p.hunk.number in clashing]
+        placed = [p for p in placed if p.hunk.number not in clashing]
+        edits = [e for e in edits if e.hunk not in clashing]
+    edits.sort()
+    return Applied(
+        compose(text, edits, placed),
+        tuple(sorted(placed, key=lambda p: p.hunk.number)),
+        tuple(sorted(missed, key=lambda m: m[0].number)),
+        tuple(edits),
+    )
+
+
+def edits_of(text: Text, one: Placed, *, faithful: bool) -> list[Edit]:
+    """What one hunk changes; context keeps the file's own bytes."""
+    hunk, spot = one.hunk, one.spot
+    at = spot.at - spot.lead
+    edits: list[Edit] = []
+    start, lines = -1, list[bytes]()
+    for mark, line in zip(hunk.marks, hunk.texts, strict=True):
+        if mark in (ADD, CUT):
+            if start < 0:
+                start, lines = at, []
+            if mark == CUT:
+                at += 1
+            else:
+                lines.append(line)
+            continue
+        if start >= 0:
+            edits.append(Edit(start, at, hunk.number, lines))
+            start = -1
+        at += 1
+    if start >= 0:
+        edits.append(Edit(start, at, hunk.number, lines))
+    return edits if faithful else [_with_ending(text, edit, hunk) for edit in edits]
+
+
+def is_faithful(text: Text, placed: Sequence[Placed]) -> bool:
+    """The diff kept the line endings it was written with, so its added lines mean theirs."""
+    if any(one.spot.level is not Level.EXACT for one in placed):
+        return False
+    return (
+        all(one.believed for one in placed)
+        or not any(line.endswith(b"\r") for one in placed for line in one.hunk.texts)
+        or text.is_mixed
+        or any(_changes_endings(one.hunk) for one in placed)
+    )
+
+
+def _changes_endings(hunk: Hunk) -> bool:
+    """A line is removed and added again with another line ending."""
+    marked = list(zip(hunk.marks, hunk.texts, strict=True))
+    cut = {line for mark, line in marked if mark == CUT}
+    turned = (
+        line.removesuffix(b"\r") if line.endswith(b"\r") else line + b"\r"
+        for mark, line in marked
+        if mark == ADD
+    )
+    return any(line in cut for line in turned)
+
+
+def _with_ending(text: Text, edit: Edit, hunk: Hunk) -> Edit:
+    """Give added lines the line ending that the file uses around them."""
+    ending = b"\r" if _is_crlf_near(text, edit) else b""
+    lines = [line.removesuffix(b"\r") + ending for line in edit.lines]
+    if lines and edit.end == len(text.lines) and not _leaves_ended(text, hunk):
+        lines[-1] = lines[-1].removesuffix(b"\r")
+    return edit._replace(lines=lines)
+
+
+def _is_crlf_near(text: Text, edit: Edit) -> bool:
+    last = len(text.lines) - (0 if text.ended else 1)
+    for index in (edit.at, edit.at - 1, edit.end):
+        if 0 <= index < last:
+            return text.lines[index].endswith(b"\r")
+    return text.is_crlf
+
+
+def overlapping(placed: Sequence[Placed], edits: Iterable[Edit]) -> dict[int, Miss]:
+    """Hunks that change what another hunk changes or relies on."""
+    ranges = {p.hunk.number: _range(p) for p in placed}
+    same_text = {p.hunk.number: (p.hunk.marks, p.hunk.texts) for p in placed}
+    clashing: dict[int, Miss] = {}
+    before: Edit | None = None
+    for edit in sorted(edits):
+        if before is not None and edit.hunk != before.hunk:
+            same_point = edit.at == edit.end == before.at == before.end
+            at, end = ranges[edit.hunk]
+            before_at, before_end = ranges[before.hunk]
+            if (
+                edit.at < before.end
+                or same_point
+                or _inside(edit, before_at, before_end)
+                or _inside(before, at, end)
+            ):
+                blamed = max(edit.hunk, before.hunk)
+                is_same = same_text[edit.hunk] == same_text[before.hunk]
+                other = (min(edit.hunk, before.hunk),)
+                clashing[blamed] = Miss(Code.OVERLAP, other, what=b"same" if is_same else b"")
+        if before is None or edit.end >= before.end:
+            before = edit
+    return clashing
+
+
+def _range(one: Placed) -> tuple[int, int]:
+    olds = len(one.hunk.marks) - one.hunk.marks.count(ADD)
+    return one.spot.at, one.spot.at + olds - one.spot.lead - one.spot.trail
+
+
+def _inside(edit: Edit, at: int, end: int) -> bool:
+    if edit.at == edit.end:
+        return at < edit.at < end
+    return edit.at < end and at < edit.end
+
+
+def compose(text: Text, edits: Sequence[Edit], placed: Sequence[Placed]) -> bytes:
+    """The file with all edits made; the end of the file keeps its newline or its lack of one."""
+    if not edits:
+        return b"\n".join(text.lines) + (b"\n" if text.ended and text.lines else b"")
+    lines: list[bytes] = []
+    at = 0
+    for edit in edits:
+        lines += text.lines[at : edit.at]
+        lines += edit.lines
+        at = edit.end
+    lines += text.lines[at:]
+    if not lines:
+        return b""
+    last = edits[-1]
+    ended = text.ended
+    if last.end == len(text.lines):
+        ended = _leaves_ended(text, next(p.hunk for p in placed if p.hunk.number == last.hunk))
+    if not text.ended and last.at == len(text.lines) and text.is_crlf:
+        joint = len(lines) - len(last.lines) - 1
+        lines[joint] = lines[joint].removesuffix(b"\r") + b"\r"
+    return b"\n".join(lines) + (b"\n" if ended else b"")
+
+
+def _leaves_ended(text: Text, hunk: Hunk) -> bool:
+    """Whether a hunk at the end of the file leaves a newline behind its last line."""
+    return not hunk.new_unended and (hunk.old_unended or text.ended)

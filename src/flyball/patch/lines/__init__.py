@@ -1,0 +1,1 @@
+"""Lines of files: cut, compared, merged, and written as a diff."""

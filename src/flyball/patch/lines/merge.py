@@ -1,0 +1,92 @@
+"""Three-way merge of whole files, line by line."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from flyball.patch.lines.compare import Run, compare, keep_ends
+
+
+class Clash(NamedTuple):
+    """Lines of the base, counted from 1, that both sides changed in different ways."""
+
+    first: int
+    last: int
+    ours: bytes
+    theirs: bytes
+
+
+class Merged(NamedTuple):
+    """The merged content, or the places where the two sides disagree."""
+
+    data: bytes
+    clashes: tuple[Clash, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Both sides went together."""
+        return not self.clashes
+
+
+class _Side(NamedTuple):
+    lines: list[bytes]
+    runs: list[Run]
+
+
+class _Region(NamedTuple):
+    """A stretch of the base that at least one side changed."""
+
+    at: int
+    end: int
+    ours: list[Run]
+    theirs: list[Run]
+
+
+def merge3(base: bytes, ours: bytes, theirs: bytes) -> Merged:
+    """What changed from the base to either side, put together; on a clash the data is ours."""
+    if base == ours or ours == theirs:
+        return Merged(theirs)
+    if base == theirs:
+        return Merged(ours)
+    old, mine, yours = keep_ends(base), keep_ends(ours), keep_ends(theirs)
+    left, right = _Side(mine, compare(old, mine)), _Side(yours, compare(old, yours))
+    parts: list[bytes] = []
+    clashes: list[Clash] = []
+    at = 0
+    for region in _regions(left.runs, right.runs):
+        parts += old[at : region.at]
+        at = region.end
+        my_text = _rewritten(old, region, region.ours, left.lines)
+        your_text = _rewritten(old, region, region.theirs, right.lines)
+        if not region.theirs or my_text == your_text:
+            parts.append(my_text)
+        elif not region.ours:
+            parts.append(your_text)
+        else:
+            clashes.append(Clash(region.at + 1, max(region.end, region.at + 1), my_text, your_text))
+    if clashes:
+        return Merged(ours, tuple(clashes))
+    return Merged(b"".join([*parts, *old[at:]]))
+
+
+def _regions(ours: list[Run], theirs: list[Run]) -> list[_Region]:
+    """Changes of both sides in order; those that overlap or touch are one region."""
+    regions: list[_Region] = []
+    for run, is_ours in sorted([(r, True) for r in ours] + [(r, False) for r in theirs]):
+        if not regions or run.old_at > regions[-1].end:
+            regions.append(_Region(run.old_at, run.old_end, [], []))
+        else:
+            regions[-1] = regions[-1]._replace(end=max(regions[-1].end, run.old_end))
+        (regions[-1].ours if is_ours else regions[-1].theirs).append(run)
+    return regions
+
+
+def _rewritten(old: list[bytes], region: _Region, runs: list[Run], lines: list[bytes]) -> bytes:
+    """One side's text for a region."""
+    parts: list[bytes] = []
+    at = region.at
+    for run in runs:
+        parts += old[at : run.old_at]
+        parts += lines[run.new_at : run.new_end]
+        at = run.old_end
+    return b"".join([*parts, *old[at : region.end]])

@@ -1,0 +1,264 @@
+"""Finding the place a hunk belongs to: the match ladder, without any similarity score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from flyball.patch.lines.text import Text
+from flyball.patch.read.hunk import ADD, BARE, CUT, KEEP, Hunk
+from flyball.patch.result import Code
+
+CONTEXT = 3
+"""How many unchanged lines a diff shows on either side, unless the file ends before."""
+STRONG = 3
+"""How many letters and digits text must have to be recognised without a line number."""
+
+
+class Level(IntEnum):
+    """How closely the file's lines are those of the hunk."""
+
+    EXACT = 0
+    TRAILING = 1
+    SHIFTED = 2
+
+    @property
+    def label(self) -> str:
+        """The level in words."""
+        return ("exact", "trailing white space ignored", "context without its leading space")[self]
+
+
+class Spot(NamedTuple):
+    """Where a hunk belongs, and how that was found out."""
+
+    at: int
+    level: Level = Level.EXACT
+    lead: int = 0
+    """Context lines dropped at the start, for fuzz."""
+    trail: int = 0
+    offset: int = 0
+
+
+class Miss(NamedTuple):
+    """Why a hunk has no place."""
+
+    code: Code
+    lines: tuple[int, ...] = ()
+    offset: int = 0
+    what: bytes = b""
+    choices: tuple[Spot, ...] = ()
+    """The places where the hunk's text stands, if something else may still speak for one."""
+
+
+class Block:
+    """The old lines of a hunk as they are looked for, with some outer context left away."""
+
+    def __init__(self, hunk: Hunk, lead: int = 0, trail: int = 0) -> None:
+        old = hunk.old
+        self.hunk = hunk
+        self.lead = lead
+        self.trail = trail
+        self.lines = old[lead : len(old) - trail]
+        self.has_bare = BARE in hunk.marks
+
+    def marks(self) -> list[int]:
+        """The marks of the lines looked for."""
+        marks = [m for m in self.hunk.marks if m != ADD]
+        return marks[self.lead : len(marks) - self.trail]
+
+    def loose(self) -> list[bytes]:
+        """The lines without trailing white space."""
+        return _loose(self.lines)
+
+    def shifted(self) -> list[tuple[bytes, ...]]:
+        """What each line may be if context lost the space in front of it."""
+        found: list[tuple[bytes, ...]] = []
+        for mark, line in zip(self.marks(), self.lines, strict=True):
+            plain = line.rstrip()
+            found.append((plain, (b" " + line).rstrip()) if mark == KEEP else (plain,))
+        return found
+
+    def fits(self, text: Text, at: int) -> Level | None:
+        """The closest level on which the block stands at this place."""
+        end = at + len(self.lines)
+        if at < 0 or end > len(text.lines) or not self.may_stand(text, at):
+            return None
+        if not self.has_bare:
+            if text.lines[at:end] == self.lines:
+                return Level.EXACT
+            if _loose(text.lines[at:end]) == self.loose():
+                return Level.TRAILING
+        return Level.SHIFTED if text.stands_any(self.shifted(), at) else None
+
+    def may_stand(self, text: Text, at: int) -> bool:
+        """A hunk that changes the end of the file belongs there."""
+        hunk = self.hunk
+        if not (hunk.old_unended or hunk.new_unended) or hunk.marks[-1] == KEEP or self.trail:
+            return True
+        return at + len(self.lines) == len(text.lines)
+
+    def everywhere(self, text: Text, level: Level) -> list[int]:
+        """All places where the block stands on one level."""
+        if level is Level.SHIFTED:
+            found = text.find_any(self.shifted())
+        elif self.has_bare:
+            found = []
+        else:
+            exact = level is Level.EXACT
+            found = text.find(self.lines) if exact else text.find_loose(self.loose())
+        return [at for at in found if self.may_stand(text, at)]
+
+    def spot(self, at: int, level: Level, stated: int | None) -> Spot:
+        """A place of the block as one of the hunk."""
+        offset = 0 if stated is None else at - self.lead - stated
+        return Spot(at, level, self.lead, self.trail, offset)
+
+    def is_strong(self, text: Text, at: int) -> bool:
+        """There are letters and digits enough, or the place is told otherwise."""
+        is_unended = self.hunk.old_unended or self.hunk.new_unended
+        size = len(self.lines)
+        is_at_end = at + size == len(text.lines)
+        if size == len(text.lines) or (is_at_end and (is_unended or is_last(self.hunk))):
+            return True
+        seen = 0
+        for line in self.lines:
+            seen += sum(c > 127 or chr(c).isalnum() for c in line)
+            if seen >= STRONG:
+                return True
+        return False
+
+
+def locate(
+    text: Text, hunk: Hunk, stated: int | None, *, fuzz: int, max_offset: int
+) -> Spot | Miss:
+    """Find a hunk's place; `stated` is where its numbers put it, if they can be believed."""
+    block = Block(hunk)
+    if not block.lines:
+        return Spot(0) if not text.lines else Miss(Code.WEAK_CONTEXT)
+    if stated is not None:
+        level = block.fits(text, stated)
+        if level is not None:
+            if repeats(text, hunk, stated):
+                return Miss(Code.ALREADY_APPLIED, (stated + 1,))
+            return Spot(stated, level)
+    found = _only_place(text, block, stated)
+    context = outer_context(hunk)
+    for dropped in range(1, fuzz + 1):
+        if found is not None:
+            break
+        lead, trail = min(dropped, context[0]), min(dropped, context[1])
+        found = _only_place(text, Block(hunk, lead, trail), stated)
+    if found is None:
+        places = applied_at(text, hunk)
+        return Miss(Code.ALREADY_APPLIED, _counted(places)) if places else Miss(Code.NO_MATCH)
+    return found if isinstance(found, Miss) else confirm(text, hunk, found, stated, max_offset)
+
+
+def confirm(text: Text, hunk: Hunk, spot: Spot, stated: int | None, max_offset: int) -> Spot | Miss:
+    """The place, unless something speaks against it although the hunk's text stands there."""
+    line = (spot.at + 1,)
+    block = Block(hunk, spot.lead, spot.trail)
+    if not block.is_strong(text, spot.at):
+        return Miss(Code.WEAK_CONTEXT, line)
+    edge = b"" if stated is None else _edge_left(text, hunk, spot, stated)
+    if edge or abs(spot.offset) > max_offset:
+        return Miss(Code.OFFSET_EXCEEDED, line, spot.offset, edge)
+    if repeats(text, hunk, spot.at - spot.lead):
+        return Miss(Code.ALREADY_APPLIED, line)
+    places = applied_at(text, hunk)
+    if places and not _is_due(spot, places, hunk, stated):
+        choices = (spot,) if CUT in hunk.marks else ()
+        return Miss(Code.ALREADY_APPLIED, _counted(places), choices=choices)
+    return Miss(Code.NO_MATCH) if _skips_context(hunk, spot) else spot
+
+
+def _edge_left(text: Text, hunk: Hunk, spot: Spot, stated: int) -> bytes:
+    """The edge of the file that cut the hunk's context short, if the place is away from it."""
+    lead, trail = outer_context(hunk)
+    if stated == 0 and lead < CONTEXT <= trail and spot.at > spot.lead:
+        return b"top"
+    is_end = not trail and lead >= CONTEXT
+    return b"end" if is_end and not ends_file(text, hunk, spot) else b""
+
+
+def _is_due(spot: Spot, places: list[int], hunk: Hunk, stated: int | None) -> bool:
+    """The hunk is still to be applied, though the lines it wants stand somewhere already."""
+    if ADD not in hunk.marks:
+        return stated not in places
+    if stated is not None or hunk.span is None:
+        return False
+    said = hunk.span.old_index
+    return abs(spot.at - said) < min(abs(place - said) for place in places)
+
+
+def _skips_context(hunk: Hunk, spot: Spot) -> bool:
+    """The header counts context above the first change that the hunk does not show."""
+    old, new = hunk.missing
+    if hunk.span is None or old != new or old <= 0 or hunk.marks[0] in (KEEP, BARE):
+        return False
+    return hunk.span.old_index + old == spot.at
+
+
+def _only_place(text: Text, block: Block, stated: int | None) -> Spot | Miss | None:
+    """The only place in the whole file where the block stands, on the first level that has any."""
+    if not block.lines:
+        return None
+    for level in Level:
+        places = block.everywhere(text, level)
+        if places:
+            spots = [block.spot(place, level, stated) for place in places]
+            if len(spots) == 1:
+                return spots[0]
+            return Miss(Code.AMBIGUOUS, _counted(places), choices=tuple(spots))
+    return None
+
+
+def _counted(places: Sequence[int]) -> tuple[int, ...]:
+    """Places as line numbers."""
+    return tuple(place + 1 for place in places)
+
+
+def outer_context(hunk: Hunk) -> tuple[int, int]:
+    """How many context lines a hunk has before its first and after its last change."""
+    marks = hunk.marks
+    size = len(marks)
+    return size - len(marks.lstrip(b" ?")), size - len(marks.rstrip(b" ?"))
+
+
+def is_last(hunk: Hunk) -> bool:
+    """Full context above the change and less below it: the file ended there."""
+    lead, trail = outer_context(hunk)
+    return lead >= CONTEXT > trail
+
+
+def ends_file(text: Text, hunk: Hunk, spot: Spot) -> bool:
+    """With the hunk at this place, its last old line is the last of the file."""
+    size = len(hunk.marks) - hunk.marks.count(ADD)
+    return spot.at - spot.lead + size == len(text.lines)
+
+
+def repeats(text: Text, hunk: Hunk, at: int) -> bool:
+    """A hunk that adds at its edge would add again what already stands beside it."""
+    marks, texts = hunk.marks, hunk.texts
+    if marks[-1] == ADD:
+        size = len(marks) - len(marks.rstrip(b"+"))
+        end = at + len(hunk.old)
+        if _loose(text.lines[end : end + size]) == _loose(texts[-size:]):
+            return True
+    if marks[0] == ADD:
+        size = len(marks) - len(marks.lstrip(b"+"))
+        return at >= size and _loose(text.lines[at - size : at]) == _loose(texts[:size])
+    return False
+
+
+def _loose(lines: Sequence[bytes]) -> list[bytes]:
+    return [line.rstrip() for line in lines]
+
+
+def applied_at(text: Text, hunk: Hunk) -> list[int]:
+    """Where the lines that the hunk wants already stand."""
+    new = _loose(hunk.new)
+    if not new or new == _loose(hunk.old):
+        return []
+    return text.find_loose(new)

@@ -1,0 +1,1 @@
+"""A diff as it was written, read into sections and hunks."""

@@ -1,0 +1,287 @@
+"""Reading a diff, however it was dressed up: sections, hunks, and what refuses it outright."""
+
+from __future__ import annotations
+
+import re
+
+from flyball.patch.read.body import Body, ends_body, is_stray, read_body
+from flyball.patch.read.hunk import Fault, Hunk, Parsed, Section, Span
+from flyball.patch.read.path import NULL, candidates, git_names, header_name
+from flyball.patch.result import Code
+
+EXAMPLE = "--- a/src/app.py\n+++ b/src/app.py\n@@ -1,3 +1,3 @@"
+_HOW = (
+    "Begin it like this, and below that write the lines: a space in front of those that stay, "
+    "- in front of those that go, + in front of those that come."
+)
+
+_SPAN = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_FOREIGN = {
+    b"*** Begin Patch": "This is the *** Begin Patch format",
+    b"*** Update File:": "This is the *** Begin Patch format",
+    b"*** Add File:": "This is the *** Begin Patch format",
+    b"*** Delete File:": "This is the *** Begin Patch format",
+    b"<<<<<<< SEARCH": "These are SEARCH/REPLACE blocks",
+    b"@@@ ": "This is a combined merge diff",
+}
+_FOREIGN_STARTS = frozenset(start[:1] for start in _FOREIGN)
+_OTHER_KINDS = (
+    (re.compile(rb"^\*\*\* \d+(,\d+)? \*\*\*\*", re.MULTILINE), "This is a context diff"),
+    (
+        re.compile(rb"^\d+(,\d+)?[acd]\d+(,\d+)?\r?\n[<>] ", re.MULTILINE),
+        "This is a normal diff",
+    ),
+    (re.compile(rb"^<<<<<<< |^>>>>>>> ", re.MULTILINE), "These are conflict markers"),
+)
+_MODE = re.compile(rb"(old mode|new mode|new file mode|deleted file mode) (\d{6})")
+_INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
+_EMPTY = "e69de29"
+"""How git abbreviates the name of the empty blob."""
+_CUT_HEADER = re.compile(rb"diff -?-?g?i?t? ?")
+_MOVED = (b"rename from ", b"rename to ", b"copy from ", b"copy to ")
+
+
+def parse(diff: str) -> Parsed:
+    """Read every section of a diff; nothing in it is judged against any file yet."""
+    try:
+        data = diff.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        data = diff.encode("utf-8", "surrogatepass")
+    reader = _Reader(data.removeprefix(b"\xef\xbb\xbf"))
+    reader.read()
+    return reader.parsed()
+
+
+class _Draft:
+    """A section while it is being read."""
+
+    def __init__(self, git: bytes | None) -> None:
+        self.git = git
+        """What follows `diff --git `."""
+        self.index = ""
+        self.old = self.new = ""
+        self.named = self.crlf = self.creates = self.deletes = False
+        self.fault: Fault | None = None
+        self.hunks: list[Hunk] = []
+
+
+class _Reader:
+    """Walks over a diff's lines once."""
+
+    def __init__(self, data: bytes) -> None:
+        self.ended = data.endswith(b"\n")
+        self.data = data
+        self.lines = data.split(b"\n")
+        if self.ended:
+            self.lines.pop()
+        self.at = 0
+        self.drafts: list[_Draft] = []
+        self.current: _Draft | None = None
+        self.fault: Fault | None = None
+
+    def read(self) -> None:
+        """Go through all lines; every step consumes at least one."""
+        while self.at < len(self.lines) and self.fault is None:
+            line = self.lines[self.at]
+            if line.startswith(b"@@"):
+                self._hunk(line)
+            elif line.startswith(b"diff --git "):
+                self._begin(line[11:])
+                self.at += 1
+            elif line.startswith((b"--- ", b"+++ ")) and self._header(line):
+                self._implied_hunk()
+            else:
+                self._aside(line)
+                self.at += 1
+
+    def parsed(self) -> Parsed:
+        """Everything that was read."""
+        fault = self.fault or (None if self.drafts else self._nothing())
+        if not fault and _CUT_HEADER.fullmatch(self.lines[-1]):
+            fault = Fault(Code.TRUNCATED, "The diff stops in a file header. Send it whole.")
+        self._mark_last()
+        last = len(self.drafts) - 1
+        sections = [_section(d, is_last=i == last) for i, d in enumerate(self.drafts)]
+        return Parsed(tuple(sections), fault)
+
+    def _mark_last(self) -> None:
+        """The hunk that ends the diff is the one that may have been cut."""
+        hunks = self.drafts[-1].hunks if self.drafts else []
+        if hunks:
+            others = [h.agrees for d in self.drafts for h in d.hunks if h is not hunks[-1]]
+            is_odd = bool(others) and all(others)
+            hunks[-1] = hunks[-1]._replace(is_last=True, is_odd=is_odd)
+
+    def _begin(self, git: bytes | None = None) -> _Draft:
+        self.current = _Draft(git)
+        self.drafts.append(self.current)
+        return self.current
+
+    def _header(self, line: bytes) -> bool:
+        """Take a `---`/`+++` pair, or one of them alone before a hunk."""
+        following = self.lines[self.at + 1] if self.at + 1 < len(self.lines) else b""
+        pair = line.startswith(b"--- ") and following.startswith(b"+++ ")
+        if not pair and not following.startswith(b"@@") and not self._is_alone(line, following):
+            return False
+        draft = self.current
+        if draft is None or draft.named or draft.hunks:
+            draft = self._begin()
+        draft.named = True
+        draft.crlf = line.endswith(b"\r")
+        for part in (line, following) if pair else (line,):
+            name = header_name(part[4:])
+            draft.old, draft.new = (name, draft.new) if part[0] == 45 else (draft.old, name)
+        self.at += 2 if pair else 1
+        return True
+
+    def _is_alone(self, line: bytes, following: bytes) -> bool:
+        """A single header line directly above marked lines, with a name that is surely a path."""
+        return line[4:6] in (b"a/", b"b/") and following[:1] in (b" ", b"+", b"-")
+
+    def _implied_hunk(self) -> None:
+        """Lines right under a header without any `@@` are one hunk."""
+        if self.at < len(self.lines):
+            line = self.lines[self.at]
+            if line[:1] in (b" ", b"+", b"-") and not ends_body(self.lines, self.at):
+                self._take(None)
+
+    def _hunk(self, line: bytes) -> None:
+        if self.current is None:
+            self._aside(line)
+            self.fault = self.fault or Fault(
+                Code.NOT_A_DIFF,
+                f"Line {self.at + 1} of the diff starts a hunk, but no file is named above it. "
+                "Put '--- a/PATH' and '+++ b/PATH' before the first @@.",
+            )
+            return
+        match = _SPAN.match(line)
+        span = None
+        if match:
+            old, olds, new, news = match.groups()
+            if {olds, news} != {b"0"}:
+                span = Span(int(old), int(olds or 1), int(new), int(news or 1))
+        self.at += 1
+        self._take(span, line[match.end() if match else 2 :].strip(b"@ \t\r"))
+
+    def _take(self, span: Span | None, heading: bytes = b"") -> None:
+        draft = self.current
+        assert draft is not None
+        body: Body = read_body(self.lines, self.at, span, crlf=draft.crlf)
+        draft.hunks.append(
+            Hunk(
+                number=len(draft.hunks) + 1,
+                span=span,
+                marks=bytes(body.marks),
+                texts=body.texts,
+                old_unended=body.old_unended,
+                new_unended=body.new_unended,
+                missing=body.missing,
+                is_cut=body.end == len(self.lines) and not self.ended,
+                heading=heading,
+            )
+        )
+        self.at = body.end
+
+    def _aside(self, line: bytes) -> None:
+        """Lines between hunks: extended headers, foreign formats, prose."""
+        if line[:1] in _FOREIGN_STARTS:
+            for start, name in _FOREIGN.items():
+                if line.startswith(start):
+                    self.fault = _foreign(name)
+                    return
+        draft = self.current
+        if draft is None:
+            return
+        if draft.hunks:
+            if is_stray(line) and not draft.fault:
+                draft.fault = _stray(self.at + 1, line)
+            return
+        mode = _MODE.match(line)
+        if index := _INDEX.match(line):
+            draft.index = index[2].decode()
+        elif mode:
+            _take_mode(draft, mode[1], mode[2])
+        elif line.startswith(_MOVED):
+            draft.fault = Fault(
+                Code.NOT_A_DIFF,
+                f"`{line.decode('utf-8', 'replace').strip()}`: a diff here edits text, it does not "
+                "rename or copy. Delete the old file and add the new one in full.",
+            )
+        elif line.startswith((b"GIT binary patch", b"Binary files ")):
+            draft.fault = Fault(
+                Code.BINARY, "Binary content cannot be edited by a diff. Write the file whole."
+            )
+
+    def _nothing(self) -> Fault:
+        for pattern, name in _OTHER_KINDS:
+            if pattern.search(self.data):
+                return _foreign(name)
+        return Fault(
+            Code.NOT_A_DIFF,
+            f"No unified diff was found in the text. {_HOW}\n{EXAMPLE}",
+        )
+
+
+def _take_mode(draft: _Draft, what: bytes, mode: bytes) -> None:
+    if mode[:3] == b"120" or mode[:3] == b"160":
+        draft.fault = Fault(
+            Code.PATH_FORBIDDEN,
+            "Symbolic links and submodules are not made by a diff. Write a regular file.",
+        )
+    elif what == b"deleted file mode":
+        draft.deletes = True
+    elif what == b"new file mode" and mode == b"100644":
+        draft.creates = True
+    else:
+        draft.fault = Fault(
+            Code.NOT_A_DIFF,
+            "A diff here edits text; it does not set file modes. Leave the mode lines out.",
+        )
+
+
+def _stray(number: int, line: bytes) -> Fault:
+    return Fault(
+        Code.NOT_A_DIFF,
+        f"Line {number} of the diff is marked with {chr(line[0])}, but belongs to no hunk. Put @@ "
+        "above the lines it stands with, and begin every unchanged line with a space.",
+    )
+
+
+def _foreign(name: str) -> Fault:
+    return Fault(
+        Code.NOT_A_DIFF,
+        f"{name}; a unified diff is wanted. {_HOW}\n{EXAMPLE}",
+    )
+
+
+def _section(draft: _Draft, *, is_last: bool) -> Section:
+    old, new = draft.old, draft.new
+    is_open = not (old or new) or (not (old and new) and NULL in (old, new))
+    if is_open and draft.git and (names := git_names(draft.git)):
+        old, new = old or names[0], new or names[1]
+    creates = draft.creates or old == NULL
+    deletes = draft.deletes or new == NULL
+    before, after = candidates(old, new)
+    paths = tuple(dict.fromkeys(after + before))
+    hunks = draft.hunks
+    fault = draft.fault
+    if before and after and not set(before) & set(after):
+        fault = fault or Fault(
+            Code.NOT_A_DIFF,
+            f"The header names two files, {before[0]} and {after[0]}. A diff here does not rename: "
+            "name the same file twice, or /dev/null for a file that is added or deleted.",
+        )
+    if not hunks and not _is_whole(draft, creates=creates, deletes=deletes, is_last=is_last):
+        fault = fault or Fault(
+            Code.TRUNCATED, "The header is there, but its hunks are not. Send the diff whole."
+        )
+    return Section(paths, tuple(hunks), creates, deletes, fault, draft.index)
+
+
+def _is_whole(draft: _Draft, *, creates: bool, deletes: bool, is_last: bool) -> bool:
+    """A section without hunks is complete only when it adds or deletes an empty file."""
+    if draft.named or not draft.git or not git_names(draft.git):
+        return False
+    if creates:
+        return draft.index.startswith(_EMPTY) or not (draft.index or is_last)
+    return deletes

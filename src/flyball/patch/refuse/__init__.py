@@ -1,0 +1,1 @@
+"""Why a hunk cannot be applied, and what to change in it."""

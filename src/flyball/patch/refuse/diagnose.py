@@ -1,0 +1,241 @@
+"""Why a hunk's lines are nowhere in the file: the nearest place and the likeliest mistake.
+
+Nothing here decides where an edit goes; it only helps whoever wrote the diff to mend it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+from flyball.patch.lines.compare import compare
+from flyball.patch.lines.text import Text
+from flyball.patch.place.incomplete import has_numbers, placeholders
+from flyball.patch.read.hunk import ADD, Hunk
+from flyball.patch.refuse.reindent import reindented
+from flyball.patch.result import Code
+
+_LONGEST = 12
+_ENTITY = re.compile(rb"&(lt|gt|amp|quot|apos|nbsp|#0*39|#x0*27|#0*34|#x0*22);", re.IGNORECASE)
+_MEANT = {b"lt": b"<", b"gt": b">", b"amp": b"&", b"quot": b'"', b"nbsp": b" "}
+_TYPOGRAPHY = str.maketrans(
+    {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u00a0": " ", "…": "..."}
+)
+
+
+class Finding(NamedTuple):
+    """What is wrong with a hunk, in words, with the place in the file that it concerns."""
+
+    code: Code
+    sentence: str
+    lines: tuple[int, ...] = ()
+    nearest: str = ""
+    proposal: str = ""
+
+
+def diagnose(path: str, hunk: Hunk, text: Text) -> Finding:
+    """The first explanation that fits."""
+    look = _Look(path, hunk, text)
+    return (
+        look.dots()
+        or look.cut()
+        or look.numbers()
+        or look.typography()
+        or look.indentation()
+        or look.gap()
+        or look.extra()
+        or look.nearest()
+    )
+
+
+class _Look(NamedTuple):
+    """A hunk beside the file it was written for."""
+
+    path: str
+    hunk: Hunk
+    text: Text
+
+    def dots(self) -> Finding | None:
+        for line in placeholders(self.hunk, only_dots=True):
+            return Finding(
+                Code.PLACEHOLDER,
+                f"{show(line)} stands for lines that are not written out. End the hunk before them "
+                "and begin another with @@ after them.",
+            )
+        return None
+
+    def cut(self) -> Finding | None:
+        """The diff ends inside its last context or removed line."""
+        old = [line.rstrip() for line in self.hunk.old]
+        stops = self.hunk.is_cut or (self.hunk.is_last and max(self.hunk.missing) > 0)
+        if not (stops and self.hunk.marks[-1] != ADD and len(old) > 1):
+            return None
+        for at in self.text.find_loose(old[:-1]):
+            end = at + len(old) - 1
+            there = self.text.loose[end] if end < len(self.text.lines) else b""
+            if there != old[-1] and there.startswith(old[-1]):
+                return Finding(
+                    Code.TRUNCATED,
+                    f"The diff stops inside {show(self.text.lines[end])} (line {end + 1}). "
+                    "Send it whole.",
+                    (end + 1,),
+                )
+        return None
+
+    def numbers(self) -> Finding | None:
+        old = [line for line in self.hunk.old if line.strip()]
+        if not has_numbers(old, step=len(self.hunk.marks)):
+            return None
+        return Finding(
+            Code.NO_MATCH,
+            "Its lines begin with line numbers, which are not in the file. Take the numbers out.",
+        )
+
+    def typography(self) -> Finding | None:
+        if [_plain(line) for line in self.hunk.old] == [line.rstrip() for line in self.hunk.old]:
+            return None
+        at = _stands(self.text, self.hunk, _plain)
+        if at is None:
+            return None
+        return Finding(
+            Code.NO_MATCH,
+            f"The text is at line {at + 1}, but the hunk has typographic quotes or HTML entities "
+            "where the file has plain characters. Copy the lines as the file has them.",
+            (at + 1,),
+            _contrast(self.hunk, self.text, at),
+        )
+
+    def indentation(self) -> Finding | None:
+        at = _stands(self.text, self.hunk, bytes.strip)
+        if at is None:
+            return None
+        return Finding(
+            Code.NO_MATCH,
+            f"The text is at line {at + 1}, but with other indentation. Resend the hunk with the "
+            "file's own indentation; a re-indented version is proposed.",
+            (at + 1,),
+            _contrast(self.hunk, self.text, at),
+            reindented(self.path, self.hunk, self.text, at),
+        )
+
+    def gap(self) -> Finding | None:
+        """The hunk's lines are all there, but with others in between."""
+        old = [line.rstrip() for line in self.hunk.old]
+        size, starts = _longest_start(self.text, old)
+        if not size or size == len(old):
+            return None
+        rest = self.text.find_loose(old[size:])
+        pairs = [(s, r) for s in starts for r in rest if r > s + size]
+        if not pairs:
+            return None
+        start, after = min(pairs, key=lambda pair: pair[1] - pair[0])
+        first, last = start + size + 1, after
+        lines = f"line {first}" if first == last else f"lines {first} to {last}"
+        return Finding(
+            Code.NO_MATCH,
+            f"The file has {lines} between {show(old[size - 1])} and {show(old[size])}, which the "
+            "hunk leaves out. Write them as context, or begin a new hunk with @@ there.",
+            (first, last),
+        )
+
+    def extra(self) -> Finding | None:
+        """The hunk's lines are there but for some that the file does not have."""
+        old = [line.rstrip() for line in self.hunk.old]
+        size, starts = _longest_start(self.text, old)
+        for extra in range(1, min(len(old) - size, _LONGEST)):
+            for start in starts or self.text.find_loose(old[extra:]):
+                rest = old[size + extra :]
+                at = start + size
+                if self.text.loose[at : at + len(rest)] == rest:
+                    line = show(old[size])
+                    return Finding(
+                        Code.NO_MATCH,
+                        f"{line} is not in the file at line {at + 1}. If it is to be added, put + "
+                        "in front of it; otherwise copy the line that is there.",
+                        (at + 1,),
+                        _contrast(self.hunk, self.text, start),
+                    )
+        return None
+
+    def nearest(self) -> Finding:
+        votes: Counter[int] = Counter()
+        for index, line in enumerate(self.hunk.old):
+            places = self.text.loose_places.get(line.rstrip(), ())
+            for place in places if line.strip() and len(places) < _LONGEST else ():
+                votes[place - index] += 1
+        if not votes:
+            return Finding(
+                Code.NO_MATCH,
+                "None of its unchanged or removed lines is in the file. Read the file again and "
+                "copy the lines from it.",
+            )
+        at = max(0, min(votes, key=lambda start: (-votes[start], start)))
+        return Finding(
+            Code.NO_MATCH,
+            f"Its unchanged and removed lines differ from the file near line {at + 1}. Copy them "
+            "exactly as they are there.",
+            (at + 1,),
+            _contrast(self.hunk, self.text, at),
+        )
+
+
+def _stands(text: Text, hunk: Hunk, norm: Callable[[bytes], bytes]) -> int | None:
+    """The only place where the hunk's lines stand once both are brought to one form."""
+    plain = Text(b"")
+    plain.lines = [norm(line) for line in text.lines]
+    old = [norm(line) for line in hunk.old]
+    places = plain.find(old) if old and any(old) else []
+    return places[0] if len(places) == 1 else None
+
+
+def _plain(line: bytes) -> bytes:
+    """The line with plain quotes, dashes and spaces, and without HTML entities."""
+    decoded = line.decode("utf-8", "surrogateescape").translate(_TYPOGRAPHY)
+    plain = _ENTITY.sub(_character, decoded.encode("utf-8", "surrogateescape"))
+    return plain.rstrip()
+
+
+def _character(entity: re.Match[bytes]) -> bytes:
+    name = entity[1].lower()
+    return _MEANT.get(name, b'"' if name.endswith((b"34", b"22")) else b"'")
+
+
+def _longest_start(text: Text, old: list[bytes]) -> tuple[int, list[int]]:
+    """How many of the first lines stand together somewhere, and where."""
+    loose = text.loose
+    starts = list(text.loose_places.get(old[0], ())) if old else []
+    size = 1 if starts else 0
+    while starts and size < len(old):
+        ahead = [s for s in starts if s + size < len(loose) and loose[s + size] == old[size]]
+        if not ahead:
+            break
+        starts, size = ahead, size + 1
+    return size, starts
+
+
+def _contrast(hunk: Hunk, text: Text, at: int) -> str:
+    """What the hunk expects (-) against what the file has (+), a few lines of it."""
+    wanted = [line.rstrip() for line in hunk.old]
+    there = text.loose[at : at + len(wanted)]
+    shown: list[str] = []
+    done = 0
+    for run in compare(wanted, there):
+        shown += [f"  {_text(line)}" for line in wanted[max(done, run.old_at - 2) : run.old_at]]
+        shown += [f"- {_text(line)}" for line in wanted[run.old_at : run.old_end]]
+        shown += [f"+ {_text(line)}" for line in there[run.new_at : run.new_end]]
+        done = run.old_end
+    return "\n".join(shown[:_LONGEST])
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "replace")
+
+
+def show(line: bytes) -> str:
+    """A line as it can be quoted in a sentence."""
+    plain = _text(line.strip())
+    if not plain:
+        return "an empty line"
+    return f"`{plain[:77]}...`" if len(plain) > 80 else f"`{plain}`"

@@ -1,0 +1,67 @@
+"""How the tables of programs are written down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypedDict, Unpack
+
+from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.rule import Check, Operands, Rule
+from flyball.shellcheck.words.names import names
+
+READ, VERIFY = Kind.READ_ONLY, Kind.VERIFICATION
+MUTATE, DESTROY, UNKNOWN = Kind.MUTATING, Kind.DESTRUCTIVE, Kind.UNKNOWN
+TEXT, NAMES, NONE = Operands.TEXT, Operands.NAMES, Operands.NONE
+
+
+class Fields(TypedDict, total=False):
+    """The fields of a rule, with options written as one string of names."""
+
+    operands: Operands
+    writes: str
+    places: str
+    mutates: str
+    destroys: str
+    runs: str
+    spares: str
+    valued: str
+    known: str
+    subcommands: Mapping[str, Rule]
+    bare: Rule | None
+    proves: str
+    fixed: bool
+    single: bool
+    check: Check | None
+
+
+def rule(kind: Kind, does: str, **fields: Unpack[Fields]) -> Rule:
+    """One rule."""
+    return Rule(
+        kind=kind,
+        does=does,
+        operands=fields.get("operands", Operands.READ),
+        writes=names(fields.get("writes", "")),
+        places=names(fields.get("places", "")),
+        mutates=names(fields.get("mutates", "")),
+        destroys=names(fields.get("destroys", "")),
+        runs=names(fields.get("runs", "")),
+        spares=names(fields.get("spares", "")),
+        valued=names(fields.get("valued", "")),
+        known=names(fields.get("known", "")),
+        subcommands=fields.get("subcommands", {}),
+        bare=fields.get("bare"),
+        proves=fields.get("proves", ""),
+        fixed=fields.get("fixed", False),
+        single=fields.get("single", False),
+        check=fields.get("check"),
+    )
+
+
+def table(rows: Mapping[str, Rule]) -> dict[str, Rule]:
+    """A table whose keys may hold several names, separated by blanks."""
+    return {name: row for names, row in rows.items() for name in names.split()}
+
+
+def each(names: str, row: Rule) -> dict[str, Rule]:
+    """The same rule for several names."""
+    return dict.fromkeys(names.split(), row)

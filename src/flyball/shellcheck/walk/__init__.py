@@ -1,0 +1,1 @@
+"""The walk over a parsed command: statements, expansions, redirections."""

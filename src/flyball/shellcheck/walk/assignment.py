@@ -1,0 +1,73 @@
+"""Statements that set, declare or forget variables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.rule import secret_among, secret_finding
+from flyball.shellcheck.walk.expression import examine
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.place import outside
+from flyball.shellcheck.words.variable import SEARCHED, assignment_objection, is_harmless
+from flyball.shellcheck.words.word import Word, text_of, words_of
+
+if TYPE_CHECKING:
+    from flyball.shellcheck.walk.walk import Walk
+
+_OPTIONS = Pattern(r"-[praAxgF]+")
+
+
+def assign(walk: Walk, node: Node, *, exported: bool, arithmetic: bool = False) -> None:
+    """Judge `NAME=value`."""
+    name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    if name is None or name.type != "variable_name":
+        walk.unknown(node, "assigning to an element evaluates its index")
+        return
+    held = words_of(value) if value is not None else ()
+    if value is not None:
+        examine(walk, value, arithmetic=arithmetic)
+    label = text_of(name)
+    first = held[0] if held else None
+    if objection := assignment_objection(label, first):
+        walk.unknown(node, objection)
+    elif label in SEARCHED:
+        _search_path(walk, node, label, first)
+    elif secret_among(held):
+        walk.findings.append(secret_finding(text_of(node), text_of(node)))
+    elif exported and not is_harmless(label):
+        walk.found(node, Kind.MUTATING, f"{label} is not a variable known to be harmless")
+    else:
+        walk.found(node, Kind.READ_ONLY, f"it sets {label} for this command")
+
+
+def _search_path(walk: Walk, node: Node, label: str, value: Word | None) -> None:
+    places = (value.value or "/").split(":") if value else []
+    if any(outside(path or ".", walk.scope) for path in places):
+        walk.unknown(node, f"{label} names a place outside the workspace")
+    else:
+        walk.found(node, Kind.VERIFICATION, f"{label} lets the workspace's own code run")
+
+
+def declare(walk: Walk, node: Node) -> None:
+    """Judge `export`, `declare` and their kin."""
+    keyword = node.children[0].type
+    for child in node.named_children:
+        if child.type == "variable_assignment":
+            assign(walk, child, exported=True)
+        elif child.type == "variable_name":
+            if assignment_objection(text_of(child), None):
+                walk.unknown(node, f"{keyword} {text_of(child)} touches a controlling variable")
+        elif not (child.type == "word" and _OPTIONS.fullmatch(text_of(child))):
+            walk.unknown(node, f"what {keyword} declares here is not understood")
+    walk.found(node, Kind.READ_ONLY, f"{keyword} changes nothing outside this shell")
+
+
+def forget(walk: Walk, node: Node) -> None:
+    """Judge `unset`."""
+    if any(child.type != "variable_name" for child in node.named_children):
+        walk.unknown(node, "what it unsets is not a plain name")
+    else:
+        walk.found(node, Kind.READ_ONLY, "it forgets a variable")

@@ -1,0 +1,102 @@
+"""Words, expansions and arithmetic: what hides inside a word is judged like any command."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.variable import assignment_objection
+from flyball.shellcheck.words.word import text_of
+
+if TYPE_CHECKING:
+    from flyball.shellcheck.walk.walk import Walk
+
+_LEAVES = names(
+    "word number raw_string ansi_c_string string_content variable_name special_variable_name "
+    "regex extglob_pattern test_operator"
+)
+_NESTED = names(
+    "string translated_string concatenation simple_expansion array brace_expression command_name "
+    "binary_expression unary_expression postfix_expression parenthesized_expression "
+    "ternary_expression"
+)
+_COUNTING = names("arithmetic_expansion subscript postfix_expression ternary_expression")
+_COMPARISONS = names("-eq -ne -lt -le -gt -ge")
+
+
+def examine(walk: Walk, node: Node, *, arithmetic: bool = False) -> None:
+    """Judge everything inside a word or expression."""
+    kind = node.type
+    if kind in ("command_substitution", "process_substitution"):
+        _substitution(walk, node)
+    elif kind == "expansion":
+        _expansion(walk, node)
+    elif kind in _LEAVES:
+        if arithmetic:
+            _counted(walk, node)
+    elif kind in _NESTED or kind in _COUNTING:
+        for child in node.named_children:
+            examine(walk, child, arithmetic=arithmetic or kind in _COUNTING)
+    else:
+        walk.unknown(node, f"the construct {kind.replace('_', ' ')} is not understood")
+
+
+def _substitution(walk: Walk, node: Node) -> None:
+    # `$(<file)` holds a bare redirection, which is a statement without a command.
+    before = walk.scope
+    for child in node.named_children:
+        if child.type == "file_redirect":
+            walk.redirect(child)
+        else:
+            walk.visit(child)
+    walk.scope = before
+
+
+def _expansion(walk: Walk, node: Node) -> None:
+    """`${…}`: not prompt expansion, not indirection, no setting of controlling names."""
+    text = text_of(node).strip()
+    operators = [text_of(child) for child in node.children_by_field_name("operator")]
+    if "!" in operators[:1] or "@" in operators:
+        walk.unknown(node, f"{text} may execute what a variable holds")
+    name = re.match(r"\$\{#?(\w+)", text)
+    if any(o in ("=", ":=") for o in operators) and (
+        name is None or assignment_objection(name[1], None)
+    ):
+        walk.unknown(node, f"{text} sets a controlling variable")
+    for i, child in enumerate(node.named_children):
+        examine(walk, child, arithmetic=":" in operators and i > 0)
+
+
+def _counted(walk: Walk, node: Node) -> None:
+    """Arithmetic evaluates the value of a name again, so the name must hold a number."""
+    text = text_of(node)
+    if node.type in ("number", "special_variable_name"):
+        return
+    if node.type not in ("variable_name", "word", "string_content") or not re.fullmatch(
+        r"[\w@*+-]+", text
+    ):
+        walk.unknown(node, "arithmetic on this text is not understood")
+    for name in re.findall(r"[A-Za-z_]\w*", text):
+        if name in walk.facts.tainted:
+            walk.unknown(node, f"arithmetic evaluates what {name} holds, which is not known")
+
+
+def examine_condition(walk: Walk, node: Node, *, deep: bool) -> None:
+    """Judge a test; `[[ … -eq … ]]` (deep) computes, `[ … -eq … ]` does not."""
+    operator = node.child_by_field_name("operator")
+    sign = text_of(operator) if operator is not None else ""
+    if sign in ("-v", "-R"):
+        walk.unknown(node, f"{sign} evaluates the index of what it is given")
+    if node.type not in ("unary_expression", "binary_expression", "parenthesized_expression"):
+        examine(walk, node)
+        return
+    for child in node.named_children:
+        if child == operator:
+            continue
+        if deep and sign in _COMPARISONS:
+            examine(walk, child, arithmetic=True)
+        else:
+            examine_condition(walk, child, deep=deep)

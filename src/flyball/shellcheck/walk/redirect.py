@@ -1,0 +1,82 @@
+"""Redirections and here-documents."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.rule import secret_among, secret_finding, written
+from flyball.shellcheck.walk.expression import examine
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.place import device
+from flyball.shellcheck.words.source import heredoc_delimiter
+from flyball.shellcheck.words.word import Word, text_of, words_of
+
+if TYPE_CHECKING:
+    from flyball.shellcheck.walk.walk import Walk
+
+REDIRECTS = names("file_redirect heredoc_redirect herestring_redirect")
+
+
+def redirect(walk: Walk, node: Node) -> list[Word]:
+    """Judge a redirection; words the grammar hangs on it belong to the command."""
+    if node.type == "heredoc_redirect":
+        return _heredoc(walk, node)
+    targets: list[Word] = []
+    for child in node.named_children:
+        if child.type != "file_descriptor":
+            examine(walk, child)
+            targets.extend(words_of(child, walk.facts))
+    operator = next(child.type for child in node.children if not child.is_named)
+    if operator in ("<&-", ">&-"):
+        return targets
+    if not targets:
+        walk.unknown(node, "a redirection without a target is not understood")
+    elif operator != "<<<":
+        _open(walk, node, operator, targets[0])
+    return targets[1:]
+
+
+def _open(walk: Walk, node: Node, operator: str, target: Word) -> None:
+    path = target.value
+    if operator in (">&", "<&") and re.fullmatch(r"\d+-?|-", path or ""):
+        return
+    if path is not None and device(path):
+        return
+    if target.known.startswith(("/dev/tcp/", "/dev/udp/")):
+        walk.unknown(node, "it opens a network connection")
+    elif operator in ("<", "<&"):
+        if secret_among([target]):
+            walk.findings.append(secret_finding(text_of(node), target.source))
+    elif (path is None and not target.local) or target.glob:
+        walk.unknown(node, f"it writes to {target.source}, which is only known when it runs")
+    else:
+        walk.findings.append(written(walk, text_of(node), "the redirection", [target]))
+
+
+def _heredoc(walk: Walk, node: Node) -> list[Word]:
+    more: list[Word] = []
+    for child in node.named_children:
+        if child.type in ("heredoc_start", "heredoc_end"):
+            continue
+        if child.type == "heredoc_body":
+            _body(walk, node, child)
+        elif child.type in REDIRECTS:
+            more.extend(redirect(walk, child))
+        elif node.field_name_for_child(node.children.index(child)) == "argument":
+            examine(walk, child)
+            more.extend(words_of(child, walk.facts))
+        else:
+            walk.visit(child)
+    return more
+
+
+def _body(walk: Walk, node: Node, body: Node) -> None:
+    """The grammar misses some expansions in a here-document, so all but `$name` are refused."""
+    delimiter = heredoc_delimiter(node)
+    live = re.sub(r"\\.", "", text_of(body), flags=re.S)
+    if not (delimiter and delimiter[1]) and re.search(r"`|\$[({\[]", live):
+        walk.found(node, Kind.UNKNOWN, "the shell expands its here-document; quote it as <<'EOF'")

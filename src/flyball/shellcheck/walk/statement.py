@@ -1,0 +1,156 @@
+"""One handler for each kind of statement; a kind that is not in the table is not understood."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.rule import secret_among, secret_finding
+from flyball.shellcheck.walk.assignment import assign, declare, forget
+from flyball.shellcheck.walk.expression import examine, examine_condition
+from flyball.shellcheck.walk.redirect import REDIRECTS, redirect
+from flyball.shellcheck.words.variable import assignment_objection
+from flyball.shellcheck.words.word import Word, text_of, words_of
+
+if TYPE_CHECKING:
+    from flyball.shellcheck.walk.walk import Walk
+
+Handler = Callable[["Walk", Node], None]
+
+
+def _each(walk: Walk, node: Node) -> None:
+    for child in node.named_children:
+        walk.visit(child)
+
+
+def _comment(_walk: Walk, _node: Node) -> None:
+    """A comment does nothing."""
+
+
+def _pipeline(walk: Walk, node: Node) -> None:
+    """Each command of a pipeline has a shell of its own: none moves the others."""
+    before = walk.scope
+    for child in node.named_children:
+        walk.visit(child)
+        walk.scope = before
+
+
+def _subshell(walk: Walk, node: Node) -> None:
+    """A change of directory ends with the shell that made it."""
+    before = walk.scope
+    _each(walk, node)
+    walk.scope = before
+
+
+def _compound(walk: Walk, node: Node) -> None:
+    if node.children[0].type == "((":
+        for child in node.named_children:
+            examine(walk, child, arithmetic=True)
+        walk.found(node, Kind.READ_ONLY, "it only computes")
+    else:
+        _each(walk, node)
+
+
+def _command(walk: Walk, node: Node, more: Sequence[Word] = ()) -> None:
+    words: list[Word] = []
+    for child in node.named_children:
+        if child.type == "variable_assignment":
+            assign(walk, child, exported=True)
+        elif child.type in REDIRECTS:
+            words.extend(redirect(walk, child))
+        else:
+            examine(walk, child)
+            words.extend(words_of(child, walk.facts))
+    words.extend(more)
+    walk.findings.extend(walk.command(words))
+
+
+def _redirected(walk: Walk, node: Node) -> None:
+    body = node.child_by_field_name("body")
+    rest = [child for child in node.named_children if child != body]
+    if body is not None and body.type != "command":
+        walk.visit(body)
+    more = [word for child in rest for word in redirect(walk, child)]
+    if body is not None and body.type == "command":
+        _command(walk, body, more)
+    elif more:
+        walk.unknown(node, "words follow a redirection where no command takes them")
+
+
+def _for(walk: Walk, node: Node) -> None:
+    body = node.child_by_field_name("body")
+    for child in node.named_children:
+        if child == body:
+            walk.visit(child)
+        elif child.type == "variable_name":
+            if objection := assignment_objection(text_of(child), None):
+                walk.unknown(node, objection)
+        else:
+            examine(walk, child)
+            if secret_among(words_of(child)):
+                walk.findings.append(secret_finding(text_of(child), text_of(child)))
+
+
+def _counting(walk: Walk, node: Node) -> None:
+    body = node.child_by_field_name("body")
+    for child in node.named_children:
+        if child == body:
+            walk.visit(child)
+        elif child.type == "variable_assignment":
+            assign(walk, child, exported=False, arithmetic=True)
+        else:
+            examine(walk, child, arithmetic=True)
+
+
+def _case(walk: Walk, node: Node) -> None:
+    values = node.children_by_field_name("value")
+    for child in node.named_children:
+        if child in values:
+            examine(walk, child)
+        else:
+            walk.visit(child)
+
+
+def _assignment(walk: Walk, node: Node) -> None:
+    assign(walk, node, exported=False)
+
+
+def _condition(walk: Walk, node: Node) -> None:
+    for child in node.named_children:
+        examine_condition(walk, child, deep=node.children[0].type == "[[")
+    walk.found(node, Kind.READ_ONLY, "it only tests a condition")
+
+
+def _function(walk: Walk, node: Node) -> None:
+    walk.unknown(node, "a function can take the name of any program; write the commands out")
+
+
+STATEMENTS: dict[str, Handler] = {
+    "program": _each,
+    "list": _each,
+    "do_group": _each,
+    "if_statement": _each,
+    "elif_clause": _each,
+    "else_clause": _each,
+    "while_statement": _each,
+    "negated_command": _each,
+    "variable_assignments": _each,
+    "pipeline": _pipeline,
+    "subshell": _subshell,
+    "compound_statement": _compound,
+    "case_statement": _case,
+    "case_item": _case,
+    "for_statement": _for,
+    "c_style_for_statement": _counting,
+    "command": _command,
+    "redirected_statement": _redirected,
+    "variable_assignment": _assignment,
+    "declaration_command": declare,
+    "unset_command": forget,
+    "test_command": _condition,
+    "function_definition": _function,
+    "comment": _comment,
+}

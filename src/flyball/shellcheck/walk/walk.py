@@ -1,0 +1,107 @@
+"""The walk over a command: its state, and the judgement of one simple command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from tree_sitter import Node
+
+from flyball.shellcheck.judgement import AllowRule, Finding, Kind
+from flyball.shellcheck.programs import lookup
+from flyball.shellcheck.rule import judge_rule, secret_among
+from flyball.shellcheck.walk.redirect import redirect
+from flyball.shellcheck.walk.statement import STATEMENTS
+from flyball.shellcheck.words.place import Scope
+from flyball.shellcheck.words.source import read
+from flyball.shellcheck.words.variable import facts_of
+from flyball.shellcheck.words.word import NO_FACTS, Word, text_of
+
+MAX_COMMANDS = 50
+MAX_SCRIPTS = 4
+
+
+class Walk:
+    """One pass over one command; `findings` grows in the order of the source."""
+
+    def __init__(self, scope: Scope, allow: Sequence[AllowRule] = (), depth: int = 0) -> None:
+        self.scope = scope
+        self.findings: list[Finding] = []
+        self.facts = NO_FACTS
+        self._commands = 0
+        self._allow = allow
+        self._depth = depth
+
+    def over(self, command: str) -> list[Finding]:
+        """Judge a whole command line."""
+        root = read(command)
+        if isinstance(root, str):
+            return [Finding(command, Kind.UNKNOWN, root)]
+        self.facts = facts_of(root)
+        self.visit(root)
+        if self._commands > MAX_COMMANDS:
+            reason = f"it runs more than {MAX_COMMANDS} commands; split it up"
+            self.findings.append(Finding(command, Kind.UNKNOWN, reason))
+        return self.findings
+
+    def visit(self, node: Node) -> None:
+        """Judge one statement."""
+        handler = STATEMENTS.get(node.type)
+        if handler is None:
+            self.unknown(node, f"the construct {node.type.replace('_', ' ')} is not understood")
+        else:
+            handler(self, node)
+
+    def found(self, node: Node, kind: Kind, reason: str) -> None:
+        """Note what a node does."""
+        self.findings.append(Finding(text_of(node), kind, reason))
+
+    def unknown(self, node: Node, reason: str) -> None:
+        """Note a node that is not understood, or understood too well."""
+        self.found(node, Kind.UNKNOWN, reason)
+
+    def command(self, words: Sequence[Word]) -> list[Finding]:
+        """Judge one simple command, given as words."""
+        self._commands += 1
+        text = " ".join(word.source for word in words)
+        name = words[0]
+        if not name.value or name.glob:
+            reason = f"which program {name.source} stands for is only known when it runs"
+            return [Finding(text, Kind.UNKNOWN, reason)]
+        if (allowed := self._allowed(words)) is not None:
+            return [Finding(text, allowed.kind, "the user's allow-list has it")]
+        rule, floor, why = lookup(name.value, self.scope)
+        if rule is None:
+            return [Finding(text, floor, f"{name.value} {why}")]
+        found = judge_rule(self, rule, words)
+        return [f.at_least(floor, f"{name.value} {why}") for f in found]
+
+    def script(self, text: str) -> list[Finding]:
+        """Judge text that a program hands to a shell."""
+        if self._depth >= MAX_SCRIPTS:
+            return [Finding(text, Kind.UNKNOWN, "shells are nested too deep")]
+        inner = Walk(self.scope, self._allow, self._depth + 1)
+        found = inner.over(text)
+        self._commands += inner._commands
+        return found or [Finding(text, Kind.READ_ONLY, "an empty script does nothing")]
+
+    def redirect(self, node: Node) -> None:
+        """Judge a redirection that stands alone."""
+        redirect(self, node)
+
+    def enter(self, target: str | None) -> None:
+        """Note that the shell changed its directory."""
+        self.scope = self.scope.entered(target)
+
+    def _allowed(self, words: Sequence[Word]) -> AllowRule | None:
+        if secret_among(words):
+            return None
+        values = [None if word.glob else word.value for word in words]
+        for rule in self._allow:
+            size = len(rule.prefix)
+            rest = values[size:]
+            if tuple(values[:size]) == rule.prefix and all(
+                v is not None and any(fnmatchcase(v, p) for p in rule.args) for v in rest
+            ):
+                return rule
+        return None

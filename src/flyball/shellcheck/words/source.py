@@ -1,0 +1,202 @@
+"""Read a command with the shell grammar, and check the reading against the shell's own rules.
+
+The grammar is more forgiving than a shell: it takes carriage returns and form feeds for blanks,
+reads `\\ ` between words as nothing, and splits a word at a line continuation. Each such difference
+is a way to show one command and run another, so every leaf and every gap between leaves is checked
+here, and a tree that a shell might read otherwise is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser
+
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.pattern import Pattern
+
+MAX_LENGTH = 65_536
+MAX_DEPTH = 60
+
+
+@cache
+def _parser() -> Parser:
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def read(command: str) -> Node | str:
+    """The syntax tree of a command, or the reason why it cannot be relied on."""
+    if len(command) > MAX_LENGTH:
+        return f"the command is longer than {MAX_LENGTH} characters"
+    if bad := _odd_character(command):
+        return (
+            f"it contains the character U+{ord(bad):04X}, which shells and readers see differently"
+        )
+    source = command.encode()
+    root = _parser().parse(source).root_node
+    if too_deep(root):
+        return f"it is nested more than {MAX_DEPTH} levels deep"
+    if root.has_error:
+        return f"the shell grammar cannot read {_first_error(root)!r}"
+    return _misread(root, source) or root
+
+
+def _odd_character(command: str) -> str | None:
+    for char in command:
+        if char in "\t\n" or " " <= char <= "~":
+            continue
+        if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"):
+            return char
+    return None
+
+
+def too_deep(root: Node) -> bool:
+    """Whether a tree is nested beyond what the walk will follow."""
+    level = [root]
+    for _ in range(MAX_DEPTH):
+        level = [child for node in level for child in node.children]
+        if not level:
+            return False
+    return True
+
+
+def _first_error(root: Node) -> str:
+    """The text of the smallest node that the grammar could not make sense of."""
+    node = root
+    while broken := [child for child in node.children if child.has_error or child.is_missing]:
+        node = broken[0]
+    return (node.text or (node.parent or node).text or b"").decode()[:60]
+
+
+_QUOTED = r"\\[^\n]"
+_PLAIN = Pattern(rf"(?:[^\s'\"`$\\;&|<>()]|{_QUOTED})+")
+_LEAVES = {
+    "word": _PLAIN,
+    "number": Pattern(r"-?(?:0x)?[0-9a-fA-F]+(?:#[0-9A-Za-z@_]+)?"),
+    "raw_string": Pattern(r"'[^']*'"),
+    "ansi_c_string": Pattern(r"\$'(?:[^'\\]|\\.)*'", re.S),
+    "string_content": Pattern(r'(?:[^"`\\$]|\\.|\$(?![\w({@*#?$!\'"-]))*', re.S),
+    "variable_name": Pattern(r"\w+"),
+    "special_variable_name": Pattern(r"[*@?!#\-$0_]"),
+    "file_descriptor": Pattern(r"\d+"),
+    "test_operator": Pattern(r"-[a-zA-Z]+"),
+    "comment": Pattern(r"#[^\n]*"),
+    "regex": Pattern(r"(?:[^`$\\\n]|\\.|\$(?![({'\"]))*"),
+    "extglob_pattern": Pattern(r"(?:[^`$\\\n;]|\\.|\$(?![({'\"]))*"),
+}
+"""What the text of each named leaf must look like for a shell to read it as that leaf."""
+
+_LINE = Pattern(r"(?:[ \t]|\\\n)*")
+_LINES = Pattern(r"(?:[ \t\n]|\\\n)*")
+_MULTILINE = names(
+    "program do_group if_statement elif_clause else_clause case_statement case_item "
+    "compound_statement subshell list pipeline command_substitution process_substitution "
+    "while_statement for_statement c_style_for_statement array arithmetic_expansion "
+    "parenthesized_expression binary_expression ternary_expression string translated_string"
+)
+_SEQUENCES = names(
+    "program do_group compound_statement subshell command_substitution process_substitution "
+    "case_item else_clause"
+)
+_WORDS = names(
+    "word number raw_string ansi_c_string string translated_string concatenation simple_expansion "
+    "expansion command_substitution process_substitution arithmetic_expansion brace_expression "
+    "command_name variable_assignment $"
+)
+
+
+def _misread(root: Node, source: bytes) -> str | None:
+    around = source[: root.start_byte] + source[root.end_byte :]
+    if not _LINES.fullmatch(around.decode()):
+        return f"the shell grammar leaves out {around.decode()[:60]!r}"
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if problem := _leaf_problem(node, source) or _gap_problem(node, source):
+            return problem
+        if node.type not in ("heredoc_body", "ansi_c_string"):
+            stack.extend(node.children)
+    return None
+
+
+def _leaf_problem(node: Node, source: bytes) -> str | None:
+    text = (node.text or b"").decode()
+    pattern = _LEAVES.get(node.type)
+    if pattern is not None and node.child_count == 0 and not pattern.fullmatch(text):
+        return f"a shell may read {text[:60]!r} in another way"
+    if node.type == "comment":
+        before = source[node.start_byte - 1 : node.start_byte]
+        if before not in (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")"):
+            return f"{text[:60]!r} may not be a comment"
+    return None
+
+
+def _gap_problem(node: Node, source: bytes) -> str | None:
+    if node.type == "heredoc_redirect":
+        return _heredoc_problem(node, source)
+    if node.type == "heredoc_body":
+        return None
+    allowed = _LINES if node.type in _MULTILINE else _LINE
+    before: Node | None = None
+    for child in node.children:
+        if before is not None:
+            gap = source[before.end_byte : child.start_byte].decode()
+            if not allowed.fullmatch(gap) or _glued(before, child, gap, node):
+                return f"a shell may join or split {_around(before, child, source)!r} differently"
+        before = child
+    return None
+
+
+def _glued(before: Node, child: Node, gap: str, parent: Node) -> bool:
+    """Whether two neighbours are one to the shell, or two where it would see one."""
+    if parent.type == "concatenation":
+        return gap != ""
+    real = gap.replace("\\\n", "")
+    if parent.type == "variable_assignment":
+        return real != "" or gap != ""
+    if parent.type in _SEQUENCES and before.is_named and child.is_named:
+        return "\n" not in real and child.type != "comment" and parent.type != "case_item"
+    in_words = parent.type in ("command", "declaration_command", "file_redirect", "array")
+    return in_words and before.type in _WORDS and child.type in _WORDS and real == ""
+
+
+def _around(before: Node, child: Node, source: bytes) -> str:
+    return source[before.start_byte : child.end_byte].decode()[:60]
+
+
+_DELIMITER = Pattern(r"""(['"]?)([A-Za-z_][A-Za-z0-9_]*)\1""")
+
+
+def heredoc_delimiter(node: Node) -> tuple[str, bool] | None:
+    """The delimiter of a here-document, and whether it is quoted; None where it is not plain."""
+    start = next(c for c in node.children if c.type == "heredoc_start")
+    match = _DELIMITER.fullmatch((start.text or b"").decode())
+    return (match[2], bool(match[1])) if match else None
+
+
+def heredoc_text(node: Node, source: bytes) -> tuple[str, int] | None:
+    """The body of a here-document by the shell's rule, and the byte where its end line begins."""
+    delimiter = heredoc_delimiter(node)
+    if delimiter is None:
+        return None
+    start = source.find(b"\n", node.start_byte) + 1
+    at = start
+    while 0 < at < len(source):
+        stop = source.find(b"\n", at)
+        line = source[at : stop if stop >= 0 else len(source)]
+        bare = line.lstrip(b"\t") if node.children[0].type == "<<-" else line
+        if bare == delimiter[0].encode():
+            return source[start:at].decode(), at + len(line) - len(bare)
+        at = stop + 1
+    return None
+
+
+def _heredoc_problem(node: Node, source: bytes) -> str | None:
+    found = heredoc_text(node, source)
+    end = next((c for c in node.children if c.type == "heredoc_end"), None)
+    if found is None or end is None or end.start_byte != found[1]:
+        return "where its here-document ends is not plain; use <<'EOF' on a line of its own"
+    return None

@@ -1,0 +1,120 @@
+"""Variables a command sets: which may be set at all, and what is known of their values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.word import Facts, Word, literal, text_of, words_of
+
+HARMLESS = names(
+    "LC_ALL LANG LANGUAGE LC_CTYPE LC_COLLATE LC_NUMERIC LC_TIME LC_MESSAGES TZ TERM COLUMNS "
+    "LINES NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM PY_COLORS CI DEBUG VERBOSE "
+    "NODE_ENV RAILS_ENV RACK_ENV APP_ENV FLASK_ENV FLASK_DEBUG DJANGO_ENV ENVIRONMENT MIX_ENV "
+    "LOG_LEVEL RUST_BACKTRACE RUST_LOG CARGO_TERM_COLOR CARGO_INCREMENTAL CGO_ENABLED GOOS GOARCH "
+    "GO111MODULE PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED PYTHONHASHSEED PYTHONUTF8 "
+    "PYTHONIOENCODING PYTEST_DISABLE_PLUGIN_AUTOLOAD HYPOTHESIS_PROFILE GIT_TERMINAL_PROMPT "
+    "GIT_OPTIONAL_LOCKS SOURCE_DATE_EPOCH DOCKER_BUILDKIT NPM_CONFIG_LOGLEVEL HUSKY "
+    "NEXT_TELEMETRY_DISABLED DO_NOT_TRACK PORT HOST PIP_DISABLE_PIP_VERSION_CHECK PIP_NO_INPUT "
+    "UV_NO_PROGRESS"
+)
+"""Names that change how a program looks or reports, never what it runs."""
+
+SEARCHED = frozenset(("PYTHONPATH",))
+"""Search paths that may name places in the workspace: then its code runs, as in any test."""
+
+PASSIVE_PAGERS = frozenset(("cat", "", "/bin/cat"))
+
+_CONTROLLING = Pattern(
+    r"PATH|IFS|ENV|HOME|SHELL|SHELLOPTS|BASHOPTS|BASH_.*|PS[0-4]|PROMPT_COMMAND|CDPATH|GLOBIGNORE|"
+    r"TMPDIR|VISUAL|BROWSER|.*PAGER|.*EDITOR|LESS.*|LD_.*|DYLD_.*|GIT_.*|PYTHON.*|NODE_.*|NPM_.*|"
+    r"npm_.*|RUBY.*|GEM_.*|BUNDLE_.*|PERL.*|JAVA.*|_JAVA.*|JDK_.*|MAVEN_.*|GRADLE_.*|LUA_.*|PHP.*|"
+    r"GO[A-Z]+|CARGO_.*|RUST.*|CC|CXX|LD|AR|MAKE.*|.*FLAGS|.*OPTS|.*OPTIONS|.*_COMMAND|.*_CMD|"
+    r".*[Pp][Rr][Oo][Xx][Yy]|XDG_.*|SSH_.*|DOCKER_.*|KUBE.*|AWS_.*|PIP_.*|UV_.*|RIPGREP_.*|GREP_.*|"
+    r"FZF_.*|TAR_.*|ZIPOPT|GZIP|POSIX.*|TERMINFO|MANPATH|MANOPT|MAN.*|FCEDIT|HIST.*|INPUTRC|"
+    r"EXECIGNORE|FUNCNAME|DIRSTACK|OPENSSL_.*|GCONV_PATH|LOCPATH|NLSPATH|MALLOC_.*|.*_CONFIG"
+)
+
+
+def assignment_objection(name: str, value: Word | None) -> str | None:
+    """Why a variable may not be set so, or None."""
+    if name in HARMLESS or name in SEARCHED:
+        return None
+    if name.endswith("PAGER") and value is not None and value.value in PASSIVE_PAGERS:
+        return None
+    if _CONTROLLING.fullmatch(name):
+        return f"setting {name} changes which programs run or how"
+    return None
+
+
+def is_harmless(name: str) -> bool:
+    """Whether handing a variable to a program is known to change nothing of weight."""
+    return (
+        name in HARMLESS or name.endswith("PAGER") or bool(re.fullmatch(r"[a-z_][a-z0-9_]*", name))
+    )
+
+
+def facts_of(root: Node) -> Facts:
+    """Gather every value that the command itself gives to a name."""
+    values: dict[str, list[Word | None]] = {}
+    for name, word in _settings(root):
+        values.setdefault(name, []).append(word)
+    tame = frozenset(n for n, held in values.items() if all(w and _is_tame(w) for w in held))
+    local = frozenset(n for n, held in values.items() if all(w and _is_local(w) for w in held))
+    tainted = frozenset(
+        n for n, held in values.items() if not all(w and _is_number(w) for w in held)
+    )
+    return Facts(tame, local, tainted)
+
+
+def _is_tame(word: Word) -> bool:
+    if word.value is None:
+        return word.tame
+    return (
+        bool(word.value)
+        and not word.value.startswith("-")
+        and not (re.search(r"\s", word.value) or word.may_be_option)
+    )
+
+
+def _is_local(word: Word) -> bool:
+    return _is_tame(word) and bool(word.value) and not re.match(r"[/~$]|.*\.\.", word.value or "")
+
+
+def _is_number(word: Word) -> bool:
+    return bool(word.value and re.fullmatch(r"-?\d+", word.value)) or word.tame
+
+
+_SETTERS = frozenset(("read", "mapfile", "readarray", "printf", "getopts"))
+
+
+def _settings(root: Node) -> Iterator[tuple[str, Word | None]]:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        stack.extend(node.children)
+        if node.type == "variable_assignment":
+            yield from _assigned(node)
+        elif node.type == "for_statement":
+            name = node.child_by_field_name("variable")
+            held = [w for v in node.children_by_field_name("value") for w in words_of(v)]
+            for word in held or [None]:
+                yield (text_of(name) if name else ""), word
+        elif node.type == "command":
+            words = [text_of(child) for child in node.named_children]
+            if words[0] in _SETTERS:
+                yield from ((word, None) for word in words[1:])
+
+
+def _assigned(node: Node) -> Iterator[tuple[str, Word | None]]:
+    name = node.child_by_field_name("name")
+    value = node.child_by_field_name("value")
+    plain = name is not None and name.type == "variable_name" and text_of(node.children[1]) == "="
+    words = words_of(value) if value is not None else ()
+    if plain and value is not None and value.type == "arithmetic_expansion":
+        words = (literal("0"),)
+    yield text_of(name) if name else "", words[0] if plain and len(words) == 1 else None

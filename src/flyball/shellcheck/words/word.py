@@ -1,0 +1,227 @@
+"""Shell words as values: what a word will be when the shell has done with it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from flyball.shellcheck.words.pattern import Pattern
+
+HOME_NAMES = {"HOME": "~", "PWD": ".", "TMPDIR": "$TMPDIR"}
+"""Variables whose value the workspace fixes; they are read as these texts."""
+
+MAX_BRACES = 64
+
+
+class Word(NamedTuple):
+    """One word: its source, and what is known of its value."""
+
+    source: str
+    value: str | None
+    """The whole value, when it is known before the shell runs."""
+    head: str = ""
+    """The part of an unknown value that is known to come first."""
+    glob: bool = False
+    """Whether unquoted wildcards may turn it into file names."""
+    tame: bool = False
+    """An unknown value that is known not to be an option."""
+    local: bool = False
+    """An unknown value that is known to be a relative path without `..`."""
+    splits: bool = False
+    """Whether an unquoted expansion may turn it into several words."""
+
+    @property
+    def known(self) -> str:
+        """The value, or as much of its beginning as is known."""
+        return self.head if self.value is None else self.value
+
+    @property
+    def may_be_option(self) -> bool:
+        """Whether its value could begin with a dash without being seen to."""
+        if self.value is not None:
+            return self.glob and bool(re.match(r"[*?\[]", self.value)) and not _suffixed(self.value)
+        return not self.tame and (self.splits or not self.head)
+
+
+def _suffixed(pattern: str) -> bool:
+    """`*.py` can hardly name an option; `*` can."""
+    return bool(re.search(r"\.\w+$", pattern))
+
+
+def literal(text: str) -> Word:
+    """A word that is just this text."""
+    return Word(text, text)
+
+
+def opaque(source: str, *, head: str = "", tame: bool = False, splits: bool = True) -> Word:
+    """A word of which no more than its beginning is known."""
+    return Word(source, None, head, tame=tame, splits=splits)
+
+
+class _Piece(NamedTuple):
+    text: str | None
+    quoted: bool
+
+
+class Facts(NamedTuple):
+    """What a whole command tells about its variables, gathered before the walk."""
+
+    tame: frozenset[str] = frozenset()
+    """Names that never hold an option."""
+    local: frozenset[str] = frozenset()
+    """Names that only hold relative paths without `..`."""
+    tainted: frozenset[str] = frozenset()
+    """Names whose value an arithmetic context might execute."""
+
+
+NO_FACTS = Facts()
+
+
+def words_of(node: Node, facts: Facts = NO_FACTS) -> tuple[Word, ...]:
+    """The words a node stands for; brace expansion makes several."""
+    source = text_of(node)
+    pieces = tuple(_pieces(node))
+    bare = "".join(p.text or "" for p in pieces if not p.quoted)
+    if all(p.text is not None for p in pieces):
+        if _has_braces(bare):
+            return _expanded(source, pieces)
+        value = "".join(p.text or "" for p in pieces)
+        return (Word(source, value, glob=bool(re.search(r"[*?\[]", bare))),)
+    if _has_braces(bare):
+        return (opaque(source),)
+    head = "".join(p.text or "" for p in itertools.takewhile(lambda p: p.text is not None, pieces))
+    splits = any(p.text is None and not p.quoted for p in pieces)
+    known = opaque(source, head=head, splits=splits, tame=_is_one_of(source, facts.tame))
+    plain = _is_one_of(source, facts.local) and not re.search(r"\.\.|\$.*\$|[`(~]", source)
+    return (known._replace(local=plain),)
+
+
+def text_of(node: Node) -> str:
+    """The source text of a node."""
+    return (node.text or b"").decode()
+
+
+def _is_one_of(source: str, names: frozenset[str]) -> bool:
+    """Whether a word begins with one of these variables, taken as it is."""
+    match = re.match(r'"?\$(?:(\w+)|\{(\w+)\})', source)
+    return bool(match) and (match[1] or match[2]) in names
+
+
+def _pieces(node: Node) -> list[_Piece]:
+    kind, text = node.type, text_of(node)
+    if kind in ("word", "number"):
+        return _unescaped(text)
+    if kind == "raw_string":
+        return [_Piece(text[1:-1], True)]
+    if kind == "ansi_c_string":
+        return [_Piece(ansi(text[2:-1]), True)]
+    if kind in ("string", "translated_string"):
+        return _string_pieces(node)
+    if kind in ("concatenation", "command_name", "brace_expression"):
+        return [piece for child in node.children for piece in _pieces(child)]
+    if kind == "simple_expansion" or (kind == "expansion" and len(node.named_children) == 1):
+        return [_Piece(HOME_NAMES.get(text.strip(" \t\n${}")), False)]
+    if not node.is_named:
+        return [_Piece(text, False)]
+    return [_Piece(None, False)]
+
+
+def _unescaped(text: str) -> list[_Piece]:
+    found: list[_Piece] = []
+    for match in re.finditer(r"\\(.)|([^\\]+)", text, re.S):
+        found.append(_Piece(match[1], True) if match[1] is not None else _Piece(match[2], False))
+    return found
+
+
+def _string_pieces(node: Node) -> list[_Piece]:
+    """Contents of double quotes, by offset, since the grammar drops some blanks."""
+    raw = node.text or b""
+    found: list[_Piece] = []
+    at = raw.index(b'"') + 1
+    for child in node.named_children:
+        if child.type == "string_content":
+            continue
+        start = child.start_byte - node.start_byte
+        inner = child.text or b""
+        start += len(inner) - len(inner.lstrip())
+        found.append(_Piece(_dequoted(raw[at:start]), True))
+        found.extend(_Piece(p.text, True) for p in _pieces(child))
+        at = child.end_byte - node.start_byte
+    found.append(_Piece(_dequoted(raw[at:-1]), True))
+    return found
+
+
+def _dequoted(raw: bytes) -> str:
+    return re.sub(r'\\([$`"\\\n])', lambda m: "" if m[1] == "\n" else m[1], raw.decode())
+
+
+_ANSI = {
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "E": "\x1b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+}
+
+
+def ansi(body: str) -> str | None:
+    """The text that `$'body'` stands for, or None where it is not plain text."""
+
+    def decoded(match: re.Match[str]) -> str:
+        octal, hexa, control, other = match.groups()
+        if octal:
+            return chr(int(octal, 8) & 0xFF)
+        if hexa:
+            return chr(int(hexa[1:], 16))
+        if control:
+            return chr(ord(control[1].upper()) & 0x1F)
+        return _ANSI.get(other, other)
+
+    pattern = r"\\(?:([0-7]{1,3})|(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,5})|(c.)|(.))"
+    value = re.sub(pattern, decoded, body, flags=re.S)
+    return None if "\0" in value else value
+
+
+_BRACES = Pattern(r"\{([^{}]*(?:,|\.\.)[^{}]*)\}")
+
+
+def _has_braces(bare: str) -> bool:
+    return bool(re.search(r"\{.*(,|\.\.).*\}", bare, re.S))
+
+
+def _expanded(source: str, pieces: tuple[_Piece, ...]) -> tuple[Word, ...]:
+    """Brace expansion of one level; anything cleverer stays unknown."""
+    if any(p.quoted and re.search(r"[{},]", p.text or "") for p in pieces):
+        return (opaque(source),)
+    value = "".join(p.text or "" for p in pieces)
+    if re.search(r"\{[^}]*\{|\}[^{]*\}", value):
+        return (opaque(source),)
+    values = [""]
+    for i, part in enumerate(_BRACES.split(value)):
+        choices = _choices(part) if i % 2 else [part]
+        values = [v + choice for v in values for choice in choices]
+        if not 0 < len(values) <= MAX_BRACES:
+            return (opaque(source),)
+    glob = bool(re.search(r"[*?\[]", value))
+    return tuple(Word(source, v, glob=glob) for v in values if v)
+
+
+def _choices(body: str) -> list[str]:
+    if "," in body:
+        return body.split(",")
+    match = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", body)
+    if match:
+        low, high = sorted((int(match[1]), int(match[2])))
+        return [str(n) for n in range(low, high + 1)] if high - low < MAX_BRACES else []
+    match = re.fullmatch(r"([a-zA-Z])\.\.([a-zA-Z])", body)
+    if match:
+        low, high = sorted((ord(match[1]), ord(match[2])))
+        return [chr(n) for n in range(low, high + 1)]
+    return []

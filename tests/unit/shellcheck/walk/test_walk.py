@@ -1,0 +1,117 @@
+"""Statements, expressions, redirections and assignments."""
+
+import pytest
+
+from flyball.shellcheck import judge
+from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.walk.expression import examine
+from flyball.shellcheck.walk.walk import Walk
+from flyball.shellcheck.words.place import Scope
+from flyball.shellcheck.words.source import read
+
+
+def kinds(command: str) -> set[str]:
+    return {part.kind.value for part in judge(command).parts}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "if test -f a; then cat a; elif test -f b; then cat b; else ls; fi",
+        "while read -r x; do echo $x; done < f",
+        "until ls; do pwd; done",
+        "for ((i=0; i<3; i++)); do echo $i; done",
+        "for x; do echo $x; done",
+        "i=0; while [ $i -lt 3 ]; do i=$((i + 1)); done",
+        "case $x in a|b) ls;; *) pwd;; esac",
+        "((1 + 2))",
+        "echo ${x:-y} ${x%.*} ${#x} ${x^^} ${x:1:2} ${a[0]} ${a[@]} ${x:=y}",
+        "[[ $x -eq 3 && ( -n $y ) ]]",
+        "[ ! -f a ]",
+        "export A_b=1 || declare -p || unset x",
+        "export",
+        "readonly x",
+        "x= ls",
+        "GIT_PAGER=cat git log",
+        "exec 2>&1 3>&-",
+        "cat <<EOF a\nhi $x\nEOF",
+        "cat <<EOF | wc -l\nhi\nEOF",
+        "cat <<'EOF' && ls\n$(touch x) `touch y`\nEOF",
+        "echo $(<f)",
+        "ls < f 2>/dev/null >&2 2>&-",
+        "rev <<< $x",
+    ],
+)
+def test_harmless_constructs(command):
+    assert judge(command, phase="execute").decision == "allow", judge(command).reason
+    assert "unknown" not in kinds(command)
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("f() { ls; }", "function"),
+        ("(ls) > a b", "words follow"),
+        ("a[0]=x", "index"),
+        ("[[ -v x ]]", "-v"),
+        ("unset 'a[1]'", "plain name"),
+        ("declare -n a=b", "declares"),
+        ("export PATH", "controlling"),
+        ("for IFS in a; do ls; done", "IFS"),
+        ("echo ${!x}", "holds"),
+        ("echo ${x@P}", "holds"),
+        ("echo ${PATH:=x}", "controlling"),
+        ("x=a; echo $((x))", "evaluates"),
+        ("echo $(('a'))", "not understood"),
+        ("ls > $x", "only known"),
+        ("ls > a*", "only known"),
+        ("cat < /dev/tcp/a/1", "network"),
+        ("cat <<EOF\n${x@P}\nEOF", "quote it"),
+        ("PYTHONPATH=/x pytest", "outside"),
+        ("PYTHONPATH=$x pytest", "outside"),
+    ],
+)
+def test_refused_constructs(command, reason):
+    answer = judge(command, phase="execute")
+    assert answer.decision == "deny"
+    assert any(reason in part.reason for part in answer.parts), answer.parts
+
+
+def test_a_directory_change_ends_with_its_shell():
+    assert judge("(cd sub && ls); git status", phase="recon").decision == "allow"
+    assert judge("cd sub | ls; git status", phase="recon").decision == "allow"
+    assert judge("echo $(cd sub); git status", phase="recon").decision == "allow"
+    assert judge("cd sub; git status", phase="recon").decision == "deny"
+
+
+def test_search_paths_inside_let_project_code_run():
+    assert judge("PYTHONPATH=src:. ls", phase="recon").kind is Kind.VERIFICATION
+    assert judge("PYTHONPATH= ls", phase="recon").kind is Kind.VERIFICATION
+
+
+def test_unknown_variables_wait_for_execute():
+    assert judge("API_URL=x pytest", phase="recon").decision == "deny"
+    assert judge("API_URL=x pytest", phase="execute").decision == "allow"
+
+
+def test_loops_over_local_paths_may_write_in_execute():
+    assert judge('for f in src/*.js; do sed -i s/a/b/ "$f"; done').decision == "allow"
+    assert judge('for f in a b; do echo x > "$f.txt"; done').decision == "allow"
+    assert judge('for f in ../a /b; do touch "$f"; done').decision == "deny"
+    assert judge('for f in $(ls); do touch "$f"; done').decision == "deny"
+
+
+def test_secrets_in_loops_assignments_and_redirections():
+    for command in ("for f in ~/.ssh/*; do cat $f; done", "f=~/.netrc; cat $f", "cat < .env"):
+        assert judge(command, phase="recon").decision == "deny"
+
+
+def test_node_types_without_a_handler_are_unknown():
+    root = read("ls -l")
+    assert not isinstance(root, str)
+    command = root.children[0]
+    walk = Walk(Scope())
+    walk.visit(command.children[1])
+    examine(walk, command)
+    assert [finding.kind for finding in walk.findings] == [Kind.UNKNOWN, Kind.UNKNOWN]
+    assert all("not understood" in finding.reason for finding in walk.findings)
