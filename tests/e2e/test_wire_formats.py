@@ -22,7 +22,7 @@ from flyball.core.run.event import Finish
 from flyball.core.run.thread import Line, Speaker, SpokenCall
 from flyball.core.terms.phase import Phase
 from flyball.drivers.image import data_url
-from flyball.drivers.money import Price
+from flyball.drivers.price import Price
 from flyball.drivers.protocol import Reply, Request, ToolSpec
 from flyball.drivers.provider import ProviderDriver, Time
 from flyball.drivers.routing import Models, Providers

@@ -40,9 +40,9 @@ from flyball.core.run.event import (
 from flyball.core.run.policy import Policy
 from flyball.core.run.state import RunState
 from flyball.core.terms.intent import Intent, Turn
-from flyball.drivers.clipboard import Hand
 from flyball.drivers.image import data_url
 from flyball.drivers.protocol import Driver
+from flyball.drivers.relay.clipboard import Hand
 from flyball.engine.call.last_read import recall
 from flyball.engine.effects import EngineHands
 from flyball.engine.loop import Engine

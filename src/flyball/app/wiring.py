@@ -11,10 +11,10 @@ import msgspec
 
 from flyball.app.keyring import key_from_keyring
 from flyball.app.project import Home
-from flyball.drivers.clipboard import ClipboardDriver, Hand
-from flyball.drivers.deferred import preload
+from flyball.drivers.lazy import preload
 from flyball.drivers.protocol import Driver, Reply, Request
-from flyball.drivers.relay import open_relay
+from flyball.drivers.relay.clipboard import ClipboardDriver, Hand
+from flyball.drivers.relay.relay import open_relay
 from flyball.drivers.repair.driver import RepairDriver
 from flyball.drivers.routing import Models, Providers
 from flyball.drivers.scripted import ScriptedDriver, read_script

@@ -36,11 +36,11 @@ from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 
 from flyball.core.run.event import Finish, Usage
 from flyball.core.run.thread import SpokenCall
+from flyball.drivers.errors import Trouble, in_one_line, sentence
 from flyball.drivers.form import with_ids
 from flyball.drivers.image import describe, is_address, picture
 from flyball.drivers.protocol import Reply, Request, ToolSpec
 from flyball.drivers.routing import Models, Providers, choose
-from flyball.drivers.trouble import Trouble, in_one_line, sentence
 from flyball.drivers.wire import Message, Part, conversation, has_images
 from flyball.errors import DriverError
 

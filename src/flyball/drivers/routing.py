@@ -7,7 +7,7 @@ import msgspec
 from flyball.core.flow.template import Role
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.shape import suggest
-from flyball.drivers.money import Price
+from flyball.drivers.price import Price
 from flyball.errors import ConfigError
 
 PHASES = ("recon", "checkpoint", "execute", "verify", "final")

@@ -15,8 +15,8 @@ from flyball.app.wiring import (
     tool_settings,
     unlocked,
 )
-from flyball.drivers.clipboard import ClipboardDriver, Hand
-from flyball.drivers.relay import RelayDriver
+from flyball.drivers.relay.clipboard import ClipboardDriver, Hand
+from flyball.drivers.relay.relay import RelayDriver
 from flyball.drivers.routing import Models
 from flyball.errors import ConfigError, UsageError
 from flyball.settings import Settings

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from flyball.drivers.protocol import Reply, Request
-from flyball.drivers.repair.answering import answer
-from flyball.drivers.repair.mending import mend
+from flyball.drivers.repair.answer import answer
+from flyball.drivers.repair.repairing import mend
+from flyball.drivers.repair.request_words import asks_to_mend, asks_to_mend_surely
 from flyball.drivers.repair.reviewing import review
-from flyball.drivers.repair.story import Story, story_of
-from flyball.drivers.repair.wording import asks_to_mend, asks_to_mend_surely
+from flyball.drivers.repair.thread_facts import Story, story_of
 
 MODEL = "repair"
 NO_RESEARCH = "There is nothing to research without a model: the tests will show what fails."

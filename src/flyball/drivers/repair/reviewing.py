@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flyball.drivers.protocol import Reply
-from flyball.drivers.repair.mending import call
-from flyball.drivers.repair.story import Story
+from flyball.drivers.repair.repairing import call
+from flyball.drivers.repair.thread_facts import Story
 
 RISK = "medium: found by search; it is right as far as the tests can tell, and no further"
 ASSUMPTIONS = (

@@ -33,7 +33,7 @@ def approve(
     A yes to a spent budget grants the intent's own budget once more.
     """
     from flyball.app.answering import yes
-    from flyball.surfaces.cli.viewing import user
+    from flyball.surfaces.cli.terminal.view import user
 
     by = user()
     _say(ctx, run, lambda state: yes(state, by, note), repo, no_drive=no_drive, as_json=as_json)
@@ -49,7 +49,7 @@ def approve(
 def deny(ctx: click.Context, run: str, why: str, no_drive: bool, repo: Path, as_json: bool) -> None:
     """Say no to what a run asks, and go on with it."""
     from flyball.app.answering import no
-    from flyball.surfaces.cli.viewing import user
+    from flyball.surfaces.cli.terminal.view import user
 
     by = user()
     _say(ctx, run, lambda state: no(state, by, why), repo, no_drive=no_drive, as_json=as_json)
@@ -76,7 +76,7 @@ def answer(
     checkpoint or the tests they are a no with guidance. A bare yes or no is what it says.
     """
     from flyball.app.answering import words
-    from flyball.surfaces.cli.viewing import user
+    from flyball.surfaces.cli.terminal.view import user
 
     by, said = user(), " ".join(text)
     _say(ctx, run, lambda state: words(state, by, said), repo, no_drive=no_drive, as_json=as_json)
@@ -102,7 +102,7 @@ def extend(
     """Add calls to a run's budget, and go on with it if it waited for that."""
     from flyball.app.answering import more
     from flyball.errors import UsageError
-    from flyball.surfaces.cli.viewing import user
+    from flyball.surfaces.cli.terminal.view import user
 
     if not why.strip():
         raise UsageError("--why is empty.", "An extension is recorded with its reason.")
@@ -131,8 +131,8 @@ def _say(
     import asyncio
 
     from flyball.app.runs import find_run
-    from flyball.surfaces.cli.driving import drive
-    from flyball.surfaces.cli.viewing import home_at, user
+    from flyball.surfaces.cli.terminal.driving import drive
+    from flyball.surfaces.cli.terminal.view import home_at, user
 
     home = home_at(repo)
     name = asyncio.run(find_run(home, run))

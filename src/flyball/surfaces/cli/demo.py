@@ -45,7 +45,7 @@ def demo(ctx: click.Context, scripted: bool, as_json: bool) -> None:
     from flyball.app.driving import Wish
     from flyball.app.project import open_home
     from flyball.core.terms.intent import Intent
-    from flyball.surfaces.cli.driving import drive
+    from flyball.surfaces.cli.terminal.driving import drive
 
     place = Path(tempfile.mkdtemp(prefix="flyball-demo-")).resolve()
     project, script = make_project(place)

@@ -75,7 +75,7 @@ def list_command(repo: Path, as_json: bool) -> None:
     """List the templates that a plan may name: built in, and the project's own."""
     from flyball.app.templates import project_templates
     from flyball.core.flow.library import LIBRARY
-    from flyball.surfaces.cli.viewing import home_at
+    from flyball.surfaces.cli.terminal.view import home_at
 
     own = project_templates(home_at(repo))
     rows = [(name, template.title, "built in") for name, template in LIBRARY.items()]
@@ -123,7 +123,7 @@ def _named(name: str, repo: Path) -> Template | None:
     """A built-in template, or one of the project's own that its user trusts."""
     from flyball.app.templates import project_templates
     from flyball.core.flow.library import LIBRARY
-    from flyball.surfaces.cli.viewing import home_at
+    from flyball.surfaces.cli.terminal.view import home_at
 
     own = (
         {}

@@ -35,8 +35,8 @@ def judge(run: str, policy: Path | None, repo: Path, as_json: bool) -> None:
     import msgspec
 
     from flyball.app.runs import settings_from
-    from flyball.surfaces.cli.show import read_file
-    from flyball.surfaces.cli.viewing import home_at
+    from flyball.surfaces.cli.terminal.show import read_file
+    from flyball.surfaces.cli.terminal.view import home_at
 
     home = home_at(repo)
     events = _events(home, run)
@@ -61,7 +61,7 @@ def _events(home: Home, run: str) -> Sequence[AnyEvent]:
 
     from flyball.app.archive import read_export
     from flyball.app.runs import find_run, record_of
-    from flyball.surfaces.cli.show import read_file
+    from flyball.surfaces.cli.terminal.show import read_file
 
     if Path(run).is_file():
         return read_export(read_file(Path(run)))

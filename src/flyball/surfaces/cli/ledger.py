@@ -39,7 +39,7 @@ def list_(repo: Path, as_json: bool) -> None:
     import asyncio
 
     from flyball.app.ledger import mistakes_of
-    from flyball.surfaces.cli.viewing import home_at
+    from flyball.surfaces.cli.terminal.view import home_at
 
     found = asyncio.run(mistakes_of(home_at(repo)))
     if as_json:
@@ -60,7 +60,7 @@ def show(fingerprint: str, repo: Path, as_json: bool) -> None:
     import asyncio
 
     from flyball.app.ledger import entry_of
-    from flyball.surfaces.cli.viewing import home_at
+    from flyball.surfaces.cli.terminal.view import home_at
 
     entry = asyncio.run(entry_of(home_at(repo), fingerprint))
     if as_json:
@@ -86,7 +86,7 @@ def forget(
     import asyncio
 
     from flyball.app.ledger import forget as forget_them
-    from flyball.surfaces.cli.viewing import home_at
+    from flyball.surfaces.cli.terminal.view import home_at
 
     home = home_at(repo)
     found = _chosen(home, fingerprints, everything)
@@ -136,7 +136,7 @@ def _as_dict(mistake: Mistake) -> dict[str, Any]:
 
 def _line(text: str, width: int) -> str:
     """A text on one line of a table."""
-    from flyball.surfaces.cli.story import printable
+    from flyball.surfaces.cli.terminal.story import printable
 
     line = printable(" ".join(text.split()))
     return line if len(line) <= width else f"{line[: width - 1]}…"
@@ -149,7 +149,7 @@ def _print_table(found: Sequence[Mistake]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from flyball.surfaces.cli.show import age
+    from flyball.surfaces.cli.terminal.show import age
 
     heads = ("mistake", "count", "last seen", "step", "files", "resolved", "error")
     table = Table(*heads, box=None, pad_edge=False)
@@ -174,8 +174,8 @@ def _print_table(found: Sequence[Mistake]) -> None:
 def _print_entry(entry: Entry) -> None:
     import time
 
-    from flyball.surfaces.cli.show import age
-    from flyball.surfaces.cli.story import printable
+    from flyball.surfaces.cli.terminal.show import age
+    from flyball.surfaces.cli.terminal.story import printable
 
     mistake, now = entry.mistake, time.time()
     times = "once" if mistake.count == 1 else f"{mistake.count} times"

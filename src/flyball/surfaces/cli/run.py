@@ -84,9 +84,9 @@ def run(
     """
     from flyball.app.driving import Wish, load_images
     from flyball.core.terms.intent import Intent
-    from flyball.surfaces.cli.driving import drive
     from flyball.surfaces.cli.intent import history_from
-    from flyball.surfaces.cli.viewing import home_at
+    from flyball.surfaces.cli.terminal.driving import drive
+    from flyball.surfaces.cli.terminal.view import home_at
 
     flow = _flow(wishes["flow_file"]) if wishes["flow_file"] else None
     flags: dict[str, object] = {}

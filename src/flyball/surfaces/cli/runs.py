@@ -54,8 +54,8 @@ def list_(repo: Path, as_json: bool) -> None:
     import asyncio
 
     from flyball.app.runs import overviews
-    from flyball.surfaces.cli.show import print_list
-    from flyball.surfaces.cli.viewing import home_at
+    from flyball.surfaces.cli.terminal.show import print_list
+    from flyball.surfaces.cli.terminal.view import home_at
 
     found = asyncio.run(overviews(home_at(repo)))
     print_list(found, as_json=as_json)
@@ -73,8 +73,8 @@ def show(run: str, repo: Path, as_json: bool, **asked: bool) -> None:
     """A run's cards, evidence, decisions and questions, and what to type next."""
     import asyncio
 
-    from flyball.surfaces.cli.show import show_run
-    from flyball.surfaces.cli.viewing import home_at
+    from flyball.surfaces.cli.terminal.show import show_run
+    from flyball.surfaces.cli.terminal.view import home_at
 
     asyncio.run(show_run(home_at(repo), run, asked, as_json=as_json))
 
@@ -88,8 +88,8 @@ def follow(ctx: click.Context, run: str, repo: Path, as_json: bool) -> None:
     """Tell a run from its start, and go on until it rests or ends."""
     import asyncio
 
-    from flyball.surfaces.cli.show import follow_run
-    from flyball.surfaces.cli.viewing import home_at
+    from flyball.surfaces.cli.terminal.show import follow_run
+    from flyball.surfaces.cli.terminal.view import home_at
 
     ctx.exit(asyncio.run(follow_run(home_at(repo), run, as_json=as_json)))
 
@@ -108,9 +108,9 @@ def resume(
     import asyncio
 
     from flyball.app.runs import find_run
-    from flyball.surfaces.cli.driving import drive
     from flyball.surfaces.cli.run import driver_of
-    from flyball.surfaces.cli.viewing import home_at, user
+    from flyball.surfaces.cli.terminal.driving import drive
+    from flyball.surfaces.cli.terminal.view import home_at, user
 
     home = home_at(repo)
     name = asyncio.run(find_run(home, run))
@@ -130,7 +130,7 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
     from flyball.app.driving import Governed, Watcher
     from flyball.app.runs import find_run
     from flyball.engine.telemetry import final
-    from flyball.surfaces.cli.viewing import home_at, make_view, user
+    from flyball.surfaces.cli.terminal.view import home_at, make_view, user
 
     home = home_at(repo)
     name = asyncio.run(find_run(home, run))
@@ -155,7 +155,7 @@ def export(run: str, output: Path | None, repo: Path) -> None:
     from flyball.app.archive import export_lines
     from flyball.app.runs import find_run, record_of
     from flyball.errors import UsageError
-    from flyball.surfaces.cli.viewing import home_at
+    from flyball.surfaces.cli.terminal.view import home_at
 
     home = home_at(repo)
     name = asyncio.run(find_run(home, run))
@@ -180,8 +180,8 @@ def import_(file: Path, repo: Path, as_json: bool) -> None:
     import json
 
     from flyball.app.archive import import_run
-    from flyball.surfaces.cli.show import read_file
-    from flyball.surfaces.cli.viewing import home_at
+    from flyball.surfaces.cli.terminal.show import read_file
+    from flyball.surfaces.cli.terminal.view import home_at
 
     state = asyncio.run(import_run(home_at(repo), read_file(file)))
     if as_json:

@@ -63,7 +63,7 @@ def _show(found: Offer) -> None:
 
 
 def _show_file(path: Path, text: str) -> None:
-    from flyball.surfaces.cli.story import printable
+    from flyball.surfaces.cli.terminal.story import printable
 
     click.echo(f"{path}:\n")
     click.echo("\n".join(f"  {line}" for line in printable(text).rstrip().split("\n")))

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flyball.engine.telemetry import Telemetry
-from flyball.surfaces.cli.story import ENDED, Said, Story, printable
+from flyball.surfaces.cli.terminal.story import ENDED, Said, Story, printable
 
 STYLES = {
     "head": "bold",

@@ -29,7 +29,7 @@ from tests.unit.drivers.repair.telling import (
 from flyball.core.machine.on_driver import STATE_IT
 from flyball.core.run.thread import Speaker
 from flyball.core.terms.phase import Phase
-from flyball.drivers.repair.mending import reverse
+from flyball.drivers.repair.repairing import reverse
 
 LOOKED = did("localise_faults", RED)
 SEARCHED = did("try_candidates", FOUND)

@@ -7,10 +7,10 @@ import re
 from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.phase import RECON, Phase
 from flyball.drivers.protocol import Reply
-from flyball.drivers.repair import saying
-from flyball.drivers.repair.parting import part
-from flyball.drivers.repair.saying import Words, diagnosis
-from flyball.drivers.repair.story import (
+from flyball.drivers.repair import sentences
+from flyball.drivers.repair.sentences import Words, diagnosis
+from flyball.drivers.repair.stopping import part
+from flyball.drivers.repair.thread_facts import (
     Deed,
     Ran,
     Search,
@@ -142,7 +142,7 @@ def _work(story: Story, phase: Phase, seconds: float) -> Reply:
     if runs[-1] is None or not runs[-1].is_green:
         return Reply(calls=_take_back(found, change, edits))
     if len(found.survivors) > 1 and not story.count("note"):
-        return Reply(calls=(call("note", text=saying.alternatives(change, found)),))
+        return Reply(calls=(call("note", text=sentences.alternatives(change, found)),))
     return part(story, phase, _last_words(story))
 
 
@@ -203,23 +203,23 @@ def _last_words(story: Story) -> Words:
     change = _standing(story, found) if found else None
     last = ran(tested) if tested else None
     if found and change and last and last.is_green:
-        return saying.plausible(story.run, story.red_run, last, change, found)
+        return sentences.plausible(story.run, story.red_run, last, change, found)
     looked = story.last("localise_faults")
     run = story.red_run or next((run for run in reversed(story.runs) if run.has_run), None)
     if run is None:
         seen = tested or looked
-        return saying.no_tests(seen.text if seen else "", story.last("check"))
+        return sentences.no_tests(seen.text if seen else "", story.last("check"))
     if not run.failed:
-        return saying.nothing_red(run, story.request)
+        return sentences.nothing_red(run, story.request)
     by_itself = ran(looked) if looked else None
     if looked is None or by_itself is None:
-        return saying.only_python(run, story.request)
+        return sentences.only_python(run, story.request)
     if by_itself.is_green:
-        return saying.only_together(run)
+        return sentences.only_together(run)
     edited = story.last("edit_diff")
     if found and found.survivors and edited and not edited.text.startswith("Changed"):
-        return saying.not_applied(run, found.survivors[0], edited)
-    return saying.could_not(run, suspects(looked), searched, story.request)
+        return sentences.not_applied(run, found.survivors[0], edited)
+    return sentences.could_not(run, suspects(looked), searched, story.request)
 
 
 def _standing(story: Story, found: Search) -> Survivor | None:

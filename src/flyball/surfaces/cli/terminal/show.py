@@ -25,10 +25,10 @@ from flyball.app.runs import (
     recount,
 )
 from flyball.errors import NotFound, UsageError
-from flyball.surfaces.cli import exits
-from flyball.surfaces.cli.plain import View
-from flyball.surfaces.cli.story import Said, call_words, evidence_words
-from flyball.surfaces.cli.viewing import make_view, tell_steps
+from flyball.surfaces.cli.terminal import exits
+from flyball.surfaces.cli.terminal.plain import View
+from flyball.surfaces.cli.terminal.story import Said, call_words, evidence_words
+from flyball.surfaces.cli.terminal.view import make_view, tell_steps
 
 REQUEST_WIDTH = 60
 MESSAGE_LINES = 40

@@ -6,8 +6,8 @@ from flyball.core.flow.library import LIBRARY
 from flyball.core.machine.on_driver import STATE_IT
 from flyball.core.terms.phase import RECON, Phase
 from flyball.drivers.protocol import Reply
-from flyball.drivers.repair.saying import Words
-from flyball.drivers.repair.story import Story
+from flyball.drivers.repair.sentences import Words
+from flyball.drivers.repair.thread_facts import Story
 
 ASKED = 2
 """How often the governor asks for a checkpoint before it takes silence for the end."""

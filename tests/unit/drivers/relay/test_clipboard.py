@@ -5,7 +5,7 @@ import asyncio
 from tests.unit.drivers.asking import line, request_for
 
 from flyball.core.run.thread import Speaker
-from flyball.drivers.clipboard import ClipboardDriver, Hand
+from flyball.drivers.relay.clipboard import ClipboardDriver, Hand
 
 
 class Desk:

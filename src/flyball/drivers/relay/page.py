@@ -10,8 +10,8 @@ import msgspec
 from flyball.drivers.form import CallForm
 from flyball.drivers.image import describe
 from flyball.drivers.prompt import text_of
-from flyball.drivers.prose import arguments, kind_of, required
 from flyball.drivers.protocol import Request, ToolSpec
+from flyball.drivers.relay.prose import arguments, kind_of, required
 from flyball.drivers.wire import Message, Part, conversation
 
 SPEAKERS = {Part.USER: "Flyball", Part.ASSISTANT: "You", Part.TOOL: "Outcome"}

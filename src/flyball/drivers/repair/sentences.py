@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from flyball.drivers.repair.explaining import explain
-from flyball.drivers.repair.story import Deed, Ran, Search, Survivor, Suspect, search_of
+from flyball.drivers.repair.explain import explain
+from flyball.drivers.repair.thread_facts import Deed, Ran, Search, Survivor, Suspect, search_of
 
 SHOWN = 5
 LONGEST_REQUEST = 200

@@ -7,12 +7,9 @@ import re
 from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.phase import Phase
 from flyball.drivers.protocol import Reply, Request
-from flyball.drivers.repair import saying
-from flyball.drivers.repair.finding import hits_in, whereabouts
-from flyball.drivers.repair.mending import call, offer
-from flyball.drivers.repair.parting import part
-from flyball.drivers.repair.story import Deed, Ran, Story, Survivor, ran, search_of, suspects
-from flyball.drivers.repair.wording import (
+from flyball.drivers.repair import sentences
+from flyball.drivers.repair.repairing import call, offer
+from flyball.drivers.repair.request_words import (
     CHANGES,
     GREETING,
     SERVERS,
@@ -21,6 +18,9 @@ from flyball.drivers.repair.wording import (
     only_asks,
     sought_in,
 )
+from flyball.drivers.repair.stopping import part
+from flyball.drivers.repair.symbols import hits_in, whereabouts
+from flyball.drivers.repair.thread_facts import Deed, Ran, Story, Survivor, ran, search_of, suspects
 
 SECONDS = 20.0
 LONGEST = 3000
@@ -32,7 +32,7 @@ def answer(story: Story, request: Request, seconds: float) -> Reply:
     if story.template == "answer":
         return Reply(text=_small_talk(story.request))
     if story.template not in ("status", "diagnose"):
-        return part(story, request.phase, saying.needs_model(story.request))
+        return part(story, request.phase, sentences.needs_model(story.request))
     shown = {tool.name for tool in request.tools}
     if request.phase is not Phase.FINAL:
         for tool, args in _wanted(story, seconds):
@@ -101,7 +101,7 @@ def _findings(story: Story) -> str:
     parts = [_servers(story), _tests(story), _place(story), *_plain(story)]
     said = "\n\n".join(filter(None, parts))
     if not said:
-        return saying.needs_model(story.request).whole
+        return sentences.needs_model(story.request).whole
     if story.template == "diagnose" and story.runs and story.red_run is None:
         said += (
             "\n\nThe tests do not show what you ask about. Write one that does.\n"
@@ -117,7 +117,7 @@ def _tests(story: Story) -> str:
     run = ran(deed)
     if run is None or not run.has_run:
         return f"No test could be run.\n{deed.text.strip()[:LONGEST]}"
-    return _green(run) if run.is_green else saying.diagnosis(run)
+    return _green(run) if run.is_green else sentences.diagnosis(run)
 
 
 def _green(run: Ran) -> str:

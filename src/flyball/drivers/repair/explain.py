@@ -6,7 +6,7 @@ import ast
 import re
 from typing import NamedTuple
 
-from flyball.drivers.repair.story import Failed
+from flyball.drivers.repair.thread_facts import Failed
 
 _FILE = re.compile(
     r'^(?:E\s+)?\s*File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?$'

@@ -21,9 +21,9 @@ from flyball.drivers.form import (
     reply_schema,
 )
 from flyball.drivers.image import picture
-from flyball.drivers.page import question
-from flyball.drivers.prose import read_prose
 from flyball.drivers.protocol import Reply, Request, ToolSpec
+from flyball.drivers.relay.page import question
+from flyball.drivers.relay.prose import read_prose
 from flyball.drivers.wire import Message, begins_thread, conversation
 from flyball.errors import ConfigError, DriverError
 

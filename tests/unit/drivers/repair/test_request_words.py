@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.drivers.repair.wording import (
+from flyball.drivers.repair.request_words import (
     asks_to_mend,
     asks_to_mend_surely,
     only_asks,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.unit.drivers.asking import TOOLS
 
 from flyball.drivers.form import ReplyError
-from flyball.drivers.prose import read_prose
+from flyball.drivers.relay.prose import read_prose
 
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"
 

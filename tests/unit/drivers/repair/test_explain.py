@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.drivers.repair.explaining import explain
-from flyball.drivers.repair.story import Failed
+from flyball.drivers.repair.explain import explain
+from flyball.drivers.repair.thread_facts import Failed
 
 AT = '  File "/s/runs/r1/scratch/t1/shop/'
 PYTEST = (

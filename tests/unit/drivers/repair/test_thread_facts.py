@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.drivers.repair.story import Deed, search_of
+from flyball.drivers.repair.thread_facts import Deed, search_of
 
 TWO_HOLD = """\
 Tried 444 of 2773 candidates in 15.3 s: 2 make every test pass.

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from flyball.errors import DriverError
-from flyball.surfaces.cli.clipboard import Clipboard, copy, find_clipboard, terminal_hand
-from flyball.surfaces.cli.plain import PlainView
+from flyball.surfaces.cli.terminal.clipboard import Clipboard, copy, find_clipboard, terminal_hand
+from flyball.surfaces.cli.terminal.plain import PlainView
 
 LINGERING = """#!/bin/sh
 cat > {board}

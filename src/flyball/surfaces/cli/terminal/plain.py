@@ -10,7 +10,7 @@ from typing import Protocol, Self
 import click
 
 from flyball.engine.telemetry import Telemetry
-from flyball.surfaces.cli.story import Said, Story, printable
+from flyball.surfaces.cli.terminal.story import Said, Story, printable
 
 
 class View(Protocol):

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from flyball.core.memory.handover import Runner, RunnerAction, runner_actions
 from flyball.drivers.form import ReplyError, ReplyForm, addressed, read_form, reply_from
-from flyball.drivers.page import news, question
-from flyball.drivers.prose import read_prose
 from flyball.drivers.protocol import Reply, Request
+from flyball.drivers.relay.page import news, question
+from flyball.drivers.relay.prose import read_prose
 from flyball.drivers.wire import Message, conversation
 
 MODEL = "relay"

@@ -10,10 +10,10 @@ from flyball.app.answering import NextStep, next_steps, pending
 from flyball.app.driving import Governed, Rest, Watcher
 from flyball.app.project import Home
 from flyball.engine.telemetry import approval
-from flyball.surfaces.cli import exits
-from flyball.surfaces.cli.clipboard import terminal_hand
-from flyball.surfaces.cli.story import Said
-from flyball.surfaces.cli.viewing import make_view, tell_steps, user, with_repo
+from flyball.surfaces.cli.terminal import exits
+from flyball.surfaces.cli.terminal.clipboard import terminal_hand
+from flyball.surfaces.cli.terminal.story import Said
+from flyball.surfaces.cli.terminal.view import make_view, tell_steps, user, with_repo
 
 Deed = Callable[[Governed], Awaitable[Rest]]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from flyball.app.answering import NextStep
 from flyball.app.project import Home, open_home, project_top
-from flyball.surfaces.cli.plain import JsonView, PlainView, View
-from flyball.surfaces.cli.story import Said
+from flyball.surfaces.cli.terminal.plain import JsonView, PlainView, View
+from flyball.surfaces.cli.terminal.story import Said
 
 
 def user() -> str:
@@ -35,7 +35,7 @@ def make_view(*, as_json: bool) -> View:
         return PlainView()
     from rich.console import Console
 
-    from flyball.surfaces.cli.live import LiveView
+    from flyball.surfaces.cli.terminal.live import LiveView
 
     return LiveView(Console(highlight=False))
 

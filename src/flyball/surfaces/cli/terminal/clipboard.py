@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from flyball.drivers.clipboard import Hand
+from flyball.drivers.relay.clipboard import Hand
 from flyball.errors import DriverError, ToolError
-from flyball.surfaces.cli.plain import View
-from flyball.surfaces.cli.story import Said
+from flyball.surfaces.cli.terminal.plain import View
+from flyball.surfaces.cli.terminal.story import Said
 from flyball.workspace.process.process import run_sync
 
 SECONDS = 5.0

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from flyball.surfaces.cli.live import LONGEST_DIFF, LiveView
-from flyball.surfaces.cli.story import Said, Story, call_words, evidence_words, printable
+from flyball.surfaces.cli.terminal.live import LONGEST_DIFF, LiveView
+from flyball.surfaces.cli.terminal.story import Said, Story, call_words, evidence_words, printable
 
 
 def tell(**line: Any) -> list[str]:

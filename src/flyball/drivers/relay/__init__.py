@@ -1,0 +1,1 @@
+"""A person, or anything that reads and writes text, as the model."""
