@@ -9,7 +9,7 @@ SEED ?= 0
 PURE := tests/unit/core tests/unit/patch tests/unit/shellcheck tests/golden tests/property
 COVERAGE := --cov=flyball.core --cov=flyball.patch --cov=flyball.shellcheck --cov-branch --cov-report=term --cov-fail-under=100
 
-.PHONY: setup lint check test demo bench docs simulate intent-report lock clean
+.PHONY: setup lint check test demo docs.generate simulate intent-report lock clean
 
 setup: $(VENV)/.installed
 
@@ -39,7 +39,7 @@ lint: setup
 	$(BIN)/pyright
 
 simulate: setup
-	$(BIN)/python -m bench.simulate --runs $(RUNS) --seed $(SEED)
+	$(BIN)/python -m tests.simulation.simulate --runs $(RUNS) --seed $(SEED)
 
 intent-report: setup
 	$(BIN)/python -m bench.intent_report
@@ -51,7 +51,7 @@ bench: $(VENV)/.bench-installed
 	$(BIN)/python -m bench
 
 docs: setup
-	$(BIN)/python -m bench.docs
+	$(BIN)/python -m docs.generate
 
 lock:
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --extra dev -o requirements.lock pyproject.toml

@@ -11,7 +11,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.world import call
+from tests.simulation.world import call
+
 from flyball.core.machine.machine import advance
 from flyball.core.run.effect import CloseCard, OpenWorkspace, Owed, Perform, Publish, Think
 from flyball.core.run.event import (

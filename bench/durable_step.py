@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypedDict
 
-from bench.world import call
+from tests.simulation.world import call
+
 from flyball.core.memory.guard import GuardLimits
 from flyball.core.run.effect import OpenWorkspace, Owed, Perform, Publish, Think
 from flyball.core.run.event import (

@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 from msgspec.structs import replace
+from tests.simulation.node import run
 
-from bench.node import run
 from bench.story import events, opened
 from flyball.core.machine.machine import advance
 from flyball.core.machine.table import MOVES

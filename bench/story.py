@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from msgspec.structs import replace
+from tests.simulation.world import call, suite
 
-from bench.world import call, suite
 from flyball.core.machine.machine import advance
 from flyball.core.run.event import (
     AnyEvent,

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from bench.docs import DOCS, pages
+from docs.generate import DOCS, pages
 
 from flyball.settings import ABOUT, Settings
 

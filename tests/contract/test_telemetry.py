@@ -7,8 +7,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from bench.simulate import next_event, start_event, world_of
-from bench.world import PATIENCE
+from tests.simulation.simulate import next_event, start_event, world_of
+from tests.simulation.world import PATIENCE
 
 from flyball.core.machine.machine import advance
 from flyball.core.run.event import AnyEvent

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from bench.node import MACHINE, run
-from bench.sequences import record
+from tests.simulation.node import MACHINE, run
+from tests.simulation.sequences import record
 
 from flyball.core.record.diagram import as_xstate, state_value
 from flyball.core.terms.phase import Phase

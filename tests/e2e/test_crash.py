@@ -19,7 +19,7 @@ def test_a_run_survives_being_killed_at_many_moments_and_at_random_instants(
     tale: str, instants: int, stride: int
 ) -> None:
     options = ["--tale", tale, "--instants", str(instants), "--stride", str(stride), "--seed", "7"]
-    command = [sys.executable, "-m", "bench.crash", *options]
+    command = [sys.executable, "-m", "tests.simulation.crash", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "broken: 0" in done.stdout

@@ -11,7 +11,8 @@ from flyball.workspace.process.levels import Level, detect
 SCRIPT = """
 import asyncio, json, os, pathlib, sys
 from flyball.errors import FlyballError
-from flyball.workspace import environment, process
+from flyball.workspace.process import process
+from flyball.workspace.sandbox import environment
 from flyball.workspace.sandbox.confinement import Level, Sandbox
 from flyball.workspace.files.paths import Root
 

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from bench.simulate import next_event, start_event, world_of
-from bench.world import PATIENCE
+from tests.simulation.simulate import next_event, start_event, world_of
+from tests.simulation.world import PATIENCE
 from tests.e2e.planning import VERIFIES, Line, issue, plan, report, step, swap, work, write
 from tests.e2e.scenario import BROKEN, MENDED, SCENARIOS, Stage
 from tests.repos import git

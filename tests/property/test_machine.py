@@ -6,13 +6,13 @@ from random import Random
 
 import msgspec
 import pytest
-from bench.exhaust import STORIES, Story, walk
-from bench.fleet import FLEET, NAMES
-from bench.promises import broken
-from bench.simulate import next_event, play, start_event, world_of
-from bench.world import Driver, World
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.simulation.exhaust import STORIES, Story, walk
+from tests.simulation.fleet import FLEET, NAMES
+from tests.simulation.promises import broken
+from tests.simulation.simulate import next_event, play, start_event, world_of
+from tests.simulation.world import Driver, World
 
 from flyball.core.machine.machine import advance, moves, replay
 from flyball.core.run.event import EVENTS, AnyEvent, CardEvent, Event, name_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.world import call, suite
 from msgspec.structs import replace
+from tests.simulation.world import call, suite
 
 from flyball.core.machine.machine import advance
 from flyball.core.run.effect import AnyEffect, Publish

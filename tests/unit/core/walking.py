@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bench.world import call, suite
 from msgspec.structs import replace
+from tests.simulation.world import call, suite
 
 from flyball.core.flow.flow import Flow
 from flyball.core.flow.template import Role, Template

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from bench.world import call
+from tests.simulation.world import call
 from tests.unit.journal.runs import story
 
 from flyball.core.plan.message import Status, UserResponse

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from bench.world import bash, call
+from tests.simulation.world import bash, call
 from tests.unit.engine.acting import FakeHands, returned, says, stage
 from tests.unit.journal.runs import story
 

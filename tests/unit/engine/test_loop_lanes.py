@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from bench.world import bash, call
+from tests.simulation.world import bash, call
 from tests.unit.engine.acting import Deed, Stage, owed_to, performs, returned, says, stage, team
 from tests.unit.journal.runs import story
 

@@ -105,7 +105,7 @@ def _findings(story: Story) -> str:
     if story.template == "diagnose" and story.runs and story.red_run is None:
         said += (
             "\n\nThe tests do not show what you ask about. Write one that does.\n"
-            f"{saying.ask_model(story.request)}"
+            f"{sentences.ask_model(story.request)}"
         )
     return said
 

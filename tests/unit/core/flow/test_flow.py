@@ -5,7 +5,7 @@ import pytest
 from flyball.app.flowfile.template_file import read_source
 from flyball.core.flow.flow import Flow, Problem, Source, check, problem, read_flow
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "flow"
+GOLDEN = Path(__file__).parents[3] / "golden" / "flow"
 
 
 def step(step_id="S1", next_step_id="END", **more):

@@ -4,7 +4,7 @@ from flyball.app.flowfile.template_file import read_source
 from flyball.core.flow.flow import read_flow
 from flyball.core.flow.flowchart import mermaid, outline
 
-GOOD = Path(__file__).parents[2] / "golden" / "flow" / "good"
+GOOD = Path(__file__).parents[3] / "golden" / "flow" / "good"
 
 
 def flow(name):

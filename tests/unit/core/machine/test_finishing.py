@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from bench.world import call
+from tests.simulation.world import call
 from tests.unit.core.walking import Walk, look, step
 
 from flyball.core.flow.escalation import Trouble

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from bench.world import bash, call, suite
 from msgspec.structs import replace
+from tests.simulation.world import bash, call, suite
 from tests.unit.core.stories import CARD, Story, fixed, stated
 
 from flyball.core.flow.template import EvidenceSchema

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from bench.world import suite
 from msgspec.structs import replace
+from tests.simulation.world import suite
 from tests.unit.core.stories import CARD, Story
 from tests.unit.core.walking import Walk, look, step
 

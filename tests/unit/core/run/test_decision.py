@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from bench.world import bash, call
 from msgspec.structs import replace
+from tests.simulation.world import bash, call
 from tests.unit.core.stories import Story
 
 from flyball.core.run.decision import OBJECTIONS, Allow, Ask, Deny, decide

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench.world import call
 from msgspec.structs import replace
+from tests.simulation.world import call
 from tests.unit.core.stories import CARD, Story, stated
 
 from flyball.core.run.event import Appealed, Noted, ThreadReset

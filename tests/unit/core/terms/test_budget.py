@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from bench.world import call
+from tests.simulation.world import call
 
 from flyball.core.terms.budget import (
     Budget,

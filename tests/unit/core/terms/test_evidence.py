@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from bench.world import suite
 from msgspec.structs import replace
+from tests.simulation.world import suite
 
 from flyball.core.terms.evidence import (
     ApprovalReport,

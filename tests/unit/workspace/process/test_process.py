@@ -245,7 +245,8 @@ def test_cancelling_leaves_no_orphans(root, means):
 def test_killing_the_governor_itself_leaves_no_orphans(root, means):
     script = f"""
 import asyncio, os, pathlib
-from flyball.workspace import process, environment
+from flyball.workspace.process import process
+from flyball.workspace.sandbox import environment
 from flyball.workspace.sandbox.confinement import Mechanism, Sandbox
 means = Mechanism({str(means)!r})
 root = pathlib.Path({str(root)!r})

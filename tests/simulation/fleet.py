@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from bench.world import Driver, bash, call
+from tests.simulation.world import Driver, bash, call
+
 from flyball.core.run.effect import Think
 from flyball.core.run.event import AnyEvent, DriverFailed, DriverReplied, Finish, Usage
 from flyball.core.run.state import CardState, RunState

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from msgspec.structs import replace
+from tests.simulation.promises import broken
+from tests.simulation.world import call, suite
 
-from bench.promises import broken
-from bench.world import call, suite
 from flyball.core.flow.flow import Flow
 from flyball.core.flow.template import Escalation, GateUse, OnFail, OnPass, Role, Template
 from flyball.core.machine.machine import advance

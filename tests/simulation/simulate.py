@@ -11,10 +11,10 @@ from random import Random
 from typing import NamedTuple
 
 from msgspec.structs import replace
+from tests.simulation.fleet import FLEET, NAMES
+from tests.simulation.promises import broken
+from tests.simulation.world import PATIENCE, World, answer, person
 
-from bench.fleet import FLEET, NAMES
-from bench.promises import broken
-from bench.world import PATIENCE, World, answer, person
 from flyball.core.machine.machine import advance, replay
 from flyball.core.run.effect import CardEffect, Owed
 from flyball.core.run.event import AnyEvent, RunStarted
@@ -168,7 +168,7 @@ def _print(
     print(f"\nbroken promises: {len(bad)}")
     for told in sorted(bad)[:10]:
         print(f"  seed {told.seed} ({told.driver}): {told.broken[0]}")
-        print(f"    reproduce: python -m bench.simulate --runs 1 --seed {told.seed}")
+        print(f"    reproduce: python -m tests.simulation.simulate --runs 1 --seed {told.seed}")
 
 
 if __name__ == "__main__":

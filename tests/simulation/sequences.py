@@ -5,7 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import NamedTuple
 
-from bench.simulate import next_event, start_event, world_of
+from tests.simulation.simulate import next_event, start_event, world_of
+
 from flyball.core.machine.machine import advance
 from flyball.core.machine.table import MOVES, ROWS
 from flyball.core.record.diagram import guard_name, state_value

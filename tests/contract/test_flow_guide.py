@@ -12,7 +12,7 @@ from flyball.core.flow.library import LIBRARY
 from flyball.core.flow.template import INJECTIONS, SPECIAL_TARGETS, Kind, Role, Template
 from flyball.core.terms.phase import WORKING
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "guides" / "flows.md").read_text(encoding="utf-8")
 
 

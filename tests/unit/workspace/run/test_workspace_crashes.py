@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 STRIDES = {"making": 6, "discarding": 4, "taking-in": 10, "rolling-back": 24}
 """How many points are passed over between two deaths, so that each act takes seconds only."""
@@ -16,7 +16,7 @@ STRIDES = {"making": 6, "discarding": 4, "taking-in": 10, "rolling-back": 24}
 
 def deaths(act: str, kind: str, stride: int, place: Path) -> int:
     """How many deaths it took until the act was through; all that must hold held each time."""
-    module = "tests.unit.workspace.crashpoints"
+    module = "tests.unit.workspace.run.crashpoints"
     command = [sys.executable, "-W", "error", "-m", module, act, kind, str(stride), str(place)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.tales import Tale
+from tests.simulation.tales import Tale
+
 from flyball.app.lease import acquire
 from flyball.core.plan.message import AnyMessage, ExecuteTask, ExecutionResults, PlanRequest
 from flyball.core.run.effect import Owed, Perform

@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from bench.docs_tools import render
+from docs.generate_tools import render
 
 from flyball.tools import TOOLS
 
-PAGE = Path(__file__).parents[3] / "docs" / "reference" / "tools.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "tools.md"
 
 
 def test_the_page_is_as_the_tools_say():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.world import call
+from tests.simulation.world import call
 from tests.unit.core.stories import Story
 
 from flyball.core.run.event import Answered, Appealed

@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.mortal import RUN, Fate, Shop, live, make_shop
-from bench.tales import TALES, Tale
+from tests.simulation.mortal import RUN, Fate, Shop, live, make_shop
+from tests.simulation.tales import TALES, Tale
+
 from flyball.core.machine.machine import advance, replay
 from flyball.core.run.effect import Perform
 from flyball.core.run.event import AnyEvent

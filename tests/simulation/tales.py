@@ -82,7 +82,7 @@ class Robot:
     def __init__(self, steps_of: Callable[[Request], Sequence[Calls]]) -> None:
         self._steps_of = steps_of
 
-    async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:  # noqa: ARG002
+    async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
         match request.role:
             case "reviewer":
                 return Reply(text="The risk is low.")

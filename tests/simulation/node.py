@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent.parent
-MACHINE = HERE / "tests" / "contract" / "xstate"
+TESTS = Path(__file__).resolve().parents[1]
+MACHINE = TESTS / "contract" / "xstate"
 
 
 def _bundled(name: str) -> str:
