@@ -2,10 +2,10 @@
 
 from flyball import GuardLimits
 from flyball.core.memory.fingerprint import digest
-from flyball.core.memory.guard import Memory, Step, remember, trips
+from flyball.core.memory.guard import GuardStep, Memory, remember, trips
 
 
-def watch(title: str, steps: list[Step]) -> None:
+def watch(title: str, steps: list[GuardStep]) -> None:
     """Fold the steps and print each trip as it happens."""
     print(title)
     memory, limits = Memory(), GuardLimits()
@@ -20,13 +20,13 @@ call = digest(["test", {}])
 
 watch(
     "The same call with the same outcome",
-    [Step(call=call, outcome=digest("1 failed"), kind="verify") for _ in range(5)],
+    [GuardStep(call=call, outcome=digest("1 failed"), kind="verify") for _ in range(5)],
 )
 watch(
     "Polling: the same call with a changed outcome",
-    [Step(call=call, outcome=digest(f"{n} of 9 built"), kind="verify") for n in range(9)],
+    [GuardStep(call=call, outcome=digest(f"{n} of 9 built"), kind="verify") for n in range(9)],
 )
 watch(
     "Round and round between two reads",
-    [Step(call=digest(name), outcome=digest(name), kind="read") for name in ("a", "b") * 4],
+    [GuardStep(call=digest(name), outcome=digest(name), kind="read") for name in ("a", "b") * 4],
 )

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from flyball.app.flowfile.template_file import parse_source
-from flyball.core.flow.flow import Problem, Source, check
+from flyball.core.flow.flow import FlowSource, Problem, check
 from flyball.core.flow.gates.gate import GATES
 from flyball.core.flow.library import LIBRARY
-from flyball.core.flow.template import INJECTIONS, SPECIAL_TARGETS, Kind, Role, Template
+from flyball.core.flow.template import INJECTIONS, SPECIAL_TARGETS, FieldKind, Role, Template
 from flyball.core.terms.phase import WORKING
 
 ROOT = Path(__file__).parents[2]
@@ -19,13 +19,22 @@ GUIDE = (ROOT / "docs" / "guides" / "flows.md").read_text(encoding="utf-8")
 def test_the_flow_in_the_guide_is_sound():
     (example,) = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
     source = parse_source("guide.yaml", example.encode())
-    assert isinstance(source, Source)
+    assert isinstance(source, FlowSource)
     assert check(source) == ()
 
 
 @pytest.mark.parametrize(
     "names",
-    [GATES, INJECTIONS, LIBRARY, WORKING, SPECIAL_TARGETS, Role, Kind, Template.__struct_fields__],
+    [
+        GATES,
+        INJECTIONS,
+        LIBRARY,
+        WORKING,
+        SPECIAL_TARGETS,
+        Role,
+        FieldKind,
+        Template.__struct_fields__,
+    ],
     ids=["gates", "injections", "library", "phases", "targets", "roles", "kinds", "fields"],
 )
 def test_the_guide_names_them_all(names):

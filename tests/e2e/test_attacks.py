@@ -19,8 +19,8 @@ from flyball.errors import FlyballError
 from flyball.patch.engine import apply_diff
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process import levels, process
-from flyball.workspace.process.levels import Level, Mechanism, Sandbox
-from flyball.workspace.process.process import Limits
+from flyball.workspace.process.levels import Mechanism, Sandbox, SandboxLevel
+from flyball.workspace.process.process import CommandLimits
 from flyball.workspace.sandbox import environment
 
 SECRET = "canary-secret-51f0aa"
@@ -28,7 +28,7 @@ DATA = Path(__file__).parent.parent / "golden" / "attacks"
 ATTACKS = tomllib.loads((DATA / "commands.toml").read_text())["attack"]
 DIFFS = tomllib.loads((DATA / "diffs.toml").read_text())["attack"]
 MEANS = list(dict.fromkeys((levels.mechanism(), Mechanism.LANDLOCK)))
-LIMITS = Limits(seconds=60)
+LIMITS = CommandLimits(seconds=60)
 
 
 class Scene:
@@ -171,7 +171,7 @@ def name_of(attack):
 def test_an_attack_does_no_harm(scene, attack, means, read_only):
     scene.plant(attack)
     end = scene.run(attack["cmd"], means, read_only=read_only)
-    covered = read_only or means.level is Level.NAMESPACES or not attack.get("metadata")
+    covered = read_only or means.level is SandboxLevel.NAMESPACES or not attack.get("metadata")
     assert scene.changed(scene.outside, metadata=covered) == []
     assert scene.changed(scene.home, metadata=covered) == []
     assert scene.heard() == []
@@ -265,7 +265,7 @@ def test_a_malicious_test_suite_does_no_harm_and_is_reported(scene, means):
     assert scene.heard() == []
     report = "\n".join(levels.explain(end))
     assert ".profile" in report
-    if means.level is Level.NAMESPACES:
+    if means.level is SandboxLevel.NAMESPACES:
         assert ".bash_login" in report
         assert "no way out" in report
     else:

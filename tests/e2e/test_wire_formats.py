@@ -19,7 +19,7 @@ from tests.e2e.wire_server import (
 )
 
 from flyball.core.run.event import Finish
-from flyball.core.run.thread import Line, Speaker, SpokenCall
+from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
 from flyball.core.terms.phase import Phase
 from flyball.drivers.image import data_url
 from flyball.drivers.price import Price
@@ -64,8 +64,8 @@ def request_for(**fields: Any) -> Request:
     return Request(**(start | fields))
 
 
-def line(speaker: Speaker, text: str = "", **more: Any) -> Line:
-    return Line("c1", 1, "executor", speaker, text, **more)
+def line(speaker: Speaker, text: str = "", **more: Any) -> ThreadLine:
+    return ThreadLine("c1", 1, "executor", speaker, text, **more)
 
 
 def reached(server: WireServer, model: str, **more: Any) -> Providers:

@@ -14,10 +14,10 @@ import pytest
 from tests.repos import contents, git, own_state, put, repository
 
 from flyball.workspace.cards.revert import move
-from flyball.workspace.cards.use_cases import Desk, merge
+from flyball.workspace.cards.use_cases import ProjectPlaces, merge
 from flyball.workspace.errors import IndexLocked
 from flyball.workspace.run.opening import open_workspace
-from flyball.workspace.run.worktree import Step
+from flyball.workspace.run.worktree import CommitKind
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -71,10 +71,10 @@ def test_a_killed_revert_is_finished_by_the_next_command(tmp_path: Path, with_gi
 
     assert note.exists(), "the revert was over before it could be killed"
     with open_workspace(repo, "r", state, in_place=True) as workspace:
-        moved = move(workspace, workspace.card("c1"), Step.REVERT)
+        moved = move(workspace, workspace.card("c1"), CommitKind.REVERT)
         assert moved.finished == "Taking back card c1 of run r"
         assert contents(repo) == before
-        assert workspace.history()[-1].step is Step.REVERT
+        assert workspace.history()[-1].step is CommitKind.REVERT
         assert not note.exists()
 
 
@@ -137,13 +137,13 @@ def test_a_stale_index_lock_stops_merging_but_not_running(tmp_path: Path):
     before = own_state(repo)
 
     with pytest.raises(IndexLocked, match=r"index\.lock") as refusal:
-        merge(Desk(repo, state, tmp_path), "r")
+        merge(ProjectPlaces(repo, state, tmp_path), "r")
 
     assert refusal.value.code == "index-locked"
     assert "delete that file" in refusal.value.hint
     assert own_state(repo) == before
     (repo / ".git/index.lock").unlink()
-    assert merge(Desk(repo, state, tmp_path), "r").files == ("b.txt",)
+    assert merge(ProjectPlaces(repo, state, tmp_path), "r").files == ("b.txt",)
     assert (repo / "a.txt").read_text() == "dirty\n"
 
 

@@ -33,7 +33,7 @@ from flyball.core.machine.machine import advance
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import heard
 from flyball.journal import codec
-from flyball.journal.protocol import Entry
+from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal
 
 HOME = "/home/ada"
@@ -199,7 +199,7 @@ def main(place: Path) -> None:
     runs = {story.__name__: told(story) for story in STORIES}
     asyncio.run(fill(place / "journal.sqlite", runs))
     for run, events in runs.items():
-        entries = [Entry(n, event) for n, event in enumerate(events, 1)]
+        entries = [JournalEntry(n, event) for n, event in enumerate(events, 1)]
         text = b"".join(line + b"\n" for line in export_lines(run, entries))
         (place / f"{run}.jsonl").write_bytes(text)
     (place / "events.jsonl").write_bytes(b"".join(codec.encode(e) + b"\n" for e in one_of_each()))

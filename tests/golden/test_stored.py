@@ -14,7 +14,7 @@ from flyball.core.machine.machine import replay
 from flyball.core.record.recording import judge_recording
 from flyball.core.run.state import RunState
 from flyball.journal import codec
-from flyball.journal.protocol import Entry
+from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal, status_of
 
 STORED = Path(__file__).parent / "stored"
@@ -35,7 +35,7 @@ STATUS = {
 }
 
 
-async def contents(path: Path) -> dict[str, tuple[RunState, list[Entry]]]:
+async def contents(path: Path) -> dict[str, tuple[RunState, list[JournalEntry]]]:
     journal = SqliteJournal(path)
     try:
         return {

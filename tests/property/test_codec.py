@@ -11,7 +11,7 @@ from tests.property.shapes import values
 from flyball.core.run.effect import EFFECTS, AnyEffect, Effect
 from flyball.core.run.event import EVENTS, AnyEvent, DriverFailed, Event, name_of
 from flyball.core.run.state import CardState, RunState
-from flyball.core.run.thread import Line
+from flyball.core.run.thread import ThreadLine
 from flyball.journal import codec
 
 quick = settings(
@@ -56,8 +56,8 @@ def test_a_card_comes_back_as_it_was(card: CardState) -> None:
 
 
 @quick
-@given(values(Line))
-def test_a_line_comes_back_as_it_was(line: Line) -> None:
+@given(values(ThreadLine))
+def test_a_line_comes_back_as_it_was(line: ThreadLine) -> None:
     assert codec.decode_line(codec.encode(line)) == line
 
 

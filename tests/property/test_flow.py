@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from flyball.app.flowfile.template_file import parse_source
 from flyball.core.flow.escalation import Strictness, Trouble, escalate
-from flyball.core.flow.flow import Source, check, read_flow
+from flyball.core.flow.flow import FlowSource, check, read_flow
 from flyball.core.flow.flowchart import mermaid, outline
 from flyball.core.flow.template import END, SPECIAL_TARGETS, Escalation, OnFail, Template
 
@@ -56,7 +56,7 @@ junk = st.recursive(
 
 @given(st.lists(steps, min_size=1, max_size=4, unique_by=lambda step: step["step_id"]))
 def test_a_sound_flow_that_always_passes_reaches_an_end(value):
-    flow, problems = read_flow(Source("f", value, {}))
+    flow, problems = read_flow(FlowSource("f", value, {}))
     if flow is None:
         assert problems
         return
@@ -75,7 +75,7 @@ def test_a_sound_flow_that_always_passes_reaches_an_end(value):
 
 @given(junk)
 def test_checking_anything_gives_problems_or_a_flow(value):
-    flow, problems = read_flow(Source("f", value, {}))
+    flow, problems = read_flow(FlowSource("f", value, {}))
     assert (flow is None) == bool(problems)
     for problem in problems:
         assert problem.code
@@ -100,7 +100,7 @@ def test_values_survive_the_file(value):
 )
 def test_garbage_is_a_problem_or_a_value_and_never_an_error(name, data):
     found = parse_source(name, data)
-    if isinstance(found, Source):
+    if isinstance(found, FlowSource):
         assert isinstance(check(found), tuple)
     else:
         assert found.line >= 0

@@ -6,7 +6,15 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flyball.core.memory.guard import GUARDS, GuardLimits, Level, Memory, Step, remember, trips
+from flyball.core.memory.guard import (
+    GUARDS,
+    GuardLimits,
+    GuardStep,
+    Memory,
+    TripLevel,
+    remember,
+    trips,
+)
 
 LIMITS = GuardLimits()
 KINDS = ("read", "mutate", "verify", "run", "checkpoint", "note", "refused", "monologue")
@@ -14,8 +22,8 @@ few = st.sampled_from(["", "a", "b", "c"])
 
 
 @st.composite
-def any_step(draw: st.DrawFn) -> Step:
-    return Step(
+def any_step(draw: st.DrawFn) -> GuardStep:
+    return GuardStep(
         call=draw(st.sampled_from(["x", "y", "z"])),
         outcome=draw(few),
         kind=draw(st.sampled_from(KINDS)),
@@ -31,7 +39,7 @@ stories = st.lists(any_step(), max_size=60)
 relaxed = settings(deadline=None)
 
 
-def fold(story: list[Step]) -> Memory:
+def fold(story: list[GuardStep]) -> Memory:
     memory = Memory()
     for step in story:
         memory = remember(memory, step)
@@ -40,7 +48,7 @@ def fold(story: list[Step]) -> Memory:
 
 @relaxed
 @given(stories)
-def test_each_guard_speaks_at_most_once_and_in_order(story: list[Step]):
+def test_each_guard_speaks_at_most_once_and_in_order(story: list[GuardStep]):
     memory = Memory()
     for step in story:
         memory = remember(memory, step)
@@ -50,7 +58,7 @@ def test_each_guard_speaks_at_most_once_and_in_order(story: list[Step]):
 
 @relaxed
 @given(stories)
-def test_the_memory_is_a_value_that_survives_storage(story: list[Step]):
+def test_the_memory_is_a_value_that_survives_storage(story: list[GuardStep]):
     memory = fold(story)
     stored = msgspec.json.decode(msgspec.json.encode(memory), type=Memory)
     assert stored == memory
@@ -59,13 +67,13 @@ def test_the_memory_is_a_value_that_survives_storage(story: list[Step]):
 
 @relaxed
 @given(stories, any_step())
-def test_five_equal_steps_are_always_stopped(before: list[Step], step: Step):
+def test_five_equal_steps_are_always_stopped(before: list[GuardStep], step: GuardStep):
     memory = fold(before)
     levels = []
     for _ in range(5):
         memory = remember(memory, step)
         levels += [trip.level for trip in trips(memory, LIMITS)]
-    assert Level.HARD in levels
+    assert TripLevel.HARD in levels
 
 
 @relaxed
@@ -75,7 +83,7 @@ def test_a_poll_whose_output_changes_is_never_stopped(kinds: list[str], data: st
     memory = Memory()
     for n in range(rounds):
         for which, kind in enumerate(kinds):
-            memory = remember(memory, Step(f"poll {which}", f"{n}", kind))  # type: ignore[arg-type]
+            memory = remember(memory, GuardStep(f"poll {which}", f"{n}", kind))  # type: ignore[arg-type]
             assert trips(memory, LIMITS) == ()
 
 
@@ -85,7 +93,7 @@ def test_edits_of_many_files_are_never_stopped(files: list[str], has_trees: bool
     memory = Memory()
     for number, file in enumerate(files):
         tree = f"tree {number}" if has_trees else ""
-        memory = remember(memory, Step(f"edit {file}", "applied", "mutate", tree=tree))
+        memory = remember(memory, GuardStep(f"edit {file}", "applied", "mutate", tree=tree))
         assert trips(memory, LIMITS) == ()
 
 
@@ -95,13 +103,13 @@ def test_words_without_deeds_come_to_an_end(kinds: list[str]):
     """Neither costs budget, so the guards alone must end such a run."""
     memory, stopped = Memory(), False
     for number, kind in enumerate(kinds):
-        memory = remember(memory, Step(f"call {number}", "", kind))  # type: ignore[arg-type]
-        stopped = stopped or any(t.level is Level.HARD for t in trips(memory, LIMITS))
+        memory = remember(memory, GuardStep(f"call {number}", "", kind))  # type: ignore[arg-type]
+        stopped = stopped or any(t.level is TripLevel.HARD for t in trips(memory, LIMITS))
     assert stopped
 
 
 @relaxed
 @given(st.lists(any_step(), min_size=1, max_size=30))
-def test_the_memory_stays_small(story: list[Step]):
+def test_the_memory_stays_small(story: list[GuardStep]):
     long = [msgspec.structs.replace(s, tree=f"{n:040x}") for n, s in enumerate(story * 20)]
     assert len(msgspec.json.encode(fold(long))) < 8_000

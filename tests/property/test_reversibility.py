@@ -15,7 +15,7 @@ from flyball.workspace.cards.revert import look, move
 from flyball.workspace.errors import Diverged
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace
-from flyball.workspace.run.worktree import Step
+from flyball.workspace.run.worktree import CommitKind
 
 NAMES = ["a.txt", "b.py", "d/c.txt", "d/e/f.md", "g h.txt", "ü.txt", "d2/x", "bin.dat", "-dash"]
 LINES = [f"line {n}\n" for n in range(8)]
@@ -106,7 +106,7 @@ def check_against_git(story: tuple, *, in_place: bool) -> None:
                     moves(workspace, f"c{number}")
                     assert contents(workspace.root) == present
                     return
-                move(workspace, records[number], Step.REVERT)
+                move(workspace, records[number], CommitKind.REVERT)
                 assert contents(workspace.root) == contents(home / "clone")
             tip = git(repo, "rev-parse", "flyball/r^{tree}")
             assert tip.strip() == git(home / "clone", "rev-parse", "HEAD^{tree}").strip()
@@ -140,11 +140,11 @@ def test_without_git_cards_go_back_newest_first_to_the_byte(story):
                 workspace.commit_card("r", f"c{number}", f"Card {number}")
             done = contents(root)
             for record in reversed(workspace.cards()):
-                assert look(workspace, record, Step.REVERT).is_safe
-                move(workspace, record, Step.REVERT)
+                assert look(workspace, record, CommitKind.REVERT).is_safe
+                move(workspace, record, CommitKind.REVERT)
             assert contents(root) == before
             for record in workspace.cards():
-                move(workspace, record, Step.APPLY)
+                move(workspace, record, CommitKind.APPLY)
             assert contents(root) == done
 
 
@@ -176,7 +176,7 @@ def test_without_git_any_order_goes_as_git_would_or_refuses_and_changes_nothing(
 
 def moves(workspace: Workspace, card: str) -> bool:
     try:
-        move(workspace, workspace.card(card), Step.REVERT)
+        move(workspace, workspace.card(card), CommitKind.REVERT)
     except Diverged as refusal:
         assert refusal.losses
         return False

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flyball.shellcheck import Judgement, Kind, cannot_fail, judge, verification_kind
+from flyball.shellcheck import CommandKind, Judgement, cannot_fail, judge, verification_kind
 
 HARMLESS = (
     "ls",
@@ -194,8 +194,8 @@ def test_any_text_gets_one_consistent_answer(command):
     assert recon.kind == max((part.kind for part in recon.parts), key=lambda k: k.severity)
     if recon.decision == "allow":
         assert execute.decision == "allow"
-        assert recon.kind in (Kind.READ_ONLY, Kind.VERIFICATION)
-    assert recon.kind is not Kind.UNKNOWN or execute.decision == "deny"
+        assert recon.kind in (CommandKind.READ_ONLY, CommandKind.VERIFICATION)
+    assert recon.kind is not CommandKind.UNKNOWN or execute.decision == "deny"
     assert msgspec.json.decode(msgspec.json.encode(recon), type=Judgement) == recon
 
 

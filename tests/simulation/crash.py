@@ -23,7 +23,7 @@ from flyball.core.machine.machine import advance, replay
 from flyball.core.run.effect import Perform
 from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState
-from flyball.journal.protocol import Entry
+from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal
 
 PATIENCE = 400
@@ -56,7 +56,7 @@ def judge(shop: Shop) -> tuple[End, list[str]]:
     return End(state.tree, _commits(shop), status, _worktrees(shop), len(events)), faults
 
 
-async def _read(shop: Shop) -> tuple[Sequence[Entry], RunState]:
+async def _read(shop: Shop) -> tuple[Sequence[JournalEntry], RunState]:
     journal = SqliteJournal(shop.journal)
     try:
         return await journal.events(RUN), await journal.load(RUN)

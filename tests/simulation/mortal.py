@@ -23,7 +23,7 @@ from flyball.core.run.effect import Owed, Perform
 from flyball.core.run.event import AnyEvent, DriverReplied, Messaged, RunStarted, name_of
 from flyball.core.run.policy import Policy
 from flyball.core.run.state import RunState
-from flyball.core.run.thread import Line
+from flyball.core.run.thread import ThreadLine
 from flyball.engine.call.last_read import recall
 from flyball.engine.effects import EngineHands
 from flyball.engine.loop import Engine
@@ -82,7 +82,7 @@ class MortalJournal(SqliteJournal):
         lease: Lease,
         event: AnyEvent,
         state: RunState,
-        lines: Sequence[Line],
+        lines: Sequence[ThreadLine],
         posted: int = 0,
     ) -> None:
         name = moment(event)

@@ -51,7 +51,7 @@ from flyball.core.terms.evidence import (
     CheckReport,
     CommandReport,
     DiffReport,
-    Failure,
+    FailedTest,
     HttpReport,
     SuiteReport,
     Weakened,
@@ -257,7 +257,7 @@ def suite(id: str, tree: str, *, red: bool, ran: bool = True) -> SuiteReport:
         exit_code=int(red),
         passed=3 if ran else 0,
         failed=int(red and ran),
-        failures=(Failure("test_a"),) if red and ran else (),
+        failures=(FailedTest("test_a"),) if red and ran else (),
     )
 
 

@@ -11,18 +11,18 @@ from flyball.app.lease import acquire
 from flyball.app.project import Home
 from flyball.app.runs import list_runs, opened
 from flyball.core.machine.machine import advance
-from flyball.core.record.recording import EXPORT_AGAIN, Header, Line
+from flyball.core.record.recording import EXPORT_AGAIN, ExportedLine, Header
 from flyball.core.run.event import AnyEvent, RunStarted
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import heard
 from flyball.errors import Conflict, Corrupt, IllegalEvent, SchemaTooNew, UsageError
 from flyball.journal import codec
-from flyball.journal.protocol import Entry
+from flyball.journal.protocol import JournalEntry
 
 NOT_A_JOURNAL = "It begins with a line that `flyball runs export` did not write."
 
 
-def export_lines(run: str, entries: Sequence[Entry]) -> Iterator[bytes]:
+def export_lines(run: str, entries: Sequence[JournalEntry]) -> Iterator[bytes]:
     """A header, then one line per event."""
     yield msgspec.json.encode(Header("journal", codec.VERSION, run))
     for entry in entries:
@@ -43,7 +43,7 @@ def read_export(data: bytes) -> list[AnyEvent]:
         if not line.strip():
             continue
         try:
-            raw = msgspec.json.decode(line, type=Line)
+            raw = msgspec.json.decode(line, type=ExportedLine)
             event = codec.decode_event(bytes(raw.event), header.version)
         except (msgspec.MsgspecError, Corrupt) as error:
             raise UsageError(f"Line {number} is no event: {error}", EXPORT_AGAIN) from None

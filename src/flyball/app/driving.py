@@ -18,7 +18,7 @@ from flyball.app.lease import acquire
 from flyball.app.project import Home
 from flyball.app.runs import holder_of, opened, present_tree, record_of
 from flyball.app.templates import flow_intent, project_templates
-from flyball.app.watcher import Told, Watcher
+from flyball.app.watcher import DiscreetWatcher, Watcher
 from flyball.app.wiring import (
     REPAIR,
     NobodyDriver,
@@ -48,7 +48,7 @@ from flyball.engine.effects import EngineHands
 from flyball.engine.loop import Engine
 from flyball.engine.workplace import Place, Station
 from flyball.errors import Conflict, LeaseHeld, NotFound, UsageError
-from flyball.journal.protocol import Entry, Journal
+from flyball.journal.protocol import Journal, JournalEntry
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings
 from flyball.workspace.redaction import Redactor, secrets_in
@@ -252,7 +252,7 @@ class Governed:
 
     @asynccontextmanager
     async def _seat(
-        self, started: RunStarted, driver: Driver, history: Sequence[Entry] = ()
+        self, started: RunStarted, driver: Driver, history: Sequence[JournalEntry] = ()
     ) -> AsyncGenerator[Seat]:
         home, run = self.home, started.run
         redactor = Redactor(secrets_in(home.environ))
@@ -262,7 +262,7 @@ class Governed:
             in_place=bool(started.shell.get("in_place")),
             settings=tool_settings(home.effective.settings),
         )
-        told = Told(self._watcher, redactor)
+        told = DiscreetWatcher(self._watcher, redactor)
         station = Station(place, home.environ, redactor, self._watcher.output)
         station.is_to_rest = lambda: bool(self._pause_by)
         station.seen.update(recall(entry.event for entry in history))

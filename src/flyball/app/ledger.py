@@ -13,7 +13,7 @@ from flyball.errors import NotFound, UsageError
 LIST_THEM = "`flyball ledger list` shows the mistakes of this project."
 
 
-class Entry(NamedTuple):
+class LedgerEntry(NamedTuple):
     """A mistake, and every card that ran into it."""
 
     mistake: Mistake
@@ -28,11 +28,11 @@ async def mistakes_of(home: Home) -> tuple[Mistake, ...]:
         return tuple(await journal.mistakes())
 
 
-async def entry_of(home: Home, name: str) -> Entry:
+async def entry_of(home: Home, name: str) -> LedgerEntry:
     """One mistake, by the beginning of its fingerprint."""
     mistake = meant(await mistakes_of(home), name)
     async with opened(home) as journal:
-        return Entry(mistake, tuple(await journal.sightings(mistake.fingerprint)))
+        return LedgerEntry(mistake, tuple(await journal.sightings(mistake.fingerprint)))
 
 
 async def forget(home: Home, found: Sequence[Mistake]) -> int:

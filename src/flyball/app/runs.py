@@ -15,10 +15,10 @@ from flyball.app.project import Home
 from flyball.core.machine.machine import advance
 from flyball.core.run.event import AnyEvent, Messaged, RunStarted, name_of
 from flyball.core.run.state import CardState, Judged, RunState
-from flyball.core.run.thread import Line, heard
+from flyball.core.run.thread import ThreadLine, heard
 from flyball.engine.telemetry import Telemetry, telemetry
 from flyball.errors import Corrupt, NotFound, UsageError
-from flyball.journal.protocol import Entry, Journal, Summary
+from flyball.journal.protocol import Journal, JournalEntry, Summary
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings, Sources, settle
 from flyball.workspace.redaction import Redactor, secrets_in
@@ -43,7 +43,7 @@ class Record(NamedTuple):
     """A run's whole log, and the state it stands for."""
 
     state: RunState
-    entries: Sequence[Entry]
+    entries: Sequence[JournalEntry]
 
     @property
     def started(self) -> RunStarted:
@@ -147,14 +147,14 @@ class Recount(NamedTuple):
     """What can only be known by going through a run's log from the start."""
 
     decisions: tuple[Decided, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[ThreadLine, ...]
 
 
 def recount(events: Iterable[AnyEvent]) -> Recount:
     """Fold a log, and keep the decisions and the threads it contains."""
     state = RunState()
     decisions: list[Decided] = []
-    lines: list[Line] = []
+    lines: list[ThreadLine] = []
     for event in events:
         after = advance(state, event).state
         for card in after.cards:
@@ -230,7 +230,7 @@ def _card(card: CardState, decisions: Sequence[Decided]) -> dict[str, Any]:
     }
 
 
-def event_lines(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+def event_lines(entries: Iterable[JournalEntry]) -> list[dict[str, Any]]:
     """The log, one small object per event."""
     return [
         {
@@ -243,7 +243,7 @@ def event_lines(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     ]
 
 
-def messages_of(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+def messages_of(entries: Iterable[JournalEntry]) -> list[dict[str, Any]]:
     """What coordinator, planner, executor and verifier said to each other."""
     return [
         {"seq": entry.seq, "at": entry.event.at, **msgspec.to_builtins(entry.event.message)}

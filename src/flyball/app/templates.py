@@ -15,7 +15,7 @@ from flyball.core.terms.shape import plain
 from flyball.errors import UsageError
 
 
-class Reading(NamedTuple):
+class FlowReading(NamedTuple):
     """What was found in one flow file: the flow, or everything that is wrong with it."""
 
     file: str
@@ -23,11 +23,11 @@ class Reading(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def read_flow_file(file: str) -> Reading:
+def read_flow_file(file: str) -> FlowReading:
     """The flow in a file that a person names."""
     source = read_source(file)
     found, problems = (None, (source,)) if isinstance(source, Problem) else read_flow(source)
-    return Reading(plain(file), found, problems)
+    return FlowReading(plain(file), found, problems)
 
 
 def flow_intent(flow: Flow, wished: Intent | None) -> Intent:

@@ -18,7 +18,7 @@ class Watcher(NamedTuple):
     output: Callable[[str], None]
 
 
-class Told:
+class DiscreetWatcher:
     """Passes on what happens; streamed text only once it is sure to hold no secret.
 
     Of several cards that speak at once, the one that began first is heard as it speaks. What the

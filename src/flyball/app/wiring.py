@@ -22,7 +22,7 @@ from flyball.errors import ConfigError, DriverError, UsageError
 from flyball.settings import Settings
 from flyball.shellcheck import AllowRule
 from flyball.tools.call.protocol import ToolSettings
-from flyball.workspace.process.process import Limits
+from flyball.workspace.process.process import CommandLimits
 
 NO_MODEL = "No model is configured, and the request needs one."
 HOW_TO_SET = (
@@ -151,8 +151,10 @@ def tool_settings(settings: Settings) -> ToolSettings:
     except msgspec.ValidationError as error:
         raise ConfigError(f"`bash.allow`: {error}.", "See the guide on commands.") from error
     return ToolSettings(
-        limits=Limits(seconds=settings.limits_seconds, memory=settings.limits_memory),
-        suite_limits=Limits(seconds=settings.limits_suite_seconds, memory=settings.limits_memory),
+        limits=CommandLimits(seconds=settings.limits_seconds, memory=settings.limits_memory),
+        suite_limits=CommandLimits(
+            seconds=settings.limits_suite_seconds, memory=settings.limits_memory
+        ),
         allow=allow,
         network=settings.bash_network,
     )

@@ -10,7 +10,7 @@ from flyball.errors import DriverError
 WORDS_CAP = 300
 
 
-class Trouble(StrEnum):
+class ProviderTrouble(StrEnum):
     """Kinds of failure, by who must act."""
 
     KEY = "key"
@@ -22,38 +22,38 @@ class Trouble(StrEnum):
     PASSING = "passing"
 
 
-def sentence(trouble: Trouble, name: str, words: str, wait: float | None) -> DriverError:
+def sentence(trouble: ProviderTrouble, name: str, words: str, wait: float | None) -> DriverError:
     """The error for a model's failure; only what may pass by itself can be retried."""
     kind = name.partition(":")[0]
     key = f"{kind.partition('-')[0].upper()}_API_KEY"
     message, hint = {
-        Trouble.KEY: (
+        ProviderTrouble.KEY: (
             f"{kind} refused the key for {name}",
             f"Check the key in {key}, and that it may use this model.",
         ),
-        Trouble.QUOTA: (
+        ProviderTrouble.QUOTA: (
             f"The account at {kind} is used up",
             "Top up the account, or choose another model.",
         ),
-        Trouble.MODEL: (
+        ProviderTrouble.MODEL: (
             f"{kind} does not know {name}",
             "Check the model's name and the provider's base URL.",
         ),
-        Trouble.WINDOW: (
+        ProviderTrouble.WINDOW: (
             f"The thread is too long for {name}",
             "Lower context_tokens, or choose a model with a larger window.",
         ),
-        Trouble.REQUEST: (
+        ProviderTrouble.REQUEST: (
             f"{kind} refused the request to {name}",
             "Check the model's name and settings.",
         ),
-        Trouble.SETTING: (f"{name} cannot be asked", "Check the model's settings."),
-        Trouble.PASSING: (
+        ProviderTrouble.SETTING: (f"{name} cannot be asked", "Check the model's settings."),
+        ProviderTrouble.PASSING: (
             f"{name} gave no usable reply",
             f"It asks to wait {wait:g} s." if wait else "",
         ),
     }[trouble]
-    return DriverError(f"{message}: {words}", hint, retryable=trouble is Trouble.PASSING)
+    return DriverError(f"{message}: {words}", hint, retryable=trouble is ProviderTrouble.PASSING)
 
 
 def in_one_line(words: str, body: object, status: int | None) -> str:

@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 
 from flyball.core.run.event import Finish, Usage
-from flyball.core.run.thread import Line, SpokenCall
+from flyball.core.run.thread import SpokenCall, ThreadLine
 from flyball.core.terms.phase import Phase
 
 
@@ -29,7 +29,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     phase: Phase
     system: str
     opening: str
-    lines: tuple[Line, ...] = ()
+    lines: tuple[ThreadLine, ...] = ()
     tools: tuple[ToolSpec, ...] = ()
     images: tuple[str, ...] = ()
     number: int = 0

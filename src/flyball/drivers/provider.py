@@ -36,12 +36,12 @@ from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 
 from flyball.core.run.event import Finish, Usage
 from flyball.core.run.thread import SpokenCall
-from flyball.drivers.errors import Trouble, in_one_line, sentence
+from flyball.drivers.errors import ProviderTrouble, in_one_line, sentence
 from flyball.drivers.form import with_ids
 from flyball.drivers.image import describe, is_address, picture
 from flyball.drivers.protocol import Reply, Request, ToolSpec
 from flyball.drivers.routing import Models, Providers, choose
-from flyball.drivers.wire import Message, Part, conversation, has_images
+from flyball.drivers.wire import WireMessage, WireRole, conversation, has_images
 from flyball.errors import DriverError
 
 RAW = "__raw__"
@@ -66,11 +66,11 @@ LATER = frozenset({408, 409, 425, 429})
 BLIND = "(An image is attached that you cannot see: {image}. No vision model is configured for it.)"
 
 CATEGORIES = (
-    (exceptions.ModelAuthenticationError, Trouble.KEY),
-    (exceptions.ModelQuotaExceededError, Trouble.QUOTA),
-    (exceptions.ModelNotFoundError, Trouble.MODEL),
-    (exceptions.ModelContextWindowExceededError, Trouble.WINDOW),
-    (exceptions.UserError, Trouble.SETTING),
+    (exceptions.ModelAuthenticationError, ProviderTrouble.KEY),
+    (exceptions.ModelQuotaExceededError, ProviderTrouble.QUOTA),
+    (exceptions.ModelNotFoundError, ProviderTrouble.MODEL),
+    (exceptions.ModelContextWindowExceededError, ProviderTrouble.WINDOW),
+    (exceptions.UserError, ProviderTrouble.SETTING),
 )
 
 UserContent = str | BinaryContent | ImageUrl
@@ -260,10 +260,12 @@ def to_definition(tool: ToolSpec) -> ToolDefinition:
     )
 
 
-def to_messages(messages: Sequence[Message], system: str, *, can_see: bool) -> list[ModelMessage]:
+def to_messages(
+    messages: Sequence[WireMessage], system: str, *, can_see: bool
+) -> list[ModelMessage]:
     """A conversation in pydantic-ai's terms: requests and responses by turns."""
     history: list[ModelMessage] = []
-    for is_reply, group in groupby(messages, lambda message: message.role is Part.ASSISTANT):
+    for is_reply, group in groupby(messages, lambda message: message.role is WireRole.ASSISTANT):
         if is_reply:
             for message in group:
                 said = [TextPart(message.content)] if message.content.strip() else []
@@ -272,7 +274,7 @@ def to_messages(messages: Sequence[Message], system: str, *, can_see: bool) -> l
             continue
         parts = [
             ToolReturnPart(message.tool, message.content, message.call)
-            if message.role is Part.TOOL
+            if message.role is WireRole.TOOL
             else UserPromptPart(_content(message, can_see=can_see))
             for message in group
         ]
@@ -280,7 +282,7 @@ def to_messages(messages: Sequence[Message], system: str, *, can_see: bool) -> l
     return history
 
 
-def _content(message: Message, *, can_see: bool) -> str | list[UserContent]:
+def _content(message: WireMessage, *, can_see: bool) -> str | list[UserContent]:
     if not message.images:
         return message.content
     content: list[UserContent] = [message.content] if message.content else []
@@ -361,9 +363,9 @@ def explain(error: Exception, name: str) -> DriverError:
     return sentence(_kind(error, status), name, said, getattr(error, "retry_after", None))
 
 
-def _kind(error: Exception, status: int | None) -> Trouble:
+def _kind(error: Exception, status: int | None) -> ProviderTrouble:
     for category, kind in CATEGORIES:
         if isinstance(error, category):
             return kind
     is_refused = status is not None and status < 500 and status not in LATER
-    return Trouble.REQUEST if is_refused else Trouble.PASSING
+    return ProviderTrouble.REQUEST if is_refused else ProviderTrouble.PASSING

@@ -6,13 +6,13 @@ from enum import StrEnum
 
 import msgspec
 
-from flyball.core.run.thread import Line, Speaker, SpokenCall
+from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
 from flyball.drivers.protocol import Request
 
 NOT_PERFORMED = "(not performed)"
 
 
-class Part(StrEnum):
+class WireRole(StrEnum):
     """Who says a message, in the words that providers use."""
 
     USER = "user"
@@ -20,10 +20,10 @@ class Part(StrEnum):
     TOOL = "tool"
 
 
-class Message(msgspec.Struct, frozen=True, omit_defaults=True):
+class WireMessage(msgspec.Struct, frozen=True, omit_defaults=True):
     """One message of a conversation; a tool's message names the call that it answers."""
 
-    role: Part
+    role: WireRole
     content: str = ""
     calls: tuple[SpokenCall, ...] = ()
     call: str = ""
@@ -31,9 +31,9 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     images: tuple[str, ...] = ()
 
 
-def conversation(request: Request) -> tuple[Message, ...]:
+def conversation(request: Request) -> tuple[WireMessage, ...]:
     """The opening and the thread, in an order that every provider accepts."""
-    talk = _Talk([Message(Part.USER, request.opening, images=request.images)])
+    talk = _Talk([WireMessage(WireRole.USER, request.opening, images=request.images)])
     for line in request.lines:
         match line.speaker:
             case Speaker.DRIVER:
@@ -59,20 +59,20 @@ def has_images(request: Request) -> bool:
 class _Talk:
     """A conversation under construction: calls that wait for their answer, and what was said."""
 
-    def __init__(self, messages: list[Message]) -> None:
+    def __init__(self, messages: list[WireMessage]) -> None:
         self.messages = messages
         self.open: dict[str, SpokenCall] = {}
         self.answers: dict[str, str] = {}
-        self.remarks: list[Message] = []
+        self.remarks: list[WireMessage] = []
 
-    def say(self, line: Line) -> None:
+    def say(self, line: ThreadLine) -> None:
         self.settle()
         if not line.text.strip() and not line.calls:
             return
-        self.messages.append(Message(Part.ASSISTANT, line.text, line.calls))
+        self.messages.append(WireMessage(WireRole.ASSISTANT, line.text, line.calls))
         self.open = {call.id: call for call in line.calls}
 
-    def answer(self, line: Line) -> None:
+    def answer(self, line: ThreadLine) -> None:
         if line.call not in self.open:
             self.tell(f"Outcome of {line.tool or 'an earlier call'}:\n{line.text}", line.images)
             return
@@ -80,23 +80,23 @@ class _Talk:
         self.answers[line.call] = line.text if said is None else f"{said}\n\n{line.text}"
         if line.images:
             shown = f"What `{self.open[line.call].tool}` shows:"
-            self.remarks.append(Message(Part.USER, shown, images=line.images))
+            self.remarks.append(WireMessage(WireRole.USER, shown, images=line.images))
 
     def tell(self, text: str, images: tuple[str, ...]) -> None:
-        self.remarks.append(Message(Part.USER, text, images=images))
+        self.remarks.append(WireMessage(WireRole.USER, text, images=images))
 
     def settle(self) -> None:
         """Answer what is still open, then let the others speak, as one message."""
         for call in self.open.values():
             content = self.answers.get(call.id, NOT_PERFORMED)
-            self.messages.append(Message(Part.TOOL, content, call=call.id, tool=call.tool))
+            self.messages.append(WireMessage(WireRole.TOOL, content, call=call.id, tool=call.tool))
         self.open, self.answers = {}, {}
         for remark in self.remarks:
             last = self.messages[-1]
-            if last.role is Part.USER:
+            if last.role is WireRole.USER:
                 content = "\n\n".join(filter(None, (last.content, remark.content)))
                 images = (*last.images, *remark.images)
-                self.messages[-1] = Message(Part.USER, content, images=images)
+                self.messages[-1] = WireMessage(WireRole.USER, content, images=images)
             else:
                 self.messages.append(remark)
         self.remarks = []

@@ -36,9 +36,9 @@ from flyball.workspace.process import levels
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace
-from flyball.workspace.run.worktree import Step
+from flyball.workspace.run.worktree import CommitKind
 from flyball.workspace.sandbox import environment
-from flyball.workspace.sandbox.confinement import Level, Sandbox
+from flyball.workspace.sandbox.confinement import Sandbox, SandboxLevel
 from flyball.workspace.trees.trees import Changed, Clash, TreeHash
 
 ADVICE = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
@@ -86,7 +86,7 @@ class Station:
         self.is_to_rest: Callable[[], bool] = lambda: False
         self._workspace: Workspace | None = None
         self.env: dict[str, str] = {}
-        self._level = Level.NONE
+        self._level = SandboxLevel.NONE
         self._beside: dict[str, Station] = {}
 
     @property
@@ -138,7 +138,7 @@ class Station:
             found.close()
         self.workspace.discard_beside(card.place)
 
-    def _settle(self, workspace: Workspace, level: Level) -> None:
+    def _settle(self, workspace: Workspace, level: SandboxLevel) -> None:
         self._workspace = workspace
         self._level = level
         self.env = environment.clean(self.environ, workspace=workspace.root)
@@ -226,7 +226,7 @@ class Station:
             if record.card == card.id:
                 self.workspace.share_index()
                 return Committed(record.commit, tree)
-        commit = self.workspace.commit_step(Step.CARD, card.id, card.title, tree, fresh)
+        commit = self.workspace.commit_step(CommitKind.CARD, card.id, card.title, tree, fresh)
         return Committed(commit, tree)
 
     def write_artifacts(

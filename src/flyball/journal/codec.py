@@ -13,15 +13,15 @@ from flyball.core.run.event import AnyEvent, Event
 from flyball.core.run.event_codec import VERSION as VERSION
 from flyball.core.run.event_codec import decode_event as decode_event
 from flyball.core.run.state import RunState
-from flyball.core.run.thread import Line
+from flyball.core.run.thread import ThreadLine
 from flyball.errors import Corrupt
 
 _encoder = msgspec.json.Encoder()
 _state = msgspec.json.Decoder(RunState)
-_line = msgspec.json.Decoder(Line)
+_line = msgspec.json.Decoder(ThreadLine)
 
 
-def encode(value: Event | RunState | Line) -> bytes:
+def encode(value: Event | RunState | ThreadLine) -> bytes:
     return _encoder.encode(value)
 
 
@@ -55,7 +55,7 @@ def decode_state(body: bytes, version: int) -> RunState | None:
         return None
 
 
-def decode_line(body: bytes) -> Line:
+def decode_line(body: bytes) -> ThreadLine:
     try:
         return _line.decode(body)
     except msgspec.MsgspecError as error:

@@ -11,7 +11,7 @@ from flyball.core.memory.ledger import Mistake, Sighting
 from flyball.core.run.effect import Owed
 from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState
-from flyball.core.run.thread import Line
+from flyball.core.run.thread import ThreadLine
 
 
 class Intention(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ class Lease(msgspec.Struct, frozen=True):
     fence: int
 
 
-class Entry(msgspec.Struct, frozen=True):
+class JournalEntry(msgspec.Struct, frozen=True):
     """One event and its place in the log."""
 
     seq: int
@@ -97,15 +97,17 @@ class Journal(Protocol):
         lease: Lease,
         event: AnyEvent,
         state: RunState,
-        lines: Sequence[Line],
+        lines: Sequence[ThreadLine],
         posted: int = 0,
     ) -> None:
         """Append an event with its state and lines, and take it from the inbox, all or nothing."""
         ...
 
-    async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[Entry]: ...
+    async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[JournalEntry]: ...
 
-    async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[Line]: ...
+    async def thread(
+        self, run: str, card: str, attempt: int, role: str
+    ) -> Sequence[ThreadLine]: ...
 
     async def replies(self, run: str, role: str) -> Mapping[str, int]:
         """How often a role has replied in this run, card by card."""

@@ -12,7 +12,7 @@ from flyball.core.memory.ledger import Failure, Mistake, Sighting
 from flyball.core.run.effect import Owed
 from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState
-from flyball.core.run.thread import Line
+from flyball.core.run.thread import ThreadLine
 from flyball.errors import (
     Conflict,
     Corrupt,
@@ -24,7 +24,7 @@ from flyball.errors import (
 )
 from flyball.journal import codec
 from flyball.journal.migrations import MIGRATIONS
-from flyball.journal.protocol import Entry, Intention, Lease, Posted, Summary
+from flyball.journal.protocol import Intention, JournalEntry, Lease, Posted, Summary
 
 BUSY_MS = 10_000
 LANDMARKS = 16
@@ -154,7 +154,7 @@ class SqliteJournal:
         lease: Lease,
         event: AnyEvent,
         state: RunState,
-        lines: Sequence[Line],
+        lines: Sequence[ThreadLine],
         posted: int = 0,
     ) -> None:
         run, seq, fact = state.run, state.seq, codec.encode(event)
@@ -187,16 +187,16 @@ class SqliteJournal:
             self._check_fence(lease)
             raise Conflict(f"Event {seq} of run {run} does not follow its log.")
 
-    async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[Entry]:
+    async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[JournalEntry]:
         with _explained(self.path):
             rows = self._db.execute(
                 "SELECT seq, codec, body FROM events WHERE run = ? AND seq > ? ORDER BY seq"
                 " LIMIT ?",
                 (run, after, limit),
             ).fetchall()
-        return [Entry(seq, codec.decode_event(body, version)) for seq, version, body in rows]
+        return [JournalEntry(seq, codec.decode_event(body, version)) for seq, version, body in rows]
 
-    async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[Line]:
+    async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[ThreadLine]:
         with _explained(self.path):
             rows = self._db.execute(
                 "SELECT body FROM lines WHERE run = ? AND card = ? AND role = ? AND attempt = ?"

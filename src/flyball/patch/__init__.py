@@ -1,17 +1,17 @@
 """EDIT_DIFF: apply unified diffs as models write them, or say exactly why not."""
 
 from flyball.patch.engine import apply_diff, touched_paths
-from flyball.patch.lines.merge import Clash, Merged, merge3
+from flyball.patch.lines.merge import LineClash, MergedText, merge3
 from flyball.patch.lines.unified import unified_diff
 from flyball.patch.result import Change, ChangeType, Code, HunkTaken, PatchResult, Refusal
 
 __all__ = [
     "Change",
     "ChangeType",
-    "Clash",
     "Code",
     "HunkTaken",
-    "Merged",
+    "LineClash",
+    "MergedText",
     "PatchResult",
     "Refusal",
     "apply_diff",

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 
-class Kind(StrEnum):
+class CommandKind(StrEnum):
     """What a command does to the world, from harmless to not understood."""
 
     READ_ONLY = "read-only"
@@ -23,7 +23,7 @@ class Kind(StrEnum):
         return _ORDER.index(self)
 
 
-_ORDER = tuple(Kind)
+_ORDER = tuple(CommandKind)
 
 Answer = Literal["allow", "ask", "deny"]
 
@@ -32,23 +32,23 @@ class Finding(NamedTuple):
     """One thing the walk saw; a veto is refused whatever the phase."""
 
     text: str
-    kind: Kind
+    kind: CommandKind
     reason: str
     veto: bool = False
     proves: str = ""
 
-    def at_least(self, floor: Kind, reason: str) -> Finding:
+    def at_least(self, floor: CommandKind, reason: str) -> Finding:
         """The same finding, or one raised to the floor."""
         if self.kind.severity >= floor.severity:
             return self
         return self._replace(kind=floor, reason=f"{self.reason}; {reason}")
 
 
-class Part(msgspec.Struct, frozen=True):
+class CommandPart(msgspec.Struct, frozen=True):
     """One part of a command, with its class and why."""
 
     text: str
-    kind: Kind = msgspec.field(name="class")
+    kind: CommandKind = msgspec.field(name="class")
     reason: str
 
 
@@ -56,9 +56,9 @@ class Judgement(msgspec.Struct, frozen=True):
     """The answer for a whole command."""
 
     decision: Answer
-    kind: Kind = msgspec.field(name="class")
+    kind: CommandKind = msgspec.field(name="class")
     reason: str
-    parts: tuple[Part, ...]
+    parts: tuple[CommandPart, ...]
 
 
 class AllowRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,10 +70,10 @@ class AllowRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     prefix: tuple[str, ...]
     args: tuple[str, ...] = ()
-    kind: Kind = msgspec.field(default=Kind.READ_ONLY, name="class")
+    kind: CommandKind = msgspec.field(default=CommandKind.READ_ONLY, name="class")
 
     def __post_init__(self) -> None:
         if not self.prefix or not all(self.prefix):
             raise ValueError("an allow rule needs at least one non-empty word as its prefix")
-        if self.kind is Kind.UNKNOWN:
+        if self.kind is CommandKind.UNKNOWN:
             raise ValueError("an allow rule must say what the command is, not `unknown`")

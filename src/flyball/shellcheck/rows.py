@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypedDict, Unpack
 
-from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.rule import Check, Operands, Rule
 from flyball.shellcheck.words.names import names
 
-READ, VERIFY = Kind.READ_ONLY, Kind.VERIFICATION
-MUTATE, DESTROY, UNKNOWN = Kind.MUTATING, Kind.DESTRUCTIVE, Kind.UNKNOWN
+READ, VERIFY = CommandKind.READ_ONLY, CommandKind.VERIFICATION
+MUTATE, DESTROY, UNKNOWN = CommandKind.MUTATING, CommandKind.DESTRUCTIVE, CommandKind.UNKNOWN
 TEXT, NAMES, NONE = Operands.TEXT, Operands.NAMES, Operands.NONE
 
 
@@ -34,7 +34,7 @@ class Fields(TypedDict, total=False):
     check: Check | None
 
 
-def rule(kind: Kind, does: str, **fields: Unpack[Fields]) -> Rule:
+def rule(kind: CommandKind, does: str, **fields: Unpack[Fields]) -> Rule:
     """One rule."""
     return Rule(
         kind=kind,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple, Protocol
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.words.place import Scope, outside, secret, write_objection
 from flyball.shellcheck.words.word import Word
 
@@ -48,7 +48,7 @@ class Inquiry(Protocol):
 class Rule(NamedTuple):
     """One program, or one subcommand of it."""
 
-    kind: Kind = Kind.READ_ONLY
+    kind: CommandKind = CommandKind.READ_ONLY
     does: str = "only reads"
     operands: Operands = Operands.READ
     writes: frozenset[str] = frozenset()
@@ -91,7 +91,7 @@ class Rule(NamedTuple):
 Check = Callable[[Inquiry, Rule, Sequence[Word]], Iterable[Finding]]
 
 
-class Parsed(NamedTuple):
+class SortedWords(NamedTuple):
     """The words of a program, sorted."""
 
     flags: tuple[tuple[str, Word | None], ...]
@@ -108,7 +108,7 @@ class Parsed(NamedTuple):
         return found[-1] if found else None
 
 
-def parse(rule: Rule, words: Sequence[Word], *, stop_at_operand: bool = False) -> Parsed:
+def parse(rule: Rule, words: Sequence[Word], *, stop_at_operand: bool = False) -> SortedWords:
     """Sort words (without the program) into options with values, and operands."""
     flags: list[tuple[str, Word | None]] = []
     operands: list[Word] = []
@@ -132,7 +132,7 @@ def parse(rule: Rule, words: Sequence[Word], *, stop_at_operand: bool = False) -
             _take_long(rule, word, rest, flags, doubtful)
         else:
             _take_cluster(rule, word, rest, flags, doubtful)
-    return Parsed(tuple(flags), tuple(operands), tuple(doubtful))
+    return SortedWords(tuple(flags), tuple(operands), tuple(doubtful))
 
 
 def _take_long(
@@ -192,7 +192,11 @@ def judge_rule(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> list[Find
     """Hold the words of a program (the first is its name) against its rule."""
     text = " ".join(word.source for word in words)
     if asks_for_help(words):
-        return [Finding(text, Kind.READ_ONLY, f"{words[0].source} only prints its help or version")]
+        return [
+            Finding(
+                text, CommandKind.READ_ONLY, f"{words[0].source} only prints its help or version"
+            )
+        ]
     if rule.subcommands:
         return _judge_subcommand(inquiry, rule, words, text)
     if rule.check is not None:
@@ -215,14 +219,14 @@ def _judge_subcommand(
     if not parsed.operands:
         return judge_words(
             inquiry,
-            rule.bare or Rule(Kind.UNKNOWN, "does nothing known without a subcommand"),
+            rule.bare or Rule(CommandKind.UNKNOWN, "does nothing known without a subcommand"),
             words,
         )
     name = parsed.operands[0]
     inner = rule.subcommands.get(name.value or "")
     if inner is None:
         reason = f"`{program} {name.source}` is not a known subcommand of {program}"
-        return [Finding(text, Kind.UNKNOWN, reason)]
+        return [Finding(text, CommandKind.UNKNOWN, reason)]
     shown = name._replace(source=f"{program} {name.source}")
     found = judge_rule(inquiry, inner, [shown, *parsed.operands[1:]])
     return [f._replace(text=text) if f.text.startswith(shown.source) else f for f in found]
@@ -234,7 +238,7 @@ def judge_words(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> list[Fin
     program = words[0].source
     if rule.fixed and (odd := next((w for w in words if w.value is None), None)):
         reason = f"{program} would send {odd.source}, which is only known when it runs"
-        return [Finding(text, Kind.UNKNOWN, reason)]
+        return [Finding(text, CommandKind.UNKNOWN, reason)]
     parsed = parse(rule, words[1:])
     if found := _option_finding(inquiry, rule, parsed, program, text):
         return [found]
@@ -242,12 +246,12 @@ def judge_words(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> list[Fin
 
 
 def _option_finding(
-    inquiry: Inquiry, rule: Rule, parsed: Parsed, program: str, text: str
+    inquiry: Inquiry, rule: Rule, parsed: SortedWords, program: str, text: str
 ) -> Finding | None:
     if rule.has_teeth and parsed.doubtful:
         odd = parsed.doubtful[0].source
         reason = f"{odd} may become an option of {program} when it runs; put -- or ./ before it"
-        return Finding(text, Kind.UNKNOWN, reason)
+        return Finding(text, CommandKind.UNKNOWN, reason)
     found = [
         _flag_finding(inquiry, rule, flag, value, program, text) for flag, value in parsed.flags
     ]
@@ -261,18 +265,18 @@ def _flag_finding(
     """What one option makes of the command, if it makes anything."""
     said = f"{program} {flag}"
     if named(flag, rule.runs, rule):
-        return Finding(text, Kind.UNKNOWN, f"{said} runs another program or loads code")
+        return Finding(text, CommandKind.UNKNOWN, f"{said} runs another program or loads code")
     if named(flag, rule.places, rule) and (
         value is None or outside(value.value or "/", inquiry.scope)
     ):
-        return Finding(text, Kind.UNKNOWN, f"{said} leads out of the workspace")
+        return Finding(text, CommandKind.UNKNOWN, f"{said} leads out of the workspace")
     if named(flag, rule.destroys, rule):
-        return Finding(text, Kind.DESTRUCTIVE, f"{said} destroys or sends something")
+        return Finding(text, CommandKind.DESTRUCTIVE, f"{said} destroys or sends something")
     if named(flag, rule.writes, rule) and (value is None or value.value != "-"):
         found = written(inquiry, text, said, [value] if value else [])
-        return None if found.kind is Kind.READ_ONLY else found
+        return None if found.kind is CommandKind.READ_ONLY else found
     if named(flag, rule.mutates, rule):
-        return Finding(text, Kind.MUTATING, f"{said} changes something")
+        return Finding(text, CommandKind.MUTATING, f"{said} changes something")
     return None
 
 
@@ -280,12 +284,12 @@ def written(inquiry: Inquiry, text: str, program: str, targets: Sequence[Word | 
     """A write to these targets: mutating, or refused where none may be."""
     paths = [_path_of(target) for target in targets]
     if targets and all(path in ("/dev/null", "/dev/stdout", "/dev/stderr") for path in paths):
-        return Finding(text, Kind.READ_ONLY, f"{program} writes to no file")
+        return Finding(text, CommandKind.READ_ONLY, f"{program} writes to no file")
     for path in paths:
         if objection := write_objection(path, inquiry.scope):
-            return Finding(text, Kind.MUTATING, f"{program} {objection}", veto=True)
+            return Finding(text, CommandKind.MUTATING, f"{program} {objection}", veto=True)
     shown = ", ".join(path for path in paths if path) or "a file"
-    return Finding(text, Kind.MUTATING, f"{program} writes {shown}")
+    return Finding(text, CommandKind.MUTATING, f"{program} writes {shown}")
 
 
 def _path_of(target: Word | None) -> str | None:
@@ -296,14 +300,14 @@ def _path_of(target: Word | None) -> str | None:
 
 
 def _operand_finding(
-    inquiry: Inquiry, rule: Rule, parsed: Parsed, program: str, text: str
+    inquiry: Inquiry, rule: Rule, parsed: SortedWords, program: str, text: str
 ) -> Finding:
     operands = parsed.operands
     kind = rule.kind
     if rule.spares and any(flag in rule.spares for flag, _ in parsed.flags):
-        return Finding(text, Kind.READ_ONLY, f"{program} only shows what it would do")
+        return Finding(text, CommandKind.READ_ONLY, f"{program} only shows what it would do")
     reason = f"{program} {rule.does}"
-    if kind is Kind.UNKNOWN:
+    if kind is CommandKind.UNKNOWN:
         return Finding(text, kind, reason)
     how = rule.operands
     if how in (Operands.WRITE, Operands.LAST, Operands.SECOND):
@@ -315,13 +319,15 @@ def _operand_finding(
         if targets or how is not Operands.SECOND:
             found = written(inquiry, text, program, targets)
             worst = max(found.kind, kind, key=lambda k: k.severity)
-            return found._replace(kind=worst if found.kind is not Kind.READ_ONLY else found.kind)
+            return found._replace(
+                kind=worst if found.kind is not CommandKind.READ_ONLY else found.kind
+            )
     if hidden := secret_among(_read_words(rule, parsed)):
         return secret_finding(text, hidden)
     return Finding(text, kind, reason, proves=rule.proves)
 
 
-def _read_words(rule: Rule, parsed: Parsed) -> list[Word]:
+def _read_words(rule: Rule, parsed: SortedWords) -> list[Word]:
     """The words of which the contents would be shown."""
     if rule.operands in (Operands.TEXT, Operands.NAMES, Operands.NONE):
         return []
@@ -339,5 +345,8 @@ def secret_among(words: Iterable[Word]) -> str | None:
 def secret_finding(text: str, what: str) -> Finding:
     """The refusal to read a secret."""
     return Finding(
-        text, Kind.READ_ONLY, f"{what} usually holds a secret, which must not be shown", veto=True
+        text,
+        CommandKind.READ_ONLY,
+        f"{what} usually holds a secret, which must not be shown",
+        veto=True,
     )

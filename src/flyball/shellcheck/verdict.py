@@ -4,28 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flyball.shellcheck.judgement import AllowRule, Answer, Finding, Judgement, Kind, Part
+from flyball.shellcheck.judgement import (
+    AllowRule,
+    Answer,
+    CommandKind,
+    CommandPart,
+    Finding,
+    Judgement,
+)
 from flyball.shellcheck.walk.walk import Walk
 from flyball.shellcheck.words.place import Scope
 
 PHASES = ("recon", "checkpoint", "execute", "verify", "final")
 
-_LOOKS: dict[Kind, Answer] = {Kind.READ_ONLY: "allow", Kind.VERIFICATION: "allow"}
-ANSWERS: dict[str, dict[Kind, Answer]] = {
+_LOOKS: dict[CommandKind, Answer] = {
+    CommandKind.READ_ONLY: "allow",
+    CommandKind.VERIFICATION: "allow",
+}
+ANSWERS: dict[str, dict[CommandKind, Answer]] = {
     "recon": _LOOKS,
     "checkpoint": {},
-    "execute": {**_LOOKS, Kind.MUTATING: "allow", Kind.DESTRUCTIVE: "ask"},
+    "execute": {**_LOOKS, CommandKind.MUTATING: "allow", CommandKind.DESTRUCTIVE: "ask"},
     "verify": _LOOKS,
     "final": {},
 }
 """What each phase answers to each class; what is not here is denied."""
 
 _ADVICE = {
-    Kind.READ_ONLY: "State the checkpoint or give the answer; no command runs here.",
-    Kind.VERIFICATION: "State the checkpoint or give the answer; no command runs here.",
-    Kind.MUTATING: "Only look and verify here; changes wait for execute, after a checkpoint.",
-    Kind.DESTRUCTIVE: "Only look and verify here; this also needs a person's word in execute.",
-    Kind.UNKNOWN: "Write it as plain commands whose words are known beforehand.",
+    CommandKind.READ_ONLY: "State the checkpoint or give the answer; no command runs here.",
+    CommandKind.VERIFICATION: "State the checkpoint or give the answer; no command runs here.",
+    CommandKind.MUTATING: (
+        "Only look and verify here; changes wait for execute, after a checkpoint."
+    ),
+    CommandKind.DESTRUCTIVE: (
+        "Only look and verify here; this also needs a person's word in execute."
+    ),
+    CommandKind.UNKNOWN: "Write it as plain commands whose words are known beforehand.",
 }
 
 
@@ -58,7 +72,7 @@ def judge(
         decision=answer,
         kind=kind,
         reason=_sentence(worst, answer, place),
-        parts=tuple(Part(text=f.text, kind=f.kind, reason=f.reason) for f in findings),
+        parts=tuple(CommandPart(text=f.text, kind=f.kind, reason=f.reason) for f in findings),
     )
 
 
@@ -67,9 +81,9 @@ def findings_of(
 ) -> tuple[Finding, ...]:
     """Everything seen in a command, at least one thing."""
     if not command.strip():
-        return (Finding(command, Kind.UNKNOWN, "there is no command"),)
+        return (Finding(command, CommandKind.UNKNOWN, "there is no command"),)
     found = Walk(Scope(root.rstrip("/")), allow).over(command)
-    return tuple(found) or (Finding(command, Kind.READ_ONLY, "it runs nothing"),)
+    return tuple(found) or (Finding(command, CommandKind.READ_ONLY, "it runs nothing"),)
 
 
 def _sentence(worst: Finding, answer: Answer, phase: str) -> str:

@@ -6,9 +6,9 @@ import os
 
 from flyball.core.terms.call import Access, CommandFact
 from flyball.core.terms.evidence import AnyEvidence, CommandReport
-from flyball.shellcheck import Kind, judge
+from flyball.shellcheck import CommandKind, judge
 from flyball.shellcheck.falsifiable import cannot_fail, verification_kind
-from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool, bounded
 from flyball.tools.runner.console import from_text
 from flyball.tools.runner.launch import exit_code, ground_of, launch, set_up
 from flyball.tools.same import steady
@@ -16,11 +16,11 @@ from flyball.workspace.process.levels import explain
 from flyball.workspace.process.process import Finished
 
 ACCESS = {
-    Kind.READ_ONLY: Access.READ,
-    Kind.VERIFICATION: Access.VERIFY,
-    Kind.MUTATING: Access.MUTATE,
-    Kind.DESTRUCTIVE: Access.MUTATE,
-    Kind.UNKNOWN: Access.MUTATE,
+    CommandKind.READ_ONLY: Access.READ,
+    CommandKind.VERIFICATION: Access.VERIFY,
+    CommandKind.MUTATING: Access.MUTATE,
+    CommandKind.DESTRUCTIVE: Access.MUTATE,
+    CommandKind.UNKNOWN: Access.MUTATE,
 }
 
 
@@ -31,13 +31,13 @@ class BashForm(Form, frozen=True, kw_only=True):
     confirm: bool = False
 
 
-def facts(form: BashForm, desk: Desk) -> Facts:
+def facts(form: BashForm, desk: Desk) -> CallFacts:
     """The judgement for `execute`; what the phase allows is the governor's to say."""
     verdict = judge(
         form.cmd, phase="execute", allow=desk.settings.allow, root=os.fspath(desk.root.path)
     )
-    doomed = verdict.kind is Kind.DESTRUCTIVE and verdict.decision != "deny"
-    return Facts(
+    doomed = verdict.kind is CommandKind.DESTRUCTIVE and verdict.decision != "deny"
+    return CallFacts(
         access=ACCESS[verdict.kind],
         command=CommandFact(form.cmd, verdict.kind.value, verdict.decision, verdict.reason),
         destructive=f"destroys something: {verdict.reason}" if doomed else "",

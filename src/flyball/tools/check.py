@@ -8,7 +8,7 @@ import shutil
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import CheckKind, CheckReport
 from flyball.errors import ToolError, ToolUnavailable
-from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool, bounded
 from flyball.tools.runner.checker import BY_NAME, CHECKS, Check, checks_of
 from flyball.tools.runner.launch import exit_code, ground_of, launch, set_up
 from flyball.tools.runner.layout import Land, look
@@ -26,8 +26,8 @@ class CheckForm(Form, frozen=True, kw_only=True):
     name: Text = ""
 
 
-def facts(_form: CheckForm, _desk: Desk) -> Facts:
-    return Facts(access=Access.VERIFY)
+def facts(_form: CheckForm, _desk: Desk) -> CallFacts:
+    return CallFacts(access=Access.VERIFY)
 
 
 async def perform(form: CheckForm, desk: Desk) -> Result:

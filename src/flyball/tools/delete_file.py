@@ -6,8 +6,8 @@ import msgspec
 
 from flyball.errors import ToolError
 from flyball.tools.call.file_facts import lost_regions, path_fact, present
-from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool
-from flyball.workspace.files.paths import Kind
+from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool
+from flyball.workspace.files.paths import PathKind
 from flyball.workspace.trees.trees import TreeHash
 
 
@@ -19,9 +19,9 @@ class DeleteForm(Form, frozen=True, kw_only=True):
     keep_regions: bool = msgspec.field(default=True, name="keepRegions")
 
 
-def facts(form: DeleteForm, desk: Desk) -> Facts:
+def facts(form: DeleteForm, desk: Desk) -> CallFacts:
     fact = path_fact(form.path, desk, write=True)
-    return Facts(
+    return CallFacts(
         paths=(fact,),
         destructive=f"deletes {fact.path}, which is not in git" if fact.untracked else "",
         confirmed=form.confirm,
@@ -31,9 +31,9 @@ def facts(form: DeleteForm, desk: Desk) -> Facts:
 
 async def perform(form: DeleteForm, desk: Desk) -> Result:
     kind = desk.root.fact(form.path, write=True).kind
-    if kind is Kind.DIR:
+    if kind is PathKind.DIR:
         raise ToolError(f"{form.path} is a directory.", "Delete the files in it one by one.")
-    before = present(form.path, desk) if kind is Kind.FILE and form.keep_regions else None
+    before = present(form.path, desk) if kind is PathKind.FILE and form.keep_regions else None
     if before is not None and (kept := lost_regions(form.path, before, b"")):
         said = " ".join(kept)
         return Result(False, f"Nothing was deleted. {said}", error="keep_region", same=kept)

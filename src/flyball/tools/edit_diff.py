@@ -9,7 +9,7 @@ import msgspec
 from flyball.patch import apply_diff, touched_paths
 from flyball.patch.result import Change, PatchResult, Refusal
 from flyball.tools.call.file_facts import copied_mask, path_fact, present
-from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool, bounded
 
 
 class EditForm(Form, frozen=True, kw_only=True):
@@ -22,9 +22,9 @@ class EditForm(Form, frozen=True, kw_only=True):
     keep_regions: bool = msgspec.field(default=True, name="keepRegions")
 
 
-def facts(form: EditForm, desk: Desk) -> Facts:
+def facts(form: EditForm, desk: Desk) -> CallFacts:
     paths = tuple(path_fact(path, desk, write=True) for path in touched_paths(form.diff))
-    return Facts(paths=paths, keeps_regions=form.keep_regions)
+    return CallFacts(paths=paths, keeps_regions=form.keep_regions)
 
 
 async def perform(form: EditForm, desk: Desk) -> Result:

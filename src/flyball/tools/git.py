@@ -7,7 +7,7 @@ from typing import Literal
 from flyball.core.terms.call import PathFact
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.call.file_facts import path_fact
-from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool
+from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool
 
 
 class GitForm(Form, frozen=True, kw_only=True):
@@ -25,12 +25,12 @@ class GitForm(Form, frozen=True, kw_only=True):
             raise ValueError("`message` is empty; say what the commit does")
 
 
-def facts(form: GitForm, desk: Desk) -> Facts:
+def facts(form: GitForm, desk: Desk) -> CallFacts:
     if form.action != "revert":
-        return Facts()
+        return CallFacts()
     paths: tuple[PathFact, ...] = tuple(path_fact(p, desk, write=True) for p in form.paths)
     names = ", ".join(form.paths)
-    return Facts(
+    return CallFacts(
         paths=paths, destructive=f"discards the changes to {names}", confirmed=form.confirm
     )
 

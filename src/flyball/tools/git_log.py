@@ -8,7 +8,7 @@ import msgspec
 
 from flyball.errors import ToolUnavailable
 from flyball.tools.call.file_facts import path_fact
-from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool, bounded
 
 
 class LogForm(Form, frozen=True, kw_only=True):
@@ -19,8 +19,8 @@ class LogForm(Form, frozen=True, kw_only=True):
     patch: bool = False
 
 
-def facts(form: LogForm, desk: Desk) -> Facts:
-    return Facts(paths=(path_fact(form.path, desk, write=False),) if form.path else ())
+def facts(form: LogForm, desk: Desk) -> CallFacts:
+    return CallFacts(paths=(path_fact(form.path, desk, write=False),) if form.path else ())
 
 
 async def perform(form: LogForm, desk: Desk) -> Result:

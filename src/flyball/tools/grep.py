@@ -10,9 +10,9 @@ import msgspec
 
 from flyball.errors import NotFound
 from flyball.tools.call.file_facts import path_fact
-from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool, bounded
 from flyball.tools.call.ripgrep import counts, lines
-from flyball.workspace.files.paths import Kind
+from flyball.workspace.files.paths import PathKind
 
 LONGEST_LINE = 400
 NARROW = "Narrow the search with `dir` or `globs`, or raise `max`."
@@ -30,13 +30,13 @@ class GrepForm(Form, frozen=True, kw_only=True):
     ignore_case: bool = False
 
 
-def facts(form: GrepForm, desk: Desk) -> Facts:
-    return Facts(paths=(path_fact(form.dir, desk, write=False),))
+def facts(form: GrepForm, desk: Desk) -> CallFacts:
+    return CallFacts(paths=(path_fact(form.dir, desk, write=False),))
 
 
 async def perform(form: GrepForm, desk: Desk) -> Result:
     where = desk.root.resolve(form.dir)
-    if desk.root.fact(form.dir, write=False).kind is Kind.MISSING:
+    if desk.root.fact(form.dir, write=False).kind is PathKind.MISSING:
         raise NotFound("directory", form.dir, "List `.` to see what is there.")
     found, problem = counts(desk, _words(form), where)
     if problem:

@@ -13,7 +13,7 @@ import msgspec
 
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import HttpReport
-from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool
+from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool
 from flyball.tools.same import steady
 
 KEPT = 4_000
@@ -37,7 +37,7 @@ class ProbeForm(Form, frozen=True, kw_only=True):
             raise ValueError(f"`url` names {host}; only this machine may be asked")
 
 
-class Answer(NamedTuple):
+class HttpAnswer(NamedTuple):
     """What came back, or why nothing did."""
 
     status: int = 0
@@ -55,8 +55,8 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def facts(_form: ProbeForm, _desk: Desk) -> Facts:
-    return Facts(access=Access.VERIFY)
+def facts(_form: ProbeForm, _desk: Desk) -> CallFacts:
+    return CallFacts(access=Access.VERIFY)
 
 
 async def perform(form: ProbeForm, desk: Desk) -> Result:
@@ -77,7 +77,7 @@ async def perform(form: ProbeForm, desk: Desk) -> Result:
     return Result(ok, text, {"status": status}, error=error, evidence=(report,), same=steady(text))
 
 
-def _ask(form: ProbeForm) -> Answer:
+def _ask(form: ProbeForm) -> HttpAnswer:
     deadline = time.monotonic() + form.seconds
     parts = urlsplit(form.url)
     target = quote(
@@ -95,9 +95,9 @@ def _ask(form: ProbeForm) -> Answer:
             if not piece:
                 break
             body += piece
-        return Answer(answer.status, body)
+        return HttpAnswer(answer.status, body)
     except (OSError, http.client.HTTPException) as error:
-        return Answer(error=str(error) or type(error).__name__)
+        return HttpAnswer(error=str(error) or type(error).__name__)
     finally:
         connection.close()
 

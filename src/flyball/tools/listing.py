@@ -11,9 +11,9 @@ import msgspec
 
 from flyball.errors import NotFound, ToolError
 from flyball.tools.call.file_facts import path_fact
-from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool, bounded
 from flyball.tools.call.ripgrep import files_below
-from flyball.workspace.files.paths import Kind
+from flyball.workspace.files.paths import PathKind
 
 
 class ListForm(Form, frozen=True, kw_only=True):
@@ -25,16 +25,16 @@ class ListForm(Form, frozen=True, kw_only=True):
     max: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 500
 
 
-def facts(form: ListForm, desk: Desk) -> Facts:
-    return Facts(paths=(path_fact(form.path, desk, write=False),))
+def facts(form: ListForm, desk: Desk) -> CallFacts:
+    return CallFacts(paths=(path_fact(form.path, desk, write=False),))
 
 
 async def perform(form: ListForm, desk: Desk) -> Result:
     top = desk.root.resolve(form.path)
     kind = desk.root.fact(form.path, write=False).kind
-    if kind is Kind.MISSING:
+    if kind is PathKind.MISSING:
         raise NotFound("directory", form.path, "List `.` to see what is there.")
-    if kind is not Kind.DIR:
+    if kind is not PathKind.DIR:
         raise ToolError(f"{form.path} is not a directory.", "Use `read` on a file.")
     paths = files_below(desk, top)
     if form.pattern:

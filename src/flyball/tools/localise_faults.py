@@ -9,15 +9,15 @@ from typing import Annotated
 import msgspec
 
 from flyball.core.terms.call import Access
-from flyball.core.terms.evidence import Failure, SuiteReport
-from flyball.tools.call.protocol import Desk, Facts, Form, Result, Tool, bounded
+from flyball.core.terms.evidence import FailedTest, SuiteReport
+from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Tool, bounded
 from flyball.tools.repair.beside.memo import Memo, Once
 from flyball.tools.repair.beside.progress import interrupted
 from flyball.tools.repair.beside.trial import staged
 from flyball.tools.repair.code.source import Source
 from flyball.tools.repair.locate.localise import places_of, sources_of, touched, trace
 from flyball.tools.repair.locate.probe import probe
-from flyball.tools.repair.locate.spectrum import Place
+from flyball.tools.repair.locate.spectrum import SuspectLine
 
 SHOWN_FAILURES = 5
 SHOWN_PLACES = 20
@@ -34,8 +34,8 @@ class LocaliseForm(Form, frozen=True, kw_only=True):
     seconds: Annotated[float, msgspec.Meta(gt=0, le=600)] = 60.0
 
 
-def facts(_form: LocaliseForm, _desk: Desk) -> Facts:
-    return Facts(access=Access.VERIFY)
+def facts(_form: LocaliseForm, _desk: Desk) -> CallFacts:
+    return CallFacts(access=Access.VERIFY)
 
 
 async def perform(form: LocaliseForm, desk: Desk) -> Result:
@@ -52,8 +52,8 @@ async def perform(form: LocaliseForm, desk: Desk) -> Result:
 
 
 def _report(known: Memo, desk: Desk, elapsed: float) -> SuiteReport:
-    failures = [Failure(name, why.strip()[-1500:]) for name, why in known.broken.items()]
-    failures += [Failure(run.name, _why(run)) for run in known.runs if run.has_failed]
+    failures = [FailedTest(name, why.strip()[-1500:]) for name, why in known.broken.items()]
+    failures += [FailedTest(run.name, _why(run)) for run in known.runs if run.has_failed]
     passed = sum(run.end == "pass" for run in known.runs)
     missed = known.count - sum(not run.is_slow for run in known.runs)
     return SuiteReport(
@@ -80,7 +80,7 @@ def _why(run: Once) -> str:
 
 
 def _result(
-    report: SuiteReport, places: Sequence[Place], sources: dict[str, Source], desk: Desk
+    report: SuiteReport, places: Sequence[SuspectLine], sources: dict[str, Source], desk: Desk
 ) -> Result:
     end = f"(exit {report.exit_code}, {report.elapsed:.1f} s)"
     lines = [f"{report.command}: {report.passed} passed, {report.failed} failed {end}"]
@@ -113,7 +113,7 @@ def _result(
     )
 
 
-def _line(place: Place, source: Source) -> str:
+def _line(place: SuspectLine, source: Source) -> str:
     return f"{place.score:.2f}  {place.path}:{place.line}  {source.line_text(place.line).strip()}"
 
 

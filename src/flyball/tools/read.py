@@ -9,9 +9,9 @@ import msgspec
 
 from flyball.errors import NotFound, ToolError
 from flyball.tools.call.file_facts import decoded, path_fact
-from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool
+from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool
 from flyball.tools.call.ripgrep import files_below
-from flyball.workspace.files.paths import Kind, Root
+from flyball.workspace.files.paths import PathKind, Root
 
 LINES = 2_000
 MAX_BYTES = 20_000_000
@@ -44,7 +44,7 @@ class ReadForm(Form, frozen=True, kw_only=True):
         return self.limit or self.head or self.tail or LINES
 
 
-class Part(NamedTuple):
+class ShownLines(NamedTuple):
     """The lines that are shown, and where they begin."""
 
     lines: list[str]
@@ -52,8 +52,8 @@ class Part(NamedTuple):
     total: int
 
 
-def facts(form: ReadForm, desk: Desk) -> Facts:
-    return Facts(paths=(path_fact(form.path, desk, write=False),))
+def facts(form: ReadForm, desk: Desk) -> CallFacts:
+    return CallFacts(paths=(path_fact(form.path, desk, write=False),))
 
 
 async def perform(form: ReadForm, desk: Desk) -> Result:
@@ -85,9 +85,9 @@ async def perform(form: ReadForm, desk: Desk) -> Result:
 def _root(path: str, desk: Desk) -> Root:
     """Where the path lies: in the workspace, or on the run's own shelf of artifacts."""
     fact = desk.root.fact(path, write=False)
-    if fact.kind is Kind.DIR:
+    if fact.kind is PathKind.DIR:
         raise ToolError(f"{path} is a directory.", "Use `list` to see what is in it.")
-    if fact.kind is not Kind.MISSING:
+    if fact.kind is not PathKind.MISSING:
         return desk.root
     if fact.inside and fact.path.startswith(f".flyball/artifacts/{desk.run}/"):
         return Root(desk.artifacts.parents[3])
@@ -103,13 +103,13 @@ def _near(path: str, desk: Desk) -> str:
     return f"Did you mean {', '.join(near[:3])}?" if near else "Use `list` to see what is there."
 
 
-def _part(text: str, form: ReadForm) -> Part:
+def _part(text: str, form: ReadForm) -> ShownLines:
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
     total = len(lines)
     at = max(total + form.first, 0) if form.first < 0 else form.first - 1
-    return Part([_short(line) for line in lines[at : at + form.count]], at, total)
+    return ShownLines([_short(line) for line in lines[at : at + form.count]], at, total)
 
 
 def _short(line: str) -> str:
@@ -118,7 +118,7 @@ def _short(line: str) -> str:
     return f"{line[:LONGEST_LINE]} [… {over} more characters; use `grep`]" if over > 0 else line
 
 
-def _fitting(part: Part, limit: int) -> list[str]:
+def _fitting(part: ShownLines, limit: int) -> list[str]:
     """As many whole lines as an outcome may hold, at least one."""
     room = limit
     for n, line in enumerate(part.lines):

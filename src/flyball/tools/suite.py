@@ -7,9 +7,9 @@ from typing import Literal
 
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import SuiteReport
-from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool, bounded
 from flyball.tools.runner.launch import ground_of
-from flyball.tools.runner.run_suite import Ran, run_suite
+from flyball.tools.runner.run_suite import SuiteRun, run_suite
 from flyball.tools.same import steady
 from flyball.workspace.process.levels import explain
 
@@ -39,8 +39,8 @@ class SuiteForm(Form, frozen=True, kw_only=True):
         return tuple(shlex.split(self.args)) if isinstance(self.args, str) else self.args
 
 
-def facts(_form: SuiteForm, _desk: Desk) -> Facts:
-    return Facts(access=Access.VERIFY)
+def facts(_form: SuiteForm, _desk: Desk) -> CallFacts:
+    return CallFacts(access=Access.VERIFY)
 
 
 async def perform(form: SuiteForm, desk: Desk) -> Result:
@@ -49,7 +49,7 @@ async def perform(form: SuiteForm, desk: Desk) -> Result:
     return _result(ran, desk)
 
 
-def _result(ran: Ran, desk: Desk) -> Result:
+def _result(ran: SuiteRun, desk: Desk) -> Result:
     report, finished = ran
     lines = [_head(report), *(f"Sandbox: {line}" for line in explain(finished))]
     lines += [f"FAILED {each.name}\n{each.message}" for each in report.failures[:SHOWN_FAILURES]]

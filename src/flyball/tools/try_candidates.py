@@ -10,17 +10,17 @@ import msgspec
 
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import CommandReport
-from flyball.tools.call.protocol import Desk, Facts, Form, Result, Tool
+from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Tool
 from flyball.tools.repair.beside import memo
 from flyball.tools.repair.beside.memo import Memo
 from flyball.tools.repair.beside.progress import interrupted
-from flyball.tools.repair.beside.trial import Stage, staged
+from flyball.tools.repair.beside.trial import ScratchCopy, staged
 from flyball.tools.repair.code.source import Source
 from flyball.tools.repair.locate.localise import clues_of, places_of, sources_of, touched, trace
 from flyball.tools.repair.locate.spectrum import passing_at
 from flyball.tools.repair.search.generate import candidates
 from flyball.tools.repair.search.ranking import Survivor, ranked
-from flyball.tools.repair.search.search import HOLDS, Ends, Limits, try_all
+from flyball.tools.repair.search.search import HOLDS, Ends, SearchLimits, try_all
 
 SHOWN = 6
 ENOUGH = 20
@@ -34,7 +34,7 @@ class TryForm(Form, frozen=True, kw_only=True):
     seconds: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 60.0
 
 
-class Search(NamedTuple):
+class SearchResult(NamedTuple):
     """What a search came to."""
 
     generated: int
@@ -45,8 +45,8 @@ class Search(NamedTuple):
     """Whether it was ended early because the run is to rest."""
 
 
-def facts(_form: TryForm, _desk: Desk) -> Facts:
-    return Facts(access=Access.VERIFY)
+def facts(_form: TryForm, _desk: Desk) -> CallFacts:
+    return CallFacts(access=Access.VERIFY)
 
 
 async def perform(form: TryForm, desk: Desk) -> Result:
@@ -65,16 +65,20 @@ async def perform(form: TryForm, desk: Desk) -> Result:
     return _result(found._replace(elapsed=time.monotonic() - began), desk)
 
 
-async def _search(stage: Stage, known: Memo, sources: dict[str, Source], seconds: float) -> Search:
+async def _search(
+    stage: ScratchCopy, known: Memo, sources: dict[str, Source], seconds: float
+) -> SearchResult:
     every = candidates(sources, places_of(known, sources), clues_of(known))
     refuted = set(known.refuted)
     proposed = [each for each in every if (each.path, each.edits) not in refuted]
     before = len(every) - len(proposed)
-    limits = Limits(max(seconds, 1.0), ENOUGH, max(3.0, seconds * PATIENCE))
+    limits = SearchLimits(max(seconds, 1.0), ENOUGH, max(3.0, seconds * PATIENCE))
     tried = await try_all(stage, known, proposed, limits, partial(_so_far, len(proposed)))
     holding = [proposed[n] for n in sorted(tried.ends) if tried.ends[n] == HOLDS]
     survivors = ranked(holding, sources, passing_at(known.tests))
-    return Search(len(every), before + len(tried.ends), tuple(survivors), 0.0, tried.was_ended)
+    return SearchResult(
+        len(every), before + len(tried.ends), tuple(survivors), 0.0, tried.was_ended
+    )
 
 
 def _so_far(generated: int, ends: Ends) -> str:
@@ -82,7 +86,7 @@ def _so_far(generated: int, ends: Ends) -> str:
     return f"{len(ends)} of {generated} candidates tried, {holding} make every test pass"
 
 
-def _result(found: Search, desk: Desk) -> Result:
+def _result(found: SearchResult, desk: Desk) -> Result:
     head = (
         f"Tried {found.tried} of {found.generated} candidates in {found.elapsed:.1f} s: "
         f"{len(found.survivors)} make every test pass."

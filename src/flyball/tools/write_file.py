@@ -8,7 +8,7 @@ import binascii
 import msgspec
 
 from flyball.tools.call.file_facts import copied_mask, lost_regions, path_fact, present
-from flyball.tools.call.protocol import Desk, Facts, Form, Result, Text, Tool
+from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool
 
 
 class WriteForm(Form, frozen=True, kw_only=True):
@@ -34,9 +34,9 @@ class WriteForm(Form, frozen=True, kw_only=True):
         return base64.b64decode(self.content_base64 or "")
 
 
-def facts(form: WriteForm, desk: Desk) -> Facts:
+def facts(form: WriteForm, desk: Desk) -> CallFacts:
     paths = (path_fact(form.path, desk, write=True),)
-    return Facts(paths=paths, keeps_regions=form.keep_regions)
+    return CallFacts(paths=paths, keeps_regions=form.keep_regions)
 
 
 async def perform(form: WriteForm, desk: Desk) -> Result:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.shellcheck import Kind, judge
+from flyball.shellcheck import CommandKind, judge
 
 HERE = Path(__file__).parent
 
@@ -45,5 +45,5 @@ def test_no_attack_is_allowed_in_recon(line):
 def test_the_whole_is_the_worst_part():
     for line in (*EVERYDAY, *BUILDS, *ATTACKS):
         answer = judge(line["cmd"])
-        worst = max(answer.parts, key=lambda part: Kind(part.kind).severity)
+        worst = max(answer.parts, key=lambda part: CommandKind(part.kind).severity)
         assert answer.kind == worst.kind

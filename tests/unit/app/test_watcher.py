@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.app.watcher import Told, Watcher
+from flyball.app.watcher import DiscreetWatcher, Watcher
 from flyball.workspace.redaction import Redactor
 
 SECRET = "sk-verysecret-0123456789abcdef"
@@ -18,7 +18,7 @@ class Ear:
             text=self.heard.append,
             output=self.heard.append,
         )
-        self.told = Told(watcher, Redactor([SECRET]))
+        self.told = DiscreetWatcher(watcher, Redactor([SECRET]))
 
     def says(self, card: str, *pieces: str) -> None:
         for piece in pieces:

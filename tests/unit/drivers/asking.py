@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flyball.core.run.thread import Line, Speaker
+from flyball.core.run.thread import Speaker, ThreadLine
 from flyball.core.terms.phase import Phase
 from flyball.drivers.protocol import Request, ToolSpec
 
@@ -55,5 +55,5 @@ def request_for(**fields: Any) -> Request:
     return Request(**(start | fields))
 
 
-def line(speaker: Speaker, text: str = "", **more: Any) -> Line:
-    return Line("c1", 1, "executor", speaker, text, **more)
+def line(speaker: Speaker, text: str = "", **more: Any) -> ThreadLine:
+    return ThreadLine("c1", 1, "executor", speaker, text, **more)

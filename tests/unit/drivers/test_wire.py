@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.drivers.asking import line, request_for
 
-from flyball.core.run.thread import Line, Speaker, SpokenCall
-from flyball.drivers.wire import NOT_PERFORMED, Message, Part, conversation, has_images
+from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
+from flyball.drivers.wire import NOT_PERFORMED, WireMessage, WireRole, conversation, has_images
 
 
 def call(id: str) -> SpokenCall:
@@ -15,7 +15,7 @@ def call(id: str) -> SpokenCall:
 
 
 def test_a_thread_without_lines_is_its_opening() -> None:
-    assert conversation(request_for()) == (Message(Part.USER, "Mend the cart."),)
+    assert conversation(request_for()) == (WireMessage(WireRole.USER, "Mend the cart."),)
 
 
 def test_an_answer_comes_before_what_the_governor_said_in_between() -> None:
@@ -30,14 +30,14 @@ def test_an_answer_comes_before_what_the_governor_said_in_between() -> None:
     assert reply.calls == lines[0].calls
     assert (first.call, first.content) == ("a", "of a")
     assert (second.call, second.content) == ("b", "of b")
-    assert remark == Message(Part.USER, "Careful.")
+    assert remark == WireMessage(WireRole.USER, "Careful.")
 
 
 def test_an_unanswered_call_is_answered() -> None:
     lines = (line(Speaker.DRIVER, calls=(call("a"),)), line(Speaker.DRIVER, "Well."))
     _, _, answer, last = conversation(request_for(lines=lines))
 
-    assert answer == Message(Part.TOOL, NOT_PERFORMED, call="a", tool="read")
+    assert answer == WireMessage(WireRole.TOOL, NOT_PERFORMED, call="a", tool="read")
     assert last.content == "Well."
 
 
@@ -54,7 +54,7 @@ def test_an_answer_to_a_call_of_another_thread_is_told() -> None:
     lines = (line(Speaker.TOOL, "old", call="gone", tool="grep"),)
     (only,) = conversation(request_for(lines=lines))
 
-    assert only.role is Part.USER
+    assert only.role is WireRole.USER
     assert "Outcome of grep:\nold" in only.content
 
 
@@ -95,18 +95,18 @@ LINES = st.lists(
 
 
 @given(LINES)
-def test_every_call_is_answered_once_and_at_once(lines: list[Line]) -> None:
+def test_every_call_is_answered_once_and_at_once(lines: list[ThreadLine]) -> None:
     messages = conversation(request_for(lines=tuple(lines)))
 
     expected: list[str] = []
     for message in messages:
-        if message.role is Part.TOOL:
+        if message.role is WireRole.TOOL:
             assert message.call == expected.pop(0)
             continue
         assert not expected
         expected = [each.id for each in message.calls]
     assert not expected
-    users = [message.role is Part.USER for message in messages]
+    users = [message.role is WireRole.USER for message in messages]
     assert not any(a and b for a, b in pairwise(users))
     said = sum(each.speaker is Speaker.GOVERNOR for each in lines)
     assert sum(message.content.count("nudge") for message in messages) == said

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.programs import PROGRAMS, lookup
 from flyball.shellcheck.programs.task import task_kind
 from flyball.shellcheck.rule import Rule
@@ -26,27 +26,27 @@ def test_every_entry_is_well_formed():
 
 def test_programs_are_known_by_place():
     assert lookup("ls", Scope()).rule is lookup("/usr/bin/ls", Scope()).rule
-    assert lookup("/tmp/ls", Scope()).floor is Kind.UNKNOWN
-    assert lookup("./ls", Scope()).floor is Kind.MUTATING
+    assert lookup("/tmp/ls", Scope()).floor is CommandKind.UNKNOWN
+    assert lookup("./ls", Scope()).floor is CommandKind.MUTATING
     assert lookup("./ls", Scope()).rule is None
-    assert lookup(".venv/bin/pytest", Scope()).floor is Kind.VERIFICATION
+    assert lookup(".venv/bin/pytest", Scope()).floor is CommandKind.VERIFICATION
     assert lookup("./gradlew", Scope()).rule is PROGRAMS["gradlew"]
-    assert lookup("frobnicate", Scope()).floor is Kind.UNKNOWN
+    assert lookup("frobnicate", Scope()).floor is CommandKind.UNKNOWN
 
 
 @pytest.mark.parametrize(
     ("name", "kind", "proves"),
     [
-        ("test", Kind.VERIFICATION, "tests"),
-        ("test:unit", Kind.VERIFICATION, "tests"),
-        ("unit-test", Kind.VERIFICATION, "tests"),
-        ("type-check", Kind.VERIFICATION, "types"),
-        ("lint", Kind.VERIFICATION, "lint"),
-        ("build:prod", Kind.VERIFICATION, "build"),
-        ("lint:fix", Kind.MUTATING, ""),
-        ("start", Kind.MUTATING, ""),
-        ("deploy", Kind.DESTRUCTIVE, ""),
-        ("test-and-publish", Kind.DESTRUCTIVE, ""),
+        ("test", CommandKind.VERIFICATION, "tests"),
+        ("test:unit", CommandKind.VERIFICATION, "tests"),
+        ("unit-test", CommandKind.VERIFICATION, "tests"),
+        ("type-check", CommandKind.VERIFICATION, "types"),
+        ("lint", CommandKind.VERIFICATION, "lint"),
+        ("build:prod", CommandKind.VERIFICATION, "build"),
+        ("lint:fix", CommandKind.MUTATING, ""),
+        ("start", CommandKind.MUTATING, ""),
+        ("deploy", CommandKind.DESTRUCTIVE, ""),
+        ("test-and-publish", CommandKind.DESTRUCTIVE, ""),
     ],
 )
 def test_names_of_tasks(name, kind, proves):

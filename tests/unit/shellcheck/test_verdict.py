@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from flyball.shellcheck import AllowRule, Judgement, Kind, judge, phase_of
+from flyball.shellcheck import AllowRule, CommandKind, Judgement, judge, phase_of
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_refusals_say_what_to_do_instead():
 def test_nothing_to_run(command):
     answer = judge(command)
     assert answer.parts
-    assert answer.kind in (Kind.UNKNOWN, Kind.READ_ONLY)
+    assert answer.kind in (CommandKind.UNKNOWN, CommandKind.READ_ONLY)
 
 
 def test_absolute_paths_inside_the_root_are_inside():
@@ -94,7 +94,7 @@ def test_shells_nested_too_deep():
 
 RULES = (
     AllowRule(prefix=("terraform", "apply"), args=("-target=*", "-auto-approve")),
-    AllowRule(prefix=("./deploy.sh",), kind=Kind.MUTATING),
+    AllowRule(prefix=("./deploy.sh",), kind=CommandKind.MUTATING),
     AllowRule(prefix=("frobnicate",), args=("*",)),
 )
 

@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from flyball.core.terms.evidence import Strength, strength
-from flyball.workspace.process.process import Limits
+from flyball.workspace.process.process import CommandLimits
 
 
 def test_a_command_runs_in_the_workspace(make_bench):
@@ -61,7 +61,7 @@ def test_output_is_bounded_and_the_rest_can_be_read(make_bench):
 
 
 def test_a_command_past_its_limit_is_ended(make_bench):
-    result = make_bench(limits=Limits(seconds=1)).do("bash", cmd="sleep 60")
+    result = make_bench(limits=CommandLimits(seconds=1)).do("bash", cmd="sleep 60")
     assert "over the limit of seconds" in result.text
     assert not result.ok
 

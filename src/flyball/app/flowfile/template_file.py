@@ -11,7 +11,7 @@ from flyball.app.flowfile.json_places import parse_json
 from flyball.app.flowfile.places import Places, UnreadableError
 from flyball.app.flowfile.toml_places import parse_toml
 from flyball.app.flowfile.yaml_places import parse_yaml
-from flyball.core.flow.flow import Problem, Source, problem
+from flyball.core.flow.flow import FlowSource, Problem, problem
 
 MAX_BYTES = 256 * 1024
 
@@ -34,7 +34,7 @@ def template_files(top: Path) -> tuple[Path, ...]:
     return tuple(path for path in found if path.suffix.lower() in FORMATS)
 
 
-def read_source(file: str) -> Source | Problem:
+def read_source(file: str) -> FlowSource | Problem:
     """The values of a file, or the problem that keeps them from being read."""
     data = read_data(file)
     return data if isinstance(data, Problem) else parse_source(file, data)
@@ -58,7 +58,7 @@ def read_data(file: str) -> bytes | Problem:
         return problem(file, 0, "not-readable", f"It cannot be read: {reason}.", "Check the path.")
 
 
-def parse_source(file: str, data: bytes) -> Source | Problem:
+def parse_source(file: str, data: bytes) -> FlowSource | Problem:
     """The values in a file's bytes; the name's ending says which format they are in."""
     parse = FORMATS.get(Path(file).suffix.lower())
     if parse is None:
@@ -76,6 +76,6 @@ def parse_source(file: str, data: bytes) -> Source | Problem:
     if not text.strip():
         return problem(file, 1, "empty-file", "The file is empty.", "Write a template in it.")
     try:
-        return Source(file, parse(places), places.lines)
+        return FlowSource(file, parse(places), places.lines)
     except UnreadableError as error:
         return problem(file, error.line, error.code, error.message, error.mend)

@@ -13,7 +13,7 @@ from flyball.core.flow.template import (
     END,
     FIELDS,
     INJECTIONS,
-    Kind,
+    FieldKind,
     Role,
     Template,
     object_to_phases,
@@ -111,7 +111,7 @@ def _evidence_faults(step: Authored) -> Iterator[Fault]:
             message = f"No gate and no schema knows the evidence `{name}`."
             near = get_close_matches(name, known, 1)
             guess = f"Did you mean `{near[0]}`? Or define" if near else "Define"
-            mend = f"{guess} it in `evidence_schema.fields` as one of {', '.join(Kind)}."
+            mend = f"{guess} it in `evidence_schema.fields` as one of {', '.join(FieldKind)}."
             yield Fault(path, "unknown-evidence", message, mend)
     for path, name in asked:
         if name not in form:

@@ -37,7 +37,7 @@ TEMPLATE = "TEMPLATE"
 """Stands for the template's own `on_fail.escalate_policy`."""
 
 
-class Row(NamedTuple):
+class EscalationRow(NamedTuple):
     """What follows one class of error: with retries left, when used up, and after a diagnosis."""
 
     trouble: Trouble
@@ -54,22 +54,22 @@ _PAUSE, _PLAN, _FAIL = (
     Escalation.FAIL_JOB,
 )
 
-ROWS: tuple[Row, ...] = (
-    Row(Trouble.MISSING_EVIDENCE, Strictness.LENIENT, _RETRY, _DIAGNOSE, TEMPLATE),
-    Row(Trouble.MISSING_EVIDENCE, Strictness.NORMAL, _RETRY, _DIAGNOSE, TEMPLATE),
-    Row(Trouble.MISSING_EVIDENCE, Strictness.STRICT, _RETRY, TEMPLATE, TEMPLATE),
-    Row(Trouble.FAILING_CHECK, Strictness.LENIENT, _RETRY, _DIAGNOSE, _PLAN),
-    Row(Trouble.FAILING_CHECK, Strictness.NORMAL, _RETRY, _DIAGNOSE, TEMPLATE),
-    Row(Trouble.FAILING_CHECK, Strictness.STRICT, _RETRY, TEMPLATE, TEMPLATE),
-    Row(Trouble.TOOL_TROUBLE, Strictness.LENIENT, _RETRY, _DIAGNOSE, TEMPLATE),
-    Row(Trouble.TOOL_TROUBLE, Strictness.NORMAL, _RETRY, _PAUSE, _PAUSE),
-    Row(Trouble.TOOL_TROUBLE, Strictness.STRICT, _PAUSE, _PAUSE, _PAUSE),
-    Row(Trouble.NO_PROGRESS, Strictness.LENIENT, _RETRY, _DIAGNOSE, TEMPLATE),
-    Row(Trouble.NO_PROGRESS, Strictness.NORMAL, _DIAGNOSE, _DIAGNOSE, TEMPLATE),
-    Row(Trouble.NO_PROGRESS, Strictness.STRICT, _DIAGNOSE, TEMPLATE, TEMPLATE),
-    Row(Trouble.FORBIDDEN_CHANGE, Strictness.LENIENT, _RETRY, _DIAGNOSE, TEMPLATE),
-    Row(Trouble.FORBIDDEN_CHANGE, Strictness.NORMAL, _RETRY, _PAUSE, _PAUSE),
-    Row(Trouble.FORBIDDEN_CHANGE, Strictness.STRICT, _PAUSE, _FAIL, _FAIL),
+ROWS: tuple[EscalationRow, ...] = (
+    EscalationRow(Trouble.MISSING_EVIDENCE, Strictness.LENIENT, _RETRY, _DIAGNOSE, TEMPLATE),
+    EscalationRow(Trouble.MISSING_EVIDENCE, Strictness.NORMAL, _RETRY, _DIAGNOSE, TEMPLATE),
+    EscalationRow(Trouble.MISSING_EVIDENCE, Strictness.STRICT, _RETRY, TEMPLATE, TEMPLATE),
+    EscalationRow(Trouble.FAILING_CHECK, Strictness.LENIENT, _RETRY, _DIAGNOSE, _PLAN),
+    EscalationRow(Trouble.FAILING_CHECK, Strictness.NORMAL, _RETRY, _DIAGNOSE, TEMPLATE),
+    EscalationRow(Trouble.FAILING_CHECK, Strictness.STRICT, _RETRY, TEMPLATE, TEMPLATE),
+    EscalationRow(Trouble.TOOL_TROUBLE, Strictness.LENIENT, _RETRY, _DIAGNOSE, TEMPLATE),
+    EscalationRow(Trouble.TOOL_TROUBLE, Strictness.NORMAL, _RETRY, _PAUSE, _PAUSE),
+    EscalationRow(Trouble.TOOL_TROUBLE, Strictness.STRICT, _PAUSE, _PAUSE, _PAUSE),
+    EscalationRow(Trouble.NO_PROGRESS, Strictness.LENIENT, _RETRY, _DIAGNOSE, TEMPLATE),
+    EscalationRow(Trouble.NO_PROGRESS, Strictness.NORMAL, _DIAGNOSE, _DIAGNOSE, TEMPLATE),
+    EscalationRow(Trouble.NO_PROGRESS, Strictness.STRICT, _DIAGNOSE, TEMPLATE, TEMPLATE),
+    EscalationRow(Trouble.FORBIDDEN_CHANGE, Strictness.LENIENT, _RETRY, _DIAGNOSE, TEMPLATE),
+    EscalationRow(Trouble.FORBIDDEN_CHANGE, Strictness.NORMAL, _RETRY, _PAUSE, _PAUSE),
+    EscalationRow(Trouble.FORBIDDEN_CHANGE, Strictness.STRICT, _PAUSE, _FAIL, _FAIL),
 )
 
 NOTES: tuple[str, ...] = (

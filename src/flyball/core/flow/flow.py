@@ -21,7 +21,7 @@ DIAGNOSIS = "D1"
 _FLOW_FIELDS = ("name", "start", "steps")
 
 
-class Source(NamedTuple):
+class FlowSource(NamedTuple):
     """Plain values from a file, and the line each of them stands on."""
 
     file: str
@@ -66,7 +66,7 @@ class Flow(msgspec.Struct, frozen=True):
         return next((step for step in self.steps if step.step_id == step_id), None)
 
 
-def read_flow(source: Source) -> tuple[Flow | None, tuple[Problem, ...]]:
+def read_flow(source: FlowSource) -> tuple[Flow | None, tuple[Problem, ...]]:
     """The flow in a file, or everything that is wrong with it."""
     problems = check(source)
     if problems:
@@ -77,7 +77,7 @@ def read_flow(source: Source) -> tuple[Flow | None, tuple[Problem, ...]]:
     return Flow(str(name), str(start), steps), ()
 
 
-def check(source: Source) -> tuple[Problem, ...]:
+def check(source: FlowSource) -> tuple[Problem, ...]:
     """Everything wrong with a flow file, in the order of its lines."""
     wrong = [*_outline_faults(source.value)]
     steps = _steps(source.value)

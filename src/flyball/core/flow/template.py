@@ -51,7 +51,7 @@ class Escalation(StrEnum):
     FAIL_JOB = "FAIL_JOB"
 
 
-class Kind(StrEnum):
+class FieldKind(StrEnum):
     """What the value of a submitted field must be."""
 
     TEXT = "text"
@@ -62,44 +62,44 @@ class Kind(StrEnum):
     @property
     def expected(self) -> str:
         return {
-            Kind.TEXT: "text that is not empty",
-            Kind.LIST: "a list of texts",
-            Kind.NUMBER: "a number",
-            Kind.BOOLEAN: "true or false",
+            FieldKind.TEXT: "text that is not empty",
+            FieldKind.LIST: "a list of texts",
+            FieldKind.NUMBER: "a number",
+            FieldKind.BOOLEAN: "true or false",
         }[self]
 
     def admits(self, value: object) -> bool:
         """Whether a value is of this kind."""
         match self:
-            case Kind.TEXT:
+            case FieldKind.TEXT:
                 return isinstance(value, str) and bool(value.strip())
-            case Kind.LIST:
-                return is_list(value) and all(map(Kind.TEXT.admits, value))
-            case Kind.NUMBER:
+            case FieldKind.LIST:
+                return is_list(value) and all(map(FieldKind.TEXT.admits, value))
+            case FieldKind.NUMBER:
                 return is_number(value)
             case _:
                 return isinstance(value, bool)
 
 
-def _fields(kind: Kind, names: str) -> dict[str, Kind]:
+def _fields(kind: FieldKind, names: str) -> dict[str, FieldKind]:
     return dict.fromkeys(names.split(), kind)
 
 
-FIELDS: Mapping[str, Kind] = MappingProxyType(
+FIELDS: Mapping[str, FieldKind] = MappingProxyType(
     _fields(
-        Kind.TEXT,
+        FieldKind.TEXT,
         "answer changelog_entry commit commit_message decision description design devlog_line "
         "diagnosis diff_summary error explanation findings goal log_excerpt notes plan "
         "proposed_action rationale repair_plan reproduction review review_notes risk root_cause "
         "rollback_plan summary test_output test_plan test_results verdict",
     )
     | _fields(
-        Kind.LIST,
+        FieldKind.LIST,
         "acceptance_criteria alternatives artifacts_created assumptions commands_run failing_tests "
         "files_changed files_created files_read issues links next_actions open_questions "
         "references risks screenshots sources steps tests_added tests_run urls verify_with",
     )
-    | _fields(Kind.NUMBER, "coverage duration exit_code tests_failed tests_passed")
+    | _fields(FieldKind.NUMBER, "coverage duration exit_code tests_failed tests_passed")
 )
 """The evidence that any form may ask for without defining it."""
 
@@ -135,16 +135,16 @@ class EvidenceSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     required: tuple[Text, ...] = ()
     optional: tuple[Text, ...] = ()
     criteria_checklist: dict[Text, Text] = {}
-    fields: dict[Text, Kind] = {}
+    fields: dict[Text, FieldKind] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every field that may be submitted, the checklist aside."""
         return (*self.required, *self.optional)
 
-    def kind(self, name: str) -> Kind:
+    def kind(self, name: str) -> FieldKind:
         """What the value of a field must be; text when nobody says otherwise."""
-        return self.fields.get(name) or FIELDS.get(name, Kind.TEXT)
+        return self.fields.get(name) or FIELDS.get(name, FieldKind.TEXT)
 
     def validate(self, submission: Mapping[str, object]) -> tuple[SchemaError, ...]:
         """Everything wrong with submitted evidence; nothing is repaired or guessed."""

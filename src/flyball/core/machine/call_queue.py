@@ -8,12 +8,12 @@ from flyball.core.flow.gates.verdict import Passed
 from flyball.core.flow.library import template_for
 from flyball.core.machine.closing import settle, verdict
 from flyball.core.machine.finishing import halt
-from flyball.core.memory.guard import Step
+from flyball.core.memory.guard import GuardStep
 from flyball.core.memory.handover import should_reset
 from flyball.core.run.decision import Allow, Ask, Deny, judge
 from flyball.core.run.effect import Perform
 from flyball.core.run.state import Asking, Denial, Judged
-from flyball.core.run.working_copy import Draft
+from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.budget import cost
 from flyball.core.terms.call import Access, Call
 from flyball.core.terms.evidence import is_failing
@@ -25,7 +25,7 @@ KEPT_DENIALS = 12
 BUDGET_CODES = frozenset({"budget_spent"})
 
 
-def go_on(d: Draft, context_tokens: int = 0) -> None:
+def go_on(d: WorkingCopy, context_tokens: int = 0) -> None:
     """Judge what is queued; when nothing is left to wait for, ask the driver again."""
     if context_tokens:
         began = d.card.opening_tokens or context_tokens
@@ -48,7 +48,7 @@ def go_on(d: Draft, context_tokens: int = 0) -> None:
     d.think()
 
 
-def _bloated(d: Draft) -> str | None:
+def _bloated(d: WorkingCopy) -> str | None:
     """Why the thread has grown too long; a new one must promise to be half as long at least."""
     card = d.card
     if card.thread_tokens < 2 * card.opening_tokens:
@@ -56,7 +56,7 @@ def _bloated(d: Draft) -> str | None:
     return should_reset(card.thread_tokens, d.run.policy.context_tokens)
 
 
-def _has_looked(d: Draft) -> bool:
+def _has_looked(d: WorkingCopy) -> bool:
     """In `verify`: a failure opens `execute` again, a proof leads on to `final`."""
     card = d.card
     if card.is_reviewing or not card.evidence:
@@ -72,7 +72,7 @@ def _has_looked(d: Draft) -> bool:
     return False
 
 
-def pump(d: Draft) -> None:
+def pump(d: WorkingCopy) -> None:
     """Send off queued calls: read-only ones side by side, all others alone."""
     while d.card.queue and d.card.phase is not Phase.PAUSED:
         call = d.card.queue[0]
@@ -92,11 +92,11 @@ def pump(d: Draft) -> None:
             _deny(d, call, decision)
 
 
-def _is_companion(d: Draft, call: Call) -> bool:
+def _is_companion(d: WorkingCopy, call: Call) -> bool:
     return call.access is Access.READ and all(c.access is Access.READ for c in d.card.in_flight)
 
 
-def _send(d: Draft, call: Call) -> None:
+def _send(d: WorkingCopy, call: Call) -> None:
     card, price = d.card, cost(call)
     d.spend(calls=price)
     d.set(
@@ -110,7 +110,7 @@ def _send(d: Draft, call: Call) -> None:
     d.owe(Perform(card=card.id, call=call, phase=card.phase))
 
 
-def _deny(d: Draft, call: Call, decision: Deny) -> None:
+def _deny(d: WorkingCopy, call: Call, decision: Deny) -> None:
     d.spend(blocked=1)
     d.record(Judged(call.id, call.tool, "deny", decision.code, decision.reason))
     d.say("denial", decision.reason, call.id)
@@ -123,7 +123,7 @@ def _deny(d: Draft, call: Call, decision: Deny) -> None:
         return
     if decision.code == "checkpoint_owed" and d.card.phase is Phase.EXECUTE:
         d.enter(Phase.CHECKPOINT)
-    if reason := d.observe(Step(call=call.digest, outcome="", kind="refused")):
+    if reason := d.observe(GuardStep(call=call.digest, outcome="", kind="refused")):
         halt(d, reason)
 
 
@@ -142,7 +142,7 @@ def _remember(denials: tuple[Denial, ...], call: Call, decision: Deny) -> tuple[
     return (*denials, new)[-KEPT_DENIALS:]
 
 
-def take_back(d: Draft, id: str) -> Call:
+def take_back(d: WorkingCopy, id: str) -> Call:
     """The call that an event answers, no longer in flight."""
     for call in d.card.in_flight:
         if call.id == id:
@@ -151,7 +151,7 @@ def take_back(d: Draft, id: str) -> Call:
     raise IllegalEvent(f"card {d.card.id} has no call {id!r} in flight")
 
 
-def promote(d: Draft) -> None:
+def promote(d: WorkingCopy) -> None:
     """A run that only looked may now mend what it found."""
     intent = Intent.SMALL_FIX
     calls = max(d.run.budget.calls, LIMITS[intent])

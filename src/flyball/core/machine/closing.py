@@ -20,7 +20,7 @@ from flyball.core.plan.replies import apart
 from flyball.core.run.effect import Inspect
 from flyball.core.run.policy import OnWeakened
 from flyball.core.run.state import Asking, CardState, Ending
-from flyball.core.run.working_copy import Draft
+from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.evidence import Strength, SuiteReport, WeakeningReport, latest
 from flyball.core.terms.phase import Phase
 
@@ -28,7 +28,7 @@ FORM = "End your answer with the evidence form in one fenced JSON block."
 APPROVED = "human_approved"
 
 
-def settle(d: Draft) -> None:
+def settle(d: WorkingCopy) -> None:
     """Owe the first thing that still stands between this card and its end."""
     card = d.card
     if card.template.may_mutate and not card.has_changed and not judges_itself(card.template):
@@ -48,7 +48,7 @@ def judges_itself(template: Template) -> bool:
     return any(use.type in GATES and not GATES[use.type].forbids for use in template.gates)
 
 
-def _steps(card: CardState) -> tuple[Callable[[Draft], bool], ...]:
+def _steps(card: CardState) -> tuple[Callable[[WorkingCopy], bool], ...]:
     """What is to be done, in order; each says whether the card must wait for it.
 
     Where the gates themselves have something run, Flyball runs it before anyone is sent away to.
@@ -60,7 +60,7 @@ def _steps(card: CardState) -> tuple[Callable[[Draft], bool], ...]:
     return _prove, _inspect, _ask_about_weakening, _fill_in, _judge
 
 
-def conclude(d: Draft) -> None:
+def conclude(d: WorkingCopy) -> None:
     """All that Flyball can check is checked; a person may want the last look."""
     card = d.card
     if card.accepted_review != card.tree and (text := _for_review(d)):
@@ -69,7 +69,7 @@ def conclude(d: Draft) -> None:
         finish(d, Ending.SUCCEEDED, "", needs_words=card.rejections > 0)
 
 
-def _for_review(d: Draft) -> str:
+def _for_review(d: WorkingCopy) -> str:
     """What a person is asked before the card ends, or nothing."""
     card, template = d.card, d.card.template
     if failed := diagnosed_by(d.run, card):
@@ -83,7 +83,7 @@ def _for_review(d: Draft) -> str:
     return ""
 
 
-def _for_diagnosis(d: Draft, failed: CardState) -> str:
+def _for_diagnosis(d: WorkingCopy, failed: CardState) -> str:
     """One question about a diagnosis; where its answer would change nothing, none."""
     then = after_diagnosis(d.run, failed)
     template, flow = d.card.template, d.run.flow
@@ -98,13 +98,13 @@ def _for_diagnosis(d: Draft, failed: CardState) -> str:
     return f"{failed.title}: {failed.ending_reason} It is diagnosed. Go on with the diagnosis?"
 
 
-def verdict(d: Draft) -> Verdict:
+def verdict(d: WorkingCopy) -> Verdict:
     """The gate before done, for the tree as it is now."""
     card = d.card
     return proven(card.evidence, card.tree, card.base, has_suite=d.run.project.has_suite)
 
 
-def _prove(d: Draft) -> bool:
+def _prove(d: WorkingCopy) -> bool:
     """Fresh, passing verification; without it the driver is told what to run."""
     judgement = verdict(d)
     if isinstance(judgement, Passed):
@@ -114,7 +114,7 @@ def _prove(d: Draft) -> bool:
     return True
 
 
-def _reject(d: Draft, judgement: Verdict) -> None:
+def _reject(d: WorkingCopy, judgement: Verdict) -> None:
     """Not done: say what to run, a few times; then call the work what it is."""
     why = judgement.sentence
     d.set(rejections=d.card.rejections + 1)
@@ -131,7 +131,7 @@ def _reject(d: Draft, judgement: Verdict) -> None:
         finish(d, Ending.UNVERIFIED, why)
 
 
-def _inspect(d: Draft) -> bool:
+def _inspect(d: WorkingCopy) -> bool:
     """Look once per tree: at the whole change, and at what the gates need and nobody has seen."""
     card, template = d.card, d.card.template
     seen = latest(card.evidence, WeakeningReport)
@@ -156,7 +156,7 @@ def _can_be_seen(use: GateUse, judgement: Verdict) -> bool:
     return not isinstance(judgement, Passed)
 
 
-def _ask_about_weakening(d: Draft) -> bool:
+def _ask_about_weakening(d: WorkingCopy) -> bool:
     card = d.card
     report = latest(card.evidence, WeakeningReport)
     policy = d.run.policy.weakened_tests
@@ -178,7 +178,7 @@ def _ask_about_weakening(d: Draft) -> bool:
     return True
 
 
-def _fill_in(d: Draft) -> bool:
+def _fill_in(d: WorkingCopy) -> bool:
     """The evidence form in the last answer: claims when it is right, a rejection when it is not."""
     card, form = d.card, d.card.template.evidence_schema
     if not form.names and not form.criteria_checklist:
@@ -201,7 +201,7 @@ def _fill_in(d: Draft) -> bool:
     return True
 
 
-def _judge(d: Draft) -> bool:
+def _judge(d: WorkingCopy) -> bool:
     """The template's own gates; weakened tests and a person's word are questions of their own."""
     judged = _judged(d.card)
     d.set(verdicts=tuple([Ruling(use.type, judgement) for use, judgement in judged]))

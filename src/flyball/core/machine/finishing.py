@@ -9,12 +9,12 @@ from flyball.core.machine.mistake import remember
 from flyball.core.memory.handover import should_reset
 from flyball.core.plan.step_run import Errand
 from flyball.core.run.state import Asking, CardState, Clock, Ending, RunState
-from flyball.core.run.working_copy import Draft
+from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.evidence import GateReport, WeakeningReport
 from flyball.core.terms.phase import Phase
 
 
-def finish(d: Draft, ending: Ending, reason: str, *, needs_words: bool = False) -> None:
+def finish(d: WorkingCopy, ending: Ending, reason: str, *, needs_words: bool = False) -> None:
     """Go to `final`: with the answer already given, or after asking for one."""
     d.forget()
     d.set(ending=ending, ending_reason=reason, is_reviewing=False)
@@ -25,7 +25,7 @@ def finish(d: Draft, ending: Ending, reason: str, *, needs_words: bool = False) 
         d.close()
 
 
-def fall_short(d: Draft, trouble: Trouble, why: str, *, is_spent: bool = False) -> None:
+def fall_short(d: WorkingCopy, trouble: Trouble, why: str, *, is_spent: bool = False) -> None:
     """The card does not pass: the one table says what follows. `is_spent` leaves no retry."""
     card = d.card
     setbacks = card.setbacks + 1
@@ -47,7 +47,7 @@ def fall_short(d: Draft, trouble: Trouble, why: str, *, is_spent: bool = False) 
         fail(d, choice, why)
 
 
-def try_again(d: Draft, why: str, *, words: str = "", repeated: str = "") -> None:
+def try_again(d: WorkingCopy, why: str, *, words: str = "", repeated: str = "") -> None:
     """Back to work on the same card; what was looked at will be looked at anew.
 
     A thread that came to nothing, or that repeated a mistake on record, is not gone on with.
@@ -75,13 +75,13 @@ def try_again(d: Draft, why: str, *, words: str = "", repeated: str = "") -> Non
     d.think(text_only=card.phase is Phase.FINAL)
 
 
-def fail(d: Draft, escalation: Escalation, why: str) -> None:
+def fail(d: WorkingCopy, escalation: Escalation, why: str) -> None:
     """End the card, and say what its end asks for."""
     d.set(escalation=escalation)
     finish(d, Ending.FAILED, why)
 
 
-def halt(d: Draft, reason: str) -> None:
+def halt(d: WorkingCopy, reason: str) -> None:
     """A guard's hard level: no progress on a step of a plan, a question for a person elsewhere."""
     if not (d.card.step and is_laid_out(d.run)):
         d.halt(reason)

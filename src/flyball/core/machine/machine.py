@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from flyball.core.machine import on_run
 from flyball.core.machine.table import MOVES, ROWS
-from flyball.core.memory.guard import Level, time_trip
+from flyball.core.memory.guard import TripLevel, time_trip
 from flyball.core.run.effect import AnyEffect, Owed
 from flyball.core.run.event import AnyEvent, CardEvent, Event, name_of
 from flyball.core.run.state import CardState, Clock, RunState, Transition
-from flyball.core.run.working_copy import Draft, drop_owed, number
+from flyball.core.run.working_copy import WorkingCopy, drop_owed, number
 from flyball.core.terms.phase import ENDINGS, PARENT, Phase
 from flyball.errors import IllegalEvent
 
@@ -96,7 +96,7 @@ def _move(run: RunState, card: CardState, event: AnyEvent) -> tuple[RunState, li
     row = MOVES.get((card.phase, type(event)))
     if row is None:
         raise IllegalEvent(f"{name_of(type(event))} is not legal in {card.phase.value}")
-    draft = Draft(run, _freshened(card, event.at))
+    draft = WorkingCopy(run, _freshened(card, event.at))
     row.rule(draft, event)
     _watch_clock(draft)
     after = draft.card
@@ -126,7 +126,7 @@ def _freshened(card: CardState, at: float) -> CardState:
     return replace(card, said=(), judged=(), tripped=(), clock=clock, at=at or card.at)
 
 
-def _watch_clock(d: Draft) -> None:
+def _watch_clock(d: WorkingCopy) -> None:
     """The time guard: it nudges once per region and rests the card when the time is up."""
     card, limits = d.card, d.run.policy.guards
     if limits.plan_seconds is None and limits.build_seconds is None:
@@ -137,9 +137,9 @@ def _watch_clock(d: Draft) -> None:
         return
     spent = card.clock.plan if parent == "plan" else card.clock.build
     trip = time_trip(parent, spent, limits)
-    if trip is None or (trip.level is Level.SOFT and parent in card.clock.warned):
+    if trip is None or (trip.level is TripLevel.SOFT and parent in card.clock.warned):
         return
-    if trip.level is Level.SOFT:
+    if trip.level is TripLevel.SOFT:
         d.set(clock=Clock(card.clock.plan, card.clock.build, (*card.clock.warned, parent)))
     if reason := d.heed((trip,)):
         d.halt(reason)

@@ -12,7 +12,7 @@ from flyball.core.memory.fingerprint import plain_error
 from flyball.core.memory.ledger import Ledger, Mistake, Sighting, fingerprint_failure, recognise
 from flyball.core.run.event import CardClosed
 from flyball.core.run.state import CardState, Ending, RunState
-from flyball.core.run.working_copy import Draft
+from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.evidence import (
     AnyEvidence,
     CheckKind,
@@ -35,7 +35,7 @@ SUMMARY = 200
 EXCEPTION = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Failure|Panic)\b")
 
 
-def notice(d: Draft, evidence: Sequence[AnyEvidence]) -> str:
+def notice(d: WorkingCopy, evidence: Sequence[AnyEvidence]) -> str:
     """Remember what fails by this card's own doing; the mistake that it repeats, if it does.
 
     A test that is written before its code fails as it should, and what failed before anything
@@ -52,7 +52,7 @@ def notice(d: Draft, evidence: Sequence[AnyEvidence]) -> str:
     return repeated
 
 
-def remember(d: Draft, error: str) -> str:
+def remember(d: WorkingCopy, error: str) -> str:
     """Keep a failure for the ledger, once; the error it repeats, where it is on record."""
     card = d.card
     files = card.changed or (card.checkpoint.files if card.checkpoint else ())

@@ -13,7 +13,7 @@ from flyball.core.machine.call_queue import go_on
 from flyball.core.machine.closing import conclude, judges_itself, settle
 from flyball.core.machine.finishing import finish, halt
 from flyball.core.memory.fingerprint import digest
-from flyball.core.memory.guard import Kind, Memory, Step
+from flyball.core.memory.guard import GuardStep, Kind, Memory
 from flyball.core.plan.message import Message
 from flyball.core.plan.replies import Unclear, spoken_plan, spoken_report
 from flyball.core.run.decision import RECOVERY
@@ -27,7 +27,7 @@ from flyball.core.run.event import (
     ThreadReset,
 )
 from flyball.core.run.state import Asking, Ending, Judged, Remark
-from flyball.core.run.working_copy import Draft
+from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.phase import RECON, Phase
 
 SPOKEN: dict[str, Callable[..., Message | Unclear]] = {
@@ -46,7 +46,7 @@ STATE_IT = (
 )
 
 
-def reply(d: Draft, event: DriverReplied) -> None:
+def reply(d: WorkingCopy, event: DriverReplied) -> None:
     """The driver spoke: pass on its calls, or find out what its silence means."""
     d.use(event.usage)
     d.set(turns=d.card.turns + 1)
@@ -73,7 +73,7 @@ def reply(d: Draft, event: DriverReplied) -> None:
     _reply_without_calls(d, event)
 
 
-def _reply_without_calls(d: Draft, event: DriverReplied) -> None:
+def _reply_without_calls(d: WorkingCopy, event: DriverReplied) -> None:
     if event.finish is Finish.LENGTH:
         d.set(continues=d.card.continues + 1)
         if d.card.continues > d.run.policy.max_continues:
@@ -94,8 +94,8 @@ def _reply_without_calls(d: Draft, event: DriverReplied) -> None:
         stop(d)
 
 
-def _nudge_on(d: Draft, kind: Kind, text: str) -> None:
-    step = Step(call="reply", outcome=digest(text), kind=kind)
+def _nudge_on(d: WorkingCopy, kind: Kind, text: str) -> None:
+    step = GuardStep(call="reply", outcome=digest(text), kind=kind)
     d.say("guidance", text)
     if reason := d.observe(step):
         halt(d, reason)
@@ -103,7 +103,7 @@ def _nudge_on(d: Draft, kind: Kind, text: str) -> None:
     d.think(text_only=d.card.phase is Phase.FINAL)
 
 
-def stop(d: Draft) -> None:
+def stop(d: WorkingCopy) -> None:
     """The driver means to be done with this phase."""
     card = d.card
     if card.phase.is_in(RECON):
@@ -123,7 +123,7 @@ def stop(d: Draft) -> None:
         settle(d)
 
 
-def _leave_checkpoint(d: Draft) -> None:
+def _leave_checkpoint(d: WorkingCopy) -> None:
     """A card that owes a checkpoint is told so once; one that only looks is done with it."""
     card = d.card
     d.set(idle_stops=card.idle_stops + 1)
@@ -138,7 +138,7 @@ def _leave_checkpoint(d: Draft) -> None:
         finish(d, Ending.UNVERIFIED, NOTHING_DONE)
 
 
-def _leave_recon(d: Draft) -> None:
+def _leave_recon(d: WorkingCopy) -> None:
     card = d.card
     if card.role != card.template.role:
         d.set(remarks=(*card.remarks, Remark("researcher", card.answer)))
@@ -162,7 +162,7 @@ def _leave_recon(d: Draft) -> None:
         _ask_again(d, fault)
 
 
-def _fault(d: Draft) -> str | None:
+def _fault(d: WorkingCopy) -> str | None:
     """What is wrong with a planner's plan or a verifier's report; None for whoever owes neither."""
     card = d.card
     read = None if card.step else SPOKEN.get(card.role)
@@ -172,7 +172,7 @@ def _fault(d: Draft) -> str | None:
     return found.why if isinstance(found, Unclear) else ""
 
 
-def _ask_again(d: Draft, fault: str) -> None:
+def _ask_again(d: WorkingCopy, fault: str) -> None:
     d.set(rejections=d.card.rejections + 1)
     if d.card.rejections > d.run.policy.max_rejections:
         finish(d, Ending.FAILED, f"The {d.card.role} could not be understood. {fault}")
@@ -181,7 +181,7 @@ def _ask_again(d: Draft, fault: str) -> None:
     d.think()
 
 
-def last_word(d: Draft, event: DriverReplied) -> None:
+def last_word(d: WorkingCopy, event: DriverReplied) -> None:
     """In `final` the driver only answers; whatever it asks for besides is not made."""
     d.use(event.usage)
     d.spend(blocked=len(event.calls))
@@ -201,7 +201,7 @@ def last_word(d: Draft, event: DriverReplied) -> None:
         d.close()
 
 
-def no_last_word(d: Draft, event: DriverFailed) -> None:
+def no_last_word(d: WorkingCopy, event: DriverFailed) -> None:
     """A driver that cannot sum up does not undo work that is done; an answer is asked for again."""
     if _owes_an_answer(d):
         retry(d, event.error, retryable=event.retryable)
@@ -209,17 +209,17 @@ def no_last_word(d: Draft, event: DriverFailed) -> None:
         d.close()
 
 
-def _owes_an_answer(d: Draft) -> bool:
+def _owes_an_answer(d: WorkingCopy) -> bool:
     """Whether the answer is all there is to this card, and nobody has given it yet."""
     card = d.card
     return card.ending is Ending.SUCCEEDED and not card.answer and not card.has_changed
 
 
-def driver_failed(d: Draft, event: DriverFailed) -> None:
+def driver_failed(d: WorkingCopy, event: DriverFailed) -> None:
     retry(d, event.error, retryable=event.retryable)
 
 
-def retry(d: Draft, error: str, *, retryable: bool) -> None:
+def retry(d: WorkingCopy, error: str, *, retryable: bool) -> None:
     """Ask again after a pause that doubles, then leave it to a person."""
     errors = d.card.driver_errors + 1
     d.set(driver_errors=errors)
@@ -231,26 +231,26 @@ def retry(d: Draft, error: str, *, retryable: bool) -> None:
     d.ask(Asking.DRIVER, f"The driver failed: {error}")
 
 
-def rest(d: Draft, event: PauseAsked) -> None:
+def rest(d: WorkingCopy, event: PauseAsked) -> None:
     d.ask(Asking.PERSON, f"{event.by} asked for a pause.")
 
 
-def stay(_d: Draft, _event: object) -> None:
+def stay(_d: WorkingCopy, _event: object) -> None:
     """Nothing to do: the card waits already."""
 
 
-def cancel(d: Draft, event: Cancelled) -> None:
+def cancel(d: WorkingCopy, event: Cancelled) -> None:
     reason = f"Cancelled by {event.by}. {event.why}".rstrip()
     d.set(ending=Ending.CANCELLED, ending_reason=reason, question=None, queue=(), in_flight=())
     d.enter(Phase.CANCELLED)
 
 
-def thread_reset(d: Draft, _event: ThreadReset) -> None:
+def thread_reset(d: WorkingCopy, _event: ThreadReset) -> None:
     d.set(attempt=d.card.attempt + 1, memory=Memory())
     go_on(d)
 
 
-def closed(d: Draft, event: CardClosed) -> None:
+def closed(d: WorkingCopy, event: CardClosed) -> None:
     """The last row: only a proven card, or one that had nothing to prove, succeeds."""
     if event.error:
         d.set(ending=Ending.FAILED, ending_reason=event.error)

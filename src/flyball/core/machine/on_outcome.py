@@ -10,7 +10,7 @@ from flyball.core.machine.closing import settle
 from flyball.core.machine.finishing import halt
 from flyball.core.machine.mistake import notice
 from flyball.core.memory.fingerprint import digest, fingerprint
-from flyball.core.memory.guard import Kind, Step
+from flyball.core.memory.guard import GuardStep, Kind
 from flyball.core.memory.handover import should_reset
 from flyball.core.run.decision import APPEALABLE, is_named, may_build
 from flyball.core.run.event import (
@@ -23,13 +23,13 @@ from flyball.core.run.event import (
     Noted,
 )
 from flyball.core.run.state import Asking, Checkpoint, Remark
-from flyball.core.run.working_copy import Draft
+from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.call import Access, Call
 from flyball.core.terms.evidence import AnyEvidence, SuiteReport, TreeHash, is_failing
 from flyball.core.terms.phase import Phase
 
 
-def call_returned(d: Draft, event: CallReturned) -> None:
+def call_returned(d: WorkingCopy, event: CallReturned) -> None:
     """A call came back: take its evidence, let the guards see it, go on.
 
     A mistake that is on record ends the thread that repeats it, once.
@@ -43,12 +43,12 @@ def call_returned(d: Draft, event: CallReturned) -> None:
         go_on(d)
 
 
-def call_returned_in_pause(d: Draft, event: CallReturned) -> None:
+def call_returned_in_pause(d: WorkingCopy, event: CallReturned) -> None:
     """One of several calls came back after another had paused the card."""
     _take_outcome(d, event)
 
 
-def _take_outcome(d: Draft, event: CallReturned) -> tuple[str, str]:
+def _take_outcome(d: WorkingCopy, event: CallReturned) -> tuple[str, str]:
     """Why a guard stops the card, and the mistake on record that the call has repeated."""
     call = take_back(d, event.call)
     set_tree(d, event.tree, event.changed)
@@ -72,17 +72,17 @@ STEP_KIND: dict[Access, Kind] = {
 }
 
 
-def _step(call: Call, event: CallReturned) -> Step:
+def _step(call: Call, event: CallReturned) -> GuardStep:
     is_command = call.tool in COMMANDS and call.access is Access.MUTATE
     kind = "run" if is_command and not event.changed else STEP_KIND[call.access]
     failing = [item for item in event.evidence if is_failing(item)]
     if not failing and event.outcome.ok:
-        return Step(call.digest, event.outcome.digest, kind, True, event.tree)
+        return GuardStep(call.digest, event.outcome.digest, kind, True, event.tree)
     names = sorted(
         {f.name for item in failing if isinstance(item, SuiteReport) for f in item.failures}
     )
     error = event.outcome.error or (event.outcome.text if failing else "")
-    return Step(
+    return GuardStep(
         call=call.digest,
         outcome=event.outcome.digest,
         kind=kind,
@@ -93,26 +93,26 @@ def _step(call: Call, event: CallReturned) -> Step:
     )
 
 
-def call_interrupted(d: Draft, event: CallInterrupted) -> None:
+def call_interrupted(d: WorkingCopy, event: CallInterrupted) -> None:
     call_interrupted_in_pause(d, event)
     go_on(d)
 
 
-def call_interrupted_in_pause(d: Draft, event: CallInterrupted) -> None:
+def call_interrupted_in_pause(d: WorkingCopy, event: CallInterrupted) -> None:
     call = take_back(d, event.call)
     set_tree(d, event.tree, ())
     text = f"`{call.tool}` was interrupted and may have done part of its work. {event.detail}"
     d.say("denial", f"{text.rstrip()} Look at the workspace before you repeat it.", call.id)
 
 
-def checkpoint_stated(d: Draft, event: CheckpointStated) -> None:
+def checkpoint_stated(d: WorkingCopy, event: CheckpointStated) -> None:
     """A checkpoint opens `execute`, at once or when a person has seen it."""
     if event.call:
         take_back(d, event.call)
     previous = d.card.checkpoint
     is_idle = previous is not None and previous.tree == d.card.tree
     kind: Kind = "note" if is_idle else "checkpoint"
-    stop = d.observe(Step(call="checkpoint", outcome=digest(event.goal), kind=kind))
+    stop = d.observe(GuardStep(call="checkpoint", outcome=digest(event.goal), kind=kind))
     d.set(
         checkpoint=Checkpoint(
             goal=event.goal,
@@ -146,7 +146,7 @@ def checkpoint_stated(d: Draft, event: CheckpointStated) -> None:
 ONLY_LOOKS = "This step changes nothing. Say what you found, and stop."
 
 
-def _may_propose(d: Draft) -> bool:
+def _may_propose(d: WorkingCopy) -> bool:
     """Whether a checkpoint can open `execute`: a step that only looks is part of something else."""
     template, intent = d.card.template, d.run.intent
     return template.may_mutate or (
@@ -156,39 +156,39 @@ def _may_propose(d: Draft) -> bool:
     )
 
 
-def open_build(d: Draft) -> None:
+def open_build(d: WorkingCopy) -> None:
     d.enter(Phase.EXECUTE)
     go_on(d)
 
 
-def noted(d: Draft, event: Noted) -> None:
+def noted(d: WorkingCopy, event: Noted) -> None:
     if stop := _take_note(d, event):
         halt(d, stop)
     else:
         go_on(d)
 
 
-def noted_in_pause(d: Draft, event: Noted) -> None:
+def noted_in_pause(d: WorkingCopy, event: Noted) -> None:
     _take_note(d, event)
 
 
-def _take_note(d: Draft, event: Noted) -> str:
+def _take_note(d: WorkingCopy, event: Noted) -> str:
     stop = ""
     if event.call:
         call = take_back(d, event.call)
-        stop = d.observe(Step(call=call.digest, outcome="noted", kind="note"))
+        stop = d.observe(GuardStep(call=call.digest, outcome="noted", kind="note"))
     remark = Remark(d.card.role, event.text, event.risk, event.assumptions)
     d.set(remarks=(*d.card.remarks, remark))
     return stop
 
 
-def appealed_in_pause(d: Draft, event: Appealed) -> None:
+def appealed_in_pause(d: WorkingCopy, event: Appealed) -> None:
     """A person is being asked something else already."""
     take_back(d, event.call)
     d.say("denial", "Not now: a person is asked something else. Appeal again later.", event.call)
 
 
-def appealed(d: Draft, event: Appealed) -> None:
+def appealed(d: WorkingCopy, event: Appealed) -> None:
     """One appeal per denied call; promises cannot be appealed."""
     take_back(d, event.call)
     for i, denial in enumerate(d.card.denials):
@@ -209,7 +209,7 @@ def appealed(d: Draft, event: Appealed) -> None:
     go_on(d)
 
 
-def evidence_taken(d: Draft, event: EvidenceTaken) -> None:
+def evidence_taken(d: WorkingCopy, event: EvidenceTaken) -> None:
     """What an inspection found; the way to `final` goes on from there."""
     _take_evidence(d, event.evidence)
     if event.undone:
@@ -219,12 +219,12 @@ def evidence_taken(d: Draft, event: EvidenceTaken) -> None:
         settle(d)
 
 
-def evidence_seen(d: Draft, event: EvidenceTaken) -> None:
+def evidence_seen(d: WorkingCopy, event: EvidenceTaken) -> None:
     """Something observed from outside, such as a page that loads; it changes no plan."""
     _take_evidence(d, event.evidence)
 
 
-def evidence_submitted(d: Draft, event: EvidenceSubmitted) -> None:
+def evidence_submitted(d: WorkingCopy, event: EvidenceSubmitted) -> None:
     """A claim: kept apart from evidence, and it satisfies only what asks for claims."""
     claims = {**d.card.claims, **event.fields}
     if errors := d.card.template.evidence_schema.validate(claims):
@@ -234,7 +234,7 @@ def evidence_submitted(d: Draft, event: EvidenceSubmitted) -> None:
         d.set(claims=claims)
 
 
-def set_tree(d: Draft, tree: TreeHash, changed: tuple[str, ...]) -> None:
+def set_tree(d: WorkingCopy, tree: TreeHash, changed: tuple[str, ...]) -> None:
     """A new tree makes all evidence stale but what was seen on the base."""
     card = d.card
     if tree == card.tree:
@@ -251,7 +251,7 @@ def set_tree(d: Draft, tree: TreeHash, changed: tuple[str, ...]) -> None:
     )
 
 
-def _take_evidence(d: Draft, evidence: tuple[AnyEvidence, ...]) -> str:
+def _take_evidence(d: WorkingCopy, evidence: tuple[AnyEvidence, ...]) -> str:
     """Keep what was observed; the mistake on record that it repeats, if it does."""
     if not evidence:
         return ""

@@ -15,14 +15,14 @@ from flyball.core.machine.on_outcome import open_build, set_tree
 from flyball.core.memory.handover import should_reset
 from flyball.core.run.event import Answered, Extended, Resumed
 from flyball.core.run.state import Asking, Clock, Ending
-from flyball.core.run.working_copy import STOPPED, Draft
+from flyball.core.run.working_copy import STOPPED, WorkingCopy
 from flyball.core.terms.call import Call
 from flyball.core.terms.evidence import ApprovalReport
 from flyball.core.terms.phase import Phase
 from flyball.errors import IllegalEvent
 
 
-def answered(d: Draft, event: Answered) -> None:
+def answered(d: WorkingCopy, event: Answered) -> None:
     """A person spoke; the model cannot forge this."""
     question = d.card.question
     assert question is not None, "course.concerns lets only the asked card hear an answer"
@@ -35,7 +35,7 @@ def answered(d: Draft, event: Answered) -> None:
         ANSWERS[question.kind](d, event, question.call, question.appeal)
 
 
-def _on_call(d: Draft, event: Answered, call: Call | None, _appeal: str) -> None:
+def _on_call(d: WorkingCopy, event: Answered, call: Call | None, _appeal: str) -> None:
     assert call is not None
     if event.granted:
         d.set(granted=(*d.card.granted, call.digest), queue=(call, *d.card.queue))
@@ -46,7 +46,7 @@ def _on_call(d: Draft, event: Answered, call: Call | None, _appeal: str) -> None
     go_on(d)
 
 
-def _on_checkpoint(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+def _on_checkpoint(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: str) -> None:
     if event.granted:
         open_build(d)
         return
@@ -56,7 +56,7 @@ def _on_checkpoint(d: Draft, event: Answered, _call: Call | None, _appeal: str) 
     go_on(d)
 
 
-def _on_promotion(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+def _on_promotion(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: str) -> None:
     if event.granted:
         promote(d)
         open_build(d)
@@ -65,13 +65,13 @@ def _on_promotion(d: Draft, event: Answered, _call: Call | None, _appeal: str) -
     finish(d, Ending.SUCCEEDED, "", needs_words=True)
 
 
-def _on_extension(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+def _on_extension(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: str) -> None:
     if event.granted:
         raise IllegalEvent("an extension says how many calls; append `extended` instead")
     give_up(d, "The budget is spent and was not extended.")
 
 
-def _on_weakening(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+def _on_weakening(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: str) -> None:
     if event.granted:
         d.set(accepted_weakening=d.card.tree)
         _approve(d, event, WEAKENED)
@@ -82,7 +82,7 @@ def _on_weakening(d: Draft, event: Answered, _call: Call | None, _appeal: str) -
     go_on(d)
 
 
-def _on_appeal(d: Draft, event: Answered, _call: Call | None, appeal: str) -> None:
+def _on_appeal(d: WorkingCopy, event: Answered, _call: Call | None, appeal: str) -> None:
     if event.granted:
         d.set(granted=(*d.card.granted, appeal))
         d.say("guidance", "The appeal was granted. Make the call again.")
@@ -91,7 +91,7 @@ def _on_appeal(d: Draft, event: Answered, _call: Call | None, appeal: str) -> No
     go_on(d)
 
 
-def _on_review(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+def _on_review(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: str) -> None:
     card = d.card
     if event.granted:
         d.set(accepted_review=card.tree)
@@ -107,7 +107,7 @@ def _on_review(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> N
         try_again(d, "A person reviewed the work and wants it changed.")
 
 
-def _approve(d: Draft, event: Answered, what: str) -> None:
+def _approve(d: WorkingCopy, event: Answered, what: str) -> None:
     """A person's yes to this very tree is evidence; no driver can give it."""
     card = d.card
     id = f"{card.id}.{what}.{event.question}"
@@ -115,7 +115,7 @@ def _approve(d: Draft, event: Answered, what: str) -> None:
     d.set(evidence=(*card.evidence, report))
 
 
-def _on_failure(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+def _on_failure(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: str) -> None:
     why = d.card.ending_reason
     if event.granted:
         try_again(d, why, words=event.note)
@@ -123,7 +123,7 @@ def _on_failure(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> 
         fail(d, Escalation.FAIL_JOB, why)
 
 
-def _on_guard(d: Draft, event: Answered, why: str) -> None:
+def _on_guard(d: WorkingCopy, event: Answered, why: str) -> None:
     if event.granted:
         start_afresh(d, why, event.note)
     else:
@@ -131,7 +131,7 @@ def _on_guard(d: Draft, event: Answered, why: str) -> None:
         give_up(d, "A guard stopped the run and a person agreed.")
 
 
-def _on_rest(d: Draft, event: Answered, _call: Call | None, _appeal: str) -> None:
+def _on_rest(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: str) -> None:
     if not event.granted:
         give_up(d, "A person did not want the run to go on.")
         return
@@ -156,24 +156,24 @@ ANSWERS = {
 }
 
 
-def start_afresh(d: Draft, why: str, words: str = "") -> None:
+def start_afresh(d: WorkingCopy, why: str, words: str = "") -> None:
     """After a guard: a new thread, and the time of the phase begins anew."""
     d.set(clock=Clock())
     guard = why.removeprefix(STOPPED).partition(":")[0].strip()
     d.reset_thread(should_reset(hard_guard=guard) or why, words)
 
 
-def give_up(d: Draft, reason: str) -> None:
+def give_up(d: WorkingCopy, reason: str) -> None:
     """End without success; work that is there and unproven is called so."""
     finish(d, Ending.UNVERIFIED if d.card.has_changed else Ending.FAILED, reason)
 
 
-def extended(d: Draft, event: Extended) -> None:
+def extended(d: WorkingCopy, event: Extended) -> None:
     """A working card simply has more to spend (the run's budget was raised already)."""
     d.say("guidance", f"{event.by} added {event.calls} calls to the budget: {event.why}")
 
 
-def extended_in_pause(d: Draft, event: Extended) -> None:
+def extended_in_pause(d: WorkingCopy, event: Extended) -> None:
     question = d.card.question
     if question is None or question.kind is not Asking.EXTENSION:
         return
@@ -182,7 +182,7 @@ def extended_in_pause(d: Draft, event: Extended) -> None:
     go_on(d)
 
 
-def resumed(d: Draft, event: Resumed) -> None:
+def resumed(d: WorkingCopy, event: Resumed) -> None:
     """Go on where the card was; what needs an answer keeps waiting for it."""
     question = d.card.question
     kind = question.kind if question else Asking.PERSON

@@ -29,7 +29,7 @@ from flyball.core.run.event import (
     Resumed,
     ThreadReset,
 )
-from flyball.core.run.working_copy import Draft
+from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.phase import ENDINGS, LIVE, PLAN, RECON, REGIONS, Phase
 
 P = Phase
@@ -37,10 +37,10 @@ P = Phase
 STAY = "stay"
 HISTORY = "history"
 
-Rule = Callable[[Draft, Any], None]
+Rule = Callable[[WorkingCopy, Any], None]
 
 
-class Row(NamedTuple):
+class CardRow(NamedTuple):
     """One legal move: in a region, on an event, by a rule, to one of these targets."""
 
     region: str
@@ -61,8 +61,8 @@ class Row(NamedTuple):
         return after.value if after in self.targets else None
 
 
-def on(region: str, event: type[Event], rule: Rule, *targets: str) -> Row:
-    return Row(region, event, rule, targets)
+def on(region: str, event: type[Event], rule: Rule, *targets: str) -> CardRow:
+    return CardRow(region, event, rule, targets)
 
 
 ONWARD = (HISTORY, STAY, P.CHECKPOINT, P.EXECUTE, P.VERIFY, P.FINAL)
@@ -71,7 +71,7 @@ ONWARD = (HISTORY, STAY, P.CHECKPOINT, P.EXECUTE, P.VERIFY, P.FINAL)
 STOPS = (P.FINAL, P.PAUSED)
 """Where a guard sends a card: to its end on a step of a plan, else to a person."""
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[CardRow, ...] = (
     on(RECON, DriverReplied, on_driver.reply, STAY, P.RESEARCH, P.DESIGN, P.CHECKPOINT, *STOPS),
     on(RECON, DriverFailed, on_driver.driver_failed, STAY, P.PAUSED),
     on(RECON, CallReturned, on_outcome.call_returned, STAY, *STOPS),
@@ -125,8 +125,8 @@ ROWS: tuple[Row, ...] = (
 )
 
 
-def _index() -> dict[tuple[Phase, type[Event]], Row]:
-    found: dict[tuple[Phase, type[Event]], Row] = {}
+def _index() -> dict[tuple[Phase, type[Event]], CardRow]:
+    found: dict[tuple[Phase, type[Event]], CardRow] = {}
     for phase in Phase:
         if phase in ENDINGS:
             continue
@@ -141,6 +141,6 @@ def _index() -> dict[tuple[Phase, type[Event]], Row]:
 MOVES = _index()
 
 
-def row_for(phase: Phase, event: type[Event]) -> Row | None:
+def row_for(phase: Phase, event: type[Event]) -> CardRow | None:
     """The row that rules here: the innermost one for this event."""
     return MOVES.get((phase, event))

@@ -1,7 +1,7 @@
 """Doom-loop guards: pure functions over the digests of what a driver did.
 
-A `Memory` is folded from `Step`s and stays small, because it is stored beside every event. Each
-guard has a soft level (a nudge, given once when it is newly reached) and a hard level (an
+A `Memory` is folded from `GuardStep`s and stays small, because it is stored beside every event.
+Each guard has a soft level (a nudge, given once when it is newly reached) and a hard level (an
 escalation, reported at and beyond it). Outcomes are compared, not only calls: the same call with
 a changed outcome is progress.
 """
@@ -37,7 +37,7 @@ TREES_KEPT = 256
 EDITS_KEPT = 32
 
 
-class Level(StrEnum):
+class TripLevel(StrEnum):
     """How serious a trip is."""
 
     SOFT = "soft"
@@ -48,7 +48,7 @@ class Trip(msgspec.Struct, frozen=True):
     """A guard noticed something."""
 
     guard: str
-    level: Level
+    level: TripLevel
     reason: str
 
 
@@ -80,7 +80,7 @@ class GuardLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     time_hard: Annotated[float, msgspec.Meta(gt=0)] = 1.0
 
 
-class Step(msgspec.Struct, frozen=True):
+class GuardStep(msgspec.Struct, frozen=True):
     """One observed step, reduced to what the guards compare.
 
     `call` and `outcome` are digests (`outcome` is empty for a refused call); `ok` says of a
@@ -101,7 +101,7 @@ class Step(msgspec.Struct, frozen=True):
 UNKEPT = (0, 0, 0, 0, 0)
 
 
-class Row(msgspec.Struct, frozen=True, omit_defaults=True):
+class RecentSteps(msgspec.Struct, frozen=True, omit_defaults=True):
     """The last steps, and for each period from one to five how long they have kept to it."""
 
     tail: tuple[str, ...] = ()
@@ -111,8 +111,8 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
 class Memory(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the guards remember of one attempt; a new attempt starts with an empty one."""
 
-    work: Row = Row()
-    notes: Row = Row()
+    work: RecentSteps = RecentSteps()
+    notes: RecentSteps = RecentSteps()
     trees: tuple[str, ...] = ()
     revisits: int = 0
     check: str = ""
@@ -129,7 +129,7 @@ class Memory(msgspec.Struct, frozen=True, omit_defaults=True):
     moved: tuple[str, ...] = ()
 
 
-def remember(memory: Memory, step: Step) -> Memory:
+def remember(memory: Memory, step: GuardStep) -> Memory:
     """Fold one step into the memory."""
     if step.kind == "monologue":
         count = memory.monologues + 1
@@ -158,7 +158,7 @@ def remember(memory: Memory, step: Step) -> Memory:
     return msgspec.structs.replace(now, moved=moved) if moved else now
 
 
-def _moved(was: Memory, now: Memory, step: Step) -> Iterator[str]:
+def _moved(was: Memory, now: Memory, step: GuardStep) -> Iterator[str]:
     """The guards that this very step brought nearer to a trip, in the order of the table."""
     row = now.notes if step.kind == "note" else now.work
     if row.kept != UNKEPT:
@@ -191,27 +191,27 @@ def time_trip(parent: str, elapsed: float, limits: GuardLimits) -> Trip | None:
         return None
     reason = f"{parent} has used {elapsed:.0f} of its {allowed:.0f} seconds"
     if elapsed >= allowed * limits.time_hard:
-        return Trip("time", Level.HARD, reason)
+        return Trip("time", TripLevel.HARD, reason)
     if elapsed >= allowed * limits.time_soft:
-        return Trip("time", Level.SOFT, reason)
+        return Trip("time", TripLevel.SOFT, reason)
     return None
 
 
-def _rows(memory: Memory, step: Step) -> tuple[Row, Row]:
+def _rows(memory: Memory, step: GuardStep) -> tuple[RecentSteps, RecentSteps]:
     """Notes do not break a row of work, so that a loop cannot hide behind them."""
     mark = f"{step.call} {step.outcome}"
     if step.kind == "note":
         return memory.work, _follow(memory.notes, mark)
-    return _follow(memory.work, mark), Row()
+    return _follow(memory.work, mark), RecentSteps()
 
 
-def _follow(row: Row, mark: str) -> Row:
+def _follow(row: RecentSteps, mark: str) -> RecentSteps:
     tail, kept = row.tail, row.kept
     longer = (*tail[-(MARKS_KEPT - 1) :], mark)
     if mark not in tail:
-        return Row(longer)
+        return RecentSteps(longer)
     length = len(tail)
-    return Row(
+    return RecentSteps(
         longer,
         (
             kept[0] + 1 if length > 0 and tail[-1] == mark else 0,
@@ -223,7 +223,7 @@ def _follow(row: Row, mark: str) -> Row:
     )
 
 
-def _trees(memory: Memory, step: Step) -> tuple[tuple[str, ...], int]:
+def _trees(memory: Memory, step: GuardStep) -> tuple[tuple[str, ...], int]:
     """The newest tree is last, hashes are shortened, and an unchanged tree is no return."""
     trees = memory.trees
     tree = step.tree if len(step.tree) <= 12 else step.tree[:6] + step.tree[-6:]
@@ -234,7 +234,7 @@ def _trees(memory: Memory, step: Step) -> tuple[tuple[str, ...], int]:
     return (*rest, tree), memory.revisits + (seen and step.kind == "mutate")
 
 
-def _check(memory: Memory, step: Step) -> tuple[str, int]:
+def _check(memory: Memory, step: GuardStep) -> tuple[str, int]:
     if step.kind != "verify":
         return memory.check, memory.unchanged
     if not (step.failing and step.tree):
@@ -243,7 +243,7 @@ def _check(memory: Memory, step: Step) -> tuple[str, int]:
     return check, memory.unchanged + 1 if check == memory.check else 1
 
 
-def _stagnation(memory: Memory, step: Step) -> tuple[str, str, tuple[str, ...], bool, int]:
+def _stagnation(memory: Memory, step: GuardStep) -> tuple[str, str, tuple[str, ...], bool, int]:
     """Count after how many different edits the same error came back.
 
     A passing check clears the error only when it is the check that had failed: a green lint run
@@ -261,7 +261,7 @@ def _stagnation(memory: Memory, step: Step) -> tuple[str, str, tuple[str, ...], 
     return m.error, m.error_call, m.edits, m.edited, m.stagnant
 
 
-def _reads(memory: Memory, step: Step) -> int:
+def _reads(memory: Memory, step: GuardStep) -> int:
     """Reading the same thing again and finding it changed is waiting, not reading on."""
     if step.kind == "read":
         return memory.reads if _is_poll(memory.work.tail, step) else memory.reads + 1
@@ -270,7 +270,7 @@ def _reads(memory: Memory, step: Step) -> int:
     return memory.reads if step.kind == "refused" else 0
 
 
-def _is_poll(tail: tuple[str, ...], step: Step) -> bool:
+def _is_poll(tail: tuple[str, ...], step: GuardStep) -> bool:
     for mark in reversed(tail):
         call, _, outcome = mark.rpartition(" ")
         if call == step.call:
@@ -278,13 +278,13 @@ def _is_poll(tail: tuple[str, ...], step: Step) -> bool:
     return False
 
 
-def _failed_edits(memory: Memory, step: Step) -> int:
+def _failed_edits(memory: Memory, step: GuardStep) -> int:
     if step.kind == "mutate":
         return 0 if step.ok else memory.failed_edits + 1
     return 0 if step.kind == "checkpoint" else memory.failed_edits
 
 
-def _refused(memory: Memory, step: Step) -> int:
+def _refused(memory: Memory, step: GuardStep) -> int:
     if step.kind == "refused":
         return memory.refused + 1
     return memory.refused if step.kind == "note" else 0
@@ -323,13 +323,13 @@ def _trip(memory: Memory, limits: GuardLimits, guard: str) -> Trip | None:
     count = row.kept[0] + 1 if guard == "repetition" else getattr(memory, COUNTERS[guard])
     hard = getattr(limits, f"{LEVELS[guard]}_hard")
     if hard and count >= hard:
-        return Trip(guard, Level.HARD, REASONS[guard].format(count))
+        return Trip(guard, TripLevel.HARD, REASONS[guard].format(count))
     if count == getattr(limits, f"{LEVELS[guard]}_soft"):
-        return Trip(guard, Level.SOFT, REASONS[guard].format(count))
+        return Trip(guard, TripLevel.SOFT, REASONS[guard].format(count))
     return None
 
 
-def _cycle(row: Row, limits: GuardLimits) -> Trip | None:
+def _cycle(row: RecentSteps, limits: GuardLimits) -> Trip | None:
     """The shortest period that has lasted long enough; a row of equal steps is repetition."""
     stretch = [kept + period for period, kept in enumerate(row.kept, 1)]
     soft: Trip | None = None
@@ -339,7 +339,7 @@ def _cycle(row: Row, limits: GuardLimits) -> Trip | None:
             continue
         reason = f"a cycle of {period} calls and outcomes has gone round {length // period} times"
         if limits.cycle_hard and length >= limits.cycle_hard * period:
-            return Trip("cycle", Level.HARD, reason)
+            return Trip("cycle", TripLevel.HARD, reason)
         if soft is None and length == limits.cycle_soft * period:
-            soft = Trip("cycle", Level.SOFT, reason)
+            soft = Trip("cycle", TripLevel.SOFT, reason)
     return soft

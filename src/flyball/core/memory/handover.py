@@ -60,16 +60,16 @@ def handover(facts: HandOver, cap: int = DEFAULT_CAP) -> str:
     if facts.reason and len(head) + len(why) <= cap:
         head += why
     sections = (
-        Section("Plan", facts.plan, newest_last=False),
-        Section("Done", facts.done),
-        Section("Evidence", facts.evidence),
-        Section("Open issues", facts.open_issues),
-        Section("Do not repeat", facts.do_not_repeat),
+        HandoverSection("Plan", facts.plan, newest_last=False),
+        HandoverSection("Done", facts.done),
+        HandoverSection("Evidence", facts.evidence),
+        HandoverSection("Open issues", facts.open_issues),
+        HandoverSection("Do not repeat", facts.do_not_repeat),
     )
     return head + "".join(_fit([s for s in sections if s.entries], cap - len(head)))
 
 
-class Section(msgspec.Struct, frozen=True):
+class HandoverSection(msgspec.Struct, frozen=True):
     """One list of the hand-over; the plan is cut from its end, the others from their start."""
 
     title: str
@@ -77,7 +77,7 @@ class Section(msgspec.Struct, frozen=True):
     newest_last: bool = True
 
 
-def _fit(sections: Sequence[Section], room: int) -> list[str]:
+def _fit(sections: Sequence[HandoverSection], room: int) -> list[str]:
     """Take one entry of every section in turn, warnings before achievements, while they fit."""
     counts = [0] * len(sections)
     texts = [""] * len(sections)
@@ -99,7 +99,7 @@ def _fit(sections: Sequence[Section], room: int) -> list[str]:
 ENTRY_CAP = 400
 
 
-def _render(section: Section, count: int) -> str:
+def _render(section: HandoverSection, count: int) -> str:
     entries = section.entries
     shown = entries[-count:] if section.newest_last else entries[:count]
     left_out = len(entries) - count
@@ -116,7 +116,7 @@ def _short(entry: str) -> str:
     return line if len(line) <= ENTRY_CAP else line[: ENTRY_CAP - 1] + CUT
 
 
-class Runner(StrEnum):
+class RunnerVerb(StrEnum):
     """What whoever drives a chat window by hand has to do."""
 
     COPY_TO_CLIPBOARD = "COPY_TO_CLIPBOARD"
@@ -128,15 +128,15 @@ class Runner(StrEnum):
 class RunnerAction(msgspec.Struct, frozen=True, omit_defaults=True):
     """One such action, with the text it concerns."""
 
-    action: Runner
+    action: RunnerVerb
     text: str = ""
 
 
 def runner_actions(text: str) -> tuple[RunnerAction, ...]:
     """Carry a hand-over into a new thread of a chat window, in order."""
     return (
-        RunnerAction(Runner.COPY_TO_CLIPBOARD, text),
-        RunnerAction(Runner.NEW_THREAD),
-        RunnerAction(Runner.PASTE_PROMPT, text),
-        RunnerAction(Runner.SEND_PROMPT),
+        RunnerAction(RunnerVerb.COPY_TO_CLIPBOARD, text),
+        RunnerAction(RunnerVerb.NEW_THREAD),
+        RunnerAction(RunnerVerb.PASTE_PROMPT, text),
+        RunnerAction(RunnerVerb.SEND_PROMPT),
     )

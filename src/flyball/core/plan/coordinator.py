@@ -55,7 +55,7 @@ Move = tuple[Coordinator, tuple[AnyMessage, ...]]
 Handler = Callable[[Coordinator, Any], Move]
 
 
-class Row(NamedTuple):
+class StageRow(NamedTuple):
     """One legal move: in this stage, on this message, by this handler, to one of these stages."""
 
     stage: Stage
@@ -343,26 +343,26 @@ _AT_WORK = (Stage.PLANNING, Stage.EXECUTING, Stage.VERIFYING)
 _OPEN = (Stage.INTAKE, *_AT_WORK, Stage.PAUSED)
 _AGAIN = (Stage.PLANNING, Stage.RESPONDING)
 
-ROWS: tuple[Row, ...] = (
-    Row(Stage.INTAKE, Begin, _start, (Stage.PLANNING, Stage.EXECUTING)),
-    Row(Stage.PLANNING, ExecutionPlan, _take_plan, (Stage.EXECUTING, *_AGAIN)),
-    Row(Stage.PLANNING, Unplanned, _take_no_plan, _AGAIN),
-    Row(
+ROWS: tuple[StageRow, ...] = (
+    StageRow(Stage.INTAKE, Begin, _start, (Stage.PLANNING, Stage.EXECUTING)),
+    StageRow(Stage.PLANNING, ExecutionPlan, _take_plan, (Stage.EXECUTING, *_AGAIN)),
+    StageRow(Stage.PLANNING, Unplanned, _take_no_plan, _AGAIN),
+    StageRow(
         Stage.EXECUTING,
         ExecutionResults,
         _take_results,
         (Stage.EXECUTING, Stage.VERIFYING, *_AGAIN),
     ),
-    Row(Stage.VERIFYING, VerificationReport, _take_report, (Stage.VERIFYING, *_AGAIN)),
-    Row(Stage.RESPONDING, UserResponse, _end, (Stage.RESPONDING, Stage.ENDED)),
-    *(Row(stage, Pause, _pause, (Stage.PAUSED,)) for stage in _AT_WORK),
+    StageRow(Stage.VERIFYING, VerificationReport, _take_report, (Stage.VERIFYING, *_AGAIN)),
+    StageRow(Stage.RESPONDING, UserResponse, _end, (Stage.RESPONDING, Stage.ENDED)),
+    *(StageRow(stage, Pause, _pause, (Stage.PAUSED,)) for stage in _AT_WORK),
     *(
-        Row(Stage.PAUSED, message, _hold, (Stage.PAUSED,))
+        StageRow(Stage.PAUSED, message, _hold, (Stage.PAUSED,))
         for message in (ExecutionPlan, ExecutionResults, VerificationReport)
     ),
-    Row(Stage.PAUSED, Resume, _resume, (*_AT_WORK, Stage.RESPONDING)),
-    *(Row(stage, Cancel, _cancel, (Stage.RESPONDING,)) for stage in _OPEN),
-    *(Row(stage, Fail, _fail, (Stage.RESPONDING,)) for stage in _OPEN),
+    StageRow(Stage.PAUSED, Resume, _resume, (*_AT_WORK, Stage.RESPONDING)),
+    *(StageRow(stage, Cancel, _cancel, (Stage.RESPONDING,)) for stage in _OPEN),
+    *(StageRow(stage, Fail, _fail, (Stage.RESPONDING,)) for stage in _OPEN),
 )
 
 _TABLE = {(row.stage, row.message): row for row in ROWS}

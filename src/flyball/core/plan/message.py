@@ -40,11 +40,11 @@ class Work(StrEnum):
     ROLLBACK = "rollback"
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class MessagePart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A value inside a message."""
 
 
-class Context(Part, frozen=True, kw_only=True):
+class Context(MessagePart, frozen=True, kw_only=True):
     """What a request is about, and what earlier iterations tried."""
 
     target: str = "project"
@@ -52,7 +52,7 @@ class Context(Part, frozen=True, kw_only=True):
     tried: tuple[str, ...] = ()
 
 
-class Step(Part, frozen=True, kw_only=True):
+class Step(MessagePart, frozen=True, kw_only=True):
     """One step of a plan; `work` says what happens to a failed iteration's work before it."""
 
     id: Id
@@ -64,7 +64,7 @@ class Step(Part, frozen=True, kw_only=True):
     work: Work = Work.KEEP
 
 
-class StepResult(Part, frozen=True, kw_only=True):
+class StepResult(MessagePart, frozen=True, kw_only=True):
     """How a step came out; `evidence` and `proof` are the governor's own facts."""
 
     step_id: Id
@@ -76,7 +76,7 @@ class StepResult(Part, frozen=True, kw_only=True):
     escalation: Escalation | None = None
 
 
-class Issue(Part, frozen=True, kw_only=True):
+class Issue(MessagePart, frozen=True, kw_only=True):
     """Something that is not as it should be."""
 
     step_id: str
@@ -87,7 +87,7 @@ class Issue(Part, frozen=True, kw_only=True):
         return f"[{self.severity}] Step {self.step_id}: {self.issue}"
 
 
-class NextAction(Part, frozen=True, kw_only=True):
+class NextAction(MessagePart, frozen=True, kw_only=True):
     """Something worth doing next."""
 
     type: str

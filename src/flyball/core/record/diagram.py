@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flyball.core.machine.table import HISTORY, MOVES, ROWS, STAY, Row
+from flyball.core.machine.table import HISTORY, MOVES, ROWS, STAY, CardRow
 from flyball.core.run.event import name_of
 from flyball.core.terms.call import REACH
 from flyball.core.terms.phase import ENDINGS, LIVE, Phase
@@ -47,7 +47,7 @@ def state_value(phase: Phase) -> str | dict[str, Any]:
     return value
 
 
-def guard_name(row: Row, target: str) -> str:
+def guard_name(row: CardRow, target: str) -> str:
     """The predicate that stands for "this rule chose this target"."""
     return f"{row.rule_name}:{target}"
 
@@ -72,7 +72,7 @@ def as_xstate() -> dict[str, Any]:
     return root
 
 
-def _nodes(root: dict[str, Any], row: Row) -> list[dict[str, Any]]:
+def _nodes(root: dict[str, Any], row: CardRow) -> list[dict[str, Any]]:
     """Where a row stands in the config: `paused` lies beside `live`, so it repeats live's rows."""
     if row.region != LIVE:
         return [_node(root, row.region)]
@@ -94,7 +94,7 @@ def _path(region: str) -> tuple[str, ...]:
     return parts if parts[0] in ("paused", "ended") else ("live", *parts)
 
 
-def _transition(row: Row, target: str) -> dict[str, str]:
+def _transition(row: CardRow, target: str) -> dict[str, str]:
     guard = guard_name(row, target)
     if target == STAY:
         return {"guard": guard}

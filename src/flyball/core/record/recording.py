@@ -9,7 +9,15 @@ from typing import Literal, cast
 import msgspec
 
 from flyball.core.machine.machine import advance
-from flyball.core.memory.guard import GuardLimits, Level, Memory, Step, Trip, remember, trips
+from flyball.core.memory.guard import (
+    GuardLimits,
+    GuardStep,
+    Memory,
+    Trip,
+    TripLevel,
+    remember,
+    trips,
+)
 from flyball.core.record.swe_agent import WANTED, steps_of
 from flyball.core.run.event import AnyEvent
 from flyball.core.run.event_codec import VERSION, decode_event
@@ -22,11 +30,11 @@ class TripAt(msgspec.Struct, frozen=True):
 
     step: int
     guard: str
-    level: Level
+    level: TripLevel
     reason: str
 
 
-class Judgement(msgspec.Struct, frozen=True):
+class GuardReport(msgspec.Struct, frozen=True):
     """What the guards noticed in a run, and where they would have stopped it."""
 
     steps: int
@@ -42,7 +50,7 @@ class Header(msgspec.Struct, frozen=True):
     run: str = ""
 
 
-class Line(msgspec.Struct, frozen=True):
+class ExportedLine(msgspec.Struct, frozen=True):
     """One event of an exported journal, in the format that the header names."""
 
     seq: int
@@ -52,7 +60,7 @@ class Line(msgspec.Struct, frozen=True):
 EXPORT_AGAIN = "Export the run again with `flyball runs export`."
 
 
-def judge_recording(data: bytes, limits: GuardLimits | None = None) -> Judgement:
+def judge_recording(data: bytes, limits: GuardLimits | None = None) -> GuardReport:
     """Judge a file's contents; whatever it is not is said in a sentence without its name."""
     try:
         text = data.decode("utf-8-sig")
@@ -69,7 +77,7 @@ def judge_recording(data: bytes, limits: GuardLimits | None = None) -> Judgement
     return judge_steps(steps_of(_document(text)), limits or GuardLimits())
 
 
-def judge_steps(steps: Sequence[Step], limits: GuardLimits) -> Judgement:
+def judge_steps(steps: Sequence[GuardStep], limits: GuardLimits) -> GuardReport:
     """Judge the steps of one attempt."""
     memory = Memory()
     seen: list[tuple[int, tuple[Trip, ...]]] = []
@@ -79,7 +87,7 @@ def judge_steps(steps: Sequence[Step], limits: GuardLimits) -> Judgement:
     return _judgement(len(steps), seen)
 
 
-def judge_events(events: Iterable[AnyEvent]) -> Judgement:
+def judge_events(events: Iterable[AnyEvent]) -> GuardReport:
     """Replay a journal under its own policy and collect what its guards said."""
     state, number = RunState(), 0
     seen: list[tuple[int, tuple[Trip, ...]]] = []
@@ -100,20 +108,20 @@ def _is_observed(before: CardState | None, after: CardState) -> bool:
     return before is not None and after.memory not in (before.memory, Memory())
 
 
-def _judgement(steps: int, seen: Iterable[tuple[int, tuple[Trip, ...]]]) -> Judgement:
+def _judgement(steps: int, seen: Iterable[tuple[int, tuple[Trip, ...]]]) -> GuardReport:
     """Name each level of a guard when it is reached, not at every step beyond."""
     told: list[TripAt] = []
     standing: frozenset[str] = frozenset()
     for number, tripped in seen:
-        hard = frozenset(trip.guard for trip in tripped if trip.level is Level.HARD)
+        hard = frozenset(trip.guard for trip in tripped if trip.level is TripLevel.HARD)
         told += [
             TripAt(number, trip.guard, trip.level, trip.reason)
             for trip in tripped
             if trip.guard not in standing
         ]
         standing = hard
-    stopped = next((trip.step for trip in told if trip.level is Level.HARD), None)
-    return Judgement(steps, tuple(told), stopped)
+    stopped = next((trip.step for trip in told if trip.level is TripLevel.HARD), None)
+    return GuardReport(steps, tuple(told), stopped)
 
 
 def _header(line: str) -> Header | None:
@@ -128,7 +136,7 @@ def _events(text: str, version: int) -> Iterator[AnyEvent]:
         if not line.strip():
             continue
         try:
-            raw = msgspec.json.decode(line, type=Line).event
+            raw = msgspec.json.decode(line, type=ExportedLine).event
             yield decode_event(bytes(raw), version)
         except (msgspec.DecodeError, Corrupt, RecursionError) as error:
             what = f"line {number} is not an event of a journal: {error}."

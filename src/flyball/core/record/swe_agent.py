@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from flyball.core.memory.fingerprint import digest, fingerprint
-from flyball.core.memory.guard import Kind, Step
+from flyball.core.memory.guard import GuardStep, Kind
 from flyball.errors import UsageError
 
 Json = Mapping[str, object]
 
 
-class Turn(NamedTuple):
+class RecordedTurn(NamedTuple):
     """One thing the driver did, and what it saw afterwards."""
 
     action: str | None
@@ -27,12 +27,12 @@ class Turn(NamedTuple):
     place: str = ""
 
 
-def steps_of(recording: object) -> tuple[Step, ...]:
+def steps_of(recording: object) -> tuple[GuardStep, ...]:
     """The steps of a decoded `.traj` file, of its steps alone, or of its messages alone."""
     return tuple(step_of(turn) for turn in _turns(recording))
 
 
-def _turns(recording: object) -> Iterator[Turn]:
+def _turns(recording: object) -> Iterator[RecordedTurn]:
     name, value = "trajectory", recording
     if isinstance(recording, Mapping):
         document = cast("Json", recording)
@@ -58,17 +58,17 @@ def _entries(value: object, name: str) -> list[Json]:
     return cast("list[Json]", entries)
 
 
-def _recorded(entries: Sequence[Json]) -> Iterator[Turn]:
+def _recorded(entries: Sequence[Json]) -> Iterator[RecordedTurn]:
     for entry in entries:
         said = _text(entry.get("response")) or _text(entry.get("thought"))
         action = _text(entry["action"]) if "action" in entry else _quoted_action(said) or None
-        yield Turn(action, _text(entry.get("observation")), _place(entry.get("state")))
+        yield RecordedTurn(action, _text(entry.get("observation")), _place(entry.get("state")))
 
 
 SPEAKERS = frozenset({"assistant", "ai"})
 
 
-def _conversed(entries: Sequence[Json]) -> Iterator[Turn]:
+def _conversed(entries: Sequence[Json]) -> Iterator[RecordedTurn]:
     """Pair each thing the driver asked for with the messages that follow it.
 
     Where no reply at all has an action that can be told from its words, the words stand for it.
@@ -84,15 +84,15 @@ def _conversed(entries: Sequence[Json]) -> Iterator[Turn]:
         if is_legible:
             yield from _paired(_asked(reply), answers)
         else:
-            yield Turn(None, "\n".join([_content(reply), *answers]))
+            yield RecordedTurn(None, "\n".join([_content(reply), *answers]))
 
 
-def _paired(asked: Sequence[str], answers: Sequence[str]) -> Iterator[Turn]:
+def _paired(asked: Sequence[str], answers: Sequence[str]) -> Iterator[RecordedTurn]:
     if len(asked) == 1:
-        yield Turn(asked[0], "\n".join(answers))
+        yield RecordedTurn(asked[0], "\n".join(answers))
         return
     for number, action in enumerate(asked):
-        yield Turn(action, answers[number] if number < len(answers) else "")
+        yield RecordedTurn(action, answers[number] if number < len(answers) else "")
 
 
 def _asked(message: Json) -> list[str]:
@@ -185,7 +185,7 @@ REFUSAL = re.compile(
 )
 
 
-def step_of(turn: Turn) -> Step:
+def step_of(turn: RecordedTurn) -> GuardStep:
     """One turn, reduced to what the guards compare."""
     seen = turn.seen
     for pattern, plain in NOISE:
@@ -194,18 +194,18 @@ def step_of(turn: Turn) -> Step:
     outcome = digest([seen, turn.place])
     action = turn.action.strip() if turn.action is not None else None
     if action is None:
-        return Step(digest(["unknown", seen]), outcome, "run")
+        return GuardStep(digest(["unknown", seen]), outcome, "run")
     if not action:
-        return Step("", outcome, "monologue")
+        return GuardStep("", outcome, "monologue")
     if REFUSAL.match(seen):
-        return Step(digest(action), "", "refused")
+        return GuardStep(digest(action), "", "refused")
     kind = kind_of(action)
     if kind == "mutate":
-        return Step(digest(action), outcome, kind, ok=not FAILED_EDIT.match(seen))
+        return GuardStep(digest(action), outcome, kind, ok=not FAILED_EDIT.match(seen))
     if kind == "read":
-        return Step(digest([action, seen] if SCROLL.match(action) else action), outcome, kind)
+        return GuardStep(digest([action, seen] if SCROLL.match(action) else action), outcome, kind)
     error = fingerprint(seen) if FAILURE.search(seen) else ""
-    return Step(digest(action), outcome, kind, ok=not error, error=error)
+    return GuardStep(digest(action), outcome, kind, ok=not error, error=error)
 
 
 SCROLL = re.compile(r"scroll_(?:up|down)\b")

@@ -36,7 +36,7 @@ class SpokenCall(msgspec.Struct, frozen=True):
     args: dict[str, object]
 
 
-class Line(msgspec.Struct, frozen=True, omit_defaults=True):
+class ThreadLine(msgspec.Struct, frozen=True, omit_defaults=True):
     """One line of a thread. A thread is named by card, attempt and role."""
 
     card: str
@@ -51,9 +51,9 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     images: tuple[str, ...] = ()
 
 
-def heard(before: RunState, event: Event, after: RunState) -> tuple[Line, ...]:
+def heard(before: RunState, event: Event, after: RunState) -> tuple[ThreadLine, ...]:
     """The lines that an event adds to the threads of the cards it touched."""
-    lines: list[Line] = []
+    lines: list[ThreadLine] = []
     for card in after.cards:
         previous = before.card(card.id)
         if previous is card:
@@ -65,11 +65,11 @@ def heard(before: RunState, event: Event, after: RunState) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def _spoken(card: CardState, event: CardEvent) -> list[Line]:
+def _spoken(card: CardState, event: CardEvent) -> list[ThreadLine]:
     match event:
         case DriverReplied():
             calls = tuple([SpokenCall(c.id, c.tool, c.args) for c in event.calls])
-            return [Line(card.id, card.attempt, card.role, Speaker.DRIVER, event.text, calls)]
+            return [ThreadLine(card.id, card.attempt, card.role, Speaker.DRIVER, event.text, calls)]
         case CallReturned(outcome=outcome):
             return [_result(card, event.call, outcome.text, outcome.artifact)]
         case CheckpointStated(call=call) if call:
@@ -79,29 +79,29 @@ def _spoken(card: CardState, event: CardEvent) -> list[Line]:
         case Appealed():
             return [_result(card, event.call, "The appeal is filed.")]
         case ThreadReset():
-            return [Line(card.id, card.attempt + 1, card.role, Speaker.GOVERNOR, event.text)]
+            return [ThreadLine(card.id, card.attempt + 1, card.role, Speaker.GOVERNOR, event.text)]
         case _:
             return []
 
 
-def _result(card: CardState, call: str, text: str, artifact: str = "") -> Line:
+def _result(card: CardState, call: str, text: str, artifact: str = "") -> ThreadLine:
     """What a call came to, for whoever asked for it."""
     tool = next((each.tool for each in card.in_flight if each.id == call), "")
     who = (card.id, card.attempt, card.role)
-    return Line(*who, Speaker.TOOL, text, call=call, tool=tool, artifact=artifact)
+    return ThreadLine(*who, Speaker.TOOL, text, call=call, tool=tool, artifact=artifact)
 
 
-def _answers(previous: CardState, card: CardState) -> list[Line]:
+def _answers(previous: CardState, card: CardState) -> list[ThreadLine]:
     """What the governor said: the answer to a call goes to who asked, a word to who is next."""
-    lines: list[Line] = []
+    lines: list[ThreadLine] = []
     for said in card.said:
         role = previous.role if said.call else card.role
         speaker = Speaker.TOOL if said.call else Speaker.GOVERNOR
-        lines.append(Line(card.id, card.attempt, role, speaker, said.text, call=said.call))
+        lines.append(ThreadLine(card.id, card.attempt, role, speaker, said.text, call=said.call))
     return lines
 
 
-def within(lines: Sequence[Line], limit: int) -> tuple[Line, ...]:
+def within(lines: Sequence[ThreadLine], limit: int) -> tuple[ThreadLine, ...]:
     """The thread in at most about `limit` characters: old tool output becomes a pointer."""
     total = sum(len(line.text) for line in lines)
     trimmed = list(lines)

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import force_setattr, replace
 
-from flyball.core.memory.guard import Level, Step, Trip, remember, trips
+from flyball.core.memory.guard import GuardStep, Trip, TripLevel, remember, trips
 from flyball.core.run.effect import AnyEffect, CardEffect, CloseCard, Owed, ResetThread, Think
 from flyball.core.run.event import Usage
 from flyball.core.run.state import Asking, CardState, Ending, Judged, Question, RunState, Said
@@ -16,7 +16,7 @@ STOPPED = "Stopped by a guard. "
 """How the question begins that a guard's hard level asks."""
 
 
-class Draft:
+class WorkingCopy:
     """The few verbs that rules need, on private copies of run and card.
 
     Until `advance` returns them nobody else holds these copies, so they are written in place:
@@ -111,7 +111,7 @@ class Draft:
         """Go back to where the card was when it was paused."""
         self.set(phase=self.card.was, question=None)
 
-    def observe(self, step: Step) -> str:
+    def observe(self, step: GuardStep) -> str:
         """Let the guards see a step: soft trips are said, a hard one is returned as a reason."""
         memory = remember(self.card.memory, step)
         self.set(memory=memory)
@@ -123,7 +123,7 @@ class Draft:
         self.set(tripped=(*self.card.tripped, *tripped))
         stop = ""
         for trip in tripped:
-            if trip.level is Level.HARD:
+            if trip.level is TripLevel.HARD:
                 stop = stop or f"{trip.guard}: {trip.reason}"
             else:
                 self.say("nudge", f"Careful: {trip.reason}. Change your approach.")

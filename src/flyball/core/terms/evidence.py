@@ -22,7 +22,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit
     elapsed: float = 0.0
 
 
-class Failure(msgspec.Struct, frozen=True, omit_defaults=True):
+class FailedTest(msgspec.Struct, frozen=True, omit_defaults=True):
     """One failing test and the first lines of why."""
 
     name: str
@@ -38,7 +38,7 @@ class SuiteReport(Evidence, frozen=True, kw_only=True, tag="suite-report"):
     passed: int = 0
     failed: int = 0
     skipped: int = 0
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[FailedTest, ...] = ()
     selected: bool = False
     timed_out: bool = False
     reason: str = ""

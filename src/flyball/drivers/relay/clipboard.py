@@ -6,22 +6,22 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from flyball.core.memory.handover import Runner, RunnerAction, runner_actions
+from flyball.core.memory.handover import RunnerAction, RunnerVerb, runner_actions
 from flyball.drivers.form import ReplyError, ReplyForm, addressed, read_form, reply_from
 from flyball.drivers.protocol import Reply, Request
 from flyball.drivers.relay.page import news, question
 from flyball.drivers.relay.prose import read_prose
-from flyball.drivers.wire import Message, conversation
+from flyball.drivers.wire import WireMessage, conversation
 
 MODEL = "relay"
 
 ANSWER_HERE = "Answer here, in this chat; your answer is carried back as it is."
 
 WORDS = {
-    Runner.COPY_TO_CLIPBOARD: "The prompt is in the clipboard.",
-    Runner.NEW_THREAD: "Open a new chat.",
-    Runner.PASTE_PROMPT: "Paste the prompt.",
-    Runner.SEND_PROMPT: "Send it.",
+    RunnerVerb.COPY_TO_CLIPBOARD: "The prompt is in the clipboard.",
+    RunnerVerb.NEW_THREAD: "Open a new chat.",
+    RunnerVerb.PASTE_PROMPT: "Paste the prompt.",
+    RunnerVerb.SEND_PROMPT: "Send it.",
 }
 
 
@@ -42,7 +42,7 @@ class ClipboardDriver:
 
     def __init__(self, hand: Hand) -> None:
         self._hand = hand
-        self._heard: tuple[Message, ...] = ()
+        self._heard: tuple[WireMessage, ...] = ()
         self._one_at_a_time = asyncio.Lock()
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
@@ -58,7 +58,7 @@ class ClipboardDriver:
 
     async def _carry(self, request: Request) -> ReplyForm:
         for action in self._actions(request):
-            if action.action is Runner.COPY_TO_CLIPBOARD:
+            if action.action is RunnerVerb.COPY_TO_CLIPBOARD:
                 self._hand.copy(action.text)
             self._hand.show(WORDS[action.action])
         self._hand.show("Copy the whole answer and bring it back here.")
@@ -73,7 +73,7 @@ class ClipboardDriver:
             return runner_actions(question(request, ANSWER_HERE))
         text = news(request, heard + 1, ANSWER_HERE)
         actions = runner_actions(text)
-        return tuple(action for action in actions if action.action is not Runner.NEW_THREAD)
+        return tuple(action for action in actions if action.action is not RunnerVerb.NEW_THREAD)
 
     async def _bring_back(self, request: Request) -> ReplyForm:
         while True:

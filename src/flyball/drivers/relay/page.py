@@ -12,9 +12,9 @@ from flyball.drivers.image import describe
 from flyball.drivers.prompt import text_of
 from flyball.drivers.protocol import Request, ToolSpec
 from flyball.drivers.relay.prose import arguments, kind_of, required
-from flyball.drivers.wire import Message, Part, conversation
+from flyball.drivers.wire import WireMessage, WireRole, conversation
 
-SPEAKERS = {Part.USER: "Flyball", Part.ASSISTANT: "You", Part.TOOL: "Outcome"}
+SPEAKERS = {WireRole.USER: "Flyball", WireRole.ASSISTANT: "You", WireRole.TOOL: "Outcome"}
 
 EXAMPLE_DIFF = """\
 --- a/src/cart.py
@@ -129,14 +129,14 @@ def _sample(name: str, schema: object) -> object:
     return SAMPLE_VALUES.get(name, SAMPLE_KINDS.get(kind_of(schema), "…"))
 
 
-def _talk(messages: Sequence[Message]) -> str:
+def _talk(messages: Sequence[WireMessage]) -> str:
     return "\n\n".join(map(_said, messages))
 
 
-def _said(message: Message) -> str:
+def _said(message: WireMessage) -> str:
     of = f" of `{message.tool}`" if message.tool else ""
     parts = [f"### {SPEAKERS[message.role]}{of}"]
-    if message.role is Part.TOOL:
+    if message.role is WireRole.TOOL:
         fence = _fence_for(message.content)
         parts.append(f"{fence}text\n{message.content.rstrip()}\n{fence}")
     elif message.content.strip():

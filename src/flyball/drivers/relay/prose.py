@@ -36,7 +36,7 @@ FIELD = re.compile(r"(\w+):(?:[ \t]+(.*))?")
 Schemas = Mapping[str, Mapping[str, Any]]
 
 
-class Block(NamedTuple):
+class FencedBlock(NamedTuple):
     """A fenced block, and the line it begins at."""
 
     line: int
@@ -81,7 +81,7 @@ def read_prose(text: str, tools: Sequence[ToolSpec]) -> ReplyForm:
     return ReplyForm(text=words, calls=tuple(calls))
 
 
-def _items(lines: Sequence[str]) -> Iterator[str | Block]:
+def _items(lines: Sequence[str]) -> Iterator[str | FencedBlock]:
     """Lines of prose, and call blocks; other blocks are prose."""
     at = 0
     while at < len(lines):
@@ -99,7 +99,7 @@ def _items(lines: Sequence[str]) -> Iterator[str | Block]:
                 f"End it with a line {fence[1]} of its own.",
             )
         stop = len(lines) if end is None else end
-        block = Block(at + 1, info, tuple(lines[at + 1 : stop]))
+        block = FencedBlock(at + 1, info, tuple(lines[at + 1 : stop]))
         if is_call:
             yield block
         else:
@@ -116,7 +116,7 @@ def _closing(lines: Sequence[str], start: int, fence: str) -> int | None:
     return None
 
 
-def _refuse_disguised_call(block: Block) -> None:
+def _refuse_disguised_call(block: FencedBlock) -> None:
     """A call in a block of another kind would be taken for prose, and the reply for the end."""
     value = _json_object(block.text)
     if value is not None and "tool" in value and set(value) <= {"tool", "args", "id"}:
@@ -126,7 +126,7 @@ def _refuse_disguised_call(block: Block) -> None:
         )
 
 
-def _call(block: Block, schemas: Schemas) -> CallForm:
+def _call(block: FencedBlock, schemas: Schemas) -> CallForm:
     try:
         words = shlex.split(block.info)[1:]
     except ValueError:
@@ -141,7 +141,7 @@ def _call(block: Block, schemas: Schemas) -> CallForm:
     return form.calls[0]
 
 
-def _named_call(block: Block, tool: str, words: Sequence[str], schemas: Schemas) -> CallForm:
+def _named_call(block: FencedBlock, tool: str, words: Sequence[str], schemas: Schemas) -> CallForm:
     name = tool_name(tool) or tool
     properties = schemas.get(name, {})
     args: dict[str, Any] = {}
@@ -159,7 +159,7 @@ def _named_call(block: Block, tool: str, words: Sequence[str], schemas: Schemas)
     return CallForm(tool, {**args, **_fields(block, properties)})
 
 
-def _fields(block: Block, properties: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(block: FencedBlock, properties: Mapping[str, Any]) -> dict[str, Any]:
     """Lines of `name: value`; a line that begins with no known name goes on with the last one."""
     values: dict[str, list[str]] = {}
     current: list[str] | None = None
@@ -180,7 +180,7 @@ def _fields(block: Block, properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _typed(block: Block, name: str, text: str, properties: Mapping[str, Any]) -> object:
+def _typed(block: FencedBlock, name: str, text: str, properties: Mapping[str, Any]) -> object:
     kind = kind_of(properties.get(name))
     if kind == "string":
         return text
@@ -194,7 +194,7 @@ def _typed(block: Block, name: str, text: str, properties: Mapping[str, Any]) ->
         raise _wrong(block, f"`{name}` must be a JSON {kind}, not {text!r}.", "") from None
 
 
-def _listed(block: Block, name: str, text: str) -> object:
+def _listed(block: FencedBlock, name: str, text: str) -> object:
     if text.startswith("["):
         try:
             return msgspec.json.decode(text)
@@ -234,5 +234,5 @@ def _json_object(text: str) -> dict[str, Any] | None:
     return cast(dict[str, Any], value) if isinstance(value, dict) else None
 
 
-def _wrong(block: Block, message: str, mend: str) -> ReplyError:
+def _wrong(block: FencedBlock, message: str, mend: str) -> ReplyError:
     return ReplyError(f"Line {block.line}: {message}", mend)

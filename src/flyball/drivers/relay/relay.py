@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flyball.core.memory.handover import Runner
+from flyball.core.memory.handover import RunnerVerb
 from flyball.drivers.form import (
     ReplyError,
     ReplyForm,
@@ -24,7 +24,7 @@ from flyball.drivers.image import picture
 from flyball.drivers.protocol import Reply, Request, ToolSpec
 from flyball.drivers.relay.page import question
 from flyball.drivers.relay.prose import read_prose
-from flyball.drivers.wire import Message, begins_thread, conversation
+from flyball.drivers.wire import WireMessage, begins_thread, conversation
 from flyball.errors import ConfigError, DriverError
 
 MODEL = "relay"
@@ -37,9 +37,9 @@ Sleep = Callable[[float], Awaitable[object]]
 
 NEW_THREAD = (
     "**A new thread begins here.** In a chat window: copy this page "
-    f"(`{Runner.COPY_TO_CLIPBOARD}`), open a new chat (`{Runner.NEW_THREAD}`), paste it "
-    f"(`{Runner.PASTE_PROMPT}`) and send it (`{Runner.SEND_PROMPT}`). What an earlier chat knew "
-    "that still matters is on this page."
+    f"(`{RunnerVerb.COPY_TO_CLIPBOARD}`), open a new chat (`{RunnerVerb.NEW_THREAD}`), paste it "
+    f"(`{RunnerVerb.PASTE_PROMPT}`) and send it (`{RunnerVerb.SEND_PROMPT}`). "
+    "What an earlier chat knew that still matters is on this page."
 )
 
 NUMBERED = re.compile(r"(\d{4,})\.request\.json")
@@ -54,10 +54,10 @@ class Relayed(msgspec.Struct, frozen=True, kw_only=True):
     phase: str
     turn: int
     system: str
-    messages: tuple[Message, ...]
+    messages: tuple[WireMessage, ...]
     tools: tuple[ToolSpec, ...]
     reply_schema: dict[str, Any]
-    runner_actions: tuple[Runner, ...] = ()
+    runner_actions: tuple[RunnerVerb, ...] = ()
     """What whoever drives a chat window has to do with the page, where a thread begins."""
 
 
@@ -177,7 +177,7 @@ def _relayed(request: Request) -> Relayed:
         messages=conversation(request),
         tools=request.tools,
         reply_schema=reply_schema(),
-        runner_actions=tuple(Runner) if begins_thread(request) else (),
+        runner_actions=tuple(RunnerVerb) if begins_thread(request) else (),
     )
 
 

@@ -20,14 +20,22 @@ from flyball.drivers.repair.request_words import (
 )
 from flyball.drivers.repair.stopping import part
 from flyball.drivers.repair.symbols import hits_in, whereabouts
-from flyball.drivers.repair.thread_facts import Deed, Ran, Story, Survivor, ran, search_of, suspects
+from flyball.drivers.repair.thread_facts import (
+    MadeCall,
+    SeenRun,
+    SurvivorFact,
+    ThreadFacts,
+    ran,
+    search_of,
+    suspects,
+)
 
 SECONDS = 20.0
 LONGEST = 3000
 Wanted = tuple[str, dict[str, object]]
 
 
-def answer(story: Story, request: Request, seconds: float) -> Reply:
+def answer(story: ThreadFacts, request: Request, seconds: float) -> Reply:
     """Status, diagnosis or a word, from what can be seen."""
     if story.template == "answer":
         return Reply(text=_small_talk(story.request))
@@ -43,7 +51,7 @@ def answer(story: Story, request: Request, seconds: float) -> Reply:
     return Reply(text=_findings(story))
 
 
-def _offer(story: Story) -> SpokenCall | None:
+def _offer(story: ThreadFacts) -> SpokenCall | None:
     """Who reports a fault, and did not only ask, is offered the change that was found."""
     run, looked = story.red_run, story.last("localise_faults")
     best = _best(story)
@@ -52,17 +60,17 @@ def _offer(story: Story) -> SpokenCall | None:
     return None if only_asks(story.request) else offer(run, looked, best)
 
 
-def _best(story: Story) -> Survivor | None:
+def _best(story: ThreadFacts) -> SurvivorFact | None:
     searched = story.last("try_candidates")
     found = search_of(searched) if searched else None
     return found.survivors[0] if found and found.survivors else None
 
 
-def _same(deed: Deed, tool: str, args: dict[str, object]) -> bool:
+def _same(deed: MadeCall, tool: str, args: dict[str, object]) -> bool:
     return deed.tool == tool and deed.args == args
 
 
-def _wanted(story: Story, seconds: float) -> list[Wanted]:
+def _wanted(story: ThreadFacts, seconds: float) -> list[Wanted]:
     """What to look at, in this order."""
     text = story.request
     is_status = story.template == "status"
@@ -77,7 +85,7 @@ def _wanted(story: Story, seconds: float) -> list[Wanted]:
     return [*servers, ("test", {})] if is_status else [*servers, *_causes(story, seconds)]
 
 
-def _causes(story: Story, seconds: float) -> list[Wanted]:
+def _causes(story: ThreadFacts, seconds: float) -> list[Wanted]:
     """What a diagnosis looks at: the tests one by one, a change that would do, the last commits."""
     limit = min(SECONDS, seconds)
     looking: Wanted = ("localise_faults", {"seconds": limit})
@@ -97,7 +105,7 @@ def _causes(story: Story, seconds: float) -> list[Wanted]:
     return [looking, *trying, *lately]
 
 
-def _findings(story: Story) -> str:
+def _findings(story: ThreadFacts) -> str:
     parts = [_servers(story), _tests(story), _place(story), *_plain(story)]
     said = "\n\n".join(filter(None, parts))
     if not said:
@@ -110,7 +118,7 @@ def _findings(story: Story) -> str:
     return said
 
 
-def _tests(story: Story) -> str:
+def _tests(story: ThreadFacts) -> str:
     deed = story.last("test") or story.last("localise_faults")
     if deed is None:
         return ""
@@ -120,13 +128,13 @@ def _tests(story: Story) -> str:
     return _green(run) if run.is_green else sentences.diagnosis(run)
 
 
-def _green(run: Ran) -> str:
+def _green(run: SeenRun) -> str:
     one = run.passed == 1
     count = "The only test passes" if one else f"All {run.passed} tests pass"
     return f"{count} ({run.runner}, {run.elapsed:.1f} s)."
 
 
-def _place(story: Story) -> str:
+def _place(story: ThreadFacts) -> str:
     looked = story.last("localise_faults")
     lines: list[str] = []
     if looked and (found := suspects(looked)):
@@ -139,7 +147,7 @@ def _place(story: Story) -> str:
     return "\n".join(lines)
 
 
-def _plain(story: Story) -> list[str]:
+def _plain(story: ThreadFacts) -> list[str]:
     """What needs few words of ours."""
     found: list[str] = []
     if deed := story.last("grep"):
@@ -152,7 +160,7 @@ def _plain(story: Story) -> list[str]:
     return found
 
 
-def _servers(story: Story) -> str:
+def _servers(story: ThreadFacts) -> str:
     if deed := story.last("dev_server_list"):
         return f"What runs:\n{deed.text.strip()[:LONGEST]}"
     return "No dev server was started by Flyball." if SERVERS.search(story.request) else ""

@@ -9,7 +9,7 @@ from flyball.drivers.repair.answer import answer
 from flyball.drivers.repair.repairing import mend
 from flyball.drivers.repair.request_words import asks_to_mend, asks_to_mend_surely
 from flyball.drivers.repair.reviewing import review
-from flyball.drivers.repair.thread_facts import Story, story_of
+from flyball.drivers.repair.thread_facts import ThreadFacts, story_of
 
 MODEL = "repair"
 NO_RESEARCH = "There is nothing to research without a model: the tests will show what fails."
@@ -42,7 +42,7 @@ class RepairDriver:
         """Nothing is held."""
 
 
-def is_mending(story: Story) -> bool:
+def is_mending(story: ThreadFacts) -> bool:
     """Whether a request is one that failing tests may describe."""
     match story.template:
         case "fix":

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import NamedTuple
 
-from flyball.drivers.repair.thread_facts import Failed
+from flyball.drivers.repair.thread_facts import FailingTest
 
 _FILE = re.compile(
     r'^(?:E\s+)?\s*File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?$'
@@ -50,7 +50,7 @@ class Trace(NamedTuple):
     text: str
 
 
-def explain(failed: Failed) -> str:
+def explain(failed: FailingTest) -> str:
     """One failing test: what it expected, what came, and at which line."""
     trace = trace_of(failed.why)
     own = [frame for frame in trace.frames if not _is_foreign(frame.path)]

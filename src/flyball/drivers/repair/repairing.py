@@ -11,11 +11,11 @@ from flyball.drivers.repair import sentences
 from flyball.drivers.repair.sentences import Words, diagnosis
 from flyball.drivers.repair.stopping import part
 from flyball.drivers.repair.thread_facts import (
-    Deed,
-    Ran,
-    Search,
-    Story,
-    Survivor,
+    MadeCall,
+    SearchFact,
+    SeenRun,
+    SurvivorFact,
+    ThreadFacts,
     ran,
     search_of,
     suspects,
@@ -46,7 +46,7 @@ def call(tool: str, **args: object) -> SpokenCall:
     return SpokenCall("", tool, args)
 
 
-def mend(story: Story, phase: Phase, seconds: float) -> Reply:
+def mend(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     """The next move of a repair."""
     if phase.is_in(RECON):
         return _look(story, phase, seconds)
@@ -59,7 +59,7 @@ def mend(story: Story, phase: Phase, seconds: float) -> Reply:
     return part(story, phase, _last_words(story))
 
 
-def _look(story: Story, phase: Phase, seconds: float) -> Reply:
+def _look(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     """Test by test first, so that one without end cannot stop the rest; then, if need be, all."""
     looks = [ran(deed) for deed in story.deeds if deed.tool == "localise_faults"]
     if not looks or (_was_cut_short(looks[-1]) and len(looks) < MOST_LOOKS):
@@ -73,12 +73,12 @@ def _look(story: Story, phase: Phase, seconds: float) -> Reply:
     return _promise(story, phase, seconds)
 
 
-def _was_cut_short(run: Ran | None) -> bool:
+def _was_cut_short(run: SeenRun | None) -> bool:
     """Whether some tests were not run, and those that were say nothing."""
     return run is not None and not run.failed and not run.is_green
 
 
-def _promise(story: Story, phase: Phase, seconds: float) -> Reply:
+def _promise(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     looked, run = story.last("localise_faults"), story.red_run
     if run is None or looked is None or not suspects(looked) or story.count("checkpoint"):
         return part(story, phase, _last_words(story))
@@ -89,14 +89,14 @@ def _promise(story: Story, phase: Phase, seconds: float) -> Reply:
     return Reply(calls=(_checkpoint(goal, action, run, looked),))
 
 
-def offer(run: Ran, looked: Deed, best: Survivor) -> SpokenCall:
+def offer(run: SeenRun, looked: MadeCall, best: SurvivorFact) -> SpokenCall:
     """A checkpoint about a change that is known to hold, for who did not ask for one yet."""
     goal = f"{best.path}:{best.line}, so that every test passes"
     action = f"{best.template}, {best.label}:\n{best.diff}"
     return _checkpoint(goal, action, run, looked)
 
 
-def _checkpoint(goal: str, action: str, run: Ran, looked: Deed) -> SpokenCall:
+def _checkpoint(goal: str, action: str, run: SeenRun, looked: MadeCall) -> SpokenCall:
     lines = suspects(looked)[:SHOWN_SUSPECTS]
     where = "\n".join(f"  {each.score}  {each.path}:{each.line}  {each.text}" for each in lines)
     return call(
@@ -109,21 +109,21 @@ def _checkpoint(goal: str, action: str, run: Ran, looked: Deed) -> SpokenCall:
     )
 
 
-def _left(story: Story, seconds: float) -> float:
+def _left(story: ThreadFacts, seconds: float) -> float:
     """What is left of the time, less what proving the change will take."""
     spent = sum(run.elapsed for run in story.runs)
     left = seconds - spent - min(spent, seconds * PROVING)
     return min(max(LEAST_SECONDS, left), MOST_SEARCHING)
 
 
-def _promised(story: Story, seconds: float) -> float:
+def _promised(story: ThreadFacts, seconds: float) -> float:
     """The time that the checkpoint named, whatever the settings say by now."""
     stated = story.last("checkpoint")
     found = _PROMISED.search(str(stated.args.get("proposed_action", ""))) if stated else None
     return float(found[1]) if found else round(_left(story, seconds), 1)
 
 
-def _work(story: Story, phase: Phase, seconds: float) -> Reply:
+def _work(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     searched = story.last("try_candidates")
     found = search_of(searched) if searched else None
     if searched is None or (found is None and story.has_rested):
@@ -146,7 +146,7 @@ def _work(story: Story, phase: Phase, seconds: float) -> Reply:
     return part(story, phase, _last_words(story))
 
 
-def _tests(story: Story) -> tuple[SpokenCall, ...]:
+def _tests(story: ThreadFacts) -> tuple[SpokenCall, ...]:
     """The failing tests first, then all."""
     run = story.red_run
     names = [each.name for each in run.failures] if run else []
@@ -159,7 +159,9 @@ def _is_name(name: str) -> bool:
     return not name.startswith("-") and bool(re.fullmatch(r"[^\x00-\x1f]+", name))
 
 
-def _take_back(found: Search, change: Survivor, edits: list[Deed]) -> tuple[SpokenCall, ...]:
+def _take_back(
+    found: SearchFact, change: SurvivorFact, edits: list[MadeCall]
+) -> tuple[SpokenCall, ...]:
     """The whole suite does not agree: back, and once more with the next candidate."""
     applied = [deed.args.get("diff") for deed in edits]
     tried = [each for each in found.survivors if each.diff in applied]
@@ -187,7 +189,7 @@ def reverse(diff: str) -> str:
     return "\n".join(lines)
 
 
-def _prove(story: Story, phase: Phase) -> Reply:
+def _prove(story: ThreadFacts, phase: Phase) -> Reply:
     """Run everything once more where the governor was not content; then leave it at that."""
     last = story.last("test")
     is_rejected = bool(story.words) and story.words[-1].startswith("This is not done yet")
@@ -196,7 +198,7 @@ def _prove(story: Story, phase: Phase) -> Reply:
     return part(story, phase, _last_words(story))
 
 
-def _last_words(story: Story) -> Words:
+def _last_words(story: ThreadFacts) -> Words:
     """What can be said, from what was seen."""
     searched, tested = story.last("try_candidates"), story.last("test")
     found = search_of(searched) if searched else None
@@ -222,7 +224,7 @@ def _last_words(story: Story) -> Words:
     return sentences.could_not(run, suspects(looked), searched, story.request)
 
 
-def _standing(story: Story, found: Search) -> Survivor | None:
+def _standing(story: ThreadFacts, found: SearchFact) -> SurvivorFact | None:
     """The change that is in the tree now."""
     edits = [deed for deed in story.deeds if deed.tool == "edit_diff"]
     if not edits or not edits[-1].text.startswith("Changed"):

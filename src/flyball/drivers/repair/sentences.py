@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from flyball.drivers.repair.explain import explain
-from flyball.drivers.repair.thread_facts import Deed, Ran, Search, Survivor, Suspect, search_of
+from flyball.drivers.repair.thread_facts import (
+    MadeCall,
+    SearchFact,
+    SeenRun,
+    SurvivorFact,
+    Suspect,
+    search_of,
+)
 
 SHOWN = 5
 LONGEST_REQUEST = 200
@@ -54,7 +61,9 @@ def needs_model(request: str) -> Words:
     return Words(brief, whole)
 
 
-def plausible(run: str, before: Ran | None, after: Ran, change: Survivor, found: Search) -> Words:
+def plausible(
+    run: str, before: SeenRun | None, after: SeenRun, change: SurvivorFact, found: SearchFact
+) -> Words:
     """What a repair that holds may claim; what failed before may be in an earlier thread."""
     red = ""
     if before is not None:
@@ -74,18 +83,20 @@ def plausible(run: str, before: Ran | None, after: Ran, change: Survivor, found:
     return Words(brief, "\n".join(lines))
 
 
-def alternatives(change: Survivor, found: Search) -> str:
+def alternatives(change: SurvivorFact, found: SearchFact) -> str:
     """The other changes that hold, each with its diff."""
     parts = [f"{_title(each)}\n{each.diff}" for each in found.survivors if each != change]
     return "Other changes under which every test passes:\n\n" + "\n".join(parts)
 
 
-def _title(change: Survivor) -> str:
+def _title(change: SurvivorFact) -> str:
     label = " ".join(change.label.split())
     return f"{change.path}:{change.line} {change.template}: {label}"
 
 
-def could_not(run: Ran, lines: Sequence[Suspect], searched: Deed | None, request: str) -> Words:
+def could_not(
+    run: SeenRun, lines: Sequence[Suspect], searched: MadeCall | None, request: str
+) -> Words:
     """What was learnt where no change was found."""
     if searched is None:
         brief = "No line was found at which changes could be tried; nothing was changed."
@@ -97,14 +108,14 @@ def could_not(run: Ran, lines: Sequence[Suspect], searched: Deed | None, request
     return Words(brief, "\n".join(parts))
 
 
-def not_applied(run: Ran, best: Survivor, edit: Deed) -> Words:
+def not_applied(run: SeenRun, best: SurvivorFact, edit: MadeCall) -> Words:
     """A change that holds in the scratch copy, and that the workspace does not take."""
     brief = "A change was found under which the tests pass, but it could not be made."
     parts = [brief, edit.text.strip(), diagnosis(run), f"The change: {_title(best)}\n{best.diff}"]
     return Words(brief, "\n".join(parts))
 
 
-def tried(deed: Deed) -> str:
+def tried(deed: MadeCall) -> str:
     """What a search in vain came to."""
     found = search_of(deed)
     if found is None:
@@ -118,14 +129,14 @@ def tried(deed: Deed) -> str:
     )
 
 
-def only_python(run: Ran, request: str) -> Words:
+def only_python(run: SeenRun, request: str) -> Words:
     """A suite that the search cannot look into."""
     brief = "Tests fail, but without a model only Python can be repaired; nothing was changed."
     whole = f"{brief}\n{diagnosis(run)}\n{ask_model(request)}"
     return Words(brief, whole)
 
 
-def diagnosis(run: Ran) -> str:
+def diagnosis(run: SeenRun) -> str:
     """Which tests fail, and why, in a few lines."""
     verb = "fails" if run.failed == 1 else "fail"
     lines = [f"{_count(run.failed)} of {run.failed + run.passed} {verb}:"]
@@ -140,7 +151,7 @@ def _count(number: int) -> str:
     return f"{number} test{'s' if number != 1 else ''}"
 
 
-def nothing_red(run: Ran, request: str) -> Words:
+def nothing_red(run: SeenRun, request: str) -> Words:
     """A repairer without a failing test has nothing to go by."""
     if not run.is_green:
         brief = "No test was seen to fail, but not all could be run; nothing was changed."
@@ -153,14 +164,14 @@ def nothing_red(run: Ran, request: str) -> Words:
     return Words(brief, whole)
 
 
-def only_together(run: Ran) -> Words:
+def only_together(run: SeenRun) -> Words:
     """Tests that disturb each other are beyond a search for small changes."""
     brief = "Each test passes by itself, but not all of them together; nothing was changed."
     whole = f"{brief} They depend on each other or on what others leave behind.\n{diagnosis(run)}"
     return Words(brief, whole)
 
 
-def no_tests(text: str, checked: Deed | None) -> Words:
+def no_tests(text: str, checked: MadeCall | None) -> Words:
     """No test could be run."""
     first = "\n".join(text.strip().split("\n")[:12])
     brief = "No test could be run, so there is nothing to go by; nothing was changed."

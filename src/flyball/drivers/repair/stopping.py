@@ -7,14 +7,14 @@ from flyball.core.machine.on_driver import STATE_IT
 from flyball.core.terms.phase import RECON, Phase
 from flyball.drivers.protocol import Reply
 from flyball.drivers.repair.sentences import Words
-from flyball.drivers.repair.thread_facts import Story
+from flyball.drivers.repair.thread_facts import ThreadFacts
 
 ASKED = 2
 """How often the governor asks for a checkpoint before it takes silence for the end."""
 AS_SAID = "As said: nothing will be changed."
 
 
-def part(story: Story, phase: Phase, words: Words) -> Reply:
+def part(story: ThreadFacts, phase: Phase, words: Words) -> Reply:
     """The last words: the whole of them where they end the card, a sentence where they do not."""
     template = LIBRARY.get(story.template)
     is_planning = phase.is_in(RECON) or phase is Phase.CHECKPOINT

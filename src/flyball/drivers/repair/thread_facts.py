@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from flyball.core.flow.library import LIBRARY
-from flyball.core.run.thread import Line, Speaker
+from flyball.core.run.thread import Speaker, ThreadLine
 from flyball.drivers.protocol import Request
 
 _HEAD = re.compile(
@@ -24,7 +24,7 @@ _SURVIVOR = re.compile(
 _REQUEST = re.compile(r"\AThe request:\n\n(.*?)\n\nYour task: (.*?)\. ", re.S)
 
 
-class Deed(NamedTuple):
+class MadeCall(NamedTuple):
     """A call and what it answered; no answer yet is None."""
 
     tool: str
@@ -32,14 +32,14 @@ class Deed(NamedTuple):
     text: str
 
 
-class Failed(NamedTuple):
+class FailingTest(NamedTuple):
     """A failing test and why it fails."""
 
     name: str
     why: str = ""
 
 
-class Ran(NamedTuple):
+class SeenRun(NamedTuple):
     """A test run as its outcome tells it."""
 
     runner: str
@@ -47,7 +47,7 @@ class Ran(NamedTuple):
     failed: int
     exit_code: int
     elapsed: float
-    failures: tuple[Failed, ...]
+    failures: tuple[FailingTest, ...]
 
     @property
     def is_green(self) -> bool:
@@ -68,7 +68,7 @@ class Suspect(NamedTuple):
     text: str
 
 
-class Survivor(NamedTuple):
+class SurvivorFact(NamedTuple):
     """A change under which every test passes."""
 
     path: str
@@ -78,22 +78,22 @@ class Survivor(NamedTuple):
     diff: str
 
 
-class Search(NamedTuple):
+class SearchFact(NamedTuple):
     """What a search for candidates came to."""
 
     tried: int
     generated: int
     elapsed: float
-    survivors: tuple[Survivor, ...]
+    survivors: tuple[SurvivorFact, ...]
 
 
-class Story(NamedTuple):
+class ThreadFacts(NamedTuple):
     """A thread as this driver understands it."""
 
     run: str
     request: str
     template: str
-    deeds: tuple[Deed, ...]
+    deeds: tuple[MadeCall, ...]
     """The calls that were answered; one that was interrupted was never made."""
     words: tuple[str, ...]
     """What the governor said besides answering calls."""
@@ -103,23 +103,23 @@ class Story(NamedTuple):
     """Whether it had stopped, and somebody let it go on."""
 
     @property
-    def runs(self) -> tuple[Ran, ...]:
+    def runs(self) -> tuple[SeenRun, ...]:
         """The runs of the tests, whichever tool made them."""
         deeds = (deed for deed in self.deeds if deed.tool in ("localise_faults", "test"))
         return tuple([run for deed in deeds if (run := ran(deed))])
 
     @property
-    def red_run(self) -> Ran | None:
+    def red_run(self) -> SeenRun | None:
         """The first run that saw a test fail."""
         return next((run for run in self.runs if run.failed), None)
 
-    def last(self, tool: str) -> Deed | None:
+    def last(self, tool: str) -> MadeCall | None:
         return next((deed for deed in reversed(self.deeds) if deed.tool == tool), None)
 
     def count(self, tool: str) -> int:
         return sum(deed.tool == tool for deed in self.deeds)
 
-    def since(self, tool: str) -> tuple[Deed, ...]:
+    def since(self, tool: str) -> tuple[MadeCall, ...]:
         """What was done after the last call of a tool."""
         for i in range(len(self.deeds) - 1, -1, -1):
             if self.deeds[i].tool == tool:
@@ -127,12 +127,12 @@ class Story(NamedTuple):
         return self.deeds
 
 
-def story_of(request: Request) -> Story:
+def story_of(request: Request) -> ThreadFacts:
     """Read a request: what is wanted, and what was done so far."""
     found = _REQUEST.search(request.opening)
     wanted, title = (found[1], found[2]) if found else (request.opening, "")
     template = next((id for id, each in LIBRARY.items() if each.title == title), "")
-    return Story(
+    return ThreadFacts(
         request.run,
         wanted.strip(),
         template,
@@ -143,10 +143,10 @@ def story_of(request: Request) -> Story:
     )
 
 
-def _deeds(lines: Sequence[Line]) -> tuple[Deed, ...]:
+def _deeds(lines: Sequence[ThreadLine]) -> tuple[MadeCall, ...]:
     answers = {line.call: line.text for line in lines if line.speaker is Speaker.TOOL}
     return tuple(
-        Deed(call.tool, call.args, answers[call.id])
+        MadeCall(call.tool, call.args, answers[call.id])
         for line in lines
         for call in line.calls
         if call.id in answers and not answers[call.id].startswith(_cut_off(call.tool))
@@ -158,21 +158,21 @@ def _cut_off(tool: str) -> str:
     return f"`{tool}` was interrupted"
 
 
-def _has_rested(lines: Sequence[Line]) -> bool:
+def _has_rested(lines: Sequence[ThreadLine]) -> bool:
     own = [line for line in lines if line.speaker is Speaker.DRIVER]
     return bool(own) and not own[-1].calls
 
 
-def _texts(lines: Sequence[Line], speaker: Speaker) -> tuple[str, ...]:
+def _texts(lines: Sequence[ThreadLine], speaker: Speaker) -> tuple[str, ...]:
     return tuple(line.text for line in lines if line.speaker is speaker and line.text)
 
 
-def ran(deed: Deed) -> Ran | None:
+def ran(deed: MadeCall) -> SeenRun | None:
     """A test run, or nothing where none took place."""
     head = _HEAD.search(deed.text)
     if head is None:
         return None
-    return Ran(
+    return SeenRun(
         head["runner"],
         int(head["passed"]),
         int(head["failed"]),
@@ -182,23 +182,23 @@ def ran(deed: Deed) -> Ran | None:
     )
 
 
-def _failures(text: str) -> Iterator[Failed]:
+def _failures(text: str) -> Iterator[FailingTest]:
     """Each failing test with the lines below its name, and those that are only named."""
     name, why, is_list = "", list[str](), False
     for line in (*text.split("\n"), _HEADS[-1]):
         is_new = line.startswith("FAILED ")
         if is_new or line.startswith(_HEADS):
             if name:
-                yield Failed(name, "\n".join(why).strip())
+                yield FailingTest(name, "\n".join(why).strip())
             name, why = line.removeprefix("FAILED ").strip() if is_new else "", []
             is_list = line == _HEADS[0]
         elif is_list and line.startswith("  "):
-            yield Failed(line.strip())
+            yield FailingTest(line.strip())
         else:
             why.append(line)
 
 
-def suspects(deed: Deed) -> tuple[Suspect, ...]:
+def suspects(deed: MadeCall) -> tuple[Suspect, ...]:
     """The suspicious lines that `localise_faults` named."""
     return tuple(
         Suspect(score, path, int(line), text.strip())
@@ -206,13 +206,13 @@ def suspects(deed: Deed) -> tuple[Suspect, ...]:
     )
 
 
-def search_of(deed: Deed) -> Search | None:
+def search_of(deed: MadeCall) -> SearchFact | None:
     """What `try_candidates` found; None where it could not search."""
     head = _TRIED.search(deed.text)
     if head is None:
         return None
     survivors = tuple(
-        Survivor(path, int(line), template, label, diff)
+        SurvivorFact(path, int(line), template, label, diff)
         for path, line, template, label, diff in _SURVIVOR.findall(deed.text)
     )
-    return Search(int(head[1]), int(head[2]), float(head[3]), survivors)
+    return SearchFact(int(head[1]), int(head[2]), float(head[3]), survivors)

@@ -40,7 +40,9 @@ async def do(
     if tool.name in WITHOUT_PROCESS:
         result, elapsed = await _attempt(station, tool, form, desk)
         return _returned(station, card, call, result, elapsed, tree=card.tree)
-    deed = Deed(station, card, call, effect.phase, may_modify_itself=state.policy.self_modify)
+    deed = PendingCall(
+        station, card, call, effect.phase, may_modify_itself=state.policy.self_modify
+    )
     if intention.is_repeat and station.workspace.has_snapshot(intention.key):
         found = _recover(deed, tool, form, desk)
         if found is not None:
@@ -64,7 +66,7 @@ async def _attempt(station: Station, tool: Tool, form: Form, desk: Desk) -> tupl
     return result, time.monotonic() - began
 
 
-class Deed(NamedTuple):
+class PendingCall(NamedTuple):
     """An allowed call on its way, and what holds for what it leaves behind."""
 
     station: Station
@@ -74,7 +76,7 @@ class Deed(NamedTuple):
     may_modify_itself: bool
 
 
-def _recover(deed: Deed, tool: Tool, form: Form, desk: Desk) -> AnyEvent | None:
+def _recover(deed: PendingCall, tool: Tool, form: Form, desk: Desk) -> AnyEvent | None:
     """After a crash: a finished write is found, a half-done one undone, a command is reported."""
     workspace = deed.station.workspace
     before = workspace.snapshot(desk.key)
@@ -89,7 +91,7 @@ def _recover(deed: Deed, tool: Tool, form: Form, desk: Desk) -> AnyEvent | None:
     return CallInterrupted(card=deed.card.id, call=deed.call.id, tree=tree)
 
 
-def _settle(deed: Deed, result: Result, elapsed: float, before: SnapshotId) -> CallReturned:
+def _settle(deed: PendingCall, result: Result, elapsed: float, before: SnapshotId) -> CallReturned:
     """Undo what must not have happened; report what did."""
     station, card, call, phase, _ = deed
     own, after, paths = _without_own(deed, before)
@@ -104,7 +106,7 @@ def _settle(deed: Deed, result: Result, elapsed: float, before: SnapshotId) -> C
 
 
 def _without_own(
-    deed: Deed, before: SnapshotId
+    deed: PendingCall, before: SnapshotId
 ) -> tuple[tuple[str, ...], TreeHash, tuple[str, ...]]:
     """Bring Flyball's own files back, unless the run may change those.
 

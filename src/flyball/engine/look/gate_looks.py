@@ -36,7 +36,7 @@ from flyball.tools.runner.launch import exit_code, ground_of, launch, set_up
 from flyball.tools.runner.run_suite import run_suite
 from flyball.tools.runner.tally import plain
 from flyball.tools.suite import TEST, SuiteForm
-from flyball.workspace.files.paths import Kind
+from flyball.workspace.files.paths import PathKind
 from flyball.workspace.process.process import Finished
 from flyball.workspace.trees.trees import TreeHash
 
@@ -198,7 +198,7 @@ async def _file(look: Look) -> tuple[AnyEvidence, ...]:
     if not fact.inside:
         raise UsageError(f"{path} is outside the workspace.")
     holds = False
-    if text and fact.kind is Kind.FILE:
+    if text and fact.kind is PathKind.FILE:
         holds = text.encode() in root.read_bytes(path, READ_LIMIT)
     report = FileReport(
         id=look.desk.evidence_id(),

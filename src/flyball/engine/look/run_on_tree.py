@@ -10,9 +10,9 @@ from flyball.core.terms.evidence import SuiteReport
 from flyball.core.weakening import is_test_path
 from flyball.engine.workplace import Station
 from flyball.tools.runner.launch import Ground
-from flyball.tools.runner.run_suite import Ran, run_suite
+from flyball.tools.runner.run_suite import SuiteRun, run_suite
 from flyball.workspace.files.paths import Root
-from flyball.workspace.process.process import Limits
+from flyball.workspace.process.process import CommandLimits
 from flyball.workspace.trees.trees import EXECUTABLE, Changed
 
 LEAST_SECONDS = 10.0
@@ -27,7 +27,7 @@ async def run_on(
     *,
     tests_of: str = "",
     changes: tuple[Changed, ...] = (),
-) -> Ran:
+) -> SuiteRun:
     """The same suite on another tree; the changed tests of `tests_of` are carried over to it."""
     workspace = station.workspace
     place = workspace.checkout_scratch(tree)
@@ -49,7 +49,7 @@ async def run_on(
         workspace.discard_scratch(place)
 
 
-def _limits(usual: Limits, report: SuiteReport) -> Limits:
+def _limits(usual: CommandLimits, report: SuiteReport) -> CommandLimits:
     """A fault may be a test without end: another tree gets little more time than the proof took."""
     seconds = max(LEAST_SECONDS, SLOWER * report.elapsed)
     return msgspec.structs.replace(usual, seconds=min(usual.seconds, seconds))

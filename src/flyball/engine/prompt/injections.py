@@ -36,7 +36,7 @@ NOT_FOR_STEPS = frozenset({"answer", "status", "plan", "verify", "review", "D1"}
 """Templates that are no work a plan could ask for."""
 
 
-class Scene(NamedTuple):
+class InjectionSource(NamedTuple):
     """Everything that an injection is made from."""
 
     run: RunState
@@ -52,7 +52,7 @@ def template_in_use(card: CardState) -> Template:
 
 def injections(run: RunState, card: CardState, station: Station, maps: Maps) -> dict[str, str]:
     """What the template asks for; a step of a plan is told to its card in any case."""
-    scene = Scene(run, card, station, maps)
+    scene = InjectionSource(run, card, station, maps)
     wanted = template_in_use(card).injections
     found = {name: MAKERS[name](scene) for name in wanted if name in MAKERS}
     if (step := step_of(run, card)) and not card.is_reviewing:
@@ -72,7 +72,7 @@ def _cut(text: str, limit: int) -> str:
     return f"{text[:limit]}\n({len(text) - limit} more characters are left out)"
 
 
-def _checkpoint(scene: Scene) -> str:
+def _checkpoint(scene: InjectionSource) -> str:
     point = scene.card.checkpoint
     if point is None:
         return ""
@@ -83,7 +83,7 @@ def _checkpoint(scene: Scene) -> str:
     )
 
 
-def _diff(scene: Scene) -> str:
+def _diff(scene: InjectionSource) -> str:
     """The card's own change, or where it changes nothing what was there for it to judge."""
     run, card = scene.run, scene.card
     if card.has_changed:
@@ -95,7 +95,7 @@ def _diff(scene: Scene) -> str:
     return scene.station.workspace.diff(base, card.tree).decode("utf-8", "replace")
 
 
-def _evidence(scene: Scene) -> str:
+def _evidence(scene: InjectionSource) -> str:
     """How the steps came out, and what others saw of the present tree.
 
     What a driver has seen itself stands in its thread; a reviewer has a thread of its own.
@@ -110,7 +110,7 @@ def _evidence(scene: Scene) -> str:
     return "\n".join(lines)
 
 
-def _findings(scene: Scene) -> str:
+def _findings(scene: InjectionSource) -> str:
     """What was found out: in this card, and by those who looked before it on the same errand."""
     run, card = scene.run, scene.card
     errand = errand_of(run, card)
@@ -122,13 +122,13 @@ def _findings(scene: Scene) -> str:
     return "\n".join(filter(None, found))
 
 
-def _handover(scene: Scene) -> str:
+def _handover(scene: InjectionSource) -> str:
     """What the card before this one came to."""
     ended = [each for each in scene.run.cards if not each.is_live and each.id != scene.card.id]
     return hand_over(scene.run, ended[-1]) if ended else ""
 
 
-def _invariants(scene: Scene) -> str:
+def _invariants(scene: InjectionSource) -> str:
     root = scene.station.root
     kept = [
         f"- {path}: keep region {region.name or '(unnamed)'}, lines {region.first}–{region.last}"
@@ -140,14 +140,14 @@ def _invariants(scene: Scene) -> str:
     return "\n".join([*lines, f"These are not written to: {protected}."])
 
 
-def _content(scene: Scene, path: str) -> bytes:
+def _content(scene: InjectionSource, path: str) -> bytes:
     try:
         return scene.station.root.read_bytes(path, KEEP_BYTES)
     except FlyballError:
         return b""
 
 
-def _issues(scene: Scene) -> str:
+def _issues(scene: InjectionSource) -> str:
     run = scene.run
     issues = [str(issue) for issue in run.coordinator.issues] if run.coordinator else []
     lines = [f"- {each}" for each in issues]
@@ -156,7 +156,7 @@ def _issues(scene: Scene) -> str:
     return "\n".join(lines)
 
 
-def _ledger(scene: Scene) -> str:
+def _ledger(scene: InjectionSource) -> str:
     """Earlier mistakes; the choice is made when a thread begins, so that its opening stays."""
     run, card = scene.run, scene.card
     ledger = on_record(run, card)
@@ -177,15 +177,15 @@ def _names(text: str, file: str) -> bool:
     return re.search(rf"(?<![\w.-]){name}(?![\w-])", text) is not None
 
 
-def _plan(scene: Scene) -> str:
+def _plan(scene: InjectionSource) -> str:
     return "\n".join(f"- {line}" for line in plan_lines(scene.run, scene.card))
 
 
-def _repo_map(scene: Scene) -> str:
+def _repo_map(scene: InjectionSource) -> str:
     return scene.maps.of(scene.card.base, scene.station.root)
 
 
-def _templates(scene: Scene) -> str:
+def _templates(scene: InjectionSource) -> str:
     own = [(each.step_id, each.objective) for each in scene.run.templates]
     built_in = [
         (name, each.objective) for name, each in LIBRARY.items() if name not in NOT_FOR_STEPS
@@ -193,7 +193,7 @@ def _templates(scene: Scene) -> str:
     return "\n".join(f"- `{name}`: {objective}" for name, objective in (*own, *built_in))
 
 
-def _verdicts(scene: Scene) -> str:
+def _verdicts(scene: InjectionSource) -> str:
     return "\n".join(f"- {line}" for line in _rulings(scene.run, scene.card))
 
 
@@ -207,7 +207,7 @@ def _rulings(run: RunState, card: CardState) -> Iterator[str]:
         yield failed.ending_reason
 
 
-MAKERS: dict[str, Callable[[Scene], str]] = {
+MAKERS: dict[str, Callable[[InjectionSource], str]] = {
     "checkpoint": _checkpoint,
     "diff": _diff,
     "evidence": _evidence,

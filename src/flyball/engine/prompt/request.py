@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from flyball.core.run.decision import ROLE_TOOLS
 from flyball.core.run.effect import Think
 from flyball.core.run.state import CardState, RunState
-from flyball.core.run.thread import Line, within
+from flyball.core.run.thread import ThreadLine, within
 from flyball.core.terms.call import TOOL_ACCESS, Access, is_reachable
 from flyball.core.terms.phase import Phase
 from flyball.drivers.prompt import opening, system_prompt
@@ -24,7 +24,7 @@ def build_request(
     card: CardState,
     effect: Think,
     *,
-    lines: Sequence[Line],
+    lines: Sequence[ThreadLine],
     tools: Sequence[Tool],
     advice: str,
     injections: Mapping[str, str],

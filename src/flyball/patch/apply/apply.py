@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from flyball.patch.apply.fast_path import apply_plainly
 from flyball.patch.lines.text import Text
-from flyball.patch.place.locate import Level, Miss
+from flyball.patch.place.locate import MatchLevel, Miss
 from flyball.patch.place.place import Placed, place
 from flyball.patch.read.hunk import ADD, CUT, Hunk
 from flyball.patch.result import Code
 
 
-class Edit(NamedTuple):
+class LineEdit(NamedTuple):
     """Lines `at:end` of the file give way to others."""
 
     at: int
@@ -28,7 +28,7 @@ class Applied(NamedTuple):
     data: bytes
     placed: tuple[Placed, ...] = ()
     missed: tuple[tuple[Hunk, Miss], ...] = ()
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[LineEdit, ...] = ()
 
 
 def apply_hunks(
@@ -39,7 +39,7 @@ def apply_hunks(
         return Applied(*plain)
     text = Text(data)
     placed, missed = place(text, hunks, fuzz=fuzz, max_offset=max_offset, in_order=in_order)
-    edits: list[Edit] = []
+    edits: list[LineEdit] = []
     faithful = is_faithful(text, placed)
     for one in placed:
         edits += edits_of(text, one, faithful=faithful)
@@ -57,11 +57,11 @@ def apply_hunks(
     )
 
 
-def edits_of(text: Text, one: Placed, *, faithful: bool) -> list[Edit]:
+def edits_of(text: Text, one: Placed, *, faithful: bool) -> list[LineEdit]:
     """What one hunk changes; context keeps the file's own bytes."""
     hunk, spot = one.hunk, one.spot
     at = spot.at - spot.lead
-    edits: list[Edit] = []
+    edits: list[LineEdit] = []
     start, lines = -1, list[bytes]()
     for mark, line in zip(hunk.marks, hunk.texts, strict=True):
         if mark in (ADD, CUT):
@@ -73,17 +73,17 @@ def edits_of(text: Text, one: Placed, *, faithful: bool) -> list[Edit]:
                 lines.append(line)
             continue
         if start >= 0:
-            edits.append(Edit(start, at, hunk.number, lines))
+            edits.append(LineEdit(start, at, hunk.number, lines))
             start = -1
         at += 1
     if start >= 0:
-        edits.append(Edit(start, at, hunk.number, lines))
+        edits.append(LineEdit(start, at, hunk.number, lines))
     return edits if faithful else [_with_ending(text, edit, hunk) for edit in edits]
 
 
 def is_faithful(text: Text, placed: Sequence[Placed]) -> bool:
     """The diff kept the line endings it was written with, so its added lines mean theirs."""
-    if any(one.spot.level is not Level.EXACT for one in placed):
+    if any(one.spot.level is not MatchLevel.EXACT for one in placed):
         return False
     return (
         all(one.believed for one in placed)
@@ -105,7 +105,7 @@ def _changes_endings(hunk: Hunk) -> bool:
     return any(line in cut for line in turned)
 
 
-def _with_ending(text: Text, edit: Edit, hunk: Hunk) -> Edit:
+def _with_ending(text: Text, edit: LineEdit, hunk: Hunk) -> LineEdit:
     """Give added lines the line ending that the file uses around them."""
     ending = b"\r" if _is_crlf_near(text, edit) else b""
     lines = [line.removesuffix(b"\r") + ending for line in edit.lines]
@@ -114,7 +114,7 @@ def _with_ending(text: Text, edit: Edit, hunk: Hunk) -> Edit:
     return edit._replace(lines=lines)
 
 
-def _is_crlf_near(text: Text, edit: Edit) -> bool:
+def _is_crlf_near(text: Text, edit: LineEdit) -> bool:
     last = len(text.lines) - (0 if text.ended else 1)
     for index in (edit.at, edit.at - 1, edit.end):
         if 0 <= index < last:
@@ -122,12 +122,12 @@ def _is_crlf_near(text: Text, edit: Edit) -> bool:
     return text.is_crlf
 
 
-def overlapping(placed: Sequence[Placed], edits: Iterable[Edit]) -> dict[int, Miss]:
+def overlapping(placed: Sequence[Placed], edits: Iterable[LineEdit]) -> dict[int, Miss]:
     """Hunks that change what another hunk changes or relies on."""
     ranges = {p.hunk.number: _range(p) for p in placed}
     same_text = {p.hunk.number: (p.hunk.marks, p.hunk.texts) for p in placed}
     clashing: dict[int, Miss] = {}
-    before: Edit | None = None
+    before: LineEdit | None = None
     for edit in sorted(edits):
         if before is not None and edit.hunk != before.hunk:
             same_point = edit.at == edit.end == before.at == before.end
@@ -153,13 +153,13 @@ def _range(one: Placed) -> tuple[int, int]:
     return one.spot.at, one.spot.at + olds - one.spot.lead - one.spot.trail
 
 
-def _inside(edit: Edit, at: int, end: int) -> bool:
+def _inside(edit: LineEdit, at: int, end: int) -> bool:
     if edit.at == edit.end:
         return at < edit.at < end
     return edit.at < end and at < edit.end
 
 
-def compose(text: Text, edits: Sequence[Edit], placed: Sequence[Placed]) -> bytes:
+def compose(text: Text, edits: Sequence[LineEdit], placed: Sequence[Placed]) -> bytes:
     """The file with all edits made; the end of the file keeps its newline or its lack of one."""
     if not edits:
         return b"\n".join(text.lines) + (b"\n" if text.ended and text.lines else b"")

@@ -11,7 +11,7 @@ from flyball.patch.apply.named import is_named
 from flyball.patch.lines.merge import merge3
 from flyball.patch.lines.text import Text
 from flyball.patch.place.incomplete import has_numbers, is_truncated, suspicion
-from flyball.patch.place.locate import Level
+from flyball.patch.place.locate import MatchLevel
 from flyball.patch.read.hunk import ADD, Hunk, Section
 from flyball.patch.refuse.explain import explain
 from flyball.patch.result import Change, ChangeType, Code, HunkTaken, Refusal
@@ -315,7 +315,7 @@ def _remark(revision: Revision, done: Applied) -> None:
     for hunk, spot, believed in done.placed:
         if hunk.span is not None and not believed:
             revision.warn(f"hunk {hunk.number}: the numbers of its @@ header are wrong.")
-        if spot.level is not Level.EXACT:
+        if spot.level is not MatchLevel.EXACT:
             revision.warn(f"hunk {hunk.number}: {spot.level.label}.")
         if spot.lead or spot.trail:
             revision.warn(f"hunk {hunk.number}: applied with fuzz {max(spot.lead, spot.trail)}.")

@@ -16,7 +16,7 @@ _LARGE = 2000
 """Beyond so many lines a run is first split at the lines that occur once on either side."""
 
 
-class Run(NamedTuple):
+class LineRun(NamedTuple):
     """Lines `old_at:old_end` became lines `new_at:new_end`."""
 
     old_at: int
@@ -32,7 +32,7 @@ def keep_ends(data: bytes) -> list[bytes]:
     return [*lines, last] if last else lines
 
 
-def compare(old: Sequence[bytes], new: Sequence[bytes]) -> list[Run]:
+def compare(old: Sequence[bytes], new: Sequence[bytes]) -> list[LineRun]:
     """The runs that differ, in order, each slid down as far as it goes."""
     names: dict[bytes, int] = {}
     a = [names.setdefault(line, len(names)) for line in old]
@@ -40,10 +40,10 @@ def compare(old: Sequence[bytes], new: Sequence[bytes]) -> list[Run]:
     return _slide(_join(_differing(a, b)), a, b)
 
 
-def _differing(a: list[int], b: list[int]) -> list[Run]:
+def _differing(a: list[int], b: list[int]) -> list[LineRun]:
     """Split at the rarest, then longest, common run, and again on both sides of it."""
-    found: list[Run] = []
-    todo = [Run(0, len(a), 0, len(b))]
+    found: list[LineRun] = []
+    todo = [LineRun(0, len(a), 0, len(b))]
     while todo:
         run = _trim(a, b, todo.pop())
         if run.old_at == run.old_end or run.new_at == run.new_end:
@@ -57,22 +57,22 @@ def _differing(a: list[int], b: list[int]) -> list[Run]:
         if anchor is None:
             found += _align(a, b, run) if crowded else [run]
             continue
-        todo.append(Run(run.old_at, anchor.old_at, run.new_at, anchor.new_at))
-        todo.append(Run(anchor.old_end, run.old_end, anchor.new_end, run.new_end))
+        todo.append(LineRun(run.old_at, anchor.old_at, run.new_at, anchor.new_at))
+        todo.append(LineRun(anchor.old_end, run.old_end, anchor.new_end, run.new_end))
     return sorted(found)
 
 
-def _trim(a: list[int], b: list[int], run: Run) -> Run:
+def _trim(a: list[int], b: list[int], run: LineRun) -> LineRun:
     """Leave out what both sides have in common at either end."""
     i, i_end, j, j_end = run
     while i < i_end and j < j_end and a[i] == b[j]:
         i, j = i + 1, j + 1
     while i < i_end and j < j_end and a[i_end - 1] == b[j_end - 1]:
         i_end, j_end = i_end - 1, j_end - 1
-    return Run(i, i_end, j, j_end)
+    return LineRun(i, i_end, j, j_end)
 
 
-def _once(a: list[int], b: list[int], run: Run) -> list[tuple[int, int]]:
+def _once(a: list[int], b: list[int], run: LineRun) -> list[tuple[int, int]]:
     """The longest row of lines in the same order that occur once in the old and once in the new."""
     here = _places(a, run.old_at, run.old_end)
     there = _places(b, run.new_at, run.new_end)
@@ -94,11 +94,13 @@ def _once(a: list[int], b: list[int], run: Run) -> list[tuple[int, int]]:
     return row[::-1]
 
 
-def _between(pairs: list[tuple[int, int]], run: Run) -> list[Run]:
+def _between(pairs: list[tuple[int, int]], run: LineRun) -> list[LineRun]:
     """What lies before, between and behind paired lines."""
     starts = [(run.old_at, run.new_at), *((i + 1, j + 1) for i, j in pairs)]
     ends = [*pairs, (run.old_end, run.new_end)]
-    return [Run(i, i_end, j, j_end) for (i, j), (i_end, j_end) in zip(starts, ends, strict=True)]
+    return [
+        LineRun(i, i_end, j, j_end) for (i, j), (i_end, j_end) in zip(starts, ends, strict=True)
+    ]
 
 
 def _places(lines: list[int], at: int, end: int) -> dict[int, list[int]]:
@@ -108,10 +110,10 @@ def _places(lines: list[int], at: int, end: int) -> dict[int, list[int]]:
     return places
 
 
-def _anchor(a: list[int], b: list[int], run: Run) -> tuple[Run | None, bool]:
+def _anchor(a: list[int], b: list[int], run: LineRun) -> tuple[LineRun | None, bool]:
     """The common run with the rarest line; also whether only crowded lines are in common."""
     places = _places(a, run.old_at, run.old_end)
-    best: Run | None = None
+    best: LineRun | None = None
     rarest, crowded = _CHAIN + 1, False
     j = run.new_at
     while j < run.new_end:
@@ -135,17 +137,17 @@ def _anchor(a: list[int], b: list[int], run: Run) -> tuple[Run | None, bool]:
     return best, crowded
 
 
-def _extend(a: list[int], b: list[int], run: Run, i: int, j: int) -> Run:
+def _extend(a: list[int], b: list[int], run: LineRun, i: int, j: int) -> LineRun:
     """The whole common run around one common line."""
     i_end, j_end = i + 1, j + 1
     while i > run.old_at and j > run.new_at and a[i - 1] == b[j - 1]:
         i, j = i - 1, j - 1
     while i_end < run.old_end and j_end < run.new_end and a[i_end] == b[j_end]:
         i_end, j_end = i_end + 1, j_end + 1
-    return Run(i, i_end, j, j_end)
+    return LineRun(i, i_end, j, j_end)
 
 
-def _align(a: list[int], b: list[int], run: Run) -> list[Run]:
+def _align(a: list[int], b: list[int], run: LineRun) -> list[LineRun]:
     """The shortest edit between two runs of crowded lines, or the whole run if that is long."""
     old, new = a[run.old_at : run.old_end], b[run.new_at : run.new_end]
     reach, trail = {1: 0}, list[dict[int, int]]()
@@ -162,33 +164,33 @@ def _align(a: list[int], b: list[int], run: Run) -> list[Run]:
     return [run]
 
 
-def _retrace(trail: list[dict[int, int]], run: Run, x: int, y: int) -> list[Run]:
+def _retrace(trail: list[dict[int, int]], run: LineRun, x: int, y: int) -> list[LineRun]:
     """The edits of a shortest path, read backwards from its end."""
-    edits: list[Run] = []
+    edits: list[LineRun] = []
     for effort in range(len(trail) - 1, 0, -1):
         reach, k = trail[effort], x - y
         down = k == -effort or (k != effort and reach[k - 1] < reach[k + 1])
         x = reach[k + 1] if down else reach[k - 1]
         y = x - (k + 1 if down else k - 1)
         i, j = run.old_at + x, run.new_at + y
-        edits.append(Run(i, i, j, j + 1) if down else Run(i, i + 1, j, j))
+        edits.append(LineRun(i, i, j, j + 1) if down else LineRun(i, i + 1, j, j))
     return edits[::-1]
 
 
-def _join(runs: list[Run]) -> list[Run]:
+def _join(runs: list[LineRun]) -> list[LineRun]:
     """Make one of runs that touch."""
-    joined: list[Run] = []
+    joined: list[LineRun] = []
     for run in runs:
         if joined and joined[-1].old_end == run.old_at and joined[-1].new_end == run.new_at:
-            joined[-1] = Run(joined[-1].old_at, run.old_end, joined[-1].new_at, run.new_end)
+            joined[-1] = LineRun(joined[-1].old_at, run.old_end, joined[-1].new_at, run.new_end)
         else:
             joined.append(run)
     return joined
 
 
-def _slide(runs: list[Run], a: list[int], b: list[int]) -> list[Run]:
+def _slide(runs: list[LineRun], a: list[int], b: list[int]) -> list[LineRun]:
     """Move pure additions and removals down as far as equal lines let them, joining on the way."""
-    slid: list[Run] = []
+    slid: list[LineRun] = []
     for run in reversed(runs):
         limit = slid[-1].old_at if slid else len(a)
         i, i_end, j, j_end = run
@@ -198,5 +200,5 @@ def _slide(runs: list[Run], a: list[int], b: list[int]) -> list[Run]:
         elif j == j_end:
             while i_end < limit and a[i] == a[i_end]:
                 i, i_end, j, j_end = i + 1, i_end + 1, j + 1, j_end + 1
-        slid.append(Run(i, i_end, j, j_end))
+        slid.append(LineRun(i, i_end, j, j_end))
     return _join(slid[::-1])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from flyball.patch.lines.compare import Run, compare, keep_ends
+from flyball.patch.lines.compare import LineRun, compare, keep_ends
 
 
-class Clash(NamedTuple):
+class LineClash(NamedTuple):
     """Lines of the base, counted from 1, that both sides changed in different ways."""
 
     first: int
@@ -16,11 +16,11 @@ class Clash(NamedTuple):
     theirs: bytes
 
 
-class Merged(NamedTuple):
+class MergedText(NamedTuple):
     """The merged content, or the places where the two sides disagree."""
 
     data: bytes
-    clashes: tuple[Clash, ...] = ()
+    clashes: tuple[LineClash, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -30,7 +30,7 @@ class Merged(NamedTuple):
 
 class _Side(NamedTuple):
     lines: list[bytes]
-    runs: list[Run]
+    runs: list[LineRun]
 
 
 class _Region(NamedTuple):
@@ -38,20 +38,20 @@ class _Region(NamedTuple):
 
     at: int
     end: int
-    ours: list[Run]
-    theirs: list[Run]
+    ours: list[LineRun]
+    theirs: list[LineRun]
 
 
-def merge3(base: bytes, ours: bytes, theirs: bytes) -> Merged:
+def merge3(base: bytes, ours: bytes, theirs: bytes) -> MergedText:
     """What changed from the base to either side, put together; on a clash the data is ours."""
     if base == ours or ours == theirs:
-        return Merged(theirs)
+        return MergedText(theirs)
     if base == theirs:
-        return Merged(ours)
+        return MergedText(ours)
     old, mine, yours = keep_ends(base), keep_ends(ours), keep_ends(theirs)
     left, right = _Side(mine, compare(old, mine)), _Side(yours, compare(old, yours))
     parts: list[bytes] = []
-    clashes: list[Clash] = []
+    clashes: list[LineClash] = []
     at = 0
     for region in _regions(left.runs, right.runs):
         parts += old[at : region.at]
@@ -63,13 +63,15 @@ def merge3(base: bytes, ours: bytes, theirs: bytes) -> Merged:
         elif not region.ours:
             parts.append(your_text)
         else:
-            clashes.append(Clash(region.at + 1, max(region.end, region.at + 1), my_text, your_text))
+            clashes.append(
+                LineClash(region.at + 1, max(region.end, region.at + 1), my_text, your_text)
+            )
     if clashes:
-        return Merged(ours, tuple(clashes))
-    return Merged(b"".join([*parts, *old[at:]]))
+        return MergedText(ours, tuple(clashes))
+    return MergedText(b"".join([*parts, *old[at:]]))
 
 
-def _regions(ours: list[Run], theirs: list[Run]) -> list[_Region]:
+def _regions(ours: list[LineRun], theirs: list[LineRun]) -> list[_Region]:
     """Changes of both sides in order; those that overlap or touch are one region."""
     regions: list[_Region] = []
     for run, is_ours in sorted([(r, True) for r in ours] + [(r, False) for r in theirs]):
@@ -81,7 +83,7 @@ def _regions(ours: list[Run], theirs: list[Run]) -> list[_Region]:
     return regions
 
 
-def _rewritten(old: list[bytes], region: _Region, runs: list[Run], lines: list[bytes]) -> bytes:
+def _rewritten(old: list[bytes], region: _Region, runs: list[LineRun], lines: list[bytes]) -> bytes:
     """One side's text for a region."""
     parts: list[bytes] = []
     at = region.at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flyball.patch.lines.compare import Run, compare, keep_ends
+from flyball.patch.lines.compare import LineRun, compare, keep_ends
 
 _CONTEXT = 3
 _NO_NEWLINE = b"\\ No newline at end of file\n"
@@ -48,9 +48,9 @@ def _name(side: str, path: str) -> str:
     return f'"{quoted}"'
 
 
-def _groups(runs: Sequence[Run]) -> list[list[Run]]:
+def _groups(runs: Sequence[LineRun]) -> list[list[LineRun]]:
     """Runs whose context lines would touch go into one hunk."""
-    groups: list[list[Run]] = []
+    groups: list[list[LineRun]] = []
     for run in runs:
         if groups and run.old_at - groups[-1][-1].old_end <= 2 * _CONTEXT:
             groups[-1].append(run)
@@ -59,7 +59,7 @@ def _groups(runs: Sequence[Run]) -> list[list[Run]]:
     return groups
 
 
-def _hunk(old: Sequence[bytes], new: Sequence[bytes], runs: Sequence[Run]) -> bytes:
+def _hunk(old: Sequence[bytes], new: Sequence[bytes], runs: Sequence[LineRun]) -> bytes:
     first, last = runs[0], runs[-1]
     lead = min(_CONTEXT, first.old_at)
     trail = min(_CONTEXT, len(old) - last.old_end)

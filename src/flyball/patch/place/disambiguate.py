@@ -16,7 +16,7 @@ _CLIPPED = 70
 """A heading of so many bytes may have been cut off in the middle of its line."""
 
 
-class Seat(NamedTuple):
+class HunkPlaces(NamedTuple):
     """A hunk with the places it may have."""
 
     hunk: Hunk
@@ -33,7 +33,7 @@ class Seat(NamedTuple):
 
 
 def choose(
-    text: Text, seats: Sequence[Seat], order: Sequence[int] | None
+    text: Text, seats: Sequence[HunkPlaces], order: Sequence[int] | None
 ) -> dict[int, tuple[Spot, ...]]:
     """What the diff leaves of each hunk's places; none is preferred for being near."""
     narrowed = {seat.hunk.number: _narrow(text, seat) for seat in seats}
@@ -43,7 +43,7 @@ def choose(
     return {seat.hunk.number: seat.spots for seat in sorted_out}
 
 
-def _narrow(text: Text, seat: Seat) -> Seat:
+def _narrow(text: Text, seat: HunkPlaces) -> HunkPlaces:
     """Leave only the places that the hunk's heading and its lack of context speak for."""
     spots: tuple[Spot, ...] = seat.spots
     if len(spots) == 1:
@@ -55,7 +55,7 @@ def _narrow(text: Text, seat: Seat) -> Seat:
     return seat._replace(spots=spots or seat.spots)
 
 
-def _under_heading(text: Text, seat: Seat) -> list[Spot]:
+def _under_heading(text: Text, seat: HunkPlaces) -> list[Spot]:
     """The places inside a block that the heading opens."""
     heading = seat.hunk.heading
     if not _WORD.search(heading):
@@ -86,14 +86,14 @@ def _depth(line: bytes) -> int:
     return len(line) - len(line.lstrip(b" \t"))
 
 
-def _at_end(text: Text, seat: Seat) -> list[Spot]:
+def _at_end(text: Text, seat: HunkPlaces) -> list[Spot]:
     """The place at the end of the file, if that is what cut the hunk's context short."""
     if not (seat.believed and is_last(seat.hunk)):
         return []
     return [spot for spot in seat.spots if not spot.lead and ends_file(text, seat.hunk, spot)]
 
 
-def _in_order(seats: Sequence[Seat]) -> list[Seat]:
+def _in_order(seats: Sequence[HunkPlaces]) -> list[HunkPlaces]:
     """Leave only the places that let all hunks come one after the other, as a diff has them."""
     kept = list(seats)
     for index in range(1, len(kept)):
@@ -109,5 +109,5 @@ def _in_order(seats: Sequence[Seat]) -> list[Seat]:
     return kept
 
 
-def _kept(seat: Seat, fits: Callable[[int, int], bool]) -> Seat:
+def _kept(seat: HunkPlaces, fits: Callable[[int, int], bool]) -> HunkPlaces:
     return seat._replace(spots=tuple(s for s in seat.spots if fits(*seat.reach(s))))

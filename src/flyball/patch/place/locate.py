@@ -16,7 +16,7 @@ STRONG = 3
 """How many letters and digits text must have to be recognised without a line number."""
 
 
-class Level(IntEnum):
+class MatchLevel(IntEnum):
     """How closely the file's lines are those of the hunk."""
 
     EXACT = 0
@@ -33,7 +33,7 @@ class Spot(NamedTuple):
     """Where a hunk belongs, and how that was found out."""
 
     at: int
-    level: Level = Level.EXACT
+    level: MatchLevel = MatchLevel.EXACT
     lead: int = 0
     """Context lines dropped at the start, for fuzz."""
     trail: int = 0
@@ -79,17 +79,17 @@ class Block:
             found.append((plain, (b" " + line).rstrip()) if mark == KEEP else (plain,))
         return found
 
-    def fits(self, text: Text, at: int) -> Level | None:
+    def fits(self, text: Text, at: int) -> MatchLevel | None:
         """The closest level on which the block stands at this place."""
         end = at + len(self.lines)
         if at < 0 or end > len(text.lines) or not self.may_stand(text, at):
             return None
         if not self.has_bare:
             if text.lines[at:end] == self.lines:
-                return Level.EXACT
+                return MatchLevel.EXACT
             if _loose(text.lines[at:end]) == self.loose():
-                return Level.TRAILING
-        return Level.SHIFTED if text.stands_any(self.shifted(), at) else None
+                return MatchLevel.TRAILING
+        return MatchLevel.SHIFTED if text.stands_any(self.shifted(), at) else None
 
     def may_stand(self, text: Text, at: int) -> bool:
         """A hunk that changes the end of the file belongs there."""
@@ -98,18 +98,18 @@ class Block:
             return True
         return at + len(self.lines) == len(text.lines)
 
-    def everywhere(self, text: Text, level: Level) -> list[int]:
+    def everywhere(self, text: Text, level: MatchLevel) -> list[int]:
         """All places where the block stands on one level."""
-        if level is Level.SHIFTED:
+        if level is MatchLevel.SHIFTED:
             found = text.find_any(self.shifted())
         elif self.has_bare:
             found = []
         else:
-            exact = level is Level.EXACT
+            exact = level is MatchLevel.EXACT
             found = text.find(self.lines) if exact else text.find_loose(self.loose())
         return [at for at in found if self.may_stand(text, at)]
 
-    def spot(self, at: int, level: Level, stated: int | None) -> Spot:
+    def spot(self, at: int, level: MatchLevel, stated: int | None) -> Spot:
         """A place of the block as one of the hunk."""
         offset = 0 if stated is None else at - self.lead - stated
         return Spot(at, level, self.lead, self.trail, offset)
@@ -204,7 +204,7 @@ def _only_place(text: Text, block: Block, stated: int | None) -> Spot | Miss | N
     """The only place in the whole file where the block stands, on the first level that has any."""
     if not block.lines:
         return None
-    for level in Level:
+    for level in MatchLevel:
         places = block.everywhere(text, level)
         if places:
             spots = [block.spot(place, level, stated) for place in places]

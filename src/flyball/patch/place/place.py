@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from flyball.patch.lines.text import Text
-from flyball.patch.place.disambiguate import Seat, choose
+from flyball.patch.place.disambiguate import HunkPlaces, choose
 from flyball.patch.place.incomplete import suspicion
 from flyball.patch.place.locate import Miss, Spot, confirm, locate
 from flyball.patch.read.hunk import ADD, CUT, Hunk
@@ -68,9 +68,9 @@ def _tell_apart(
     believed: dict[int, int] | None,
 ) -> tuple[list[Placed], list[tuple[Hunk, Miss]]]:
     """Give a place to hunks whose text stands in several, where the diff leaves only one."""
-    seats = [Seat(one.hunk, (one.spot,)) for one in placed]
+    seats = [HunkPlaces(one.hunk, (one.spot,)) for one in placed]
     seats += [
-        Seat(hunk, miss.choices, terms[hunk.number].stated is not None)
+        HunkPlaces(hunk, miss.choices, terms[hunk.number].stated is not None)
         for hunk, miss in missed
         if miss.choices
     ]
@@ -94,7 +94,7 @@ def _tell_apart(
     return placed, left
 
 
-def _order(seats: list[Seat], believed: dict[int, int]) -> list[int] | None:
+def _order(seats: list[HunkPlaces], believed: dict[int, int]) -> list[int] | None:
     """The numbers of the hunks from the top of the file down, if that is beyond doubt."""
     written = sorted(seat.hunk.number for seat in seats)
     stated = sorted(written, key=lambda number: (believed.get(number, 0), number))

@@ -71,7 +71,7 @@ class Hunk(NamedTuple):
         return ADD in self.marks or CUT in self.marks
 
 
-class Fault(NamedTuple):
+class SectionFault(NamedTuple):
     """Something about a section, or the whole text, that refuses it before any matching."""
 
     code: Code
@@ -86,13 +86,13 @@ class Section(NamedTuple):
     hunks: tuple[Hunk, ...]
     creates: bool = False
     deletes: bool = False
-    fault: Fault | None = None
+    fault: SectionFault | None = None
     outcome: str = ""
     """How git names the content that comes of it, where the header says so."""
 
 
-class Parsed(NamedTuple):
+class ParsedDiff(NamedTuple):
     """A diff, read."""
 
     sections: tuple[Section, ...]
-    fault: Fault | None = None
+    fault: SectionFault | None = None

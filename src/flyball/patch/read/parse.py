@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from flyball.patch.read.body import Body, ends_body, is_stray, read_body
-from flyball.patch.read.hunk import Fault, Hunk, Parsed, Section, Span
+from flyball.patch.read.hunk import Hunk, ParsedDiff, Section, SectionFault, Span
 from flyball.patch.read.path import NULL, candidates, git_names, header_name
 from flyball.patch.result import Code
 
@@ -41,7 +41,7 @@ _CUT_HEADER = re.compile(rb"diff -?-?g?i?t? ?")
 _MOVED = (b"rename from ", b"rename to ", b"copy from ", b"copy to ")
 
 
-def parse(diff: str) -> Parsed:
+def parse(diff: str) -> ParsedDiff:
     """Read every section of a diff; nothing in it is judged against any file yet."""
     try:
         data = diff.encode("utf-8", "surrogateescape")
@@ -61,7 +61,7 @@ class _Draft:
         self.index = ""
         self.old = self.new = ""
         self.named = self.crlf = self.creates = self.deletes = False
-        self.fault: Fault | None = None
+        self.fault: SectionFault | None = None
         self.hunks: list[Hunk] = []
 
 
@@ -77,7 +77,7 @@ class _Reader:
         self.at = 0
         self.drafts: list[_Draft] = []
         self.current: _Draft | None = None
-        self.fault: Fault | None = None
+        self.fault: SectionFault | None = None
 
     def read(self) -> None:
         """Go through all lines; every step consumes at least one."""
@@ -94,15 +94,15 @@ class _Reader:
                 self._aside(line)
                 self.at += 1
 
-    def parsed(self) -> Parsed:
+    def parsed(self) -> ParsedDiff:
         """Everything that was read."""
         fault = self.fault or (None if self.drafts else self._nothing())
         if not fault and _CUT_HEADER.fullmatch(self.lines[-1]):
-            fault = Fault(Code.TRUNCATED, "The diff stops in a file header. Send it whole.")
+            fault = SectionFault(Code.TRUNCATED, "The diff stops in a file header. Send it whole.")
         self._mark_last()
         last = len(self.drafts) - 1
         sections = [_section(d, is_last=i == last) for i, d in enumerate(self.drafts)]
-        return Parsed(tuple(sections), fault)
+        return ParsedDiff(tuple(sections), fault)
 
     def _mark_last(self) -> None:
         """The hunk that ends the diff is the one that may have been cut."""
@@ -148,7 +148,7 @@ class _Reader:
     def _hunk(self, line: bytes) -> None:
         if self.current is None:
             self._aside(line)
-            self.fault = self.fault or Fault(
+            self.fault = self.fault or SectionFault(
                 Code.NOT_A_DIFF,
                 f"Line {self.at + 1} of the diff starts a hunk, but no file is named above it. "
                 "Put '--- a/PATH' and '+++ b/PATH' before the first @@.",
@@ -202,21 +202,21 @@ class _Reader:
         elif mode:
             _take_mode(draft, mode[1], mode[2])
         elif line.startswith(_MOVED):
-            draft.fault = Fault(
+            draft.fault = SectionFault(
                 Code.NOT_A_DIFF,
                 f"`{line.decode('utf-8', 'replace').strip()}`: a diff here edits text, it does not "
                 "rename or copy. Delete the old file and add the new one in full.",
             )
         elif line.startswith((b"GIT binary patch", b"Binary files ")):
-            draft.fault = Fault(
+            draft.fault = SectionFault(
                 Code.BINARY, "Binary content cannot be edited by a diff. Write the file whole."
             )
 
-    def _nothing(self) -> Fault:
+    def _nothing(self) -> SectionFault:
         for pattern, name in _OTHER_KINDS:
             if pattern.search(self.data):
                 return _foreign(name)
-        return Fault(
+        return SectionFault(
             Code.NOT_A_DIFF,
             f"No unified diff was found in the text. {_HOW}\n{EXAMPLE}",
         )
@@ -224,7 +224,7 @@ class _Reader:
 
 def _take_mode(draft: _Draft, what: bytes, mode: bytes) -> None:
     if mode[:3] == b"120" or mode[:3] == b"160":
-        draft.fault = Fault(
+        draft.fault = SectionFault(
             Code.PATH_FORBIDDEN,
             "Symbolic links and submodules are not made by a diff. Write a regular file.",
         )
@@ -233,22 +233,22 @@ def _take_mode(draft: _Draft, what: bytes, mode: bytes) -> None:
     elif what == b"new file mode" and mode == b"100644":
         draft.creates = True
     else:
-        draft.fault = Fault(
+        draft.fault = SectionFault(
             Code.NOT_A_DIFF,
             "A diff here edits text; it does not set file modes. Leave the mode lines out.",
         )
 
 
-def _stray(number: int, line: bytes) -> Fault:
-    return Fault(
+def _stray(number: int, line: bytes) -> SectionFault:
+    return SectionFault(
         Code.NOT_A_DIFF,
         f"Line {number} of the diff is marked with {chr(line[0])}, but belongs to no hunk. Put @@ "
         "above the lines it stands with, and begin every unchanged line with a space.",
     )
 
 
-def _foreign(name: str) -> Fault:
-    return Fault(
+def _foreign(name: str) -> SectionFault:
+    return SectionFault(
         Code.NOT_A_DIFF,
         f"{name}; a unified diff is wanted. {_HOW}\n{EXAMPLE}",
     )
@@ -266,13 +266,13 @@ def _section(draft: _Draft, *, is_last: bool) -> Section:
     hunks = draft.hunks
     fault = draft.fault
     if before and after and not set(before) & set(after):
-        fault = fault or Fault(
+        fault = fault or SectionFault(
             Code.NOT_A_DIFF,
             f"The header names two files, {before[0]} and {after[0]}. A diff here does not rename: "
             "name the same file twice, or /dev/null for a file that is added or deleted.",
         )
     if not hunks and not _is_whole(draft, creates=creates, deletes=deletes, is_last=is_last):
-        fault = fault or Fault(
+        fault = fault or SectionFault(
             Code.TRUNCATED, "The header is there, but its hunks are not. Send the diff whole."
         )
     return Section(paths, tuple(hunks), creates, deletes, fault, draft.index)

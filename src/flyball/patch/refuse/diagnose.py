@@ -25,7 +25,7 @@ _TYPOGRAPHY = str.maketrans(
 )
 
 
-class Finding(NamedTuple):
+class HunkFinding(NamedTuple):
     """What is wrong with a hunk, in words, with the place in the file that it concerns."""
 
     code: Code
@@ -35,7 +35,7 @@ class Finding(NamedTuple):
     proposal: str = ""
 
 
-def diagnose(path: str, hunk: Hunk, text: Text) -> Finding:
+def diagnose(path: str, hunk: Hunk, text: Text) -> HunkFinding:
     """The first explanation that fits."""
     look = _Look(path, hunk, text)
     return (
@@ -57,16 +57,16 @@ class _Look(NamedTuple):
     hunk: Hunk
     text: Text
 
-    def dots(self) -> Finding | None:
+    def dots(self) -> HunkFinding | None:
         for line in placeholders(self.hunk, only_dots=True):
-            return Finding(
+            return HunkFinding(
                 Code.PLACEHOLDER,
                 f"{show(line)} stands for lines that are not written out. End the hunk before them "
                 "and begin another with @@ after them.",
             )
         return None
 
-    def cut(self) -> Finding | None:
+    def cut(self) -> HunkFinding | None:
         """The diff ends inside its last context or removed line."""
         old = [line.rstrip() for line in self.hunk.old]
         stops = self.hunk.is_cut or (self.hunk.is_last and max(self.hunk.missing) > 0)
@@ -76,7 +76,7 @@ class _Look(NamedTuple):
             end = at + len(old) - 1
             there = self.text.loose[end] if end < len(self.text.lines) else b""
             if there != old[-1] and there.startswith(old[-1]):
-                return Finding(
+                return HunkFinding(
                     Code.TRUNCATED,
                     f"The diff stops inside {show(self.text.lines[end])} (line {end + 1}). "
                     "Send it whole.",
@@ -84,22 +84,22 @@ class _Look(NamedTuple):
                 )
         return None
 
-    def numbers(self) -> Finding | None:
+    def numbers(self) -> HunkFinding | None:
         old = [line for line in self.hunk.old if line.strip()]
         if not has_numbers(old, step=len(self.hunk.marks)):
             return None
-        return Finding(
+        return HunkFinding(
             Code.NO_MATCH,
             "Its lines begin with line numbers, which are not in the file. Take the numbers out.",
         )
 
-    def typography(self) -> Finding | None:
+    def typography(self) -> HunkFinding | None:
         if [_plain(line) for line in self.hunk.old] == [line.rstrip() for line in self.hunk.old]:
             return None
         at = _stands(self.text, self.hunk, _plain)
         if at is None:
             return None
-        return Finding(
+        return HunkFinding(
             Code.NO_MATCH,
             f"The text is at line {at + 1}, but the hunk has typographic quotes or HTML entities "
             "where the file has plain characters. Copy the lines as the file has them.",
@@ -107,11 +107,11 @@ class _Look(NamedTuple):
             _contrast(self.hunk, self.text, at),
         )
 
-    def indentation(self) -> Finding | None:
+    def indentation(self) -> HunkFinding | None:
         at = _stands(self.text, self.hunk, bytes.strip)
         if at is None:
             return None
-        return Finding(
+        return HunkFinding(
             Code.NO_MATCH,
             f"The text is at line {at + 1}, but with other indentation. Resend the hunk with the "
             "file's own indentation; a re-indented version is proposed.",
@@ -120,7 +120,7 @@ class _Look(NamedTuple):
             reindented(self.path, self.hunk, self.text, at),
         )
 
-    def gap(self) -> Finding | None:
+    def gap(self) -> HunkFinding | None:
         """The hunk's lines are all there, but with others in between."""
         old = [line.rstrip() for line in self.hunk.old]
         size, starts = _longest_start(self.text, old)
@@ -133,14 +133,14 @@ class _Look(NamedTuple):
         start, after = min(pairs, key=lambda pair: pair[1] - pair[0])
         first, last = start + size + 1, after
         lines = f"line {first}" if first == last else f"lines {first} to {last}"
-        return Finding(
+        return HunkFinding(
             Code.NO_MATCH,
             f"The file has {lines} between {show(old[size - 1])} and {show(old[size])}, which the "
             "hunk leaves out. Write them as context, or begin a new hunk with @@ there.",
             (first, last),
         )
 
-    def extra(self) -> Finding | None:
+    def extra(self) -> HunkFinding | None:
         """The hunk's lines are there but for some that the file does not have."""
         old = [line.rstrip() for line in self.hunk.old]
         size, starts = _longest_start(self.text, old)
@@ -150,7 +150,7 @@ class _Look(NamedTuple):
                 at = start + size
                 if self.text.loose[at : at + len(rest)] == rest:
                     line = show(old[size])
-                    return Finding(
+                    return HunkFinding(
                         Code.NO_MATCH,
                         f"{line} is not in the file at line {at + 1}. If it is to be added, put + "
                         "in front of it; otherwise copy the line that is there.",
@@ -159,20 +159,20 @@ class _Look(NamedTuple):
                     )
         return None
 
-    def nearest(self) -> Finding:
+    def nearest(self) -> HunkFinding:
         votes: Counter[int] = Counter()
         for index, line in enumerate(self.hunk.old):
             places = self.text.loose_places.get(line.rstrip(), ())
             for place in places if line.strip() and len(places) < _LONGEST else ():
                 votes[place - index] += 1
         if not votes:
-            return Finding(
+            return HunkFinding(
                 Code.NO_MATCH,
                 "None of its unchanged or removed lines is in the file. Read the file again and "
                 "copy the lines from it.",
             )
         at = max(0, min(votes, key=lambda start: (-votes[start], start)))
-        return Finding(
+        return HunkFinding(
             Code.NO_MATCH,
             f"Its unchanged and removed lines differ from the file near line {at + 1}. Copy them "
             "exactly as they are there.",

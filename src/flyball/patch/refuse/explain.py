@@ -5,7 +5,7 @@ from __future__ import annotations
 from flyball.patch.lines.text import Text
 from flyball.patch.place.locate import Miss
 from flyball.patch.read.hunk import Hunk
-from flyball.patch.refuse.diagnose import Finding, diagnose, show
+from flyball.patch.refuse.diagnose import HunkFinding, diagnose, show
 from flyball.patch.result import Code, Refusal
 
 _SHOWN = 5
@@ -16,7 +16,7 @@ def explain(path: str, hunk: Hunk, miss: Miss, text: Text) -> Refusal:
     if miss.code is Code.NO_MATCH:
         finding = diagnose(path, hunk, text)
     else:
-        finding = Finding(miss.code, _sentence(hunk, miss))
+        finding = HunkFinding(miss.code, _sentence(hunk, miss))
     return Refusal(
         code=finding.code,
         message=finding.sentence,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import NamedTuple
 
-from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.programs.archive import ARCHIVES
 from flyball.shellcheck.programs.builtin import BUILTINS
 from flyball.shellcheck.programs.checker import CHECKERS
@@ -57,7 +57,7 @@ class Known(NamedTuple):
     """A rule for a program, and the least it counts for because of where it lies."""
 
     rule: Rule | None
-    floor: Kind
+    floor: CommandKind
     why: str
 
 
@@ -69,13 +69,13 @@ def lookup(name: str, scope: Scope) -> Known:
         if found is None:
             return Known(
                 None,
-                Kind.UNKNOWN,
+                CommandKind.UNKNOWN,
                 "is not a program known here (a person can add it to the allow-list)",
             )
-        return Known(found, Kind.READ_ONLY, "")
+        return Known(found, CommandKind.READ_ONLY, "")
     if outside(name, scope):
-        return Known(None, Kind.UNKNOWN, "is a program from outside the workspace")
+        return Known(None, CommandKind.UNKNOWN, "is a program from outside the workspace")
     own = "is the workspace's own program"
     if found is not None and (_TOOL_DIRS.fullmatch(folder) or base in _LAUNCHERS):
-        return Known(found, Kind.VERIFICATION, own)
-    return Known(None, Kind.MUTATING, own)
+        return Known(found, CommandKind.VERIFICATION, own)
+    return Known(None, CommandKind.MUTATING, own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import MUTATE, READ, rule, table
 from flyball.shellcheck.rule import (
     Check,
@@ -38,19 +38,21 @@ def _tar(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
     parsed = parse(rule, rest)
     modes = [f for f, _ in parsed.flags if f in rule.known]
     if parsed.doubtful or any(named(f, _TAR_RUNS, rule) for f, _ in parsed.flags):
-        yield Finding(text, Kind.UNKNOWN, "tar is given an option that can run another program")
+        yield Finding(
+            text, CommandKind.UNKNOWN, "tar is given an option that can run another program"
+        )
     elif index := next((f for f, _ in parsed.flags if named(f, _TAR_WRITES, rule)), None):
         yield written(inquiry, text, f"tar {index}", [parsed.value(index)])
     elif any("::" in w.known or re.match(r"[\w.@-]+:", w.known) for _, w in parsed.flags if w):
-        yield Finding(text, Kind.UNKNOWN, "tar would reach another machine")
+        yield Finding(text, CommandKind.UNKNOWN, "tar would reach another machine")
     elif modes and all(m in ("-t", "--list", "-d", "--diff", "--compare") for m in modes):
-        yield Finding(text, Kind.READ_ONLY, "tar lists an archive")
+        yield Finding(text, CommandKind.READ_ONLY, "tar lists an archive")
     elif modes == ["-x"] and parsed.has("-O", "--to-stdout"):
-        yield Finding(text, Kind.READ_ONLY, "tar prints a file from an archive")
+        yield Finding(text, CommandKind.READ_ONLY, "tar prints a file from an archive")
     elif hidden := secret_among(parsed.operands):
         yield secret_finding(text, hidden)
     elif {"-P", "--absolute-names"} & {f for f, _ in parsed.flags}:
-        yield Finding(text, Kind.MUTATING, "tar may write outside the workspace", veto=True)
+        yield Finding(text, CommandKind.MUTATING, "tar may write outside the workspace", veto=True)
     else:
         makes = any(m in ("-c", "--create", "-r", "--append", "-u", "--update") for m in modes)
         target = parsed.value("-f", "--file") if makes else parsed.value("-C", "--directory")
@@ -62,7 +64,7 @@ def _unzip(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     if parsed.has("-l", "-v", "-t", "-Z", "-p", "-c", "-z"):
-        yield Finding(text, Kind.READ_ONLY, "unzip lists or prints an archive")
+        yield Finding(text, CommandKind.READ_ONLY, "unzip lists or prints an archive")
     else:
         yield written(inquiry, text, "unzip", [parsed.value("-d") or literal(".")])
 
@@ -84,7 +86,7 @@ def _keyed(lists: frozenset[str]) -> Check:
     def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
         if len(words) > 1 and words[1].value in lists:
             text = " ".join(word.source for word in words)
-            yield Finding(text, Kind.READ_ONLY, f"{words[0].source} lists an archive")
+            yield Finding(text, CommandKind.READ_ONLY, f"{words[0].source} lists an archive")
         else:
             yield from judge_words(inquiry, rule, words)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rule import (
     Inquiry,
     Rule,
@@ -38,17 +38,17 @@ def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     for found in judge_words(inquiry, rule, [words[0], *_options(rule, words)]):
-        if found.kind is not Kind.READ_ONLY:
+        if found.kind is not CommandKind.READ_ONLY:
             yield found._replace(text=text)
             return
     if not parsed.operands:
-        yield Finding(text, Kind.UNKNOWN, f"{words[0].source} has no program to judge")
+        yield Finding(text, CommandKind.UNKNOWN, f"{words[0].source} has no program to judge")
     elif objection := program_objection(parsed.operands[0].value):
-        yield Finding(text, Kind.UNKNOWN, f"{words[0].source} {objection}")
+        yield Finding(text, CommandKind.UNKNOWN, f"{words[0].source} {objection}")
     elif hidden := secret_among(parsed.operands[1:]):
         yield secret_finding(text, hidden)
     else:
-        yield Finding(text, Kind.READ_ONLY, f"{words[0].source} only prints")
+        yield Finding(text, CommandKind.READ_ONLY, f"{words[0].source} only prints")
 
 
 def _options(rule: Rule, words: Sequence[Word]) -> Sequence[Word]:

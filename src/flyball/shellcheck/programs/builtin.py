@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import MUTATE, NONE, READ, TEXT, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse, secret_finding
 from flyball.shellcheck.words.names import names
@@ -31,13 +31,13 @@ def check_cd(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
         yield secret_finding(_text(words), operands[0].source)
         return
     inquiry.enter(None if target == "-" or (operands and operands[0].glob) else target)
-    yield Finding(_text(words), Kind.READ_ONLY, "it only changes the shell's directory")
+    yield Finding(_text(words), CommandKind.READ_ONLY, "it only changes the shell's directory")
 
 
 def check_stack(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """pushd and popd: where they lead is not followed."""
     inquiry.enter(None)
-    yield Finding(_text(words), Kind.READ_ONLY, "it only changes the shell's directory")
+    yield Finding(_text(words), CommandKind.READ_ONLY, "it only changes the shell's directory")
 
 
 def check_set(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -46,25 +46,27 @@ def check_set(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable
         re.fullmatch(r"[-+][euxvfCo]+|pipefail|errexit|nounset", w.known) for w in words[1:]
     )
     if known and all(w.value is not None for w in words):
-        yield Finding(_text(words), Kind.READ_ONLY, "it sets how strict the shell is")
+        yield Finding(_text(words), CommandKind.READ_ONLY, "it sets how strict the shell is")
     else:
-        yield Finding(_text(words), Kind.UNKNOWN, "what it sets is not understood")
+        yield Finding(_text(words), CommandKind.UNKNOWN, "what it sets is not understood")
 
 
 def check_shopt(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`shopt` with options that only change matching."""
     if all(w.value in _SHOPTS or w.value in ("-s", "-u", "-q", "-p") for w in words[1:]):
-        yield Finding(_text(words), Kind.READ_ONLY, "it sets how the shell matches names")
+        yield Finding(_text(words), CommandKind.READ_ONLY, "it sets how the shell matches names")
     else:
-        yield Finding(_text(words), Kind.UNKNOWN, "this shell option is not understood")
+        yield Finding(_text(words), CommandKind.UNKNOWN, "this shell option is not understood")
 
 
 def check_alias(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Listing aliases, never defining one."""
     if all(w.value is not None and "=" not in w.value for w in words[1:]):
-        yield Finding(_text(words), Kind.READ_ONLY, "it lists aliases")
+        yield Finding(_text(words), CommandKind.READ_ONLY, "it lists aliases")
     else:
-        yield Finding(_text(words), Kind.UNKNOWN, "an alias can take the name of any program")
+        yield Finding(
+            _text(words), CommandKind.UNKNOWN, "an alias can take the name of any program"
+        )
 
 
 def check_source(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -72,9 +74,11 @@ def check_source(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Itera
     script = words[1] if len(words) > 1 else None
     text = _text(words)
     if script is not None and script.value and _ACTIVATE.fullmatch(script.value):
-        yield Finding(text, Kind.VERIFICATION, "it enters the workspace's virtual environment")
+        yield Finding(
+            text, CommandKind.VERIFICATION, "it enters the workspace's virtual environment"
+        )
     else:
-        yield Finding(text, Kind.UNKNOWN, "it runs a script inside this shell")
+        yield Finding(text, CommandKind.UNKNOWN, "it runs a script inside this shell")
 
 
 def check_read(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -83,14 +87,14 @@ def check_read(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
     parsed = parse(rule, words[1:])
     text = _text(words)
     if any(not (w.value and from_name.fullmatch(w.value)) for w in parsed.operands):
-        yield Finding(text, Kind.UNKNOWN, "it sets a variable that is not plain")
+        yield Finding(text, CommandKind.UNKNOWN, "it sets a variable that is not plain")
     else:
         yield from judge_words(inquiry, rule, words)
 
 
 def check_exit(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Leaving with a status that is a number."""
-    yield Finding(_text(words), Kind.READ_ONLY, "it ends the script or loop")
+    yield Finding(_text(words), CommandKind.READ_ONLY, "it ends the script or loop")
 
 
 BUILTINS = table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.programs.project import SCRIPT
 from flyball.shellcheck.rows import MUTATE, READ, TEXT, UNKNOWN, VERIFY, each, rule, table
 from flyball.shellcheck.rule import Check, Inquiry, Rule, judge_words, parse
@@ -21,7 +21,9 @@ def check_inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterabl
     for word in (*parsed.operands, *given):
         if outside(word.known or ".", inquiry.scope) and not device(word.known):
             text = " ".join(w.source for w in words)
-            yield Finding(text, Kind.UNKNOWN, f"{word.source} is code from outside the workspace")
+            yield Finding(
+                text, CommandKind.UNKNOWN, f"{word.source} is code from outside the workspace"
+            )
             return
     yield from judge_words(inquiry, rule, words)
 
@@ -32,8 +34,10 @@ def _changes_unless(flags: str, proves: str) -> Check:
 
     def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
         general = judge_words(inquiry, rule, words)[0]
-        if general.kind is Kind.VERIFICATION and not parse(rule, words[1:]).has(*sparing):
-            yield general._replace(kind=Kind.MUTATING, reason=f"{words[0].source} rewrites files")
+        if general.kind is CommandKind.VERIFICATION and not parse(rule, words[1:]).has(*sparing):
+            yield general._replace(
+                kind=CommandKind.MUTATING, reason=f"{words[0].source} rewrites files"
+            )
         else:
             yield general._replace(proves=proves)
 
@@ -47,11 +51,20 @@ def _compiler(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
     """Compilers write what they make; a syntax check does not."""
     general = judge_words(inquiry, rule, words)[0]
     if len(words) > 1 and words[1].value in _COMPILER_SHOWS and len(words) < 4:
-        yield general._replace(kind=Kind.READ_ONLY, reason="it only shows its version or settings")
+        yield general._replace(
+            kind=CommandKind.READ_ONLY, reason="it only shows its version or settings"
+        )
         return
     checks = any(w.value in ("-fsyntax-only", "-E", "--noEmit", "-noEmit") for w in words)
-    if general.kind is Kind.MUTATING and checks and not general.veto and "-o" not in general.reason:
-        yield general._replace(kind=Kind.VERIFICATION, reason="it only checks", proves="syntax")
+    if (
+        general.kind is CommandKind.MUTATING
+        and checks
+        and not general.veto
+        and "-o" not in general.reason
+    ):
+        yield general._replace(
+            kind=CommandKind.VERIFICATION, reason="it only checks", proves="syntax"
+        )
     else:
         yield general
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import READ, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Check, Inquiry, Rule, parse
 from flyball.shellcheck.words.pattern import Pattern
@@ -24,11 +24,15 @@ def _asking(pattern: str) -> Check:
         parsed = parse(rule, words[1:])
         said = " ".join(word.value or "\0" for word in parsed.operands)
         if any(word.value is None for word in words) or _SECRET.search(text):
-            yield Finding(text, Kind.UNKNOWN, f"{words[0].source} may show a secret or send one")
+            yield Finding(
+                text, CommandKind.UNKNOWN, f"{words[0].source} may show a secret or send one"
+            )
         elif known.match(said):
-            yield Finding(text, Kind.READ_ONLY, f"{words[0].source} only asks")
+            yield Finding(text, CommandKind.READ_ONLY, f"{words[0].source} only asks")
         else:
-            yield Finding(text, Kind.UNKNOWN, f"{words[0].source} may change things elsewhere")
+            yield Finding(
+                text, CommandKind.UNKNOWN, f"{words[0].source} may change things elsewhere"
+            )
 
     return check
 

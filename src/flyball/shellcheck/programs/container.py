@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import (
     DESTROY,
     MUTATE,
@@ -30,7 +30,7 @@ def _get(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
     text = " ".join(word.source for word in words)
     names = [w.known.lower() for w in parse(rule, words[1:]).operands]
     if any(re.match(r"secrets?\b", part) for name in names for part in re.split(r"[,/]", name)):
-        yield Finding(text, Kind.READ_ONLY, "it would show secrets", veto=True)
+        yield Finding(text, CommandKind.READ_ONLY, "it would show secrets", veto=True)
     else:
         yield from judge_words(inquiry, rule, words)
 
@@ -41,10 +41,10 @@ def _api(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
     parsed = parse(rule, words[1:])
     method = parsed.value("-X", "--method")
     asks = method is not None and method.value in ("GET", "HEAD")
-    if general.kind is Kind.DESTRUCTIVE and asks and not parsed.has("--input"):
-        yield general._replace(kind=Kind.READ_ONLY, reason="gh api only asks")
-    elif general.kind is Kind.READ_ONLY and method is not None and not asks:
-        yield general._replace(kind=Kind.DESTRUCTIVE, reason="gh api changes something")
+    if general.kind is CommandKind.DESTRUCTIVE and asks and not parsed.has("--input"):
+        yield general._replace(kind=CommandKind.READ_ONLY, reason="gh api only asks")
+    elif general.kind is CommandKind.READ_ONLY and method is not None and not asks:
+        yield general._replace(kind=CommandKind.DESTRUCTIVE, reason="gh api changes something")
     else:
         yield general
 
@@ -55,11 +55,15 @@ def _inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
     parsed = parse(rule, words[1:], stop_at_operand=True)
     inner = [w for w in parsed.operands[1:] if w.value != "--"]
     if parsed.doubtful or not inner:
-        yield Finding(text, Kind.UNKNOWN, "what it runs in the container is not known")
+        yield Finding(text, CommandKind.UNKNOWN, "what it runs in the container is not known")
         return
     for found in inquiry.command(inner):
-        severe = found.kind.severity > Kind.READ_ONLY.severity
-        kind = max(found.kind, Kind.DESTRUCTIVE, key=lambda k: k.severity) if severe else found.kind
+        severe = found.kind.severity > CommandKind.READ_ONLY.severity
+        kind = (
+            max(found.kind, CommandKind.DESTRUCTIVE, key=lambda k: k.severity)
+            if severe
+            else found.kind
+        )
         yield found._replace(kind=kind)
 
 

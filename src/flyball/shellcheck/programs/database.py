@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import READ, TEXT, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
 from flyball.shellcheck.words.names import names
@@ -65,7 +65,7 @@ def _asked(inquiry: Inquiry, rule: Rule, words: Sequence[Word], asked: Sequence[
     if asked and all(asks_only(word.value) for word in asked):
         return judge_words(inquiry, rule, words)[0]
     text = " ".join(word.source for word in words)
-    return Finding(text, Kind.UNKNOWN, f"{words[0].source} may change the database")
+    return Finding(text, CommandKind.UNKNOWN, f"{words[0].source} may change the database")
 
 
 def _redis(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -74,9 +74,9 @@ def _redis(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
     operands = parse(rule, words[1:]).operands
     verb = (operands[0].value or "").lower() if operands else ""
     if verb in _REDIS and (verb != "memory" or (operands[1].value or "").lower() == "usage"):
-        yield Finding(text, Kind.READ_ONLY, "it only asks the database")
+        yield Finding(text, CommandKind.READ_ONLY, "it only asks the database")
     else:
-        yield Finding(text, Kind.UNKNOWN, "redis-cli may change the database")
+        yield Finding(text, CommandKind.UNKNOWN, "redis-cli may change the database")
 
 
 DATABASES = table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.programs import find
 from flyball.shellcheck.rows import DESTROY, MUTATE, READ, UNKNOWN, rule, table
 from flyball.shellcheck.rule import (
@@ -36,13 +36,15 @@ def _rm(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding
     found = written(inquiry, text, "rm", parsed.operands or [None])
     deep = parsed.has("-r", "-R", "--recursive", "-d", "--dir")
     if found.veto:
-        yield found._replace(kind=Kind.DESTRUCTIVE)
+        yield found._replace(kind=CommandKind.DESTRUCTIVE)
     elif any(_is_whole(w) for w in parsed.operands):
-        yield Finding(text, Kind.DESTRUCTIVE, "rm would delete the workspace itself", veto=True)
+        yield Finding(
+            text, CommandKind.DESTRUCTIVE, "rm would delete the workspace itself", veto=True
+        )
     elif deep and not all(_is_output(w) for w in parsed.operands):
-        yield Finding(text, Kind.DESTRUCTIVE, "rm deletes a whole directory")
+        yield Finding(text, CommandKind.DESTRUCTIVE, "rm deletes a whole directory")
     elif any(w.glob for w in parsed.operands):
-        yield Finding(text, Kind.DESTRUCTIVE, "rm deletes whatever matches")
+        yield Finding(text, CommandKind.DESTRUCTIVE, "rm deletes whatever matches")
     else:
         yield found._replace(reason=found.reason.replace("writes", "deletes"))
 
@@ -85,7 +87,9 @@ def _after_first(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterabl
     found = written(inquiry, text, words[0].source, targets or [None])
     odd = operands and re.search(r"[ugoa]*[+=][rwxX]*s|^[2467]\d{3}$", operands[0].known)
     if odd:
-        yield Finding(text, Kind.DESTRUCTIVE, f"{words[0].source} gives a file another's rights")
+        yield Finding(
+            text, CommandKind.DESTRUCTIVE, f"{words[0].source} gives a file another's rights"
+        )
     else:
         yield found
 
@@ -96,13 +100,13 @@ def _dd(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Findin
     given = [word.known.partition("=") for word in words[1:]]
     targets = [literal(value) for name, _, value in given if name == "of"]
     if any(word.value is None for word in words):
-        yield Finding(text, Kind.UNKNOWN, "what dd copies is only known when it runs")
+        yield Finding(text, CommandKind.UNKNOWN, "what dd copies is only known when it runs")
     elif hidden := secret_among(words[1:]):
         yield secret_finding(text, hidden)
     elif targets:
         yield written(inquiry, text, "dd", targets)
     else:
-        yield Finding(text, Kind.READ_ONLY, "dd only copies to its output")
+        yield Finding(text, CommandKind.READ_ONLY, "dd only copies to its output")
 
 
 WRITE = Operands.WRITE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rule import Inquiry, Rule, secret_finding, written
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.place import secret
@@ -37,7 +37,7 @@ def check(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Find
             yield secret_finding(text, word.source)
             return
         if word.may_be_option:
-            yield Finding(text, Kind.UNKNOWN, f"{word.source} may become an action of find")
+            yield Finding(text, CommandKind.UNKNOWN, f"{word.source} may become an action of find")
             return
         if name is None or not (name.startswith("-") or name in _FLAGS):
             continue
@@ -47,7 +47,7 @@ def check(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Find
             yield from _executed(inquiry, text, inner)
         elif name == "-delete":
             found += 1
-            yield Finding(text, Kind.DESTRUCTIVE, "find -delete deletes what it finds")
+            yield Finding(text, CommandKind.DESTRUCTIVE, "find -delete deletes what it finds")
         elif name in _WRITES:
             found += 1
             yield written(inquiry, text, f"find {name}", rest[:1] or [None])
@@ -55,10 +55,10 @@ def check(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Find
         elif name in _TESTS or name.startswith("-newer"):
             rest = rest[1:]
         elif name not in _FLAGS:
-            yield Finding(text, Kind.UNKNOWN, f"find {name} is not a known test or action")
+            yield Finding(text, CommandKind.UNKNOWN, f"find {name} is not a known test or action")
             return
     if not found:
-        yield Finding(text, Kind.READ_ONLY, "find only lists")
+        yield Finding(text, CommandKind.READ_ONLY, "find only lists")
 
 
 def _taken(rest: list[Word]) -> list[Word]:
@@ -73,10 +73,10 @@ def _taken(rest: list[Word]) -> list[Word]:
 
 def _executed(inquiry: Inquiry, text: str, inner: list[Word]) -> Iterable[Finding]:
     if not inner or "{}" in inner[0].known:
-        yield Finding(text, Kind.UNKNOWN, "find runs what it finds")
+        yield Finding(text, CommandKind.UNKNOWN, "find runs what it finds")
     elif any("{}" in w.known and w.known != "{}" for w in inner):
         yield Finding(
-            text, Kind.UNKNOWN, "a found name becomes part of another word; pass {} alone"
+            text, CommandKind.UNKNOWN, "a found name becomes part of another word; pass {} alone"
         )
     else:
         # Found names begin with the starting point, never with a dash of their own.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import (
     DESTROY,
     MUTATE,
@@ -45,14 +45,14 @@ def _git(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Findi
             continue
         if flag not in _GLOBAL_FLAGS:
             reason = f"git {flag or 'with that option'} points git at other settings or places"
-            yield Finding(text, Kind.UNKNOWN, reason)
+            yield Finding(text, CommandKind.UNKNOWN, reason)
             return
     if not inquiry.scope.at_root:
         reason = "a repository elsewhere may start its own helpers; stay at the workspace root"
-        yield Finding(text, Kind.UNKNOWN, f"{reason} and name the path to git")
+        yield Finding(text, CommandKind.UNKNOWN, f"{reason} and name the path to git")
         return
     if not rest:
-        yield Finding(text, Kind.READ_ONLY, "git only prints its help")
+        yield Finding(text, CommandKind.READ_ONLY, "git only prints its help")
         return
     inner = Rule(subcommands=_SUBCOMMANDS)
     for found in judge_rule(inquiry, inner, [words[0]._replace(source="git"), *rest]):
@@ -82,10 +82,10 @@ def _listing(changes: str, shows: str = "") -> Check:
         parsed = parse(rule, words[1:])
         general = judge_words(inquiry, rule, words)[0]
         shown = any(f.partition("=")[0] in showing for f, _ in parsed.flags)
-        if general.kind is not Kind.READ_ONLY or shown or not parsed.operands:
+        if general.kind is not CommandKind.READ_ONLY or shown or not parsed.operands:
             yield general
         else:
-            yield Finding(general.text, Kind.MUTATING, f"{words[0].source} {changes}")
+            yield Finding(general.text, CommandKind.MUTATING, f"{words[0].source} {changes}")
 
     return check
 
@@ -93,8 +93,8 @@ def _listing(changes: str, shows: str = "") -> Check:
 def _symbolic(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """One name is shown; two set the first."""
     general = judge_words(inquiry, rule, words)[0]
-    if general.kind is Kind.READ_ONLY and len(parse(rule, words[1:]).operands) > 1:
-        yield general._replace(kind=Kind.MUTATING, reason="it sets a reference")
+    if general.kind is CommandKind.READ_ONLY and len(parse(rule, words[1:]).operands) > 1:
+        yield general._replace(kind=CommandKind.MUTATING, reason="it sets a reference")
     else:
         yield general
 
@@ -114,17 +114,23 @@ def _config(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
     flags = {flag for flag, _ in parsed.flags}
     reads = flags & _CONFIG_READS
     if parsed.doubtful or flags & {"-f", "--file", "--blob", "-e", "--edit"}:
-        yield Finding(text, Kind.UNKNOWN, "git config is pointed at another file or an editor")
+        yield Finding(
+            text, CommandKind.UNKNOWN, "git config is pointed at another file or an editor"
+        )
     elif flags - _CONFIG_READS - _CONFIG_NEUTRAL:
-        yield Finding(text, Kind.DESTRUCTIVE, "git config is given an option that changes settings")
+        yield Finding(
+            text, CommandKind.DESTRUCTIVE, "git config is given an option that changes settings"
+        )
     elif reads or (values and values[0] in ("get", "list")) or _is_key(values):
-        yield Finding(text, Kind.READ_ONLY, "git config shows settings")
+        yield Finding(text, CommandKind.READ_ONLY, "git config shows settings")
     elif parsed.has("--global", "--system"):
-        yield Finding(text, Kind.DESTRUCTIVE, "git config changes settings outside the workspace")
+        yield Finding(
+            text, CommandKind.DESTRUCTIVE, "git config changes settings outside the workspace"
+        )
     elif len(values) == 2 and values[0] in ("user.name", "user.email"):
-        yield Finding(text, Kind.MUTATING, "git config sets who commits")
+        yield Finding(text, CommandKind.MUTATING, "git config sets who commits")
     else:
-        yield Finding(text, Kind.DESTRUCTIVE, "a git setting can make git run programs")
+        yield Finding(text, CommandKind.DESTRUCTIVE, "a git setting can make git run programs")
 
 
 def _is_key(values: Sequence[str | None]) -> bool:
@@ -138,7 +144,7 @@ def _remote_url(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable
     for word in parse(rule, words[1:]).operands:
         plain = r"https?://\S+|git@[\w.-]+:[\w./~-]+|ssh://[\w@.-]+(:\d+)?/\S+|[\w./@+-]+"
         if word.value is None or not re.fullmatch(plain, word.value) or "::" in word.value:
-            yield Finding(text, Kind.UNKNOWN, f"{word.source} is not a plain address")
+            yield Finding(text, CommandKind.UNKNOWN, f"{word.source} is not a plain address")
             return
     yield from judge_words(inquiry, rule, words)
 
@@ -151,8 +157,10 @@ def _checkout(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
         w.value == "." or ("/" in w.known and "." in w.known.rpartition("/")[2])
         for w in parsed.operands
     )
-    if general.kind is Kind.MUTATING and paths:
-        yield general._replace(kind=Kind.DESTRUCTIVE, reason="it overwrites files with older ones")
+    if general.kind is CommandKind.MUTATING and paths:
+        yield general._replace(
+            kind=CommandKind.DESTRUCTIVE, reason="it overwrites files with older ones"
+        )
     else:
         yield general
 

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.programs.task import task_kind
 from flyball.shellcheck.programs.wrapper import script_finding
 from flyball.shellcheck.rows import MUTATE, READ, TEXT, UNKNOWN, VERIFY, rule, table
@@ -112,25 +112,25 @@ _MODULES = {
     "sphinx": "sphinx-build",
 }
 _STDLIB = {
-    "json.tool": (Kind.READ_ONLY, "prints JSON", ""),
-    "site": (Kind.READ_ONLY, "shows where packages are", ""),
-    "sysconfig": (Kind.READ_ONLY, "shows the build of Python", ""),
-    "platform": (Kind.READ_ONLY, "shows the platform", ""),
-    "this": (Kind.READ_ONLY, "prints a poem", ""),
-    "calendar": (Kind.READ_ONLY, "prints a calendar", ""),
-    "ast": (Kind.READ_ONLY, "prints a syntax tree", ""),
-    "tokenize": (Kind.READ_ONLY, "prints tokens", ""),
-    "dis": (Kind.READ_ONLY, "prints byte code", ""),
-    "tabnanny": (Kind.VERIFICATION, "checks indentation", "syntax"),
-    "py_compile": (Kind.VERIFICATION, "checks syntax", "syntax"),
-    "compileall": (Kind.VERIFICATION, "checks syntax", "syntax"),
-    "doctest": (Kind.VERIFICATION, "runs the tests in documentation", "tests"),
-    "trace": (Kind.MUTATING, "runs a program", ""),
-    "venv": (Kind.MUTATING, "makes an environment", ""),
-    "virtualenv": (Kind.MUTATING, "makes an environment", ""),
-    "build": (Kind.VERIFICATION, "builds the package", "build"),
-    "http.server": (Kind.MUTATING, "starts a server", ""),
-    "ensurepip": (Kind.MUTATING, "installs pip", ""),
+    "json.tool": (CommandKind.READ_ONLY, "prints JSON", ""),
+    "site": (CommandKind.READ_ONLY, "shows where packages are", ""),
+    "sysconfig": (CommandKind.READ_ONLY, "shows the build of Python", ""),
+    "platform": (CommandKind.READ_ONLY, "shows the platform", ""),
+    "this": (CommandKind.READ_ONLY, "prints a poem", ""),
+    "calendar": (CommandKind.READ_ONLY, "prints a calendar", ""),
+    "ast": (CommandKind.READ_ONLY, "prints a syntax tree", ""),
+    "tokenize": (CommandKind.READ_ONLY, "prints tokens", ""),
+    "dis": (CommandKind.READ_ONLY, "prints byte code", ""),
+    "tabnanny": (CommandKind.VERIFICATION, "checks indentation", "syntax"),
+    "py_compile": (CommandKind.VERIFICATION, "checks syntax", "syntax"),
+    "compileall": (CommandKind.VERIFICATION, "checks syntax", "syntax"),
+    "doctest": (CommandKind.VERIFICATION, "runs the tests in documentation", "tests"),
+    "trace": (CommandKind.MUTATING, "runs a program", ""),
+    "venv": (CommandKind.MUTATING, "makes an environment", ""),
+    "virtualenv": (CommandKind.MUTATING, "makes an environment", ""),
+    "build": (CommandKind.VERIFICATION, "builds the package", "build"),
+    "http.server": (CommandKind.MUTATING, "starts a server", ""),
+    "ensurepip": (CommandKind.MUTATING, "installs pip", ""),
 }
 
 
@@ -140,15 +140,15 @@ def _python(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
     own, mode, rest = _split(words[1:])
     flags = {flag for flag, _ in parse(rule, own).flags}
     if any(flag not in rule.known and flag not in rule.valued for flag in flags):
-        yield Finding(text, Kind.UNKNOWN, "an option of Python here is not understood")
+        yield Finding(text, CommandKind.UNKNOWN, "an option of Python here is not understood")
     elif flags & {"-V", "--version", "-h", "--help"}:
-        yield Finding(text, Kind.READ_ONLY, "it shows its version")
+        yield Finding(text, CommandKind.READ_ONLY, "it shows its version")
     elif mode == "c":
         yield _inline(text, rest[0] if rest else None)
     elif mode == "m":
         yield from _module(inquiry, text, rest[0] if rest else None, rest[1:])
     elif not rest:
-        yield Finding(text, Kind.UNKNOWN, "it runs whatever it is fed")
+        yield Finding(text, CommandKind.UNKNOWN, "it runs whatever it is fed")
     else:
         yield _script(inquiry, text, rest)
 
@@ -172,13 +172,17 @@ def _split(words: Sequence[Word]) -> tuple[list[Word], str, list[Word]]:
 
 def _inline(text: str, code: Word | None) -> Finding:
     if code is None or code.value is None:
-        return Finding(text, Kind.UNKNOWN, "the code is only known when it runs")
+        return Finding(text, CommandKind.UNKNOWN, "the code is only known when it runs")
     does = inline_python(code.value)
     if does == "nothing":
-        return Finding(text, Kind.READ_ONLY, "the code only prints")
+        return Finding(text, CommandKind.READ_ONLY, "the code only prints")
     if does == "imports":
-        return Finding(text, Kind.VERIFICATION, "the code imports and prints", proves="import")
-    return Finding(text, Kind.UNKNOWN, "inline code can do anything; put it in a file and run that")
+        return Finding(
+            text, CommandKind.VERIFICATION, "the code imports and prints", proves="import"
+        )
+    return Finding(
+        text, CommandKind.UNKNOWN, "inline code can do anything; put it in a file and run that"
+    )
 
 
 def _module(
@@ -192,22 +196,26 @@ def _module(
     elif name in _STDLIB:
         kind, does, proves = _STDLIB[name]
         writes = name == "json.tool" and len([w for w in rest if not w.known.startswith("-")]) > 1
-        yield Finding(text, Kind.MUTATING if writes else kind, f"{name} {does}", proves=proves)
+        yield Finding(
+            text, CommandKind.MUTATING if writes else kind, f"{name} {does}", proves=proves
+        )
     elif name in ("zipfile", "tarfile"):
         lists = bool(rest) and rest[0].value in ("-l", "--list")
         yield Finding(
-            text, Kind.READ_ONLY if lists else Kind.MUTATING, f"{name} handles an archive"
+            text,
+            CommandKind.READ_ONLY if lists else CommandKind.MUTATING,
+            f"{name} handles an archive",
         )
     elif name is not None and re.fullmatch(r"[A-Za-z_][\w.]*", name):
-        yield Finding(text, Kind.MUTATING, f"it runs the module {name}")
+        yield Finding(text, CommandKind.MUTATING, f"it runs the module {name}")
     else:
-        yield Finding(text, Kind.UNKNOWN, "which module it runs is not known")
+        yield Finding(text, CommandKind.UNKNOWN, "which module it runs is not known")
 
 
 def _script(inquiry: Inquiry, text: str, operands: Sequence[Word]) -> Finding:
     found = script_finding(inquiry, text, operands[0])
     if (
-        found.kind is Kind.MUTATING
+        found.kind is CommandKind.MUTATING
         and operands[0].known.endswith("manage.py")
         and len(operands) > 1
     ):
@@ -244,21 +252,23 @@ def _other(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
     flags = {flag for flag, _ in parsed.flags}
     inline = parsed.value("-e", "-p", "--eval", "--print", "-pe", "-ne")
     if parsed.doubtful or any(f not in rule.known and f not in rule.valued for f in flags):
-        yield Finding(text, Kind.UNKNOWN, f"an option of {program} here is not understood")
+        yield Finding(text, CommandKind.UNKNOWN, f"an option of {program} here is not understood")
     elif inline is not None:
         plain = _PRINTS.get(words[0].known)
         if plain is not None and inline.value and plain.fullmatch(inline.value):
-            yield Finding(text, Kind.READ_ONLY, "the code only prints")
+            yield Finding(text, CommandKind.READ_ONLY, "the code only prints")
         else:
-            yield Finding(text, Kind.UNKNOWN, "inline code can do anything; put it in a file")
+            yield Finding(
+                text, CommandKind.UNKNOWN, "inline code can do anything; put it in a file"
+            )
     elif flags & _SHOWS and not parsed.operands:
-        yield Finding(text, Kind.READ_ONLY, f"{program} only shows something about itself")
+        yield Finding(text, CommandKind.READ_ONLY, f"{program} only shows something about itself")
     elif flags & {"--check", "-c", "-l"}:
-        yield Finding(text, Kind.VERIFICATION, "it only checks syntax", proves="syntax")
+        yield Finding(text, CommandKind.VERIFICATION, "it only checks syntax", proves="syntax")
     elif "--test" in flags:
-        yield Finding(text, Kind.VERIFICATION, "it runs the tests", proves="tests")
+        yield Finding(text, CommandKind.VERIFICATION, "it runs the tests", proves="tests")
     elif not parsed.operands:
-        yield Finding(text, Kind.UNKNOWN, "it runs whatever it is fed")
+        yield Finding(text, CommandKind.UNKNOWN, "it runs whatever it is fed")
     else:
         yield script_finding(inquiry, text, parsed.operands[0])
 
@@ -272,10 +282,10 @@ def _version_only(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iter
     lists = {"gpg": ("--list-keys", "-k"), "tmux": ("ls", "list-sessions")}.get(words[0].known, ())
     asks = ("--version", "-version", "version", "-v", "-V", "--help", *lists)
     if len(words) == 2 and words[1].value in asks:
-        yield Finding(text, Kind.READ_ONLY, f"{words[0].source} shows its version")
+        yield Finding(text, CommandKind.READ_ONLY, f"{words[0].source} shows its version")
     else:
         yield Finding(
-            text, Kind.UNKNOWN, f"what {words[0].source} does with these words is not known"
+            text, CommandKind.UNKNOWN, f"what {words[0].source} does with these words is not known"
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import DESTROY, READ, TEXT, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
 from flyball.shellcheck.words.pattern import Pattern
@@ -21,11 +21,13 @@ def _curl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
     method = parsed.value("-X", "--request")
     loads = [v for _, v in parsed.flags if v and (v.known.startswith("@") or "%output" in v.known)]
     if loads:
-        yield Finding(text, Kind.UNKNOWN, f"{loads[0].source} makes curl read or write a file")
+        yield Finding(
+            text, CommandKind.UNKNOWN, f"{loads[0].source} makes curl read or write a file"
+        )
     elif method is not None and method.value not in ("GET", "HEAD", "OPTIONS"):
-        yield Finding(text, Kind.DESTRUCTIVE, f"it sends {method.source} to another machine")
+        yield Finding(text, CommandKind.DESTRUCTIVE, f"it sends {method.source} to another machine")
     elif odd := next((w for w in parsed.operands if not _is_web(w.value)), None):
-        yield Finding(text, Kind.UNKNOWN, f"{odd.source} is not a plain web address")
+        yield Finding(text, CommandKind.UNKNOWN, f"{odd.source} is not a plain web address")
     else:
         yield from judge_words(inquiry, rule, words)
 
@@ -42,8 +44,8 @@ def _wget(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
     target = parsed.value("-O", "--output-document")
     general = judge_words(inquiry, rule, words)[0]
     prints = target is not None and target.value in ("-", "/dev/null", "/dev/stdout")
-    if general.kind is Kind.READ_ONLY and not (prints or parsed.has("--spider")):
-        yield Finding(general.text, Kind.MUTATING, "wget writes what it fetches to a file")
+    if general.kind is CommandKind.READ_ONLY and not (prints or parsed.has("--spider")):
+        yield Finding(general.text, CommandKind.MUTATING, "wget writes what it fetches to a file")
     else:
         yield general
 
@@ -53,9 +55,11 @@ def _probe(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Fi
     text = " ".join(word.source for word in words)
     said = " ".join(word.value or "\0" for word in words[1:])
     if re.fullmatch(r"(-[zvnu]+ |-w ?\d+ )*-[vnu]*z[vnu]* (-[vnu]+ |-w ?\d+ )*[\w.-]+ \d+", said):
-        yield Finding(text, Kind.READ_ONLY, "it only probes a port")
+        yield Finding(text, CommandKind.READ_ONLY, "it only probes a port")
     else:
-        yield Finding(text, Kind.UNKNOWN, "it opens a connection through which anything can run")
+        yield Finding(
+            text, CommandKind.UNKNOWN, "it opens a connection through which anything can run"
+        )
 
 
 NETWORKS = table(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.programs.project import NPM_RUNS, SCRIPT, SCRIPT_TEST
 from flyball.shellcheck.programs.wrapper import RUNNER
 from flyball.shellcheck.rows import (
@@ -52,8 +52,8 @@ def _one_or_more(changes: str) -> Check:
 
     def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
         general = judge_words(inquiry, rule, words)[0]
-        if general.kind is Kind.READ_ONLY and parse(rule, words[1:]).operands:
-            yield general._replace(kind=Kind.MUTATING, reason=f"{words[0].source} {changes}")
+        if general.kind is CommandKind.READ_ONLY and parse(rule, words[1:]).operands:
+            yield general._replace(kind=CommandKind.MUTATING, reason=f"{words[0].source} {changes}")
         else:
             yield general
 
@@ -111,13 +111,13 @@ def _script_or(name: str) -> Check:
             subcommands=_NODE, bare=_INSTALL, valued=rule.valued, places=rule.places, runs=rule.runs
         )
         if len(words) == 2 and words[1].value == "-v":
-            yield Finding(f"{name} -v", Kind.READ_ONLY, f"{name} shows its version")
+            yield Finding(f"{name} -v", CommandKind.READ_ONLY, f"{name} shows its version")
         elif parsed.operands and first not in _NODE:
             yield from judge_rule(inquiry, SCRIPT, words)
         elif name == "bun" and first == "test":
             yield Finding(
                 " ".join(w.source for w in words),
-                Kind.VERIFICATION,
+                CommandKind.VERIFICATION,
                 "bun runs the tests",
                 proves="tests",
             )

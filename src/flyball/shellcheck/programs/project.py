@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.programs.task import task_kind
 from flyball.shellcheck.rows import MUTATE, VERIFY, rule, table
-from flyball.shellcheck.rule import Inquiry, Parsed, Rule, named, parse
+from flyball.shellcheck.rule import Inquiry, Rule, SortedWords, named, parse
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.place import outside
 from flyball.shellcheck.words.word import Word, literal
@@ -23,31 +23,37 @@ _HARMLESS = names("V VERBOSE DEBUG Q CI NO_COLOR JOBS J PORT BUILD_TYPE")
 
 
 def tasks_finding(
-    inquiry: Inquiry, rule: Rule, words: Sequence[Word], parsed: Parsed, tasks: Sequence[Word]
+    inquiry: Inquiry, rule: Rule, words: Sequence[Word], parsed: SortedWords, tasks: Sequence[Word]
 ) -> Finding:
     """The worst that the named tasks promise to be."""
     text = " ".join(word.source for word in words)
     program = words[0].source
     for flag, value in parsed.flags:
         if named(flag, rule.runs, rule):
-            return Finding(text, Kind.UNKNOWN, f"{program} {flag} loads code or runs a program")
+            return Finding(
+                text, CommandKind.UNKNOWN, f"{program} {flag} loads code or runs a program"
+            )
         if named(flag, rule.places, rule) and (
             value is None or outside(value.value or "/", inquiry.scope)
         ):
-            return Finding(text, Kind.UNKNOWN, f"{program} {flag} leads out of the workspace")
+            return Finding(
+                text, CommandKind.UNKNOWN, f"{program} {flag} leads out of the workspace"
+            )
     odd = next((w for w in (*parsed.doubtful, *tasks) if w.value is None), None)
     if odd is not None:
-        return Finding(text, Kind.UNKNOWN, f"which task {odd.source} is is only known when it runs")
+        return Finding(
+            text, CommandKind.UNKNOWN, f"which task {odd.source} is is only known when it runs"
+        )
     worst = Finding(
-        text, Kind.VERIFICATION, f"{program} builds or checks the project", proves="build"
+        text, CommandKind.VERIFICATION, f"{program} builds or checks the project", proves="build"
     )
     for name in tasks:
         kind, proves = task_kind(name.value or "")
         if name.value in _REPORTS:
-            kind, proves = Kind.VERIFICATION, ""
+            kind, proves = CommandKind.VERIFICATION, ""
         if kind.severity > worst.kind.severity:
             worst = Finding(text, kind, f"task {name.value} may change anything in the project")
-        elif worst.kind is Kind.VERIFICATION and proves != "build":
+        elif worst.kind is CommandKind.VERIFICATION and proves != "build":
             worst = Finding(text, kind, f"{program} {name.value} checks the project", proves=proves)
     return worst
 
@@ -59,11 +65,11 @@ def check_make(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
     found = tasks_finding(inquiry, rule, words, parsed, names)
     sets = [w.known.partition("=")[0].rstrip(":?+!") for w in parsed.operands if "=" in w.known]
     if any(name not in _HARMLESS for name in sets):
-        found = found.at_least(Kind.MUTATING, "a variable given to make can hold a command")
+        found = found.at_least(CommandKind.MUTATING, "a variable given to make can hold a command")
     if any(re.match(r"SHELL|\.|MAKE", name) for name in sets):
-        found = found._replace(kind=Kind.UNKNOWN, reason="it changes what make runs")
+        found = found._replace(kind=CommandKind.UNKNOWN, reason="it changes what make runs")
     if parsed.has("-f", "--file", "--makefile"):
-        found = found.at_least(Kind.MUTATING, "it uses another makefile")
+        found = found.at_least(CommandKind.MUTATING, "it uses another makefile")
     yield found
 
 
@@ -80,7 +86,7 @@ def _ninja(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
     if tool is None:
         yield tasks_finding(inquiry, rule, words, parsed, parsed.operands)
         return
-    kind = Kind.READ_ONLY if tool.value in _NINJA_SHOWS else Kind.MUTATING
+    kind = CommandKind.READ_ONLY if tool.value in _NINJA_SHOWS else CommandKind.MUTATING
     yield Finding(" ".join(w.source for w in words), kind, f"ninja -t {tool.source} is a tool")
 
 
@@ -93,14 +99,14 @@ def check_script(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterabl
     parsed = parse(rule, words[1:cut])
     if not parsed.operands:
         text = " ".join(word.source for word in words)
-        yield Finding(text, Kind.READ_ONLY, f"{words[0].source} lists the scripts")
+        yield Finding(text, CommandKind.READ_ONLY, f"{words[0].source} lists the scripts")
         return
     found = tasks_finding(inquiry, rule, words, parsed, parsed.operands[:1])
     after = [*parsed.operands[1:], *words[cut + 1 :]]
     if any(
         re.fullmatch(r"-u|--fix|--write|-w|--update\S*|--updateSnapshot", w.known) for w in after
     ):
-        found = found.at_least(Kind.MUTATING, "its arguments make it change files")
+        found = found.at_least(CommandKind.MUTATING, "its arguments make it change files")
     yield found
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rule import (
     Inquiry,
-    Parsed,
     Rule,
+    SortedWords,
     judge_words,
     named,
     parse,
@@ -31,12 +31,12 @@ def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
         scripts, files = list(files[:1]), files[1:]
     for script in scripts:
         if objection := script_objection(script.value):
-            yield Finding(text, Kind.UNKNOWN, f"sed {objection}")
+            yield Finding(text, CommandKind.UNKNOWN, f"sed {objection}")
             return
     # The script itself is not a path, so it is left out of the general judgement.
     rest = [w for w in words if not any(w is s for s in scripts)]
     general = judge_words(inquiry, rule, rest)[0]._replace(text=text)
-    if general.kind is not Kind.UNKNOWN and _in_place(rule, parsed):
+    if general.kind is not CommandKind.UNKNOWN and _in_place(rule, parsed):
         yield written(inquiry, text, "sed -i", files or [opaque("nothing")])
     elif hidden := secret_among(files):
         yield secret_finding(text, hidden)
@@ -44,7 +44,7 @@ def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
         yield general
 
 
-def _in_place(rule: Rule, parsed: Parsed) -> bool:
+def _in_place(rule: Rule, parsed: SortedWords) -> bool:
     return any(named(flag, rule.mutates, rule) for flag, _ in parsed.flags)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import (
     DESTROY,
     MUTATE,
@@ -27,7 +27,7 @@ def _no_operands(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterabl
     if operands := parse(rule, words[1:]).operands:
         text = " ".join(w.source for w in words)
         reason = f"{words[0].source} {operands[0].source} changes the machine"
-        yield Finding(text, Kind.DESTRUCTIVE, reason)
+        yield Finding(text, CommandKind.DESTRUCTIVE, reason)
     else:
         yield from judge_words(inquiry, rule, words)
 
@@ -37,7 +37,7 @@ def _date(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
     operands = parse(rule, words[1:]).operands
     if any(not word.known.startswith("+") for word in operands):
         text = " ".join(w.source for w in words)
-        yield Finding(text, Kind.DESTRUCTIVE, f"date {operands[0].source} sets the clock")
+        yield Finding(text, CommandKind.DESTRUCTIVE, f"date {operands[0].source} sets the clock")
     else:
         yield from judge_words(inquiry, rule, words)
 
@@ -47,9 +47,9 @@ def _ifconfig(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
     text = " ".join(w.source for w in words)
     parsed = parse(rule, words[1:])
     if len(parsed.operands) > 1 or parsed.has("-d", "-s", "-f", "--delete", "--set"):
-        yield Finding(text, Kind.DESTRUCTIVE, "it configures a network interface")
+        yield Finding(text, CommandKind.DESTRUCTIVE, "it configures a network interface")
     else:
-        yield Finding(text, Kind.READ_ONLY, "it shows network interfaces")
+        yield Finding(text, CommandKind.READ_ONLY, "it shows network interfaces")
 
 
 _IP_SHOWS = Pattern(
@@ -63,9 +63,9 @@ def _ip(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Findi
     text = " ".join(w.source for w in words)
     said = " ".join(w.value or "\0" for w in words[1:])
     if _IP_SHOWS.fullmatch(said) and not re.search(r"\0|-b(a\w*)?( |$)|exec", said):
-        yield Finding(text, Kind.READ_ONLY, "it shows the network configuration")
+        yield Finding(text, CommandKind.READ_ONLY, "it shows the network configuration")
     else:
-        yield Finding(text, Kind.UNKNOWN, "ip may change the network or run a program")
+        yield Finding(text, CommandKind.UNKNOWN, "ip may change the network or run a program")
 
 
 _QUERY = Pattern(
@@ -79,16 +79,18 @@ def _dpkg(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Fin
     text = " ".join(w.source for w in words)
     first = words[1].value if len(words) > 1 else None
     if first is not None and _QUERY.fullmatch(first):
-        yield Finding(text, Kind.READ_ONLY, f"{words[0].source} asks the package database")
+        yield Finding(text, CommandKind.READ_ONLY, f"{words[0].source} asks the package database")
     else:
-        yield Finding(text, Kind.DESTRUCTIVE, f"{words[0].source} changes installed packages")
+        yield Finding(
+            text, CommandKind.DESTRUCTIVE, f"{words[0].source} changes installed packages"
+        )
 
 
 def _to_stdout(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """A converter that prints when its last word is a dash."""
     general = judge_words(inquiry, rule, words)[0]
     if words[-1].value == "-" and not general.veto:
-        yield general._replace(kind=Kind.READ_ONLY, reason=f"{words[0].source} prints")
+        yield general._replace(kind=CommandKind.READ_ONLY, reason=f"{words[0].source} prints")
     else:
         yield general
 
@@ -97,9 +99,9 @@ def _service(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[
     """`service X status`, or the list."""
     text = " ".join(w.source for w in words)
     if words[-1].value in ("status", "--status-all"):
-        yield Finding(text, Kind.READ_ONLY, "it shows a service")
+        yield Finding(text, CommandKind.READ_ONLY, "it shows a service")
     else:
-        yield Finding(text, Kind.DESTRUCTIVE, "it changes a service")
+        yield Finding(text, CommandKind.DESTRUCTIVE, "it changes a service")
 
 
 def _ldd(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -110,14 +112,14 @@ def _ldd(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
     ):
         yield from judge_words(inquiry, rule, words)
     else:
-        yield Finding(text, Kind.UNKNOWN, "ldd may run the program it looks at")
+        yield Finding(text, CommandKind.UNKNOWN, "ldd may run the program it looks at")
 
 
 def _sysctl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`sysctl name` shows, `sysctl name=value` sets."""
     text = " ".join(w.source for w in words)
     if any(w.value is None or "=" in w.value for w in words[1:]):
-        yield Finding(text, Kind.DESTRUCTIVE, "it changes a kernel setting")
+        yield Finding(text, CommandKind.DESTRUCTIVE, "it changes a kernel setting")
     else:
         yield from judge_words(inquiry, rule, words)
 
@@ -125,7 +127,9 @@ def _sysctl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
 def _lists(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Programs of which only the list is harmless."""
     if len(words) == 2 and words[1].value in rule.known:
-        yield Finding(f"{words[0].source} {words[1].source}", Kind.READ_ONLY, "it only lists")
+        yield Finding(
+            f"{words[0].source} {words[1].source}", CommandKind.READ_ONLY, "it only lists"
+        )
     else:
         yield from judge_words(inquiry, rule, words)
 
@@ -134,9 +138,9 @@ def _crontab(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[
     """`crontab -l` only lists."""
     text = " ".join(w.source for w in words)
     if [w.value for w in words[1:]] == ["-l"]:
-        yield Finding(text, Kind.READ_ONLY, "it lists scheduled jobs")
+        yield Finding(text, CommandKind.READ_ONLY, "it lists scheduled jobs")
     else:
-        yield Finding(text, Kind.DESTRUCTIVE, "it changes scheduled jobs")
+        yield Finding(text, CommandKind.DESTRUCTIVE, "it changes scheduled jobs")
 
 
 _SHOW = rule(READ, "only shows", operands=TEXT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
 
@@ -26,16 +26,16 @@ _CHANGES = Pattern(r"fix|write|update|watch|clean|install|generate|seed|migrate|
 _DEPLOYS = Pattern(r"deploy|publish|release|push|upload|destroy|prod-|purge|wipe|drop")
 
 
-def task_kind(name: str) -> tuple[Kind, str]:
+def task_kind(name: str) -> tuple[CommandKind, str]:
     """What a task of this name is taken for, and what it proves."""
     plain = name.lower()
     if _DEPLOYS.search(plain):
-        return Kind.DESTRUCTIVE, ""
+        return CommandKind.DESTRUCTIVE, ""
     if _CHANGES.search(plain):
-        return Kind.MUTATING, ""
+        return CommandKind.MUTATING, ""
     pieces = re.split(r"[:_./-]", plain)
     for candidate in (plain, pieces[0], pieces[-1]):
         for proves, known in _KINDS.items():
             if candidate in known:
-                return Kind.VERIFICATION, proves
-    return Kind.MUTATING, ""
+                return CommandKind.VERIFICATION, proves
+    return CommandKind.MUTATING, ""

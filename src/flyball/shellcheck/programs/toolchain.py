@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.programs.package import BUILD, CHANGE, CHECK, LOOK, PUBLISH, group
 from flyball.shellcheck.rows import MUTATE, READ, TEXT, VERIFY, each, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, judge_rule, judge_words, parse
@@ -80,9 +80,9 @@ def _go(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding
     """Linker and compiler flags can name another program to run."""
     text = " ".join(w.source for w in words)
     if re.search(r"-extld|-toolexec|-fplugin|-wrapper|-B\b", text):
-        yield Finding(text, Kind.UNKNOWN, "its flags name another program to run")
+        yield Finding(text, CommandKind.UNKNOWN, "its flags name another program to run")
     elif any(outside(w.known, inquiry.scope) for w in parse(rule, words[1:]).operands):
-        yield Finding(text, Kind.UNKNOWN, "it builds code from outside the workspace")
+        yield Finding(text, CommandKind.UNKNOWN, "it builds code from outside the workspace")
     else:
         yield from judge_words(inquiry, rule, words)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.shellcheck.judgement import Finding, Kind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import READ, UNKNOWN, VERIFY, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, named, parse
 from flyball.shellcheck.words.place import outside
@@ -22,7 +22,7 @@ def _odd(rule: Rule, words: Sequence[Word], flags: Iterable[str]) -> Finding | N
     for flag in flags:
         if flag not in rule.known and flag not in rule.valued:
             reason = f"{words[0].source} {flag} is not a known option of a wrapper"
-            return Finding(_text(words), Kind.UNKNOWN, reason)
+            return Finding(_text(words), CommandKind.UNKNOWN, reason)
     return None
 
 
@@ -32,7 +32,9 @@ def _inner(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
     if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
         yield odd
     elif parsed.doubtful or not parsed.operands:
-        yield Finding(_text(words), Kind.UNKNOWN, f"what {words[0].source} runs is not known")
+        yield Finding(
+            _text(words), CommandKind.UNKNOWN, f"what {words[0].source} runs is not known"
+        )
     else:
         yield from inquiry.command(parsed.operands)
 
@@ -43,7 +45,9 @@ def _timed(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
     if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
         yield odd
     elif len(parsed.operands) < 2 or parsed.operands[0].value is None:
-        yield Finding(_text(words), Kind.UNKNOWN, f"what {words[0].source} runs is not known")
+        yield Finding(
+            _text(words), CommandKind.UNKNOWN, f"what {words[0].source} runs is not known"
+        )
     else:
         yield from inquiry.command(parsed.operands[1:])
 
@@ -59,20 +63,20 @@ def _env(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
     while rest and (match := re.match(r"([A-Za-z_]\w*)=(.*)", rest[0].known, re.S)):
         value = literal(match[2]) if rest.pop(0).value is not None else None
         if objection := assignment_objection(match[1], value):
-            yield Finding(text, Kind.UNKNOWN, objection)
+            yield Finding(text, CommandKind.UNKNOWN, objection)
             return
         if not is_harmless(match[1]):
-            yield Finding(text, Kind.MUTATING, f"{match[1]} is not known to be harmless")
+            yield Finding(text, CommandKind.MUTATING, f"{match[1]} is not known to be harmless")
     if rest:
         yield from inquiry.command(rest)
     else:
-        yield Finding(text, Kind.READ_ONLY, "env prints the environment")
+        yield Finding(text, CommandKind.READ_ONLY, "env prints the environment")
 
 
 def _command(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`command -v name` asks; `command name…` runs."""
     if len(words) > 1 and words[1].value in ("-v", "-V"):
-        yield Finding(_text(words), Kind.READ_ONLY, "it tells where a program is")
+        yield Finding(_text(words), CommandKind.READ_ONLY, "it tells where a program is")
     else:
         yield from _inner(inquiry, rule, words)
 
@@ -80,7 +84,7 @@ def _command(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
 def _exec(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`exec command…`; without one it only moves redirections, judged elsewhere."""
     if len(words) == 1:
-        yield Finding(_text(words), Kind.READ_ONLY, "it only applies its redirections")
+        yield Finding(_text(words), CommandKind.READ_ONLY, "it only applies its redirections")
     else:
         yield from _inner(inquiry, rule, words)
 
@@ -113,14 +117,14 @@ def _shell(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
     if odd := _odd(rule, words, flags):
         yield odd
     elif script is None:
-        yield Finding(text, Kind.UNKNOWN, f"{words[0].source} runs whatever it is fed")
+        yield Finding(text, CommandKind.UNKNOWN, f"{words[0].source} runs whatever it is fed")
     elif script.value is None:
-        yield Finding(text, Kind.UNKNOWN, "the script is only known when it runs")
+        yield Finding(text, CommandKind.UNKNOWN, "the script is only known when it runs")
     elif "-c" in flags:
         found = inquiry.script(script.value)
         yield from found
     elif "-n" in flags:
-        yield Finding(text, Kind.READ_ONLY, "it only checks syntax", proves="syntax")
+        yield Finding(text, CommandKind.READ_ONLY, "it only checks syntax", proves="syntax")
     else:
         from_script = script_finding(inquiry, text, script)
         yield from_script
@@ -130,10 +134,10 @@ def script_finding(inquiry: Inquiry, text: str, script: Word) -> Finding:
     """A script file: the workspace's own may run where things may change."""
     path = script.value
     if path is None or script.glob or path == "-":
-        return Finding(text, Kind.UNKNOWN, f"{script.source} is only known when it runs")
+        return Finding(text, CommandKind.UNKNOWN, f"{script.source} is only known when it runs")
     if outside(path, inquiry.scope) or path.startswith("/dev/"):
-        return Finding(text, Kind.UNKNOWN, f"{path} is a program from outside the workspace")
-    return Finding(text, Kind.MUTATING, f"it runs the workspace's program {path}")
+        return Finding(text, CommandKind.UNKNOWN, f"{path} is a program from outside the workspace")
+    return Finding(text, CommandKind.MUTATING, f"it runs the workspace's program {path}")
 
 
 def _watch(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -143,7 +147,7 @@ def _watch(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
     if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
         yield odd
     elif not values or None in values:
-        yield Finding(_text(words), Kind.UNKNOWN, "what watch runs is not known")
+        yield Finding(_text(words), CommandKind.UNKNOWN, "what watch runs is not known")
     else:
         yield from inquiry.script(" ".join(v for v in values if v is not None))
 
@@ -158,7 +162,7 @@ def _parallel(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
     cut = values.index(":::") if ":::" in values else len(values)
     line = parsed.operands[:cut]
     if not line or any(not re.fullmatch(r"[\w./{}=:-]+", w.value or "") for w in line):
-        yield Finding(_text(words), Kind.UNKNOWN, "what parallel runs is not known")
+        yield Finding(_text(words), CommandKind.UNKNOWN, "what parallel runs is not known")
         return
     filled = [_filled(w, "{}") if "{" in w.known else w for w in line]
     yield from inquiry.command([*filled, opaque("…")])
@@ -170,20 +174,26 @@ def _runner(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
     places = [value.known if value else "/" for f, value in parsed.flags if f in rule.places]
     away = any(outside(path, inquiry.scope) for path in places)
     if away or parsed.doubtful or any(named(f, rule.runs, rule) for f, _ in parsed.flags):
-        yield Finding(_text(words), Kind.UNKNOWN, f"what {words[0].source} runs is not known")
+        yield Finding(
+            _text(words), CommandKind.UNKNOWN, f"what {words[0].source} runs is not known"
+        )
         return
     if odd := _odd(rule, words, (f for f, _ in parsed.flags if f not in rule.places)):
         yield odd
         return
     if not parsed.operands:
-        yield Finding(_text(words), Kind.UNKNOWN, f"what {words[0].source} runs is not known")
+        yield Finding(
+            _text(words), CommandKind.UNKNOWN, f"what {words[0].source} runs is not known"
+        )
         return
     version = parsed.value("--python", "-p")
     if version is not None and not re.fullmatch(r"(pypy|cpython)?@?[\d.]+", version.value or ""):
-        yield Finding(_text(words), Kind.UNKNOWN, f"{version.source} is not a version of Python")
+        yield Finding(
+            _text(words), CommandKind.UNKNOWN, f"{version.source} is not a version of Python"
+        )
         return
     fetched = parsed.has("--with", "--from", "--with-requirements")
-    floor = Kind.MUTATING if fetched else Kind.VERIFICATION
+    floor = CommandKind.MUTATING if fetched else CommandKind.VERIFICATION
     inner = list(parsed.operands)
     name = inner[0].value or ""
     if name.endswith(".py"):

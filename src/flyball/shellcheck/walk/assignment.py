@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.rule import secret_among, secret_finding
 from flyball.shellcheck.walk.expression import examine
 from flyball.shellcheck.words.pattern import Pattern
@@ -38,9 +38,9 @@ def assign(walk: Walk, node: Node, *, exported: bool, arithmetic: bool = False) 
     elif secret_among(held):
         walk.findings.append(secret_finding(text_of(node), text_of(node)))
     elif exported and not is_harmless(label):
-        walk.found(node, Kind.MUTATING, f"{label} is not a variable known to be harmless")
+        walk.found(node, CommandKind.MUTATING, f"{label} is not a variable known to be harmless")
     else:
-        walk.found(node, Kind.READ_ONLY, f"it sets {label} for this command")
+        walk.found(node, CommandKind.READ_ONLY, f"it sets {label} for this command")
 
 
 def _search_path(walk: Walk, node: Node, label: str, value: Word | None) -> None:
@@ -48,7 +48,7 @@ def _search_path(walk: Walk, node: Node, label: str, value: Word | None) -> None
     if any(outside(path or ".", walk.scope) for path in places):
         walk.unknown(node, f"{label} names a place outside the workspace")
     else:
-        walk.found(node, Kind.VERIFICATION, f"{label} lets the workspace's own code run")
+        walk.found(node, CommandKind.VERIFICATION, f"{label} lets the workspace's own code run")
 
 
 def declare(walk: Walk, node: Node) -> None:
@@ -62,7 +62,7 @@ def declare(walk: Walk, node: Node) -> None:
                 walk.unknown(node, f"{keyword} {text_of(child)} touches a controlling variable")
         elif not (child.type == "word" and _OPTIONS.fullmatch(text_of(child))):
             walk.unknown(node, f"what {keyword} declares here is not understood")
-    walk.found(node, Kind.READ_ONLY, f"{keyword} changes nothing outside this shell")
+    walk.found(node, CommandKind.READ_ONLY, f"{keyword} changes nothing outside this shell")
 
 
 def forget(walk: Walk, node: Node) -> None:
@@ -70,4 +70,4 @@ def forget(walk: Walk, node: Node) -> None:
     if any(child.type != "variable_name" for child in node.named_children):
         walk.unknown(node, "what it unsets is not a plain name")
     else:
-        walk.found(node, Kind.READ_ONLY, "it forgets a variable")
+        walk.found(node, CommandKind.READ_ONLY, "it forgets a variable")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.rule import secret_among, secret_finding, written
 from flyball.shellcheck.walk.expression import examine
 from flyball.shellcheck.words.names import names
@@ -79,4 +79,6 @@ def _body(walk: Walk, node: Node, body: Node) -> None:
     delimiter = heredoc_delimiter(node)
     live = re.sub(r"\\.", "", text_of(body), flags=re.S)
     if not (delimiter and delimiter[1]) and re.search(r"`|\$[({\[]", live):
-        walk.found(node, Kind.UNKNOWN, "the shell expands its here-document; quote it as <<'EOF'")
+        walk.found(
+            node, CommandKind.UNKNOWN, "the shell expands its here-document; quote it as <<'EOF'"
+        )

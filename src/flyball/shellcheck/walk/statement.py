@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.rule import secret_among, secret_finding
 from flyball.shellcheck.walk.assignment import assign, declare, forget
 from flyball.shellcheck.walk.expression import examine, examine_condition
@@ -49,7 +49,7 @@ def _compound(walk: Walk, node: Node) -> None:
     if node.children[0].type == "((":
         for child in node.named_children:
             examine(walk, child, arithmetic=True)
-        walk.found(node, Kind.READ_ONLY, "it only computes")
+        walk.found(node, CommandKind.READ_ONLY, "it only computes")
     else:
         _each(walk, node)
 
@@ -121,7 +121,7 @@ def _assignment(walk: Walk, node: Node) -> None:
 def _condition(walk: Walk, node: Node) -> None:
     for child in node.named_children:
         examine_condition(walk, child, deep=node.children[0].type == "[[")
-    walk.found(node, Kind.READ_ONLY, "it only tests a condition")
+    walk.found(node, CommandKind.READ_ONLY, "it only tests a condition")
 
 
 def _function(walk: Walk, node: Node) -> None:

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from tree_sitter import Node
 
-from flyball.shellcheck.judgement import AllowRule, Finding, Kind
+from flyball.shellcheck.judgement import AllowRule, CommandKind, Finding
 from flyball.shellcheck.programs import lookup
 from flyball.shellcheck.rule import judge_rule, secret_among
 from flyball.shellcheck.walk.redirect import redirect
@@ -36,12 +36,12 @@ class Walk:
         """Judge a whole command line."""
         root = read(command)
         if isinstance(root, str):
-            return [Finding(command, Kind.UNKNOWN, root)]
+            return [Finding(command, CommandKind.UNKNOWN, root)]
         self.facts = facts_of(root)
         self.visit(root)
         if self._commands > MAX_COMMANDS:
             reason = f"it runs more than {MAX_COMMANDS} commands; split it up"
-            self.findings.append(Finding(command, Kind.UNKNOWN, reason))
+            self.findings.append(Finding(command, CommandKind.UNKNOWN, reason))
         return self.findings
 
     def visit(self, node: Node) -> None:
@@ -52,13 +52,13 @@ class Walk:
         else:
             handler(self, node)
 
-    def found(self, node: Node, kind: Kind, reason: str) -> None:
+    def found(self, node: Node, kind: CommandKind, reason: str) -> None:
         """Note what a node does."""
         self.findings.append(Finding(text_of(node), kind, reason))
 
     def unknown(self, node: Node, reason: str) -> None:
         """Note a node that is not understood, or understood too well."""
-        self.found(node, Kind.UNKNOWN, reason)
+        self.found(node, CommandKind.UNKNOWN, reason)
 
     def command(self, words: Sequence[Word]) -> list[Finding]:
         """Judge one simple command, given as words."""
@@ -67,7 +67,7 @@ class Walk:
         name = words[0]
         if not name.value or name.glob:
             reason = f"which program {name.source} stands for is only known when it runs"
-            return [Finding(text, Kind.UNKNOWN, reason)]
+            return [Finding(text, CommandKind.UNKNOWN, reason)]
         if (allowed := self._allowed(words)) is not None:
             return [Finding(text, allowed.kind, "the user's allow-list has it")]
         rule, floor, why = lookup(name.value, self.scope)
@@ -79,11 +79,11 @@ class Walk:
     def script(self, text: str) -> list[Finding]:
         """Judge text that a program hands to a shell."""
         if self._depth >= MAX_SCRIPTS:
-            return [Finding(text, Kind.UNKNOWN, "shells are nested too deep")]
+            return [Finding(text, CommandKind.UNKNOWN, "shells are nested too deep")]
         inner = Walk(self.scope, self._allow, self._depth + 1)
         found = inner.over(text)
         self._commands += inner._commands
-        return found or [Finding(text, Kind.READ_ONLY, "an empty script does nothing")]
+        return found or [Finding(text, CommandKind.READ_ONLY, "an empty script does nothing")]
 
     def redirect(self, node: Node) -> None:
         """Judge a redirection that stands alone."""

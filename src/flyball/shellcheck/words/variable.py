@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
-from flyball.shellcheck.words.word import Facts, Word, literal, text_of, words_of
+from flyball.shellcheck.words.word import VariableFacts, Word, literal, text_of, words_of
 
 HARMLESS = names(
     "LC_ALL LANG LANGUAGE LC_CTYPE LC_COLLATE LC_NUMERIC LC_TIME LC_MESSAGES TZ TERM COLUMNS "
@@ -58,7 +58,7 @@ def is_harmless(name: str) -> bool:
     )
 
 
-def facts_of(root: Node) -> Facts:
+def facts_of(root: Node) -> VariableFacts:
     """Gather every value that the command itself gives to a name."""
     values: dict[str, list[Word | None]] = {}
     for name, word in _settings(root):
@@ -68,7 +68,7 @@ def facts_of(root: Node) -> Facts:
     tainted = frozenset(
         n for n, held in values.items() if not all(w and _is_number(w) for w in held)
     )
-    return Facts(tame, local, tainted)
+    return VariableFacts(tame, local, tainted)
 
 
 def _is_tame(word: Word) -> bool:

@@ -66,7 +66,7 @@ class _Piece(NamedTuple):
     quoted: bool
 
 
-class Facts(NamedTuple):
+class VariableFacts(NamedTuple):
     """What a whole command tells about its variables, gathered before the walk."""
 
     tame: frozenset[str] = frozenset()
@@ -77,10 +77,10 @@ class Facts(NamedTuple):
     """Names whose value an arithmetic context might execute."""
 
 
-NO_FACTS = Facts()
+NO_FACTS = VariableFacts()
 
 
-def words_of(node: Node, facts: Facts = NO_FACTS) -> tuple[Word, ...]:
+def words_of(node: Node, facts: VariableFacts = NO_FACTS) -> tuple[Word, ...]:
     """The words a node stands for; brace expansion makes several."""
     source = text_of(node)
     pieces = tuple(_pieces(node))

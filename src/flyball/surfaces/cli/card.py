@@ -14,8 +14,8 @@ from flyball.errors import UsageError
 
 if TYPE_CHECKING:
     from flyball.workspace.cards.revert import Moved
-    from flyball.workspace.cards.use_cases import CardView, Desk
-    from flyball.workspace.run.worktree import Step
+    from flyball.workspace.cards.use_cases import CardView, ProjectPlaces
+    from flyball.workspace.run.worktree import CommitKind
     from flyball.workspace.trees.trees import Changed
 
 REPO = click.option(
@@ -84,9 +84,9 @@ def revert(
     run: str, name: str, more: tuple[str, ...], paths: tuple[str, ...], repo: Path, **flags: bool
 ) -> None:
     """Take a card's work back, whole or some paths of it."""
-    from flyball.workspace.run.worktree import Step
+    from flyball.workspace.run.worktree import CommitKind
 
-    _move(Step.REVERT, run, name, _joined(paths, more), repo, **flags)
+    _move(CommitKind.REVERT, run, name, _joined(paths, more), repo, **flags)
 
 
 @card.command()
@@ -101,22 +101,22 @@ def apply(
     run: str, name: str, more: tuple[str, ...], paths: tuple[str, ...], repo: Path, **flags: bool
 ) -> None:
     """Put a card's work in again after it was taken back."""
-    from flyball.workspace.run.worktree import Step
+    from flyball.workspace.run.worktree import CommitKind
 
-    _move(Step.APPLY, run, name, _joined(paths, more), repo, **flags)
+    _move(CommitKind.APPLY, run, name, _joined(paths, more), repo, **flags)
 
 
-def meant(repo: Path, run: str) -> tuple[Desk, str]:
+def meant(repo: Path, run: str) -> tuple[ProjectPlaces, str]:
     """The project and the run that are meant; a run without a journal goes by its whole name."""
     import asyncio
 
     from flyball.app.project import open_home
     from flyball.app.runs import find_run
     from flyball.errors import NotFound
-    from flyball.workspace.cards.use_cases import Desk
+    from flyball.workspace.cards.use_cases import ProjectPlaces
 
     home = open_home(repo, os.environ, {})
-    place = Desk(home.repo, home.state, Path.home())
+    place = ProjectPlaces(home.repo, home.state, Path.home())
     try:
         return place, asyncio.run(find_run(home, run))
     except NotFound:
@@ -148,7 +148,14 @@ def _joined(paths: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _move(
-    step: Step, run: str, name: str, paths: tuple[str, ...], repo: Path, *, yes: bool, as_json: bool
+    step: CommitKind,
+    run: str,
+    name: str,
+    paths: tuple[str, ...],
+    repo: Path,
+    *,
+    yes: bool,
+    as_json: bool,
 ) -> None:
     from flyball.workspace.cards.use_cases import foresee, move_card
 
@@ -170,11 +177,11 @@ def _move(
 
 
 def _say_moved(moved: Moved, root: Path) -> None:
-    from flyball.workspace.run.worktree import Step
+    from flyball.workspace.run.worktree import CommitKind
 
     if moved.finished:
         click.echo(f"Finished first what was interrupted: {moved.finished}.")
-    is_revert = moved.step is Step.REVERT
+    is_revert = moved.step is CommitKind.REVERT
     if not moved.writes:
         state = "taken back already" if is_revert else "there already"
         click.echo(f"Card {moved.card} is {state}; nothing to do in {root}.")

@@ -71,7 +71,7 @@ async def examine() -> dict[str, Any]:
     proofs = await self_test.prove(means)
     failed = [proof.name for proof in proofs if not proof.holds]
     return {
-        "ok": not failed and means.level is not levels.Level.NONE,
+        "ok": not failed and means.level is not levels.SandboxLevel.NONE,
         "sandbox": {
             "level": str(means.level),
             "meaning": _MEANINGS[means.level],

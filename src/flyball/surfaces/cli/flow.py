@@ -20,7 +20,7 @@ def flow() -> None:
     """Check and draw flows of step templates."""
 
 
-class Report(NamedTuple):
+class FlowReport(NamedTuple):
     """What was found in one file."""
 
     file: str
@@ -45,10 +45,10 @@ class Report(NamedTuple):
         return f"{self.file}: sound, {count} {noun} from {self.flow.start}."
 
 
-def _report(file: str) -> Report:
+def _report(file: str) -> FlowReport:
     from flyball.app.templates import read_flow_file
 
-    return Report(*read_flow_file(file))
+    return FlowReport(*read_flow_file(file))
 
 
 @flow.command("check")
@@ -107,7 +107,7 @@ def show_command(context: click.Context, file: str, repo: Path, as_json: bool) -
 
     template = None if Path(file).exists() else _named(file, repo)
     if template is not None:
-        report = Report(file, Flow(template.title, template.step_id, (template,)), ())
+        report = FlowReport(file, Flow(template.title, template.step_id, (template,)), ())
     else:
         report = _report(file)
     if report.flow is None:

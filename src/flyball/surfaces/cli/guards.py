@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from flyball.core.record.recording import Judgement
+    from flyball.core.record.recording import GuardReport
 
 
 @click.command("guards")
@@ -21,7 +21,7 @@ def guards(files: tuple[str, ...], as_json: bool) -> None:
     """
     from flyball.errors import UsageError
 
-    judged: list[tuple[str, Judgement]] = []
+    judged: list[tuple[str, GuardReport]] = []
     faults: list[UsageError] = []
     for file in files:
         try:
@@ -34,7 +34,7 @@ def guards(files: tuple[str, ...], as_json: bool) -> None:
         raise faults[0]
 
 
-def _judge(file: str) -> Judgement:
+def _judge(file: str) -> GuardReport:
     from pathlib import Path
 
     from flyball.core.record.recording import judge_recording
@@ -59,7 +59,7 @@ def _shown(file: str) -> str:
     return file.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _print_lines(judged: list[tuple[str, Judgement]]) -> None:
+def _print_lines(judged: list[tuple[str, GuardReport]]) -> None:
     import msgspec
 
     for file, judgement in judged:
@@ -71,7 +71,7 @@ PIPED_WIDTH = 400
 """Wide enough that a reason stays on its line when a program or a file reads the table."""
 
 
-def _print_table(judged: list[tuple[str, Judgement]]) -> None:
+def _print_table(judged: list[tuple[str, GuardReport]]) -> None:
     from rich.console import Console
     from rich.table import Column, Table
     from rich.text import Text

@@ -13,7 +13,7 @@ import click
 from flyball.surfaces.cli.card import JSON, REPO
 
 if TYPE_CHECKING:
-    from flyball.app.ledger import Entry
+    from flyball.app.ledger import LedgerEntry
     from flyball.app.project import Home
     from flyball.core.memory.ledger import Mistake
 
@@ -171,7 +171,7 @@ def _print_table(found: Sequence[Mistake]) -> None:
     console.print(table)
 
 
-def _print_entry(entry: Entry) -> None:
+def _print_entry(entry: LedgerEntry) -> None:
     import time
 
     from flyball.surfaces.cli.terminal.show import age

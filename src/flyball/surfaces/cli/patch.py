@@ -27,7 +27,7 @@ MOST_FILES = 50_000
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
-class Request(NamedTuple):
+class PatchRequest(NamedTuple):
     """What was asked for on the command line."""
 
     file: str
@@ -68,7 +68,7 @@ def _diff_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.pass_context
 def apply(context: click.Context, preview: bool, no_keep_regions: bool, **options: Any) -> None:
     """Apply the diff in FILE (or stdin): all of it, or nothing."""
-    request = Request(**options, keep_regions=not no_keep_regions)
+    request = PatchRequest(**options, keep_regions=not no_keep_regions)
     context.exit(_perform(request, writes=not preview, shows_diff=preview))
 
 
@@ -77,11 +77,11 @@ def apply(context: click.Context, preview: bool, no_keep_regions: bool, **option
 @click.pass_context
 def check(context: click.Context, preview: bool, no_keep_regions: bool, **options: Any) -> None:
     """Say whether the diff in FILE (or stdin) would apply; write nothing."""
-    request = Request(**options, keep_regions=not no_keep_regions)
+    request = PatchRequest(**options, keep_regions=not no_keep_regions)
     context.exit(_perform(request, writes=False, shows_diff=preview))
 
 
-def _perform(request: Request, *, writes: bool, shows_diff: bool) -> int:
+def _perform(request: PatchRequest, *, writes: bool, shows_diff: bool) -> int:
     from flyball.workspace.files.paths import Root
 
     if not request.repo.is_dir():
@@ -97,7 +97,7 @@ def _perform(request: Request, *, writes: bool, shows_diff: bool) -> int:
     return 0 if result.ok else REFUSED
 
 
-def _compute(root: Root, request: Request) -> PatchResult:
+def _compute(root: Root, request: PatchRequest) -> PatchResult:
     from flyball.patch import Code, PatchResult, Refusal, apply_diff, touched_paths
     from flyball.patch.read.path import objection
 

@@ -12,7 +12,7 @@ from flyball.surfaces.cli.card import JSON, REPO, meant, readable, say_json
 
 if TYPE_CHECKING:
     from flyball.workspace.cards.revert import Replayed
-    from flyball.workspace.cards.use_cases import Desk
+    from flyball.workspace.cards.use_cases import ProjectPlaces
 
 
 @click.command()
@@ -100,7 +100,7 @@ def prune(
         click.echo(f"Forgot {dropped} snapshots of {len(runs)} runs, {freed / 1e6:.1f} MB freed.")
 
 
-def _abandon(run: str | None, place: Desk, *, yes: bool, as_json: bool) -> None:
+def _abandon(run: str | None, place: ProjectPlaces, *, yes: bool, as_json: bool) -> None:
     from flyball.errors import Conflict, UsageError
     from flyball.workspace.cards import use_cases
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flyball.core.terms.call import PathFact
 from flyball.patch.apply.keep import damaged, regions
 from flyball.tools.call.protocol import Desk
-from flyball.workspace.files.paths import Kind
+from flyball.workspace.files.paths import PathKind
 from flyball.workspace.redaction import HIDDEN
 from flyball.workspace.trees.trees import TreeHash
 
@@ -35,7 +35,7 @@ def is_users_untracked(path: str, desk: Desk) -> bool:
 
 def present(path: str, desk: Desk) -> bytes | None:
     """What a file holds now, or None where there is none."""
-    if desk.root.fact(path, write=False).kind is Kind.MISSING:
+    if desk.root.fact(path, write=False).kind is PathKind.MISSING:
         return None
     return desk.root.read_bytes(path)
 

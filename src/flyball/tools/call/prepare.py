@@ -11,7 +11,7 @@ from flyball.core.memory.fingerprint import digest
 from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.call import ALIASES, TOOL_ACCESS, Access, Call, tool_name
 from flyball.core.terms.shape import faults, suggest
-from flyball.tools.call.protocol import Desk, Facts, Form, Tool
+from flyball.tools.call.protocol import CallFacts, Desk, Form, Tool
 
 RAW = "__raw__"
 """Under this name a driver passes on arguments that were not valid JSON."""
@@ -40,7 +40,7 @@ def prepare(spoken: SpokenCall, tools: Mapping[str, Tool], desk: Desk) -> Call:
     access = TOOL_ACCESS.get(name, Access.MUTATE)
     if access is Access.MUTATE and args != spoken.args:
         return _faulty(spoken, args, SECRET.format(tool=name))
-    facts: Facts = tool.facts(form, desk)
+    facts: CallFacts = tool.facts(form, desk)
     return Call(
         id=spoken.id,
         tool=name,

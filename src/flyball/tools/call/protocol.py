@@ -14,7 +14,7 @@ from flyball.core.terms.evidence import AnyEvidence
 from flyball.core.terms.phase import Phase
 from flyball.shellcheck import AllowRule
 from flyball.workspace.files.paths import Root
-from flyball.workspace.process.process import Limits
+from flyball.workspace.process.process import CommandLimits
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.sandbox.confinement import Sandbox
@@ -30,8 +30,8 @@ class Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class ToolSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What the user settled about tools."""
 
-    limits: Limits = Limits()
-    suite_limits: Limits = Limits(seconds=600.0)
+    limits: CommandLimits = CommandLimits()
+    suite_limits: CommandLimits = CommandLimits(seconds=600.0)
     max_text: int = 16_000
     allow: tuple[AllowRule, ...] = ()
     network: bool = False
@@ -76,7 +76,7 @@ class Desk(NamedTuple):
         return f".flyball/artifacts/{self.run}/{self.card}/{self.log.name}"
 
 
-class Facts(NamedTuple):
+class CallFacts(NamedTuple):
     """What the judge needs to know about a call before it is made."""
 
     access: Access | None = None
@@ -106,16 +106,16 @@ class Tool(NamedTuple):
     name: str
     description: str
     form: type[Form]
-    facts: Callable[[Any, Desk], Facts]
+    facts: Callable[[Any, Desk], CallFacts]
     perform: Callable[[Any, Desk], Awaitable[Result]]
     probe: Callable[[Any, Desk], Result | None] | None = None
     """For writes: the result of this call if it was already done before a crash."""
     example: Mapping[str, object] = {}
 
 
-def no_facts(_form: Form, _desk: Desk) -> Facts:
+def no_facts(_form: Form, _desk: Desk) -> CallFacts:
     """A tool that names neither a path nor a command."""
-    return Facts()
+    return CallFacts()
 
 
 def bounded(text: str, limit: int, see: str = "") -> tuple[str, int]:

@@ -13,7 +13,7 @@ import msgspec
 
 from flyball.errors import ToolUnavailable
 from flyball.tools.call.protocol import Desk
-from flyball.workspace.process.process import Captured, run_sync
+from flyball.workspace.process.process import OwnOutput, run_sync
 
 SECONDS = 60.0
 _FIXED = (
@@ -37,7 +37,7 @@ def find_ripgrep() -> str:
     return program
 
 
-def ripgrep(desk: Desk, *words: str) -> Captured:
+def ripgrep(desk: Desk, *words: str) -> OwnOutput:
     """What ripgrep answers in the workspace; it follows no link and starts no program."""
     argv = [find_ripgrep(), *_FIXED, *words]
     return run_sync(argv, cwd=desk.root.path, env=desk.env, seconds=SECONDS)

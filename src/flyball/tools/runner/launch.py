@@ -15,7 +15,7 @@ import msgspec
 from flyball.tools.call.protocol import Desk
 from flyball.tools.runner.provision import provide
 from flyball.tools.runner.start_env import Setting, environment, readable
-from flyball.workspace.process.process import Finished, Limits, run
+from flyball.workspace.process.process import CommandLimits, Finished, run
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.sandbox.confinement import Sandbox
 
@@ -28,14 +28,14 @@ class Ground(NamedTuple):
     cache: Path
     sandbox: Sandbox
     env: Mapping[str, str]
-    limits: Limits
+    limits: CommandLimits
     tree: str
     redactor: Redactor
     log: Path | None = None
     on_output: Callable[[str], None] | None = None
 
 
-def ground_of(desk: Desk, limits: Limits) -> Ground:
+def ground_of(desk: Desk, limits: CommandLimits) -> Ground:
     """The ground of a call."""
     return Ground(
         root=desk.root.path,

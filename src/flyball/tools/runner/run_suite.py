@@ -25,14 +25,14 @@ PYTEST_ENDS = {
 }
 
 
-class Ran(NamedTuple):
+class SuiteRun(NamedTuple):
     """A report and the raw end of it."""
 
     report: SuiteReport
     finished: Finished
 
 
-async def run_suite(wished: str, words: Sequence[str], ground: Ground, id: str) -> Ran:
+async def run_suite(wished: str, words: Sequence[str], ground: Ground, id: str) -> SuiteRun:
     """Run the wished or the fitting suite in its sandbox, and count what happened."""
     choice = choose(wished, words, ground.root)
     try:
@@ -58,7 +58,7 @@ async def run_suite(wished: str, words: Sequence[str], ground: Ground, id: str) 
         timed_out=finished.timed_out,
         reason=_reason(choice.name, finished, tally),
     )
-    return Ran(report, finished)
+    return SuiteRun(report, finished)
 
 
 async def _run(choice: Choice, ground: Ground) -> tuple[Finished, Tally | None]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from flyball.core.terms.evidence import Failure
+from flyball.core.terms.evidence import FailedTest
 
 KEPT_FAILURES = 50
 KEPT_MESSAGE = 2_000
@@ -20,7 +20,7 @@ class Tally(NamedTuple):
     passed: int = 0
     failed: int = 0
     skipped: int = 0
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[FailedTest, ...] = ()
     reason: str = ""
 
 
@@ -37,11 +37,11 @@ def tally(
     )
 
 
-def _failure(name: str, text: str) -> Failure:
+def _failure(name: str, text: str) -> FailedTest:
     """The beginning of why, and its end, where most runners put the heart of it."""
     if len(text) > KEPT_MESSAGE:
         text = f"{text[: KEPT_MESSAGE // 4]}\n…\n{text[-3 * KEPT_MESSAGE // 4 :]}"
-    return Failure(name, text)
+    return FailedTest(name, text)
 
 
 def plain(output: str) -> str:

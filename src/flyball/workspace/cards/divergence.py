@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from flyball.errors import UsageError
-from flyball.workspace.trees.trees import Changed, Clash, ClashKind, Entry, TreeHash, Trees
+from flyball.workspace.trees.trees import Changed, Clash, ClashKind, TreeEntry, TreeHash, Trees
 
 
 class Divergence(msgspec.Struct, frozen=True):
@@ -70,7 +70,7 @@ def _is_there(
     origin: TreeHash,
     goal: TreeHash,
     wanted: Sequence[Changed],
-    now: Mapping[str, Entry],
+    now: Mapping[str, TreeEntry],
 ) -> bool:
     """Whether the move was made before, however much a moved file now looks like another."""
     there = {c.path: c.after for c in wanted if now.get(c.path) == c.after}

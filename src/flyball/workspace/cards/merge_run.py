@@ -16,7 +16,7 @@ from flyball.workspace.errors import Diverged, GitFailed
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import Commit, RunBranch, read_commit
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.trees import Changed, Clash, Entry, TreeHash
+from flyball.workspace.trees.trees import Changed, Clash, TreeEntry, TreeHash
 
 
 class MergeReport(msgspec.Struct, frozen=True):
@@ -173,7 +173,7 @@ def _write_index(branch: RunBranch, trees: GitTrees, changes: Sequence[Changed])
     """Move the user's index along, touching only the entries that the run changed."""
     if not changes:
         return
-    nothing = Entry("0", "0" * len(trees.empty_tree()))
+    nothing = TreeEntry("0", "0" * len(trees.empty_tree()))
     rows = sorted(changes, key=lambda change: change.after is not None)
     lines = b"".join(
         b"%s %s\t%s\0" % (*(p.encode() for p in change.after or nothing), os.fsencode(change.path))

@@ -11,12 +11,12 @@ import msgspec
 from flyball.workspace.cards.divergence import Divergence, compare_move
 from flyball.workspace.errors import Diverged
 from flyball.workspace.run.workspace import Workspace
-from flyball.workspace.run.worktree import CardRecord, Step
+from flyball.workspace.run.worktree import CardRecord, CommitKind
 from flyball.workspace.trees.trees import Changed, Clash, TreeHash, Trees
 from flyball.workspace.trees.writer import Writer
 
 
-class Place(Protocol):
+class CardTree(Protocol):
     """A tree that cards can be moved in: a workspace, or the user's checkout."""
 
     @property
@@ -32,7 +32,7 @@ class Moved(msgspec.Struct, frozen=True):
     """A card that was taken back or put again: what was written, and under which commit."""
 
     card: str
-    step: Step
+    step: CommitKind
     writes: tuple[Changed, ...]
     drifted: tuple[str, ...]
     lost: tuple[Clash, ...]
@@ -58,16 +58,18 @@ class Replayed(msgspec.Struct, frozen=True):
     clashes: tuple[Clash, ...] = ()
 
 
-def look(place: Place, record: CardRecord, step: Step, paths: Sequence[str] = ()) -> Divergence:
+def look(
+    place: CardTree, record: CardRecord, step: CommitKind, paths: Sequence[str] = ()
+) -> Divergence:
     """What taking the card back, or putting it again, would meet; nothing is touched."""
     origin, goal = _ends(record, step)
     return compare_move(place.trees, place.tree_hash(), origin, goal, paths)
 
 
 def move(
-    place: Place,
+    place: CardTree,
     record: CardRecord,
-    step: Step,
+    step: CommitKind,
     paths: Sequence[str] = (),
     *,
     force: bool = False,
@@ -75,7 +77,7 @@ def move(
     """Take a card back or put it again; what would lose later work is refused unless forced."""
     finished = place.writer.finish() or ""
     found = look(place, record, step, paths)
-    verb = "Taking back" if step is Step.REVERT else "Applying"
+    verb = "Taking back" if step is CommitKind.REVERT else "Applying"
     if found.losses and not force:
         raise Diverged(
             f"{verb} card {record.card} would lose later work: {found.sentence()}.",
@@ -89,7 +91,11 @@ def move(
 
 
 def _commit(
-    workspace: Workspace, record: CardRecord, step: Step, paths: Sequence[str], found: Divergence
+    workspace: Workspace,
+    record: CardRecord,
+    step: CommitKind,
+    paths: Sequence[str],
+    found: Divergence,
 ) -> str:
     """Commit the move alone: work in progress stays out, and a move already there adds nothing."""
     committed = workspace.committed_tree()
@@ -101,17 +107,17 @@ def _commit(
         tree = workspace.trees.overlay(committed, written)
     if tree == committed:
         return ""
-    verb = "Revert" if step is Step.REVERT else "Apply again"
+    verb = "Revert" if step is CommitKind.REVERT else "Apply again"
     return workspace.commit_step(step, record.card, f"{verb}: {record.title}", tree)
 
 
-def _ends(record: CardRecord, step: Step) -> tuple[TreeHash, TreeHash]:
-    if step is Step.REVERT:
+def _ends(record: CardRecord, step: CommitKind) -> tuple[TreeHash, TreeHash]:
+    if step is CommitKind.REVERT:
         return record.after, record.before
     return record.before, record.after
 
 
-def replay(place: Place, records: Sequence[CardRecord]) -> tuple[Replayed, ...]:
+def replay(place: CardTree, records: Sequence[CardRecord]) -> tuple[Replayed, ...]:
     """Do a run's cards over in another tree: all of them, or nothing if one does not fit."""
     place.writer.finish()
     start = tree = place.tree_hash()

@@ -24,12 +24,12 @@ from flyball.workspace.run.opening import (
 )
 from flyball.workspace.run.snapshot import MAX_AGE, MAX_COUNT, Pruned
 from flyball.workspace.run.workspace import Workspace
-from flyball.workspace.run.worktree import CardRecord, Step
+from flyball.workspace.run.worktree import CardRecord, CommitKind
 from flyball.workspace.trees.git import find_repository
 from flyball.workspace.trees.trees import Changed
 
 
-class Desk(NamedTuple):
+class ProjectPlaces(NamedTuple):
     """Where a project and what is kept of its runs are."""
 
     repo: Path
@@ -47,7 +47,7 @@ class CardView(msgspec.Struct, frozen=True):
     artifact: CardArtifact | None
 
 
-def show_card(desk: Desk, run: str, card: str) -> CardView:
+def show_card(desk: ProjectPlaces, run: str, card: str) -> CardView:
     """One card: what it changed, what was noted about it, whether it still stands."""
     if find_workspace(run, desk.state_dir) is None:
         steps = _merged(desk, run)
@@ -58,7 +58,9 @@ def show_card(desk: Desk, run: str, card: str) -> CardView:
     return _view(desk, workspace, workspace.card(card), workspace.history())
 
 
-def foresee(desk: Desk, run: str, card: str, step: Step, paths: Sequence[str]) -> Divergence:
+def foresee(
+    desk: ProjectPlaces, run: str, card: str, step: CommitKind, paths: Sequence[str]
+) -> Divergence:
     """What moving a card would meet; nothing is touched."""
     place, record = _where(desk, run, card)
     with place:
@@ -66,7 +68,7 @@ def foresee(desk: Desk, run: str, card: str, step: Step, paths: Sequence[str]) -
 
 
 def move_card(
-    desk: Desk, run: str, card: str, step: Step, paths: Sequence[str], *, force: bool
+    desk: ProjectPlaces, run: str, card: str, step: CommitKind, paths: Sequence[str], *, force: bool
 ) -> tuple[Moved, Path]:
     """Take a card back or put it again where its work is now: your checkout, or the worktree."""
     place, record = _where(desk, run, card)
@@ -74,13 +76,13 @@ def move_card(
         return move(place, record, step, paths, force=force), place.root
 
 
-def merge(desk: Desk, run: str) -> MergeReport:
+def merge(desk: ProjectPlaces, run: str) -> MergeReport:
     """Bring a run's cards into the user's branch and checkout."""
     with _open(desk, run) as workspace, beside(workspace, workspace.project, desk.state_dir) as own:
         return merge_run(workspace, own)
 
 
-def replay_run(desk: Desk, run: str, into: Path) -> tuple[Replayed, ...]:
+def replay_run(desk: ProjectPlaces, run: str, into: Path) -> tuple[Replayed, ...]:
     """Do a run's cards over in another directory, all or none."""
     if not into.is_dir():
         raise NotFound("directory", os.fspath(into), "Name the directory to do the cards over in.")
@@ -94,13 +96,15 @@ def replay_run(desk: Desk, run: str, into: Path) -> tuple[Replayed, ...]:
             return replay(place, workspace.history())
 
 
-def prune(desk: Desk, run: str, *, max_age: float = MAX_AGE, max_count: int = MAX_COUNT) -> Pruned:
+def prune(
+    desk: ProjectPlaces, run: str, *, max_age: float = MAX_AGE, max_count: int = MAX_COUNT
+) -> Pruned:
     """Forget a run's old snapshots."""
     with _open(desk, run) as workspace:
         return workspace.prune(max_age=max_age, max_count=max_count)
 
 
-def abandon(desk: Desk, run: str) -> None:
+def abandon(desk: ProjectPlaces, run: str) -> None:
     """Delete a run's worktree, branch and everything kept for it."""
     facts = find_workspace(run, desk.state_dir)
     if facts is None:
@@ -111,7 +115,7 @@ def abandon(desk: Desk, run: str) -> None:
     _open(desk, run).remove()
 
 
-def unmerged(desk: Desk, run: str) -> tuple[CardRecord, ...]:
+def unmerged(desk: ProjectPlaces, run: str) -> tuple[CardRecord, ...]:
     """The cards that would be gone with the run."""
     facts = find_workspace(run, desk.state_dir)
     if facts is None or facts.in_place or not Path(facts.root).is_dir():
@@ -121,12 +125,12 @@ def unmerged(desk: Desk, run: str) -> tuple[CardRecord, ...]:
     return tuple(record for record in workspace.cards() if record.card not in there)
 
 
-def kept_runs(desk: Desk) -> tuple[str, ...]:
+def kept_runs(desk: ProjectPlaces) -> tuple[str, ...]:
     """Every run of which something is kept."""
     return tuple(sorted(f.parent.name for f in desk.state_dir.glob("runs/*/workspace.json")))
 
 
-def _open(desk: Desk, run: str) -> Workspace:
+def _open(desk: ProjectPlaces, run: str) -> Workspace:
     facts = find_workspace(run, desk.state_dir)
     if facts is None:
         raise no_such_run(run, desk.state_dir)
@@ -134,7 +138,7 @@ def _open(desk: Desk, run: str) -> Workspace:
     return open_workspace(project, run, desk.state_dir, in_place=facts.in_place, home=desk.home)
 
 
-def _where(desk: Desk, run: str, card: str) -> tuple[Workspace | Checkout, CardRecord]:
+def _where(desk: ProjectPlaces, run: str, card: str) -> tuple[Workspace | Checkout, CardRecord]:
     """Where a card's work is now, and what it was."""
     facts = find_workspace(run, desk.state_dir)
     if not (facts and facts.in_place):
@@ -150,20 +154,20 @@ def _where(desk: Desk, run: str, card: str) -> tuple[Workspace | Checkout, CardR
         raise
 
 
-def _merged(desk: Desk, run: str) -> tuple[CardRecord, ...]:
+def _merged(desk: ProjectPlaces, run: str) -> tuple[CardRecord, ...]:
     repository = find_repository(desk.repo)
     return merged_steps(repository, run, desk.home) if repository else ()
 
 
-def _checkout_alone(desk: Desk, run: str) -> Checkout:
+def _checkout_alone(desk: ProjectPlaces, run: str) -> Checkout:
     repository = find_repository(desk.repo)
     if repository is None:
         raise no_such_run(run, desk.state_dir)
     return alone(repository, run, desk.state_dir, desk.home)
 
 
-def _pick(steps: Sequence[CardRecord], run: str, card: str, desk: Desk) -> CardRecord:
-    cards = [step for step in steps if step.step is Step.CARD]
+def _pick(steps: Sequence[CardRecord], run: str, card: str, desk: ProjectPlaces) -> CardRecord:
+    cards = [step for step in steps if step.step is CommitKind.CARD]
     if not cards:
         raise no_such_run(run, desk.state_dir)
     for step in cards:
@@ -174,7 +178,10 @@ def _pick(steps: Sequence[CardRecord], run: str, card: str, desk: Desk) -> CardR
 
 
 def _view(
-    desk: Desk, place: Workspace | Checkout, record: CardRecord, steps: Sequence[CardRecord]
+    desk: ProjectPlaces,
+    place: Workspace | Checkout,
+    record: CardRecord,
+    steps: Sequence[CardRecord],
 ) -> CardView:
     diff = place.trees.diff(record.before, record.after).decode(errors="replace")
     last = [step.step for step in steps if step.card == record.card][-1]
@@ -182,6 +189,6 @@ def _view(
         record,
         place.trees.changes(record.before, record.after),
         diff,
-        last is Step.REVERT,
+        last is CommitKind.REVERT,
         read_artifact(desk.repo, record.run, record.card),
     )

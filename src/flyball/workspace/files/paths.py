@@ -45,7 +45,7 @@ _TROUBLE = {
 }
 
 
-class Kind(StrEnum):
+class PathKind(StrEnum):
     """What stands at a path, after links are followed."""
 
     FILE = "file"
@@ -55,7 +55,7 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
-class PathFact(msgspec.Struct, frozen=True):
+class ResolvedPath(msgspec.Struct, frozen=True):
     """What the resolver found out about a path somebody named."""
 
     raw: str
@@ -63,7 +63,7 @@ class PathFact(msgspec.Struct, frozen=True):
     inside: bool
     protected: str
     exists: bool
-    kind: Kind
+    kind: PathKind
 
 
 class Root:
@@ -73,7 +73,7 @@ class Root:
         self.path = Path(os.path.realpath(path))
         self.protected = tuple(protected)
 
-    def fact(self, raw: str, *, write: bool) -> PathFact:
+    def fact(self, raw: str, *, write: bool) -> ResolvedPath:
         """What this path is; it never raises, whatever the text."""
         return self._judge(raw, write=write, follow=True)
 
@@ -156,35 +156,37 @@ class Root:
         places = (self.path / pattern for pattern in self.protected if pattern != "node_modules")
         return tuple(place for place in places if place.exists() and not place.is_symlink())
 
-    def _judge(self, raw: str, *, write: bool, follow: bool) -> PathFact:
+    def _judge(self, raw: str, *, write: bool, follow: bool) -> ResolvedPath:
         if reason := unreadable(raw):
-            return PathFact(raw, raw, False, reason, False, Kind.MISSING)
+            return ResolvedPath(raw, raw, False, reason, False, PathKind.MISSING)
         asked = self.path / raw
         real = _real(asked) if follow else _real(asked.parent) / asked.name
         kind = _kind(asked)
-        exists = kind is not Kind.MISSING
+        exists = kind is not PathKind.MISSING
         if not real.is_relative_to(self.path) or (not follow and asked.name in ("", "..")):
-            return PathFact(raw, str(real), False, "", exists, kind)
+            return ResolvedPath(raw, str(real), False, "", exists, kind)
         rel = PurePosixPath(real.relative_to(self.path))
         reason = (
-            self._objection(raw, rel, kind if follow or not exists else Kind.FILE) if write else ""
+            self._objection(raw, rel, kind if follow or not exists else PathKind.FILE)
+            if write
+            else ""
         )
-        return PathFact(raw, str(rel), True, reason, exists, kind)
+        return ResolvedPath(raw, str(rel), True, reason, exists, kind)
 
-    def _objection(self, raw: str, rel: PurePosixPath, kind: Kind) -> str:
+    def _objection(self, raw: str, rel: PurePosixPath, kind: PathKind) -> str:
         spoken = PurePosixPath(os.path.normpath(raw.replace("\\", "/")))
         if spoken.is_absolute():
             spoken = rel
         for parts in (rel.parts, spoken.parts):
             if reason := protection(parts, self.protected):
                 return reason
-        if kind is Kind.MISSING:
+        if kind is PathKind.MISSING:
             if raw.endswith("/"):
                 return "a path that ends in / names a directory"
             for name in rel.parts:
                 if reason := unportable(name):
                     return f"{name!r} makes a bad name: {reason}"
-        if kind in (Kind.OTHER, Kind.LINK):
+        if kind in (PathKind.OTHER, PathKind.LINK):
             return f"{rel} is not a regular file"
         return self._within_git_store(rel)
 
@@ -197,7 +199,7 @@ class Root:
                 return f"{folder} is the inside of a git repository"
         return ""
 
-    def _admit(self, fact: PathFact) -> str:
+    def _admit(self, fact: ResolvedPath) -> str:
         if fact.inside and not fact.protected:
             return fact.path
         if fact.inside:
@@ -283,11 +285,11 @@ def _real(path: Path) -> Path:
     return Path("/")
 
 
-def _kind(path: Path) -> Kind:
+def _kind(path: Path) -> PathKind:
     try:
         mode = path.stat().st_mode
     except OSError:
-        return Kind.LINK if path.is_symlink() else Kind.MISSING
+        return PathKind.LINK if path.is_symlink() else PathKind.MISSING
     if stat.S_ISREG(mode):
-        return Kind.FILE
-    return Kind.DIR if stat.S_ISDIR(mode) else Kind.OTHER
+        return PathKind.FILE
+    return PathKind.DIR if stat.S_ISDIR(mode) else PathKind.OTHER

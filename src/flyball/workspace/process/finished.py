@@ -35,7 +35,7 @@ class Finished(msgspec.Struct, frozen=True):
         return self.exit_code == 0 and not self.over_limit
 
 
-class Captured(msgspec.Struct, frozen=True):
+class OwnOutput(msgspec.Struct, frozen=True):
     """What one of Flyball's own tools answered."""
 
     exit_code: int

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 
 from flyball.workspace.process.process import Finished, works
-from flyball.workspace.sandbox.confinement import Level, Mechanism, Sandbox
+from flyball.workspace.sandbox.confinement import Mechanism, Sandbox, SandboxLevel
 
-__all__ = ["Level", "Mechanism", "Sandbox", "detect", "explain", "mechanism"]
+__all__ = ["Mechanism", "Sandbox", "SandboxLevel", "detect", "explain", "mechanism"]
 
 
 def mechanism() -> Mechanism:
@@ -22,7 +22,7 @@ def mechanism() -> Mechanism:
     return next(means for means in Mechanism if works(means))
 
 
-def detect() -> Level:
+def detect() -> SandboxLevel:
     """The best level that was seen to work on this machine."""
     return mechanism().level
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from flyball.errors import ToolError, ToolTimeout, ToolUnavailable
-from flyball.workspace.process.finished import Captured, Finished, did_not_start, not_found
+from flyball.workspace.process.finished import Finished, OwnOutput, did_not_start, not_found
 from flyball.workspace.process.output import Output
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.sandbox import private_home
@@ -35,12 +35,12 @@ from flyball.workspace.sandbox.confinement import (
     interpreter,
     orders,
 )
-from flyball.workspace.sandbox.limits import Limits, rlimits
+from flyball.workspace.sandbox.limits import CommandLimits, rlimits
 
 __all__ = [
-    "Captured",
+    "CommandLimits",
     "Finished",
-    "Limits",
+    "OwnOutput",
     "Running",
     "means_for",
     "run",
@@ -60,7 +60,7 @@ def run_sync(
     env: Mapping[str, str],
     seconds: float = 120.0,
     stdin: bytes | None = None,
-) -> Captured:
+) -> OwnOutput:
     """Run one of Flyball's own tools to its end: no shell, no terminal, no sandbox."""
     began = time.monotonic()
     try:
@@ -89,7 +89,7 @@ def run_sync(
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-    return Captured(process.wait(), out, err, time.monotonic() - began)
+    return OwnOutput(process.wait(), out, err, time.monotonic() - began)
 
 
 async def run(
@@ -98,7 +98,7 @@ async def run(
     cwd: Path,
     env: Mapping[str, str],
     sandbox: Sandbox,
-    limits: Limits | None = None,
+    limits: CommandLimits | None = None,
     log: Path | None = None,
     on_output: Callable[[str], None] | None = None,
     stdin: bytes | None = None,
@@ -128,14 +128,14 @@ def start(
     cwd: Path,
     env: Mapping[str, str],
     sandbox: Sandbox,
-    limits: Limits | None = None,
+    limits: CommandLimits | None = None,
     log: Path | None = None,
     on_output: Callable[[str], None] | None = None,
     stdin: bytes | None = None,
     redactor: Redactor | None = None,
 ) -> Running:
     """Start a command and return at once; whoever starts it must stop it."""
-    limits = limits or Limits()
+    limits = limits or CommandLimits()
     check_directory(cwd, sandbox)
     check_log(log, sandbox)
     means = means_for(sandbox)
@@ -168,7 +168,7 @@ class Running:
     def __init__(
         self,
         wanted: Mapping[str, Any],
-        limits: Limits,
+        limits: CommandLimits,
         *,
         stdin: bytes | None,
         sink: Output,

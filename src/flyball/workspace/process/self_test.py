@@ -15,15 +15,15 @@ from pathlib import Path
 import msgspec
 
 from flyball.workspace.process import process
-from flyball.workspace.process.process import Finished, Limits
+from flyball.workspace.process.process import CommandLimits, Finished
 from flyball.workspace.sandbox import environment
-from flyball.workspace.sandbox.confinement import Level, Mechanism, Sandbox
+from flyball.workspace.sandbox.confinement import Mechanism, Sandbox, SandboxLevel
 
 _SECRET = "canary-3f9d2c71b6"
 _CONNECT = "import socket; socket.create_connection(('127.0.0.1', {port}), 2).send(b'x')"
 _SEND = "import socket; socket.socket(2, 2).sendto(b'x', ('127.0.0.1', {port}))"
 _CALL = "import socket; s = socket.socket(1); s.connect({path!r}); s.send(b'x')"
-_LIMITS = Limits(seconds=20)
+_LIMITS = CommandLimits(seconds=20)
 
 
 class Proof(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ class Scene:
             ["/bin/sleep", "60"],
             cwd=self.workspace,
             env={"NEIGHBOUR_API_KEY": _SECRET},
-            sandbox=Sandbox(level=Level.NONE, root=self.workspace),
+            sandbox=Sandbox(level=SandboxLevel.NONE, root=self.workspace),
         )
         try:
             yield
@@ -117,7 +117,7 @@ class Attack(msgspec.Struct, frozen=True):
     command: Callable[[Scene], str]
     held: Callable[[Scene, Finished], bool]
     read_only: bool = False
-    levels: tuple[Level, ...] = tuple(Level)
+    levels: tuple[SandboxLevel, ...] = tuple(SandboxLevel)
 
 
 ATTACKS: tuple[Attack, ...] = (
@@ -150,7 +150,7 @@ ATTACKS: tuple[Attack, ...] = (
         "the mode of a file outside is changed",
         lambda scene: f"chmod 777 {scene.target}",
         lambda scene, _: scene.is_untouched(),
-        levels=(Level.NAMESPACES, Level.NONE),
+        levels=(SandboxLevel.NAMESPACES, SandboxLevel.NONE),
     ),
     Attack(
         "read a secret file",

@@ -9,13 +9,13 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from flyball.workspace.run.worktree import CardRecord, Step
+from flyball.workspace.run.worktree import CardRecord, CommitKind
 from flyball.workspace.trees.git_objects import replace_whole
 from flyball.workspace.trees.trees import Changed, Clash, ClashKind, SnapshotId, TreeHash, Trees
 from flyball.workspace.trees.writer import Writer, on_disk
 
 
-class Run(Protocol):
+class RunHistory(Protocol):
     """A run's workspace, as far as its history is moved here."""
 
     root: Path
@@ -35,7 +35,7 @@ class Run(Protocol):
     def committed_tree(self) -> TreeHash: ...
 
     def commit_step(
-        self, step: Step, card: str, title: str, after: TreeHash, evidence: Sequence[str] = ()
+        self, step: CommitKind, card: str, title: str, after: TreeHash, evidence: Sequence[str] = ()
     ) -> str: ...
 
     def share_index(self) -> None: ...
@@ -60,11 +60,16 @@ class _Plan(msgspec.Struct, frozen=True):
 
 
 def take_in_card(
-    run: Run, card: str, title: str, base: TreeHash, theirs: TreeHash, evidence: Sequence[str]
+    run: RunHistory,
+    card: str,
+    title: str,
+    base: TreeHash,
+    theirs: TreeHash,
+    evidence: Sequence[str],
 ) -> TakenIn:
     """Merge a card's work into the run's tree and commit it; all of it or, with clashes, none."""
     for record in run.history():
-        if record.card == card and record.step is Step.CARD:
+        if record.card == card and record.step is CommitKind.CARD:
             _note(run).unlink(missing_ok=True)
             run.share_index()
             return TakenIn(record.commit, record.after)
@@ -80,18 +85,18 @@ def take_in_card(
         replace_whole(_note(run), json.dumps(msgspec.to_builtins(plan)).encode())
         run.writer.perform(f"Taking in card {card}", writes)
     after = run.tree_hash()
-    commit = run.commit_step(Step.CARD, card, title, after, evidence)
+    commit = run.commit_step(CommitKind.CARD, card, title, after, evidence)
     _note(run).unlink()
     return TakenIn(commit, after)
 
 
-def forget_taking(run: Run) -> None:
+def forget_taking(run: RunHistory) -> None:
     """Leave whatever was being taken in when somebody died as it is."""
     run.writer.forget()
     _note(run).unlink(missing_ok=True)
 
 
-def _is_written(run: Run, card: str, base: TreeHash, theirs: TreeHash) -> bool:
+def _is_written(run: RunHistory, card: str, base: TreeHash, theirs: TreeHash) -> bool:
     """Whether this very work is in the files already; other work that never got in is undone."""
     file = _note(run)
     if not file.exists():
@@ -109,13 +114,13 @@ def _is_written(run: Run, card: str, base: TreeHash, theirs: TreeHash) -> bool:
     return False
 
 
-def _are_there(run: Run, writes: Sequence[Changed]) -> bool:
+def _are_there(run: RunHistory, writes: Sequence[Changed]) -> bool:
     """Whether all of it was written: a writer that left no note wrote everything or nothing."""
     width = len(run.base)
     return bool(writes) and all(on_disk(run.root, c.path, width) == c.after for c in writes)
 
 
-def _obstacles(run: Run, writes: Sequence[Changed]) -> list[Clash]:
+def _obstacles(run: RunHistory, writes: Sequence[Changed]) -> list[Clash]:
     """Files that cannot be written, or not without losing what is there."""
     unkept = [
         change.path
@@ -135,5 +140,5 @@ def _neutral(clash: Clash) -> Clash:
     return Clash(clash.path, clash.kind, clash.kind)
 
 
-def _note(run: Run) -> Path:
+def _note(run: RunHistory) -> Path:
     return run.directory / "taking.json"

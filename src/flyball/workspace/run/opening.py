@@ -12,7 +12,7 @@ import msgspec
 from flyball.errors import Conflict, NotFound, ToolUnavailable, UsageError
 from flyball.workspace.errors import told
 from flyball.workspace.run.lock import Hold
-from flyball.workspace.run.workspace import Facts, Workspace
+from flyball.workspace.run.workspace import Workspace, WorkspaceFacts
 from flyball.workspace.run.worktree import (
     Carried,
     RunBranch,
@@ -41,7 +41,7 @@ from flyball.workspace.trees.plain_trees import ObjectTrees
 from flyball.workspace.trees.trees import LARGE
 
 
-class Ground(NamedTuple):
+class OpenRepository(NamedTuple):
     """A repository, our two ways into it, and what its user configured."""
 
     repository: Repository
@@ -97,12 +97,12 @@ def no_such_run(run: str, state_dir: Path) -> NotFound:
     return NotFound("run", run, f"Runs kept for this project: {listed}.")
 
 
-def find_workspace(run: str, state_dir: Path) -> Facts | None:
+def find_workspace(run: str, state_dir: Path) -> WorkspaceFacts | None:
     """What is known of a run's workspace without opening it."""
     file = state_dir / "runs" / checked_run_name(run) / "workspace.json"
     if not file.exists():
         return None
-    return msgspec.convert(json.loads(file.read_text()), Facts)
+    return msgspec.convert(json.loads(file.read_text()), WorkspaceFacts)
 
 
 def _project(repo: Path) -> Path:
@@ -124,7 +124,7 @@ def _usable(repository: Repository | None, *, in_place: bool) -> Repository | No
     return repository
 
 
-def _ground(repository: Repository, directory: Path, home: Path) -> Ground:
+def _ground(repository: Repository, directory: Path, home: Path) -> OpenRepository:
     program = find_git()
     user = user_git(repository, program)
     config = read_user_config(user, repository, home)
@@ -139,11 +139,11 @@ def _ground(repository: Repository, directory: Path, home: Path) -> Ground:
             excludes=config.excludes,
             ignored=f"{ignored}\n{NEVER_KEPT}\n",
         )
-    return Ground(repository, user, depot, config)
+    return OpenRepository(repository, user, depot, config)
 
 
 def _make(
-    ground: Ground, run: str, directory: Path, hold: Hold, large: int, *, in_place: bool
+    ground: OpenRepository, run: str, directory: Path, hold: Hold, large: int, *, in_place: bool
 ) -> Workspace:
     repository, user, depot, config = ground
     branch = RunBranch(run, repository, user, depot, config.identity)
@@ -164,7 +164,7 @@ def _make(
     trees.forget_submodules()
     base = trees.capture().tree
     (depot.directory / "HEAD").write_text(trees.commit_object(base) + "\n")
-    facts = Facts(
+    facts = WorkspaceFacts(
         run,
         os.fspath(repository.top),
         os.fspath(place),
@@ -211,7 +211,7 @@ def _make_plain(project: Path, run: str, directory: Path, hold: Hold, large: int
     trees = ObjectTrees(directory / "objects", project, large=large)
     captured = trees.capture()
     place = os.fspath(project)
-    facts = Facts(run, place, place, True, captured.tree, carried_skipped=captured.skipped)
+    facts = WorkspaceFacts(run, place, place, True, captured.tree, carried_skipped=captured.skipped)
     return _settle(Workspace(facts, directory, trees, None, hold))
 
 
@@ -224,8 +224,10 @@ def _settle(workspace: Workspace) -> Workspace:
     return workspace
 
 
-def _reopen(directory: Path, ground: Ground | None, hold: Hold | None, large: int) -> Workspace:
-    facts = msgspec.convert(json.loads((directory / "workspace.json").read_text()), Facts)
+def _reopen(
+    directory: Path, ground: OpenRepository | None, hold: Hold | None, large: int
+) -> Workspace:
+    facts = msgspec.convert(json.loads((directory / "workspace.json").read_text()), WorkspaceFacts)
     root = Path(facts.root)
     if not root.is_dir():
         raise NotFound(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flyball.workspace.run.merge_card import Run, forget_taking
-from flyball.workspace.run.worktree import CardRecord, Step
+from flyball.workspace.run.merge_card import RunHistory, forget_taking
+from flyball.workspace.run.worktree import CardRecord, CommitKind
 from flyball.workspace.trees.trees import TreeHash
 
 
-def roll_back_to(run: Run, tree: TreeHash) -> TreeHash:
+def roll_back_to(run: RunHistory, tree: TreeHash) -> TreeHash:
     """Bring files and history back to a tree; the tree that is there then.
 
     The files come first, so that whoever dies in between finds a tree that the history has yet to
@@ -27,19 +27,19 @@ def roll_back_to(run: Run, tree: TreeHash) -> TreeHash:
     return run.tree_hash()
 
 
-def _record(run: Run, tree: TreeHash) -> None:
+def _record(run: RunHistory, tree: TreeHash) -> None:
     """Undo every step committed since the tree was the run's, newest first."""
     since = _since(run, tree)
     steps = _standing(since) or since[-1:]
     for step in reversed(steps):
         after = tree if step is steps[0] else _without(run, step)
-        if step.step is Step.REVERT:
-            run.commit_step(Step.APPLY, step.card, f"Apply again: {_plain(step)}", after)
+        if step.step is CommitKind.REVERT:
+            run.commit_step(CommitKind.APPLY, step.card, f"Apply again: {_plain(step)}", after)
         else:
-            run.commit_step(Step.REVERT, step.card, f"Revert: {_plain(step)}", after)
+            run.commit_step(CommitKind.REVERT, step.card, f"Revert: {_plain(step)}", after)
 
 
-def _since(run: Run, tree: TreeHash) -> Sequence[CardRecord]:
+def _since(run: RunHistory, tree: TreeHash) -> Sequence[CardRecord]:
     """The steps that came after the tree, or after what is most like it if it was never one."""
     history = run.history()
     left = [run.base, *(record.after for record in history)]
@@ -56,7 +56,8 @@ def _standing(steps: Sequence[CardRecord]) -> list[CardRecord]:
         undone = [
             each
             for each in standing
-            if each.card == step.card and (each.step is Step.REVERT) != (step.step is Step.REVERT)
+            if each.card == step.card
+            and (each.step is CommitKind.REVERT) != (step.step is CommitKind.REVERT)
         ]
         if undone:
             standing.remove(undone[-1])
@@ -65,7 +66,7 @@ def _standing(steps: Sequence[CardRecord]) -> list[CardRecord]:
     return standing
 
 
-def _without(run: Run, step: CardRecord) -> TreeHash:
+def _without(run: RunHistory, step: CardRecord) -> TreeHash:
     """The committed tree without what a step did."""
     merged = run.trees.merge(step.after, run.committed_tree(), step.before)
     return step.before if merged.clashes else merged.tree

@@ -31,8 +31,8 @@ from flyball.workspace.run.snapshot import (
 )
 from flyball.workspace.run.worktree import (
     CardRecord,
+    CommitKind,
     RunBranch,
-    Step,
     forget_worktrees,
     remove_whole,
     remove_worktree,
@@ -43,7 +43,7 @@ from flyball.workspace.trees.trees import Changed, Skipped, SnapshotId, TreeHash
 from flyball.workspace.trees.writer import Writer
 
 
-class Facts(msgspec.Struct, frozen=True):
+class WorkspaceFacts(msgspec.Struct, frozen=True):
     """What was settled when the workspace was made."""
 
     run: str
@@ -70,7 +70,7 @@ class Workspace:
 
     def __init__(
         self,
-        facts: Facts,
+        facts: WorkspaceFacts,
         directory: Path,
         trees: Trees,
         branch: RunBranch | None,
@@ -170,7 +170,7 @@ class Workspace:
 
     def cards(self) -> tuple[CardRecord, ...]:
         """The cards committed so far, oldest first."""
-        return tuple(record for record in self.history() if record.step is Step.CARD)
+        return tuple(record for record in self.history() if record.step is CommitKind.CARD)
 
     def card(self, card: str) -> CardRecord:
         """One committed card."""
@@ -189,10 +189,10 @@ class Workspace:
             if record.card == card:
                 self.share_index()
                 return record.commit
-        return self.commit_step(Step.CARD, card, title, self.tree_hash(), evidence)
+        return self.commit_step(CommitKind.CARD, card, title, self.tree_hash(), evidence)
 
     def commit_step(
-        self, step: Step, card: str, title: str, after: TreeHash, evidence: Sequence[str] = ()
+        self, step: CommitKind, card: str, title: str, after: TreeHash, evidence: Sequence[str] = ()
     ) -> str:
         """Commit the way from the last step's tree to this one."""
         self._refuse_beside()
@@ -267,7 +267,7 @@ class Workspace:
         return self._sides.make(name, tree, commit)
 
     def _settle_beside(self, side: Side) -> Workspace:
-        facts = Facts(
+        facts = WorkspaceFacts(
             self.run,
             self.facts.project,
             os.fspath(side.root),

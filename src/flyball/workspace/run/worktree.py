@@ -24,7 +24,7 @@ _AT_ONCE = 32
 _TRAILER = re.compile(r"^(Flyball-[A-Za-z]+): (.*)$", re.MULTILINE)
 
 
-class Step(StrEnum):
+class CommitKind(StrEnum):
     """What a commit on a run's branch did; the value is its trailer's name."""
 
     CARD = "Flyball-Card"
@@ -42,7 +42,7 @@ class CardRecord(msgspec.Struct, frozen=True):
     before: TreeHash
     after: TreeHash
     evidence: tuple[str, ...] = ()
-    step: Step = Step.CARD
+    step: CommitKind = CommitKind.CARD
 
 
 class Commit(NamedTuple):
@@ -166,7 +166,7 @@ class RunBranch:
             )
             for commit, before in (self._own() if start is None else self._below(start))
             if self._made(commit)
-            for step in Step
+            for step in CommitKind
             for card in commit.trailers(step)
         ]
         return found[::-1]

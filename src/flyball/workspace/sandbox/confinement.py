@@ -28,7 +28,7 @@ supervisor.{entry}(int(sys.argv[1]))
 """
 
 
-class Level(StrEnum):
+class SandboxLevel(StrEnum):
     """Who holds a command to its place."""
 
     NAMESPACES = "kernel+namespaces"
@@ -45,13 +45,13 @@ class Mechanism(StrEnum):
     NONE = "none"
 
     @property
-    def level(self) -> Level:
+    def level(self) -> SandboxLevel:
         """The level these means give."""
         return {
-            Mechanism.NAMESPACES: Level.NAMESPACES,
-            Mechanism.BUBBLEWRAP: Level.NAMESPACES,
-            Mechanism.LANDLOCK: Level.KERNEL,
-            Mechanism.NONE: Level.NONE,
+            Mechanism.NAMESPACES: SandboxLevel.NAMESPACES,
+            Mechanism.BUBBLEWRAP: SandboxLevel.NAMESPACES,
+            Mechanism.LANDLOCK: SandboxLevel.KERNEL,
+            Mechanism.NONE: SandboxLevel.NONE,
         }[self]
 
 
@@ -64,7 +64,7 @@ class Sandbox(msgspec.Struct, frozen=True):
     `mechanism` pins the means; by default it is the best that works and gives `level`.
     """
 
-    level: Level
+    level: SandboxLevel
     root: Path
     writable: tuple[Path, ...] = ()
     read_only: bool = False
@@ -155,7 +155,11 @@ def check_directory(cwd: Path, sandbox: Sandbox) -> None:
     if not real.is_dir():
         raise ToolError(f"A command cannot start in {cwd}: there is no such directory.")
     home = sandbox.home and Path(os.path.realpath(sandbox.home))
-    if home and sandbox.level is not Level.NONE and home.is_relative_to(sandbox.root.resolve()):
+    if (
+        home
+        and sandbox.level is not SandboxLevel.NONE
+        and home.is_relative_to(sandbox.root.resolve())
+    ):
         raise ToolUnavailable(
             f"The workspace {sandbox.root} holds the whole home directory, so a command in it"
             " cannot be kept from the user's own files.",

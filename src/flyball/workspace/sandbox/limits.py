@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 
-class Limits(msgspec.Struct, frozen=True):
+class CommandLimits(msgspec.Struct, frozen=True):
     """How much one command may use. Sizes are in bytes; `kept` is what its output text may hold."""
 
     seconds: float = 120.0
@@ -19,7 +19,7 @@ class Limits(msgspec.Struct, frozen=True):
     file_size: int = 1 << 32
 
 
-def rlimits(limits: Limits) -> list[tuple[str, int]]:
+def rlimits(limits: CommandLimits) -> list[tuple[str, int]]:
     """The limits the kernel itself keeps, one process at a time."""
     wanted = [
         ("RLIMIT_CORE", 0),

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from flyball.errors import ToolUnavailable, UsageError
 from flyball.workspace.errors import DiskFull, GitFailed, IndexLocked, NotWritable, told
-from flyball.workspace.process.process import Captured, run_sync
+from flyball.workspace.process.process import OwnOutput, run_sync
 
 SWITCHES: tuple[str, ...] = (
     "core.hooksPath=/dev/null",
@@ -176,7 +176,7 @@ class Git:
         """The same git directory with more of its environment said."""
         return Git(self.directory, program=self.program, env={**self.env, **env})
 
-    def call(self, *args: str, stdin: bytes = b"", ok: Iterable[int] = (0,)) -> Captured:
+    def call(self, *args: str, stdin: bytes = b"", ok: Iterable[int] = (0,)) -> OwnOutput:
         """Run one git command; an exit code that is not among `ok` is an error."""
         settings = [part for switch in SWITCHES for part in ("-c", switch)]
         done = run_sync(
@@ -209,7 +209,7 @@ class Git:
         if value := self.resolve(ref):
             self.call("update-ref", "-d", ref, value)
 
-    def _failure(self, args: Sequence[str], done: Captured) -> Exception:
+    def _failure(self, args: Sequence[str], done: OwnOutput) -> Exception:
         said = done.stderr.decode(errors="replace").strip()
         if found := _LOCK.search(said):
             return IndexLocked(found.group(1))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flyball.workspace.errors import told
-from flyball.workspace.trees.trees import Entry
+from flyball.workspace.trees.trees import TreeEntry
 
 DIRECTORY = "40000"
 SHA1_WIDTH = 40
@@ -93,7 +93,7 @@ def folders_above(paths: Sequence[str]) -> list[str]:
 
 def graft(
     folders: Mapping[str, Children],
-    entries: Mapping[str, Entry | None],
+    entries: Mapping[str, TreeEntry | None],
     write: Callable[[bytes], str],
 ) -> str:
     """Put entries into a tree of which the folders above them are given; the new tree's name."""

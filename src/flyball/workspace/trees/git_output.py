@@ -11,8 +11,8 @@ from flyball.workspace.trees.trees import (
     Changed,
     Clash,
     ClashKind,
-    Entry,
-    Merged,
+    MergedTree,
+    TreeEntry,
     TreeHash,
     kind_of,
 )
@@ -36,11 +36,11 @@ _REASONS = {
 def parse_changes(fields: Sequence[bytes]) -> Iterator[Changed]:
     """The changes that `git diff-tree --raw --numstat -z` lists; submodules are left out."""
     at = 0
-    pairs: list[tuple[str, Entry | None, Entry | None]] = []
+    pairs: list[tuple[str, TreeEntry | None, TreeEntry | None]] = []
     while at < len(fields) and fields[at].startswith(b":"):
         old_mode, new_mode, old, new, _ = fields[at][1:].decode().split()
-        before = None if set(old) == {"0"} else Entry(old_mode, old)
-        after = None if set(new) == {"0"} else Entry(new_mode, new)
+        before = None if set(old) == {"0"} else TreeEntry(old_mode, old)
+        after = None if set(new) == {"0"} else TreeEntry(new_mode, new)
         pairs.append((os.fsdecode(fields[at + 1]), before, after))
         at += 2
     counts: dict[str, tuple[bytes, bytes]] = {}
@@ -57,11 +57,11 @@ def parse_changes(fields: Sequence[bytes]) -> Iterator[Changed]:
         yield Changed(path, kind_of(before, after), before, after, *lines, binary)
 
 
-def parse_merge(fields: list[str], code: int) -> Merged:
+def parse_merge(fields: list[str], code: int) -> MergedTree:
     """The outcome that `git merge-tree --name-only -z --messages` reports."""
     tree = TreeHash(fields[0])
     if code == 0:
-        return Merged(tree, ())
+        return MergedTree(tree, ())
     end = fields.index("", 1)
     paths = dict.fromkeys(_MOVED_ASIDE.sub("", path) for path in fields[1:end])
     reasons: dict[str, tuple[str, ClashKind]] = {}
@@ -76,4 +76,4 @@ def parse_merge(fields: list[str], code: int) -> Merged:
             said = next((words for mark, words in _REASONS.items() if mark in told), _BOTH)
             reasons = dict.fromkeys(about, said) | reasons
         at += 3 + count
-    return Merged(tree, tuple(Clash(path, *reasons.get(path, _BOTH)) for path in paths))
+    return MergedTree(tree, tuple(Clash(path, *reasons.get(path, _BOTH)) for path in paths))

@@ -31,9 +31,9 @@ from flyball.workspace.trees.trees import (
     LINK,
     Captured,
     Changed,
-    Entry,
-    Merged,
+    MergedTree,
     Skipped,
+    TreeEntry,
     TreeHash,
     mode_of,
     stub,
@@ -89,7 +89,7 @@ class GitTrees:
         """The index's tree with a few paths as they are on disk; the index can wait."""
         if not gone and not fresh:
             return tree
-        entries: dict[str, Entry | None] = dict.fromkeys(gone)
+        entries: dict[str, TreeEntry | None] = dict.fromkeys(gone)
         entries |= {path: self._entry(path) for path in fresh}
         folders = folders_above(list(entries))
         asked = b"".join(os.fsencode(f"{tree}:{folder}") + b"\n" for folder in folders)
@@ -100,7 +100,7 @@ class GitTrees:
         }
         return TreeHash(graft(known, entries, lambda content: self._write("tree", content)))
 
-    def _entry(self, path: str) -> Entry | None:
+    def _entry(self, path: str) -> TreeEntry | None:
         """Keep a file as it is on disk, unless it went away meanwhile."""
         place = self.root / path
         try:
@@ -108,7 +108,9 @@ class GitTrees:
             if mode is None:
                 return None
             link = os.fsencode(place.readlink()) if mode == LINK else None
-            return Entry(mode, self._write("blob", place.read_bytes() if link is None else link))
+            return TreeEntry(
+                mode, self._write("blob", place.read_bytes() if link is None else link)
+            )
         except (FileNotFoundError, NotADirectoryError):
             return None
 
@@ -171,9 +173,9 @@ class GitTrees:
             *args, "--no-ext-diff", "--no-textconv", "--no-color", old, new
         ).stdout
 
-    def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, Entry]:
+    def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, TreeEntry]:
         """What a tree holds at these paths."""
-        found: dict[str, Entry] = {}
+        found: dict[str, TreeEntry] = {}
         for at in range(0, len(paths), _AT_ONCE):
             some = paths[at : at + _AT_ONCE]
             out = self.depot.call("ls-tree", "-z", "--full-tree", tree, "--", *some).stdout
@@ -181,12 +183,12 @@ class GitTrees:
                 meta, _, name = line.partition(b"\t")
                 mode, kind, blob = meta.decode().split()
                 if kind != "tree":
-                    found[os.fsdecode(name)] = Entry(mode, blob)
+                    found[os.fsdecode(name)] = TreeEntry(mode, blob)
         return found
 
-    def overlay(self, tree: TreeHash, entries: Mapping[str, Entry | None]) -> TreeHash:
+    def overlay(self, tree: TreeHash, entries: Mapping[str, TreeEntry | None]) -> TreeHash:
         """The tree with some paths replaced, or removed where there is no entry."""
-        nothing = Entry("0", "0" * len(tree))
+        nothing = TreeEntry("0", "0" * len(tree))
         ordered = sorted(entries.items(), key=lambda item: item[1] is not None)
         lines = b"".join(
             b"%s %s\t%s\0" % (*(part.encode() for part in entry or nothing), os.fsencode(path))
@@ -229,7 +231,7 @@ class GitTrees:
         found = {os.fsdecode(name): meta.split()[2].decode() for meta, _, name in rows}
         return {path: blob for path, blob in found.items() if blob in self._stubs}
 
-    def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> Merged:
+    def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
         """Bring the change from base to theirs into ours, as git would merge them."""
         origin = self.commit_object(base)
         sides = [self.commit_object(tree, origin) for tree in (ours, theirs)]
@@ -318,7 +320,7 @@ class GitTrees:
             return f"larger than {self.large // (1024 * 1024)} MB"
         return "" if os.access(self.root / path, os.R_OK) else "not readable"
 
-    def _stand_in(self, path: str, reason: str) -> Entry:
+    def _stand_in(self, path: str, reason: str) -> TreeEntry:
         """An entry that changes when the file does, without keeping what is in it."""
         status = os.lstat(self.root / path)
         facts = (status.st_size, status.st_mtime_ns, status.st_ino)
@@ -327,7 +329,7 @@ class GitTrees:
             known = self._digests[path] = (facts, _digest(self.root / path, facts))
         blob = self.keep(stub(status.st_size, known[1], reason))
         self._stubs.add(blob)
-        return Entry(mode_of(status) or "100644", blob)
+        return TreeEntry(mode_of(status) or "100644", blob)
 
     @contextmanager
     def _spare_index(self, **env: str) -> Generator[Git]:

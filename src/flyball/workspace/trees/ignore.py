@@ -20,7 +20,7 @@ CLUTTER = frozenset(
 """Directories left out where no repository says what to ignore."""
 
 
-class Rule(NamedTuple):
+class IgnoreRule(NamedTuple):
     """One line of an ignore file."""
 
     pattern: re.Pattern[str]
@@ -32,7 +32,7 @@ class Rules(NamedTuple):
     """The rules of one directory, which hold below it."""
 
     folder: str
-    rules: tuple[Rule, ...]
+    rules: tuple[IgnoreRule, ...]
 
     def verdict(self, path: str, *, is_directory: bool) -> bool | None:
         """Ignored, spared, or not mentioned; the last rule that matches wins."""
@@ -49,7 +49,7 @@ def parse_rules(text: str, folder: str = "") -> Rules:
     return Rules(folder, tuple(rule for rule in rules if rule))
 
 
-def _rule(line: str) -> Rule | None:
+def _rule(line: str) -> IgnoreRule | None:
     line = re.sub(r"(?<!\\) +$", "", line.rstrip("\r"))
     if not line or line.startswith("#"):
         return None
@@ -64,7 +64,7 @@ def _rule(line: str) -> Rule | None:
     if not anchored:
         expression = f"(?:.*/)?{expression}"
     try:
-        return Rule(re.compile(expression, re.DOTALL), spares, only_directories)
+        return IgnoreRule(re.compile(expression, re.DOTALL), spares, only_directories)
     except re.error:
         return None
 

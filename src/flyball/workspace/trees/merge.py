@@ -13,8 +13,8 @@ from flyball.workspace.trees.trees import (
     ChangeKind,
     Clash,
     ClashKind,
-    Entry,
-    Merged,
+    MergedTree,
+    TreeEntry,
     TreeHash,
     Trees,
 )
@@ -23,11 +23,11 @@ _EMPTY = frozenset(object_name("blob", b"", width) for width in (40, 64))
 """Empty files are all alike, so none of them is taken for another that moved."""
 
 
-def merge_by_path(trees: Trees, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> Merged:
+def merge_by_path(trees: Trees, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
     """Bring the change from base to theirs into ours; a file moved unchanged is followed."""
     mine, yours = trees.changes(base, ours), trees.changes(base, theirs)
     sides = _Sides({change.path: change for change in mine}, _moves(mine), _moves(yours))
-    result: dict[str, Entry | None] = {}
+    result: dict[str, TreeEntry | None] = {}
     clashes: list[Clash] = []
     for change in yours:
         target = sides.our_moves.get(change.path, change.path)
@@ -43,7 +43,7 @@ def merge_by_path(trees: Trees, base: TreeHash, ours: TreeHash, theirs: TreeHash
     pushed_out = [c.path for c in trees.changes(ours, merged) if c.path not in result]
     blocked = "a file and a directory have the same name"
     clashes += [Clash(path, blocked, ClashKind.IN_THE_WAY) for path in pushed_out]
-    return Merged(ours if clashes else merged, tuple(clashes))
+    return MergedTree(ours if clashes else merged, tuple(clashes))
 
 
 class _Refusal(NamedTuple):
@@ -63,11 +63,13 @@ class _Sides(NamedTuple):
     their_moves: Mapping[str, str]
 
 
-_AS_IT_IS = Entry("", "")
+_AS_IT_IS = TreeEntry("", "")
 """Nobody moved the file: its path alone decides."""
 
 
-def _follow(sides: _Sides, change: Changed, present: Entry | None) -> Entry | _Refusal | None:
+def _follow(
+    sides: _Sides, change: Changed, present: TreeEntry | None
+) -> TreeEntry | _Refusal | None:
     """What a file becomes that one side moved."""
     if change.path in sides.our_moves and change.after is None:
         return _RENAMED
@@ -82,7 +84,9 @@ def _follow(sides: _Sides, change: Changed, present: Entry | None) -> Entry | _R
     return _ADDED if present else ours.after
 
 
-def _settle(trees: Trees, change: Changed, present: Entry | None) -> Entry | _Refusal | None:
+def _settle(
+    trees: Trees, change: Changed, present: TreeEntry | None
+) -> TreeEntry | _Refusal | None:
     """What a path becomes, or why that cannot be said."""
     if present in (change.before, change.after):
         return change.after
@@ -97,14 +101,14 @@ def _settle(trees: Trees, change: Changed, present: Entry | None) -> Entry | _Re
     mode = change.after.mode if present.mode == change.before.mode else present.mode
     if change.before.blob in (present.blob, change.after.blob):
         blob = change.after.blob if present.blob == change.before.blob else present.blob
-        return Entry(mode, blob)
+        return TreeEntry(mode, blob)
     contents = trees.contents([change.before.blob, present.blob, change.after.blob])
     old, mine, yours = (contents[e.blob] for e in (change.before, present, change.after))
     if b"\0" in old + mine + yours:
         return _Refusal("both sides changed it, and it is binary", ClashKind.BINARY)
     merged = merge3(old, mine, yours)
     if merged.ok:
-        return Entry(mode, trees.keep(merged.data))
+        return TreeEntry(mode, trees.keep(merged.data))
     first, last, *_ = merged.clashes[0]
     return _Refusal(f"both sides changed lines {first} to {last}", ClashKind.LINES)
 
@@ -120,8 +124,8 @@ def _moves(changes: Sequence[Changed]) -> dict[str, str]:
     }
 
 
-def _by_entry(changes: Sequence[Changed], kind: ChangeKind) -> dict[Entry, list[str]]:
-    found: dict[Entry, list[str]] = {}
+def _by_entry(changes: Sequence[Changed], kind: ChangeKind) -> dict[TreeEntry, list[str]]:
+    found: dict[TreeEntry, list[str]] = {}
     for change in changes:
         entry = change.before if kind is ChangeKind.DELETED else change.after
         if change.kind is kind and entry and entry.blob not in _EMPTY:

@@ -35,9 +35,9 @@ from flyball.workspace.trees.trees import (
     REGULAR,
     Captured,
     Changed,
-    Entry,
-    Merged,
+    MergedTree,
     Skipped,
+    TreeEntry,
     TreeHash,
     kind_of,
     mode_of,
@@ -45,7 +45,7 @@ from flyball.workspace.trees.trees import (
 )
 from flyball.workspace.trees.writer import holds_file
 
-Files = dict[str, Entry]
+Files = dict[str, TreeEntry]
 
 
 class ObjectTrees:
@@ -80,7 +80,7 @@ class ObjectTrees:
             before = self._known.get(path)
             blob = before[1] if before and before[0] == facts else self._take(path, status)
             known[path] = (facts, blob)
-            files[path] = Entry(mode, blob)
+            files[path] = TreeEntry(mode, blob)
             if not self.is_kept(blob):
                 skipped.append(Skipped(path, self._objection(path, status)))
         if known != self._known:
@@ -110,12 +110,12 @@ class ObjectTrees:
         """The difference between two trees as a unified diff."""
         return b"".join(self._file_diff(change) for change in self.changes(old, new))
 
-    def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, Entry]:
+    def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, TreeEntry]:
         """What a tree holds at these paths."""
         found = {path: self._find(tree, path.split("/")) for path in paths}
         return {path: entry for path, entry in found.items() if entry}
 
-    def overlay(self, tree: TreeHash, entries: Mapping[str, Entry | None]) -> TreeHash:
+    def overlay(self, tree: TreeHash, entries: Mapping[str, TreeEntry | None]) -> TreeHash:
         """The tree with some paths replaced, or removed where there is no entry."""
         files = self.files(tree)
         for path, entry in sorted(entries.items(), key=lambda item: item[1] is not None):
@@ -146,7 +146,7 @@ class ObjectTrees:
         """The paths of a tree whose content was not kept, and what stands for it."""
         return {p: entry.blob for p, entry in self._list(tree, "") if entry.blob in self._stubs}
 
-    def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> Merged:
+    def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
         """Bring the change from base to theirs into ours, path by path."""
         return merge_by_path(self, base, ours, theirs)
 
@@ -213,7 +213,7 @@ class ObjectTrees:
             return f"larger than {self.large // (1024 * 1024)} MB"
         return "" if os.access(self.root / path, os.R_OK) else "not readable"
 
-    def _plant(self, files: Mapping[str, Entry]) -> TreeHash:
+    def _plant(self, files: Mapping[str, TreeEntry]) -> TreeHash:
         """Store the tree of these files."""
         folders: dict[str, Children] = {folder: {} for folder in folders_above(list(files))}
         return TreeHash(graft(folders, files, lambda content: self._add("tree", content)))
@@ -222,14 +222,16 @@ class ObjectTrees:
         for path, child in parse_tree(self._object(tree, "tree")).items():
             yield path, child.mode, child.name
 
-    def _list(self, tree: str, prefix: str) -> Iterator[tuple[str, Entry]]:
+    def _list(self, tree: str, prefix: str) -> Iterator[tuple[str, TreeEntry]]:
         for name, mode, blob in self._tree(tree):
             if mode == DIRECTORY:
                 yield from self._list(blob, f"{prefix}{name}/")
             else:
-                yield f"{prefix}{name}", Entry(mode, blob)
+                yield f"{prefix}{name}", TreeEntry(mode, blob)
 
-    def _differing(self, tree: str, other: str, prefix: str = "") -> Iterator[tuple[str, Entry]]:
+    def _differing(
+        self, tree: str, other: str, prefix: str = ""
+    ) -> Iterator[tuple[str, TreeEntry]]:
         """The files of one tree that another does not hold as they are, whole folders at a time."""
         if tree == other:
             return
@@ -242,17 +244,17 @@ class ObjectTrees:
                 below = their_blob if their_mode == DIRECTORY else ""
                 yield from self._differing(blob, below, f"{prefix}{name}/")
             else:
-                yield f"{prefix}{name}", Entry(mode, blob)
+                yield f"{prefix}{name}", TreeEntry(mode, blob)
 
-    def _find(self, tree: str, parts: Sequence[str]) -> Entry | None:
+    def _find(self, tree: str, parts: Sequence[str]) -> TreeEntry | None:
         for name, mode, blob in self._tree(tree):
             if name == parts[0]:
                 if len(parts) == 1:
-                    return None if mode == DIRECTORY else Entry(mode, blob)
+                    return None if mode == DIRECTORY else TreeEntry(mode, blob)
                 return self._find(blob, parts[1:]) if mode == DIRECTORY else None
         return None
 
-    def _changed(self, path: str, before: Entry | None, after: Entry | None) -> Changed:
+    def _changed(self, path: str, before: TreeEntry | None, after: TreeEntry | None) -> Changed:
         old, new = (self._content(entry) or b"" for entry in (before, after))
         if b"\0" in old or b"\0" in new:
             return Changed(path, kind_of(before, after), before, after, binary=True)
@@ -261,7 +263,7 @@ class ObjectTrees:
         removed = sum(run.old_end - run.old_at for run in runs)
         return Changed(path, kind_of(before, after), before, after, added, removed)
 
-    def _content(self, entry: Entry | None) -> bytes | None:
+    def _content(self, entry: TreeEntry | None) -> bytes | None:
         return self._object(entry.blob, "blob") if entry else None
 
     def _file_diff(self, change: Changed) -> bytes:
@@ -269,7 +271,7 @@ class ObjectTrees:
         old, new = change.before, change.after
         text = unified_diff(change.path, self._content(old), self._content(new))
         if old is None or new is None:
-            mode = (old or new or Entry(REGULAR, "")).mode
+            mode = (old or new or TreeEntry(REGULAR, "")).mode
             text = text.replace(f"file mode {REGULAR}\n", f"file mode {mode}\n", 1)
         elif old.mode != new.mode:
             name = f"diff --git a/{change.path} b/{change.path}\n"

@@ -22,7 +22,7 @@ LARGE = 10 * 1024 * 1024
 _STUB = b"flyball: this file was not kept\n"
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """One file in a tree: its mode as git writes it, and the name of its content."""
 
     mode: str
@@ -43,8 +43,8 @@ class Changed(msgspec.Struct, frozen=True):
 
     path: str
     kind: ChangeKind
-    before: Entry | None
-    after: Entry | None
+    before: TreeEntry | None
+    after: TreeEntry | None
     added: int = 0
     removed: int = 0
     binary: bool = False
@@ -104,7 +104,7 @@ class Clash(msgspec.Struct, frozen=True):
         return f"{self.path}: {self.reason}."
 
 
-class Merged(NamedTuple):
+class MergedTree(NamedTuple):
     """The outcome of a three-way merge: a tree, good only if nothing clashed."""
 
     tree: TreeHash
@@ -126,11 +126,11 @@ class Trees(Protocol):
         """The difference between two trees as a unified diff."""
         ...
 
-    def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, Entry]:
+    def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, TreeEntry]:
         """What a tree holds at these paths."""
         ...
 
-    def overlay(self, tree: TreeHash, entries: Mapping[str, Entry | None]) -> TreeHash:
+    def overlay(self, tree: TreeHash, entries: Mapping[str, TreeEntry | None]) -> TreeHash:
         """The tree with some paths replaced, or removed where there is no entry."""
         ...
 
@@ -150,7 +150,7 @@ class Trees(Protocol):
         """Store content; the blob's name."""
         ...
 
-    def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> Merged:
+    def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
         """Bring the change from base to theirs into ours."""
         ...
 
@@ -180,7 +180,7 @@ def mode_of(status: os.stat_result) -> str | None:
     return None
 
 
-def kind_of(before: Entry | None, after: Entry | None) -> ChangeKind:
+def kind_of(before: TreeEntry | None, after: TreeEntry | None) -> ChangeKind:
     """What a pair of entries amounts to."""
     if before is None:
         return ChangeKind.ADDED

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from flyball.workspace.errors import Diverged, told
-from flyball.workspace.trees.trees import EXECUTABLE, LINK, Changed, Entry, Trees, mode_of
+from flyball.workspace.trees.trees import EXECUTABLE, LINK, Changed, TreeEntry, Trees, mode_of
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -126,8 +126,8 @@ class Writer:
             Changed(
                 each["path"],
                 each["kind"],
-                Entry(*each["before"]) if each["before"] else None,
-                Entry(*each["after"]) if each["after"] else None,
+                TreeEntry(*each["before"]) if each["before"] else None,
+                TreeEntry(*each["after"]) if each["after"] else None,
             )
             for each in noted["changes"]
         ]
@@ -144,10 +144,10 @@ def _put_note(note: Path, title: str, changes: Sequence[Changed]) -> None:
 
 
 def _width(change: Changed) -> int:
-    return len((change.before or change.after or Entry("", "0" * 40)).blob)
+    return len((change.before or change.after or TreeEntry("", "0" * 40)).blob)
 
 
-def on_disk(root: Path, path: str, width: int = 40) -> Entry | None:
+def on_disk(root: Path, path: str, width: int = 40) -> TreeEntry | None:
     """The entry a tree would hold for what is at this path now."""
     try:
         with parent_of(root, path) as (parent, name):
@@ -169,7 +169,7 @@ def on_disk(root: Path, path: str, width: int = 40) -> Entry | None:
         raise
     digest = hashlib.sha1(usedforsecurity=False) if width == 40 else hashlib.sha256()
     digest.update(b"blob %d\0" % len(content) + content)
-    return Entry(mode, digest.hexdigest())
+    return TreeEntry(mode, digest.hexdigest())
 
 
 def holds_file(root: Path, path: str) -> bool:

@@ -4,7 +4,7 @@ import textwrap
 import pytest
 
 from flyball.app.flowfile.template_file import MAX_BYTES, parse_source, read_source
-from flyball.core.flow.flow import Problem, Source
+from flyball.core.flow.flow import FlowSource, Problem
 
 
 def parse(name, text):
@@ -100,7 +100,7 @@ def test_toml_lines_are_found_in_every_way_to_write_a_key():
         y = 3
         ''',
     )
-    assert isinstance(source, Source)
+    assert isinstance(source, FlowSource)
     expected = {
         ("top",): 2,
         ("quoted.key",): 3,

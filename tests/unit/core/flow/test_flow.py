@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from flyball.app.flowfile.template_file import read_source
-from flyball.core.flow.flow import Flow, Problem, Source, check, problem, read_flow
+from flyball.core.flow.flow import Flow, FlowSource, Problem, check, problem, read_flow
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "flow"
 
@@ -19,19 +19,19 @@ def step(step_id="S1", next_step_id="END", **more):
 
 
 def test_an_unsound_flow_is_not_read():
-    flow, problems = read_flow(Source("f", [], {}))
+    flow, problems = read_flow(FlowSource("f", [], {}))
     assert flow is None
     assert [each.code for each in problems] == ["empty-flow"]
 
 
 def codes(value):
-    return [each.code for each in check(Source("f", value, {}))]
+    return [each.code for each in check(FlowSource("f", value, {}))]
 
 
 @pytest.mark.parametrize("path", sorted((GOLDEN / "good").iterdir()), ids=lambda path: path.name)
 def test_good_files_are_sound(path):
     source = read_source(str(path))
-    assert isinstance(source, Source)
+    assert isinstance(source, FlowSource)
     flow, problems = read_flow(source)
     assert problems == ()
     assert isinstance(flow, Flow)
@@ -53,9 +53,9 @@ def test_every_bad_file_has_its_problems_written_down():
 
 
 def test_the_three_forms_of_a_file_give_the_same_steps():
-    single, _ = read_flow(Source("f", step(), {}))
-    listed, _ = read_flow(Source("f", [step()], {}))
-    named, _ = read_flow(Source("f", {"name": "n", "start": "S1", "steps": [step()]}, {}))
+    single, _ = read_flow(FlowSource("f", step(), {}))
+    listed, _ = read_flow(FlowSource("f", [step()], {}))
+    named, _ = read_flow(FlowSource("f", {"name": "n", "start": "S1", "steps": [step()]}, {}))
     assert single.steps == listed.steps == named.steps
     assert (single.name, named.name) == ("S1", "n")
     assert single.start == named.start == "S1"
@@ -65,7 +65,7 @@ def test_the_three_forms_of_a_file_give_the_same_steps():
 
 def test_the_start_may_be_another_step_than_the_first():
     value = {"start": "S2", "steps": [step("S1"), step("S2", "S1")]}
-    flow, problems = read_flow(Source("f", value, {}))
+    flow, problems = read_flow(FlowSource("f", value, {}))
     assert problems == ()
     assert flow.start == "S2"
 
@@ -142,10 +142,10 @@ def test_soundness(value, expected):
 
 
 def test_the_nearest_known_line_is_told():
-    source = Source("f", [], {(): 2, ("steps",): 5})
+    source = FlowSource("f", [], {(): 2, ("steps",): 5})
     assert source.line(("steps", 3, "title")) == 5
     assert source.line(("other",)) == 2
-    assert Source("f", [], {}).line(("x",)) == 1
+    assert FlowSource("f", [], {}).line(("x",)) == 1
 
 
 def test_a_problem_stays_on_one_line_whatever_the_file_says():

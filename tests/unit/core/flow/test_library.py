@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from flyball.core.flow.flow import Source, check
+from flyball.core.flow.flow import FlowSource, check
 from flyball.core.flow.library import LIBRARY, template_for
 from flyball.core.flow.template import Template
 from flyball.core.terms.intent import MAY_MUTATE, Intent
@@ -28,7 +28,7 @@ def test_the_library_holds_what_was_promised():
 @pytest.mark.parametrize("name", LIBRARY)
 def test_each_built_in_template_is_sound_as_a_flow_of_its_own(name):
     value = msgspec.to_builtins(LIBRARY[name])
-    assert check(Source(name, value, {})) == ()
+    assert check(FlowSource(name, value, {})) == ()
     assert msgspec.convert(value, Template) == LIBRARY[name]
 
 

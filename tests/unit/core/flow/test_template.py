@@ -1,14 +1,14 @@
 import msgspec
 import pytest
 
-from flyball.core.flow.template import EvidenceSchema, Kind, Role, Template, object_to_phases
+from flyball.core.flow.template import EvidenceSchema, FieldKind, Role, Template, object_to_phases
 from flyball.core.terms.phase import Phase
 
 FORM = EvidenceSchema(
     required=("diff_summary", "commands_run", "score"),
     optional=("tests_passed", "is_safe"),
     criteria_checklist={"c1": "Explained", "c2": "Planned"},
-    fields={"score": Kind.NUMBER, "is_safe": Kind.BOOLEAN},
+    fields={"score": FieldKind.NUMBER, "is_safe": FieldKind.BOOLEAN},
 )
 GOOD = {
     "diff_summary": "two lines",

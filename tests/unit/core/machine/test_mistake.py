@@ -23,7 +23,7 @@ from flyball.core.terms.evidence import (
     CommandReport,
     ConsoleReport,
     Evidence,
-    Failure,
+    FailedTest,
     FileReport,
     HttpReport,
     SuiteReport,
@@ -31,13 +31,13 @@ from flyball.core.terms.evidence import (
 )
 from flyball.core.terms.phase import Phase
 
-NAME_ERROR = Failure(
+NAME_ERROR = FailedTest(
     "test_total", "Traceback…\n  x = prize\nNameError: name 'prize' is not defined"
 )
-WRONG_SUM = Failure("test_total", "AssertionError: 2 != 6")
+WRONG_SUM = FailedTest("test_total", "AssertionError: 2 != 6")
 
 
-def red(tree: str, *failures: Failure, **more: Any) -> SuiteReport:
+def red(tree: str, *failures: FailedTest, **more: Any) -> SuiteReport:
     fields = {"runner": "pytest", "command": "pytest", "exit_code": 1, "passed": 1, **more}
     return SuiteReport(
         id=f"e-{tree}-{len(failures)}", tree=tree, failed=len(failures), failures=failures, **fields
@@ -51,7 +51,7 @@ def known(*mistakes: Mistake) -> Story:
     return story
 
 
-def fails(story: Story, *failures: Failure) -> Story:
+def fails(story: Story, *failures: FailedTest) -> Story:
     """The suite is run, and it is red."""
     return story.asks("test").returns("", red(story.card.tree, *failures))
 
@@ -76,10 +76,10 @@ def test_what_was_red_before_the_card_changed_anything_is_not_its_mistake():
     story = fails(Story(), WRONG_SUM)
     assert story.card.failures == ()
     building(story)
-    fails(story, Failure("test_total", "AssertionError: 4 != 6"))
+    fails(story, FailedTest("test_total", "AssertionError: 4 != 6"))
     assert story.card.failures == ()
     story.edits("t2")
-    fails(story, NAME_ERROR, Failure("test_other", "it broke"))
+    fails(story, NAME_ERROR, FailedTest("test_other", "it broke"))
     assert errors(story) == [
         "test_other failed: it broke\ntest_total failed: NameError: name 'prize' is not defined"
     ]
@@ -142,7 +142,7 @@ def test_a_repeat_seen_in_verify_goes_on_in_execute():
 
 
 def test_another_error_is_no_repeat():
-    story = fails(building(known(MISTAKE)), Failure("test_total", "TypeError: no"))
+    story = fails(building(known(MISTAKE)), FailedTest("test_total", "TypeError: no"))
     assert story.owed == ["Think"]
     assert story.card.failures[0].fingerprint != MISTAKE.fingerprint
 
@@ -238,7 +238,7 @@ LOOSE = CheckReport(
             (red("t0", NAME_ERROR),),
             "test_total failed: AssertionError: N != N",
         ),
-        (red("t1", Failure("x", "boom")), (red("t0", Failure("x", "KeyError: k")),), ""),
+        (red("t1", FailedTest("x", "boom")), (red("t0", FailedTest("x", "KeyError: k")),), ""),
         (CheckReport(id="l", tree="t1", kind=CheckKind.LINT, command="ruff", exit_code=1), (), ""),
         (CHECK, (), "error: `mypy` ended with exit code 1"),
         (CHECK, (CHECK,), ""),

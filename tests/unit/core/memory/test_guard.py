@@ -9,11 +9,11 @@ from flyball.core.memory.fingerprint import digest, fingerprint, plain_error
 from flyball.core.memory.guard import (
     GUARDS,
     GuardLimits,
+    GuardStep,
     Kind,
-    Level,
     Memory,
-    Step,
     Trip,
+    TripLevel,
     remember,
     time_trip,
     trips,
@@ -22,7 +22,7 @@ from flyball.core.memory.guard import (
 LIMITS = GuardLimits()
 
 
-def told(steps: list[Step], limits: GuardLimits = LIMITS) -> list[tuple[int, str, str]]:
+def told(steps: list[GuardStep], limits: GuardLimits = LIMITS) -> list[tuple[int, str, str]]:
     """Every trip of a story: the step, the guard and the level."""
     memory, found = Memory(), []
     for number, step in enumerate(steps, 1):
@@ -31,16 +31,16 @@ def told(steps: list[Step], limits: GuardLimits = LIMITS) -> list[tuple[int, str
     return found
 
 
-def step(call: str = "c", outcome: str = "o", kind: Kind = "run", **more: object) -> Step:
-    return Step(call, outcome, kind, **more)  # type: ignore[arg-type]
+def step(call: str = "c", outcome: str = "o", kind: Kind = "run", **more: object) -> GuardStep:
+    return GuardStep(call, outcome, kind, **more)  # type: ignore[arg-type]
 
 
-def edit(name: str, *, ok: bool = True, tree: str = "") -> Step:
-    return Step(f"edit {name}", "applied", "mutate", ok=ok, tree=tree)
+def edit(name: str, *, ok: bool = True, tree: str = "") -> GuardStep:
+    return GuardStep(f"edit {name}", "applied", "mutate", ok=ok, tree=tree)
 
 
-def red(tree: str, failing: str = "f", error: str = "e", outcome: str = "red") -> Step:
-    return Step("test", outcome, "verify", False, tree, error, failing)
+def red(tree: str, failing: str = "f", error: str = "e", outcome: str = "red") -> GuardStep:
+    return GuardStep("test", outcome, "verify", False, tree, error, failing)
 
 
 def test_the_same_call_with_the_same_outcome_is_a_repetition():
@@ -185,7 +185,7 @@ def test_another_error_starts_the_count_again():
 
 
 def test_only_the_failing_check_itself_clears_its_error():
-    story: list[Step] = []
+    story: list[GuardStep] = []
     for n in range(3):
         story += [edit(str(n)), red("", failing="", outcome=str(n)), step("lint", str(n), "verify")]
     assert told(story) == [(8, "error-stagnation", "soft")]
@@ -213,7 +213,7 @@ def test_anything_but_reading_starts_the_count_again(kind: Kind):
 
 
 def test_notes_and_refusals_do_not_end_reading_on():
-    story: list[Step] = []
+    story: list[GuardStep] = []
     for n in range(6):
         story += [
             step(f"read {n}", kind="read"),
@@ -234,7 +234,7 @@ def test_failed_edits_in_a_row_with_reads_between():
 
 
 @pytest.mark.parametrize("between", [edit("good"), step("plan", kind="checkpoint")])
-def test_an_applied_edit_or_a_checkpoint_ends_the_row(between: Step):
+def test_an_applied_edit_or_a_checkpoint_ends_the_row(between: GuardStep):
     bad = [edit(str(n), ok=False) for n in range(2)]
     more = [edit(f"more {n}", ok=False) for n in range(2)]
     assert told([*bad, between, *more]) == []
@@ -276,15 +276,15 @@ def test_trips_come_in_the_order_of_the_table():
     ("parent", "elapsed", "level"),
     [
         ("plan", 79.0, None),
-        ("plan", 80.0, Level.SOFT),
-        ("plan", 100.0, Level.HARD),
+        ("plan", 80.0, TripLevel.SOFT),
+        ("plan", 100.0, TripLevel.HARD),
         ("build", 159.0, None),
-        ("build", 160.0, Level.SOFT),
-        ("build", 500.0, Level.HARD),
+        ("build", 160.0, TripLevel.SOFT),
+        ("build", 500.0, TripLevel.HARD),
         ("final", 10_000.0, None),
     ],
 )
-def test_wall_clock(parent: str, elapsed: float, level: Level | None):
+def test_wall_clock(parent: str, elapsed: float, level: TripLevel | None):
     trip = time_trip(parent, elapsed, GuardLimits(plan_seconds=100, build_seconds=200))
     assert (trip.level if trip else None) == level
 
@@ -292,7 +292,7 @@ def test_wall_clock(parent: str, elapsed: float, level: Level | None):
 def test_the_clock_is_off_by_default_and_says_what_it_measured():
     assert time_trip("plan", 1e9, LIMITS) is None
     trip = time_trip("build", 90.4, GuardLimits(build_seconds=100))
-    assert trip == Trip("time", Level.SOFT, "build has used 90 of its 100 seconds")
+    assert trip == Trip("time", TripLevel.SOFT, "build has used 90 of its 100 seconds")
 
 
 def test_limits_are_validated_where_they_are_read():

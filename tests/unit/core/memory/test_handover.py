@@ -6,8 +6,8 @@ import pytest
 
 from flyball.core.memory.handover import (
     HandOver,
-    Runner,
     RunnerAction,
+    RunnerVerb,
     handover,
     runner_actions,
     should_reset,
@@ -103,10 +103,10 @@ def test_a_long_entry_is_shortened_to_one_line():
 
 def test_runner_actions_carry_the_text_into_a_new_thread():
     assert runner_actions("hello") == (
-        RunnerAction(Runner.COPY_TO_CLIPBOARD, "hello"),
-        RunnerAction(Runner.NEW_THREAD),
-        RunnerAction(Runner.PASTE_PROMPT, "hello"),
-        RunnerAction(Runner.SEND_PROMPT),
+        RunnerAction(RunnerVerb.COPY_TO_CLIPBOARD, "hello"),
+        RunnerAction(RunnerVerb.NEW_THREAD),
+        RunnerAction(RunnerVerb.PASTE_PROMPT, "hello"),
+        RunnerAction(RunnerVerb.SEND_PROMPT),
     )
 
 

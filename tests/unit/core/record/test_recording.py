@@ -9,7 +9,7 @@ import pytest
 
 from flyball.core.machine.machine import advance
 from flyball.core.memory.guard import GuardLimits
-from flyball.core.record.recording import Judgement, judge_recording
+from flyball.core.record.recording import GuardReport, judge_recording
 from flyball.core.run.effect import (
     AnyEffect,
     Classify,
@@ -102,7 +102,7 @@ def exported(events: list[AnyEvent]) -> bytes:
     return "\n".join(map(json.dumps, lines)).encode() + b"\n"
 
 
-def brief(judged: Judgement) -> list[tuple[int, str, str]]:
+def brief(judged: GuardReport) -> list[tuple[int, str, str]]:
     return [(trip.step, trip.guard, trip.level.value) for trip in judged.trips]
 
 
@@ -128,7 +128,7 @@ def test_a_journal_goes_on_after_a_person_let_it():
 def test_a_journal_that_polls_is_never_stopped():
     story = Story([("build.log", str(n)) for n in range(60)]).play()
     judged = judge_recording(exported(story.events))
-    assert judged == Judgement(60)
+    assert judged == GuardReport(60)
 
 
 def traj(*steps: tuple[str, str]) -> bytes:

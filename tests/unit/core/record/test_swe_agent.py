@@ -7,7 +7,7 @@ import json
 import pytest
 
 from flyball.core.memory.guard import GuardLimits, Kind, Memory, remember, trips
-from flyball.core.record.swe_agent import Turn, kind_of, step_of, steps_of
+from flyball.core.record.swe_agent import RecordedTurn, kind_of, step_of, steps_of
 
 COMMANDS: list[tuple[str, Kind]] = [
     ("ls -F", "read"),
@@ -74,7 +74,7 @@ FAILED = [
 
 @pytest.mark.parametrize("seen", FAILED)
 def test_an_edit_that_was_not_applied(seen: str):
-    assert not step_of(Turn("edit 1:1\nx\nend_of_edit", seen)).ok
+    assert not step_of(RecordedTurn("edit 1:1\nx\nend_of_edit", seen)).ok
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_an_edit_that_was_not_applied(seen: str):
     ],
 )
 def test_an_edit_that_was_applied(seen: str):
-    assert step_of(Turn("edit 1:1\nx\nend_of_edit", seen)).ok
+    assert step_of(RecordedTurn("edit 1:1\nx\nend_of_edit", seen)).ok
 
 
 @pytest.mark.parametrize(
@@ -103,41 +103,51 @@ def test_an_edit_that_was_applied(seen: str):
     ],
 )
 def test_a_failing_run_has_a_fingerprint(seen: str):
-    step = step_of(Turn("python a.py", seen))
+    step = step_of(RecordedTurn("python a.py", seen))
     assert step.error
     assert not step.ok
 
 
 def test_a_run_that_speaks_of_errors_in_passing_has_none():
-    step = step_of(Turn("python a.py", "handled 0 errors\nno failures"))
+    step = step_of(RecordedTurn("python a.py", "handled 0 errors\nno failures"))
     assert (step.kind, step.ok, step.error) == ("verify", True, "")
 
 
 def test_what_a_file_says_is_not_an_error_of_reading_it():
-    assert step_of(Turn("cat log", "Traceback (most recent call last)")).error == ""
+    assert step_of(RecordedTurn("cat log", "Traceback (most recent call last)")).error == ""
 
 
 def test_a_stopwatch_and_an_address_do_not_make_a_new_outcome():
-    one = step_of(Turn("pytest", "==== 1 failed in 0.12s ====\n<A object at 0x7f0011223344>\r\n"))
-    two = step_of(Turn("pytest", "==== 1 failed in 3.40s ====\n<A object at 0x7f99aabbccdd>"))
+    one = step_of(
+        RecordedTurn("pytest", "==== 1 failed in 0.12s ====\n<A object at 0x7f0011223344>\r\n")
+    )
+    two = step_of(
+        RecordedTurn("pytest", "==== 1 failed in 3.40s ====\n<A object at 0x7f99aabbccdd>")
+    )
     assert one == two
-    unittest = [step_of(Turn("python t.py", f"Ran 3 tests in {t}s")) for t in ("0.001", "0.9")]
+    unittest = [
+        step_of(RecordedTurn("python t.py", f"Ran 3 tests in {t}s")) for t in ("0.001", "0.9")
+    ]
     assert unittest[0] == unittest[1]
 
 
 def test_a_count_that_grows_is_a_new_outcome():
-    one, two = (step_of(Turn("cat build.log", f"built {n} of 90 in {n}.0s")) for n in (1, 2))
+    one, two = (
+        step_of(RecordedTurn("cat build.log", f"built {n} of 90 in {n}.0s")) for n in (1, 2)
+    )
     assert one.call == two.call
     assert one.outcome != two.outcome
 
 
 def test_another_open_file_is_another_outcome():
-    one, two = (step_of(Turn("edit 1:1\nx", "File updated.", place)) for place in ("a.py", "b.py"))
+    one, two = (
+        step_of(RecordedTurn("edit 1:1\nx", "File updated.", place)) for place in ("a.py", "b.py")
+    )
     assert one.outcome != two.outcome
 
 
 def test_scrolling_reads_on_and_is_no_poll():
-    pages = [step_of(Turn("scroll_down", f"page {n}")) for n in range(24)]
+    pages = [step_of(RecordedTurn("scroll_down", f"page {n}")) for n in range(24)]
     memory = Memory()
     for page in pages:
         memory = remember(memory, page)
@@ -146,9 +156,9 @@ def test_scrolling_reads_on_and_is_no_poll():
 
 def test_refusals_and_empty_actions():
     blocked = "Interactive operation 'vim' is not supported by this environment"
-    assert step_of(Turn("vim a.py", blocked)).kind == "refused"
-    assert step_of(Turn("  \n", "")).kind == "monologue"
-    assert step_of(Turn(None, "something")).kind == "run"
+    assert step_of(RecordedTurn("vim a.py", blocked)).kind == "refused"
+    assert step_of(RecordedTurn("  \n", "")).kind == "monologue"
+    assert step_of(RecordedTurn(None, "something")).kind == "run"
 
 
 def test_steps_with_fields_missing_or_odd():

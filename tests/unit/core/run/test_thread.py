@@ -9,7 +9,7 @@ from tests.unit.core.stories import CARD, Story, stated
 from flyball.core.run.event import Appealed, Noted, ThreadReset
 from flyball.core.run.policy import Policy
 from flyball.core.run.state import RunState
-from flyball.core.run.thread import Line, Speaker, heard, within
+from flyball.core.run.thread import Speaker, ThreadLine, heard, within
 from flyball.core.terms.intent import Intent
 
 
@@ -17,7 +17,7 @@ class Told(Story):
     """A story that keeps what is heard."""
 
     def __init__(self, *args, **more) -> None:
-        self.lines: list[Line] = []
+        self.lines: list[ThreadLine] = []
         super().__init__(*args, **more)
 
     def happens(self, event):
@@ -68,8 +68,8 @@ def test_a_new_thread_starts_from_the_hand_over():
     assert (last.attempt, last.speaker, last.text) == (2, Speaker.GOVERNOR, "# Hand-over")
 
 
-def line(speaker: Speaker, size: int, artifact: str = "") -> Line:
-    return Line(CARD, 1, "executor", speaker, "x" * size, artifact=artifact)
+def line(speaker: Speaker, size: int, artifact: str = "") -> ThreadLine:
+    return ThreadLine(CARD, 1, "executor", speaker, "x" * size, artifact=artifact)
 
 
 def test_old_output_becomes_a_pointer_and_new_output_stays():

@@ -14,7 +14,7 @@ from flyball.core.terms.evidence import (
     CommandReport,
     ConsoleReport,
     CoverageReport,
-    Failure,
+    FailedTest,
     HttpReport,
     Strength,
     SuiteReport,
@@ -88,7 +88,7 @@ def test_a_selection_does_not_hide_what_the_whole_suite_shows():
     part = replace(GREEN, id="p", command="pytest test_b.py", selected=True)
     assert proof((RED, part), "t") is Strength.NOTHING
     assert (
-        proof((replace(part, passed=0, exit_code=1, failures=(Failure("x"),)), GREEN), "t")
+        proof((replace(part, passed=0, exit_code=1, failures=(FailedTest("x"),)), GREEN), "t")
         is Strength.GREEN
     )
 

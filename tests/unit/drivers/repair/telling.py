@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tests.unit.drivers.asking import line, request_for, tool
 
 from flyball.core.flow.library import LIBRARY
-from flyball.core.run.thread import Line, Speaker, SpokenCall
+from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
 from flyball.core.terms.phase import Phase
 from flyball.drivers.prompt import opening
 from flyball.drivers.protocol import Reply, Request
@@ -96,8 +96,8 @@ CHECKPOINT = did(
 )
 
 
-def lines_of(steps: Sequence[Step], governor: Sequence[str] = ()) -> tuple[Line, ...]:
-    found: list[Line] = []
+def lines_of(steps: Sequence[Step], governor: Sequence[str] = ()) -> tuple[ThreadLine, ...]:
+    found: list[ThreadLine] = []
     for n, (name, args, answer) in enumerate(steps):
         found.append(line(Speaker.DRIVER, calls=(SpokenCall(f"c{n}", name, args),)))
         found.append(line(Speaker.TOOL, answer, call=f"c{n}", tool=name))
@@ -110,7 +110,7 @@ def asked(
     template: str = "fix",
     request: str = "the tests fail, fix it",
     role: str = "executor",
-    more: Sequence[Line] = (),
+    more: Sequence[ThreadLine] = (),
 ) -> Request:
     """What the driver is told after these steps."""
     return request_for(

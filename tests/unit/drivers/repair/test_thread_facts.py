@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.drivers.repair.thread_facts import Deed, search_of
+from flyball.drivers.repair.thread_facts import MadeCall, search_of
 
 TWO_HOLD = """\
 Tried 444 of 2773 candidates in 15.3 s: 2 make every test pass.
@@ -29,7 +29,7 @@ Tried 444 of 2773 candidates in 15.3 s: 2 make every test pass.
 
 
 def test_each_survivor_keeps_its_own_place_label_and_diff():
-    found = search_of(Deed("try_candidates", {}, TWO_HOLD))
+    found = search_of(MadeCall("try_candidates", {}, TWO_HOLD))
     assert found is not None
     assert (found.tried, found.generated, found.elapsed) == (444, 2773, 15.3)
     first, second = found.survivors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.core.terms.evidence import CheckKind, CheckReport, Failure, GateReport, SuiteReport
+from flyball.core.terms.evidence import CheckKind, CheckReport, FailedTest, GateReport, SuiteReport
 from flyball.engine.call.redact import discreet
 from flyball.workspace.redaction import Redactor
 
@@ -13,7 +13,7 @@ REDACTOR = Redactor((SECRET,))
 def suite(message: str) -> SuiteReport:
     return SuiteReport(
         id=SECRET, tree="t1", runner="pytest", command="pytest", exit_code=1, failed=1, passed=2,
-        failures=(Failure("test_a", message), Failure("test_b")),
+        failures=(FailedTest("test_a", message), FailedTest("test_b")),
     )  # fmt: skip
 
 
@@ -27,7 +27,7 @@ def test_every_text_is_cleaned_but_names_stay():
     first = cleaned[0]
     assert isinstance(first, SuiteReport)
     assert first.id == SECRET
-    assert (first.passed, first.failures[1]) == (2, Failure("test_b"))
+    assert (first.passed, first.failures[1]) == (2, FailedTest("test_b"))
     assert first.failures[0].message.startswith("key ")
     assert SECRET not in repr((first.failures, *cleaned[1:]))
 

@@ -27,7 +27,7 @@ from flyball.engine.look.inspection import inspect
 from flyball.engine.workplace import Place, Station
 from flyball.errors import ToolUnavailable
 from flyball.tools.call.protocol import ToolSettings
-from flyball.workspace.process.process import Finished, Limits
+from flyball.workspace.process.process import CommandLimits, Finished
 from flyball.workspace.redaction import Redactor
 
 SECRET = "s3cret-value-42"
@@ -80,7 +80,7 @@ class Shop:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[Shop]:
-    settings = ToolSettings(suite_limits=Limits(seconds=20.0))
+    settings = ToolSettings(suite_limits=CommandLimits(seconds=20.0))
     place = Place(
         repo=repository(tmp_path / "repo", FILES), state_dir=tmp_path / "state", settings=settings
     )
@@ -148,7 +148,7 @@ async def test_a_command_is_judged_and_run(shop: Shop, command: str, kind: type,
 @story
 async def test_a_command_without_end_is_trouble_with_a_tool(shop: Shop):
     station = shop.station
-    station.settings = replace(station.settings, suite_limits=Limits(seconds=0.5))
+    station.settings = replace(station.settings, suite_limits=CommandLimits(seconds=0.5))
     shop.change({"wait.py": "while True:\n    pass\n"})
     verdict = await shop.verdict("command_succeeds", command="python wait.py")
     assert verdict == Failed(

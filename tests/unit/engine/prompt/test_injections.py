@@ -20,7 +20,7 @@ from flyball.core.plan.message import Context, ExecutionPlan, Issue, Severity, S
 from flyball.core.plan.step_run import Errand
 from flyball.core.run.effect import ResetThread
 from flyball.core.run.state import CardState, Checkpoint, Denial, Remark, RunState
-from flyball.core.terms.evidence import Failure, Strength, SuiteReport
+from flyball.core.terms.evidence import FailedTest, Strength, SuiteReport
 from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import Phase
 from flyball.drivers.prompt import opening
@@ -168,7 +168,7 @@ def test_a_planner_hears_what_failed_what_was_tried_and_what_it_left(station: St
 
 
 def red(tree: str) -> SuiteReport:
-    failures = (Failure("test_a", "Traceback…\nNameError: x"),)
+    failures = (FailedTest("test_a", "Traceback…\nNameError: x"),)
     return SuiteReport(
         id="e", tree=tree, runner="pytest", command="pytest -q", exit_code=1, passed=3, failed=1,
         failures=failures,

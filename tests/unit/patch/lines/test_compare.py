@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from flyball.patch.lines.compare import Run, compare, keep_ends
+from flyball.patch.lines.compare import LineRun, compare, keep_ends
 
 
 def _lines(text: str) -> list[bytes]:
@@ -23,14 +23,14 @@ def _rebuilt(old: list[bytes], new: list[bytes]) -> list[bytes]:
     [
         ("", "", []),
         ("abc", "abc", []),
-        ("", "ab", [Run(0, 0, 0, 2)]),
-        ("abc", "xyz", [Run(0, 3, 0, 3)]),
-        ("abcde", "abXde", [Run(2, 3, 2, 3)]),
-        ("abcde", "ace", [Run(1, 2, 1, 1), Run(3, 4, 2, 2)]),
-        ("axb", "axxb", [Run(2, 2, 2, 3)]),
-        ("axxb", "axb", [Run(2, 3, 2, 2)]),
-        ("cabb", "ab", [Run(0, 1, 0, 0), Run(3, 4, 2, 2)]),
-        ("xaybz", "paqbr", [Run(0, 1, 0, 1), Run(2, 3, 2, 3), Run(4, 5, 4, 5)]),
+        ("", "ab", [LineRun(0, 0, 0, 2)]),
+        ("abc", "xyz", [LineRun(0, 3, 0, 3)]),
+        ("abcde", "abXde", [LineRun(2, 3, 2, 3)]),
+        ("abcde", "ace", [LineRun(1, 2, 1, 1), LineRun(3, 4, 2, 2)]),
+        ("axb", "axxb", [LineRun(2, 2, 2, 3)]),
+        ("axxb", "axb", [LineRun(2, 3, 2, 2)]),
+        ("cabb", "ab", [LineRun(0, 1, 0, 0), LineRun(3, 4, 2, 2)]),
+        ("xaybz", "paqbr", [LineRun(0, 1, 0, 1), LineRun(2, 3, 2, 3), LineRun(4, 5, 4, 5)]),
     ],
 )
 def test_runs_that_differ(old, new, runs):
@@ -54,7 +54,7 @@ def test_crowded_lines_that_differ_too_much_count_as_rewritten():
 
 def test_a_rare_line_takes_crowded_ones_before_it_along():
     old, new = _lines("}" * 70 + "xp"), _lines("q" + "}" * 68 + "xr")
-    assert compare(old, new) == [Run(0, 2, 0, 1), Run(71, 72, 70, 71)]
+    assert compare(old, new) == [LineRun(0, 2, 0, 1), LineRun(71, 72, 70, 71)]
 
 
 def test_large_files_are_split_at_lines_that_occur_once():

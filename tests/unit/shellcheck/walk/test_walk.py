@@ -3,7 +3,7 @@
 import pytest
 
 from flyball.shellcheck import judge
-from flyball.shellcheck.judgement import Kind
+from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.walk.expression import examine
 from flyball.shellcheck.walk.walk import Walk
 from flyball.shellcheck.words.place import Scope
@@ -85,8 +85,8 @@ def test_a_directory_change_ends_with_its_shell():
 
 
 def test_search_paths_inside_let_project_code_run():
-    assert judge("PYTHONPATH=src:. ls", phase="recon").kind is Kind.VERIFICATION
-    assert judge("PYTHONPATH= ls", phase="recon").kind is Kind.VERIFICATION
+    assert judge("PYTHONPATH=src:. ls", phase="recon").kind is CommandKind.VERIFICATION
+    assert judge("PYTHONPATH= ls", phase="recon").kind is CommandKind.VERIFICATION
 
 
 def test_unknown_variables_wait_for_execute():
@@ -113,5 +113,5 @@ def test_node_types_without_a_handler_are_unknown():
     walk = Walk(Scope())
     walk.visit(command.children[1])
     examine(walk, command)
-    assert [finding.kind for finding in walk.findings] == [Kind.UNKNOWN, Kind.UNKNOWN]
+    assert [finding.kind for finding in walk.findings] == [CommandKind.UNKNOWN, CommandKind.UNKNOWN]
     assert all("not understood" in finding.reason for finding in walk.findings)

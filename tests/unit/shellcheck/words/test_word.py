@@ -3,15 +3,15 @@
 import pytest
 
 from flyball.shellcheck.words.source import read
-from flyball.shellcheck.words.word import Facts, Word, ansi, literal, opaque, words_of
+from flyball.shellcheck.words.word import VariableFacts, Word, ansi, literal, opaque, words_of
 
 
-def words(text: str, facts: Facts | None = None) -> list[Word]:
+def words(text: str, facts: VariableFacts | None = None) -> list[Word]:
     root = read(f"x {text}")
     assert not isinstance(root, str), root
     found = []
     for node in root.children[0].children[1:]:
-        found.extend(words_of(node, facts or Facts()))
+        found.extend(words_of(node, facts or VariableFacts()))
     return found
 
 
@@ -66,7 +66,7 @@ def test_a_word_that_may_become_an_option_says_so(text, hides):
 
 
 def test_facts_tame_a_variable():
-    facts = Facts(tame=frozenset("f"), local=frozenset("f"))
+    facts = VariableFacts(tame=frozenset("f"), local=frozenset("f"))
     for text in ('"$f"', "${f}", '"$f.txt"'):
         word = words(text, facts)[0]
         assert word.local

@@ -7,14 +7,14 @@ import pytest
 from flyball.tools.repair.code.source import Source
 from flyball.tools.repair.inside.hot_swap import edited
 from flyball.tools.repair.locate.clues import clues_in, favour
-from flyball.tools.repair.locate.spectrum import Place
+from flyball.tools.repair.locate.spectrum import SuspectLine
 from flyball.tools.repair.search.generate import TEMPLATES, candidates
 
 
 def proposals(text, line, clues=frozenset()):
     """Every text that a candidate at this line makes of the source, with its template."""
     source = Source("m.py", textwrap.dedent(text).encode())
-    found = candidates({"m.py": source}, [Place("m.py", line, 1.0)], clues)
+    found = candidates({"m.py": source}, [SuspectLine("m.py", line, 1.0)], clues)
     return {edited(source.data, each.edits).decode(): each.template for each in found}
 
 
@@ -286,7 +286,7 @@ def test_what_is_not_changed_keeps_its_form():
 def test_carriage_returns_survive():
     text = "def f(a):\r\n    b = a\r\n    return b\r\n"
     source = Source("m.py", text.encode())
-    found = candidates({"m.py": source}, [Place("m.py", 2, 1.0)])
+    found = candidates({"m.py": source}, [SuspectLine("m.py", 2, 1.0)])
     made = [edited(source.data, each.edits) for each in found if each.template == "statement added"]
     assert made
     assert all(b"\n" not in each.replace(b"\r\n", b"") for each in made)
@@ -307,7 +307,7 @@ def test_every_proposal_can_at_least_be_written_down():
 
 def test_no_candidate_comes_twice_or_changes_nothing():
     source = Source("m.py", LOOP.encode())
-    places = [Place("m.py", line, 1.0) for line in range(1, 7)]
+    places = [SuspectLine("m.py", line, 1.0) for line in range(1, 7)]
     found = candidates({"m.py": source}, places)
     texts = [edited(source.data, each.edits) for each in found]
     assert len(texts) == len(set(texts))
@@ -316,7 +316,7 @@ def test_no_candidate_comes_twice_or_changes_nothing():
 
 def test_the_likeliest_comes_first():
     source = Source("m.py", LOOP.encode())
-    places = [Place("m.py", line, 0.2 if line == 4 else 1.0) for line in range(1, 7)]
+    places = [SuspectLine("m.py", line, 0.2 if line == 4 else 1.0) for line in range(1, 7)]
     found = candidates({"m.py": source}, places)
     assert [each.chance for each in found] == sorted((e.chance for e in found), reverse=True)
     assert found[0].line != 4
@@ -336,7 +336,7 @@ def test_a_clue_about_none_brings_guards_forward():
         "def f(node):\n    while True:\n        if node.next is None:\n            return False\n"
     )
     source = Source("m.py", text.encode())
-    place = [Place("m.py", 3, 1.0)]
+    place = [SuspectLine("m.py", 3, 1.0)]
 
     def rank(clues):
         wanted = b"if node is None or node.next is None:"
@@ -451,7 +451,7 @@ def test_a_value_is_brought_into_form_and_a_table_begun():
 
 def test_a_lone_proposal_of_little_weight_does_not_get_the_whole_mass():
     source = Source("m.py", b"def f(pairs):\n    return [a for a, b in pairs]\n")
-    found = candidates({"m.py": source}, [Place("m.py", 2, 1.0)])
+    found = candidates({"m.py": source}, [SuspectLine("m.py", 2, 1.0)])
     (exchanged,) = [each for each in found if each.template == "argument order"]
     (mass,) = [each.mass for each in TEMPLATES if each.name == "argument order"]
     assert exchanged.chance < mass / 2
@@ -461,7 +461,7 @@ def test_what_looks_into_something_absent_is_asked_first():
     text = "def f(slow, fast):\n    while fast.to:\n        fast = fast.to.to\n"
     source = Source("m.py", text.encode())
     clues = clues_in(["AttributeError: 'NoneType' object has no attribute 'to'"])
-    found = candidates({"m.py": source}, [Place("m.py", 2, 1.0)], clues)
+    found = candidates({"m.py": source}, [SuspectLine("m.py", 2, 1.0)], clues)
     joined = [each.label for each in found if each.template == "condition joined"]
     assert joined[0] == "`fast.to` → `fast is not None and fast.to`"
 
@@ -515,6 +515,6 @@ def test_texts_are_joined_and_not_taken_from_each_other():
 
 def test_a_flag_is_rather_turned_than_made_of_something_else():
     source = Source("m.py", b"def f(ch, cell):\n    quoted = False\n    quoted = True\n")
-    found = candidates({"m.py": source}, [Place("m.py", 3, 1.0)])
+    found = candidates({"m.py": source}, [SuspectLine("m.py", 3, 1.0)])
     first = next(each.label for each in found if each.template == "condition replaced")
     assert first == "`True` → `not quoted`"

@@ -11,7 +11,7 @@ from tests.repos import contents, git, own_state, put, repository
 from flyball.errors import Conflict, NotFound, UsageError
 from flyball.workspace.cards.revert import Fate, move
 from flyball.workspace.cards.use_cases import (
-    Desk,
+    ProjectPlaces,
     abandon,
     foresee,
     merge,
@@ -23,7 +23,7 @@ from flyball.workspace.cards.use_cases import (
 from flyball.workspace.errors import Diverged, IndexLocked
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace
-from flyball.workspace.run.worktree import Step
+from flyball.workspace.run.worktree import CommitKind
 from flyball.workspace.trees.plain_trees import ObjectTrees
 from flyball.workspace.trees.writer import Writer
 
@@ -51,8 +51,8 @@ def workspace(request: pytest.FixtureRequest, tmp_path: Path):
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path / "proj", tmp_path / "state", tmp_path)
+def desk(tmp_path: Path) -> ProjectPlaces:
+    return ProjectPlaces(tmp_path / "proj", tmp_path / "state", tmp_path)
 
 
 def test_a_card_goes_back_and_forth_and_later_work_stays(workspace: Workspace):
@@ -61,13 +61,13 @@ def test_a_card_goes_back_and_forth_and_later_work_stays(workspace: Workspace):
     edit(workspace.root, 18, "eighteen")
     workspace.commit_card("r", "c2", "Eighteen")
 
-    moved = move(workspace, workspace.card("c1"), Step.REVERT)
+    moved = move(workspace, workspace.card("c1"), CommitKind.REVERT)
     assert (workspace.root / "a.txt").read_text() == TEXT.replace("line 18", "eighteen")
     assert moved.drifted == ("a.txt",)
-    again = move(workspace, workspace.card("c1"), Step.REVERT)
+    again = move(workspace, workspace.card("c1"), CommitKind.REVERT)
     assert again.writes == ()
 
-    move(workspace, workspace.card("c1"), Step.APPLY)
+    move(workspace, workspace.card("c1"), CommitKind.APPLY)
     both = TEXT.replace("line 18", "eighteen").replace("line 2\n", "two\n")
     assert (workspace.root / "a.txt").read_text() == both
 
@@ -76,7 +76,7 @@ def test_taking_back_a_card_that_added_a_file_removes_it(workspace: Workspace):
     put(workspace.root, {"new/deep/file.py": "x = 1\n"})
     workspace.commit_card("r", "c1", "Add")
 
-    move(workspace, workspace.card("c1"), Step.REVERT)
+    move(workspace, workspace.card("c1"), CommitKind.REVERT)
 
     assert not (workspace.root / "new").exists()
 
@@ -85,13 +85,13 @@ def test_only_some_paths_go_back(workspace: Workspace):
     put(workspace.root, {"new/x.py": "x\n", "new/y.py": "y\n", "a.txt": "changed\n"})
     workspace.commit_card("r", "c1", "Three files")
 
-    move(workspace, workspace.card("c1"), Step.REVERT, ["new/x.py", "a.txt"])
+    move(workspace, workspace.card("c1"), CommitKind.REVERT, ["new/x.py", "a.txt"])
 
     assert not (workspace.root / "new/x.py").exists()
     assert (workspace.root / "new/y.py").read_text() == "y\n"
     assert (workspace.root / "a.txt").read_text() == TEXT
     with pytest.raises(UsageError, match="did not touch d"):
-        move(workspace, workspace.card("c1"), Step.REVERT, ["d"])
+        move(workspace, workspace.card("c1"), CommitKind.REVERT, ["d"])
 
 
 def test_what_would_be_lost_is_told_and_nothing_changes(workspace: Workspace):
@@ -102,11 +102,11 @@ def test_what_would_be_lost_is_told_and_nothing_changes(workspace: Workspace):
     before = contents(workspace.root)
 
     with pytest.raises(Diverged, match=r"would lose later work: new\.py") as refusal:
-        move(workspace, workspace.card("c1"), Step.REVERT)
+        move(workspace, workspace.card("c1"), CommitKind.REVERT)
     assert refusal.value.losses == ("new.py",)
     assert contents(workspace.root) == before
 
-    moved = move(workspace, workspace.card("c1"), Step.REVERT, force=True)
+    moved = move(workspace, workspace.card("c1"), CommitKind.REVERT, force=True)
     assert [loss.path for loss in moved.lost] == ["new.py"]
     assert not (workspace.root / "new.py").exists()
     assert (workspace.root / "a.txt").read_text() == TEXT
@@ -117,13 +117,17 @@ def test_work_in_progress_stays_out_of_the_revert_and_gets_into_the_next_card(wo
     workspace.commit_card("r", "c1", "Two")
     put(workspace.root, {"progress.txt": "not done\n"})
 
-    move(workspace, workspace.card("c1"), Step.REVERT)
+    move(workspace, workspace.card("c1"), CommitKind.REVERT)
     reverted = workspace.history()[-1]
     workspace.commit_card("r", "c2", "Progress")
 
     assert workspace.file_at(reverted.after, "progress.txt") is None
     assert workspace.file_at(workspace.card("c2").after, "progress.txt") == b"not done\n"
-    assert [step.step for step in workspace.history()] == [Step.CARD, Step.REVERT, Step.CARD]
+    assert [step.step for step in workspace.history()] == [
+        CommitKind.CARD,
+        CommitKind.REVERT,
+        CommitKind.CARD,
+    ]
 
 
 def test_a_card_that_is_not_there_is_named_with_those_that_are(workspace: Workspace):
@@ -192,7 +196,7 @@ def test_a_finished_revert_does_not_overwrite_what_came_between(tmp_path):
 
 
 @pytest.fixture
-def merged(tmp_path: Path, desk: Desk):
+def merged(tmp_path: Path, desk: ProjectPlaces):
     repo = repository(tmp_path / "proj", FILES)
     with open_workspace(repo, "r", desk.state_dir, in_place=False, home=tmp_path) as workspace:
         edit(workspace.root, 2, "two")
@@ -202,7 +206,7 @@ def merged(tmp_path: Path, desk: Desk):
     return repo
 
 
-def test_merging_puts_the_cards_on_the_users_branch(merged: Path, desk: Desk):
+def test_merging_puts_the_cards_on_the_users_branch(merged: Path, desk: ProjectPlaces):
     report = merge(desk, "r")
 
     assert report.files == ("a.txt", "new.py")
@@ -213,7 +217,7 @@ def test_merging_puts_the_cards_on_the_users_branch(merged: Path, desk: Desk):
     assert unmerged(desk, "r") == ()
 
 
-def test_merging_onto_a_branch_that_moved_on_keeps_both(merged: Path, desk: Desk):
+def test_merging_onto_a_branch_that_moved_on_keeps_both(merged: Path, desk: ProjectPlaces):
     edit(merged, 18, "eighteen")
     git(merged, "commit", "-q", "-a", "-m", "Mine")
 
@@ -225,7 +229,7 @@ def test_merging_onto_a_branch_that_moved_on_keeps_both(merged: Path, desk: Desk
     assert "flyball: merge run r" in git(merged, "reflog", "-1")
 
 
-def test_merging_keeps_staged_and_unstaged_work(merged: Path, desk: Desk):
+def test_merging_keeps_staged_and_unstaged_work(merged: Path, desk: ProjectPlaces):
     edit(merged, 18, "staged")
     git(merged, "add", "a.txt")
     put(merged, {"d/b.txt": "unstaged\n", "own.txt": "untracked\n"})
@@ -245,7 +249,9 @@ def test_merging_keeps_staged_and_unstaged_work(merged: Path, desk: Desk):
 @pytest.mark.parametrize(
     "trouble", ["edited", "staged", "ignored", "committed", "lock", "detached"]
 )
-def test_merging_refuses_when_the_user_would_lose_something(merged: Path, desk: Desk, trouble: str):
+def test_merging_refuses_when_the_user_would_lose_something(
+    merged: Path, desk: ProjectPlaces, trouble: str
+):
     error: type[Exception] = Diverged
     if trouble in ("edited", "staged", "committed"):
         edit(merged, 2, "mine")
@@ -272,25 +278,25 @@ def test_merging_refuses_when_the_user_would_lose_something(merged: Path, desk: 
     assert (merged / ".git/index").read_bytes() == index
 
 
-def test_once_merged_a_card_goes_back_in_the_users_checkout(merged: Path, desk: Desk):
+def test_once_merged_a_card_goes_back_in_the_users_checkout(merged: Path, desk: ProjectPlaces):
     merge(desk, "r")
-    assert foresee(desk, "r", "c2", Step.REVERT, ()).is_safe
+    assert foresee(desk, "r", "c2", CommitKind.REVERT, ()).is_safe
 
-    moved, where = move_card(desk, "r", "c2", Step.REVERT, (), force=False)
+    moved, where = move_card(desk, "r", "c2", CommitKind.REVERT, (), force=False)
     assert where == merged
     assert not (merged / "new.py").exists()
     assert moved.commit == ""
     abandon(desk, "r")
-    move_card(desk, "r", "c2", Step.APPLY, (), force=False)
+    move_card(desk, "r", "c2", CommitKind.APPLY, (), force=False)
     assert git(merged, "status", "--porcelain") == ""
     assert show_card(desk, "r", "c2").record.title == "New"
     with pytest.raises(NotFound, match="no run 'q'"):
         show_card(desk, "q", "c2")
 
 
-def test_before_merging_a_card_goes_back_in_the_worktree_only(merged: Path, desk: Desk):
+def test_before_merging_a_card_goes_back_in_the_worktree_only(merged: Path, desk: ProjectPlaces):
     before = own_state(merged)
-    _, where = move_card(desk, "r", "c2", Step.REVERT, (), force=False)
+    _, where = move_card(desk, "r", "c2", CommitKind.REVERT, (), force=False)
 
     assert where != merged
     assert contents(merged) == before["files"]
@@ -299,7 +305,7 @@ def test_before_merging_a_card_goes_back_in_the_worktree_only(merged: Path, desk
 
 
 @pytest.mark.parametrize("with_git", [True, False])
-def test_cards_are_done_over_elsewhere(merged: Path, desk: Desk, tmp_path, with_git: bool):
+def test_cards_are_done_over_elsewhere(merged: Path, desk: ProjectPlaces, tmp_path, with_git: bool):
     other = tmp_path / "other"
     files: dict[str, str | bytes] = {"a.txt": TEXT.replace("line 18", "drifted"), "c": "c\n"}
     if with_git:
@@ -317,7 +323,9 @@ def test_cards_are_done_over_elsewhere(merged: Path, desk: Desk, tmp_path, with_
     assert [each.fate for each in replay_run(desk, "r", other)] == [Fate.ALREADY, Fate.ALREADY]
 
 
-def test_doing_over_writes_nothing_when_a_card_does_not_fit(merged: Path, desk: Desk, tmp_path):
+def test_doing_over_writes_nothing_when_a_card_does_not_fit(
+    merged: Path, desk: ProjectPlaces, tmp_path
+):
     other = tmp_path / "other"
     other.mkdir()
     put(other, {"a.txt": TEXT.replace("line 2\n", "otherwise\n")})
@@ -332,7 +340,9 @@ def test_doing_over_writes_nothing_when_a_card_does_not_fit(merged: Path, desk: 
         replay_run(desk, "r", tmp_path / "nowhere")
 
 
-def test_without_git_cards_are_done_over_too_and_merging_says_it_is_off(tmp_path, desk: Desk):
+def test_without_git_cards_are_done_over_too_and_merging_says_it_is_off(
+    tmp_path, desk: ProjectPlaces
+):
     put(desk.repo, FILES)
     other = tmp_path / "other"
     put(other, FILES)

@@ -11,7 +11,7 @@ import pytest
 
 from flyball.errors import NotFound, OutsideWorkspace, ToolError
 from flyball.workspace.files.path_rules import DEFAULT_PROTECTED, fold
-from flyball.workspace.files.paths import Kind, Root
+from flyball.workspace.files.paths import PathKind, Root
 
 
 @pytest.fixture
@@ -250,22 +250,22 @@ def test_an_ordinary_name_is_created(root, raw):
 @pytest.mark.parametrize(
     ("raw", "path", "kind"),
     [
-        ("src/main.py", "src/main.py", Kind.FILE),
-        ("./src//main.py", "src/main.py", Kind.FILE),
-        ("src/../src/main.py", "src/main.py", Kind.FILE),
-        ("in/main.py", "src/main.py", Kind.FILE),
-        ("in", "src", Kind.DIR),
-        (".", ".", Kind.DIR),
-        ("src/new.py", "src/new.py", Kind.MISSING),
-        ("dangling-in", "src/new.py", Kind.LINK),
-        ("loop", "loop", Kind.LINK),
-        ("pipe", "pipe", Kind.OTHER),
+        ("src/main.py", "src/main.py", PathKind.FILE),
+        ("./src//main.py", "src/main.py", PathKind.FILE),
+        ("src/../src/main.py", "src/main.py", PathKind.FILE),
+        ("in/main.py", "src/main.py", PathKind.FILE),
+        ("in", "src", PathKind.DIR),
+        (".", ".", PathKind.DIR),
+        ("src/new.py", "src/new.py", PathKind.MISSING),
+        ("dangling-in", "src/new.py", PathKind.LINK),
+        ("loop", "loop", PathKind.LINK),
+        ("pipe", "pipe", PathKind.OTHER),
     ],
 )
 def test_a_fact_names_the_resolved_path_and_its_kind(root, raw, path, kind):
     fact = root.fact(raw, write=False)
     assert (fact.inside, fact.path, fact.kind) == (True, path, kind)
-    assert fact.exists is (kind is not Kind.MISSING)
+    assert fact.exists is (kind is not PathKind.MISSING)
 
 
 def test_an_absolute_path_inside_is_made_relative(root):

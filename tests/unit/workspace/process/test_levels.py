@@ -6,7 +6,7 @@ import pytest
 
 from flyball.workspace.process import levels, process, self_test
 from flyball.workspace.process.finished import Finished
-from flyball.workspace.process.levels import Level, Mechanism, Sandbox
+from flyball.workspace.process.levels import Mechanism, Sandbox, SandboxLevel
 from flyball.workspace.sandbox import environment, landlock, readable, seccomp
 
 CONFINING = [m for m in Mechanism if m is not Mechanism.NONE and process.works(m)]
@@ -63,7 +63,7 @@ def test_more_places_can_be_granted(root, tmp_path, means):
     assert not (shared / "new").exists()
 
 
-@pytest.mark.parametrize("means", [m for m in CONFINING if m.level is Level.NAMESPACES])
+@pytest.mark.parametrize("means", [m for m in CONFINING if m.level is SandboxLevel.NAMESPACES])
 def test_a_fixed_place_in_the_workspace_stays_as_it_is(root, means):
     hooks = root / ".git" / "hooks"
     hooks.mkdir(parents=True)
@@ -109,13 +109,13 @@ def test_devices_can_be_used_but_not_changed(root, means):
     assert Path("/dev/null").stat().st_mode == before
 
 
-@pytest.mark.parametrize("means", [m for m in CONFINING if m.level is Level.NAMESPACES])
+@pytest.mark.parametrize("means", [m for m in CONFINING if m.level is SandboxLevel.NAMESPACES])
 def test_other_processes_are_not_seen(root, means):
     end = run("ls -d /proc/[0-9]* | wc -l", root, means)
     assert int(end.output) < 10
 
 
-@pytest.mark.parametrize("means", [m for m in CONFINING if m.level is Level.NAMESPACES])
+@pytest.mark.parametrize("means", [m for m in CONFINING if m.level is SandboxLevel.NAMESPACES])
 def test_its_own_loopback_works_without_a_network(root, means):
     code = (
         "import socket; s = socket.create_server(('127.0.0.1', 0));"

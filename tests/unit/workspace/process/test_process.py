@@ -11,10 +11,10 @@ import pytest
 
 from flyball.errors import OutsideWorkspace, ToolError, ToolTimeout, ToolUnavailable
 from flyball.workspace.process import process
-from flyball.workspace.process.process import Limits
+from flyball.workspace.process.process import CommandLimits
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.sandbox import environment
-from flyball.workspace.sandbox.confinement import Level, Mechanism, Sandbox
+from flyball.workspace.sandbox.confinement import Mechanism, Sandbox, SandboxLevel
 
 MEANS = [means for means in Mechanism if process.works(means)]
 ENV = environment.clean(os.environ)
@@ -92,7 +92,7 @@ def test_there_is_no_terminal_and_the_session_is_its_own(root):
 
 @pytest.mark.parametrize("means", MEANS)
 def test_a_command_that_takes_too_long_is_ended_with_all_its_daemons(root, means):
-    end = run(DAEMON + "sleep 300", root, means=means, limits=Limits(seconds=1.5))
+    end = run(DAEMON + "sleep 300", root, means=means, limits=CommandLimits(seconds=1.5))
     assert end.timed_out
     assert (end.exit_code, end.over_limit) == (None, "seconds")
     assert end.elapsed < 10
@@ -107,13 +107,13 @@ def test_a_daemon_does_not_outlive_its_command(root, means):
 
 
 def test_a_process_that_ignores_signals_is_ended_too(root):
-    end = run("trap '' TERM INT HUP; sleep 300 & wait", root, limits=Limits(seconds=0.5))
+    end = run("trap '' TERM INT HUP; sleep 300 & wait", root, limits=CommandLimits(seconds=0.5))
     assert end.timed_out
     assert end.elapsed < 10
 
 
 def test_output_past_its_limit_ends_the_command(root):
-    end = run("yes", root, limits=Limits(output=1 << 20, kept=1000))
+    end = run("yes", root, limits=CommandLimits(output=1 << 20, kept=1000))
     assert end.over_limit == "output"
     assert end.bytes >= 1 << 20
     assert len(end.output) < 1200
@@ -122,24 +122,26 @@ def test_output_past_its_limit_ends_the_command(root):
 def test_memory_past_its_limit_ends_the_command(root):
     hog = "import time; b = [bytearray(1 << 24) for _ in range(20)]; time.sleep(60)"
     many = f"for i in 1 2 3; do {sys.executable} -c '{hog}' & done; wait"
-    end = run(many, root, limits=Limits(memory=1 << 29))
+    end = run(many, root, limits=CommandLimits(memory=1 << 29))
     assert end.over_limit == "memory"
 
 
 def test_one_process_cannot_allocate_past_the_limit(root):
-    end = run([sys.executable, "-c", "bytearray(1 << 30)"], root, limits=Limits(memory=1 << 28))
+    end = run(
+        [sys.executable, "-c", "bytearray(1 << 30)"], root, limits=CommandLimits(memory=1 << 28)
+    )
     assert "MemoryError" in end.output
 
 
 def test_too_many_processes_end_the_command(root):
-    end = run("while :; do sleep 60 & done", root, limits=Limits(processes=40, seconds=60))
+    end = run("while :; do sleep 60 & done", root, limits=CommandLimits(processes=40, seconds=60))
     assert end.over_limit == "processes" or "Resource temporarily unavailable" in end.output
     assert end.elapsed < 30
 
 
 def test_long_output_keeps_both_ends_and_the_log_keeps_all(root, tmp_path):
     log = tmp_path / "logs" / "one.log"
-    end = run("seq 1 50000", root, limits=Limits(kept=1000), log=log)
+    end = run("seq 1 50000", root, limits=CommandLimits(kept=1000), log=log)
     assert end.output.startswith("1\n2\n")
     assert end.output.endswith("49999\n50000\n")
     assert f"{end.cut_bytes} bytes left out; the whole is in {log}" in end.output
@@ -186,7 +188,7 @@ def test_a_program_that_is_not_there_is_named(root, means):
 
 
 def test_a_directory_that_is_outside_or_missing_is_refused(root, tmp_path):
-    sandbox = Sandbox(level=Level.NONE, root=root)
+    sandbox = Sandbox(level=SandboxLevel.NONE, root=root)
     for cwd, error in ((tmp_path, OutsideWorkspace), (root / "gone", ToolError)):
         with pytest.raises(error):
             asyncio.run(process.run("true", cwd=cwd, env=ENV, sandbox=sandbox))
@@ -206,7 +208,7 @@ def test_home_and_temporary_directory_are_private_and_gone_afterwards(root, mean
 
 
 def test_a_private_directory_can_be_kept_between_commands(root, tmp_path):
-    sandbox = Sandbox(level=Level.NONE, root=root, private=tmp_path / "private")
+    sandbox = Sandbox(level=SandboxLevel.NONE, root=root, private=tmp_path / "private")
 
     async def both():
         await process.run("echo x > $HOME/kept", cwd=root, env=ENV, sandbox=sandbox)
@@ -262,7 +264,7 @@ asyncio.run(process.run({DAEMON + "echo up; sleep 300"!r}, cwd=root,
 
 
 def test_a_started_command_can_be_watched_and_stopped(root):
-    sandbox = Sandbox(level=Level.NONE, root=root)
+    sandbox = Sandbox(level=SandboxLevel.NONE, root=root)
 
     async def serve():
         ready = asyncio.Event()
@@ -288,7 +290,7 @@ def test_a_started_command_can_be_watched_and_stopped(root):
 
 
 def test_many_commands_run_side_by_side(root):
-    sandbox = Sandbox(level=Level.NONE, root=root)
+    sandbox = Sandbox(level=SandboxLevel.NONE, root=root)
 
     async def many():
         return await asyncio.gather(
@@ -321,7 +323,7 @@ def test_own_tools_that_are_missing_or_slow_are_told(root):
 
 
 def test_a_level_that_cannot_be_had_is_refused_and_nothing_runs(root):
-    sandbox = Sandbox(level=Level.KERNEL, root=root, mechanism=Mechanism.NONE)
+    sandbox = Sandbox(level=SandboxLevel.KERNEL, root=root, mechanism=Mechanism.NONE)
     with pytest.raises(ToolUnavailable, match="cannot confine a command at level kernel"):
         asyncio.run(process.run("touch ran", cwd=root, env=ENV, sandbox=sandbox))
     assert not (root / "ran").exists()
@@ -390,7 +392,7 @@ def test_a_confinement_that_fails_half_way_runs_nothing(root, tmp_path):
         (private / name).mkdir(parents=True)
     (private / "stage").symlink_to("/proc/self/no-such-place")
     sandbox = Sandbox(
-        level=Level.NAMESPACES, root=root, private=private, mechanism=Mechanism.NAMESPACES
+        level=SandboxLevel.NAMESPACES, root=root, private=private, mechanism=Mechanism.NAMESPACES
     )
     with pytest.raises(ToolError):
         asyncio.run(process.run("touch ran", cwd=root, env=ENV, sandbox=sandbox))

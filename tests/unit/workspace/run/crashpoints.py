@@ -14,8 +14,8 @@ from tests.repos import git, put, repository
 
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace
-from flyball.workspace.run.worktree import Step
-from flyball.workspace.trees.trees import Entry, TreeHash
+from flyball.workspace.run.worktree import CommitKind
+from flyball.workspace.trees.trees import TreeEntry, TreeHash
 
 TOUCHES = frozenset(
     {"os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.symlink", "subprocess.Popen"}
@@ -95,8 +95,8 @@ class Story:
             kept = workspace.trees.keep
             lines = [*LINES[: 2 * point], f"card {point}\n", *LINES[2 * point :]]
             entries = {
-                "a.txt": Entry("100644", kept("".join(lines).encode())),
-                f"new/{point}": Entry("100755", kept(f"{point}\n".encode())),
+                "a.txt": TreeEntry("100644", kept("".join(lines).encode())),
+                f"new/{point}": TreeEntry("100755", kept(f"{point}\n".encode())),
                 f"new/{point - self.stride}": None,
             }
             return workspace.trees.overlay(workspace.base, entries)
@@ -141,10 +141,10 @@ class Story:
             assert workspace.roll_back(base) == base == workspace.committed_tree()
             steps = [(step.step, step.card) for step in workspace.history()][-4:]
             assert steps == [
-                (Step.CARD, f"c{point}-1"),
-                (Step.CARD, f"c{point}-2"),
-                (Step.REVERT, f"c{point}-2"),
-                (Step.REVERT, f"c{point}-1"),
+                (CommitKind.CARD, f"c{point}-1"),
+                (CommitKind.CARD, f"c{point}-2"),
+                (CommitKind.REVERT, f"c{point}-2"),
+                (CommitKind.REVERT, f"c{point}-1"),
             ]
             assert len(workspace.history()) == 4 * deaths
             self.tidy(workspace)

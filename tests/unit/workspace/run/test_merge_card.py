@@ -10,10 +10,10 @@ from tests.repos import contents, git, put, repository
 
 from flyball.errors import Conflict
 from flyball.workspace.cards.revert import move
-from flyball.workspace.cards.use_cases import Desk, show_card
+from flyball.workspace.cards.use_cases import ProjectPlaces, show_card
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace
-from flyball.workspace.run.worktree import Step
+from flyball.workspace.run.worktree import CommitKind
 from flyball.workspace.trees.trees import Clash, ClashKind, TreeHash
 
 TEXT = "".join(f"line {n}\n" for n in range(20))
@@ -181,17 +181,17 @@ def test_a_run_goes_back_card_by_card(workspace: Workspace, tmp_path: Path):
 
     assert workspace.tree_hash() == workspace.committed_tree() == one.tree
     assert [(step.step, step.card, step.title) for step in workspace.history()] == [
-        (Step.CARD, "c1", "One"),
-        (Step.CARD, "c2", "Card 2"),
-        (Step.CARD, "c3", "Card 3"),
-        (Step.REVERT, "c3", "Revert: Card 3"),
-        (Step.REVERT, "c2", "Revert: Card 2"),
+        (CommitKind.CARD, "c1", "One"),
+        (CommitKind.CARD, "c2", "Card 2"),
+        (CommitKind.CARD, "c3", "Card 3"),
+        (CommitKind.REVERT, "c3", "Revert: Card 3"),
+        (CommitKind.REVERT, "c2", "Revert: Card 2"),
     ]
     assert workspace.history()[3].after == workspace.card("c2").after
     assert (workspace.root / "noise.log").exists()
     assert workspace.file_at(dropped, "a.txt") == b"not committed\n"
     assert dropped in [record.tree for record in workspace.snapshots.records()]
-    desk = Desk(workspace.project, tmp_path / "state", tmp_path)
+    desk = ProjectPlaces(workspace.project, tmp_path / "state", tmp_path)
     assert [show_card(desk, "r", card).is_reverted for card in ("c1", "c2", "c3")] == [
         False,
         True,
@@ -211,14 +211,14 @@ def test_rolling_back_where_a_person_took_back_or_put_again(workspace: Workspace
     base = workspace.base
     one = workspace.take_in("c1", "One", base, changed(workspace, base, {"x": "1\n"}))
     two = workspace.take_in("c2", "Two", one.tree, changed(workspace, one.tree, {"y": "2\n"}))
-    move(workspace, workspace.card("c1"), Step.REVERT)
-    move(workspace, workspace.card("c2"), Step.REVERT)
-    move(workspace, workspace.card("c2"), Step.APPLY)
+    move(workspace, workspace.card("c1"), CommitKind.REVERT)
+    move(workspace, workspace.card("c2"), CommitKind.REVERT)
+    move(workspace, workspace.card("c2"), CommitKind.APPLY)
 
     workspace.roll_back(two.tree)
     assert workspace.committed_tree() == workspace.tree_hash() == two.tree
     last = workspace.history()[-1]
-    assert (last.step, last.card, last.title) == (Step.APPLY, "c1", "Apply again: One")
+    assert (last.step, last.card, last.title) == (CommitKind.APPLY, "c1", "Apply again: One")
 
     workspace.roll_back(one.tree)
     assert workspace.committed_tree() == workspace.tree_hash() == one.tree
@@ -234,7 +234,7 @@ def test_rolling_back_to_a_tree_that_was_never_committed(workspace: Workspace):
     assert workspace.roll_back(start) == start
 
     assert workspace.committed_tree() == start
-    assert [step.step for step in workspace.history()] == [Step.CARD, Step.REVERT]
+    assert [step.step for step in workspace.history()] == [CommitKind.CARD, CommitKind.REVERT]
 
 
 @pytest.mark.parametrize("then", ["the same", "another", "back"])

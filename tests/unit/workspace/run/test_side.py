@@ -10,7 +10,7 @@ import pytest
 from tests.repos import contents, git, own_state, put, repository
 
 from flyball.errors import IllegalEvent, UsageError
-from flyball.workspace.cards.use_cases import Desk, abandon
+from flyball.workspace.cards.use_cases import ProjectPlaces, abandon
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.trees import TreeHash
@@ -126,7 +126,7 @@ def test_a_run_that_goes_takes_its_places_along(workspace: Workspace, tmp_path: 
         workspace.close()
         if how == "forget" and not workspace.in_place:
             workspace.root.rename(tmp_path / "elsewhere")
-        abandon(Desk(workspace.project, tmp_path / "state", tmp_path), "r")
+        abandon(ProjectPlaces(workspace.project, tmp_path / "state", tmp_path), "r")
 
     assert not workspace.directory.exists()
     if workspace.branch:

@@ -15,7 +15,7 @@ from flyball.workspace.cards.checkout import beside
 from flyball.workspace.cards.merge_run import merge_run
 from flyball.workspace.cards.revert import move
 from flyball.workspace.run.opening import open_workspace
-from flyball.workspace.run.worktree import Step
+from flyball.workspace.run.worktree import CommitKind
 from flyball.workspace.trees.git import checked_run_name, find_repository
 
 FILES: dict[str, str | bytes] = {
@@ -277,8 +277,8 @@ def live(repo: Path, state: Path, *, in_place: bool) -> None:
     workspace.checkout_scratch(workspace.base)
     put(workspace.root, {"d/b.txt": "more\n"})
     workspace.commit_card("r", "c2", "Change again")
-    move(workspace, workspace.card("c1"), Step.REVERT, ["new.txt"])
-    move(workspace, workspace.card("c1"), Step.APPLY)
+    move(workspace, workspace.card("c1"), CommitKind.REVERT, ["new.txt"])
+    move(workspace, workspace.card("c1"), CommitKind.APPLY)
     here = workspace.tree_hash()
     side = workspace.beside("c3", here)
     put(side.root, {"c.txt": "c?\n", "beside.txt": "s\n"})

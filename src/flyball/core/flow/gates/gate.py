@@ -74,9 +74,9 @@ GATES: Mapping[str, Gate] = MappingProxyType(
         "keep_regions_intact": Gate(changes.keep_regions_intact, forbids=True),
         "file_exists": Gate(changes.file_exists, changes.OneFile, looks=True),
         "file_contains": Gate(changes.file_contains, changes.FileText, looks=True),
-        "http_ok": Gate(pages.http_ok, pages.Answer, looks=True),
+        "http_ok": Gate(pages.http_ok, pages.HttpExpectation, looks=True),
         "console_clean": Gate(pages.console_clean, pages.Address, looks=True),
-        "visual_ok": Gate(pages.visual_ok, pages.Picture, looks=True),
+        "visual_ok": Gate(pages.visual_ok, pages.PictureExpectation, looks=True),
         "coverage_not_dropped": Gate(
             changes.coverage_not_dropped, changes.CoverageLimits, looks=True
         ),

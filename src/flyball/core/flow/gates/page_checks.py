@@ -25,13 +25,13 @@ class Address(Parameters, frozen=True):
         return self.url in ("", url)
 
 
-class Answer(Address, frozen=True):
+class HttpExpectation(Address, frozen=True):
     """Which address must answer, and how; without a status, any success."""
 
     status: Annotated[int, msgspec.Meta(ge=100, le=599)] | None = None
 
 
-def http_ok(case: Case, wanted: Answer) -> Verdict:
+def http_ok(case: Case, wanted: HttpExpectation) -> Verdict:
     """The address answers well."""
     report = last(case, HttpReport, lambda item: wanted.names(item.url))
     if report is None:
@@ -57,13 +57,13 @@ def console_clean(case: Case, wanted: Address) -> Verdict:
     return Passed(f"The console of {report.url} is clean.")
 
 
-class Picture(Address, frozen=True):
+class PictureExpectation(Address, frozen=True):
     """Which page must look as expected; without an expectation, any judged one."""
 
     expectation: str = ""
 
 
-def visual_ok(case: Case, wanted: Picture) -> Verdict:
+def visual_ok(case: Case, wanted: PictureExpectation) -> Verdict:
     """The page looks as expected."""
 
     def fits(item: VisualReport) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from flyball.drivers.relay.clipboard import Hand
 from flyball.errors import DriverError, ToolError
 from flyball.surfaces.cli.terminal.plain import View
-from flyball.surfaces.cli.terminal.story import Said
+from flyball.surfaces.cli.terminal.story import StoryLine
 from flyball.workspace.process.process import run_sync
 
 SECONDS = 5.0
@@ -46,7 +46,7 @@ def terminal_hand(view: View) -> Hand | None:
         return None
 
     def show(text: str) -> None:
-        view.say(Said("ask", text, "→"))
+        view.say(StoryLine("ask", text, "→"))
 
     async def read() -> str:
         show("Press Enter when the answer is in the clipboard.")

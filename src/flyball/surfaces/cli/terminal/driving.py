@@ -12,7 +12,7 @@ from flyball.app.project import Home
 from flyball.engine.telemetry import approval
 from flyball.surfaces.cli.terminal import exits
 from flyball.surfaces.cli.terminal.clipboard import terminal_hand
-from flyball.surfaces.cli.terminal.story import Said
+from flyball.surfaces.cli.terminal.story import StoryLine
 from flyball.surfaces.cli.terminal.view import make_view, tell_steps, user, with_repo
 
 Deed = Callable[[Governed], Awaitable[Rest]]
@@ -38,7 +38,7 @@ class _Driving:
         with view:
             rest = await self._listening(governed)
         if rest is None:
-            view.say(Said("warn", "Stopped at once; nothing is lost.", "!"))
+            view.say(StoryLine("warn", "Stopped at once; nothing is lost.", "!"))
             if governed.run:
                 steps = (NextStep(f"flyball runs resume {governed.run}", "go on with it"),)
                 tell_steps(view, steps, self._home.repo)
@@ -62,7 +62,7 @@ class _Driving:
                 return
             governed.pause(user())
             words = "Pausing when the present call is over. Ctrl-C again stops at once."
-            self._view.say(Said("warn", words, "!"))
+            self._view.say(StoryLine("warn", words, "!"))
 
         loop.add_signal_handler(signal.SIGINT, interrupt)
         try:
@@ -88,6 +88,6 @@ class _Driving:
             view.diff(rest.diff, see)
         used = f"{state.spend.calls} of {state.budget.limit} calls used"
         blocked = f", {state.spend.blocked} blocked" if state.spend.blocked else ""
-        view.say(Said("dim", used + blocked))
+        view.say(StoryLine("dim", used + blocked))
         steps = next_steps(state, rest.status, in_place=rest.in_place)
         tell_steps(view, steps, self._home.repo)

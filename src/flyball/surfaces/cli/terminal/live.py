@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flyball.engine.telemetry import Telemetry
-from flyball.surfaces.cli.terminal.story import ENDED, Said, Story, printable
+from flyball.surfaces.cli.terminal.story import ENDED, Story, StoryLine, printable
 
 STYLES = {
     "head": "bold",
@@ -79,7 +79,7 @@ class LiveView:
     def output(self, chunk: str) -> None:
         self.text(chunk)
 
-    def say(self, said: Said) -> None:
+    def say(self, said: StoryLine) -> None:
         style = STYLES[said.tone]
         if said.tone == "command":
             self._console.print(Text(said.plain, style), soft_wrap=True)

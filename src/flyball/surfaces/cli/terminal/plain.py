@@ -10,7 +10,7 @@ from typing import Protocol, Self
 import click
 
 from flyball.engine.telemetry import Telemetry
-from flyball.surfaces.cli.terminal.story import Said, Story, printable
+from flyball.surfaces.cli.terminal.story import Story, StoryLine, printable
 
 
 class View(Protocol):
@@ -37,7 +37,7 @@ class View(Protocol):
         """A command prints something just now."""
         ...
 
-    def say(self, said: Said) -> None:
+    def say(self, said: StoryLine) -> None:
         """A line of our own."""
         ...
 
@@ -77,7 +77,7 @@ class PlainView:
     def output(self, chunk: str) -> None:
         """Told as a whole when the command is over."""
 
-    def say(self, said: Said) -> None:
+    def say(self, said: StoryLine) -> None:
         click.echo(said.plain)
 
     def diff(self, diff: str, see: str) -> None:  # noqa: ARG002
@@ -96,7 +96,7 @@ class JsonView(PlainView):
     def text(self, delta: str) -> None:
         click.echo(json.dumps({"type": "text", "delta": delta}, ensure_ascii=False))
 
-    def say(self, said: Said) -> None:
+    def say(self, said: StoryLine) -> None:
         """Programs are told nothing but telemetry."""
 
     def diff(self, diff: str, see: str) -> None:

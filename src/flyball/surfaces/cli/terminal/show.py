@@ -27,7 +27,7 @@ from flyball.app.runs import (
 from flyball.errors import NotFound, UsageError
 from flyball.surfaces.cli.terminal import exits
 from flyball.surfaces.cli.terminal.plain import View
-from flyball.surfaces.cli.terminal.story import Said, call_words, evidence_words
+from flyball.surfaces.cli.terminal.story import StoryLine, call_words, evidence_words
 from flyball.surfaces.cli.terminal.view import make_view, tell_steps
 
 REQUEST_WIDTH = 60
@@ -103,46 +103,46 @@ async def show_run(home: Home, name: str, asked: Mapping[str, bool], *, as_json:
     for line in told.get("threads", ()):
         view.say(_spoken(line))
     for line in told.get("log", ()):
-        view.say(Said("dim", f"{line['seq']:>5}  {line['event']}  {line['card']}".rstrip()))
+        view.say(StoryLine("dim", f"{line['seq']:>5}  {line['event']}  {line['card']}".rstrip()))
     if diff := told.get("diff", ""):
         click.echo(diff.rstrip())
     steps = tuple(NextStep(**step) for step in told["next"])
     tell_steps(view, steps, home.repo)
 
 
-def run_words(told: Mapping[str, Any]) -> Iterable[Said]:
+def run_words(told: Mapping[str, Any]) -> Iterable[StoryLine]:
     """A run and its cards, line by line."""
     budget = told["budget"]
-    yield Said("head", f"run {told['run']}: {told['request']}")
+    yield StoryLine("head", f"run {told['run']}: {told['request']}")
     held = f", driven by {told['driven_by']}" if told["driven_by"] else ""
     used = f"{budget['used']}/{budget['limit']} calls"
-    yield Said("dim", f"{told['status']}, {told['intent'] or 'not read yet'}, {used}{held}")
+    yield StoryLine("dim", f"{told['status']}, {told['intent'] or 'not read yet'}, {used}{held}")
     for each in told["extensions"]:
-        yield Said("dim", f"{each['by']} added {each['calls']} calls: {each['why']}", "+")
+        yield StoryLine("dim", f"{each['by']} added {each['calls']} calls: {each['why']}", "+")
     if told["branch"]:
-        yield Said("dim", f"branch {told['branch']}, worktree {told['workspace']}")
+        yield StoryLine("dim", f"branch {told['branch']}, worktree {told['workspace']}")
     for card in told["cards"]:
         yield from card_words(card)
     for question in told["questions"]:
-        yield Said("ask", f"{question['text']}{call_words(question.get('call'))}", "?")
+        yield StoryLine("ask", f"{question['text']}{call_words(question.get('call'))}", "?")
     if told["response"]:
         tone = "good" if told["status"] == "success" else "warn"
-        yield Said(tone, f"{told['status']}: {told['response']['message']}", "■")
+        yield StoryLine(tone, f"{told['status']}: {told['response']['message']}", "■")
 
 
-def card_words(card: Mapping[str, Any]) -> Iterable[Said]:
+def card_words(card: Mapping[str, Any]) -> Iterable[StoryLine]:
     """One card: where it stands, what it promised, what was seen and decided."""
-    yield Said("head", f"card {card['id']} [{card['status']}] {card['title']}", "▸")
+    yield StoryLine("head", f"card {card['id']} [{card['status']}] {card['title']}", "▸")
     ending = card["ending"] or card["label"]
     commit = f"commit {card['commit'][:12]}" if card["commit"] else ""
     back = "taken back" if card["is_taken_back"] else ""
-    yield Said("dim", ", ".join(filter(None, (ending, card["proof"], commit, back))))
+    yield StoryLine("dim", ", ".join(filter(None, (ending, card["proof"], commit, back))))
     if card["ending_reason"]:
-        yield Said("warn", card["ending_reason"], "!")
+        yield StoryLine("warn", card["ending_reason"], "!")
     if point := card["checkpoint"]:
-        yield Said("plan", f"{point['goal']}\nwill: {point['proposed_action']}", "◆")
+        yield StoryLine("plan", f"{point['goal']}\nwill: {point['proposed_action']}", "◆")
     for path in card["drift"]:
-        yield Said("warn", f"changed beyond the checkpoint: {path}", "!")
+        yield StoryLine("warn", f"changed beyond the checkpoint: {path}", "!")
     for item in card["evidence"]:
         if words := evidence_words(item["type"], item):
             stale = " (of an earlier tree)" if item["stale"] else ""
@@ -150,30 +150,30 @@ def card_words(card: Mapping[str, Any]) -> Iterable[Said]:
     for ruling in card["verdicts"]:
         verdict = ruling["verdict"]
         tone, mark = ("good", "✓") if verdict["type"] == "passed" else ("warn", "!")
-        yield Said(tone, f"gate {ruling['gate']}: {verdict.get('sentence') or 'passed'}", mark)
+        yield StoryLine(tone, f"gate {ruling['gate']}: {verdict.get('sentence') or 'passed'}", mark)
     for note in card["notes"]:
         if note.get("text") and note["text"] != card["risk"]:
-            yield Said("dim", f"({note['role']}) {note['text']}")
+            yield StoryLine("dim", f"({note['role']}) {note['text']}")
     if card["risk"]:
-        yield Said("dim", f"risk: {card['risk']}")
+        yield StoryLine("dim", f"risk: {card['risk']}")
     if card["assumptions"]:
-        yield Said("dim", f"assumes: {'; '.join(card['assumptions'])}")
+        yield StoryLine("dim", f"assumes: {'; '.join(card['assumptions'])}")
     for each in card["decisions"]:
         if each["answer"] != "allow":
             verb = "refused" if each["answer"] == "deny" else "asked about"
-            yield Said("bad", f"{verb} {each['tool']}: {each['reason']}", "✗")
+            yield StoryLine("bad", f"{verb} {each['tool']}: {each['reason']}", "✗")
     allowed = sum(each["answer"] == "allow" for each in card["decisions"])
-    yield Said("dim", f"{allowed} calls allowed, {len(card['decisions']) - allowed} not")
+    yield StoryLine("dim", f"{allowed} calls allowed, {len(card['decisions']) - allowed} not")
     if card["answer"]:
-        yield Said("text", card["answer"])
+        yield StoryLine("text", card["answer"])
 
 
-def message_words(message: Mapping[str, Any]) -> Said:
+def message_words(message: Mapping[str, Any]) -> StoryLine:
     """A message on the bus: its name, what it is about, and every issue it speaks of."""
     issues = message.get("previous_issues", ()) or message.get("issues", ())
     words = [each if isinstance(each, str) else _issue_words(each) for each in issues]
     head = f"{message['seq']:>5}  {message['type']}: {_about(message)}"
-    return Said("text", "\n".join((head, *(f"       {each}" for each in words))))
+    return StoryLine("text", "\n".join((head, *(f"       {each}" for each in words))))
 
 
 def _about(message: Mapping[str, Any]) -> str:
@@ -211,7 +211,7 @@ def _threads(record: Record) -> list[dict[str, Any]]:
     return [msgspec.to_builtins(line) for line in lines]
 
 
-def _spoken(line: Mapping[str, Any]) -> Said:
+def _spoken(line: Mapping[str, Any]) -> StoryLine:
     who = line["role"] if line["speaker"] == "driver" else line["speaker"]
     calls = "".join(
         f"\n→ {call['tool']} {json.dumps(call['args'])}" for call in line.get("calls", ())
@@ -220,7 +220,7 @@ def _spoken(line: Mapping[str, Any]) -> Said:
     if len(text) > MESSAGE_LINES:
         text = [*text[:MESSAGE_LINES], f"… {len(text) - MESSAGE_LINES} more lines (--json has all)"]
     tone = {"driver": "text", "governor": "warn"}.get(line["speaker"], "dim")
-    return Said(tone, f"{who}: " + "\n".join(text) + calls)
+    return StoryLine(tone, f"{who}: " + "\n".join(text) + calls)
 
 
 async def follow_run(home: Home, name: str, *, as_json: bool) -> int:
@@ -233,6 +233,6 @@ async def follow_run(home: Home, name: str, *, as_json: bool) -> int:
             view.telemetry(line)
     told = await describe(home, run)
     if told["status"] == "interrupted":
-        view.say(Said("warn", "Nobody drives this run any more.", "!"))
+        view.say(StoryLine("warn", "Nobody drives this run any more.", "!"))
     tell_steps(view, tuple(NextStep(**step) for step in told["next"]), home.repo)
     return exits.BY_STATUS[told["status"]]

@@ -16,7 +16,7 @@ ENDED = frozenset({"succeeded", "failed", "cancelled", "paused"})
 NO_SANDBOX = "No sandbox works on this machine: commands are not confined."
 
 
-class Said(NamedTuple):
+class StoryLine(NamedTuple):
     """One line: its tone, a mark to begin with, and the words."""
 
     tone: str
@@ -47,7 +47,7 @@ class Story:
         self._is_planned = False
         self._spoken: set[str] = set()
 
-    def tell(self, line: Telemetry) -> Iterator[Said]:
+    def tell(self, line: Telemetry) -> Iterator[StoryLine]:
         """The lines that one piece of telemetry is worth, cleaned for a terminal."""
         teller = TELLERS.get(line["type"])
         if teller is not None:
@@ -60,68 +60,68 @@ class Story:
         card = line.get("card", "") if line["type"] in SPOKEN_BY else ""
         return f"{card}: " if self._is_planned and card else ""
 
-    def run(self, line: Telemetry) -> Iterator[Said]:
+    def run(self, line: Telemetry) -> Iterator[StoryLine]:
         self._request = line["request"]
-        yield Said("head", f"run {line['run']}: {line['request']}")
+        yield StoryLine("head", f"run {line['run']}: {line['request']}")
         kind, _, place = line["driver"].partition(":")
         if kind == "relay" and place != "clipboard":
-            yield Said("ask", f"Answer the requests that are written to {place}.", "→")
+            yield StoryLine("ask", f"Answer the requests that are written to {place}.", "→")
         elif kind:
-            yield Said("dim", f"driven by {line['driver']}")
+            yield StoryLine("dim", f"driven by {line['driver']}")
 
-    def intent(self, line: Telemetry) -> Iterator[Said]:
+    def intent(self, line: Telemetry) -> Iterator[StoryLine]:
         sure = f"{line['confidence']:.0%} sure"
-        yield Said("dim", f"read as {line['intent']}, {line['budget']} calls ({sure})")
+        yield StoryLine("dim", f"read as {line['intent']}, {line['budget']} calls ({sure})")
 
-    def workspace(self, line: Telemetry) -> Iterator[Said]:
+    def workspace(self, line: Telemetry) -> Iterator[StoryLine]:
         where = f"on branch {line['branch']}" if line["branch"] else "in place, without git"
         runners = ", ".join(line["runners"]) or "nothing to test with"
-        yield Said("dim", f"{where}; {runners}; sandbox {line['sandbox']}")
+        yield StoryLine("dim", f"{where}; {runners}; sandbox {line['sandbox']}")
         if line["sandbox"] == "none":
-            yield Said("warn", NO_SANDBOX, "!")
+            yield StoryLine("warn", NO_SANDBOX, "!")
 
-    def card(self, line: Telemetry) -> Iterator[Said]:
+    def card(self, line: Telemetry) -> Iterator[StoryLine]:
         if "ending" not in line and line["title"] != self._request:
-            yield Said("dim", f"card {line['card']}: {line['title']}")
+            yield StoryLine("dim", f"card {line['card']}: {line['title']}")
         if line.get("commit"):
             who = f"{line['card']}: " if self._is_planned else ""
-            yield Said("good", f"{who}committed {line['commit'][:12]} ({line['proof']})", "✓")
+            yield StoryLine("good", f"{who}committed {line['commit'][:12]} ({line['proof']})", "✓")
 
-    def phase(self, line: Telemetry) -> Iterator[Said]:
+    def phase(self, line: Telemetry) -> Iterator[StoryLine]:
         if line["phase"] not in ENDED:
-            yield Said("head", f"{line['phase']}: {line['label']}", "▸")
+            yield StoryLine("head", f"{line['phase']}: {line['label']}", "▸")
 
-    def text(self, line: Telemetry) -> Iterator[Said]:
+    def text(self, line: Telemetry) -> Iterator[StoryLine]:
         self._spoken.add(line["text"])
         if self._is_planned and line["role"] in ("planner", "verifier"):
             return
         who = "" if line["role"] == "executor" else f"({line['role']}) "
-        yield Said("text", f"{who}{line['text']}")
+        yield StoryLine("text", f"{who}{line['text']}")
 
-    def note(self, line: Telemetry) -> Iterator[Said]:
+    def note(self, line: Telemetry) -> Iterator[StoryLine]:
         if line["text"]:
-            yield Said("text", f"({line['role']}) {line['text']}")
+            yield StoryLine("text", f"({line['role']}) {line['text']}")
         if line["risk"]:
-            yield Said("dim", f"risk: {line['risk']}")
+            yield StoryLine("dim", f"risk: {line['risk']}")
         if line["assumptions"]:
-            yield Said("dim", f"assumes: {'; '.join(line['assumptions'])}")
+            yield StoryLine("dim", f"assumes: {'; '.join(line['assumptions'])}")
 
-    def decision(self, line: Telemetry) -> Iterator[Said]:
+    def decision(self, line: Telemetry) -> Iterator[StoryLine]:
         if line["decision"] == "deny":
-            yield Said("bad", f"refused {line['tool']}: {line['reason']}", "✗")
+            yield StoryLine("bad", f"refused {line['tool']}: {line['reason']}", "✗")
 
-    def call(self, line: Telemetry) -> Iterator[Said]:
+    def call(self, line: Telemetry) -> Iterator[StoryLine]:
         if line["state"] == "started":
             return
         tool, what = line["tool"], f"{line['tool']} {line['about']}".strip()
         if line["state"] == "interrupted":
-            yield Said("bad", f"{what} was interrupted", "✗")
+            yield StoryLine("bad", f"{what} was interrupted", "✗")
         elif not line["ok"] and tool not in ("test", "check"):
-            yield Said("bad", f"{what}: {line['summary']}", "✗")
+            yield StoryLine("bad", f"{what}: {line['summary']}", "✗")
         elif tool not in QUIET_CALLS:
-            yield Said("dim", f"{what}: {line['summary']}", "·")
+            yield StoryLine("dim", f"{what}: {line['summary']}", "·")
 
-    def patch(self, line: Telemetry) -> Iterator[Said]:
+    def patch(self, line: Telemetry) -> Iterator[StoryLine]:
         for change in line["patch"].get("changes", ()):
             if line["event"] == "PATCH_DIFF_REFUSED":
                 continue
@@ -129,9 +129,9 @@ class Story:
             added = sum(1 for each in lines if each[:1] == "+" and each[:3] != "+++")
             removed = sum(1 for each in lines if each[:1] == "-" and each[:3] != "---")
             verb = "would edit" if line["event"] == "PATCH_DIFF_PREVIEW" else "edited"
-            yield Said("good", f"{verb} {change['path']} (+{added} −{removed})", "±")
+            yield StoryLine("good", f"{verb} {change['path']} (+{added} −{removed})", "±")
 
-    def checkpoint(self, line: Telemetry) -> Iterator[Said]:
+    def checkpoint(self, line: Telemetry) -> Iterator[StoryLine]:
         words = (
             f"checkpoint: {line['goal']}",
             f"found: {line['findings']}",
@@ -139,77 +139,77 @@ class Story:
             f"files: {', '.join(line['files'])}",
             f"verify with: {', '.join(line['verify_with'])}",
         )
-        yield Said("plan", "\n".join(words), "◆")
+        yield StoryLine("plan", "\n".join(words), "◆")
 
-    def evidence(self, line: Telemetry) -> Iterator[Said]:
+    def evidence(self, line: Telemetry) -> Iterator[StoryLine]:
         words = evidence_words(line["kind"], line["evidence"])
         if words:
             yield words
 
-    def guard(self, line: Telemetry) -> Iterator[Said]:
+    def guard(self, line: Telemetry) -> Iterator[StoryLine]:
         hard = "stopped by" if line["level"] == "hard" else "nudged by"
-        yield Said("warn", f"{hard} guard {line['guard']}: {line['reason']}", "!")
+        yield StoryLine("warn", f"{hard} guard {line['guard']}: {line['reason']}", "!")
 
-    def governor(self, line: Telemetry) -> Iterator[Said]:
+    def governor(self, line: Telemetry) -> Iterator[StoryLine]:
         if line["kind"] == "rejection":
-            yield Said("warn", f"not accepted: {line['text']}", "↩")
+            yield StoryLine("warn", f"not accepted: {line['text']}", "↩")
         else:
-            yield Said("dim", line["text"], "·")
+            yield StoryLine("dim", line["text"], "·")
 
-    def undone(self, line: Telemetry) -> Iterator[Said]:
-        yield Said("warn", f"undone, it is not allowed here: {', '.join(line['paths'])}", "↩")
+    def undone(self, line: Telemetry) -> Iterator[StoryLine]:
+        yield StoryLine("warn", f"undone, it is not allowed here: {', '.join(line['paths'])}", "↩")
 
-    def thread(self, line: Telemetry) -> Iterator[Said]:
-        yield Said("dim", f"a new thread begins: {line['reason']}", "·")
+    def thread(self, line: Telemetry) -> Iterator[StoryLine]:
+        yield StoryLine("dim", f"a new thread begins: {line['reason']}", "·")
 
-    def iteration(self, line: Telemetry) -> Iterator[Said]:
+    def iteration(self, line: Telemetry) -> Iterator[StoryLine]:
         self._is_planned = True
-        yield Said("head", line["text"], "▸")
+        yield StoryLine("head", line["text"], "▸")
 
-    def plan(self, line: Telemetry) -> Iterator[Said]:
+    def plan(self, line: Telemetry) -> Iterator[StoryLine]:
         steps = [
             f"{n}. {step['title']} ({step['id']}{_after(step)})"
             for n, step in enumerate(line["steps"], 1)
         ]
-        yield Said("plan", "\n".join((f"plan: {line['goal']}", *steps)), "◆")
+        yield StoryLine("plan", "\n".join((f"plan: {line['goal']}", *steps)), "◆")
 
-    def rollback(self, line: Telemetry) -> Iterator[Said]:
-        yield Said("warn", f"taken back: {', '.join(line['cards'])}", "↶")
+    def rollback(self, line: Telemetry) -> Iterator[StoryLine]:
+        yield StoryLine("warn", f"taken back: {', '.join(line['cards'])}", "↶")
 
-    def report(self, line: Telemetry) -> Iterator[Said]:
+    def report(self, line: Telemetry) -> Iterator[StoryLine]:
         if line["goal_achieved"]:
-            yield Said("good", "the verifier finds the goal reached", "✓")
+            yield StoryLine("good", "the verifier finds the goal reached", "✓")
             return
-        yield Said("bad", "\n".join(("the goal is not reached", *line["issues"])), "✗")
+        yield StoryLine("bad", "\n".join(("the goal is not reached", *line["issues"])), "✗")
 
-    def escalation(self, line: Telemetry) -> Iterator[Said]:
-        yield Said("warn", f"{line['escalation']}: {line['reason']}", "!")
+    def escalation(self, line: Telemetry) -> Iterator[StoryLine]:
+        yield StoryLine("warn", f"{line['escalation']}: {line['reason']}", "!")
 
-    def extension(self, line: Telemetry) -> Iterator[Said]:
-        yield Said("dim", f"{line['by']} added {line['calls']} calls: {line['why']}", "+")
+    def extension(self, line: Telemetry) -> Iterator[StoryLine]:
+        yield StoryLine("dim", f"{line['by']} added {line['calls']} calls: {line['why']}", "+")
 
-    def left(self, line: Telemetry) -> Iterator[Said]:
-        yield Said("dim", f"Left to {line['to']}, which drives run {line['run']}.")
+    def left(self, line: Telemetry) -> Iterator[StoryLine]:
+        yield StoryLine("dim", f"Left to {line['to']}, which drives run {line['run']}.")
 
-    def error(self, line: Telemetry) -> Iterator[Said]:
-        yield Said("bad", line["message"], "✗")
+    def error(self, line: Telemetry) -> Iterator[StoryLine]:
+        yield StoryLine("bad", line["message"], "✗")
 
-    def approval(self, line: Telemetry) -> Iterator[Said]:
-        yield Said("ask", f"{line['text']}{call_words(line['call'])}", "?")
+    def approval(self, line: Telemetry) -> Iterator[StoryLine]:
+        yield StoryLine("ask", f"{line['text']}{call_words(line['call'])}", "?")
 
-    def final(self, line: Telemetry) -> Iterator[Said]:
+    def final(self, line: Telemetry) -> Iterator[StoryLine]:
         yield ending_words(line, "" if line["message"] in self._spoken else line["message"])
         for issue in line["issues"]:
-            yield Said("warn", issue, "!")
+            yield StoryLine("warn", issue, "!")
         for action in line["next_actions"]:
-            yield Said("dim", f"next: {action['description']}", "·")
+            yield StoryLine("dim", f"next: {action['description']}", "·")
 
 
-def _notice(_story: Story, line: Telemetry) -> Iterator[Said]:
-    yield Said("warn", line["text"], "!")
+def _notice(_story: Story, line: Telemetry) -> Iterator[StoryLine]:
+    yield StoryLine("warn", line["text"], "!")
 
 
-TELLERS: dict[str, Callable[[Story, Telemetry], Iterator[Said]]] = {
+TELLERS: dict[str, Callable[[Story, Telemetry], Iterator[StoryLine]]] = {
     "run": Story.run,
     "notice": _notice,
     "intent": Story.intent,
@@ -251,15 +251,15 @@ def _after(step: Telemetry) -> str:
     return f", after {', '.join(wanted)}" if wanted else ""
 
 
-def ending_words(line: Telemetry, message: str) -> Said:
+def ending_words(line: Telemetry, message: str) -> StoryLine:
     """How a run came out, and how well that is proven."""
     proof = f" ({line['proof']})" if line["proof"] else ""
     words = f": {message}" if message else ""
     if line["ending"] == "unverified":
-        return Said("warn", f"ended unverified{words}{proof}", "!")
+        return StoryLine("warn", f"ended unverified{words}{proof}", "!")
     if line["status"] == "success":
-        return Said("good", f"succeeded{proof}{words}", "✓")
-    return Said("bad", f"{line['status']}{words}", "✗")
+        return StoryLine("good", f"succeeded{proof}{words}", "✓")
+    return StoryLine("bad", f"{line['status']}{words}", "✗")
 
 
 def call_words(call: dict[str, Any] | None) -> str:
@@ -273,89 +273,89 @@ def call_words(call: dict[str, Any] | None) -> str:
     return "\n" + "\n".join(lines)
 
 
-def evidence_words(kind: str, evidence: dict[str, Any]) -> Said | None:
+def evidence_words(kind: str, evidence: dict[str, Any]) -> StoryLine | None:
     """One observation in a line; None where there is nothing to tell."""
     teller = EVIDENCE.get(kind)
     return teller(evidence) if teller else None
 
 
-def _suite(item: dict[str, Any]) -> Said:
+def _suite(item: dict[str, Any]) -> StoryLine:
     passed, failed = item.get("passed", 0), item.get("failed", 0)
     skipped = f", {item['skipped']} skipped" if item.get("skipped") else ""
     counts = f"{passed} passed, {failed} failed{skipped} ({item['command']})"
     if item["exit_code"] == 0 and passed and not failed:
-        return Said("good", f"tests: {counts}", "✓")
+        return StoryLine("good", f"tests: {counts}", "✓")
     first = next((f": {each['name']}" for each in item.get("failures", ())), "")
     reason = f"; {item['reason']}" if item.get("reason") else ""
-    return Said("bad", f"tests: {counts}{first}{reason}", "✗")
+    return StoryLine("bad", f"tests: {counts}{first}{reason}", "✗")
 
 
-def _check(item: dict[str, Any]) -> Said:
+def _check(item: dict[str, Any]) -> StoryLine:
     if item["exit_code"] == 0:
-        return Said("good", f"{item['kind']}: clean ({item['command']})", "✓")
+        return StoryLine("good", f"{item['kind']}: clean ({item['command']})", "✓")
     count = item.get("count") or len(item.get("problems", ()))
     first = next((f": {each}" for each in item.get("problems", ())), "")
-    return Said("bad", f"{item['kind']}: {count} problems ({item['command']}){first}", "✗")
+    return StoryLine("bad", f"{item['kind']}: {count} problems ({item['command']}){first}", "✗")
 
 
-def _command(item: dict[str, Any]) -> Said:
+def _command(item: dict[str, Any]) -> StoryLine:
     if nothing := item.get("proves_nothing"):
-        return Said("warn", f"`{item['command']}` proves nothing: {nothing}", "!")
+        return StoryLine("warn", f"`{item['command']}` proves nothing: {nothing}", "!")
     good = item["exit_code"] == 0
     text = f"`{item['command']}` gave exit {item['exit_code']}"
-    return Said("good" if good else "bad", text, "✓" if good else "✗")
+    return StoryLine("good" if good else "bad", text, "✓" if good else "✗")
 
 
-def _http(item: dict[str, Any]) -> Said:
+def _http(item: dict[str, Any]) -> StoryLine:
     good = not item.get("error") and 200 <= item["status"] < 400
     text = f"{item['url']}: {item.get('error') or item['status']}"
-    return Said("good" if good else "bad", text, "✓" if good else "✗")
+    return StoryLine("good" if good else "bad", text, "✓" if good else "✗")
 
 
-def _base(item: dict[str, Any]) -> Said:
+def _base(item: dict[str, Any]) -> StoryLine:
     if item["outcome"] == "red":
-        return Said("good", f"red without the change: {item.get('detail', '')}", "✓")
-    return Said("warn", f"not red without the change: {item.get('detail', '')}", "!")
+        return StoryLine("good", f"red without the change: {item.get('detail', '')}", "✓")
+    return StoryLine("warn", f"not red without the change: {item.get('detail', '')}", "!")
 
 
-def _weakening(item: dict[str, Any]) -> Said | None:
+def _weakening(item: dict[str, Any]) -> StoryLine | None:
     findings = item.get("findings", ())
     if not findings:
         return None
     places = (f"{f['path']}:{f['line']} {f.get('detail') or f['kind']}" for f in findings)
-    return Said("warn", "tests got easier to pass: " + "; ".join(places), "!")
+    return StoryLine("warn", "tests got easier to pass: " + "; ".join(places), "!")
 
 
-def _diff(item: dict[str, Any]) -> Said | None:
+def _diff(item: dict[str, Any]) -> StoryLine | None:
     files = item.get("files", ())
     if not files:
         return None
     counts = (f"{f['path']} +{f.get('added', 0)} −{f.get('removed', 0)}" for f in files)
-    return Said("dim", "changed in all: " + ", ".join(counts), "±")
+    return StoryLine("dim", "changed in all: " + ", ".join(counts), "±")
 
 
-def _file(item: dict[str, Any]) -> Said:
+def _file(item: dict[str, Any]) -> StoryLine:
     asked, held = item.get("asked", ()), item.get("contains", ())
     good = item["exists"] and len(asked) == len(held)
     words = "is there" if item["exists"] else "is not there"
     if item["exists"] and asked:
         words = f"{'holds' if good else 'does not hold'} {asked[0]!r}"
-    return Said("good" if good else "bad", f"{item['path']} {words}", "✓" if good else "✗")
+    return StoryLine("good" if good else "bad", f"{item['path']} {words}", "✓" if good else "✗")
 
 
-def _coverage(item: dict[str, Any]) -> Said:
-    return Said("dim", f"coverage: {item['before']:g} % before, {item['after']:g} % now", "·")
+def _coverage(item: dict[str, Any]) -> StoryLine:
+    return StoryLine("dim", f"coverage: {item['before']:g} % before, {item['after']:g} % now", "·")
 
 
-def _approval(item: dict[str, Any]) -> Said:
-    return Said("good", f"{item['by']} accepted it ({item['what']})", "✓")
+def _approval(item: dict[str, Any]) -> StoryLine:
+    return StoryLine("good", f"{item['by']} accepted it ({item['what']})", "✓")
 
 
-def _gate(item: dict[str, Any]) -> Said:
-    return Said("warn", f"not looked at for {item['gate']}: {item['why']}", "!")
+def _gate(item: dict[str, Any]) -> StoryLine:
+    return StoryLine("warn", f"not looked at for {item['gate']}: {item['why']}", "!")
 
 
-EVIDENCE: dict[str, Callable[[dict[str, Any]], Said | None]] = {
+EVIDENCE: dict[str, Callable[[dict[str, Any]], StoryLine | None]] = {
     "suite-report": _suite,
     "check-report": _check,
     "command-report": _command,

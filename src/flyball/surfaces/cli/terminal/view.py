@@ -11,7 +11,7 @@ from pathlib import Path
 from flyball.app.answering import NextStep
 from flyball.app.project import Home, open_home, project_top
 from flyball.surfaces.cli.terminal.plain import JsonView, PlainView, View
-from flyball.surfaces.cli.terminal.story import Said
+from flyball.surfaces.cli.terminal.story import StoryLine
 
 
 def user() -> str:
@@ -45,7 +45,7 @@ def tell_steps(view: View, steps: tuple[NextStep, ...], repo: Path) -> None:
     commands = [with_repo(step.command, repo) for step in steps]
     width = max(map(len, commands), default=0)
     for command, step in zip(commands, steps, strict=True):
-        view.say(Said("command", f"{command.ljust(width)}  # {step.effect}"))
+        view.say(StoryLine("command", f"{command.ljust(width)}  # {step.effect}"))
 
 
 def with_repo(command: str, repo: Path) -> str:

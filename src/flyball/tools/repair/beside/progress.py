@@ -19,7 +19,7 @@ Words = Callable[[Sequence[Line]], str]
 BEAT = 0.5
 
 
-class Report:
+class ProgressReport:
     """What the program writes down as it goes; whole lines only, the last may be cut off."""
 
     def __init__(self, file: Path) -> None:
@@ -47,7 +47,7 @@ def interrupted(tool: str) -> Result:
 
 
 async def follow(
-    work: Coroutine[Any, Any, Finished], report: Report, desk: Desk, words: Words
+    work: Coroutine[Any, Any, Finished], report: ProgressReport, desk: Desk, words: Words
 ) -> Finished | None:
     """Tell how far it is until it is over; None where the run is to rest and it was ended."""
     task = asyncio.ensure_future(work)

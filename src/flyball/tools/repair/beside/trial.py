@@ -15,12 +15,12 @@ import msgspec
 from flyball.errors import ToolUnavailable
 from flyball.tools.call.protocol import Desk
 from flyball.tools.repair import inside
-from flyball.tools.repair.beside.progress import Line, Report, Words, follow
+from flyball.tools.repair.beside.progress import Line, ProgressReport, Words, follow
 from flyball.tools.runner.choice import Choice, choose, require
 from flyball.tools.runner.launch import Ground, ground_of, launch, set_up
 from flyball.tools.runner.start_env import Setting, python_of
 from flyball.tools.runner.table import BY_NAME
-from flyball.workspace.process.process import Finished, Limits
+from flyball.workspace.process.process import CommandLimits, Finished
 
 PACKAGE = "flyball/tools/repair/inside"
 GRACE = 30.0
@@ -39,7 +39,7 @@ main(sys.argv[2])
 """
 
 
-class Stage(NamedTuple):
+class ScratchCopy(NamedTuple):
     """A scratch copy of the tree and how its tests are run."""
 
     desk: Desk
@@ -47,7 +47,7 @@ class Stage(NamedTuple):
     choice: Choice
 
 
-class Told(NamedTuple):
+class TrialReport(NamedTuple):
     """What the program reported, and how it ended."""
 
     lines: tuple[Line, ...]
@@ -56,7 +56,7 @@ class Told(NamedTuple):
 
 
 @contextmanager
-def staged(desk: Desk) -> Generator[Stage]:
+def staged(desk: Desk) -> Generator[ScratchCopy]:
     """A place where candidates can be tried without touching the workspace."""
     root = desk.workspace.checkout_scratch(desk.tree)
     try:
@@ -67,12 +67,12 @@ def staged(desk: Desk) -> Generator[Stage]:
                 f"{choice.name}.",
                 "Read the failing tests and the code they call.",
             )
-        yield Stage(desk, root, choice)
+        yield ScratchCopy(desk, root, choice)
     finally:
         desk.workspace.discard_scratch(root)
 
 
-async def perform(stage: Stage, orders: Mapping[str, Any], words: Words) -> Told:
+async def perform(stage: ScratchCopy, orders: Mapping[str, Any], words: Words) -> TrialReport:
     """Have the program do something in the stage; what it found is there even if it died."""
     desk, choice = stage.desk, stage.choice
     seconds = float(orders["seconds"]) + GRACE
@@ -94,12 +94,12 @@ async def perform(stage: Stage, orders: Mapping[str, Any], words: Words) -> Told
         python = python_of(setting)
         require(choice.name, [python], setting)
         argv = [python, "-c", BOOT, os.fspath(shelf), os.fspath(shelf / "orders.json")]
-        report = Report(file)
+        report = ProgressReport(file)
         finished = await follow(launch(argv, ground, setting), report, desk, words)
-        return Told(tuple(report.lines), finished)
+        return TrialReport(tuple(report.lines), finished)
 
 
-def _ground(stage: Stage, limits: Limits) -> Ground:
+def _ground(stage: ScratchCopy, limits: CommandLimits) -> Ground:
     desk = stage.desk
     sandbox = msgspec.structs.replace(desk.sandbox, root=stage.root, fixed=())
     return ground_of(desk, limits)._replace(root=stage.root, sandbox=sandbox, on_output=None)
@@ -115,7 +115,7 @@ def _put_program(shelf: Path) -> None:
         shutil.copyfile(file, place / file.name)
 
 
-def _arguments(stage: Stage, setting: Setting) -> Sequence[Any]:
+def _arguments(stage: ScratchCopy, setting: Setting) -> Sequence[Any]:
     if stage.choice.name == "pytest":
         return ["-o", f"cache_dir={setting.shelf / 'cache'}"]
     argv = BY_NAME["unittest"].argv(setting, stage.choice.land, ())

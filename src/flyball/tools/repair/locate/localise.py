@@ -16,10 +16,10 @@ from flyball.errors import ToolUnavailable
 from flyball.tools.repair.beside import memo
 from flyball.tools.repair.beside.memo import Memo, Once
 from flyball.tools.repair.beside.progress import Line
-from flyball.tools.repair.beside.trial import Stage, perform
+from flyball.tools.repair.beside.trial import ScratchCopy, perform
 from flyball.tools.repair.code.source import Source
 from flyball.tools.repair.locate.clues import clues_in
-from flyball.tools.repair.locate.spectrum import Place, Traced, raised, suspicious
+from flyball.tools.repair.locate.spectrum import SuspectLine, Traced, raised, suspicious
 
 SAMPLE = 150
 MOST_FILE = 1 << 20
@@ -55,7 +55,7 @@ def _those(lines: Sequence[Line], kind: type[T], key: str) -> list[T]:
     return found
 
 
-async def trace(stage: Stage, seconds: float) -> Memo | None:
+async def trace(stage: ScratchCopy, seconds: float) -> Memo | None:
     """Run every test by itself and some under trace, and remember what was seen.
 
     None where the run is to rest: half of it would say nothing certain.
@@ -118,7 +118,7 @@ def sources_of(root: Path, paths: Iterable[str]) -> dict[str, Source]:
     return found
 
 
-def places_of(known: Memo, sources: dict[str, Source]) -> list[Place]:
+def places_of(known: Memo, sources: dict[str, Source]) -> list[SuspectLine]:
     """The suspicious lines that a memo leads to."""
     return raised(suspicious(known.tests, sources), known.signs)
 

@@ -9,13 +9,13 @@ import msgspec
 
 from flyball.tools.repair.beside import memo
 from flyball.tools.repair.beside.memo import Memo
-from flyball.tools.repair.beside.trial import Stage
+from flyball.tools.repair.beside.trial import ScratchCopy
 from flyball.tools.repair.code.source import Source
 from flyball.tools.repair.locate.localise import clues_of, places_of
-from flyball.tools.repair.locate.spectrum import Place, Sign
+from flyball.tools.repair.locate.spectrum import Sign, SuspectLine
 from flyball.tools.repair.search.candidate import Candidate
 from flyball.tools.repair.search.generate import candidates
-from flyball.tools.repair.search.search import HOLDS, Ends, Limits, try_all
+from flyball.tools.repair.search.search import HOLDS, Ends, SearchLimits, try_all
 
 ENOUGH_KNOWN = 10
 """With so few suspicious lines there is nothing to tell apart."""
@@ -28,13 +28,15 @@ REFUTED = frozenset({"fail", "broke", "broken", "crash"})
 """How changes end that need not be tried again."""
 
 
-async def probe(stage: Stage, known: Memo, sources: dict[str, Source], seconds: float) -> Memo:
+async def probe(
+    stage: ScratchCopy, known: Memo, sources: dict[str, Source], seconds: float
+) -> Memo:
     """What is known, with what a few changes at each of the most suspicious lines have shown."""
     places = places_of(known, sources)
     if len(places) <= ENOUGH_KNOWN or known.broken or seconds < LEAST_SECONDS:
         return known
     proposed = probes(sources, places, clues_of(known))
-    limits = Limits(seconds, len(proposed), seconds, is_probe=True)
+    limits = SearchLimits(seconds, len(proposed), seconds, is_probe=True)
     tried = await try_all(stage, known, proposed, limits, _so_far)
     bad = [proposed[n] for n, end in tried.ends.items() if end in REFUTED]
     found = msgspec.structs.replace(
@@ -47,7 +49,7 @@ async def probe(stage: Stage, known: Memo, sources: dict[str, Source], seconds: 
 
 
 def probes(
-    sources: Mapping[str, Source], places: Sequence[Place], clues: frozenset[str]
+    sources: Mapping[str, Source], places: Sequence[SuspectLine], clues: frozenset[str]
 ) -> list[Candidate]:
     """The likeliest changes at each place, the likeliest of all first."""
     taken: Counter[tuple[str, int]] = Counter()

@@ -53,7 +53,7 @@ class Traced(msgspec.Struct, frozen=True):
         return self.end in ENDED_BADLY
 
 
-class Place(NamedTuple):
+class SuspectLine(NamedTuple):
     """A line, and how suspicious it is: 1 is as suspicious as can be."""
 
     path: str
@@ -70,7 +70,7 @@ class Sign(NamedTuple):
     at: int
 
 
-def suspicious(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[Place]:
+def suspicious(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[SuspectLine]:
     """Statements by suspicion: Ochiai over the tests, raised where a traceback ended."""
     best = _scores(tests, sources)
     for key, score in [*_heads(best, sources), *_definitions(best, sources)]:
@@ -82,7 +82,7 @@ def suspicious(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[P
         if node:
             best[path, line] = score * _share(node, parts[path, line], sources[path])
     top = max(best.values(), default=1.0)
-    places = [Place(path, line, score / top) for (path, line), score in best.items()]
+    places = [SuspectLine(path, line, score / top) for (path, line), score in best.items()]
     return sorted(places, key=lambda place: (-round(place.score, 2), -parts[place[:2]], *place))
 
 
@@ -101,13 +101,13 @@ def _name(node: ast.expr) -> str:
     return getattr(node, "attr", getattr(node, "id", ""))
 
 
-def raised(places: Sequence[Place], signs: Iterable[Sign]) -> list[Place]:
+def raised(places: Sequence[SuspectLine], signs: Iterable[Sign]) -> list[SuspectLine]:
     """Places with what else speaks against them, still the most suspicious first."""
     more = {(sign.path, sign.line): sign for sign in signs}
-    found: list[Place] = []
+    found: list[SuspectLine] = []
     for place in places:
         sign = more.get(place[:2])
-        found.append(Place(sign.path, sign.at, place.score + sign.score) if sign else place)
+        found.append(SuspectLine(sign.path, sign.at, place.score + sign.score) if sign else place)
     top = max((place.score for place in found), default=1.0)
     found = [place._replace(score=place.score / top) for place in found]
     return sorted(found, key=lambda place: -round(place.score, 2))

@@ -9,7 +9,7 @@ from flyball.tools.repair.code.site import Site
 from flyball.tools.repair.code.source import Source
 from flyball.tools.repair.inside.hot_swap import edited
 from flyball.tools.repair.locate.clues import favour
-from flyball.tools.repair.locate.spectrum import Place
+from flyball.tools.repair.locate.spectrum import SuspectLine
 from flyball.tools.repair.search.candidate import Candidate, Draft, shared
 from flyball.tools.repair.templates import (
     calls,
@@ -30,7 +30,7 @@ SPREAD = 0.75
 """How strongly many proposals of one template at one place share its mass."""
 
 
-class Template(NamedTuple):
+class ChangeTemplate(NamedTuple):
     """A way to change a statement, and how often such a change is the right one."""
 
     name: str
@@ -38,65 +38,67 @@ class Template(NamedTuple):
     propose: Callable[[Site], Iterator[Draft]]
 
 
-TEMPLATES: tuple[Template, ...] = (
-    Template("comparison", 10, operators.comparison),
-    Template("arithmetic", 7, operators.arithmetic),
-    Template("augmented", 5, operators.augmented),
-    Template("boolean", 6, operators.boolean),
-    Template("negation", 6, operators.negation),
-    Template("sign", 2, operators.sign),
-    Template("operand order", 6, operators.operand_order),
-    Template("operand dropped", 4, operators.operand_dropped),
-    Template("off by one", 10, numbers.off_by_one),
-    Template("adjustment", 8, numbers.adjustment),
-    Template("constant", 6, numbers.constant),
-    Template("format", 2, numbers.formatted),
-    Template("variable", 12, names.variable),
-    Template("variable for constant", 4, names.variable_for_constant),
-    Template("self", 6, names.variable_to_attribute),
-    Template("attribute", 6, names.attribute),
-    Template("callee", 6, names.callee),
-    Template("builtin", 3, names.builtin_twin),
-    Template("argument order", 7, calls.argument_order),
-    Template("argument count", 4, calls.argument_count),
-    Template("unwrap", 3, calls.unwrap),
-    Template("wrap", 2.5, calls.wrap),
-    Template("extreme", 3, calls.extreme),
-    Template("lookup", 3, calls.lookup),
-    Template("condition joined", 5, conditions.joined),
-    Template("condition replaced", 2.5, conditions.replaced),
-    Template("guard", 3, conditions.guard),
-    Template("only if", 2.5, conditions.conditional),
-    Template("statement added", 4, statements.inserted),
-    Template("returned", 4, statements.returned),
-    Template("left out", 2, statements.deleted),
-    Template("moved", 3, statements.moved),
-    Template("dedented", 3, statements.dedented),
-    Template("mutable default", 12, statements.mutable_default),
-    Template("default value", 2, statements.default_value),
-    Template("donor", 4, donors.donor),
-    Template("parallel", 5, donors.parallel),
-    Template("exchanged loops", 3, donors.exchanged_loops),
-    Template("operand added", 3, donors.operand_added),
-    Template("slice", 4, donors.slices),
-    Template("container", 4, donors.container),
-    Template("iteration", 4, donors.comprehension),
-    Template("brackets", 4, forms.regrouped),
-    Template("call", 3, forms.called),
-    Template("order", 2, forms.sort_key),
-    Template("made anew", 4, forms.anew),
-    Template("keyword", 3, forms.keyword),
-    Template("given back", 3, forms.given_back),
-    Template("unknown name", 12, scopes.unknown),
-    Template("imported name", 12, scopes.imported),
-    Template("global", 4, scopes.other_global),
-    Template("declared", 3, scopes.declared),
-    Template("inherited", 3, scopes.inherited),
+TEMPLATES: tuple[ChangeTemplate, ...] = (
+    ChangeTemplate("comparison", 10, operators.comparison),
+    ChangeTemplate("arithmetic", 7, operators.arithmetic),
+    ChangeTemplate("augmented", 5, operators.augmented),
+    ChangeTemplate("boolean", 6, operators.boolean),
+    ChangeTemplate("negation", 6, operators.negation),
+    ChangeTemplate("sign", 2, operators.sign),
+    ChangeTemplate("operand order", 6, operators.operand_order),
+    ChangeTemplate("operand dropped", 4, operators.operand_dropped),
+    ChangeTemplate("off by one", 10, numbers.off_by_one),
+    ChangeTemplate("adjustment", 8, numbers.adjustment),
+    ChangeTemplate("constant", 6, numbers.constant),
+    ChangeTemplate("format", 2, numbers.formatted),
+    ChangeTemplate("variable", 12, names.variable),
+    ChangeTemplate("variable for constant", 4, names.variable_for_constant),
+    ChangeTemplate("self", 6, names.variable_to_attribute),
+    ChangeTemplate("attribute", 6, names.attribute),
+    ChangeTemplate("callee", 6, names.callee),
+    ChangeTemplate("builtin", 3, names.builtin_twin),
+    ChangeTemplate("argument order", 7, calls.argument_order),
+    ChangeTemplate("argument count", 4, calls.argument_count),
+    ChangeTemplate("unwrap", 3, calls.unwrap),
+    ChangeTemplate("wrap", 2.5, calls.wrap),
+    ChangeTemplate("extreme", 3, calls.extreme),
+    ChangeTemplate("lookup", 3, calls.lookup),
+    ChangeTemplate("condition joined", 5, conditions.joined),
+    ChangeTemplate("condition replaced", 2.5, conditions.replaced),
+    ChangeTemplate("guard", 3, conditions.guard),
+    ChangeTemplate("only if", 2.5, conditions.conditional),
+    ChangeTemplate("statement added", 4, statements.inserted),
+    ChangeTemplate("returned", 4, statements.returned),
+    ChangeTemplate("left out", 2, statements.deleted),
+    ChangeTemplate("moved", 3, statements.moved),
+    ChangeTemplate("dedented", 3, statements.dedented),
+    ChangeTemplate("mutable default", 12, statements.mutable_default),
+    ChangeTemplate("default value", 2, statements.default_value),
+    ChangeTemplate("donor", 4, donors.donor),
+    ChangeTemplate("parallel", 5, donors.parallel),
+    ChangeTemplate("exchanged loops", 3, donors.exchanged_loops),
+    ChangeTemplate("operand added", 3, donors.operand_added),
+    ChangeTemplate("slice", 4, donors.slices),
+    ChangeTemplate("container", 4, donors.container),
+    ChangeTemplate("iteration", 4, donors.comprehension),
+    ChangeTemplate("brackets", 4, forms.regrouped),
+    ChangeTemplate("call", 3, forms.called),
+    ChangeTemplate("order", 2, forms.sort_key),
+    ChangeTemplate("made anew", 4, forms.anew),
+    ChangeTemplate("keyword", 3, forms.keyword),
+    ChangeTemplate("given back", 3, forms.given_back),
+    ChangeTemplate("unknown name", 12, scopes.unknown),
+    ChangeTemplate("imported name", 12, scopes.imported),
+    ChangeTemplate("global", 4, scopes.other_global),
+    ChangeTemplate("declared", 3, scopes.declared),
+    ChangeTemplate("inherited", 3, scopes.inherited),
 )
 
 
 def candidates(
-    sources: Mapping[str, Source], places: Sequence[Place], clues: frozenset[str] = frozenset()
+    sources: Mapping[str, Source],
+    places: Sequence[SuspectLine],
+    clues: frozenset[str] = frozenset(),
 ) -> list[Candidate]:
     """Every candidate at the most suspicious places, the likeliest first, none twice."""
     every = [each for site in sites(sources, places, clues) for each in at_site(site)]
@@ -112,7 +114,7 @@ def candidates(
 
 
 def sites(
-    sources: Mapping[str, Source], places: Iterable[Place], clues: frozenset[str]
+    sources: Mapping[str, Source], places: Iterable[SuspectLine], clues: frozenset[str]
 ) -> list[Site]:
     """The statements at suspicious lines, each once, with the highest score of its lines."""
     found: dict[tuple[str, int, int], Site] = {}

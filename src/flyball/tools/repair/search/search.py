@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from flyball.tools.repair.beside.memo import Memo
 from flyball.tools.repair.beside.progress import Line
-from flyball.tools.repair.beside.trial import Stage, perform
+from flyball.tools.repair.beside.trial import ScratchCopy, perform
 from flyball.tools.repair.search.candidate import Candidate
 
 HOLDS = "hold"
@@ -15,7 +15,7 @@ Ends = dict[int, str]
 """How each candidate ended, by its number."""
 
 
-class Limits(NamedTuple):
+class SearchLimits(NamedTuple):
     """How far a search goes."""
 
     seconds: float
@@ -36,10 +36,10 @@ class Tried(NamedTuple):
 
 
 async def try_all(
-    stage: Stage,
+    stage: ScratchCopy,
     known: Memo,
     proposed: Sequence[Candidate],
-    limits: Limits,
+    limits: SearchLimits,
     words: Callable[[Ends], str],
 ) -> Tried:
     """Try candidates in a scratch copy, in their order; `words` tell how far it is."""

@@ -15,7 +15,7 @@ from flyball.core.terms.evidence import (
     ConsoleReport,
     CoverageReport,
     DiffReport,
-    Failure,
+    FailedTest,
     FileChange,
     FileReport,
     HttpReport,
@@ -38,7 +38,7 @@ def suite(tree=TREE, *, passed=3, failed=(), command="pytest", **more):
         exit_code=more.pop("exit_code", 1 if failed else 0),
         passed=passed,
         failed=len(failed),
-        failures=tuple(Failure(name) for name in failed),
+        failures=tuple(FailedTest(name) for name in failed),
         **more,
     )
 

@@ -9,7 +9,13 @@ import pytest
 from rich.console import Console
 
 from flyball.surfaces.cli.terminal.live import LONGEST_DIFF, LiveView
-from flyball.surfaces.cli.terminal.story import Said, Story, call_words, evidence_words, printable
+from flyball.surfaces.cli.terminal.story import (
+    Story,
+    StoryLine,
+    call_words,
+    evidence_words,
+    printable,
+)
 
 
 def tell(**line: Any) -> list[str]:
@@ -180,7 +186,7 @@ def live(width: int = 60) -> tuple[LiveView, io.StringIO]:
 
 def test_the_live_view_wraps_under_its_marks():
     view, file = live(20)
-    view.say(Said("bad", "one two three four five", "✗"))
+    view.say(StoryLine("bad", "one two three four five", "✗"))
     assert [line.rstrip() for line in file.getvalue().splitlines()] == [
         "  ✗ one two three",
         "    four five",
@@ -189,7 +195,7 @@ def test_the_live_view_wraps_under_its_marks():
 
 def test_commands_are_not_broken():
     view, file = live(20)
-    view.say(Said("command", "flyball runs merge 1115-041704-gsfc"))
+    view.say(StoryLine("command", "flyball runs merge 1115-041704-gsfc"))
     assert "flyball runs merge 1115-041704-gsfc" in file.getvalue()
 
 

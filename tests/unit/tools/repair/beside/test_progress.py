@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from flyball.tools.repair.beside.progress import Report, follow
+from flyball.tools.repair.beside.progress import ProgressReport, follow
 from flyball.workspace.process.process import Finished
 
 FINISHED = Finished(
@@ -38,7 +38,7 @@ def counted(lines):
 
 def test_whole_lines_are_read_once_and_a_broken_one_is_left_for_later(tmp_path):
     file = tmp_path / "found.jsonl"
-    report = Report(file)
+    report = ProgressReport(file)
     report.look()
     assert report.lines == []
     written(file, {"n": 1})
@@ -55,7 +55,7 @@ def test_whole_lines_are_read_once_and_a_broken_one_is_left_for_later(tmp_path):
 def test_a_report_that_is_a_link_is_not_read(tmp_path):
     written(tmp_path / "elsewhere", {"n": 1})
     (tmp_path / "found.jsonl").symlink_to(tmp_path / "elsewhere")
-    report = Report(tmp_path / "found.jsonl")
+    report = ProgressReport(tmp_path / "found.jsonl")
     report.look()
     assert report.lines == []
 
@@ -67,7 +67,7 @@ def test_progress_is_told_and_the_end_comes_back(tmp_path):
         written(tmp_path / "r", {"n": 1}, {"n": 2})
         return FINISHED
 
-    report = Report(tmp_path / "r")
+    report = ProgressReport(tmp_path / "r")
     assert asyncio.run(follow(work(), report, desk, counted)) is FINISHED
     assert desk.said == ["2 lines\n"]
 
@@ -85,7 +85,7 @@ def test_work_is_ended_when_the_run_is_to_rest(tmp_path):
             written(tmp_path / "r", {"n": 2})
         return FINISHED
 
-    report = Report(tmp_path / "r")
+    report = ProgressReport(tmp_path / "r")
     assert asyncio.run(follow(work(), report, desk, counted)) is None
     assert ended == ["ended"]
     assert report.lines == [{"n": 1}, {"n": 2}]
@@ -96,4 +96,4 @@ def test_trouble_is_handed_on(tmp_path):
         raise OSError("no")
 
     with pytest.raises(OSError, match="no"):
-        asyncio.run(follow(work(), Report(tmp_path / "r"), Desk(), counted))
+        asyncio.run(follow(work(), ProgressReport(tmp_path / "r"), Desk(), counted))

@@ -5,7 +5,7 @@ from collections import Counter
 from flyball.tools.repair.code.source import Source
 from flyball.tools.repair.inside.hot_swap import Edit
 from flyball.tools.repair.locate.probe import EACH, PLACES, probes, signs
-from flyball.tools.repair.locate.spectrum import Place, Sign, raised
+from flyball.tools.repair.locate.spectrum import Sign, SuspectLine, raised
 from flyball.tools.repair.search.candidate import Candidate
 
 LINES = PLACES + 20
@@ -18,13 +18,13 @@ def at(line, start=0):
 
 
 def test_each_of_the_most_suspicious_lines_gets_as_many_as_any_other():
-    places = [Place("m.py", line, 1.0) for line in range(2, LINES + 2)]
+    places = [SuspectLine("m.py", line, 1.0) for line in range(2, LINES + 2)]
     found = Counter(each.line for each in probes(SOURCES, places, frozenset()))
     assert found == dict.fromkeys(range(2, PLACES + 2), EACH)
 
 
 def test_the_likeliest_come_first():
-    places = [Place("m.py", 2, 1.0), Place("m.py", 3, 0.1)]
+    places = [SuspectLine("m.py", 2, 1.0), SuspectLine("m.py", 3, 0.1)]
     chances = [each.chance for each in probes(SOURCES, places, frozenset())]
     assert chances == sorted(chances, reverse=True)
 
@@ -41,15 +41,19 @@ def test_of_a_long_statement_the_line_that_was_changed_is_named():
     text = b"def f(a):\n    return {\n        1: a,\n        2: a - 1,\n    }\n"
     sources = {"m.py": Source("m.py", text)}
     marks = signs(sources, [at(2, text.index(b"- 1")), at(2, 0)], {0: "hold", 1: "broke"})
-    assert raised([Place("m.py", 2, 1.0)], marks) == [Place("m.py", 4, 1.0)]
+    assert raised([SuspectLine("m.py", 2, 1.0)], marks) == [SuspectLine("m.py", 4, 1.0)]
 
 
 def test_what_speaks_against_a_line_brings_it_forward():
-    places = [Place("m.py", 2, 1.0), Place("m.py", 3, 1.0), Place("m.py", 4, 0.5)]
+    places = [SuspectLine("m.py", 2, 1.0), SuspectLine("m.py", 3, 1.0), SuspectLine("m.py", 4, 0.5)]
     found = raised(places, [Sign("m.py", 4, 1.0, 4), Sign("m.py", 99, 1.0, 99)])
-    assert found == [Place("m.py", 4, 1.0), Place("m.py", 2, 1 / 1.5), Place("m.py", 3, 1 / 1.5)]
+    assert found == [
+        SuspectLine("m.py", 4, 1.0),
+        SuspectLine("m.py", 2, 1 / 1.5),
+        SuspectLine("m.py", 3, 1 / 1.5),
+    ]
 
 
 def test_nothing_changes_where_nothing_was_seen():
-    places = [Place("m.py", 2, 1.0), Place("m.py", 3, 0.5)]
+    places = [SuspectLine("m.py", 2, 1.0), SuspectLine("m.py", 3, 0.5)]
     assert raised(places, ()) == places
