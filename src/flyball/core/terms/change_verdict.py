@@ -1,0 +1,135 @@
+"""What Flyball says about a whole change: its strength, what speaks against it, what ran.
+
+Only values. `core/verdict/judge.py` decides them, `core/verdict/words.py` puts them into words.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+
+import msgspec
+
+
+class ChangeStrength(IntEnum):
+    """How much is shown, weakest first; the value orders, the label is what people read."""
+
+    UNVERIFIED = 0
+    SHOWN = 1
+    CHECKED = 2
+    EXIT_ZERO = 3
+    EXIT_MENDED = 4
+    GREEN = 5
+    NEW_TESTS = 6
+    OLD_TESTS = 7
+
+    @property
+    def label(self) -> str:
+        return STRENGTH_LABELS[self]
+
+
+STRENGTH_LABELS = {
+    ChangeStrength.UNVERIFIED: "unverified",
+    ChangeStrength.SHOWN: "it answers",
+    ChangeStrength.CHECKED: "it builds or type-checks",
+    ChangeStrength.EXIT_ZERO: "uncounted: exit 0",
+    ChangeStrength.EXIT_MENDED: "uncounted: now exit 0, before not",
+    ChangeStrength.GREEN: "green; nothing shown to fail before",
+    ChangeStrength.NEW_TESTS: "red → green (new tests)",
+    ChangeStrength.OLD_TESTS: "red → green (tests that were there)",
+}
+
+
+class Weight(StrEnum):
+    """What follows from a finding."""
+
+    BLOCKS = "blocks"
+    """The work goes back: no answer of a person makes it evidence."""
+    ASKS = "asks"
+    """A person decides."""
+    NOTES = "notes"
+    """Shown, and nothing else."""
+
+
+class FindingKind(StrEnum):
+    """The findings, in the order in which they are looked for."""
+
+    NOT_EVIDENCE = "not-evidence"
+    HIDDEN_RED = "hidden-red"
+    REGRESSION = "regression"
+    PROMISE_CHANGED = "promise-changed"
+    FEWER_TESTS = "fewer-tests"
+    REACHES_RUNNER = "reaches-runner"
+    NAMED_NOT_GREEN = "named-not-green"
+    NOTHING_FAILED_BEFORE = "nothing-failed-before"
+    OLD_FAILURE = "old-failure"
+
+
+class ChangeFinding(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing to know before "succeeded" is said; the texts are a test before and after."""
+
+    kind: FindingKind
+    weight: Weight
+    sentence: str
+    part: str = "."
+    tests: tuple[str, ...] = ()
+    before: str = ""
+    after: str = ""
+
+
+class SuiteLine(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One run of one suite, as people are told of it."""
+
+    run: str
+    part: str
+    command: str
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    elapsed: float = 0.0
+    of: int = 0
+    """How many tests the whole suite has, where only some of them ran."""
+    trouble: str = ""
+
+
+class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The answer for one change, complete: every surface shows these facts and no others."""
+
+    strength: ChangeStrength = ChangeStrength.UNVERIFIED
+    findings: tuple[ChangeFinding, ...] = ()
+    ran: tuple[SuiteLine, ...] = ()
+    not_run: tuple[str, ...] = ()
+    mended: tuple[str, ...] = ()
+    """Tests that went from red to green."""
+    old_failures: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    shared_literals: tuple[str, ...] = ()
+    """Values that stand in the tests and in the new code alike."""
+    noticed: str = ""
+    """How many small changes to the new lines the tests would notice."""
+    left_behind: tuple[str, ...] = ()
+    """Files that only commands made; they are not part of the change."""
+    has_suite: bool = True
+    accepted_by: str = ""
+
+    @property
+    def blocking(self) -> tuple[ChangeFinding, ...]:
+        """What sends the work back."""
+        return tuple([each for each in self.findings if each.weight is Weight.BLOCKS])
+
+    @property
+    def questions(self) -> tuple[ChangeFinding, ...]:
+        """What a person must decide, unless somebody has."""
+        if self.accepted_by:
+            return ()
+        return tuple([each for each in self.findings if each.weight is Weight.ASKS])
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether "succeeded" may be said: shown by tests, with nothing open against it.
+
+        What a part without any suite can show never adds up to more than its own label, but it
+        is all there is to show for it.
+        """
+        least = ChangeStrength.EXIT_MENDED if self.has_suite else ChangeStrength.CHECKED
+        return self.strength >= least and not self.blocking and not self.questions

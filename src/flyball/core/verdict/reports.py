@@ -1,0 +1,127 @@
+"""What the verdict is decided from: test runs on clean checkouts, and what the change touched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
+
+from flyball.core.terms.changed_test import ChangedTest
+
+
+class CaseEnd(StrEnum):
+    """How one test ended; a test function ends as its worst case does."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+NO_ENDS: Mapping[str, CaseEnd] = MappingProxyType({})
+
+
+class TreeRun(NamedTuple):
+    """One run of one suite on a clean checkout.
+
+    `ends` names every test function that the runner told of. `trouble` says why this run is no
+    evidence, whatever its report says: it did not end as its runner ends, or a test that must fail
+    did not.
+    """
+
+    command: str
+    exit_code: int
+    ends: Mapping[str, CaseEnd] = NO_ENDS
+    is_counted: bool = True
+    trouble: str = ""
+    elapsed: float = 0.0
+    whole: int = 0
+    """How many tests the suite has, where only some of them ran."""
+
+    def where(self, *wanted: CaseEnd) -> frozenset[str]:
+        """The tests that ended in one of these ways."""
+        return frozenset([name for name, end in self.ends.items() if end in wanted])
+
+    @property
+    def red(self) -> frozenset[str]:
+        return self.where(CaseEnd.FAILED)
+
+    @property
+    def green(self) -> frozenset[str]:
+        return self.where(CaseEnd.PASSED)
+
+
+class SuiteRuns(NamedTuple):
+    """The runs of one suite: `a` base, `b` new code with the base's tests, `c` new, `d` base code
+    with the new tests. What cannot differ is not run and stays away.
+    """
+
+    part: str
+    suite: str
+    a: TreeRun | None
+    c: TreeRun | None
+    b: TreeRun | None = None
+    d: TreeRun | None = None
+    flaky: frozenset[str] = frozenset()
+    """Tests that ended differently on one and the same tree; they count for nothing."""
+
+
+class NamedEnd(StrEnum):
+    """What became of something that was named as verification."""
+
+    GREEN = "green"
+    RED = "red"
+    NOT_RUN = "not run"
+
+
+class Named(NamedTuple):
+    """What `verify_with` or the request names, and how it ended on the new tree."""
+
+    what: str
+    end: NamedEnd
+    detail: str = ""
+
+
+class RunnerReach(NamedTuple):
+    """A place of the change that reaches into the runner or what surrounds the tests."""
+
+    sentence: str
+    in_product: bool
+
+
+class Change(NamedTuple):
+    """What is known of the change itself, apart from any run."""
+
+    files: tuple[str, ...]
+    tests: tuple[ChangedTest, ...] = ()
+    """How each changed test compares with what it was."""
+    testing_side: frozenset[str] = frozenset()
+    """The changed files that decide about tests: tests, fixtures, configuration."""
+    reaches: tuple[RunnerReach, ...] = ()
+    unreadable: tuple[str, ...] = ()
+    """Files that could not be kept or read: what was looked at is not what is committed."""
+    shared_literals: tuple[str, ...] = ()
+    noticed: str = ""
+    left_behind: tuple[str, ...] = ()
+
+
+class Asked(NamedTuple):
+    """What was asked for and said beforehand, as far as it bears on the verdict."""
+
+    named: tuple[Named, ...] = ()
+    announced: tuple[str, ...] = ()
+    """What the checkpoint and the request say, to be searched for the names of tests."""
+    must_mend: tuple[str, ...] = ()
+    """Tests that the request is about: as old failures they are not excused."""
+    mends_all: bool = False
+    """The request is to make the failing tests pass, whichever they are."""
+    keeps_behaviour: bool = True
+    """A fix or a refactoring: another expectation is never expected."""
+    wants_red: bool = True
+    """A test that fails without the change is wanted, and was not asked for in vain before."""
+    checked: bool = False
+    """Something was built or type-checked on the new tree, for parts without a suite."""
+    shown: bool = False
+    """A server of this tree was seen to answer, for parts without a suite."""
+    accepted_by: str = ""
+    not_run: tuple[str, ...] = ()

@@ -1,0 +1,75 @@
+"""A verdict in words: the same facts, in the same order, wherever a result is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flyball.core.terms.change_verdict import ChangeVerdict, SuiteLine, Weight
+
+SHOWN = 8
+
+_WORDS = {Weight.BLOCKS: "not shown", Weight.ASKS: "question", Weight.NOTES: "note"}
+
+
+def headline(verdict: ChangeVerdict) -> str:
+    """The label with its counts: "12 of 1,994 tests: red → green (new tests)"."""
+    after = [line for line in verdict.ran if line.run == "after"]
+    ran = sum(line.passed + line.failed for line in after)
+    partly = [line.of for line in after if line.of]
+    label = verdict.strength.label
+    if partly:
+        return f"{ran:,} of {sum(partly):,} tests: {label}"
+    return f"{label} ({_tests(ran)})" if ran else label
+
+
+def verdict_lines(verdict: ChangeVerdict, driver_says: str = "") -> tuple[str, ...]:
+    """Flyball's words about a change, then, set apart, what the driver says of it."""
+    return (headline(verdict), *_body(verdict), *_quoted(driver_says))
+
+
+def _body(verdict: ChangeVerdict) -> Iterator[str]:
+    if verdict.changed:
+        yield f"changed: {_listed(verdict.changed)}"
+    yield from (_ran(line) for line in verdict.ran)
+    if verdict.mended:
+        yield f"red → green: {_listed(verdict.mended)}"
+    for weight, word in _WORDS.items():
+        yield from (
+            f"{word}: {each.sentence}" for each in verdict.findings if each.weight is weight
+        )
+    if verdict.flaky:
+        yield f"flaky, counted for nothing: {_listed(verdict.flaky)}"
+    yield from (f"not run: {each}" for each in verdict.not_run)
+    if verdict.left_behind:
+        yield f"left behind by commands, not committed: {_listed(verdict.left_behind)}"
+    if verdict.shared_literals:
+        yield f"in the tests and in the new code alike: {_listed(verdict.shared_literals)}"
+    if verdict.noticed:
+        yield verdict.noticed
+    if verdict.accepted_by:
+        yield f"changed expectations accepted by {verdict.accepted_by}"
+
+
+def _ran(line: SuiteLine) -> str:
+    where = {"before": "before", "after": "now"}.get(line.run, f"with the {line.run}")
+    part = "" if line.part in ("", ".") else f" in {line.part}"
+    of = f" of {line.of:,}" if line.of else ""
+    skipped = f", {line.skipped} skipped" if line.skipped else ""
+    counts = f"{line.passed} passed, {line.failed} failed{skipped}{of}"
+    trouble = f" (no evidence: {line.trouble})" if line.trouble else ""
+    return f"ran {where}: {line.command}{part}: {counts}, {line.elapsed:.1f} s{trouble}"
+
+
+def _quoted(text: str) -> Iterator[str]:
+    if text.strip():
+        yield f"The driver says: {text.strip()}"
+
+
+def _tests(count: int) -> str:
+    return "1 test" if count == 1 else f"{count:,} tests"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    more = len(names) - SHOWN
+    said = ", ".join(names[:SHOWN])
+    return f"{said} and {more} more" if more > 0 else said

@@ -1,0 +1,300 @@
+"""What may be said of a change: one story for each finding, and one for each label."""
+
+from __future__ import annotations
+
+import pytest
+
+from flyball.core.terms.change_verdict import ChangeStrength, FindingKind, Weight
+from flyball.core.terms.changed_test import ChangedTest, Comparison
+from flyball.core.verdict.judge import judge_change
+from flyball.core.verdict.reports import (
+    Asked,
+    CaseEnd,
+    Change,
+    Named,
+    NamedEnd,
+    RunnerReach,
+    SuiteRuns,
+    TreeRun,
+)
+
+ENDS = {".": CaseEnd.PASSED, "F": CaseEnd.FAILED, "s": CaseEnd.SKIPPED}
+TESTS = "tests/test_cart.py"
+
+
+def run(exit_code: int | None = None, **ends: str) -> TreeRun:
+    """A run in which test `x` ended as the letter says: `.` passed, `F` failed, `s` skipped."""
+    found = {f"{TESTS}::{name}": ENDS[end] for name, end in ends.items()}
+    code = int("F" in ends.values()) if exit_code is None else exit_code
+    return TreeRun("pytest", code, found)
+
+
+def runs(a: TreeRun | None, c: TreeRun | None, **more: TreeRun) -> SuiteRuns:
+    return SuiteRuns(".", "pytest", a, c, **more)
+
+
+def changed(function: str, comparison: Comparison, **more: str) -> ChangedTest:
+    return ChangedTest(TESTS, function, comparison, f"it got {comparison.value}", **more)
+
+
+CODE = Change(("cart.py",))
+BOTH = Change(("cart.py", TESTS), testing_side=frozenset({TESTS}))
+
+
+def kinds(verdict) -> set[tuple[FindingKind, Weight]]:
+    return {(each.kind, each.weight) for each in verdict.findings}
+
+
+def test_red_before_and_green_now_by_tests_that_were_there_is_the_strongest():
+    verdict = judge_change((runs(run(x="F", y="."), run(x=".", y=".")),), CODE, Asked())
+    assert verdict.is_shown
+    assert verdict.strength is ChangeStrength.OLD_TESTS
+    assert verdict.mended == (f"{TESTS}::x",)
+    assert verdict.findings == ()
+
+
+def test_new_tests_count_when_they_fail_without_the_change():
+    suite = runs(run(y="."), run(x=".", y="."), b=run(y="."), d=run(x="F", y="."))
+    verdict = judge_change((suite,), BOTH, Asked())
+    assert verdict.is_shown
+    assert verdict.strength is ChangeStrength.NEW_TESTS
+
+
+def test_a_change_whose_tests_pass_without_it_is_sent_back_once():
+    suite = runs(run(y="."), run(x=".", y="."), b=run(y="."), d=run(x=".", y="."))
+    first = judge_change((suite,), BOTH, Asked())
+    assert not first.is_shown
+    assert kinds(first) == {(FindingKind.NOTHING_FAILED_BEFORE, Weight.BLOCKS)}
+    again = judge_change((suite,), BOTH, Asked(wants_red=False))
+    assert again.is_shown
+    assert again.strength is ChangeStrength.GREEN
+
+
+def test_a_new_test_whose_run_on_the_base_is_no_evidence_shows_nothing():
+    bad = run(x="F")._replace(trouble="it was ended by signal 9")
+    suite = runs(run(y="."), run(x=".", y="."), b=run(y="."), d=bad)
+    assert judge_change((suite,), BOTH, Asked()).strength is ChangeStrength.GREEN
+
+
+@pytest.mark.parametrize(
+    "now",
+    [run(x=".", y="F"), run(x="."), run(x=".", y="s")],
+    ids=["red", "gone", "skipped"],
+)
+def test_what_was_green_and_no_longer_is_goes_back(now: TreeRun):
+    verdict = judge_change((runs(run(x="F", y="."), now),), CODE, Asked())
+    assert not verdict.is_shown
+    assert kinds(verdict) == {(FindingKind.REGRESSION, Weight.BLOCKS)}
+    assert verdict.blocking[0].tests == (f"{TESTS}::y",)
+
+
+def test_a_selection_does_not_miss_what_it_left_out():
+    now = run(x=".")._replace(whole=2)
+    verdict = judge_change((runs(run(x="F", y="."), now),), CODE, Asked())
+    assert verdict.is_shown
+
+
+def test_tests_that_were_made_to_agree_are_found_by_the_old_ones():
+    suite = runs(run(x="F"), run(x="."), b=run(x="F"), d=run(x="."))
+    verdict = judge_change((suite,), BOTH, Asked(accepted_by="ann"))
+    assert not verdict.is_shown
+    assert (FindingKind.HIDDEN_RED, Weight.BLOCKS) in kinds(verdict)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "asked", "weight"),
+    [
+        (Comparison.WEAKER, Asked(keeps_behaviour=False, announced=("x",)), Weight.ASKS),
+        (Comparison.SKIPPED, Asked(), Weight.ASKS),
+        (Comparison.GONE, Asked(), Weight.ASKS),
+        (Comparison.NOT_UNDERSTOOD, Asked(), Weight.ASKS),
+        (Comparison.OTHER_EXPECTATION, Asked(), Weight.ASKS),
+        (Comparison.OTHER_EXPECTATION, Asked(keeps_behaviour=False), Weight.ASKS),
+        (
+            Comparison.OTHER_EXPECTATION,
+            Asked(keeps_behaviour=False, announced=("I will change test_x, as asked",)),
+            Weight.NOTES,
+        ),
+        (Comparison.STRONGER, Asked(), Weight.NOTES),
+    ],
+)
+def test_a_promise_that_the_new_code_does_not_keep(comparison, asked, weight):
+    suite = runs(run(test_x=".", y="F"), run(test_x=".", y="."), b=run(test_x="F", y="."))
+    change = BOTH._replace(tests=(changed("test_x", comparison, before="old", after="new"),))
+    verdict = judge_change((suite,), change, asked)
+    assert kinds(verdict) == {(FindingKind.PROMISE_CHANGED, weight)}
+    assert verdict.is_shown is (weight is Weight.NOTES)
+    assert (verdict.findings[0].before, verdict.findings[0].after) == ("old", "new")
+    assert judge_change((suite,), change, asked._replace(accepted_by="ann")).is_shown
+
+
+def test_a_weaker_text_is_no_question_where_the_old_one_still_passes():
+    suite = runs(run(x=".", y="F"), run(x=".", y="."), b=run(x=".", y="."))
+    change = BOTH._replace(tests=(changed("x", Comparison.WEAKER),))
+    assert judge_change((suite,), change, Asked()).is_shown
+
+
+def test_where_the_old_tests_cannot_run_their_texts_are_compared():
+    change = BOTH._replace(
+        tests=(changed("x", Comparison.WEAKER), changed("y", Comparison.STRONGER))
+    )
+    verdict = judge_change((runs(run(x="F"), run(x=".")),), change, Asked())
+    assert [each.tests for each in verdict.questions] == [(f"{TESTS}::x",)]
+
+
+def test_old_tests_that_cannot_be_loaded_say_nothing_where_their_texts_stayed():
+    b = TreeRun("pytest", 2, {TESTS: CaseEnd.FAILED})
+    suite = runs(run(x=".", y="."), run(x=".", y="."), b=b, d=run(x=".", y="."))
+    assert judge_change((suite,), BOTH, Asked(wants_red=False)).is_shown
+    other = BOTH._replace(tests=(changed("x", Comparison.WEAKER),))
+    assert not judge_change((suite,), other, Asked(wants_red=False)).is_shown
+
+
+def test_a_test_that_passes_only_with_other_helpers_is_a_question():
+    suite = runs(run(x=".", y="F"), run(x=".", y="."), b=run(x="F", y="."))
+    change = Change(("cart.py", "conftest.py"), testing_side=frozenset({"conftest.py"}))
+    verdict = judge_change((suite,), change, Asked())
+    assert kinds(verdict) == {(FindingKind.PROMISE_CHANGED, Weight.ASKS)}
+
+
+def test_one_test_with_many_cases_is_asked_about_once():
+    names = {"x": ".", "x::one": ".", "x::two": "."}
+    suite = runs(run(**names), run(**names), b=run(x="F", y="."))
+    change = BOTH._replace(tests=(changed("x", Comparison.WEAKER),))
+    assert len(judge_change((suite,), change, Asked()).questions) == 1
+
+
+def test_tests_that_vanish_with_their_file_are_a_question_unless_they_moved():
+    suite = runs(run(x=".", y="F"), run(y="."), b=run(x=".", y="."))
+    verdict = judge_change((suite,), BOTH, Asked())
+    assert kinds(verdict) == {(FindingKind.FEWER_TESTS, Weight.ASKS)}
+    moved = BOTH._replace(tests=(changed("x", Comparison.SAME, became="tests/b.py::x"),))
+    assert judge_change((suite,), moved, Asked()).is_shown
+
+
+def test_without_a_run_of_the_old_tests_vanished_ones_are_a_question_too():
+    suite = runs(run(x=".", y="F"), run(y="."))
+    verdict = judge_change((suite,), BOTH, Asked())
+    assert kinds(verdict) == {(FindingKind.FEWER_TESTS, Weight.ASKS)}
+
+
+@pytest.mark.parametrize(
+    ("reach", "b", "weight"),
+    [
+        (RunnerReach("cart.py ends the process", in_product=True), None, Weight.ASKS),
+        (RunnerReach("conftest.py is new", in_product=False), run(x=".", y="."), Weight.NOTES),
+        (RunnerReach("conftest.py is new", in_product=False), run(x=".", y="s"), Weight.ASKS),
+        (RunnerReach("conftest.py is new", in_product=False), None, Weight.NOTES),
+    ],
+)
+def test_what_reaches_into_the_runner_is_named(reach, b, weight):
+    suite = SuiteRuns(".", "pytest", run(x="F", y="s"), run(x=".", y="."), b)
+    verdict = judge_change((suite,), CODE._replace(reaches=(reach,)), Asked())
+    assert (FindingKind.REACHES_RUNNER, weight) in kinds(verdict)
+
+
+@pytest.mark.parametrize("end", [NamedEnd.RED, NamedEnd.NOT_RUN])
+def test_what_was_named_as_verification_must_be_green(end):
+    suite = runs(run(x="F"), run(x="."))
+    named = (Named("npm test", NamedEnd.GREEN), Named("tsc --noEmit", end, "2 errors"))
+    verdict = judge_change((suite,), CODE, Asked(named=named))
+    assert kinds(verdict) == {(FindingKind.NAMED_NOT_GREEN, Weight.BLOCKS)}
+    assert "2 errors" in verdict.blocking[0].sentence
+    plain = judge_change((suite,), CODE, Asked(named=(Named("tsc", end),)))
+    assert plain.blocking[0].sentence.endswith(f"is {end.value}.")
+
+
+def test_old_failures_are_listed_and_excused_unless_they_were_the_request():
+    suite = runs(run(x="F", y="F", z="F"), run(x=".", y="F", z="F"))
+    verdict = judge_change((suite,), CODE, Asked())
+    assert verdict.is_shown
+    assert verdict.old_failures == (f"{TESTS}::y", f"{TESTS}::z")
+    assert kinds(verdict) == {(FindingKind.OLD_FAILURE, Weight.NOTES)}
+    one = judge_change((suite,), CODE, Asked(must_mend=("::y",)))
+    assert one.blocking[0].tests == (f"{TESTS}::y",)
+    both = judge_change((suite,), CODE, Asked(mends_all=True))
+    assert both.blocking[0].tests == (f"{TESTS}::y", f"{TESTS}::z")
+
+
+@pytest.mark.parametrize(
+    ("a", "c", "sentence"),
+    [
+        (run(x="F"), None, "could not be run on the new tree"),
+        (None, run(x="."), "nothing to compare"),
+        (run(x="F"), run(), "ran no test"),
+        (run(x="F"), run(x="s"), "ran no test"),
+        (run(x="F"), run(3, x="."), "exit code 3"),
+        (run(x="F"), run(x=".")._replace(trouble="a canary passed"), "a canary passed"),
+    ],
+)
+def test_a_run_that_says_nothing_is_no_evidence(a, c, sentence):
+    verdict = judge_change((runs(a, c),), CODE, Asked())
+    assert not verdict.is_shown
+    assert sentence in verdict.blocking[0].sentence
+    assert verdict.blocking[0].kind is FindingKind.NOT_EVIDENCE
+
+
+def test_old_tests_whose_run_is_no_evidence_block_where_the_others_ran_well():
+    b = run(x=".")._replace(trouble="a canary passed")
+    verdict = judge_change((runs(run(x="F"), run(x="."), b=b),), BOTH, Asked())
+    assert kinds(verdict) == {(FindingKind.NOT_EVIDENCE, Weight.BLOCKS)}
+
+
+def test_files_that_could_not_be_kept_make_it_another_tree():
+    change = CODE._replace(unreadable=("data.bin",))
+    verdict = judge_change((runs(run(x="F"), run(x=".")),), change, Asked())
+    assert kinds(verdict) == {(FindingKind.NOT_EVIDENCE, Weight.BLOCKS)}
+
+
+def test_flaky_tests_count_for_nothing_and_are_shown():
+    flaky = frozenset({f"{TESTS}::z"})
+    suite = runs(run(x="F", z="."), run(x=".", z="F"))._replace(flaky=flaky)
+    verdict = judge_change((suite,), CODE, Asked())
+    assert verdict.is_shown
+    assert verdict.flaky == (f"{TESTS}::z",)
+    alone = runs(run(z="F"), run(z="."))._replace(flaky=flaky)
+    assert not judge_change((alone,), CODE, Asked()).is_shown
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "strength", "is_shown"),
+    [
+        (2, 0, ChangeStrength.EXIT_MENDED, True),
+        (0, 0, ChangeStrength.EXIT_ZERO, False),
+        (0, 2, ChangeStrength.UNVERIFIED, False),
+    ],
+)
+def test_a_suite_that_does_not_count_speaks_by_its_exit_code(before, now, strength, is_shown):
+    a, c = (TreeRun("make test", code, is_counted=False) for code in (before, now))
+    verdict = judge_change((runs(a, c),), CODE, Asked())
+    assert verdict.strength is strength
+    assert verdict.is_shown is is_shown
+
+
+def test_every_part_must_show_something_and_the_strongest_green_one_gives_the_label():
+    mended, green = runs(run(x="F"), run(x=".")), runs(run(y="."), run(y="."))
+    verdict = judge_change((mended, green), CODE, Asked())
+    assert verdict.is_shown
+    assert verdict.strength is ChangeStrength.OLD_TESTS
+    silent = runs(run(y="."), None)
+    assert not judge_change((mended, silent), CODE, Asked()).is_shown
+
+
+@pytest.mark.parametrize(
+    ("asked", "strength", "is_shown"),
+    [
+        (Asked(checked=True), ChangeStrength.CHECKED, True),
+        (Asked(shown=True), ChangeStrength.SHOWN, False),
+        (Asked(), ChangeStrength.UNVERIFIED, False),
+    ],
+)
+def test_without_any_suite_the_label_says_what_there_is(asked, strength, is_shown):
+    verdict = judge_change((), CODE, asked)
+    assert verdict.strength is strength
+    assert verdict.is_shown is is_shown
+
+
+def test_long_lists_of_names_are_cut():
+    before, now = run(**{f"t{n}": "." for n in range(9)}), run(t0=".")
+    verdict = judge_change((runs(before, now),), CODE, Asked())
+    assert "and 3 more" in verdict.blocking[0].sentence
