@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import msgspec.inspect as shapes
 
-from flyball.core.terms.call import ALIASES, TOOL_ACCESS
 from flyball.core.terms.shape import expectation
+from flyball.core.terms.tool import ALIASES, TOOL_ACCESS
 from flyball.tools import TOOLS
 from flyball.tools.call.protocol import Form, Tool
 

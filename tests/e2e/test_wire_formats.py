@@ -353,8 +353,8 @@ def test_a_server_that_repeats_ids_does_not_confuse_the_thread(model: str) -> No
         request_for(lines=(line(Speaker.GOVERNOR, "The page:", images=(PIXEL,)),)),
         request_for(
             lines=(
-                line(Speaker.DRIVER, calls=(SpokenCall("v", "visual_qa", {}),)),
-                line(Speaker.TOOL, "seen", call="v", tool="visual_qa", images=(PIXEL,)),
+                line(Speaker.DRIVER, calls=(SpokenCall("v", "read", {}),)),
+                line(Speaker.TOOL, "seen", call="v", tool="read", images=(PIXEL,)),
             )
         ),
         request_for(images=("https://example.com/shot.png",)),

@@ -43,7 +43,7 @@ from flyball.core.run.event import (
 )
 from flyball.core.run.policy import Project
 from flyball.core.run.state import Asking, CardState, RunState
-from flyball.core.terms.call import TOOL_ACCESS, Access, Call, CommandFact, Outcome, PathFact
+from flyball.core.terms.call import Access, Call, CommandFact, Outcome, PathFact
 from flyball.core.terms.evidence import (
     AnyEvidence,
     BaseRun,
@@ -58,6 +58,7 @@ from flyball.core.terms.evidence import (
     WeakeningReport,
 )
 from flyball.core.terms.intent import LIMITS, Intent
+from flyball.core.terms.tool import TOOL_ACCESS
 
 Driver = Callable[[RunState, CardState, Think, Random], AnyEvent]
 

@@ -8,9 +8,9 @@ from tests.unit.drivers.asking import TOOLS
 
 from flyball.core.flow.library import LIBRARY, template_for
 from flyball.core.flow.template import Role
-from flyball.core.terms.call import TOOL_ACCESS
 from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import WORKING, Phase
+from flyball.core.terms.tool import TOOL_ACCESS
 from flyball.drivers.prompt import ADVICE_CAP, opening, system_prompt, text_of
 
 FIELDS = {

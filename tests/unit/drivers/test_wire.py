@@ -67,7 +67,7 @@ def test_an_empty_reply_is_left_out() -> None:
 
 def test_what_a_tool_shows_follows_its_answer() -> None:
     lines = (
-        line(Speaker.DRIVER, calls=(SpokenCall("v", "visual_qa", {}),)),
+        line(Speaker.DRIVER, calls=(SpokenCall("v", "read", {}),)),
         line(Speaker.TOOL, "a screenshot", call="v", images=("data:x",)),
     )
     request = request_for(lines=lines)

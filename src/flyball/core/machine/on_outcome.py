@@ -27,6 +27,7 @@ from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.call import Access, Call
 from flyball.core.terms.evidence import AnyEvidence, SuiteReport, TreeHash, is_failing
 from flyball.core.terms.phase import Phase
+from flyball.core.terms.tool import COMMANDS
 
 
 def call_returned(d: WorkingCopy, event: CallReturned) -> None:
@@ -60,9 +61,6 @@ def _take_outcome(d: WorkingCopy, event: CallReturned) -> tuple[str, str]:
         )
     return d.observe(_step(call, event)), repeated
 
-
-COMMANDS = frozenset({"bash", "git", "dev_server_start", "dev_server_stop"})
-"""Mutating tools whose effect is known only by looking: a failure is no failed edit."""
 
 STEP_KIND: dict[Access, Kind] = {
     Access.READ: "read",

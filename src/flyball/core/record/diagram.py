@@ -6,8 +6,8 @@ from typing import Any
 
 from flyball.core.machine.table import HISTORY, MOVES, ROWS, STAY, CardRow
 from flyball.core.run.event import name_of
-from flyball.core.terms.call import REACH
 from flyball.core.terms.phase import ENDINGS, LIVE, Phase
+from flyball.core.terms.tool import REACH
 
 MACHINE = "card"
 INITIAL = Phase.ANALYZE_CODE

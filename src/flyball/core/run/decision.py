@@ -8,9 +8,10 @@ import msgspec
 
 from flyball.core.run.state import CardState, Checkpoint, RunState
 from flyball.core.terms.budget import is_exhausted, is_reserved
-from flyball.core.terms.call import FREE_TOOLS, Access, Call, is_reachable
+from flyball.core.terms.call import Access, Call
 from flyball.core.terms.intent import MAY_MUTATE
 from flyball.core.terms.phase import RECON, Phase
+from flyball.core.terms.tool import FREE_TOOLS, is_reachable
 
 
 class Allow(msgspec.Struct, frozen=True, tag="allow"):

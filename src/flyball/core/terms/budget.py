@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from flyball.core.terms.call import FREE_TOOLS, Access, Call
+from flyball.core.terms.call import Access, Call
 from flyball.core.terms.intent import MAX_TOOL_ROUNDS
+from flyball.core.terms.tool import FREE_TOOLS
 
 DEFAULT_RESERVE = 2
 

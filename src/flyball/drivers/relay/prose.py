@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from flyball.core.terms.call import tool_name
+from flyball.core.terms.tool import tool_name
 from flyball.drivers.form import CallForm, ReplyError, ReplyForm, read_form
 from flyball.drivers.protocol import ToolSpec
 

@@ -81,8 +81,7 @@ def _wanted(story: ThreadFacts, seconds: float) -> list[Wanted]:
         return [("grep", exactly)] if found or not story.count("grep") else [("grep", loosely)]
     if CHANGES.search(text) and not is_about_failure(text):
         return [("git_log", {"max": 10})]
-    servers: list[Wanted] = [("dev_server_list", {})] if SERVERS.search(text) else []
-    return [*servers, ("test", {})] if is_status else [*servers, *_causes(story, seconds)]
+    return [("test", {})] if is_status else _causes(story, seconds)
 
 
 def _causes(story: ThreadFacts, seconds: float) -> list[Wanted]:
@@ -161,8 +160,6 @@ def _plain(story: ThreadFacts) -> list[str]:
 
 
 def _servers(story: ThreadFacts) -> str:
-    if deed := story.last("dev_server_list"):
-        return f"What runs:\n{deed.text.strip()[:LONGEST]}"
     return "No dev server was started by Flyball." if SERVERS.search(story.request) else ""
 
 

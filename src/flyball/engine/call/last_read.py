@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from flyball.core.run.event import AnyEvent, CallReturned, DriverReplied
 from flyball.core.terms.call import Call
-
-WRITES = frozenset({"edit_diff", "write_file"})
-"""Tools whose outcome the driver knows without reading the file again."""
+from flyball.core.terms.tool import TOOL_ROWS
 
 
 def seen_by(call: Call, event: CallReturned) -> Iterator[tuple[str, str]]:
@@ -19,7 +17,7 @@ def seen_by(call: Call, event: CallReturned) -> Iterator[tuple[str, str]]:
         path = event.outcome.data.get("path")
         if isinstance(path, str):
             yield path, event.tree
-    elif call.tool in WRITES:
+    elif call.tool in TOOL_ROWS and TOOL_ROWS[call.tool].writes_text:
         for path in event.changed:
             yield path, event.tree
 

@@ -11,6 +11,7 @@ from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.call import Access, Call, Outcome
 from flyball.core.terms.phase import Phase
+from flyball.core.terms.tool import TOOL_ROWS
 from flyball.engine.call.redact import discreet
 from flyball.engine.workplace import Station
 from flyball.errors import PatchError, ToolError, UsageError
@@ -18,9 +19,6 @@ from flyball.journal.protocol import Intention
 from flyball.tools.call.protocol import Desk, Form, Result, Tool, bounded
 from flyball.workspace.files.path_rules import is_own
 from flyball.workspace.trees.trees import SnapshotId, TreeHash
-
-WITHOUT_PROCESS = frozenset({"read", "list", "grep", "git_log", "project", "http_probe"})
-"""Tools that start nothing of the project's: they cannot change the tree."""
 
 
 async def do(
@@ -37,7 +35,7 @@ async def do(
     desk = station.desk(
         state, card, call.id, key=intention.key, phase=effect.phase, access=call.access
     )
-    if tool.name in WITHOUT_PROCESS:
+    if TOOL_ROWS[tool.name].leaves_tree:
         result, elapsed = await _attempt(station, tool, form, desk)
         return _returned(station, card, call, result, elapsed, tree=card.tree)
     deed = PendingCall(
@@ -55,7 +53,7 @@ async def do(
 async def _attempt(station: Station, tool: Tool, form: Form, desk: Desk) -> tuple[Result, float]:
     began = time.monotonic()
     try:
-        if tool.name not in WITHOUT_PROCESS:
+        if not TOOL_ROWS[tool.name].leaves_tree:
             station.make_shelf()
         result = await tool.perform(form, desk)
     except (ToolError, UsageError, PatchError) as error:

@@ -8,8 +8,9 @@ from flyball.core.run.decision import ROLE_TOOLS
 from flyball.core.run.effect import Think
 from flyball.core.run.state import CardState, RunState
 from flyball.core.run.thread import ThreadLine, within
-from flyball.core.terms.call import TOOL_ACCESS, Access, is_reachable
+from flyball.core.terms.call import Access
 from flyball.core.terms.phase import Phase
+from flyball.core.terms.tool import TOOL_ACCESS, is_reachable
 from flyball.drivers.prompt import opening, system_prompt
 from flyball.drivers.protocol import Request, ToolSpec
 from flyball.engine.prompt.injections import template_in_use

@@ -9,8 +9,9 @@ import msgspec
 
 from flyball.core.memory.fingerprint import digest
 from flyball.core.run.thread import SpokenCall
-from flyball.core.terms.call import ALIASES, TOOL_ACCESS, Access, Call, tool_name
+from flyball.core.terms.call import Access, Call
 from flyball.core.terms.shape import faults, suggest
+from flyball.core.terms.tool import ALIASES, TOOL_ACCESS, tool_name
 from flyball.tools.call.protocol import CallFacts, Desk, Form, Tool
 
 RAW = "__raw__"
@@ -37,7 +38,7 @@ def prepare(spoken: SpokenCall, tools: Mapping[str, Tool], desk: Desk) -> Call:
     form = read_form(args, tool)
     if isinstance(form, str):
         return _faulty(spoken, args, form)
-    access = TOOL_ACCESS.get(name, Access.MUTATE)
+    access = TOOL_ACCESS[name]
     if access is Access.MUTATE and args != spoken.args:
         return _faulty(spoken, args, SECRET.format(tool=name))
     facts: CallFacts = tool.facts(form, desk)

@@ -11,8 +11,9 @@ from flyball.core.run.decision import OBJECTIONS, Allow, Ask, Deny, decide
 from flyball.core.run.event import Cancelled
 from flyball.core.run.policy import Policy, Project
 from flyball.core.run.state import RunState
-from flyball.core.terms.call import ALIASES, TOOL_ACCESS, Access, Call, PathFact, tool_name
+from flyball.core.terms.call import Access, Call, PathFact
 from flyball.core.terms.intent import Intent
+from flyball.core.terms.tool import ALIASES, TOOL_ACCESS, tool_name
 
 BASH = Policy(review=False, bash=True)
 UNSAFE = Project(runners=("pytest",))

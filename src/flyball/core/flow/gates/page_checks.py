@@ -45,12 +45,16 @@ def http_ok(case: Case, wanted: HttpExpectation) -> Verdict:
     return Passed(f"{report.url} answered {report.status}.")
 
 
+def _unseen(what: str, url: str) -> str:
+    """What nobody has observed of a page, and that no call can."""
+    return f"no tool observes {what} of {url or 'a page'} here, so say in words that it is unseen"
+
+
 def console_clean(case: Case, wanted: Address) -> Verdict:
     """The page wrote no error to its console and every request succeeded."""
     report = last(case, ConsoleReport, lambda item: wanted.names(item.url))
     if report is None:
-        page = wanted.url or "the page"
-        return missing(case, ConsoleReport, f"open {page} with `browser_console`")
+        return missing(case, ConsoleReport, _unseen("the console", wanted.url))
     troubles = (*report.errors, *report.failed_requests)
     if troubles:
         return Failed(f"{report.url} reports {len(troubles)} errors: {some(troubles, 1)}.")
@@ -71,8 +75,7 @@ def visual_ok(case: Case, wanted: PictureExpectation) -> Verdict:
 
     report = last(case, VisualReport, fits)
     if report is None:
-        page = wanted.url or "the page"
-        return missing(case, VisualReport, f"look at {page} with `visual_qa`")
+        return missing(case, VisualReport, _unseen("the look", wanted.url))
     if not report.ok:
         note = f": {report.note}" if report.note else ""
         return Failed(f"{report.url} does not look as expected{note}.")

@@ -1,0 +1,116 @@
+"""No sentence sends a driver to a tool that is not there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flyball.core.flow.gates.gate import GATES, judge, proven
+from flyball.core.flow.gates.verdict import Case
+from flyball.core.flow.library import LIBRARY
+from flyball.core.flow.template import GateUse
+from flyball.core.run.decision import RECOVERY
+from flyball.core.terms.tool import ALIASES, TOOL_ROWS
+from flyball.tools import TOOLS
+
+ROOT = Path(__file__).parents[2]
+SRC = ROOT / "src" / "flyball"
+PROMPTS = sorted((SRC / "drivers" / "prompts").glob("*.md"))
+GUIDES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+
+FUTURE = re.compile(r"\b(?:dev_server_\w+|browser_\w+|(?:request_)?visual_qa)\b")
+"""Tools that are planned; whoever builds one adds its row, and may then name it."""
+
+NO_TOOLS = frozenset(
+    [
+        "goal",
+        "findings",
+        "proposed_action",
+        "files",
+        "verify_with",
+        "risk",
+        "assumptions",
+        "severity",
+        "template",
+        "work",
+        "call",
+        "name",
+        "value",
+        "tool_calls",
+    ]
+)
+"""What sentences set in code besides tools: fields of forms and of answers."""
+
+NAMED = re.compile(r"`([a-z]+(?:_[a-z]+)*)`")
+
+
+def test_the_two_tables_list_the_same_tools():
+    assert [tool.name for tool in TOOLS] == list(TOOL_ROWS)
+
+
+def test_an_alias_leads_to_a_tool():
+    assert set(ALIASES.values()) <= set(TOOL_ROWS)
+    assert not set(ALIASES) & set(TOOL_ROWS)
+
+
+def unknown(text: str) -> set[str]:
+    return set(NAMED.findall(text)) - set(TOOL_ROWS) - NO_TOOLS
+
+
+@pytest.mark.parametrize("path", PROMPTS, ids=lambda path: path.name)
+def test_a_prompt_names_only_tools_that_are_there(path: Path):
+    assert unknown(path.read_text()) == set()
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_a_template_names_only_tools_that_are_there(name: str):
+    template = LIBRARY[name]
+    assert unknown(f"{template.objective} {template.prompt_template}") == set()
+
+
+def test_a_denial_names_only_tools_that_are_there():
+    assert unknown(" ".join(RECOVERY.values())) == set()
+
+
+PARAMETERS = {
+    "command_succeeds": {"command": "make build"},
+    "diff_within": {"paths": ["src/**"]},
+    "diff_size": {"max_files": 3},
+    "forbidden_paths_untouched": {"paths": ["src/**"]},
+    "file_exists": {"path": "A.md"},
+    "file_contains": {"path": "A.md", "text": "B"},
+}
+
+
+@pytest.mark.parametrize("name", GATES)
+def test_a_gate_without_evidence_names_only_tools_that_are_there(name: str):
+    use = GateUse(name, PARAMETERS.get(name, {}))
+    assert unknown(judge(use, Case((), "t", "t0")).sentence) == set()
+
+
+@pytest.mark.parametrize("has_suite", [True, False])
+def test_the_gate_before_done_names_only_tools_that_are_there(has_suite: bool):
+    said = proven((), "t", "t0", has_suite=has_suite).sentence
+    assert NAMED.findall(said)
+    assert unknown(said) == set()
+
+
+def sentences(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+@pytest.mark.parametrize("path", sorted(SRC.rglob("*.py")), ids=lambda p: str(p.relative_to(SRC)))
+def test_no_text_in_the_code_names_a_tool_of_the_future(path: Path):
+    named = {name for text in sentences(path) for name in FUTURE.findall(text)}
+    assert named <= set(TOOL_ROWS)
+
+
+@pytest.mark.parametrize("path", [*PROMPTS, *GUIDES], ids=lambda path: path.name)
+def test_no_page_names_a_tool_of_the_future(path: Path):
+    assert set(FUTURE.findall(path.read_text())) <= set(TOOL_ROWS)
