@@ -1,0 +1,226 @@
+"""The house is one that a stranger can draw from memory: its rooms, floors, lists and names."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import click
+import pytest
+
+from flyball.surfaces.cli import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+SRC = ROOT / "src" / "flyball"
+UNIT = ROOT / "tests" / "unit"
+
+
+def module_of(path: Path) -> str:
+    parts = ("flyball", *path.relative_to(SRC).with_suffix("").parts)
+    return ".".join(parts).removesuffix(".__init__")
+
+
+FILES = {module_of(path): path for path in sorted(SRC.rglob("*.py"))}
+ROOMS = [path.parent for path in FILES.values() if path.name == "__init__.py"]
+
+
+@cache
+def imported(module: str) -> frozenset[str]:
+    """The modules of ours that a module imports; of a package, the ones it takes names from."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(FILES[module].read_text())):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            found.update(name if name in FILES else node.module for name in inner)
+    return frozenset(found & FILES.keys())
+
+
+def name_of(room: Path) -> str:
+    return str(room.relative_to(SRC))
+
+
+def test_no_public_class_name_is_defined_twice():
+    places: dict[str, list[str]] = defaultdict(list)
+    for module, path in FILES.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(module)
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+SHIPPED_FOR_TESTS = {"flyball.journal.memory"}
+"""Users of the library test with it, as we do; nothing in the package needs it."""
+NAMED_IN_A_STRING = {
+    # Imported when the first model is asked: pydantic-ai takes a second to load.
+    "flyball.drivers.provider",
+    # Named in the script of the bare interpreter that starts each command.
+    "flyball.workspace.sandbox.supervisor",
+    # Named in the script that the interpreter of the project under repair is given.
+    "flyball.tools.repair.inside.program",
+}
+
+
+def loaded_by_name() -> set[str]:
+    """Modules that no import needs to lead to: commands, entry points, and those above."""
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    places = [*scripts.values(), *(place for place, _ in COMMANDS.values())]
+    return {place.partition(":")[0] for place in places} | SHIPPED_FOR_TESTS | NAMED_IN_A_STRING
+
+
+def importers() -> Mapping[str, set[str]]:
+    found: dict[str, set[str]] = {module: set() for module in FILES}
+    for module in FILES:
+        for other in imported(module):
+            found[other].add(module)
+    return found
+
+
+def modules_that_could_fold() -> Iterator[tuple[str, set[str]]]:
+    for module, who in importers().items():
+        is_named = FILES[module].stem in ("__init__", "__main__") or module in loaded_by_name()
+        if not is_named:
+            yield module, who
+
+
+def test_every_module_is_imported_or_loaded_by_name():
+    assert [module for module, who in modules_that_could_fold() if not who] == []
+
+
+CROWD = 12
+LISTS = ("tools", "surfaces/cli", "shellcheck/programs")
+"""Lists of things of one kind may be longer, and hold nothing else."""
+
+
+def files_in(room: Path) -> list[Path]:
+    return [path for path in sorted(room.glob("*.py")) if not path.name.startswith("__")]
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=name_of)
+def test_a_room_holds_at_most_twelve_files(room: Path):
+    assert name_of(room) in LISTS or len(files_in(room)) <= CROWD
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=name_of)
+def test_a_room_says_what_lives_there(room: Path):
+    text = ast.get_docstring(ast.parse((room / "__init__.py").read_text())) or ""
+    assert re.search(r"[.:]$", text.partition("\n")[0]), "one sentence, for the map"
+
+
+def own_values(path: Path) -> list[object]:
+    """What a module defines itself, at its top."""
+    module = importlib.import_module(module_of(path))
+    names: set[str] = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names.update(each.id for each in node.targets if isinstance(each, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
+    return [getattr(module, name) for name in sorted(names)]
+
+
+def commands_below(command: click.Command) -> Iterator[click.Command]:
+    yield command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from commands_below(inner)
+
+
+@cache
+def every_command() -> list[click.Command]:
+    found: list[click.Command] = []
+    for place, _ in COMMANDS.values():
+        module, _, name = place.partition(":")
+        found += commands_below(getattr(importlib.import_module(module), name))
+    return found
+
+
+@pytest.mark.parametrize("path", files_in(SRC / "surfaces/cli"), ids=lambda path: path.stem)
+def test_each_file_among_the_commands_is_a_command(path: Path):
+    """Or a part of the one that its name begins with."""
+    own = [value for value in own_values(path) if isinstance(value, click.Command)]
+    whole = path.with_stem(path.stem.partition("_")[0])
+    if not own and whole != path:
+        assert module_of(path) in imported(module_of(whole))
+        return
+    assert own
+    assert all(command in every_command() for command in own)
+
+
+CORE = ("terms", "memory", "reading", "weakening", "flow", "plan", "run", "machine", "record")
+"""From the ground up; each room of `core` imports only from rooms before it."""
+FLOORS = 8
+
+
+def part_of(module: str, room: str) -> str:
+    """The sub-room, or the file, of a room that a module lies in; empty if outside."""
+    prefix = f"flyball.{room}."
+    return module.removeprefix(prefix).partition(".")[0] if module.startswith(prefix) else ""
+
+
+def neighbours(room: str) -> dict[str, set[str]]:
+    """Each part of a room with the other parts that it imports."""
+    found: dict[str, set[str]] = {}
+    for module in FILES:
+        if own := part_of(module, room):
+            others = {part_of(other, room) for other in imported(module)}
+            found.setdefault(own, set()).update(others - {own, ""})
+    return found
+
+
+@pytest.mark.parametrize("room", CORE)
+def test_a_room_of_core_imports_only_from_rooms_before_it(room: str):
+    assert neighbours("core")[room] <= set(CORE[: CORE.index(room)])
+
+
+def test_core_has_these_rooms_and_at_most_eight_floors():
+    rooms = neighbours("core")
+    assert set(rooms) == set(CORE)
+    floor: dict[str, int] = {}
+    for room in CORE:
+        floor[room] = 1 + max((floor[below] for below in rooms[room]), default=0)
+    assert max(floor.values()) <= FLOORS
+
+
+def leftover(parts: Mapping[str, Iterable[str]]) -> set[str]:
+    """What remains when parts that need nothing above them are taken away: the cycles."""
+    rest = {part: set(others) for part, others in parts.items()}
+    while ground := {part for part, others in rest.items() if not others & rest.keys()}:
+        rest = {part: others for part, others in rest.items() if part not in ground}
+    return set(rest)
+
+
+PARENTS = sorted({name_of(room.parent) for room in ROOMS if room not in (SRC, SRC / "surfaces")})
+
+
+@pytest.mark.parametrize("room", [each for each in PARENTS if each not in (".", "tools/repair")])
+def test_sub_rooms_and_the_files_beside_them_have_an_order(room: str):
+    assert leftover(neighbours(room.replace("/", "."))) == set()
+
+
+def test_every_folder_of_unit_tests_is_a_room():
+    folders = [path for path in UNIT.rglob("*") if path.is_dir() and path.name != "__pycache__"]
+    assert [str(path) for path in folders if SRC / path.relative_to(UNIT) not in ROOMS] == []
+
+
+def test_every_unit_test_is_named_after_a_module_or_a_sub_room():
+    strays: list[Path] = []
+    for path in sorted(UNIT.rglob("test_*.py")):
+        room = SRC / path.parent.relative_to(UNIT)
+        things = [*files_in(room), *(each for each in ROOMS if each.parent == room)]
+        name = f"{path.stem.removeprefix('test_')}_"
+        if not any(name.startswith(f"{thing.stem}_") for thing in things):
+            strays.append(path.relative_to(UNIT))
+    assert strays == []
