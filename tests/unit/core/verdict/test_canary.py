@@ -1,0 +1,54 @@
+"""Canaries: files of failing tests that look like their neighbours."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from flyball.core.verdict.canary import canary_for
+
+
+@pytest.mark.parametrize("runner", ["pytest", "unittest"])
+def test_python_gets_two_failing_tests_beside_the_last_file(runner):
+    files = [("tests/test_b.py", ""), ("tests/api/test_a.py", "")]
+    canary = canary_for(runner, files, "wren")
+    assert canary is not None
+    assert canary.path == "tests/test_wren.py"
+    names = [n.name for n in ast.walk(ast.parse(canary.text)) if isinstance(n, ast.FunctionDef)]
+    assert len(names) == 2
+    assert all(canary.word in name for name in names)
+
+
+@pytest.mark.parametrize(
+    ("runner", "path", "text", "wanted", "line"),
+    [
+        ("vitest", "src/a.test.ts", "import x from 'y'", "src/wren.test.ts", "from 'vitest'"),
+        ("jest", "__tests__/cart.spec.jsx", "", "__tests__/wren.spec.jsx", "expect("),
+        ("mocha", "test/cart.js", "", "test/wren.js", "it("),
+        ("ava", "test.js", "import test from 'ava'", "wren.js", "import test from 'ava'"),
+        ("ava", "test/a.cjs", "const x = 1", "test/wren.cjs", "require('ava')"),
+        ("node", "a.test.mjs", "", "wren.test.mjs", "import test from 'node:test'"),
+    ],
+)
+def test_javascript_is_written_as_its_neighbour_is(runner, path, text, wanted, line):
+    canary = canary_for(runner, [(path, text)], "wren")
+    assert canary is not None
+    assert canary.path == wanted
+    assert line in canary.text
+    assert canary.text.count("wren") >= 2
+    assert "{{" not in canary.text
+
+
+def test_go_joins_the_package_of_a_test():
+    canary = canary_for("go", [("pkg/a_test.go", "// x\npackage cart_test\n")], "wren")
+    assert canary is not None
+    assert canary.path == "pkg/wren_test.go"
+    assert canary.text.startswith("package cart_test\n")
+    assert canary.word == "Wren"
+    assert canary_for("go", [("a_test.go", "no package")], "wren") is None
+
+
+def test_where_none_can_be_made_there_is_none():
+    assert canary_for("make", [("test.sh", "")], "wren") is None
+    assert canary_for("pytest", [], "wren") is None

@@ -1,0 +1,51 @@
+"""What was named as verification, and what became of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from flyball.core.verdict.named import CheckEnd, is_suite, resolve_named
+from flyball.core.verdict.reports import CaseEnd, NamedEnd, TreeRun
+
+RUN = TreeRun(
+    "pytest",
+    1,
+    {
+        "tests/test_cart.py::test_total": CaseEnd.PASSED,
+        "tests/test_cart.py::test_tax": CaseEnd.FAILED,
+        "tests/test_cart.py": CaseEnd.PASSED,
+    },
+)
+
+
+def ends(*named: str, runs=(RUN,), checks=()):
+    found, unknown = resolve_named(named, runs, checks)
+    return [(each.what, each.end) for each in found], unknown
+
+
+@pytest.mark.parametrize("what", ["npx tsc --noEmit", "tsc  --noEmit", "pnpm exec tsc --noEmit"])
+def test_a_check_is_found_however_it_is_started(what):
+    green, red = CheckEnd("tsc --noEmit", 0), CheckEnd("npx tsc --noEmit", 2, "2 errors")
+    assert ends(what, checks=[green]) == ([(what, NamedEnd.GREEN)], ())
+    assert ends(what, checks=[red]) == ([(what, NamedEnd.RED)], ())
+
+
+def test_a_named_test_must_be_green_itself():
+    assert ends("pytest tests/test_cart.py::test_total")[0][0][1] is NamedEnd.GREEN
+    assert ends("run test_tax")[0][0][1] is NamedEnd.RED
+
+
+def test_a_suite_is_the_verdicts_own_business_but_must_be_there():
+    assert ends("python -m pytest", "the tests") == ([], ())
+    assert ends("npm test", runs=()) == ([("npm test", NamedEnd.NOT_RUN)], ())
+
+
+def test_words_that_no_program_could_run_are_told_apart():
+    assert ends("look at the page", "look at the page", " ") == ([], ("look at the page",))
+    assert ends("say 'unclosed") == ([], ("say 'unclosed",))
+
+
+@pytest.mark.parametrize("what", ["make test", "go test ./...", "All tests pass.", "cargo test"])
+def test_suites_are_known_by_their_runners(what):
+    assert is_suite(what)
+    assert not is_suite("mypy src")
