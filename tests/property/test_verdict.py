@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from flyball.core.terms.changed_test import ChangedTest, Comparison
 from flyball.core.verdict.judge import judge_change
 from flyball.core.verdict.reports import (
-    Asked,
+    AskedFor,
     CaseEnd,
-    Change,
+    ChangeFacts,
     Named,
     NamedEnd,
     RunnerReach,
@@ -43,7 +43,7 @@ def some_suite(r: Random) -> SuiteRuns:
     return SuiteRuns(".", "pytest", *(some_run(r) for _ in range(4)), flaky=flaky)
 
 
-def some_change(r: Random) -> Change:
+def some_change(r: Random) -> ChangeFacts:
     tests = [
         ChangedTest(
             r.choice(FILES),
@@ -56,7 +56,7 @@ def some_change(r: Random) -> Change:
     ]
     side = [*FILES, "conftest.py"]
     reaches = [RunnerReach("it reaches", r.random() < 0.5)] if r.random() < 0.2 else []
-    return Change(
+    return ChangeFacts(
         ("a.py",),
         tuple(tests),
         frozenset(r.sample(side, r.randrange(4))),
@@ -65,14 +65,14 @@ def some_change(r: Random) -> Change:
     )
 
 
-def some_asked(r: Random) -> Asked:
+def some_asked(r: Random) -> AskedFor:
     named = [Named("tsc", r.choice(list(NamedEnd)))] if r.random() < 0.3 else []
     flags = [r.random() < 0.5 for _ in range(5)]
     announced = r.choice([(), ("x y z",)])
-    return Asked(tuple(named), announced, r.choice([(), ("x",)]), *flags, r.choice(["", "ann"]))
+    return AskedFor(tuple(named), announced, r.choice([(), ("x",)]), *flags, r.choice(["", "ann"]))
 
 
-def some_case(seed: int) -> tuple[tuple[SuiteRuns, ...], Change, Asked]:
+def some_case(seed: int) -> tuple[tuple[SuiteRuns, ...], ChangeFacts, AskedFor]:
     """A verdict's inputs, all fields at random: drawn from one seed, since that is fast."""
     r = Random(seed)
     suites = tuple(some_suite(r) for _ in range(r.randrange(3)))

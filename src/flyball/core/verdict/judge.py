@@ -19,9 +19,9 @@ from flyball.core.terms.change_verdict import (
 )
 from flyball.core.terms.changed_test import ChangedTest, Comparison
 from flyball.core.verdict.reports import (
-    Asked,
+    AskedFor,
     CaseEnd,
-    Change,
+    ChangeFacts,
     Named,
     NamedEnd,
     SuiteRuns,
@@ -36,7 +36,9 @@ WEAKER = frozenset(
 )
 
 
-def judge_change(suites: tuple[SuiteRuns, ...], change: Change, asked: Asked) -> ChangeVerdict:
+def judge_change(
+    suites: tuple[SuiteRuns, ...], change: ChangeFacts, asked: AskedFor
+) -> ChangeVerdict:
     """The verdict on a change, from runs on clean checkouts and nothing that a driver chose."""
     found = [
         *_unkept(change),
@@ -64,7 +66,7 @@ def judge_change(suites: tuple[SuiteRuns, ...], change: Change, asked: Asked) ->
     )
 
 
-def _of_suite(suite: SuiteRuns, change: Change, asked: Asked) -> Iterator[ChangeFinding]:
+def _of_suite(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterator[ChangeFinding]:
     """Findings 1 to 4 and 7, for one suite."""
     yield from _not_evidence(suite)
     yield from _hidden_red(suite)
@@ -74,7 +76,7 @@ def _of_suite(suite: SuiteRuns, change: Change, asked: Asked) -> Iterator[Change
     yield from _unexcused(suite, asked)
 
 
-def _unkept(change: Change) -> Iterator[ChangeFinding]:
+def _unkept(change: ChangeFacts) -> Iterator[ChangeFinding]:
     """Finding 1 for the tree itself: what is not kept cannot have been judged."""
     if change.unreadable:
         yield ChangeFinding(
@@ -125,7 +127,7 @@ def _hidden_red(suite: SuiteRuns) -> Iterator[ChangeFinding]:
         )
 
 
-def _regressions(suite: SuiteRuns, change: Change) -> Iterator[ChangeFinding]:
+def _regressions(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFinding]:
     """Finding 2, second half: green before, and not green now though its test was not touched."""
     if suite.a is None or suite.c is None:
         return
@@ -157,7 +159,9 @@ def _regression(suite: SuiteRuns, names: Iterable[str], what: str, do: str) -> C
     )
 
 
-def _changed_promises(suite: SuiteRuns, change: Change, asked: Asked) -> Iterator[ChangeFinding]:
+def _changed_promises(
+    suite: SuiteRuns, change: ChangeFacts, asked: AskedFor
+) -> Iterator[ChangeFinding]:
     """Finding 3: what the old tests promised and the new code does not keep."""
     if suite.a is None or not change.testing_side:
         return
@@ -188,11 +192,11 @@ def _file_of(name: str) -> str:
     return name.partition("::")[0]
 
 
-def _asks(test: ChangedTest, asked: Asked) -> bool:
+def _asks(test: ChangedTest, asked: AskedFor) -> bool:
     return _weight(test, asked) is Weight.ASKS
 
 
-def _weight(test: ChangedTest, asked: Asked) -> Weight:
+def _weight(test: ChangedTest, asked: AskedFor) -> Weight:
     if test.comparison in WEAKER:
         return Weight.ASKS
     if test.comparison is not Comparison.OTHER_EXPECTATION:
@@ -201,7 +205,7 @@ def _weight(test: ChangedTest, asked: Asked) -> Weight:
     return Weight.NOTES if is_announced and not asked.keeps_behaviour else Weight.ASKS
 
 
-def _promise(suite: SuiteRuns, test: ChangedTest, asked: Asked) -> ChangeFinding:
+def _promise(suite: SuiteRuns, test: ChangedTest, asked: AskedFor) -> ChangeFinding:
     return ChangeFinding(
         FindingKind.PROMISE_CHANGED,
         _weight(test, asked),
@@ -225,7 +229,7 @@ def _unexplained(suite: SuiteRuns, name: str) -> ChangeFinding:
     )
 
 
-def _fewer_tests(suite: SuiteRuns, change: Change) -> Iterator[ChangeFinding]:
+def _fewer_tests(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFinding]:
     """Finding 4: tests that are gone or skipped and that nothing above speaks of."""
     if suite.a is None or suite.c is None or suite.c.whole:
         return
@@ -245,7 +249,7 @@ def _fewer_tests(suite: SuiteRuns, change: Change) -> Iterator[ChangeFinding]:
         )
 
 
-def _reached(suites: tuple[SuiteRuns, ...], change: Change) -> Iterator[ChangeFinding]:
+def _reached(suites: tuple[SuiteRuns, ...], change: ChangeFacts) -> Iterator[ChangeFinding]:
     """Finding 5: what reaches into the runner is named; where it may have decided, it is asked."""
     differs = any(_differs(suite) for suite in suites)
     for reach in change.reaches:
@@ -273,7 +277,7 @@ def _named(named: tuple[Named, ...]) -> Iterator[ChangeFinding]:
             )
 
 
-def _unexcused(suite: SuiteRuns, asked: Asked) -> Iterator[ChangeFinding]:
+def _unexcused(suite: SuiteRuns, asked: AskedFor) -> Iterator[ChangeFinding]:
     """Finding 7: old failures are listed; those that were to be repaired are sent back."""
     old = _old_failures(suite)
     owed = {name for name in old if asked.mends_all or _is_named(name, asked.must_mend)}
@@ -319,7 +323,7 @@ def _by_new_tests(suite: SuiteRuns) -> frozenset[str]:
     return (suite.d.red & suite.c.green) - suite.flaky
 
 
-def _strength(suites: tuple[SuiteRuns, ...], asked: Asked) -> ChangeStrength:
+def _strength(suites: tuple[SuiteRuns, ...], asked: AskedFor) -> ChangeStrength:
     """The weakest suite speaks for the change: each was reached by it."""
     if suites:
         shown = [_strength_of(suite) for suite in suites]
@@ -348,7 +352,9 @@ def _strength_of(suite: SuiteRuns) -> ChangeStrength:
     return ChangeStrength.NEW_TESTS if _by_new_tests(suite) else ChangeStrength.GREEN
 
 
-def _wants_a_red_test(strength: ChangeStrength, found: list[ChangeFinding], asked: Asked) -> bool:
+def _wants_a_red_test(
+    strength: ChangeStrength, found: list[ChangeFinding], asked: AskedFor
+) -> bool:
     is_open = any(each.weight is not Weight.NOTES for each in found)
     return asked.wants_red and strength is ChangeStrength.GREEN and not is_open
 
@@ -375,14 +381,14 @@ def _line(name: str, part: str, run: TreeRun) -> SuiteLine:
     return SuiteLine(name, part, run.command, *counts, run.elapsed, run.whole, run.trouble)
 
 
-def _text_of(name: str, change: Change) -> ChangedTest | None:
+def _text_of(name: str, change: ChangeFacts) -> ChangedTest | None:
     for test in change.tests:
         if test.name == name or name.startswith(f"{test.name}::"):
             return test
     return None
 
 
-def _is_explained(name: str, change: Change) -> bool:
+def _is_explained(name: str, change: ChangeFacts) -> bool:
     """Whether a test that is gone lives on under another name, or its end is a question already."""
     test = _text_of(name, change)
     return test is not None and test.became != ""

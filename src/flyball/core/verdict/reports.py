@@ -89,7 +89,7 @@ class RunnerReach(NamedTuple):
     in_product: bool
 
 
-class Change(NamedTuple):
+class ChangeFacts(NamedTuple):
     """What is known of the change itself, apart from any run."""
 
     files: tuple[str, ...]
@@ -105,7 +105,7 @@ class Change(NamedTuple):
     left_behind: tuple[str, ...] = ()
 
 
-class Asked(NamedTuple):
+class AskedFor(NamedTuple):
     """What was asked for and said beforehand, as far as it bears on the verdict."""
 
     named: tuple[Named, ...] = ()

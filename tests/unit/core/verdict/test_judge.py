@@ -8,9 +8,9 @@ from flyball.core.terms.change_verdict import ChangeStrength, FindingKind, Weigh
 from flyball.core.terms.changed_test import ChangedTest, Comparison
 from flyball.core.verdict.judge import judge_change
 from flyball.core.verdict.reports import (
-    Asked,
+    AskedFor,
     CaseEnd,
-    Change,
+    ChangeFacts,
     Named,
     NamedEnd,
     RunnerReach,
@@ -37,8 +37,8 @@ def changed(function: str, comparison: Comparison, **more: str) -> ChangedTest:
     return ChangedTest(TESTS, function, comparison, f"it got {comparison.value}", **more)
 
 
-CODE = Change(("cart.py",))
-BOTH = Change(("cart.py", TESTS), testing_side=frozenset({TESTS}))
+CODE = ChangeFacts(("cart.py",))
+BOTH = ChangeFacts(("cart.py", TESTS), testing_side=frozenset({TESTS}))
 
 
 def kinds(verdict) -> set[tuple[FindingKind, Weight]]:
@@ -46,7 +46,7 @@ def kinds(verdict) -> set[tuple[FindingKind, Weight]]:
 
 
 def test_red_before_and_green_now_by_tests_that_were_there_is_the_strongest():
-    verdict = judge_change((runs(run(x="F", y="."), run(x=".", y=".")),), CODE, Asked())
+    verdict = judge_change((runs(run(x="F", y="."), run(x=".", y=".")),), CODE, AskedFor())
     assert verdict.is_shown
     assert verdict.strength is ChangeStrength.OLD_TESTS
     assert verdict.mended == (f"{TESTS}::x",)
@@ -55,17 +55,17 @@ def test_red_before_and_green_now_by_tests_that_were_there_is_the_strongest():
 
 def test_new_tests_count_when_they_fail_without_the_change():
     suite = runs(run(y="."), run(x=".", y="."), b=run(y="."), d=run(x="F", y="."))
-    verdict = judge_change((suite,), BOTH, Asked())
+    verdict = judge_change((suite,), BOTH, AskedFor())
     assert verdict.is_shown
     assert verdict.strength is ChangeStrength.NEW_TESTS
 
 
 def test_a_change_whose_tests_pass_without_it_is_sent_back_once():
     suite = runs(run(y="."), run(x=".", y="."), b=run(y="."), d=run(x=".", y="."))
-    first = judge_change((suite,), BOTH, Asked())
+    first = judge_change((suite,), BOTH, AskedFor())
     assert not first.is_shown
     assert kinds(first) == {(FindingKind.NOTHING_FAILED_BEFORE, Weight.BLOCKS)}
-    again = judge_change((suite,), BOTH, Asked(wants_red=False))
+    again = judge_change((suite,), BOTH, AskedFor(wants_red=False))
     assert again.is_shown
     assert again.strength is ChangeStrength.GREEN
 
@@ -73,7 +73,7 @@ def test_a_change_whose_tests_pass_without_it_is_sent_back_once():
 def test_a_new_test_whose_run_on_the_base_is_no_evidence_shows_nothing():
     bad = run(x="F")._replace(trouble="it was ended by signal 9")
     suite = runs(run(y="."), run(x=".", y="."), b=run(y="."), d=bad)
-    assert judge_change((suite,), BOTH, Asked()).strength is ChangeStrength.GREEN
+    assert judge_change((suite,), BOTH, AskedFor()).strength is ChangeStrength.GREEN
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_new_test_whose_run_on_the_base_is_no_evidence_shows_nothing():
     ids=["red", "gone", "skipped"],
 )
 def test_what_was_green_and_no_longer_is_goes_back(now: TreeRun):
-    verdict = judge_change((runs(run(x="F", y="."), now),), CODE, Asked())
+    verdict = judge_change((runs(run(x="F", y="."), now),), CODE, AskedFor())
     assert not verdict.is_shown
     assert kinds(verdict) == {(FindingKind.REGRESSION, Weight.BLOCKS)}
     assert verdict.blocking[0].tests == (f"{TESTS}::y",)
@@ -90,13 +90,13 @@ def test_what_was_green_and_no_longer_is_goes_back(now: TreeRun):
 
 def test_a_selection_does_not_miss_what_it_left_out():
     now = run(x=".")._replace(whole=2)
-    verdict = judge_change((runs(run(x="F", y="."), now),), CODE, Asked())
+    verdict = judge_change((runs(run(x="F", y="."), now),), CODE, AskedFor())
     assert verdict.is_shown
 
 
 def test_tests_that_were_made_to_agree_are_found_by_the_old_ones():
     suite = runs(run(x="F"), run(x="."), b=run(x="F"), d=run(x="."))
-    verdict = judge_change((suite,), BOTH, Asked(accepted_by="ann"))
+    verdict = judge_change((suite,), BOTH, AskedFor(accepted_by="ann"))
     assert not verdict.is_shown
     assert (FindingKind.HIDDEN_RED, Weight.BLOCKS) in kinds(verdict)
 
@@ -104,18 +104,18 @@ def test_tests_that_were_made_to_agree_are_found_by_the_old_ones():
 @pytest.mark.parametrize(
     ("comparison", "asked", "weight"),
     [
-        (Comparison.WEAKER, Asked(keeps_behaviour=False, announced=("x",)), Weight.ASKS),
-        (Comparison.SKIPPED, Asked(), Weight.ASKS),
-        (Comparison.GONE, Asked(), Weight.ASKS),
-        (Comparison.NOT_UNDERSTOOD, Asked(), Weight.ASKS),
-        (Comparison.OTHER_EXPECTATION, Asked(), Weight.ASKS),
-        (Comparison.OTHER_EXPECTATION, Asked(keeps_behaviour=False), Weight.ASKS),
+        (Comparison.WEAKER, AskedFor(keeps_behaviour=False, announced=("x",)), Weight.ASKS),
+        (Comparison.SKIPPED, AskedFor(), Weight.ASKS),
+        (Comparison.GONE, AskedFor(), Weight.ASKS),
+        (Comparison.NOT_UNDERSTOOD, AskedFor(), Weight.ASKS),
+        (Comparison.OTHER_EXPECTATION, AskedFor(), Weight.ASKS),
+        (Comparison.OTHER_EXPECTATION, AskedFor(keeps_behaviour=False), Weight.ASKS),
         (
             Comparison.OTHER_EXPECTATION,
-            Asked(keeps_behaviour=False, announced=("I will change test_x, as asked",)),
+            AskedFor(keeps_behaviour=False, announced=("I will change test_x, as asked",)),
             Weight.NOTES,
         ),
-        (Comparison.STRONGER, Asked(), Weight.NOTES),
+        (Comparison.STRONGER, AskedFor(), Weight.NOTES),
     ],
 )
 def test_a_promise_that_the_new_code_does_not_keep(comparison, asked, weight):
@@ -131,29 +131,29 @@ def test_a_promise_that_the_new_code_does_not_keep(comparison, asked, weight):
 def test_a_weaker_text_is_no_question_where_the_old_one_still_passes():
     suite = runs(run(x=".", y="F"), run(x=".", y="."), b=run(x=".", y="."))
     change = BOTH._replace(tests=(changed("x", Comparison.WEAKER),))
-    assert judge_change((suite,), change, Asked()).is_shown
+    assert judge_change((suite,), change, AskedFor()).is_shown
 
 
 def test_where_the_old_tests_cannot_run_their_texts_are_compared():
     change = BOTH._replace(
         tests=(changed("x", Comparison.WEAKER), changed("y", Comparison.STRONGER))
     )
-    verdict = judge_change((runs(run(x="F"), run(x=".")),), change, Asked())
+    verdict = judge_change((runs(run(x="F"), run(x=".")),), change, AskedFor())
     assert [each.tests for each in verdict.questions] == [(f"{TESTS}::x",)]
 
 
 def test_old_tests_that_cannot_be_loaded_say_nothing_where_their_texts_stayed():
     b = TreeRun("pytest", 2, {TESTS: CaseEnd.FAILED})
     suite = runs(run(x=".", y="."), run(x=".", y="."), b=b, d=run(x=".", y="."))
-    assert judge_change((suite,), BOTH, Asked(wants_red=False)).is_shown
+    assert judge_change((suite,), BOTH, AskedFor(wants_red=False)).is_shown
     other = BOTH._replace(tests=(changed("x", Comparison.WEAKER),))
-    assert not judge_change((suite,), other, Asked(wants_red=False)).is_shown
+    assert not judge_change((suite,), other, AskedFor(wants_red=False)).is_shown
 
 
 def test_a_test_that_passes_only_with_other_helpers_is_a_question():
     suite = runs(run(x=".", y="F"), run(x=".", y="."), b=run(x="F", y="."))
-    change = Change(("cart.py", "conftest.py"), testing_side=frozenset({"conftest.py"}))
-    verdict = judge_change((suite,), change, Asked())
+    change = ChangeFacts(("cart.py", "conftest.py"), testing_side=frozenset({"conftest.py"}))
+    verdict = judge_change((suite,), change, AskedFor())
     assert kinds(verdict) == {(FindingKind.PROMISE_CHANGED, Weight.ASKS)}
 
 
@@ -161,20 +161,20 @@ def test_one_test_with_many_cases_is_asked_about_once():
     names = {"x": ".", "x::one": ".", "x::two": "."}
     suite = runs(run(**names), run(**names), b=run(x="F", y="."))
     change = BOTH._replace(tests=(changed("x", Comparison.WEAKER),))
-    assert len(judge_change((suite,), change, Asked()).questions) == 1
+    assert len(judge_change((suite,), change, AskedFor()).questions) == 1
 
 
 def test_tests_that_vanish_with_their_file_are_a_question_unless_they_moved():
     suite = runs(run(x=".", y="F"), run(y="."), b=run(x=".", y="."))
-    verdict = judge_change((suite,), BOTH, Asked())
+    verdict = judge_change((suite,), BOTH, AskedFor())
     assert kinds(verdict) == {(FindingKind.FEWER_TESTS, Weight.ASKS)}
     moved = BOTH._replace(tests=(changed("x", Comparison.SAME, became="tests/b.py::x"),))
-    assert judge_change((suite,), moved, Asked()).is_shown
+    assert judge_change((suite,), moved, AskedFor()).is_shown
 
 
 def test_without_a_run_of_the_old_tests_vanished_ones_are_a_question_too():
     suite = runs(run(x=".", y="F"), run(y="."))
-    verdict = judge_change((suite,), BOTH, Asked())
+    verdict = judge_change((suite,), BOTH, AskedFor())
     assert kinds(verdict) == {(FindingKind.FEWER_TESTS, Weight.ASKS)}
 
 
@@ -189,7 +189,7 @@ def test_without_a_run_of_the_old_tests_vanished_ones_are_a_question_too():
 )
 def test_what_reaches_into_the_runner_is_named(reach, b, weight):
     suite = SuiteRuns(".", "pytest", run(x="F", y="s"), run(x=".", y="."), b)
-    verdict = judge_change((suite,), CODE._replace(reaches=(reach,)), Asked())
+    verdict = judge_change((suite,), CODE._replace(reaches=(reach,)), AskedFor())
     assert (FindingKind.REACHES_RUNNER, weight) in kinds(verdict)
 
 
@@ -197,22 +197,22 @@ def test_what_reaches_into_the_runner_is_named(reach, b, weight):
 def test_what_was_named_as_verification_must_be_green(end):
     suite = runs(run(x="F"), run(x="."))
     named = (Named("npm test", NamedEnd.GREEN), Named("tsc --noEmit", end, "2 errors"))
-    verdict = judge_change((suite,), CODE, Asked(named=named))
+    verdict = judge_change((suite,), CODE, AskedFor(named=named))
     assert kinds(verdict) == {(FindingKind.NAMED_NOT_GREEN, Weight.BLOCKS)}
     assert "2 errors" in verdict.blocking[0].sentence
-    plain = judge_change((suite,), CODE, Asked(named=(Named("tsc", end),)))
+    plain = judge_change((suite,), CODE, AskedFor(named=(Named("tsc", end),)))
     assert plain.blocking[0].sentence.endswith(f"is {end.value}.")
 
 
 def test_old_failures_are_listed_and_excused_unless_they_were_the_request():
     suite = runs(run(x="F", y="F", z="F"), run(x=".", y="F", z="F"))
-    verdict = judge_change((suite,), CODE, Asked())
+    verdict = judge_change((suite,), CODE, AskedFor())
     assert verdict.is_shown
     assert verdict.old_failures == (f"{TESTS}::y", f"{TESTS}::z")
     assert kinds(verdict) == {(FindingKind.OLD_FAILURE, Weight.NOTES)}
-    one = judge_change((suite,), CODE, Asked(must_mend=("::y",)))
+    one = judge_change((suite,), CODE, AskedFor(must_mend=("::y",)))
     assert one.blocking[0].tests == (f"{TESTS}::y",)
-    both = judge_change((suite,), CODE, Asked(mends_all=True))
+    both = judge_change((suite,), CODE, AskedFor(mends_all=True))
     assert both.blocking[0].tests == (f"{TESTS}::y", f"{TESTS}::z")
 
 
@@ -228,7 +228,7 @@ def test_old_failures_are_listed_and_excused_unless_they_were_the_request():
     ],
 )
 def test_a_run_that_says_nothing_is_no_evidence(a, c, sentence):
-    verdict = judge_change((runs(a, c),), CODE, Asked())
+    verdict = judge_change((runs(a, c),), CODE, AskedFor())
     assert not verdict.is_shown
     assert sentence in verdict.blocking[0].sentence
     assert verdict.blocking[0].kind is FindingKind.NOT_EVIDENCE
@@ -236,24 +236,24 @@ def test_a_run_that_says_nothing_is_no_evidence(a, c, sentence):
 
 def test_old_tests_whose_run_is_no_evidence_block_where_the_others_ran_well():
     b = run(x=".")._replace(trouble="a canary passed")
-    verdict = judge_change((runs(run(x="F"), run(x="."), b=b),), BOTH, Asked())
+    verdict = judge_change((runs(run(x="F"), run(x="."), b=b),), BOTH, AskedFor())
     assert kinds(verdict) == {(FindingKind.NOT_EVIDENCE, Weight.BLOCKS)}
 
 
 def test_files_that_could_not_be_kept_make_it_another_tree():
     change = CODE._replace(unreadable=("data.bin",))
-    verdict = judge_change((runs(run(x="F"), run(x=".")),), change, Asked())
+    verdict = judge_change((runs(run(x="F"), run(x=".")),), change, AskedFor())
     assert kinds(verdict) == {(FindingKind.NOT_EVIDENCE, Weight.BLOCKS)}
 
 
 def test_flaky_tests_count_for_nothing_and_are_shown():
     flaky = frozenset({f"{TESTS}::z"})
     suite = runs(run(x="F", z="."), run(x=".", z="F"))._replace(flaky=flaky)
-    verdict = judge_change((suite,), CODE, Asked())
+    verdict = judge_change((suite,), CODE, AskedFor())
     assert verdict.is_shown
     assert verdict.flaky == (f"{TESTS}::z",)
     alone = runs(run(z="F"), run(z="."))._replace(flaky=flaky)
-    assert not judge_change((alone,), CODE, Asked()).is_shown
+    assert not judge_change((alone,), CODE, AskedFor()).is_shown
 
 
 @pytest.mark.parametrize(
@@ -266,26 +266,26 @@ def test_flaky_tests_count_for_nothing_and_are_shown():
 )
 def test_a_suite_that_does_not_count_speaks_by_its_exit_code(before, now, strength, is_shown):
     a, c = (TreeRun("make test", code, is_counted=False) for code in (before, now))
-    verdict = judge_change((runs(a, c),), CODE, Asked())
+    verdict = judge_change((runs(a, c),), CODE, AskedFor())
     assert verdict.strength is strength
     assert verdict.is_shown is is_shown
 
 
 def test_every_part_must_show_something_and_the_strongest_green_one_gives_the_label():
     mended, green = runs(run(x="F"), run(x=".")), runs(run(y="."), run(y="."))
-    verdict = judge_change((mended, green), CODE, Asked())
+    verdict = judge_change((mended, green), CODE, AskedFor())
     assert verdict.is_shown
     assert verdict.strength is ChangeStrength.OLD_TESTS
     silent = runs(run(y="."), None)
-    assert not judge_change((mended, silent), CODE, Asked()).is_shown
+    assert not judge_change((mended, silent), CODE, AskedFor()).is_shown
 
 
 @pytest.mark.parametrize(
     ("asked", "strength", "is_shown"),
     [
-        (Asked(checked=True), ChangeStrength.CHECKED, True),
-        (Asked(shown=True), ChangeStrength.SHOWN, False),
-        (Asked(), ChangeStrength.UNVERIFIED, False),
+        (AskedFor(checked=True), ChangeStrength.CHECKED, True),
+        (AskedFor(shown=True), ChangeStrength.SHOWN, False),
+        (AskedFor(), ChangeStrength.UNVERIFIED, False),
     ],
 )
 def test_without_any_suite_the_label_says_what_there_is(asked, strength, is_shown):
@@ -296,5 +296,5 @@ def test_without_any_suite_the_label_says_what_there_is(asked, strength, is_show
 
 def test_long_lists_of_names_are_cut():
     before, now = run(**{f"t{n}": "." for n in range(9)}), run(t0=".")
-    verdict = judge_change((runs(before, now),), CODE, Asked())
+    verdict = judge_change((runs(before, now),), CODE, AskedFor())
     assert "and 3 more" in verdict.blocking[0].sentence
