@@ -160,7 +160,8 @@ def test_each_file_among_the_commands_is_a_command(path: Path):
 
 
 CORE = (
-    "terms", "memory", "reading", "weakening", "verdict", "flow", "plan", "run", "machine", "record",
+    "terms", "memory", "reading", "weakening", "verdict",
+    "flow", "plan", "run", "machine", "record",
 )  # fmt: skip
 """From the ground up; each room of `core` imports only from rooms before it."""
 FLOORS = 8
