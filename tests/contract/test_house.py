@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -54,44 +53,6 @@ def test_no_public_class_name_is_defined_twice():
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(module)
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
-
-
-SHIPPED_FOR_TESTS = {"flyball.journal.memory"}
-"""Users of the library test with it, as we do; nothing in the package needs it."""
-NAMED_IN_A_STRING = {
-    # Imported when the first model is asked: pydantic-ai takes a second to load.
-    "flyball.drivers.provider",
-    # Named in the script of the bare interpreter that starts each command.
-    "flyball.workspace.sandbox.supervisor",
-    # Named in the script that the interpreter of the project under repair is given.
-    "flyball.tools.repair.inside.program",
-}
-
-
-def loaded_by_name() -> set[str]:
-    """Modules that no import needs to lead to: commands, entry points, and those above."""
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
-    places = [*scripts.values(), *(place for place, _ in COMMANDS.values())]
-    return {place.partition(":")[0] for place in places} | SHIPPED_FOR_TESTS | NAMED_IN_A_STRING
-
-
-def importers() -> Mapping[str, set[str]]:
-    found: dict[str, set[str]] = {module: set() for module in FILES}
-    for module in FILES:
-        for other in imported(module):
-            found[other].add(module)
-    return found
-
-
-def modules_that_could_fold() -> Iterator[tuple[str, set[str]]]:
-    for module, who in importers().items():
-        is_named = FILES[module].stem in ("__init__", "__main__") or module in loaded_by_name()
-        if not is_named:
-            yield module, who
-
-
-def test_every_module_is_imported_or_loaded_by_name():
-    assert [module for module, who in modules_that_could_fold() if not who] == []
 
 
 CROWD = 12
