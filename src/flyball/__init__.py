@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from flyball.core.flow.gates.gate import proven
+    from flyball.core.flow.gates.gate import judge_done
     from flyball.core.flow.template import Template
     from flyball.core.machine.machine import Move, advance, moves, replay
     from flyball.core.memory.guard import GuardLimits, Trip
@@ -52,8 +52,8 @@ __all__ = [
     "classify",
     "decide",
     "judge",
+    "judge_done",
     "moves",
-    "proven",
     "replay",
 ]
 
@@ -85,7 +85,7 @@ _HOMES = {
     "decide": "core.run.decision",
     "judge": "shellcheck",
     "moves": "core.machine.machine",
-    "proven": "core.flow.gates.gate",
+    "judge_done": "core.flow.gates.gate",
     "replay": "core.machine.machine",
 }
 

@@ -10,7 +10,7 @@ NAMES = [
     "Access", "Allow", "Ask", "Call", "CardState", "Decision", "Deny", "FlyballError",
     "GuardLimits", "Intent", "Judgement", "Move", "Outcome", "PatchResult", "Phase", "Policy",
     "Reading", "RunState", "Template", "Transition", "Trip", "advance", "apply_diff", "classify",
-    "decide", "judge", "moves", "proven", "replay",
+    "decide", "judge", "judge_done", "moves", "replay",
 ]  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.flow.gates.gate import GATES, judge, proven
+from flyball.core.flow.gates.gate import GATES, judge, judge_done
 from flyball.core.flow.gates.verdict import Case
 from flyball.core.flow.library import LIBRARY
 from flyball.core.flow.template import GateUse
@@ -94,7 +94,7 @@ def test_a_gate_without_evidence_names_only_tools_that_are_there(name: str):
 
 @pytest.mark.parametrize("has_suite", [True, False])
 def test_the_gate_before_done_names_only_tools_that_are_there(has_suite: bool):
-    said = proven((), "t", "t0", has_suite=has_suite).sentence
+    said = judge_done((), "t", "t0", has_suite=has_suite).sentence
     assert NAMED.findall(said)
     assert unknown(said) == set()
 

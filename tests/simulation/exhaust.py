@@ -57,14 +57,8 @@ from flyball.core.run.event import (
 from flyball.core.run.policy import Policy, Project
 from flyball.core.run.state import Asking, CardState, RunState
 from flyball.core.terms.call import Access, Call, Outcome
-from flyball.core.terms.evidence import (
-    BaseRun,
-    DiffReport,
-    Evidence,
-    Weakened,
-    WeakeningReport,
-    is_failing,
-)
+from flyball.core.terms.evidence import BaseRun, DiffReport, Evidence, Weakened, WeakeningReport
+from flyball.core.terms.evidence_rows import is_failing
 from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import Phase
 
@@ -367,7 +361,7 @@ def _detail(owed: Owed) -> object:
 
 def _past(card: CardState) -> tuple[object, ...]:
     """What a card that has ended still decides."""
-    return card.id, card.phase, card.ending, card.tree, card.proof, card.escalation
+    return card.id, card.phase, card.ending, card.tree, card.strength, card.escalation
 
 
 def _plain(card: CardState) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flyball.core.flow.gates.gate import proven
+from flyball.core.flow.gates.gate import judge_done
 from flyball.core.flow.gates.verdict import Passed
 from flyball.core.plan.message import UserResponse
 from flyball.core.run.effect import AnyEffect, Perform, Publish
@@ -40,5 +40,5 @@ def _unproven(run: RunState, card: CardState) -> Iterator[str]:
     if card.verified_at < card.mutated_at:
         yield "promise 2: succeeded with a mutation newer than its verification"
     suite = run.project.has_suite
-    if not isinstance(proven(card.evidence, card.tree, card.base, has_suite=suite), Passed):
+    if not isinstance(judge_done(card.evidence, card.tree, card.base, has_suite=suite), Passed):
         yield "promise 2: succeeded without proof for the present tree"

@@ -209,7 +209,7 @@ def _card(card: CardState, decisions: Sequence[Decided]) -> dict[str, Any]:
         "attempt": card.attempt,
         "ending": card.ending.value if card.ending else None,
         "ending_reason": card.ending_reason,
-        "proof": card.proof.label if card.has_changed else "",
+        "proof": card.strength.label if card.has_changed else "",
         "commit": card.commit,
         "is_taken_back": card.is_taken_back,
         "checkpoint": msgspec.to_builtins(card.checkpoint) if card.checkpoint else None,

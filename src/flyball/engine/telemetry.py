@@ -35,7 +35,8 @@ from flyball.core.run.event import (
 )
 from flyball.core.run.state import CardState, Question, RunState
 from flyball.core.terms.call import Call
-from flyball.core.terms.evidence import Evidence, is_failing, strength
+from flyball.core.terms.evidence import Evidence
+from flyball.core.terms.evidence_rows import is_failing, strength
 
 Telemetry = dict[str, Any]
 
@@ -324,7 +325,7 @@ def _about_phase(previous: CardState | None, card: CardState) -> Iterator[Teleme
             "title": card.title,
             "status": card.status,
             "ending": card.ending.value if card.ending else None,
-            "proof": card.proof.label,
+            "proof": card.strength.label,
             "commit": card.commit,
         }
     if previous is not None and card.escalation and previous.escalation is not card.escalation:
@@ -339,7 +340,7 @@ def _about_phase(previous: CardState | None, card: CardState) -> Iterator[Teleme
 def final(after: RunState, response: UserResponse) -> Telemetry:
     """How a run came out; the last thing a watcher is told."""
     last = next((card for card in reversed(after.cards) if card.step), None)
-    proofs = [card.proof for card in after.cards if card.tree == after.tree]
+    proofs = [card.strength for card in after.cards if card.tree == after.tree]
     return {
         "type": "final",
         "status": response.status.value,

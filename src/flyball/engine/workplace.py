@@ -17,7 +17,7 @@ from flyball.core.terms.evidence import (
     CommandReport,
     SuiteReport,
 )
-from flyball.core.terms.evidence_words import observed
+from flyball.core.terms.evidence_rows import line_of
 from flyball.core.terms.phase import Phase
 from flyball.errors import IllegalEvent
 from flyball.tools.call.protocol import Desk, ToolSettings
@@ -249,7 +249,7 @@ class Station:
                 VerdictNote(ruling.gate, ruling.answer, ruling.verdict.sentence)
                 for ruling in card.verdicts
             ),
-            evidence=tuple(observed(item) for item in card.evidence),
+            evidence=tuple(line_of(item) for item in card.evidence),
             timings={"plan": card.clock.plan, "build": card.clock.build},
             risk=card.review.risk,
             assumptions=card.review.assumptions,

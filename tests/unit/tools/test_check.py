@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.terms.evidence import CheckKind, Strength, strength
+from flyball.core.terms.evidence import CheckKind, Strength
+from flyball.core.terms.evidence_rows import strength
 from flyball.errors import ToolError, ToolUnavailable
 
 

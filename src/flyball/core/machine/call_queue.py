@@ -16,7 +16,7 @@ from flyball.core.run.state import Asking, Denial, Judged
 from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.budget import cost
 from flyball.core.terms.call import Access, Call
-from flyball.core.terms.evidence import is_failing
+from flyball.core.terms.evidence_rows import is_failing
 from flyball.core.terms.intent import LIMITS, Intent
 from flyball.core.terms.phase import Phase
 from flyball.errors import IllegalEvent

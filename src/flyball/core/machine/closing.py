@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from flyball.core.flow.escalation import Trouble, trouble_of
 from flyball.core.flow.flow import DIAGNOSIS
-from flyball.core.flow.gates.gate import GATES, judge_all, proven
+from flyball.core.flow.gates.gate import GATES, judge_all, judge_done
 from flyball.core.flow.gates.verdict import Case, Missing, Passed, Ruling, Verdict
 from flyball.core.flow.template import Escalation, GateUse, Template
 from flyball.core.machine.finishing import (
@@ -101,7 +101,7 @@ def _for_diagnosis(d: WorkingCopy, failed: CardState) -> str:
 def verdict(d: WorkingCopy) -> Verdict:
     """The gate before done, for the tree as it is now."""
     card = d.card
-    return proven(card.evidence, card.tree, card.base, has_suite=d.run.project.has_suite)
+    return judge_done(card.evidence, card.tree, card.base, has_suite=d.run.project.has_suite)
 
 
 def _prove(d: WorkingCopy) -> bool:
@@ -118,7 +118,7 @@ def _reject(d: WorkingCopy, judgement: Verdict) -> None:
     """Not done: say what to run, a few times; then call the work what it is."""
     why = judgement.sentence
     d.set(rejections=d.card.rejections + 1)
-    is_provable = d.run.project.has_suite or d.card.proof is Strength.NOTHING
+    is_provable = d.run.project.has_suite or d.card.strength is Strength.NOTHING
     is_spent = d.card.rejections > d.run.policy.max_rejections
     if is_provable and not is_spent:
         d.say("rejection", f"This is not done yet: {why}")

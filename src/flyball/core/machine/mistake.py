@@ -13,16 +13,11 @@ from flyball.core.memory.ledger import Ledger, Mistake, Sighting, fingerprint_fa
 from flyball.core.run.event import CardClosed
 from flyball.core.run.state import CardState, Ending, RunState
 from flyball.core.run.working_copy import WorkingCopy
-from flyball.core.terms.evidence import (
-    AnyEvidence,
-    CheckKind,
-    CheckReport,
-    CommandReport,
-    ConsoleReport,
-    Evidence,
-    HttpReport,
-    SuiteReport,
+from flyball.core.terms.evidence import AnyEvidence, Evidence, SuiteReport
+from flyball.core.terms.evidence_rows import (
+    EVIDENCE_ROWS,
     is_failing,
+    is_style,
     standing,
     verification_key,
 )
@@ -88,35 +83,17 @@ def _seen_before(run: RunState, card: CardState) -> tuple[Evidence, ...]:
 
 def new_error(item: Evidence, before: Sequence[Evidence]) -> str:
     """What a verification says went wrong, without what was wrong before; style does not count."""
-    if not is_failing(item):
+    if not is_failing(item) or is_style(item):
         return ""
-    key = verification_key(item)
+    if isinstance(item, SuiteReport):
+        return _suite_error(item, before)
+    row, key = EVIDENCE_ROWS[type(item)], verification_key(item)
     same = [each for each in before if verification_key(each) == key and is_failing(each)]
-    match item:
-        case SuiteReport():
-            return _suite_error(item, before)
-        case CheckReport(kind=CheckKind.LINT):
-            return ""
-        case CheckReport():
-            known = {plain_error(p) for each in same for p in getattr(each, "problems", ())}
-            fresh = [p for p in item.problems if plain_error(p) not in known]
-            if same and not fresh:
-                return ""
-            return "\n".join(fresh[:NAMED]) or _exit_words(item)
-        case _ if same:
-            return ""
-        case CommandReport():
-            return _exit_words(item)
-        case HttpReport():
-            return f"error: {item.url} answered {item.error or item.status}"
-        case ConsoleReport():
-            return "\n".join((*item.errors, *item.failed_requests)[:NAMED])
-        case _:
-            return f"error: {key[1]} does not look as expected"
-
-
-def _exit_words(item: CheckReport | CommandReport) -> str:
-    return f"error: `{item.command}` ended with exit code {item.exit_code}"
+    known = {plain_error(problem) for each in same for problem in row.problems(each)}
+    fresh = [problem for problem in row.problems(item) if plain_error(problem) not in known]
+    if same and not fresh:
+        return ""
+    return "\n".join(fresh[:NAMED]) or f"error: {row.fault(item)}"
 
 
 def _suite_error(item: SuiteReport, before: Iterable[Evidence]) -> str:

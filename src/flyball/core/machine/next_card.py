@@ -138,7 +138,7 @@ def _over(
         summary=said,
         mutated=any(each.has_changed for each in cards),
         evidence=tuple(dict.fromkeys(seen)),
-        proof=max((each.proof for each in here), default=Strength.NOTHING),
+        proof=max((each.strength for each in here), default=Strength.NOTHING),
         escalation=escalation,
     )
     return replace(errand, is_over=True), result

@@ -25,7 +25,8 @@ from flyball.core.run.event import (
 from flyball.core.run.state import Asking, Checkpoint, Remark
 from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.call import Access, Call
-from flyball.core.terms.evidence import AnyEvidence, SuiteReport, TreeHash, is_failing
+from flyball.core.terms.evidence import AnyEvidence, SuiteReport, TreeHash
+from flyball.core.terms.evidence_rows import is_failing
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import COMMANDS
 

@@ -337,7 +337,7 @@ def _is_shown(run: RunState, verifier: CardState) -> bool:
     """Whether the very tree that is judged was seen to work: by the verifier, or by a step."""
     steps = {errand.card for errand in run.errands}
     cards = (verifier, *(card for card in run.cards if card.id in steps))
-    return any(card.tree == verifier.base and card.proof >= Strength.SHOWN for card in cards)
+    return any(card.tree == verifier.base and card.strength >= Strength.SHOWN for card in cards)
 
 
 def _cancel(run: RunState, event: Cancelled) -> Course:

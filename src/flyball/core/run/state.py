@@ -20,7 +20,8 @@ from flyball.core.run.effect import AnyEffect, CardEffect, CloseCard, Owed
 from flyball.core.run.policy import Policy, Project
 from flyball.core.terms.budget import Budget, Spend
 from flyball.core.terms.call import Call
-from flyball.core.terms.evidence import AnyEvidence, Strength, TreeHash, proof
+from flyball.core.terms.evidence import AnyEvidence, Strength, TreeHash
+from flyball.core.terms.evidence_rows import strongest
 from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import ENDINGS, Phase
 
@@ -224,9 +225,9 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
         return Remark(Role.REVIEWER, risk=risk, assumptions=(*assumed,))
 
     @property
-    def proof(self) -> Strength:
-        """How well the present tree is proven."""
-        return proof(self.evidence, self.tree, self.base)
+    def strength(self) -> Strength:
+        """How much is shown of the present tree."""
+        return strongest(self.evidence, self.tree, self.base)
 
     @property
     def status(self) -> str:

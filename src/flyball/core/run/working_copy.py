@@ -90,7 +90,7 @@ class WorkingCopy:
         """Owe the last effect of a card: its commit and artifacts."""
         card = self.card
         ending = card.ending or Ending.FAILED
-        self.owe(CloseCard(card=card.id, ending=ending.value, proof=card.proof.label))
+        self.owe(CloseCard(card=card.id, ending=ending.value, proof=card.strength.label))
 
     def say(self, kind: str, text: str, call: str = "") -> None:
         self.set(said=(*self.card.said, Said(kind, text, call)))

@@ -5,7 +5,7 @@ Every piece of evidence is bound to the tree it was observed on. Any later mutat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from typing import Any, TypeVar
 
@@ -212,7 +212,7 @@ def latest(evidence: Iterable[Evidence], kind: type[E]) -> E | None:
 
 
 class Strength(IntEnum):
-    """How much a piece of evidence proves."""
+    """How much a piece of evidence shows."""
 
     NOTHING = 0
     PARSES = 1
@@ -223,10 +223,10 @@ class Strength(IntEnum):
 
     @property
     def label(self) -> str:
-        return PROOF_LABELS[self]
+        return STRENGTH_LABELS[self]
 
 
-PROOF_LABELS = {
+STRENGTH_LABELS = {
     Strength.NOTHING: "unverified",
     Strength.PARSES: "unverified (it parses)",
     Strength.SHOWN: "it answers",
@@ -234,128 +234,3 @@ PROOF_LABELS = {
     Strength.GREEN: "tests are green",
     Strength.RED_GREEN: "tests went from red to green",
 }
-
-
-def strength(item: Evidence) -> Strength:
-    """What one piece of evidence proves about its tree; a failing one proves nothing."""
-    weigh = _WEIGHTS.get(type(item))
-    return weigh(item) if weigh else Strength.NOTHING
-
-
-def _of_suite(item: SuiteReport) -> Strength:
-    return Strength.GREEN if item.is_green else Strength.NOTHING
-
-
-def _of_check(item: CheckReport) -> Strength:
-    if item.exit_code:
-        return Strength.NOTHING
-    return Strength.CHECKED if item.kind in COMPILES else Strength.PARSES
-
-
-def _of_command(item: CommandReport) -> Strength:
-    passes = item.exit_code == 0 and item.verification and not item.proves_nothing
-    return Strength.CHECKED if passes else Strength.NOTHING
-
-
-def _of_answer(item: HttpReport) -> Strength:
-    answers = not item.error and 200 <= item.status < 400
-    return Strength.SHOWN if answers else Strength.NOTHING
-
-
-def _of_console(item: ConsoleReport) -> Strength:
-    return Strength.NOTHING if item.errors or item.failed_requests else Strength.SHOWN
-
-
-def _of_picture(item: VisualReport) -> Strength:
-    return Strength.SHOWN if item.ok else Strength.NOTHING
-
-
-COMPILES = frozenset({CheckKind.BUILD, CheckKind.TYPES, CheckKind.DIAGNOSTICS})
-
-_WEIGHTS: dict[type[Evidence], Callable[[Any], Strength]] = {
-    SuiteReport: _of_suite,
-    CheckReport: _of_check,
-    CommandReport: _of_command,
-    HttpReport: _of_answer,
-    ConsoleReport: _of_console,
-    VisualReport: _of_picture,
-}
-
-
-def is_failing(item: Evidence) -> bool:
-    """Whether this is a verification that came out badly."""
-    match item:
-        case SuiteReport():
-            return not item.is_green
-        case CheckReport():
-            return item.exit_code != 0
-        case CommandReport(verification=True):
-            return item.exit_code != 0
-        case HttpReport() | ConsoleReport() | VisualReport():
-            return strength(item) is Strength.NOTHING
-        case _:
-            return False
-
-
-def proof(evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "") -> Strength:
-    """The strongest proof for this very tree; failures that `base` did not have take it away."""
-    present = standing(evidence, tree)
-    if _is_contradicted(present, known_red(evidence, base)):
-        return Strength.NOTHING
-    best = max((strength(item) for item in present), default=Strength.NOTHING)
-    was_red = any(isinstance(item, BaseRun) and item.outcome == "red" for item in present)
-    return Strength.RED_GREEN if best is Strength.GREEN and was_red else best
-
-
-def standing(evidence: Iterable[Evidence], tree: TreeHash) -> tuple[Evidence, ...]:
-    """What is known of this very tree: of each thing the last observation, in the order taken."""
-    last: dict[Key, Evidence] = {}
-    for item in evidence:
-        if item.tree == tree:
-            key = verification_key(item)
-            last.pop(key, None)
-            last[key] = item
-    return tuple(last.values())
-
-
-def known_red(evidence: Sequence[Evidence], base: TreeHash) -> frozenset[str]:
-    """The tests that failed before anything was changed."""
-    return frozenset(
-        failure.name
-        for item in evidence
-        if isinstance(item, SuiteReport) and item.tree == base
-        for failure in item.failures
-    )
-
-
-def _is_contradicted(standing: Sequence[Evidence], known_red: frozenset[str]) -> bool:
-    """Whether a suite is red in a way that no later full run has answered."""
-    red = False
-    for item in standing:
-        if not isinstance(item, SuiteReport):
-            continue
-        if item.is_green:
-            red = red and item.selected
-        elif not item.failures or any(each.name not in known_red for each in item.failures):
-            red = True
-    return red
-
-
-Key = tuple[type[Evidence], str]
-
-
-_SUBJECTS: dict[type[Evidence], str] = {
-    SuiteReport: "command",
-    CheckReport: "command",
-    CommandReport: "command",
-    HttpReport: "url",
-    ConsoleReport: "url",
-    VisualReport: "url",
-}
-
-
-def verification_key(item: Evidence) -> Key:
-    """Two observations with one key speak of the same thing: the later one counts."""
-    kind = type(item)
-    subject = _SUBJECTS.get(kind)
-    return kind, getattr(item, subject) if subject else ""

@@ -9,8 +9,7 @@ from flyball.core.memory.handover import HandOver, handover
 from flyball.core.memory.ledger import recognise, told
 from flyball.core.run.effect import ResetThread
 from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.evidence import is_failing, standing
-from flyball.core.terms.evidence_words import observed, trouble
+from flyball.core.terms.evidence_rows import complaint_of, is_failing, line_of, standing
 from flyball.engine.prompt.plan_words import plan_lines, step_of, tried
 
 
@@ -55,15 +54,17 @@ def _done(run: RunState, card: CardState) -> Iterator[str]:
 
 
 def _evidence(card: CardState) -> Iterator[str]:
-    yield f"the present tree: {card.proof.label}"
-    yield from map(observed, standing(card.evidence, card.tree))
+    yield f"the present tree: {card.strength.label}"
+    yield from map(line_of, standing(card.evidence, card.tree))
 
 
 def _open_issues(run: RunState, card: CardState) -> Iterator[str]:
     if run.coordinator is not None:
         yield from map(str, run.coordinator.issues)
     yield from (str(ruling) for ruling in card.verdicts if not ruling.has_passed)
-    yield from (trouble(item) for item in standing(card.evidence, card.tree) if is_failing(item))
+    yield from (
+        complaint_of(item) for item in standing(card.evidence, card.tree) if is_failing(item)
+    )
     if card.question:
         yield card.question.text
 

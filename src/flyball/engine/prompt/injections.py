@@ -12,8 +12,7 @@ from flyball.core.flow.template import Role, Template
 from flyball.core.machine.mistake import on_record
 from flyball.core.memory.ledger import injection, relevant
 from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.evidence import standing
-from flyball.core.terms.evidence_words import observed, trouble
+from flyball.core.terms.evidence_rows import complaint_of, line_of, standing
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.prompt.plan_words import (
     errand_of,
@@ -105,7 +104,7 @@ def _evidence(scene: InjectionSource) -> str:
     seen = standing((item for each in others for item in each.evidence), card.tree)
     lines = [f"- {line}" for line in result_lines(run)]
     for item in seen:
-        line, more = observed(item), trouble(item)
+        line, more = line_of(item), complaint_of(item)
         lines.append(f"- {line}" if more == line else f"- {line}; {more}")
     return "\n".join(lines)
 

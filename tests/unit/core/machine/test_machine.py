@@ -76,7 +76,7 @@ def test_story_ends_in_phase(told, phase):
 
 def test_a_whole_fix_succeeds_with_one_response():
     story = fixed().closes()
-    assert story.card.proof is Strength.RED_GREEN
+    assert story.card.strength is Strength.RED_GREEN
     assert story.card.status == "done"
     assert story.state.response is not None
     assert story.state.response.status is Status.SUCCESS
@@ -489,7 +489,7 @@ def test_a_tree_that_changed_during_a_pause_is_seen():
     story = Story().checkpoints().edits("t1").tests().happens(PauseAsked(by="ann"))
     story.happens(Resumed(by="ann", tree="t9"))
     assert story.card.tree == "t9"
-    assert story.card.proof is Strength.NOTHING
+    assert story.card.strength is Strength.NOTHING
 
 
 def test_calls_that_come_back_during_a_pause_are_taken():

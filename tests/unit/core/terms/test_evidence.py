@@ -19,11 +19,9 @@ from flyball.core.terms.evidence import (
     Strength,
     SuiteReport,
     VisualReport,
-    is_failing,
     latest,
-    proof,
-    strength,
 )
+from flyball.core.terms.evidence_rows import is_failing, strength, strongest
 
 GREEN = suite("g", "t", red=False)
 RED = suite("r", "t", red=True)
@@ -75,20 +73,20 @@ def test_what_one_observation_proves(item, proves, fails):
 
 
 def test_proof_is_of_one_tree():
-    assert proof((GREEN,), "t") is Strength.GREEN
-    assert proof((GREEN,), "u") is Strength.NOTHING
+    assert strongest((GREEN,), "t") is Strength.GREEN
+    assert strongest((GREEN,), "u") is Strength.NOTHING
 
 
 def test_the_later_run_of_the_same_command_counts():
-    assert proof((GREEN, RED), "t") is Strength.NOTHING
-    assert proof((RED, GREEN), "t") is Strength.GREEN
+    assert strongest((GREEN, RED), "t") is Strength.NOTHING
+    assert strongest((RED, GREEN), "t") is Strength.GREEN
 
 
 def test_a_selection_does_not_hide_what_the_whole_suite_shows():
     part = replace(GREEN, id="p", command="pytest test_b.py", selected=True)
-    assert proof((RED, part), "t") is Strength.NOTHING
+    assert strongest((RED, part), "t") is Strength.NOTHING
     assert (
-        proof((replace(part, passed=0, exit_code=1, failures=(FailedTest("x"),)), GREEN), "t")
+        strongest((replace(part, passed=0, exit_code=1, failures=(FailedTest("x"),)), GREEN), "t")
         is Strength.GREEN
     )
 
@@ -96,14 +94,14 @@ def test_a_selection_does_not_hide_what_the_whole_suite_shows():
 def test_failures_that_the_base_had_do_not_count_against_the_change():
     before = suite("b", "t0", red=True)
     part = replace(GREEN, id="p", command="pytest test_b.py", selected=True)
-    assert proof((before, RED, part), "t", "t0") is Strength.GREEN
-    assert proof((before, replace(RED, failures=()), part), "t", "t0") is Strength.NOTHING
+    assert strongest((before, RED, part), "t", "t0") is Strength.GREEN
+    assert strongest((before, replace(RED, failures=()), part), "t", "t0") is Strength.NOTHING
 
 
 def test_red_on_the_base_makes_green_stronger():
     was = BaseRun(id="b", tree="t", report="g", base="t0", outcome="red")
-    assert proof((GREEN, was), "t") is Strength.RED_GREEN
-    assert proof((GREEN, replace(was, outcome="green")), "t") is Strength.GREEN
+    assert strongest((GREEN, was), "t") is Strength.RED_GREEN
+    assert strongest((GREEN, replace(was, outcome="green")), "t") is Strength.GREEN
     assert Strength.RED_GREEN.label == "tests went from red to green"
 
 

@@ -15,20 +15,22 @@ from flyball.core.flow.gates.verdict import Case, Failed, Missing, Passed, Verdi
 from flyball.core.flow.template import GateUse, Template
 from flyball.core.terms.evidence import (
     CheckKind,
-    CheckReport,
     CommandReport,
-    ConsoleReport,
     Evidence,
     GateReport,
-    HttpReport,
     Strength,
     SuiteReport,
     TreeHash,
+)
+from flyball.core.terms.evidence_rows import (
+    EVIDENCE_ROWS,
     is_failing,
+    is_style,
     known_red,
-    proof,
+    new_failure,
     standing,
     strength,
+    strongest,
     verification_key,
 )
 from flyball.core.terms.shape import Fault, Path, faults, suggest
@@ -140,7 +142,7 @@ def judge_all(template: Template, case: Case) -> tuple[tuple[GateUse, Verdict], 
     return tuple((use, judge(use, full)) for use in template.gates)
 
 
-def proven(
+def judge_done(
     evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "", *, has_suite: bool
 ) -> Verdict:
     """The gate before done: fresh, passing verification for this very tree.
@@ -149,17 +151,17 @@ def proven(
     it has none, a build or type check does. That something parses or lints never does.
     """
     counted = [item for item in evidence if not _ran_nothing(item)]
-    best = proof(counted, tree, base)
+    best = strongest(counted, tree, base)
     if best >= Strength.GREEN:
         return Passed(f"Verified on the present tree: {best.label}.")
     present = standing(counted, tree)
-    if red := _new_failure(present, known_red(counted, base)):
+    if red := new_failure(present, known_red(counted, base)):
         return Failed(f"{checks.why_red(red)} Mend that and run `{red.command}` again.")
     wanted = {Strength.SHOWN} if has_suite else {Strength.SHOWN, Strength.CHECKED}
     enough = {strength(item) for item in present} & wanted
     broken = _new_trouble(present, counted, base)
     if broken and (enough or not has_suite):
-        return Failed(f"{_describe(broken)} Mend that and look again.")
+        return Failed(f"{EVIDENCE_ROWS[type(broken)].fault(broken)}. Mend that and look again.")
     if enough:
         return Passed(f"Verified on the present tree: {max(enough).label}.")
     return Missing(_what_to_run(evidence, tree, has_suite))
@@ -172,42 +174,17 @@ def _ran_nothing(item: Evidence) -> bool:
     return not item.passed and not item.failed and item.exit_code in checks.NOTHING_RAN
 
 
-def _new_failure(present: Sequence[Evidence], known: frozenset[str]) -> SuiteReport | None:
-    """The last red suite with a failure that the base tree did not have."""
-    for item in reversed(present):
-        if not isinstance(item, SuiteReport) or item.is_green:
-            continue
-        if not item.failures or any(each.name not in known for each in item.failures):
-            return item
-    return None
-
-
 def _new_trouble(
     present: Sequence[Evidence], evidence: Sequence[Evidence], base: TreeHash
 ) -> Evidence | None:
     """The last failing check or look that did not fail on the base tree; style does not count."""
     before = {verification_key(item) for item in standing(evidence, base) if is_failing(item)}
     for item in reversed(present):
-        if isinstance(item, SuiteReport) or verification_key(item) in before:
-            continue
-        if isinstance(item, CheckReport) and item.kind is CheckKind.LINT:
+        if isinstance(item, SuiteReport) or is_style(item) or verification_key(item) in before:
             continue
         if is_failing(item):
             return item
     return None
-
-
-def _describe(item: Evidence) -> str:
-    match item:
-        case CheckReport() | CommandReport():
-            return f"`{item.command}` ended with exit code {item.exit_code}."
-        case HttpReport():
-            return f"{item.url} answered {item.error or item.status}."
-        case ConsoleReport():
-            trouble = (*item.errors, *item.failed_requests)[0]
-            return f"The console of {item.url} reports: {trouble}."
-        case _:
-            return "The page does not look as expected."
 
 
 def _what_to_run(evidence: Sequence[Evidence], tree: TreeHash, has_suite: bool) -> str:

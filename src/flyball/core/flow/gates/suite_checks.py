@@ -22,9 +22,8 @@ from flyball.core.terms.evidence import (
     Strength,
     SuiteReport,
     WeakeningReport,
-    is_failing,
-    proof,
 )
+from flyball.core.terms.evidence_rows import is_failing, strongest
 from flyball.core.terms.shape import is_map
 
 E = TypeVar("E", bound=Evidence)
@@ -110,7 +109,7 @@ def tests_pass(case: Case, limits: SuiteLimits) -> Verdict:
     if report is None:
         return missing(case, SuiteReport, "run `test` on the present tree")
     suites = [item for item in case.evidence if isinstance(item, SuiteReport)]
-    if proof(suites, case.tree, case.base) < Strength.GREEN:
+    if strongest(suites, case.tree, case.base) < Strength.GREEN:
         return Failed(why_red(last(case, SuiteReport, is_failing) or report))
     passed = max(item.passed for item in suites if item.tree == case.tree)
     if passed < limits.at_least:

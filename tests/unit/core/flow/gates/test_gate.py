@@ -2,7 +2,7 @@ from inspect import getdoc
 
 import pytest
 
-from flyball.core.flow.gates.gate import GATES, gate_faults, judge, judge_all, proven
+from flyball.core.flow.gates.gate import GATES, gate_faults, judge, judge_all, judge_done
 from flyball.core.flow.gates.verdict import Case, Failed, Missing, Passed
 from flyball.core.flow.library import LIBRARY
 from flyball.core.flow.template import EvidenceSchema, GateUse
@@ -475,11 +475,11 @@ def test_all_gates_of_a_template_are_judged_with_its_own_form():
     ],
 )
 def test_the_gate_before_done(evidence, has_suite, verdict, words):
-    answer = proven(evidence, TREE, BASE, has_suite=has_suite)
+    answer = judge_done(evidence, TREE, BASE, has_suite=has_suite)
     assert isinstance(answer, verdict), answer
     assert words in answer.sentence
 
 
 def test_a_later_full_run_answers_an_earlier_red_selection():
     story = [suite(), suite(failed=["t"], command="pytest -k t", selected=True), suite()]
-    assert isinstance(proven(story, TREE, BASE, has_suite=True), Passed)
+    assert isinstance(judge_done(story, TREE, BASE, has_suite=True), Passed)
