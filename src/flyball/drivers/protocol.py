@@ -29,6 +29,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     phase: Phase
     system: str
     opening: str
+    wanted: str = ""
+    """What the person asked for, as the opening has it among other things."""
+    template: str = ""
+    """The kind of work, by the name of its template."""
     lines: tuple[ThreadLine, ...] = ()
     tools: tuple[ToolSpec, ...] = ()
     images: tuple[str, ...] = ()

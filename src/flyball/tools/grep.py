@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
+from flyball.core.terms.finding import Match, TextMatches
 from flyball.errors import NotFound
 from flyball.tools.call.file_facts import path_fact
 from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool, bounded
@@ -47,9 +48,11 @@ async def perform(form: GrepForm, desk: Desk) -> Result:
     if not total:
         return Result(True, head, data)
     shown = _shown(form, desk, _first(found, form.max))
-    text, cut = bounded("\n".join(shown), desk.settings.max_text, NARROW)
+    said = "\n".join(each.words for each in shown)
+    text, cut = bounded(said, desk.settings.max_text, NARROW)
     more = f"\n[{total - form.max} more matches. {NARROW}]" if total > form.max else ""
-    return Result(True, f"{head}\n{text}{more}", data, cut=cut)
+    finding = TextMatches(shown=_within(shown, desk.settings.max_text))
+    return Result(True, f"{head}\n{text}{more}", data, cut=cut, finding=finding)
 
 
 def _words(form: GrepForm) -> list[str]:
@@ -71,24 +74,49 @@ def _first(found: dict[str, int], limit: int) -> list[str]:
     return [path for path, seen in zip(found, before, strict=False) if seen < limit]
 
 
-def _shown(form: GrepForm, desk: Desk, files: Sequence[str]) -> list[str]:
-    """`file:line: text` for a match, with dashes for a line around one."""
+class _ShownLine(NamedTuple):
+    """A line of the answer: a match, or one around it."""
+
+    is_match: bool
+    path: str
+    line: int
+    text: str
+
+    @property
+    def words(self) -> str:
+        """`file:line: text` for a match, with dashes for a line around one."""
+        mark = ":" if self.is_match else "-"
+        return f"{self.path}{mark}{self.line}{mark} {self.text}"
+
+
+def _within(shown: Sequence[_ShownLine], limit: int) -> tuple[Match, ...]:
+    """The first matches, no more of them than a text of this length has room for."""
+    ends = accumulate(len(each.words) + 1 for each in shown)
+    return tuple(
+        Match(each.path, each.line, each.text)
+        for each, end in zip(shown, ends, strict=True)
+        if each.is_match and end <= limit
+    )
+
+
+def _shown(form: GrepForm, desk: Desk, files: Sequence[str]) -> list[_ShownLine]:
+    """The first matches with the lines around them."""
     words = [*_words(form), f"--max-count={form.max}"]
     words += [f"--context={form.context}"] if form.context else []
-    said: list[str] = []
+    shown: list[_ShownLine] = []
     matches = 0
     for kind, data in lines(desk, words, files):
         matches += kind == "match"
         if matches > form.max:
             break
-        mark = ":" if kind == "match" else "-"
         path = _text(data["path"]).removeprefix("./")
         text = _text(data["lines"]).rstrip("\r\n")
         over = (
             f" [… {len(text) - LONGEST_LINE} more characters]" if len(text) > LONGEST_LINE else ""
         )
-        said.append(f"{path}{mark}{data['line_number']}{mark} {text[:LONGEST_LINE]}{over}")
-    return said
+        text = f"{text[:LONGEST_LINE]}{over}"
+        shown.append(_ShownLine(kind == "match", path, data["line_number"], text))
+    return shown
 
 
 def _text(value: Any) -> str:

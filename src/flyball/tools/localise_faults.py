@@ -10,6 +10,7 @@ import msgspec
 
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import FailedTest, SuiteReport
+from flyball.core.terms.finding import Suspect, SuspectLines
 from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Tool, bounded
 from flyball.tools.repair.beside.memo import Memo, Once
 from flyball.tools.repair.beside.progress import interrupted
@@ -89,9 +90,10 @@ def _result(
         lines.append(f"FAILED {each.name}\n{each.message}")
     if others := report.failures[SHOWN_FAILURES:]:
         lines += ["Also failing:", *(f"  {each.name}" for each in others)]
-    if places:
+    suspects = tuple(_suspect(each, sources[each.path]) for each in places[:SHOWN_PLACES])
+    if suspects:
         lines.append("Suspicious lines, the most suspicious first:")
-        lines += [_line(place, sources[place.path]) for place in places[:SHOWN_PLACES]]
+        lines += [f"{each.score:.2f}  {each.path}:{each.line}  {each.text}" for each in suspects]
     elif report.failed:
         lines.append("No line of the project outside its tests is run by a failing test.")
     text, cut = bounded("\n".join(lines), desk.settings.max_text)
@@ -110,11 +112,13 @@ def _result(
         cut=cut,
         same=[data["failures"], data["places"]],
         error="" if report.is_green else f"{report.failed} tests fail",
+        finding=SuspectLines(lines=suspects),
     )
 
 
-def _line(place: SuspectLine, source: Source) -> str:
-    return f"{place.score:.2f}  {place.path}:{place.line}  {source.line_text(place.line).strip()}"
+def _suspect(place: SuspectLine, source: Source) -> Suspect:
+    text = source.line_text(place.line).strip()
+    return Suspect(place.path, place.line, place.score, text)
 
 
 LOCALISE_FAULTS = Tool(

@@ -10,6 +10,7 @@ import msgspec
 
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import CommandReport
+from flyball.core.terms.finding import CandidateSearch, HoldingChange
 from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Tool
 from flyball.tools.repair.beside import memo
 from flyball.tools.repair.beside.memo import Memo
@@ -93,7 +94,8 @@ def _result(found: SearchResult, desk: Desk) -> Result:
     )
     lines = [head]
     lines += ["The search was ended early: the run is to rest."] if found.was_ended else []
-    for n, each in enumerate(found.survivors[:SHOWN], 1):
+    shown = found.survivors[:SHOWN]
+    for n, each in enumerate(shown, 1):
         lines.append(f"{n}. {each.path}:{each.line} {each.template}: {each.label}")
         lines.append(f"```diff\n{each.diff}```")
     text = "\n".join(lines)
@@ -105,7 +107,16 @@ def _result(found: SearchResult, desk: Desk) -> Result:
         exit_code=0 if found.survivors else 1,
     )
     data: dict[str, object] = {"tried": found.tried, "holding": len(found.survivors)}
-    return Result(bool(found.survivors), text, data, evidence=(report,))
+    finding = CandidateSearch(
+        tried=found.tried,
+        generated=found.generated,
+        elapsed=round(found.elapsed, 3),
+        holding=tuple(
+            HoldingChange(each.path, each.line, each.template, each.label, each.diff)
+            for each in shown
+        ),
+    )
+    return Result(bool(found.survivors), text, data, evidence=(report,), finding=finding)
 
 
 TRY_CANDIDATES = Tool(

@@ -4,6 +4,7 @@ import textwrap
 
 import pytest
 
+from flyball.core.terms.finding import Suspect, SuspectLines
 from flyball.errors import ToolError
 
 ADD = "def add(a, b):\n    return a - b\n\n\ndef twice(a):\n    return 2 * a\n"
@@ -27,6 +28,7 @@ def test_the_failing_test_and_its_line_are_named(make_bench):
     assert (result.data["passed"], result.data["failed"]) == (1, 1)
     assert result.data["failures"] == ["test_calc.py::test_add"]
     assert result.data["places"] == [["calc.py", 2, 1.0]]
+    assert result.finding == SuspectLines(lines=(Suspect("calc.py", 2, 1.0, "return a - b"),))
     assert "1.00  calc.py:2  return a - b" in result.text
     assert "assert -1 == 3" in result.text
     assert not result.ok

@@ -3,6 +3,7 @@ import threading
 
 import pytest
 
+from flyball.core.terms.finding import Match
 from flyball.errors import FlyballError, ToolError
 
 LINES = "".join(f"line {n}\n" for n in range(1, 101))
@@ -132,8 +133,10 @@ def test_searching(make_bench):
     found = bench.do("grep", q="two")
     assert found.text == "2 matches in 2 files for two\na.py:2: two\nsub/b.txt:1: two"
     assert found.data == {"matches": 2, "files": 2}
+    assert found.finding.shown == (Match("a.py", 2, "two"), Match("sub/b.txt", 1, "two"))
     around = bench.do("grep", q="two", context=1, globs=["*.py"])
     assert around.text.split("\n")[1:] == ["a.py-1- one", "a.py:2: two", "a.py-3- three"]
+    assert around.finding.shown == (Match("a.py", 2, "two"),)
     assert bench.do("grep", q="two", dir="sub").data["matches"] == 1
     assert bench.do("grep", q="two", dir="a.py").data["matches"] == 1
     assert bench.do("grep", q="a.b", literal=True).data["matches"] == 1
@@ -167,6 +170,7 @@ def test_long_lines_and_many_matches_stay_bounded(make_bench):
     result = bench.do("grep", q="needle", max=5_000)
     assert len(result.text) < 17_000
     assert result.cut
+    assert 500 < len(result.finding.shown) < 2_000
     assert "[… 9606 more characters]" in bench.do("grep", q="needle", globs=["*.js"]).text
 
 

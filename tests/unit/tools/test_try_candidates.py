@@ -4,6 +4,7 @@ import re
 import textwrap
 import time
 
+import msgspec
 import pytest
 
 from flyball.tools.repair.beside.memo import recall
@@ -29,9 +30,16 @@ TESTS = """\
 
 
 def searched(bench, seconds=30):
-    """The result, and each survivor as path, line, template, label and diff."""
+    """The result, and each survivor as path, line, template, label and diff.
+
+    They are read from the text, and are the same as the values beside it.
+    """
     result = bench.do("try_candidates", seconds=seconds)
-    return result, SURVIVOR.findall(result.text)
+    found = SURVIVOR.findall(result.text)
+    if result.finding is not None:
+        holding = [msgspec.structs.astuple(each) for each in result.finding.holding]
+        assert [(path, str(line), *more) for path, line, *more in holding] == found
+    return result, found
 
 
 def project(make_bench, files, **more):

@@ -123,8 +123,8 @@ def _deny(d: WorkingCopy, call: Call, decision: Deny) -> None:
         return
     if decision.code == "checkpoint_owed" and d.card.phase is Phase.EXECUTE:
         d.enter(Phase.CHECKPOINT)
-    if reason := d.observe(GuardStep(call=call.digest, outcome="", kind="refused")):
-        halt(d, reason)
+    if trip := d.observe(GuardStep(call=call.digest, outcome="", kind="refused")):
+        halt(d, trip)
 
 
 def _remember(denials: tuple[Denial, ...], call: Call, decision: Deny) -> tuple[Denial, ...]:

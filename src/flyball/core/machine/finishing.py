@@ -6,10 +6,11 @@ from flyball.core.flow.escalation import Strictness, Trouble, escalate
 from flyball.core.flow.flow import DIAGNOSIS
 from flyball.core.flow.template import Escalation
 from flyball.core.machine.mistake import remember
+from flyball.core.memory.guard import Trip
 from flyball.core.memory.handover import should_reset
 from flyball.core.plan.step_run import Errand
 from flyball.core.run.state import Asking, CardState, Clock, Ending, RunState
-from flyball.core.run.working_copy import WorkingCopy
+from flyball.core.run.working_copy import STOPPED, WorkingCopy
 from flyball.core.terms.evidence import GateReport, WeakeningReport
 from flyball.core.terms.phase import Phase
 
@@ -81,15 +82,15 @@ def fail(d: WorkingCopy, escalation: Escalation, why: str) -> None:
     finish(d, Ending.FAILED, why)
 
 
-def halt(d: WorkingCopy, reason: str) -> None:
+def halt(d: WorkingCopy, trip: Trip) -> None:
     """A guard's hard level: no progress on a step of a plan, a question for a person elsewhere."""
     if not (d.card.step and is_laid_out(d.run)):
-        d.halt(reason)
+        d.halt(trip)
     elif d.card.in_flight:
-        d.set(queue=(), halted=reason)
+        d.set(queue=(), halted=trip)
     else:
-        d.set(halted="")
-        fall_short(d, Trouble.NO_PROGRESS, f"Stopped by a guard. {reason}.")
+        d.set(halted=None)
+        fall_short(d, Trouble.NO_PROGRESS, f"{STOPPED}{trip.sentence}")
 
 
 def is_laid_out(run: RunState) -> bool:

@@ -141,8 +141,8 @@ def _watch_clock(d: WorkingCopy) -> None:
         return
     if trip.level is TripLevel.SOFT:
         d.set(clock=Clock(card.clock.plan, card.clock.build, (*card.clock.warned, parent)))
-    if reason := d.heed((trip,)):
-        d.halt(reason)
+    if stop := d.heed((trip,)):
+        d.halt(stop)
 
 
 def phase_of(state: RunState, card: str = "") -> Phase | None:

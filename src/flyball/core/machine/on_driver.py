@@ -97,8 +97,8 @@ def _reply_without_calls(d: WorkingCopy, event: DriverReplied) -> None:
 def _nudge_on(d: WorkingCopy, kind: Kind, text: str) -> None:
     step = GuardStep(call="reply", outcome=digest(text), kind=kind)
     d.say("guidance", text)
-    if reason := d.observe(step):
-        halt(d, reason)
+    if trip := d.observe(step):
+        halt(d, trip)
         return
     d.think(text_only=d.card.phase is Phase.FINAL)
 

@@ -10,7 +10,7 @@ from flyball.core.machine.closing import settle
 from flyball.core.machine.finishing import halt
 from flyball.core.machine.mistake import notice
 from flyball.core.memory.fingerprint import digest, fingerprint
-from flyball.core.memory.guard import GuardStep, Kind
+from flyball.core.memory.guard import GuardStep, Kind, Trip
 from flyball.core.memory.handover import should_reset
 from flyball.core.run.decision import APPEALABLE, is_named, may_build
 from flyball.core.run.event import (
@@ -24,7 +24,7 @@ from flyball.core.run.event import (
 )
 from flyball.core.run.state import Asking, Checkpoint, Remark
 from flyball.core.run.working_copy import WorkingCopy
-from flyball.core.terms.call import Access, Call
+from flyball.core.terms.call import INTERRUPTED, Access, Call
 from flyball.core.terms.evidence import AnyEvidence, SuiteReport, TreeHash
 from flyball.core.terms.evidence_rows import is_failing
 from flyball.core.terms.phase import Phase
@@ -36,9 +36,9 @@ def call_returned(d: WorkingCopy, event: CallReturned) -> None:
 
     A mistake that is on record ends the thread that repeats it, once.
     """
-    reason, repeated = _take_outcome(d, event)
-    if reason:
-        halt(d, reason)
+    trip, repeated = _take_outcome(d, event)
+    if trip:
+        halt(d, trip)
     elif repeated and (why := should_reset(ledger_match=repeated)):
         d.reset_thread(why)
     else:
@@ -50,8 +50,8 @@ def call_returned_in_pause(d: WorkingCopy, event: CallReturned) -> None:
     _take_outcome(d, event)
 
 
-def _take_outcome(d: WorkingCopy, event: CallReturned) -> tuple[str, str]:
-    """Why a guard stops the card, and the mistake on record that the call has repeated."""
+def _take_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str]:
+    """The trip that stops the card, and the mistake on record that the call has repeated."""
     call = take_back(d, event.call)
     set_tree(d, event.tree, event.changed)
     repeated = _take_evidence(d, event.evidence)
@@ -101,7 +101,7 @@ def call_interrupted_in_pause(d: WorkingCopy, event: CallInterrupted) -> None:
     call = take_back(d, event.call)
     set_tree(d, event.tree, ())
     text = f"`{call.tool}` was interrupted and may have done part of its work. {event.detail}"
-    d.say("denial", f"{text.rstrip()} Look at the workspace before you repeat it.", call.id)
+    d.say(INTERRUPTED, f"{text.rstrip()} Look at the workspace before you repeat it.", call.id)
 
 
 def checkpoint_stated(d: WorkingCopy, event: CheckpointStated) -> None:
@@ -171,8 +171,8 @@ def noted_in_pause(d: WorkingCopy, event: Noted) -> None:
     _take_note(d, event)
 
 
-def _take_note(d: WorkingCopy, event: Noted) -> str:
-    stop = ""
+def _take_note(d: WorkingCopy, event: Noted) -> Trip | None:
+    stop: Trip | None = None
     if event.call:
         call = take_back(d, event.call)
         stop = d.observe(GuardStep(call=call.digest, outcome="noted", kind="note"))

@@ -14,8 +14,8 @@ from flyball.core.machine.mistake import remember
 from flyball.core.machine.on_outcome import open_build, set_tree
 from flyball.core.memory.handover import should_reset
 from flyball.core.run.event import Answered, Extended, Resumed
-from flyball.core.run.state import Asking, Clock, Ending
-from flyball.core.run.working_copy import STOPPED, WorkingCopy
+from flyball.core.run.state import Asking, Clock, Ending, Question
+from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.call import Call
 from flyball.core.terms.evidence import ApprovalReport
 from flyball.core.terms.phase import Phase
@@ -30,7 +30,7 @@ def answered(d: WorkingCopy, event: Answered) -> None:
     if event.note:
         d.say("person", event.note)
     if question.kind is Asking.GUARD:
-        _on_guard(d, event, question.text)
+        _on_guard(d, event, question)
     else:
         ANSWERS[question.kind](d, event, question.call, question.appeal)
 
@@ -123,11 +123,11 @@ def _on_failure(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: st
         fail(d, Escalation.FAIL_JOB, why)
 
 
-def _on_guard(d: WorkingCopy, event: Answered, why: str) -> None:
+def _on_guard(d: WorkingCopy, event: Answered, question: Question) -> None:
     if event.granted:
-        start_afresh(d, why, event.note)
+        start_afresh(d, question, event.note)
     else:
-        remember(d, why)
+        remember(d, question.text)
         give_up(d, "A guard stopped the run and a person agreed.")
 
 
@@ -156,11 +156,10 @@ ANSWERS = {
 }
 
 
-def start_afresh(d: WorkingCopy, why: str, words: str = "") -> None:
+def start_afresh(d: WorkingCopy, question: Question, words: str = "") -> None:
     """After a guard: a new thread, and the time of the phase begins anew."""
     d.set(clock=Clock())
-    guard = why.removeprefix(STOPPED).partition(":")[0].strip()
-    d.reset_thread(should_reset(hard_guard=guard) or why, words)
+    d.reset_thread(should_reset(hard_guard=question.guard) or question.text, words)
 
 
 def give_up(d: WorkingCopy, reason: str) -> None:
@@ -193,6 +192,6 @@ def resumed(d: WorkingCopy, event: Resumed) -> None:
     d.return_from_pause()
     d.set(continues=0)
     if question is not None and kind is Asking.GUARD:
-        start_afresh(d, question.text)
+        start_afresh(d, question)
     elif not d.has_debt:
         go_on(d)

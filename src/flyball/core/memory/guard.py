@@ -51,6 +51,10 @@ class Trip(msgspec.Struct, frozen=True):
     level: TripLevel
     reason: str
 
+    @property
+    def sentence(self) -> str:
+        return f"{self.guard}: {self.reason}."
+
 
 class GuardLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """When each guard nudges and when it escalates; zero switches that level off."""

@@ -63,6 +63,8 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     text: str
     call: Call | None = None
     appeal: str = ""
+    guard: str = ""
+    """The guard that asks, where one does."""
 
 
 class Ending(StrEnum):
@@ -80,6 +82,8 @@ class Said(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str
     text: str
     call: str = ""
+    guard: str = ""
+    """The guard that speaks, where one does."""
 
 
 class Denial(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -179,7 +183,7 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     setbacks: int = 0
     """How often the card fell short of its own gates."""
     form_slips: int = 0
-    halted: str = ""
+    halted: Trip | None = None
     """Why a guard stopped the card while calls were still under way."""
     verdicts: tuple[Ruling, ...] = ()
     """What each gate said when it was last asked."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core.run.event import (
     Appealed,
@@ -18,6 +19,9 @@ from flyball.core.run.event import (
     ThreadReset,
 )
 from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.call import INTERRUPTED
+from flyball.core.terms.evidence import AnyEvidence
+from flyball.core.terms.finding import AnyFinding
 
 
 class Speaker(StrEnum):
@@ -49,6 +53,22 @@ class ThreadLine(msgspec.Struct, frozen=True, omit_defaults=True):
     tool: str = ""
     artifact: str = ""
     images: tuple[str, ...] = ()
+    kind: str = ""
+    """What sort of word the governor's is, as `Said` has it."""
+    guard: str = ""
+    """The guard that speaks, where one does."""
+    ok: bool = False
+    """Whether a call was made and did what it should."""
+    error: str = ""
+    evidence: tuple[AnyEvidence, ...] = ()
+    """What Flyball observed in a call."""
+    finding: AnyFinding | None = None
+    """What the tool found, so that nobody has to read it out of the text."""
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether it answers a call that was cut off: nobody knows what came of it."""
+        return INTERRUPTED in (self.kind, self.error)
 
 
 def heard(before: RunState, event: Event, after: RunState) -> tuple[ThreadLine, ...]:
@@ -70,8 +90,8 @@ def _spoken(card: CardState, event: CardEvent) -> list[ThreadLine]:
         case DriverReplied():
             calls = tuple([SpokenCall(c.id, c.tool, c.args) for c in event.calls])
             return [ThreadLine(card.id, card.attempt, card.role, Speaker.DRIVER, event.text, calls)]
-        case CallReturned(outcome=outcome):
-            return [_result(card, event.call, outcome.text, outcome.artifact)]
+        case CallReturned():
+            return [_returned(card, event)]
         case CheckpointStated(call=call) if call:
             return [_result(card, call, "The checkpoint is recorded.")]
         case Noted(call=call) if call:
@@ -84,11 +104,23 @@ def _spoken(card: CardState, event: CardEvent) -> list[ThreadLine]:
             return []
 
 
-def _result(card: CardState, call: str, text: str, artifact: str = "") -> ThreadLine:
+def _returned(card: CardState, event: CallReturned) -> ThreadLine:
+    outcome = event.outcome
+    return replace(
+        _result(card, event.call, outcome.text),
+        artifact=outcome.artifact,
+        ok=outcome.ok,
+        error=outcome.error,
+        evidence=event.evidence,
+        finding=outcome.finding,
+    )
+
+
+def _result(card: CardState, call: str, text: str) -> ThreadLine:
     """What a call came to, for whoever asked for it."""
     tool = next((each.tool for each in card.in_flight if each.id == call), "")
     who = (card.id, card.attempt, card.role)
-    return ThreadLine(*who, Speaker.TOOL, text, call=call, tool=tool, artifact=artifact)
+    return ThreadLine(*who, Speaker.TOOL, text, call=call, tool=tool, ok=True)
 
 
 def _answers(previous: CardState, card: CardState) -> list[ThreadLine]:
@@ -97,7 +129,8 @@ def _answers(previous: CardState, card: CardState) -> list[ThreadLine]:
     for said in card.said:
         role = previous.role if said.call else card.role
         speaker = Speaker.TOOL if said.call else Speaker.GOVERNOR
-        lines.append(ThreadLine(card.id, card.attempt, role, speaker, said.text, call=said.call))
+        line = ThreadLine(card.id, card.attempt, role, speaker, said.text, call=said.call)
+        lines.append(replace(line, kind=said.kind, guard=said.guard))
     return lines
 
 
@@ -113,7 +146,7 @@ def within(lines: Sequence[ThreadLine], limit: int) -> tuple[ThreadLine, ...]:
         where = f" The whole of it is in {line.artifact}." if line.artifact else ""
         text = f"(older output of {len(line.text)} characters left out.{where})"
         total -= len(line.text) - len(text)
-        trimmed[i] = msgspec.structs.replace(line, text=text)
+        trimmed[i] = replace(line, text=text)
     return tuple(trimmed)
 
 

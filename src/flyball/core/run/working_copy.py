@@ -92,8 +92,8 @@ class WorkingCopy:
         ending = card.ending or Ending.FAILED
         self.owe(CloseCard(card=card.id, ending=ending.value, proof=card.strength.label))
 
-    def say(self, kind: str, text: str, call: str = "") -> None:
-        self.set(said=(*self.card.said, Said(kind, text, call)))
+    def say(self, kind: str, text: str, call: str = "", guard: str = "") -> None:
+        self.set(said=(*self.card.said, Said(kind, text, call, guard)))
 
     def record(self, judged: Judged) -> None:
         self.set(judged=(*self.card.judged, judged))
@@ -103,30 +103,32 @@ class WorkingCopy:
         question = Question(id=f"q{self.run.seq}", kind=kind, text=text, **more)
         self.set(question=question, was=self.card.phase, phase=Phase.PAUSED)
 
-    def halt(self, reason: str) -> None:
+    def halt(self, trip: Trip) -> None:
         """A guard's hard level: rest, and let a person look."""
-        self.ask(Asking.GUARD, f"{STOPPED}{reason}.")
+        self.ask(Asking.GUARD, f"{STOPPED}{trip.sentence}", guard=trip.guard)
 
     def return_from_pause(self) -> None:
         """Go back to where the card was when it was paused."""
         self.set(phase=self.card.was, question=None)
 
-    def observe(self, step: GuardStep) -> str:
-        """Let the guards see a step: soft trips are said, a hard one is returned as a reason."""
+    def observe(self, step: GuardStep) -> Trip | None:
+        """Let the guards see a step: soft trips are said, the first hard one is returned."""
         memory = remember(self.card.memory, step)
         self.set(memory=memory)
         return self.heed(trips(memory, self.run.policy.guards))
 
-    def heed(self, tripped: tuple[Trip, ...]) -> str:
+    def heed(self, tripped: tuple[Trip, ...]) -> Trip | None:
+        """Record trips and say the soft ones; the first hard one comes back."""
         if not tripped:
-            return ""
+            return None
         self.set(tripped=(*self.card.tripped, *tripped))
-        stop = ""
+        stop: Trip | None = None
         for trip in tripped:
             if trip.level is TripLevel.HARD:
-                stop = stop or f"{trip.guard}: {trip.reason}"
+                stop = stop or trip
             else:
-                self.say("nudge", f"Careful: {trip.reason}. Change your approach.")
+                words = f"Careful: {trip.reason}. Change your approach."
+                self.say("nudge", words, guard=trip.guard)
         return stop
 
 

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 import msgspec
 
+from flyball.core.terms.finding import AnyFinding
+
 
 class Access(StrEnum):
     """What a tool does to the world."""
@@ -68,6 +70,10 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
         return tuple(fact.path for fact in self.paths if fact.write)
 
 
+INTERRUPTED = "interrupted"
+"""What a call is that was cut off: it may have done part of its work, or none."""
+
+
 class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """What came back from a call."""
 
@@ -80,3 +86,4 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     bytes: int = 0
     cut: int = 0
     artifact: str = ""
+    finding: AnyFinding | None = None

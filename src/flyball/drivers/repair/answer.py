@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from flyball.core.run.thread import SpokenCall
+from flyball.core.terms.evidence import SuiteReport
+from flyball.core.terms.finding import HoldingChange
 from flyball.core.terms.phase import Phase
 from flyball.drivers.protocol import Reply, Request
 from flyball.drivers.repair import sentences
@@ -19,16 +21,8 @@ from flyball.drivers.repair.request_words import (
     sought_in,
 )
 from flyball.drivers.repair.stopping import part
-from flyball.drivers.repair.symbols import hits_in, whereabouts
-from flyball.drivers.repair.thread_facts import (
-    MadeCall,
-    SeenRun,
-    SurvivorFact,
-    ThreadFacts,
-    ran,
-    search_of,
-    suspects,
-)
+from flyball.drivers.repair.symbols import whereabouts
+from flyball.drivers.repair.thread_facts import MadeCall, ThreadFacts, has_run
 
 SECONDS = 20.0
 LONGEST = 3000
@@ -60,10 +54,10 @@ def _offer(story: ThreadFacts) -> SpokenCall | None:
     return None if only_asks(story.request) else offer(run, looked, best)
 
 
-def _best(story: ThreadFacts) -> SurvivorFact | None:
+def _best(story: ThreadFacts) -> HoldingChange | None:
     searched = story.last("try_candidates")
-    found = search_of(searched) if searched else None
-    return found.survivors[0] if found and found.survivors else None
+    found = searched.search if searched else None
+    return found.holding[0] if found and found.holding else None
 
 
 def _same(deed: MadeCall, tool: str, args: dict[str, object]) -> bool:
@@ -76,7 +70,7 @@ def _wanted(story: ThreadFacts, seconds: float) -> list[Wanted]:
     is_status = story.template == "status"
     if name := sought_in(text):
         exactly: dict[str, object] = {"q": rf"\b{re.escape(name)}\b", "max": 60}
-        found = [deed for deed in story.deeds if deed.tool == "grep" and hits_in(deed.text)]
+        found = [deed for deed in story.deeds if deed.tool == "grep" and deed.matches]
         loosely: dict[str, object] = {"q": name, "max": 60, "literal": True, "ignore_case": True}
         return [("grep", exactly)] if found or not story.count("grep") else [("grep", loosely)]
     if CHANGES.search(text) and not is_about_failure(text):
@@ -91,14 +85,14 @@ def _causes(story: ThreadFacts, seconds: float) -> list[Wanted]:
     looked = story.last("localise_faults")
     if looked is None:
         return [looking]
-    run = ran(looked)
+    run = looked.suite
     if run is None or not (run.failed or run.is_green):
         tested = story.last("test")
-        nothing = tested is not None and ran(tested) is None
+        nothing = tested is not None and tested.suite is None
         return [looking, ("test", {}), *([("check", {})] if nothing else [])]
     if not run.failed:
         return [looking, ("git_log", {"max": 5})]
-    places = suspects(looked)
+    places = looked.suspects
     trying: list[Wanted] = [("try_candidates", {"seconds": limit})] if places else []
     lately: list[Wanted] = [("git_log", {"max": 3, "path": places[0].path})] if places else []
     return [looking, *trying, *lately]
@@ -121,13 +115,13 @@ def _tests(story: ThreadFacts) -> str:
     deed = story.last("test") or story.last("localise_faults")
     if deed is None:
         return ""
-    run = ran(deed)
-    if run is None or not run.has_run:
+    run = deed.suite
+    if run is None or not has_run(run):
         return f"No test could be run.\n{deed.text.strip()[:LONGEST]}"
     return _green(run) if run.is_green else sentences.diagnosis(run)
 
 
-def _green(run: SeenRun) -> str:
+def _green(run: SuiteReport) -> str:
     one = run.passed == 1
     count = "The only test passes" if one else f"All {run.passed} tests pass"
     return f"{count} ({run.runner}, {run.elapsed:.1f} s)."
@@ -136,9 +130,9 @@ def _green(run: SeenRun) -> str:
 def _place(story: ThreadFacts) -> str:
     looked = story.last("localise_faults")
     lines: list[str] = []
-    if looked and (found := suspects(looked)):
+    if looked and (found := looked.suspects):
         lines.append("The fault is most likely at one of these lines:")
-        lines += [f"  {each.score}  {each.path}:{each.line}  {each.text}" for each in found[:5]]
+        lines += [f"  {each.score:.2f}  {each.path}:{each.line}  {each.text}" for each in found[:5]]
     if best := _best(story):
         lines.append(f"\nWith this change every test passes:\n{best.diff}")
         if only_asks(story.request):
@@ -150,7 +144,7 @@ def _plain(story: ThreadFacts) -> list[str]:
     """What needs few words of ours."""
     found: list[str] = []
     if deed := story.last("grep"):
-        found.append(whereabouts(sought_in(story.request), deed.text))
+        found.append(whereabouts(sought_in(story.request), deed.matches))
     if deed := story.last("git_log"):
         of = f" to {deed.args['path']}" if "path" in deed.args else ""
         found.append(f"The last changes{of}:\n{deed.text.strip()[:LONGEST]}")

@@ -9,7 +9,7 @@ from flyball.drivers.repair.answer import answer
 from flyball.drivers.repair.repairing import mend
 from flyball.drivers.repair.request_words import asks_to_mend, asks_to_mend_surely
 from flyball.drivers.repair.reviewing import review
-from flyball.drivers.repair.thread_facts import ThreadFacts, story_of
+from flyball.drivers.repair.thread_facts import ThreadFacts, read_thread
 
 MODEL = "repair"
 NO_RESEARCH = "There is nothing to research without a model: the tests will show what fails."
@@ -29,7 +29,7 @@ class RepairDriver:
         return Reply(text=reply.text, calls=reply.calls, finish=reply.finish, model=MODEL)
 
     def _reply(self, request: Request) -> Reply:
-        story = story_of(request)
+        story = read_thread(request)
         if request.role == "reviewer":
             return review(story)
         if is_mending(story):

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import NamedTuple
 
-from flyball.drivers.repair.thread_facts import FailingTest
+from flyball.core.terms.evidence import FailedTest
 
 _FILE = re.compile(
     r'^(?:E\s+)?\s*File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?$'
@@ -50,15 +50,15 @@ class Trace(NamedTuple):
     text: str
 
 
-def explain(failed: FailingTest) -> str:
+def explain(failed: FailedTest) -> str:
     """One failing test: what it expected, what came, and at which line."""
-    trace = trace_of(failed.why)
+    trace = trace_of(failed.message)
     own = [frame for frame in trace.frames if not _is_foreign(frame.path)]
-    if failed.why.startswith(ENDLESS):
+    if failed.message.startswith(ENDLESS):
         at = f" It was last seen at {own[-1].place}: `{own[-1].code}`." if own else ""
-        return f"{failed.why.splitlines()[0]}{at}"
+        return f"{failed.message.splitlines()[0]}{at}"
     if not trace.kind:
-        return _quoted(failed.why)
+        return _quoted(failed.message)
     if trace.kind.endswith(("SyntaxError", "IndentationError", "TabError")) and own:
         at = own[-1]
         return f"{at.place} is not valid Python ({trace.text}): `{at.code}`."

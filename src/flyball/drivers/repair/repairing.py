@@ -5,21 +5,14 @@ from __future__ import annotations
 import re
 
 from flyball.core.run.thread import SpokenCall
+from flyball.core.terms.evidence import SuiteReport
+from flyball.core.terms.finding import CandidateSearch, HoldingChange
 from flyball.core.terms.phase import RECON, Phase
 from flyball.drivers.protocol import Reply
 from flyball.drivers.repair import sentences
 from flyball.drivers.repair.sentences import Words, diagnosis
 from flyball.drivers.repair.stopping import part
-from flyball.drivers.repair.thread_facts import (
-    MadeCall,
-    SearchFact,
-    SeenRun,
-    SurvivorFact,
-    ThreadFacts,
-    ran,
-    search_of,
-    suspects,
-)
+from flyball.drivers.repair.thread_facts import MadeCall, ThreadFacts, has_run
 
 MOST_SELECTED = 20
 MOST_APPLIED = 2
@@ -61,26 +54,26 @@ def mend(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
 
 def _look(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     """Test by test first, so that one without end cannot stop the rest; then, if need be, all."""
-    looks = [ran(deed) for deed in story.deeds if deed.tool == "localise_faults"]
+    looks = [deed.suite for deed in story.deeds if deed.tool == "localise_faults"]
     if not looks or (_was_cut_short(looks[-1]) and len(looks) < MOST_LOOKS):
         limit = max(LEAST_SECONDS, seconds * (LOOKING_AGAIN if looks else LOOKING))
         return Reply(calls=(call("localise_faults", seconds=round(min(limit, MOST_LOOKING), 1)),))
     tested = story.last("test")
     if story.red_run is None and tested is None:
         return Reply(calls=(call("test"),))
-    if tested and ran(tested) is None and story.last("check") is None:
+    if tested and tested.suite is None and story.last("check") is None:
         return Reply(calls=(call("check"),))
     return _promise(story, phase, seconds)
 
 
-def _was_cut_short(run: SeenRun | None) -> bool:
+def _was_cut_short(run: SuiteReport | None) -> bool:
     """Whether some tests were not run, and those that were say nothing."""
     return run is not None and not run.failed and not run.is_green
 
 
 def _promise(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     looked, run = story.last("localise_faults"), story.red_run
-    if run is None or looked is None or not suspects(looked) or story.count("checkpoint"):
+    if run is None or looked is None or not looked.suspects or story.count("checkpoint"):
         return part(story, phase, _last_words(story))
     names = ", ".join(each.name for each in run.failures[:SHOWN_NAMES])
     more = f" and {run.failed - SHOWN_NAMES} more" if run.failed > SHOWN_NAMES else ""
@@ -89,22 +82,22 @@ def _promise(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     return Reply(calls=(_checkpoint(goal, action, run, looked),))
 
 
-def offer(run: SeenRun, looked: MadeCall, best: SurvivorFact) -> SpokenCall:
+def offer(run: SuiteReport, looked: MadeCall, best: HoldingChange) -> SpokenCall:
     """A checkpoint about a change that is known to hold, for who did not ask for one yet."""
     goal = f"{best.path}:{best.line}, so that every test passes"
     action = f"{best.template}, {best.label}:\n{best.diff}"
     return _checkpoint(goal, action, run, looked)
 
 
-def _checkpoint(goal: str, action: str, run: SeenRun, looked: MadeCall) -> SpokenCall:
-    lines = suspects(looked)[:SHOWN_SUSPECTS]
-    where = "\n".join(f"  {each.score}  {each.path}:{each.line}  {each.text}" for each in lines)
+def _checkpoint(goal: str, action: str, run: SuiteReport, looked: MadeCall) -> SpokenCall:
+    lines = looked.suspects[:SHOWN_SUSPECTS]
+    where = "\n".join(f"  {each.score:.2f}  {each.path}:{each.line}  {each.text}" for each in lines)
     return call(
         "checkpoint",
         goal=goal,
         findings=f"{diagnosis(run)}\nSuspicious lines:\n{where}",
         proposed_action=action,
-        files=list(dict.fromkeys(each.path for each in suspects(looked))),
+        files=list(dict.fromkeys(each.path for each in looked.suspects)),
         verify_with=[run.runner],
     )
 
@@ -125,23 +118,23 @@ def _promised(story: ThreadFacts, seconds: float) -> float:
 
 def _work(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     searched = story.last("try_candidates")
-    found = search_of(searched) if searched else None
+    found = searched.search if searched else None
     if searched is None or (found is None and story.has_rested):
         return Reply(calls=(call("try_candidates", seconds=_promised(story, seconds)),))
-    if found is None or not found.survivors:
+    if found is None or not found.holding:
         return part(story, phase, _last_words(story))
     edits = [deed for deed in story.deeds if deed.tool == "edit_diff"]
-    if not edits or (story.has_rested and not edits[-1].text.startswith("Changed")):
-        return Reply(calls=(call("edit_diff", diff=found.survivors[0].diff),))
+    if not edits or (story.has_rested and not edits[-1].ok):
+        return Reply(calls=(call("edit_diff", diff=found.holding[0].diff),))
     change = _standing(story, found)
     if change is None:
         return part(story, phase, _last_words(story))
-    runs = [ran(deed) for deed in story.since("edit_diff") if deed.tool == "test"]
+    runs = [deed.suite for deed in story.since("edit_diff") if deed.tool == "test"]
     if not runs:
         return Reply(calls=_tests(story))
     if runs[-1] is None or not runs[-1].is_green:
         return Reply(calls=_take_back(found, change, edits))
-    if len(found.survivors) > 1 and not story.count("note"):
+    if len(found.holding) > 1 and not story.count("note"):
         return Reply(calls=(call("note", text=sentences.alternatives(change, found)),))
     return part(story, phase, _last_words(story))
 
@@ -160,12 +153,12 @@ def _is_name(name: str) -> bool:
 
 
 def _take_back(
-    found: SearchFact, change: SurvivorFact, edits: list[MadeCall]
+    found: CandidateSearch, change: HoldingChange, edits: list[MadeCall]
 ) -> tuple[SpokenCall, ...]:
     """The whole suite does not agree: back, and once more with the next candidate."""
     applied = [deed.args.get("diff") for deed in edits]
-    tried = [each for each in found.survivors if each.diff in applied]
-    following = [each for each in found.survivors if each.diff not in applied]
+    tried = [each for each in found.holding if each.diff in applied]
+    following = [each for each in found.holding if each.diff not in applied]
     calls = [call("edit_diff", diff=reverse(change.diff))]
     if following and len(tried) < MOST_APPLIED:
         calls.append(call("edit_diff", diff=following[0].diff))
@@ -192,8 +185,7 @@ def reverse(diff: str) -> str:
 def _prove(story: ThreadFacts, phase: Phase) -> Reply:
     """Run everything once more where the governor was not content; then leave it at that."""
     last = story.last("test")
-    is_rejected = bool(story.words) and story.words[-1].startswith("This is not done yet")
-    if is_rejected and (last is None or last.args):
+    if story.is_rejected and (last is None or last.args):
         return Reply(calls=(call("test"),))
     return part(story, phase, _last_words(story))
 
@@ -201,32 +193,32 @@ def _prove(story: ThreadFacts, phase: Phase) -> Reply:
 def _last_words(story: ThreadFacts) -> Words:
     """What can be said, from what was seen."""
     searched, tested = story.last("try_candidates"), story.last("test")
-    found = search_of(searched) if searched else None
+    found = searched.search if searched else None
     change = _standing(story, found) if found else None
-    last = ran(tested) if tested else None
+    last = tested.suite if tested else None
     if found and change and last and last.is_green:
         return sentences.plausible(story.run, story.red_run, last, change, found)
     looked = story.last("localise_faults")
-    run = story.red_run or next((run for run in reversed(story.runs) if run.has_run), None)
+    run = story.red_run or next((run for run in reversed(story.runs) if has_run(run)), None)
     if run is None:
         seen = tested or looked
         return sentences.no_tests(seen.text if seen else "", story.last("check"))
     if not run.failed:
         return sentences.nothing_red(run, story.request)
-    by_itself = ran(looked) if looked else None
+    by_itself = looked.suite if looked else None
     if looked is None or by_itself is None:
         return sentences.only_python(run, story.request)
     if by_itself.is_green:
         return sentences.only_together(run)
     edited = story.last("edit_diff")
-    if found and found.survivors and edited and not edited.text.startswith("Changed"):
-        return sentences.not_applied(run, found.survivors[0], edited)
-    return sentences.could_not(run, suspects(looked), searched, story.request)
+    if found and found.holding and edited and not edited.ok:
+        return sentences.not_applied(run, found.holding[0], edited)
+    return sentences.could_not(run, looked.suspects, searched, story.request)
 
 
-def _standing(story: ThreadFacts, found: SearchFact) -> SurvivorFact | None:
+def _standing(story: ThreadFacts, found: CandidateSearch) -> HoldingChange | None:
     """The change that is in the tree now."""
     edits = [deed for deed in story.deeds if deed.tool == "edit_diff"]
-    if not edits or not edits[-1].text.startswith("Changed"):
+    if not edits or not edits[-1].ok:
         return None
-    return next((each for each in found.survivors if each.diff == edits[-1].args.get("diff")), None)
+    return next((each for each in found.holding if each.diff == edits[-1].args.get("diff")), None)

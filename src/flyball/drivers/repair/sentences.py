@@ -6,15 +6,10 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from flyball.core.terms.evidence import SuiteReport
+from flyball.core.terms.finding import CandidateSearch, HoldingChange, Suspect
 from flyball.drivers.repair.explain import explain
-from flyball.drivers.repair.thread_facts import (
-    MadeCall,
-    SearchFact,
-    SeenRun,
-    SurvivorFact,
-    Suspect,
-    search_of,
-)
+from flyball.drivers.repair.thread_facts import MadeCall
 
 SHOWN = 5
 LONGEST_REQUEST = 200
@@ -62,7 +57,11 @@ def needs_model(request: str) -> Words:
 
 
 def plausible(
-    run: str, before: SeenRun | None, after: SeenRun, change: SurvivorFact, found: SearchFact
+    run: str,
+    before: SuiteReport | None,
+    after: SuiteReport,
+    change: HoldingChange,
+    found: CandidateSearch,
 ) -> Words:
     """What a repair that holds may claim; what failed before may be in an earlier thread."""
     red = ""
@@ -76,26 +75,26 @@ def plausible(
         f"{red}Every test passes ({after.passed} in all).",
         "It was found by search and says no more than the tests do: read it before you keep it.",
     ]
-    others = [each for each in found.survivors if each != change]
+    others = [each for each in found.holding if each != change]
     if others:
         lines.append(f"These would pass too; their diffs are in `flyball runs show {run}`:")
         lines += [f"  {_title(each)}" for each in others]
     return Words(brief, "\n".join(lines))
 
 
-def alternatives(change: SurvivorFact, found: SearchFact) -> str:
+def alternatives(change: HoldingChange, found: CandidateSearch) -> str:
     """The other changes that hold, each with its diff."""
-    parts = [f"{_title(each)}\n{each.diff}" for each in found.survivors if each != change]
+    parts = [f"{_title(each)}\n{each.diff}" for each in found.holding if each != change]
     return "Other changes under which every test passes:\n\n" + "\n".join(parts)
 
 
-def _title(change: SurvivorFact) -> str:
+def _title(change: HoldingChange) -> str:
     label = " ".join(change.label.split())
     return f"{change.path}:{change.line} {change.template}: {label}"
 
 
 def could_not(
-    run: SeenRun, lines: Sequence[Suspect], searched: MadeCall | None, request: str
+    run: SuiteReport, lines: Sequence[Suspect], searched: MadeCall | None, request: str
 ) -> Words:
     """What was learnt where no change was found."""
     if searched is None:
@@ -103,12 +102,12 @@ def could_not(
         return Words(brief, f"{brief}\n{diagnosis(run)}\n{ask_model(request)}")
     brief = "No change was found under which the tests pass; nothing was changed."
     parts = [brief, diagnosis(run), "The most suspicious lines:"]
-    parts += [f"  {each.score}  {each.path}:{each.line}  {each.text}" for each in lines[:SHOWN]]
+    parts += [f"  {each.score:.2f}  {each.path}:{each.line}  {each.text}" for each in lines[:SHOWN]]
     parts += [tried(searched), ask_model(request)]
     return Words(brief, "\n".join(parts))
 
 
-def not_applied(run: SeenRun, best: SurvivorFact, edit: MadeCall) -> Words:
+def not_applied(run: SuiteReport, best: HoldingChange, edit: MadeCall) -> Words:
     """A change that holds in the scratch copy, and that the workspace does not take."""
     brief = "A change was found under which the tests pass, but it could not be made."
     parts = [brief, edit.text.strip(), diagnosis(run), f"The change: {_title(best)}\n{best.diff}"]
@@ -117,7 +116,7 @@ def not_applied(run: SeenRun, best: SurvivorFact, edit: MadeCall) -> Words:
 
 def tried(deed: MadeCall) -> str:
     """What a search in vain came to."""
-    found = search_of(deed)
+    found = deed.search
     if found is None:
         return f"The search could not be made: {deed.text.strip().partition(chr(10))[0]}"
     if not found.generated:
@@ -129,14 +128,14 @@ def tried(deed: MadeCall) -> str:
     )
 
 
-def only_python(run: SeenRun, request: str) -> Words:
+def only_python(run: SuiteReport, request: str) -> Words:
     """A suite that the search cannot look into."""
     brief = "Tests fail, but without a model only Python can be repaired; nothing was changed."
     whole = f"{brief}\n{diagnosis(run)}\n{ask_model(request)}"
     return Words(brief, whole)
 
 
-def diagnosis(run: SeenRun) -> str:
+def diagnosis(run: SuiteReport) -> str:
     """Which tests fail, and why, in a few lines."""
     verb = "fails" if run.failed == 1 else "fail"
     lines = [f"{_count(run.failed)} of {run.failed + run.passed} {verb}:"]
@@ -151,7 +150,7 @@ def _count(number: int) -> str:
     return f"{number} test{'s' if number != 1 else ''}"
 
 
-def nothing_red(run: SeenRun, request: str) -> Words:
+def nothing_red(run: SuiteReport, request: str) -> Words:
     """A repairer without a failing test has nothing to go by."""
     if not run.is_green:
         brief = "No test was seen to fail, but not all could be run; nothing was changed."
@@ -164,7 +163,7 @@ def nothing_red(run: SeenRun, request: str) -> Words:
     return Words(brief, whole)
 
 
-def only_together(run: SeenRun) -> Words:
+def only_together(run: SuiteReport) -> Words:
     """Tests that disturb each other are beyond a search for small changes."""
     brief = "Each test passes by itself, but not all of them together; nothing was changed."
     whole = f"{brief} They depend on each other or on what others leave behind.\n{diagnosis(run)}"

@@ -19,6 +19,6 @@ def part(story: ThreadFacts, phase: Phase, words: Words) -> Reply:
     template = LIBRARY.get(story.template)
     is_planning = phase.is_in(RECON) or phase is Phase.CHECKPOINT
     may_build = template is not None and Phase.CHECKPOINT in template.phases
-    if is_planning and may_build and story.words.count(STATE_IT) < ASKED:
+    if is_planning and may_build and [line.text for line in story.heard].count(STATE_IT) < ASKED:
         return Reply(text=words.brief if words.brief not in story.said else AS_SAID)
     return Reply(text=words.whole)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Sequence
 
-_HIT = re.compile(r"^(?P<path>[^\n]+?):(?P<line>\d+): (?P<text>.*)$", re.M)
+from flyball.core.terms.finding import Match
+
 _IMPORT = re.compile(r"^\s*(?:import|from|use|using|require|#include|export \{)\b")
 _DEFINES = (
     r"\b(?:def|class|function|func|fn|type|struct|interface|trait|enum|module|const|let|var|val|"
@@ -16,28 +17,8 @@ _DEFINES = (
 SHOWN = 12
 
 
-class Hit(NamedTuple):
-    """A line that holds the name."""
-
-    path: str
-    line: int
-    text: str
-
-    @property
-    def words(self) -> str:
-        return f"  {self.path}:{self.line}  {self.text.strip()}"
-
-
-def hits_in(text: str) -> tuple[Hit, ...]:
-    """The matches that `grep` lists."""
-    return tuple(
-        Hit(found["path"], int(found["line"]), found["text"]) for found in _HIT.finditer(text)
-    )
-
-
-def whereabouts(name: str, text: str) -> str:
-    """Where a name is defined and where it is used, from what `grep` found."""
-    hits = hits_in(text)
+def whereabouts(name: str, hits: Sequence[Match]) -> str:
+    """Where a name is defined and where it is used, from the lines that hold it."""
     if not hits:
         return f"Nothing here is called `{name}`."
     pattern = re.compile(_DEFINES.format(name=re.escape(name)))
@@ -51,8 +32,12 @@ def whereabouts(name: str, text: str) -> str:
     return "\n".join(parts)
 
 
-def _part(title: str, hits: list[Hit]) -> list[str]:
+def _part(title: str, hits: list[Match]) -> list[str]:
     if not hits:
         return []
     more = [f"  … and {len(hits) - SHOWN} more."] if len(hits) > SHOWN else []
-    return [title, *(hit.words for hit in hits[:SHOWN]), *more]
+    return [title, *map(_words, hits[:SHOWN]), *more]
+
+
+def _words(hit: Match) -> str:
+    return f"  {hit.path}:{hit.line}  {hit.text.strip()}"

@@ -12,7 +12,7 @@ from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.call import Access, Call, Outcome
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import TOOL_ROWS
-from flyball.engine.call.redact import discreet
+from flyball.engine.call.redact import clean_finding, discreet
 from flyball.engine.workplace import Station
 from flyball.errors import PatchError, ToolError, UsageError
 from flyball.journal.protocol import Intention
@@ -147,6 +147,7 @@ def _returned(
         bytes=len(text.encode("utf-8", "surrogateescape")),
         cut=result.cut + cut,
         artifact=result.artifact,
+        finding=clean_finding(result.finding, redact),
     )
     return CallReturned(
         card=card.id,

@@ -1,17 +1,20 @@
-"""Evidence without the secrets that are known, before it is journaled or shown."""
+"""What a call observed and found, without the secrets that are known."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
 from flyball.core.terms.evidence import AnyEvidence
+from flyball.core.terms.finding import AnyFinding
 from flyball.workspace.redaction import Redactor
 
 NAMES = frozenset({"type", "id", "tree", "base", "report"})
 """Fields that name things; what is looked up by them must stay as it is."""
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 def discreet(evidence: Iterable[AnyEvidence], redactor: Redactor) -> tuple[AnyEvidence, ...]:
@@ -19,7 +22,12 @@ def discreet(evidence: Iterable[AnyEvidence], redactor: Redactor) -> tuple[AnyEv
     return tuple(_clean(item, redactor) for item in evidence)
 
 
-def _clean(item: AnyEvidence, redactor: Redactor) -> AnyEvidence:
+def clean_finding(finding: AnyFinding | None, redactor: Redactor) -> AnyFinding | None:
+    """The same finding, every text in it cleaned."""
+    return finding and _clean(finding, redactor)
+
+
+def _clean(item: S, redactor: Redactor) -> S:
     found = msgspec.to_builtins(item)
     cleaned = {
         name: value if name in NAMES else _walk(value, redactor.text)

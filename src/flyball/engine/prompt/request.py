@@ -33,6 +33,7 @@ def build_request(
     turns: Mapping[str, int],
 ) -> Request:
     """The prompt of a role and phase, the thread within bounds, the tools of the phase."""
+    template = template_in_use(card)
     shown = () if effect.text_only else visible_tools(run, effect, tools)
     return Request(
         run=run.run,
@@ -40,7 +41,9 @@ def build_request(
         role=effect.role,
         phase=effect.phase,
         system=system_prompt(effect.role, effect.phase, tools=shown, advice=advice),
-        opening=opening(run.request, template_in_use(card), injections),
+        opening=opening(run.request, template, injections),
+        wanted=run.request,
+        template=template.step_id,
         lines=within(lines, run.policy.context_tokens * CHARS_PER_TOKEN),
         tools=shown,
         images=run.images,

@@ -11,6 +11,7 @@ import msgspec
 
 from flyball.core.terms.call import Access, CommandFact, PathFact
 from flyball.core.terms.evidence import AnyEvidence
+from flyball.core.terms.finding import AnyFinding
 from flyball.core.terms.phase import Phase
 from flyball.shellcheck import AllowRule
 from flyball.workspace.files.paths import Root
@@ -98,6 +99,7 @@ class Result(NamedTuple):
     same: object = None
     artifact: str = ""
     cut: int = 0
+    finding: AnyFinding | None = None
 
 
 class Tool(NamedTuple):

@@ -6,11 +6,15 @@ from msgspec.structs import replace
 from tests.simulation.world import call
 from tests.unit.core.stories import CARD, Story, stated
 
-from flyball.core.run.event import Appealed, Noted, ThreadReset
+from flyball.core.run.event import Appealed, CallInterrupted, CallReturned, Noted, ThreadReset
 from flyball.core.run.policy import Policy
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import Speaker, ThreadLine, heard, within
+from flyball.core.terms.call import Outcome
+from flyball.core.terms.evidence import CheckKind, CheckReport
+from flyball.core.terms.finding import Match, TextMatches
 from flyball.core.terms.intent import Intent
+from flyball.core.terms.phase import Phase
 
 
 class Told(Story):
@@ -90,3 +94,35 @@ def test_short_and_spoken_lines_are_never_cut():
     kept = within(lines, 10)
     assert [each.text.startswith("(older") for each in kept] == [False, False, True, False, False]
     assert replace(kept[2], text="") == replace(lines[2], text="")
+
+
+def test_a_line_has_what_a_tool_found_as_values():
+    found = TextMatches(shown=(Match("a.py", 1, "x"),))
+    report = CheckReport(id="e", tree="t0", kind=CheckKind.LINT, command="ruff", exit_code=1)
+    outcome = Outcome(ok=False, text="bad", error="1 problem", finding=found)
+    event = CallReturned(card=CARD, call="1", outcome=outcome, tree="t0", evidence=(report,))
+    back = Told().says(call("1", "grep")).answers(event).lines[-1]
+    assert (back.ok, back.error, back.evidence, back.finding) == (
+        False,
+        "1 problem",
+        (report,),
+        found,
+    )
+    assert not back.is_interrupted
+
+
+def test_a_call_that_was_cut_off_says_so_in_a_field():
+    story = Told().says(call("1", "test"))
+    story.answers(CallInterrupted(card=CARD, call="1", tree="t0"))
+    assert [(each.call, each.is_interrupted) for each in story.lines[1:]] == [("1", True)]
+
+
+def test_a_guard_that_speaks_or_asks_is_named_in_a_field():
+    story = Told()
+    while story.phase is not Phase.PAUSED:
+        story.asks("read").returns()
+    nudge = next(line for line in story.lines if line.kind == "nudge")
+    assert nudge.guard == "repetition"
+    assert story.card.question is not None
+    assert story.card.question.guard == "repetition"
+    assert nudge.guard not in nudge.text

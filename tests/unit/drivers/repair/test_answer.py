@@ -12,20 +12,29 @@ from tests.unit.drivers.repair.telling import (
     GREEN,
     IN_VAIN,
     RED,
+    Step,
+    Told,
     asked,
     did,
     made,
     reply_to,
 )
 
+from flyball.core.terms.finding import Match, TextMatches
 from flyball.core.terms.phase import Phase
 
-HITS = """\
-4 matches in 2 files for \\btotal\\b
-cart.py:2: def total(n):
-test_cart.py:1: from cart import total
-test_cart.py:8:     self.assertEqual(total(3), 6)
-web/cart.js:3: const total = 4;"""
+HITS = Told(
+    "4 matches in 2 files",
+    ok=True,
+    finding=TextMatches(
+        shown=(
+            Match("cart.py", 2, "def total(n):"),
+            Match("test_cart.py", 1, "from cart import total"),
+            Match("test_cart.py", 8, "    self.assertEqual(total(3), 6)"),
+            Match("web/cart.js", 3, "const total = 4;"),
+        )
+    ),
+)
 LOG = "abc1234 2026-01-02 Ada: Count pens\n\n cart.py | 2 +-"
 
 
@@ -84,11 +93,11 @@ def test_the_last_changes_come_from_the_history():
 
 
 def test_a_diagnosis_looks_searches_and_reads_the_history():
-    question, steps = "why does test_pens fail?", list[tuple[str, dict[str, object], str]]()
+    question, steps = "why does test_pens fail?", list[Step]()
     answers = {"localise_faults": RED, "try_candidates": FOUND, "git_log": LOG}
     for _ in answers:
         ((tool, args),) = made(reply_to(asked(*steps, request=question, template="diagnose")))
-        steps.append((tool, args, answers[tool]))
+        steps.append(did(tool, answers[tool], **args))
     assert [step[0] for step in steps] == list(answers)
     told = reply_to(asked(*steps, request=question, template="diagnose"))
     assert not told.calls

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from flyball.core.terms.evidence import FailedTest
 from flyball.drivers.repair.explain import explain
-from flyball.drivers.repair.thread_facts import FailingTest
 
 AT = '  File "/s/runs/r1/scratch/t1/shop/'
 PYTEST = (
@@ -109,14 +109,14 @@ TOLD = {
 
 @pytest.mark.parametrize(("why", "told"), TOLD.values(), ids=TOLD)
 def test_a_failure_is_told_in_a_sentence(why: str, told: str):
-    assert explain(FailingTest("a test", why)) == told
+    assert explain(FailedTest("a test", why)) == told
 
 
 def test_a_long_value_is_cut():
     why = f"{frame('test_a.py', 3, 'assert f() == 1')}AssertionError: assert '{'x' * 900}' == 1"
-    assert len(explain(FailingTest("a test", why))) < 300
+    assert len(explain(FailedTest("a test", why))) < 300
 
 
 def test_where_a_scratch_copy_was_is_nobodys_business():
     why = "E   ImportError: cannot import name 'g' from 'm' (/s/runs/r1/scratch/t1/shop/m.py)"
-    assert explain(FailingTest("t", why)) == "ImportError: cannot import name 'g' from 'm' (m.py)."
+    assert explain(FailedTest("t", why)) == "ImportError: cannot import name 'g' from 'm' (m.py)."

@@ -20,14 +20,17 @@ from tests.unit.drivers.repair.telling import (
     RED_ELSEWHERE,
     STILL_RED,
     Step,
+    Told,
     asked,
     did,
     made,
     reply_to,
+    searched,
 )
 
 from flyball.core.machine.on_driver import STATE_IT
 from flyball.core.run.thread import Speaker
+from flyball.core.terms.call import INTERRUPTED
 from flyball.core.terms.phase import Phase
 from flyball.drivers.repair.repairing import reverse
 
@@ -149,14 +152,14 @@ def test_a_search_in_vain_ends_in_a_diagnosis():
 
 
 @pytest.mark.parametrize(
-    ("searched", "words"),
+    ("answer", "words"),
     [
-        (IN_VAIN.replace("Tried 900", "Tried 20"), "Give it more time with --budget-seconds."),
-        (IN_VAIN.replace("900 of 900", "0 of 0"), "None of the changes it knows applies to these"),
+        (searched(20, 900, 9.5), "Give it more time with --budget-seconds."),
+        (searched(0, 0, 9.5), "None of the changes it knows applies to these"),
     ],
 )
-def test_a_search_that_was_cut_short_or_had_nothing_to_try_says_so(searched: str, words: str):
-    steps = (LOOKED, CHECKPOINT, did("try_candidates", searched))
+def test_a_search_that_was_cut_short_or_had_nothing_to_try_says_so(answer: Told, words: str):
+    steps = (LOOKED, CHECKPOINT, did("try_candidates", answer))
     assert words in reply_to(asked(*steps, phase=Phase.EXECUTE)).text
 
 
@@ -179,8 +182,15 @@ def test_an_edit_that_was_refused_for_lack_of_budget_is_made_once_it_may():
     assert made(again) == [("edit_diff", {"diff": BEST})]
 
 
-def test_an_interrupted_search_is_made_again():
-    cut = did("try_candidates", "`try_candidates` was interrupted and may have done part of it.")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Told("`try_candidates` was cut off by a crash.", kind=INTERRUPTED),
+        Told("`try_candidates` gave way: the run is to rest.", error=INTERRUPTED),
+    ],
+)
+def test_an_interrupted_search_is_made_again(answer: Told):
+    cut = did("try_candidates", answer)
     reply = reply_to(asked(LOOKED, CHECKPOINT, cut, phase=Phase.EXECUTE))
     assert made(reply) == [("try_candidates", {"seconds": 17.0})]
 
@@ -193,9 +203,9 @@ def test_tests_that_there_was_no_time_for_are_looked_at_once_more():
     assert "for up to 23 s" in str(args["proposed_action"])
 
 
-@pytest.mark.parametrize("words", [GREEN, NOT_PYTHON])
-def test_where_no_test_is_seen_failing_all_are_run_together(words: str):
-    reply = reply_to(asked(did("localise_faults", words)))
+@pytest.mark.parametrize("answer", [GREEN, NOT_PYTHON])
+def test_where_no_test_is_seen_failing_all_are_run_together(answer: Told):
+    reply = reply_to(asked(did("localise_faults", answer)))
     assert made(reply) == [("test", {})]
 
 
@@ -233,7 +243,7 @@ def test_without_tests_it_checks_what_can_be_checked():
             "--budget-seconds",
         ),
         (
-            (did("localise_faults", RED.partition("Suspicious")[0]),),
+            (did("localise_faults", RED._replace(finding=None)),),
             "No line was found at which changes could be tried; nothing was changed.",
             "test_cart.py:8 expects `total(3) == 6`",
         ),
@@ -255,7 +265,7 @@ def test_where_nothing_can_be_done_the_whole_story_is_told_once(
 
 def test_a_rejected_answer_leads_to_a_run_of_all_tests():
     steps = (LOOKED, CHECKPOINT, SEARCHED, APPLIED, PASSED[0])
-    rejected = [line(Speaker.GOVERNOR, "This is not done yet: Run `test`.")]
+    rejected = [line(Speaker.GOVERNOR, "Run `test`.", kind="rejection")]
     reply = reply_to(asked(*steps, phase=Phase.VERIFY, more=rejected))
     assert made(reply) == [("test", {})]
 

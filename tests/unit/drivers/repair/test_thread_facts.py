@@ -1,40 +1,60 @@
-"""What the repairer understands of the outcomes it is told."""
+"""What the repairer understands of the thread it is told."""
 
 from __future__ import annotations
 
-from flyball.drivers.repair.thread_facts import MadeCall, search_of
+from tests.unit.drivers.asking import line
+from tests.unit.drivers.repair.telling import (
+    ALL_GREEN,
+    CHECKPOINT,
+    FOUND,
+    RED,
+    Told,
+    after_suite,
+    asked,
+    did,
+    suite,
+)
 
-TWO_HOLD = """\
-Tried 444 of 2773 candidates in 15.3 s: 2 make every test pass.
-1. src/my cart.py:7 augmented: `-=` → `+=`
-```diff
---- a/src/my cart.py
-+++ b/src/my cart.py
-@@ -6,3 +6,3 @@
-     for item in items:
--        result -= item
-+        result += item
- ```
-```
-2. src/my cart.py:8 wrap: `f(
-    x)` → `abs(f(
-    x))`
-```diff
---- a/src/my cart.py
-+++ b/src/my cart.py
-@@ -8,1 +8,1 @@
--    return result
-+    return abs(result)
-```"""
+from flyball.core.run.thread import Speaker
+from flyball.core.terms.call import INTERRUPTED
+from flyball.core.terms.phase import Phase
+from flyball.drivers.repair.thread_facts import has_run, read_thread
 
 
-def test_each_survivor_keeps_its_own_place_label_and_diff():
-    found = search_of(MadeCall("try_candidates", {}, TWO_HOLD))
-    assert found is not None
-    assert (found.tried, found.generated, found.elapsed) == (444, 2773, 15.3)
-    first, second = found.survivors
-    assert (first.path, first.line, first.template) == ("src/my cart.py", 7, "augmented")
-    assert first.label == "`-=` → `+=`"
-    assert first.diff.endswith("+        result += item\n ```\n")
-    assert (second.line, second.label) == (8, "`f(\n    x)` → `abs(f(\n    x))`")
-    assert second.diff.endswith("+    return abs(result)\n")
+def test_what_a_call_found_is_read_from_its_values_and_never_from_its_words():
+    made_up = "unittest: 9 passed, 9 failed (exit 1, 1.0 s)\nTried 1 of 1 candidates in 1.0 s: 1"
+    for tool in ("test", "localise_faults", "try_candidates", "grep"):
+        (deed,) = read_thread(asked(did(tool, made_up))).deeds
+        assert (deed.suite, deed.search, deed.suspects, deed.matches) == (None, None, (), ())
+    looked, searched = read_thread(asked(did("localise_faults", RED), did("t", FOUND))).deeds
+    assert [each.line for each in looked.suspects] == [5, 2]
+    assert searched.search == FOUND.finding
+    assert looked.search is None
+
+
+def test_the_runs_of_the_tests_are_told_from_other_calls():
+    other = did("bash", after_suite(suite(1, 4)))
+    facts = read_thread(asked(other, did("test", ALL_GREEN), did("localise_faults", RED)))
+    assert [run.failed for run in facts.runs] == [0, 1]
+    assert facts.red_run == facts.runs[1]
+
+
+def test_an_interrupted_call_was_never_made_and_one_without_an_answer_neither():
+    cut = did("test", Told("?", kind=INTERRUPTED)), did("test", Told("?", error=INTERRUPTED))
+    assert read_thread(asked(*cut)).deeds == ()
+    facts = read_thread(asked(did("test", "denied"), CHECKPOINT, phase=Phase.EXECUTE))
+    assert [(deed.tool, deed.ok) for deed in facts.deeds] == [("test", False), ("checkpoint", True)]
+    assert [deed.tool for deed in facts.since("test")] == ["checkpoint"]
+
+
+def test_the_last_word_of_the_governor_says_whether_the_work_is_rejected():
+    words = line(Speaker.GOVERNOR, "Not done.", kind="rejection")
+    assert read_thread(asked(more=[words])).is_rejected
+    later = line(Speaker.GOVERNOR, "This is not done yet", kind="guidance")
+    assert not read_thread(asked(more=[words, later])).is_rejected
+    assert not read_thread(asked()).is_rejected
+
+
+def test_a_suite_that_ran_no_test_has_not_run():
+    assert not has_run(suite(0, 0, exit_code=5))
+    assert has_run(suite(0, 1))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from flyball.core.terms.evidence import CheckKind, CheckReport, FailedTest, GateReport, SuiteReport
-from flyball.engine.call.redact import discreet
+from flyball.core.terms.finding import Match, TextMatches
+from flyball.engine.call.redact import clean_finding, discreet
 from flyball.workspace.redaction import Redactor
 
 SECRET = "s3cret-value-42"
@@ -35,3 +36,9 @@ def test_every_text_is_cleaned_but_names_stay():
 def test_what_holds_no_secret_is_the_very_same():
     item = suite("AssertionError: 2 != 6")
     assert discreet((item,), REDACTOR)[0] is item
+
+
+def test_what_a_tool_found_is_cleaned_too():
+    found = TextMatches(shown=(Match("a.py", 1, f"key = {SECRET}"),))
+    assert SECRET not in str(clean_finding(found, REDACTOR))
+    assert clean_finding(None, REDACTOR) is None

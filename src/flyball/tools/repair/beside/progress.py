@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from flyball.core.terms.call import INTERRUPTED
 from flyball.tools.call.protocol import Desk, Result
 from flyball.workspace.process.process import Finished
 
@@ -43,7 +44,7 @@ class ProgressReport:
 def interrupted(tool: str) -> Result:
     """What a call says that was ended with nothing to show; a driver may make it again."""
     text = f"`{tool}` was interrupted: the run is to rest."
-    return Result(False, text, error="interrupted")
+    return Result(False, text, error=INTERRUPTED)
 
 
 async def follow(
