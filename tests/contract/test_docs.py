@@ -39,3 +39,37 @@ def test_links_between_pages_lead_somewhere(page: Path):
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
         if "://" not in target:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+ARCHITECTURE = (DOCS / "architecture.md").read_text()
+CHANGES = dict(re.findall(r"^\| (.*?) \| `(src/[\w/.]+)` \|$", ARCHITECTURE, re.MULTILINE))
+
+
+def test_every_row_of_where_to_change_what_names_one_file():
+    table = ARCHITECTURE.split("## Where do I change …")[1].split("\n## ")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == len(CHANGES) >= 20
+    assert [name for name in CHANGES.values() if not (ROOT / name).is_file()] == []
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "sign"),
+    [
+        ('premature "done"', "This is not done yet: {why}"),
+        ("order of the objections", "\nOBJECTIONS: "),
+        ("how a tree is hashed", "def tree_content("),
+        ("which directories a command may read", "\nSYSTEM = ("),
+        ("the repairer's ranking", "def ranked("),
+        ("which event leads", "\nROWS: "),
+        ("what a tool is called", 'ToolRow("read"'),
+        ("how many calls an intent may spend", "\nLIMITS: "),
+        ("what follows a failed step", "\nROWS: tuple[EscalationRow"),
+        ("which paths are protected", "\nPROTECTED: "),
+        ("which variables a command gets", "\nPASSED = ("),
+        ("how a test runner is recognised", "\nRUNNERS: "),
+        ("a setting's default", "class Settings("),
+    ],
+)
+def test_what_is_to_be_changed_is_in_the_file_that_is_named(behaviour: str, sign: str):
+    (name,) = [file for text, file in CHANGES.items() if behaviour in text]
+    assert sign in (ROOT / name).read_text()
