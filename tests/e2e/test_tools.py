@@ -19,7 +19,7 @@ from flyball.core.terms.evidence import BaseRun
 from flyball.core.terms.phase import Phase
 from flyball.engine.call.perform import do
 from flyball.engine.look.inspection import inspect
-from flyball.engine.workplace import Place, Station
+from flyball.engine.run_context import RunContext
 from flyball.journal.protocol import Intention
 from flyball.tools import TOOLS
 from flyball.tools.call.prepare import prepare, read_form
@@ -33,15 +33,20 @@ NEW = OLD + "\ndef test_pens():\n    assert total([(2, 3)]) == 6\n"
 
 
 class Shop:
-    """A station on a small shop, and the engine's way of making calls there."""
+    """A run on a small shop, and the engine's way of making calls there."""
 
     def __init__(self, top: Path, files) -> None:
         self.project = repository(top / "shop", files)
         environ = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(top)}
-        place = Place(repo=self.project, state_dir=top / "state")
-        self.station = Station(place, environ, Redactor(), lambda _text: None)
-        self.workspace = self.station.open("r1")
-        self.station.env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+        self.context = RunContext(
+            self.project,
+            top / "state",
+            environ=environ,
+            redactor=Redactor(),
+            on_output=lambda _text: None,
+        )
+        self.workspace = self.context.open("r1")
+        self.context.env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         self.state = RunState(run="r1")
         self.card = CardState("k1", FIX, "Fix", self.workspace.base, self.workspace.base)
         self.root = self.workspace.root
@@ -50,14 +55,16 @@ class Shop:
     def do(self, name, /, *, phase=Phase.EXECUTE, again=False, **args) -> CallReturned:
         self._calls += not again
         id = f"c{self._calls}"
-        desk = self.station.desk(self.state, self.card, id, key="", phase=phase, access=Access.READ)
-        call: Call = prepare(SpokenCall(id, name, args), BY_NAME, desk)
+        call_context = self.context.call_context(
+            self.state, self.card, id, key="", phase=phase, access=Access.READ
+        )
+        call: Call = prepare(SpokenCall(id, name, args), BY_NAME, call_context)
         assert not call.fault, call.fault
         form = read_form(call.args, BY_NAME[name])
         effect = Perform(card="k1", call=call, phase=phase)
         intention = Intention("r1", self._calls, is_repeat=again)
         return asyncio.run(
-            do(self.station, self.state, self.card, effect, BY_NAME[name], form, intention)
+            do(self.context, self.state, self.card, effect, BY_NAME[name], form, intention)
         )
 
     def falsify(self, report) -> BaseRun:
@@ -65,7 +72,7 @@ class Shop:
         tree = self.workspace.tree_hash()
         self.card = replace(self.card, tree=tree, evidence=(report,))
         effect = Inspect(card="k1", base=self.workspace.base, tree=tree, falsify=report.id)
-        found = asyncio.run(inspect(self.station, self.state, self.card, effect, "k1.inspect"))
+        found = asyncio.run(inspect(self.context, self.state, self.card, effect, "k1.inspect"))
         return next(item for item in found.evidence if isinstance(item, BaseRun))
 
 
@@ -79,7 +86,7 @@ def open_shop(tmp_path):
 
     yield make
     for shop in shops:
-        shop.station.close()
+        shop.context.close()
 
 
 def green(event):

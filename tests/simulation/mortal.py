@@ -27,7 +27,7 @@ from flyball.core.run.thread import ThreadLine
 from flyball.engine.call.last_read import recall
 from flyball.engine.effects import EngineHands
 from flyball.engine.loop import Engine
-from flyball.engine.workplace import Place, Station
+from flyball.engine.run_context import RunContext
 from flyball.journal.protocol import Intention, Lease
 from flyball.journal.sqlite import SqliteJournal
 from flyball.workspace.redaction import Redactor
@@ -146,15 +146,16 @@ def make_shop(place: Path, tale: Tale) -> Shop:
 async def work(shop: Shop, fate: Fate) -> RunState:
     """Begin the run, or go on with it, until it ends."""
     journal = MortalJournal(shop.journal, fate)
-    place = Place(repo=shop.repo, state_dir=shop.state)
     environ = {**os.environ, "PATH": f"{sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin"}
-    station = Station(place, environ, Redactor(()), lambda _: None)
+    context = RunContext(
+        shop.repo, shop.state, environ=environ, redactor=Redactor(()), on_output=lambda _: None
+    )
     lease = await acquire(journal, RUN)
-    hands = EngineHands(journal, shop.tale.driver, station, on_text=lambda _card, _text: None)
+    hands = EngineHands(journal, shop.tale.driver, context, on_text=lambda _card, _text: None)
     engine = Engine(journal, lease, hands, clock=time.time, watch=lambda _: None)
     try:
         events = [entry.event for entry in await journal.events(RUN)]
-        station.seen.update(recall(events))
+        context.seen.update(recall(events))
         if events:
             state = await journal.load(RUN)
         else:
@@ -167,12 +168,12 @@ async def work(shop: Shop, fate: Fate) -> RunState:
             )
             state = await engine.append(RunState(), started)
         if state.base:
-            station.open(RUN)
+            context.open(RUN)
         return await engine.drive(state)
     finally:
         await journal.release(lease)
         await journal.close()
-        station.close()
+        context.close()
 
 
 def live(shop: Shop, fate: Fate) -> int:

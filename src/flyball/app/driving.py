@@ -46,7 +46,7 @@ from flyball.drivers.relay.clipboard import Hand
 from flyball.engine.call.last_read import recall
 from flyball.engine.effects import EngineHands
 from flyball.engine.loop import Engine
-from flyball.engine.workplace import Place, Station
+from flyball.engine.run_context import RunContext
 from flyball.errors import Conflict, LeaseHeld, NotFound, UsageError
 from flyball.journal.protocol import Journal, JournalEntry
 from flyball.journal.sqlite import SqliteJournal, status_of
@@ -97,7 +97,7 @@ class Seat(NamedTuple):
 
     engine: Engine
     hands: EngineHands
-    station: Station
+    context: RunContext
     journal: Journal
 
 
@@ -244,11 +244,11 @@ class Governed:
 
     async def _drive(self, seat: Seat, state: RunState) -> Rest:
         state = await seat.engine.drive(state)
-        workspace = seat.station.opened
+        workspace = seat.context.opened
         if workspace is None:
             return Rest(state)
         diff = workspace.diff(state.base, present_tree(state)).decode("utf-8", "replace")
-        return Rest(state, seat.station.redactor.text(diff), workspace.in_place)
+        return Rest(state, seat.context.redactor.text(diff), workspace.in_place)
 
     @asynccontextmanager
     async def _seat(
@@ -256,16 +256,18 @@ class Governed:
     ) -> AsyncGenerator[Seat]:
         home, run = self.home, started.run
         redactor = Redactor(secrets_in(home.environ))
-        place = Place(
-            repo=home.repo,
-            state_dir=home.state,
+        told = DiscreetWatcher(self._watcher, redactor)
+        context = RunContext(
+            home.repo,
+            home.state,
+            environ=home.environ,
+            redactor=redactor,
+            on_output=self._watcher.output,
             in_place=bool(started.shell.get("in_place")),
             settings=tool_settings(home.effective.settings),
         )
-        told = DiscreetWatcher(self._watcher, redactor)
-        station = Station(place, home.environ, redactor, self._watcher.output)
-        station.is_to_rest = lambda: bool(self._pause_by)
-        station.seen.update(recall(entry.event for entry in history))
+        context.is_to_rest = lambda: bool(self._pause_by)
+        context.seen.update(recall(entry.event for entry in history))
         journal = SqliteJournal(home.journal_path)
         try:
             lease = await acquire(journal, run)
@@ -274,7 +276,7 @@ class Governed:
             hands = EngineHands(
                 journal,
                 driver,
-                station,
+                context,
                 history=started.history,
                 on_text=told.text,
                 reader=driver if has_model else None,
@@ -286,11 +288,11 @@ class Governed:
             try:
                 if any(isinstance(entry.event, WorkspaceReady) for entry in history):
                     _check_workspace(home, run)
-                    station.open(run)
-                yield Seat(engine, hands, station, journal)
+                    context.open(run)
+                yield Seat(engine, hands, context, journal)
             finally:
                 self._engine = None
-                station.close()
+                context.close()
                 await journal.release(lease)
         finally:
             await journal.close()

@@ -52,7 +52,7 @@ from flyball.engine.prompt.injections import injections
 from flyball.engine.prompt.intent import read_intent
 from flyball.engine.prompt.repomap import Maps
 from flyball.engine.prompt.request import build_request
-from flyball.engine.workplace import Committed, Station
+from flyball.engine.run_context import Committed, RunContext
 from flyball.errors import DriverError, FlyballError, IllegalEvent
 from flyball.journal.protocol import Intention, Journal
 from flyball.tools import TOOLS
@@ -71,7 +71,7 @@ class EngineHands:
         self,
         journal: Journal,
         driver: Driver,
-        station: Station,
+        context: RunContext,
         *,
         history: tuple[Turn, ...] = (),
         on_text: Callable[[str, str], None],
@@ -79,7 +79,7 @@ class EngineHands:
     ) -> None:
         self._journal = journal
         self._driver = driver
-        self._station = station
+        self._context = context
         self._history = history
         self._on_text = on_text
         self._reader = reader
@@ -90,8 +90,8 @@ class EngineHands:
         beside = [card for card in state.paused if card.place]
         return Resumed(
             by=by,
-            tree=self._station.workspace.tree_hash(),
-            places={card.place: self._station.at(card).workspace.tree_hash() for card in beside},
+            tree=self._context.workspace.tree_hash(),
+            places={card.place: self._context.at(card).workspace.tree_hash() for card in beside},
         )
 
     async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:
@@ -102,7 +102,7 @@ class EngineHands:
             case OpenWorkspace():
                 return await self._open(state)
             case RollBack() as effect:
-                tree = self._station.workspace.roll_back(TreeHash(effect.tree))
+                tree = self._context.workspace.roll_back(TreeHash(effect.tree))
                 return RolledBack(tree=tree, cards=effect.cards)
             case Publish(message=message):
                 return Messaged(message=message)
@@ -112,18 +112,18 @@ class EngineHands:
                 return await self._call(state, effect, intention)
             case Inspect() as effect:
                 card = self._card(state, effect.card)
-                station = self._station.at(card)
-                seen = await inspect(station, state, card, effect, intention.key)
-                evidence = discreet(seen.evidence, self._station.redactor)
+                context = self._context.at(card)
+                seen = await inspect(context, state, card, effect, intention.key)
+                evidence = discreet(seen.evidence, self._context.redactor)
                 return EvidenceTaken(card=card.id, evidence=evidence, undone=seen.undone)
             case ResetThread() as effect:
                 text = hand_over(state, self._card(state, effect.card), effect)
-                text = self._station.redactor.text(text)
+                text = self._context.redactor.text(text)
                 return ThreadReset(card=effect.card, reason=effect.reason, text=text)
             case CloseCard() as effect:
                 card = self._card(state, effect.card)
                 event = self._close(state, card, effect)
-                await self._journal.enter(entries(state, card, event, self._station.redactor))
+                await self._journal.enter(entries(state, card, event, self._context.redactor))
                 return event
 
     def _card(self, state: RunState, id: str) -> CardState:
@@ -135,11 +135,11 @@ class EngineHands:
     async def _open(self, state: RunState) -> AnyEvent:
         known = await self._journal.mistakes(KNOWN)
         try:
-            workspace = self._station.open(state.run)
+            workspace = self._context.open(state.run)
             return WorkspaceReady(
                 tree=workspace.base,
-                branch=self._station.branch,
-                project=self._station.survey(),
+                branch=self._context.branch,
+                project=self._context.survey(),
                 ledger=tuple(known),
             )
         except FlyballError as error:
@@ -147,9 +147,9 @@ class EngineHands:
 
     async def _think(self, state: RunState, number: int, effect: Think) -> AnyEvent:
         card = self._card(state, effect.card)
-        station = self._station.at(card)
+        context = self._context.at(card)
         if effect.wait:
-            await asyncio.sleep(station.backoff(effect.wait))
+            await asyncio.sleep(effect.wait)
         lines = await self._journal.thread(state.run, card.id, card.attempt, effect.role)
         request = build_request(
             state,
@@ -157,15 +157,15 @@ class EngineHands:
             effect,
             lines=lines,
             tools=TOOLS,
-            advice=station.advice(),
-            injections=injections(state, card, station, self._maps),
+            advice=context.advice(),
+            injections=injections(state, card, context, self._maps),
             number=number,
             turns=await self._journal.replies(state.run, effect.role),
         )
         try:
             reply = await self._driver.think(request, partial(self._on_text, card.id))
         except DriverError as error:
-            text = self._station.redactor.text(str(error))
+            text = self._context.redactor.text(str(error))
             return DriverFailed(card=card.id, error=text, retryable=error.retryable)
         calls = tuple(
             self._prepare(state, card, spoken.id or f"c{number}-{n}", spoken)
@@ -173,7 +173,7 @@ class EngineHands:
         )
         return DriverReplied(
             card=card.id,
-            text=self._station.redactor.text(reply.text),
+            text=self._context.redactor.text(reply.text),
             calls=calls,
             finish=reply.finish,
             usage=reply.usage,
@@ -181,9 +181,11 @@ class EngineHands:
         )
 
     def _prepare(self, state: RunState, card: CardState, id: str, spoken: SpokenCall) -> Call:
-        station = self._station.at(card)
-        desk = station.desk(state, card, id, key="", phase=card.phase, access=Access.READ)
-        return prepare(SpokenCall(id, spoken.tool, spoken.args), BY_NAME, desk)
+        context = self._context.at(card)
+        call_context = context.call_context(
+            state, card, id, key="", phase=card.phase, access=Access.READ
+        )
+        return prepare(SpokenCall(id, spoken.tool, spoken.args), BY_NAME, call_context)
 
     async def _call(self, state: RunState, effect: Perform, intention: Intention) -> AnyEvent:
         """Words become events of their own; deeds are done."""
@@ -207,10 +209,10 @@ class EngineHands:
             case AppealForm():
                 return Appealed(card=card.id, call=call.id, about=form.about, reason=form.reason)
             case _:
-                station = self._station.at(card)
-                event = await do(station, state, card, effect, tool, form, intention)
+                context = self._context.at(card)
+                event = await do(context, state, card, effect, tool, form, intention)
                 if isinstance(event, CallReturned):
-                    station.seen.setdefault(card.id, {}).update(seen_by(call, event))
+                    context.seen.setdefault(card.id, {}).update(seen_by(call, event))
                 return event
 
     def _close(self, state: RunState, card: CardState, effect: CloseCard) -> CardClosed:
@@ -218,9 +220,9 @@ class EngineHands:
             if not card.has_changed:
                 taken = Committed("", TreeHash(state.tree))
             else:
-                taken = self._station.commit(card)
-            self._station.write_artifacts(state, card, effect, taken.commit)
-            self._station.leave(card)
+                taken = self._context.commit(card)
+            self._context.write_artifacts(state, card, effect, taken.commit)
+            self._context.leave(card)
         except FlyballError as error:
             return CardClosed(card=card.id, error=str(error))
         if taken.clashes:

@@ -8,7 +8,7 @@ from flyball.core.terms.call import Access, CommandFact
 from flyball.core.terms.evidence import AnyEvidence, CommandReport
 from flyball.shellcheck import CommandKind, judge
 from flyball.shellcheck.falsifiable import cannot_fail, verification_kind
-from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.runner.console import from_text
 from flyball.tools.runner.launch import exit_code, ground_of, launch, set_up
 from flyball.tools.same import steady
@@ -31,10 +31,10 @@ class BashForm(Form, frozen=True, kw_only=True):
     confirm: bool = False
 
 
-def facts(form: BashForm, desk: Desk) -> CallFacts:
+def facts(form: BashForm, context: CallContext) -> CallFacts:
     """The judgement for `execute`; what the phase allows is the governor's to say."""
     verdict = judge(
-        form.cmd, phase="execute", allow=desk.settings.allow, root=os.fspath(desk.root.path)
+        form.cmd, phase="execute", allow=context.settings.allow, root=os.fspath(context.root.path)
     )
     doomed = verdict.kind is CommandKind.DESTRUCTIVE and verdict.decision != "deny"
     return CallFacts(
@@ -45,21 +45,21 @@ def facts(form: BashForm, desk: Desk) -> CallFacts:
     )
 
 
-async def perform(form: BashForm, desk: Desk) -> Result:
-    ground = ground_of(desk, desk.settings.limits)
+async def perform(form: BashForm, context: CallContext) -> Result:
+    ground = ground_of(context, context.settings.limits)
     with set_up(ground) as setting:
         finished = await launch(form.cmd, ground, setting)
     end = _ending(finished)
     lines = [f"$ {form.cmd}", finished.output.rstrip("\n"), f"[{end}]"]
     lines += [f"[sandbox: {line}]" for line in explain(finished)]
-    see = f"The whole output can be read as {desk.log_name}."
-    text, cut = bounded("\n".join(filter(None, lines)), desk.settings.max_text, see)
+    see = f"The whole output can be read as {context.log_name}."
+    text, cut = bounded("\n".join(filter(None, lines)), context.settings.max_text, see)
     return Result(
         ok=finished.ok,
         text=text,
         data={"exit_code": finished.exit_code},
         error="" if finished.ok else finished.output[-2_000:] or end,
-        evidence=_evidence(form, finished, desk),
+        evidence=_evidence(form, finished, context),
         same=[end, steady(finished.output)],
         artifact=str(finished.log or ""),
         cut=cut + finished.cut_bytes,
@@ -74,14 +74,14 @@ def _ending(finished: Finished) -> str:
     return f"exit {finished.exit_code}"
 
 
-def _evidence(form: BashForm, finished: Finished, desk: Desk) -> tuple[AnyEvidence, ...]:
+def _evidence(form: BashForm, finished: Finished, context: CallContext) -> tuple[AnyEvidence, ...]:
     """What the command verified, or that it could not have; nothing for any other command."""
     kind, hollow = verification_kind(form.cmd), cannot_fail(form.cmd) or ""
     if kind is None and not hollow:
         return ()
     report = CommandReport(
-        id=desk.evidence_id(),
-        tree=desk.tree,
+        id=context.evidence_id(),
+        tree=context.tree,
         elapsed=round(finished.elapsed, 3),
         command=form.cmd,
         exit_code=exit_code(finished),

@@ -8,7 +8,7 @@ import shutil
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import CheckKind, CheckReport
 from flyball.errors import ToolError, ToolUnavailable
-from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.runner.checker import BY_NAME, CHECKS, Check, checks_of
 from flyball.tools.runner.launch import exit_code, ground_of, launch, set_up
 from flyball.tools.runner.layout import Land, look
@@ -26,26 +26,26 @@ class CheckForm(Form, frozen=True, kw_only=True):
     name: Text = ""
 
 
-def facts(_form: CheckForm, _desk: Desk) -> CallFacts:
+def facts(_form: CheckForm, _context: CallContext) -> CallFacts:
     return CallFacts(access=Access.VERIFY)
 
 
-async def perform(form: CheckForm, desk: Desk) -> Result:
-    land = look(desk.root.path)
+async def perform(form: CheckForm, context: CallContext) -> Result:
+    land = look(context.root.path)
     reports: list[CheckReport] = []
     texts: list[str] = []
     for n, check in enumerate(choose(form.name, land), 1):
-        finished = await _run(check, land, desk)
+        finished = await _run(check, land, context)
         if finished is None:
             texts.append(f"{check.name} ({check.kind.value}): not installed, so not run")
             continue
-        report = _report(check, finished, desk, n)
+        report = _report(check, finished, context, n)
         reports.append(report)
         texts.append(_describe(check, report, finished))
     if not reports:
         raise ToolUnavailable("None of the project's checks can be run here.", ". ".join(texts))
     see = "Run one check at a time with `name`."
-    text, cut = bounded("\n".join(texts), desk.settings.max_text, see)
+    text, cut = bounded("\n".join(texts), context.settings.max_text, see)
     bad = [report for report in reports if report.exit_code]
     return Result(
         ok=not bad,
@@ -73,9 +73,9 @@ def choose(wished: str, land: Land) -> tuple[Check, ...]:
     raise ToolError(f"This project has no check {wished!r}.", f"It has: {known}.")
 
 
-async def _run(check: Check, land: Land, desk: Desk) -> Finished | None:
+async def _run(check: Check, land: Land, context: CallContext) -> Finished | None:
     """How a check ended, or None where it is not installed."""
-    ground = ground_of(desk, desk.settings.suite_limits)
+    ground = ground_of(context, context.settings.suite_limits)
     with set_up(ground) as setting:
         argv = check.argv(setting, land)
         if not shutil.which(argv[0], path=setting.env.get("PATH", "")):
@@ -84,14 +84,14 @@ async def _run(check: Check, land: Land, desk: Desk) -> Finished | None:
         return await launch(argv, ground, setting, compiled)
 
 
-def _report(check: Check, finished: Finished, desk: Desk, n: int) -> CheckReport:
+def _report(check: Check, finished: Finished, context: CallContext, n: int) -> CheckReport:
     problems = [line for line in plain(finished.output).split("\n") if line.strip()]
     code = exit_code(finished)
     if finished.over_limit:
         problems.insert(0, f"it ran past its limit ({finished.over_limit})")
     return CheckReport(
-        id=desk.evidence_id(n),
-        tree=desk.tree,
+        id=context.evidence_id(n),
+        tree=context.tree,
         elapsed=round(finished.elapsed, 3),
         kind=check.kind,
         command=check.name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flyball.errors import ToolError
-from flyball.tools.call.protocol import Desk, Form, Result, Text, Tool, no_facts
+from flyball.tools.call.protocol import CallContext, Form, Result, Text, Tool, no_facts
 
 
 class CheckpointForm(Form, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ class AppealForm(Form, frozen=True, kw_only=True):
     reason: Text
 
 
-async def perform(_form: Form, _desk: Desk) -> Result:
+async def perform(_form: Form, _context: CallContext) -> Result:
     """Never reached: the engine answers these with an event of their own."""
     raise ToolError("This call is recorded, not performed.")
 

@@ -6,7 +6,7 @@ import msgspec
 
 from flyball.errors import ToolError
 from flyball.tools.call.file_facts import lost_regions, path_fact, present
-from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 from flyball.workspace.files.paths import PathKind
 from flyball.workspace.trees.trees import TreeHash
 
@@ -19,8 +19,8 @@ class DeleteForm(Form, frozen=True, kw_only=True):
     keep_regions: bool = msgspec.field(default=True, name="keepRegions")
 
 
-def facts(form: DeleteForm, desk: Desk) -> CallFacts:
-    fact = path_fact(form.path, desk, write=True)
+def facts(form: DeleteForm, context: CallContext) -> CallFacts:
+    fact = path_fact(form.path, context, write=True)
     return CallFacts(
         paths=(fact,),
         destructive=f"deletes {fact.path}, which is not in git" if fact.untracked else "",
@@ -29,24 +29,24 @@ def facts(form: DeleteForm, desk: Desk) -> CallFacts:
     )
 
 
-async def perform(form: DeleteForm, desk: Desk) -> Result:
-    kind = desk.root.fact(form.path, write=True).kind
+async def perform(form: DeleteForm, context: CallContext) -> Result:
+    kind = context.root.fact(form.path, write=True).kind
     if kind is PathKind.DIR:
         raise ToolError(f"{form.path} is a directory.", "Delete the files in it one by one.")
-    before = present(form.path, desk) if kind is PathKind.FILE and form.keep_regions else None
+    before = present(form.path, context) if kind is PathKind.FILE and form.keep_regions else None
     if before is not None and (kept := lost_regions(form.path, before, b"")):
         said = " ".join(kept)
         return Result(False, f"Nothing was deleted. {said}", error="keep_region", same=kept)
-    desk.root.delete(form.path)
+    context.root.delete(form.path)
     return _done(form)
 
 
-def probe(form: DeleteForm, desk: Desk) -> Result | None:
+def probe(form: DeleteForm, context: CallContext) -> Result | None:
     """Whether the file was there before this call and is gone."""
-    fact = desk.root.fact(form.path, write=False)
+    fact = context.root.fact(form.path, write=False)
     if fact.exists:
         return None
-    before = desk.workspace.trees.entries(TreeHash(desk.tree), [fact.path])
+    before = context.workspace.trees.entries(TreeHash(context.tree), [fact.path])
     return _done(form) if before else None
 
 

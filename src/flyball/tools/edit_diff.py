@@ -9,7 +9,7 @@ import msgspec
 from flyball.patch import apply_diff, touched_paths
 from flyball.patch.result import Change, PatchResult, Refusal
 from flyball.tools.call.file_facts import copied_mask, path_fact, present
-from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 
 
 class EditForm(Form, frozen=True, kw_only=True):
@@ -22,41 +22,43 @@ class EditForm(Form, frozen=True, kw_only=True):
     keep_regions: bool = msgspec.field(default=True, name="keepRegions")
 
 
-def facts(form: EditForm, desk: Desk) -> CallFacts:
-    paths = tuple(path_fact(path, desk, write=True) for path in touched_paths(form.diff))
+def facts(form: EditForm, context: CallContext) -> CallFacts:
+    paths = tuple(path_fact(path, context, write=True) for path in touched_paths(form.diff))
     return CallFacts(paths=paths, keeps_regions=form.keep_regions)
 
 
-async def perform(form: EditForm, desk: Desk) -> Result:
-    found = _compute(form, desk, {path: present(path, desk) for path in touched_paths(form.diff)})
+async def perform(form: EditForm, context: CallContext) -> Result:
+    found = _compute(
+        form, context, {path: present(path, context) for path in touched_paths(form.diff)}
+    )
     if not found.ok:
-        return _refused(found, desk)
+        return _refused(found, context)
     masked = [copied_mask(each.path, each.before, each.after) for each in found.changes]
     if said := "\n".join(filter(None, masked)):
         return Result(False, f"Nothing was changed.\n{said}", error="redacted", same=said)
     if not form.preview:
-        _write(found, desk)
-    return _done(form, found, desk)
+        _write(found, context)
+    return _done(form, found, context)
 
 
-def probe(form: EditForm, desk: Desk) -> Result | None:
+def probe(form: EditForm, context: CallContext) -> Result | None:
     """Whether the files already are what this diff makes of the tree before it."""
     if form.preview:
         return None
-    before = {p: desk.workspace.file_at(desk.tree, p) for p in touched_paths(form.diff)}
-    found = _compute(form, desk, before)
-    if found.ok and all(present(each.path, desk) == each.after for each in found.changes):
-        return _done(form, found, desk)
+    before = {p: context.workspace.file_at(context.tree, p) for p in touched_paths(form.diff)}
+    found = _compute(form, context, before)
+    if found.ok and all(present(each.path, context) == each.after for each in found.changes):
+        return _done(form, found, context)
     return None
 
 
-def _compute(form: EditForm, desk: Desk, files: dict[str, bytes | None]) -> PatchResult:
+def _compute(form: EditForm, context: CallContext, files: dict[str, bytes | None]) -> PatchResult:
     """All files in memory; what the driver last read is the base to merge from."""
     there = {path: data for path, data in files.items() if data is not None}
     base: dict[str, bytes] = {}
     for path, data in there.items():
-        real = desk.root.fact(path, write=False).path
-        seen = desk.workspace.file_at(desk.seen[real], real) if real in desk.seen else None
+        real = context.root.fact(path, write=False).path
+        seen = context.workspace.file_at(context.seen[real], real) if real in context.seen else None
         if seen is not None and seen != data:
             base[path] = seen
     return apply_diff(
@@ -69,19 +71,19 @@ def _compute(form: EditForm, desk: Desk, files: dict[str, bytes | None]) -> Patc
     )
 
 
-def _write(found: PatchResult, desk: Desk) -> None:
+def _write(found: PatchResult, context: CallContext) -> None:
     """Each file whole or not at all; a file that cannot be raises, and the rest is taken back."""
     for change in found.changes:
         if change.after is None:
-            desk.root.delete(change.path)
+            context.root.delete(change.path)
         else:
-            desk.root.write_bytes(change.path, change.after)
+            context.root.write_bytes(change.path, change.after)
 
 
-def _refused(found: PatchResult, desk: Desk) -> Result:
+def _refused(found: PatchResult, context: CallContext) -> Result:
     codes = [error.code.value for error in found.errors]
     said = "\n".join(map(_say, found.errors))
-    text, cut = bounded(f"Nothing was changed.\n{said}", desk.settings.max_text)
+    text, cut = bounded(f"Nothing was changed.\n{said}", context.settings.max_text)
     data: dict[str, object] = {"patch": found.to_json(), "event": "PATCH_DIFF_REFUSED"}
     return Result(False, text, data, error=" ".join(codes), same=codes, cut=cut)
 
@@ -93,13 +95,13 @@ def _say(error: Refusal) -> str:
     return "\n".join(filter(None, lines))
 
 
-def _done(form: EditForm, found: PatchResult, desk: Desk) -> Result:
+def _done(form: EditForm, found: PatchResult, context: CallContext) -> Result:
     verb = "Would change" if form.preview else "Changed"
     lines = [f"{verb} {_count(len(found.changes), 'file')}.", *map(_summary, found.changes)]
     lines += [f"Skipped: {_say(error)}" for error in found.errors]
     lines += [f"Warning: {warning}" for warning in found.warnings]
     see = "Read the files to see the rest."
-    text, cut = bounded("\n".join([*lines, found.diff]), desk.settings.max_text, see)
+    text, cut = bounded("\n".join([*lines, found.diff]), context.settings.max_text, see)
     event = "PATCH_DIFF_PREVIEW" if form.preview else "PATCH_DIFF_APPLIED"
     data: dict[str, object] = {"patch": found.to_json(), "event": event}
     return Result(True, text, data, cut=cut, same=found.diff)

@@ -7,7 +7,7 @@ from typing import Literal
 from flyball.core.terms.call import PathFact
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.call.file_facts import path_fact
-from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 
 
 class GitForm(Form, frozen=True, kw_only=True):
@@ -25,18 +25,18 @@ class GitForm(Form, frozen=True, kw_only=True):
             raise ValueError("`message` is empty; say what the commit does")
 
 
-def facts(form: GitForm, desk: Desk) -> CallFacts:
+def facts(form: GitForm, context: CallContext) -> CallFacts:
     if form.action != "revert":
         return CallFacts()
-    paths: tuple[PathFact, ...] = tuple(path_fact(p, desk, write=True) for p in form.paths)
+    paths: tuple[PathFact, ...] = tuple(path_fact(p, context, write=True) for p in form.paths)
     names = ", ".join(form.paths)
     return CallFacts(
         paths=paths, destructive=f"discards the changes to {names}", confirmed=form.confirm
     )
 
 
-async def perform(form: GitForm, desk: Desk) -> Result:
-    workspace = desk.workspace
+async def perform(form: GitForm, context: CallContext) -> Result:
+    workspace = context.workspace
     if workspace.branch is None:
         raise ToolUnavailable("This project is not in git; snapshots still work.")
     if form.action == "branch":
@@ -45,12 +45,12 @@ async def perform(form: GitForm, desk: Desk) -> Result:
         text = "Noted on the card. Flyball commits it, with its evidence, when it is verified."
         return Result(True, text, {"message": form.message})
     for path in form.paths:
-        rel = desk.root.resolve(path, write=True)
+        rel = context.root.resolve(path, write=True)
         before = workspace.file_at(workspace.base, rel)
         if before is not None:
-            desk.root.write_bytes(rel, before)
-        elif desk.root.fact(rel, write=True).exists:
-            desk.root.delete(rel)
+            context.root.write_bytes(rel, before)
+        elif context.root.fact(rel, write=True).exists:
+            context.root.delete(rel)
         else:
             raise ToolError(f"{rel} is neither here nor where the run began.")
     return Result(True, f"Brought back: {', '.join(form.paths)}.", {"paths": list(form.paths)})

@@ -8,7 +8,7 @@ import msgspec
 
 from flyball.errors import ToolUnavailable
 from flyball.tools.call.file_facts import path_fact
-from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 
 
 class LogForm(Form, frozen=True, kw_only=True):
@@ -19,24 +19,24 @@ class LogForm(Form, frozen=True, kw_only=True):
     patch: bool = False
 
 
-def facts(form: LogForm, desk: Desk) -> CallFacts:
-    return CallFacts(paths=(path_fact(form.path, desk, write=False),) if form.path else ())
+def facts(form: LogForm, context: CallContext) -> CallFacts:
+    return CallFacts(paths=(path_fact(form.path, context, write=False),) if form.path else ())
 
 
-async def perform(form: LogForm, desk: Desk) -> Result:
-    branch = desk.workspace.branch
+async def perform(form: LogForm, context: CallContext) -> Result:
+    branch = context.workspace.branch
     if branch is None:
         raise ToolUnavailable("This project is not in git, so there is no history.")
-    start = branch.tip() or desk.workspace.facts.base_commit
+    start = branch.tip() or context.workspace.facts.base_commit
     shape = "--format=%h %ad %an: %s"
     detail = ["--patch", "--no-ext-diff", "--no-textconv"] if form.patch else ["--stat=100"]
-    where = ["--", desk.root.resolve(form.path)] if form.path else []
+    where = ["--", context.root.resolve(form.path)] if form.path else []
     said = branch.depot.call(
         "log", f"--max-count={form.max}", "--date=short", shape, *detail, start, *where
     )
     see = "Ask for fewer with `max`, or name a `path`."
     whole = said.stdout.decode("utf-8", "replace").rstrip()
-    text, cut = bounded(whole, desk.settings.max_text, see)
+    text, cut = bounded(whole, context.settings.max_text, see)
     return Result(True, text or "No commits.", cut=cut)
 
 

@@ -11,7 +11,7 @@ import msgspec
 from flyball.core.terms.finding import Match, TextMatches
 from flyball.errors import NotFound
 from flyball.tools.call.file_facts import path_fact
-from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.call.ripgrep import counts, lines
 from flyball.workspace.files.paths import PathKind
 
@@ -31,15 +31,15 @@ class GrepForm(Form, frozen=True, kw_only=True):
     ignore_case: bool = False
 
 
-def facts(form: GrepForm, desk: Desk) -> CallFacts:
-    return CallFacts(paths=(path_fact(form.dir, desk, write=False),))
+def facts(form: GrepForm, context: CallContext) -> CallFacts:
+    return CallFacts(paths=(path_fact(form.dir, context, write=False),))
 
 
-async def perform(form: GrepForm, desk: Desk) -> Result:
-    where = desk.root.resolve(form.dir)
-    if desk.root.fact(form.dir, write=False).kind is PathKind.MISSING:
+async def perform(form: GrepForm, context: CallContext) -> Result:
+    where = context.root.resolve(form.dir)
+    if context.root.fact(form.dir, write=False).kind is PathKind.MISSING:
         raise NotFound("directory", form.dir, "List `.` to see what is there.")
-    found, problem = counts(desk, _words(form), where)
+    found, problem = counts(context, _words(form), where)
     if problem:
         return _refused(form, problem)
     total = sum(found.values())
@@ -47,11 +47,11 @@ async def perform(form: GrepForm, desk: Desk) -> Result:
     data: dict[str, object] = {"matches": total, "files": len(found)}
     if not total:
         return Result(True, head, data)
-    shown = _shown(form, desk, _first(found, form.max))
+    shown = _shown(form, context, _first(found, form.max))
     said = "\n".join(each.words for each in shown)
-    text, cut = bounded(said, desk.settings.max_text, NARROW)
+    text, cut = bounded(said, context.settings.max_text, NARROW)
     more = f"\n[{total - form.max} more matches. {NARROW}]" if total > form.max else ""
-    finding = TextMatches(shown=_within(shown, desk.settings.max_text))
+    finding = TextMatches(shown=_within(shown, context.settings.max_text))
     return Result(True, f"{head}\n{text}{more}", data, cut=cut, finding=finding)
 
 
@@ -99,13 +99,13 @@ def _within(shown: Sequence[_ShownLine], limit: int) -> tuple[Match, ...]:
     )
 
 
-def _shown(form: GrepForm, desk: Desk, files: Sequence[str]) -> list[_ShownLine]:
+def _shown(form: GrepForm, context: CallContext, files: Sequence[str]) -> list[_ShownLine]:
     """The first matches with the lines around them."""
     words = [*_words(form), f"--max-count={form.max}"]
     words += [f"--context={form.context}"] if form.context else []
     shown: list[_ShownLine] = []
     matches = 0
-    for kind, data in lines(desk, words, files):
+    for kind, data in lines(context, words, files):
         matches += kind == "match"
         if matches > form.max:
             break

@@ -13,7 +13,7 @@ import msgspec
 
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import HttpReport
-from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 from flyball.tools.same import steady
 
 KEPT = 4_000
@@ -55,16 +55,16 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def facts(_form: ProbeForm, _desk: Desk) -> CallFacts:
+def facts(_form: ProbeForm, _context: CallContext) -> CallFacts:
     return CallFacts(access=Access.VERIFY)
 
 
-async def perform(form: ProbeForm, desk: Desk) -> Result:
+async def perform(form: ProbeForm, context: CallContext) -> Result:
     began = time.monotonic()
     status, body, error = await asyncio.to_thread(_ask, form)
     report = HttpReport(
-        id=desk.evidence_id(),
-        tree=desk.tree,
+        id=context.evidence_id(),
+        tree=context.tree,
         elapsed=round(time.monotonic() - began, 3),
         url=form.url,
         status=status,

@@ -11,7 +11,7 @@ import msgspec
 
 from flyball.errors import NotFound, ToolError
 from flyball.tools.call.file_facts import path_fact
-from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.call.ripgrep import files_below
 from flyball.workspace.files.paths import PathKind
 
@@ -25,22 +25,22 @@ class ListForm(Form, frozen=True, kw_only=True):
     max: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 500
 
 
-def facts(form: ListForm, desk: Desk) -> CallFacts:
-    return CallFacts(paths=(path_fact(form.path, desk, write=False),))
+def facts(form: ListForm, context: CallContext) -> CallFacts:
+    return CallFacts(paths=(path_fact(form.path, context, write=False),))
 
 
-async def perform(form: ListForm, desk: Desk) -> Result:
-    top = desk.root.resolve(form.path)
-    kind = desk.root.fact(form.path, write=False).kind
+async def perform(form: ListForm, context: CallContext) -> Result:
+    top = context.root.resolve(form.path)
+    kind = context.root.fact(form.path, write=False).kind
     if kind is PathKind.MISSING:
         raise NotFound("directory", form.path, "List `.` to see what is there.")
     if kind is not PathKind.DIR:
         raise ToolError(f"{form.path} is not a directory.", "Use `read` on a file.")
-    paths = files_below(desk, top)
+    paths = files_below(context, top)
     if form.pattern:
         paths = [path for path in paths if _matches(path, top, form.pattern)]
     shown = _shown(paths, top, form)
-    text, cut = bounded("\n".join(shown[: form.max]), desk.settings.max_text, NARROW)
+    text, cut = bounded("\n".join(shown[: form.max]), context.settings.max_text, NARROW)
     left = len(shown) - form.max
     more = f"\n[{left} more lines. {NARROW}]" if left > 0 else ""
     matching = f" matching {form.pattern}" if form.pattern else ""

@@ -11,7 +11,7 @@ import msgspec
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import FailedTest, SuiteReport
 from flyball.core.terms.finding import Suspect, SuspectLines
-from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Tool, bounded
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Tool, bounded
 from flyball.tools.repair.beside.memo import Memo, Once
 from flyball.tools.repair.beside.progress import interrupted
 from flyball.tools.repair.beside.trial import staged
@@ -35,31 +35,31 @@ class LocaliseForm(Form, frozen=True, kw_only=True):
     seconds: Annotated[float, msgspec.Meta(gt=0, le=600)] = 60.0
 
 
-def facts(_form: LocaliseForm, _desk: Desk) -> CallFacts:
+def facts(_form: LocaliseForm, _context: CallContext) -> CallFacts:
     return CallFacts(access=Access.VERIFY)
 
 
-async def perform(form: LocaliseForm, desk: Desk) -> Result:
+async def perform(form: LocaliseForm, context: CallContext) -> Result:
     began = time.monotonic()
-    with staged(desk) as stage:
+    with staged(context) as stage:
         known = await trace(stage, form.seconds)
         if known is None:
             return interrupted("localise_faults")
         sources = sources_of(stage.root, touched(known))
         left = form.seconds - (time.monotonic() - began)
         known = await probe(stage, known, sources, max(left, form.seconds * LEAST_PROBING))
-    report = _report(known, desk, time.monotonic() - began)
-    return _result(report, places_of(known, sources), sources, desk)
+    report = _report(known, context, time.monotonic() - began)
+    return _result(report, places_of(known, sources), sources, context)
 
 
-def _report(known: Memo, desk: Desk, elapsed: float) -> SuiteReport:
+def _report(known: Memo, context: CallContext, elapsed: float) -> SuiteReport:
     failures = [FailedTest(name, why.strip()[-1500:]) for name, why in known.broken.items()]
     failures += [FailedTest(run.name, _why(run)) for run in known.runs if run.has_failed]
     passed = sum(run.end == "pass" for run in known.runs)
     missed = known.count - sum(not run.is_slow for run in known.runs)
     return SuiteReport(
-        id=desk.evidence_id(),
-        tree=desk.tree,
+        id=context.evidence_id(),
+        tree=context.tree,
         elapsed=round(elapsed, 3),
         runner=known.runner,
         command=f"{known.runner}, test by test",
@@ -81,7 +81,10 @@ def _why(run: Once) -> str:
 
 
 def _result(
-    report: SuiteReport, places: Sequence[SuspectLine], sources: dict[str, Source], desk: Desk
+    report: SuiteReport,
+    places: Sequence[SuspectLine],
+    sources: dict[str, Source],
+    context: CallContext,
 ) -> Result:
     end = f"(exit {report.exit_code}, {report.elapsed:.1f} s)"
     lines = [f"{report.command}: {report.passed} passed, {report.failed} failed {end}"]
@@ -96,7 +99,7 @@ def _result(
         lines += [f"{each.score:.2f}  {each.path}:{each.line}  {each.text}" for each in suspects]
     elif report.failed:
         lines.append("No line of the project outside its tests is run by a failing test.")
-    text, cut = bounded("\n".join(lines), desk.settings.max_text)
+    text, cut = bounded("\n".join(lines), context.settings.max_text)
     data: dict[str, object] = {
         "runner": report.runner,
         "passed": report.passed,

@@ -9,7 +9,7 @@ import msgspec
 
 from flyball.errors import NotFound, ToolError
 from flyball.tools.call.file_facts import decoded, path_fact
-from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 from flyball.tools.call.ripgrep import files_below
 from flyball.workspace.files.paths import PathKind, Root
 
@@ -52,24 +52,24 @@ class ShownLines(NamedTuple):
     total: int
 
 
-def facts(form: ReadForm, desk: Desk) -> CallFacts:
-    return CallFacts(paths=(path_fact(form.path, desk, write=False),))
+def facts(form: ReadForm, context: CallContext) -> CallFacts:
+    return CallFacts(paths=(path_fact(form.path, context, write=False),))
 
 
-async def perform(form: ReadForm, desk: Desk) -> Result:
-    data = _root(form.path, desk).read_bytes(form.path, MAX_BYTES + 1)
+async def perform(form: ReadForm, context: CallContext) -> Result:
+    data = _root(form.path, context).read_bytes(form.path, MAX_BYTES + 1)
     is_huge = len(data) > MAX_BYTES
     if is_huge and form.first < 0:
         raise ToolError(
             f"{form.path} is too large to be read from its end.", "Use `grep`, or read its start."
         )
     text = decoded(data[:MAX_BYTES])
-    out: dict[str, object] = {"path": desk.root.fact(form.path, write=False).path}
+    out: dict[str, object] = {"path": context.root.fact(form.path, write=False).path}
     if text is None:
         size = f"more than {MAX_BYTES}" if is_huge else str(len(data))
         return Result(True, f"{form.path} is binary, {size} bytes.", {**out, "binary": True})
     part = _part(text, form)
-    shown = _fitting(part, desk.settings.max_text)
+    shown = _fitting(part, context.settings.max_text)
     body = "\n".join(f"{part.at + n + 1:>6}\t{line}" for n, line in enumerate(shown))
     end = part.at + len(shown)
     of = f"{part.total}{' or more' if is_huge else ''}"
@@ -82,21 +82,21 @@ async def perform(form: ReadForm, desk: Desk) -> Result:
     return Result(True, f"{head}\n{body}{more}".rstrip(), {**out, "lines": part.total}, cut=cut)
 
 
-def _root(path: str, desk: Desk) -> Root:
+def _root(path: str, context: CallContext) -> Root:
     """Where the path lies: in the workspace, or on the run's own shelf of artifacts."""
-    fact = desk.root.fact(path, write=False)
+    fact = context.root.fact(path, write=False)
     if fact.kind is PathKind.DIR:
         raise ToolError(f"{path} is a directory.", "Use `list` to see what is in it.")
     if fact.kind is not PathKind.MISSING:
-        return desk.root
-    if fact.inside and fact.path.startswith(f".flyball/artifacts/{desk.run}/"):
-        return Root(desk.artifacts.parents[3])
-    raise NotFound("file", path, _near(path, desk))
+        return context.root
+    if fact.inside and fact.path.startswith(f".flyball/artifacts/{context.run}/"):
+        return Root(context.artifacts.parents[3])
+    raise NotFound("file", path, _near(path, context))
 
 
-def _near(path: str, desk: Desk) -> str:
+def _near(path: str, context: CallContext) -> str:
     """Files that may have been meant: the same name elsewhere, or a similar one."""
-    paths = files_below(desk)[:COMPARED]
+    paths = files_below(context)[:COMPARED]
     name = path.rpartition("/")[2]
     same = [each for each in paths if each.rpartition("/")[2] == name]
     near = same or get_close_matches(path, paths, 3, 0.7)

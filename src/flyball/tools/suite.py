@@ -7,7 +7,7 @@ from typing import Literal
 
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import SuiteReport
-from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.runner.launch import ground_of
 from flyball.tools.runner.run_suite import SuiteRun, run_suite
 from flyball.tools.same import steady
@@ -39,17 +39,17 @@ class SuiteForm(Form, frozen=True, kw_only=True):
         return tuple(shlex.split(self.args)) if isinstance(self.args, str) else self.args
 
 
-def facts(_form: SuiteForm, _desk: Desk) -> CallFacts:
+def facts(_form: SuiteForm, _context: CallContext) -> CallFacts:
     return CallFacts(access=Access.VERIFY)
 
 
-async def perform(form: SuiteForm, desk: Desk) -> Result:
-    ground = ground_of(desk, desk.settings.suite_limits)
-    ran = await run_suite(form.runner or "", form.words, ground, desk.evidence_id())
-    return _result(ran, desk)
+async def perform(form: SuiteForm, context: CallContext) -> Result:
+    ground = ground_of(context, context.settings.suite_limits)
+    ran = await run_suite(form.runner or "", form.words, ground, context.evidence_id())
+    return _result(ran, context)
 
 
-def _result(ran: SuiteRun, desk: Desk) -> Result:
+def _result(ran: SuiteRun, context: CallContext) -> Result:
     report, finished = ran
     lines = [_head(report), *(f"Sandbox: {line}" for line in explain(finished))]
     lines += [f"FAILED {each.name}\n{each.message}" for each in report.failures[:SHOWN_FAILURES]]
@@ -57,8 +57,8 @@ def _result(ran: SuiteRun, desk: Desk) -> Result:
         lines += ["Also failing:", *(f"  {each.name}" for each in others)]
     is_unexplained = not report.failures and not report.is_green
     lines += [finished.output] if is_unexplained else []
-    see = f"Run fewer tests with `args`, or read {desk.log_name}."
-    text, cut = bounded("\n".join(lines), desk.settings.max_text, see)
+    see = f"Run fewer tests with `args`, or read {context.log_name}."
+    text, cut = bounded("\n".join(lines), context.settings.max_text, see)
     names = [each.name for each in report.failures]
     ends = [report.passed, report.failed, report.skipped, report.exit_code, sorted(names)]
     return Result(

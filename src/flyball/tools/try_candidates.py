@@ -11,7 +11,7 @@ import msgspec
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import CommandReport
 from flyball.core.terms.finding import CandidateSearch, HoldingChange
-from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Tool
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Tool
 from flyball.tools.repair.beside import memo
 from flyball.tools.repair.beside.memo import Memo
 from flyball.tools.repair.beside.progress import interrupted
@@ -46,14 +46,14 @@ class SearchResult(NamedTuple):
     """Whether it was ended early because the run is to rest."""
 
 
-def facts(_form: TryForm, _desk: Desk) -> CallFacts:
+def facts(_form: TryForm, _context: CallContext) -> CallFacts:
     return CallFacts(access=Access.VERIFY)
 
 
-async def perform(form: TryForm, desk: Desk) -> Result:
+async def perform(form: TryForm, context: CallContext) -> Result:
     began = time.monotonic()
-    with staged(desk) as stage:
-        known = memo.recall(desk)
+    with staged(context) as stage:
+        known = memo.recall(context)
         if known is None or not known.tests:
             known = await trace(stage, form.seconds / 3)
         if known is None:
@@ -63,7 +63,7 @@ async def perform(form: TryForm, desk: Desk) -> Result:
         found = await _search(stage, known, sources, left)
     if found.was_ended and not found.survivors:
         return interrupted("try_candidates")
-    return _result(found._replace(elapsed=time.monotonic() - began), desk)
+    return _result(found._replace(elapsed=time.monotonic() - began), context)
 
 
 async def _search(
@@ -87,7 +87,7 @@ def _so_far(generated: int, ends: Ends) -> str:
     return f"{len(ends)} of {generated} candidates tried, {holding} make every test pass"
 
 
-def _result(found: SearchResult, desk: Desk) -> Result:
+def _result(found: SearchResult, context: CallContext) -> Result:
     head = (
         f"Tried {found.tried} of {found.generated} candidates in {found.elapsed:.1f} s: "
         f"{len(found.survivors)} make every test pass."
@@ -100,8 +100,8 @@ def _result(found: SearchResult, desk: Desk) -> Result:
         lines.append(f"```diff\n{each.diff}```")
     text = "\n".join(lines)
     report = CommandReport(
-        id=desk.evidence_id(),
-        tree=desk.tree,
+        id=context.evidence_id(),
+        tree=context.tree,
         elapsed=round(found.elapsed, 3),
         command=f"try_candidates ({found.tried} tried, {len(found.survivors)} hold)",
         exit_code=0 if found.survivors else 1,

@@ -8,7 +8,7 @@ import binascii
 import msgspec
 
 from flyball.tools.call.file_facts import copied_mask, lost_regions, path_fact, present
-from flyball.tools.call.protocol import CallFacts, Desk, Form, Result, Text, Tool
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 
 
 class WriteForm(Form, frozen=True, kw_only=True):
@@ -34,26 +34,26 @@ class WriteForm(Form, frozen=True, kw_only=True):
         return base64.b64decode(self.content_base64 or "")
 
 
-def facts(form: WriteForm, desk: Desk) -> CallFacts:
-    paths = (path_fact(form.path, desk, write=True),)
+def facts(form: WriteForm, context: CallContext) -> CallFacts:
+    paths = (path_fact(form.path, context, write=True),)
     return CallFacts(paths=paths, keeps_regions=form.keep_regions)
 
 
-async def perform(form: WriteForm, desk: Desk) -> Result:
-    before = present(form.path, desk)
+async def perform(form: WriteForm, context: CallContext) -> Result:
+    before = present(form.path, context)
     if mask := copied_mask(form.path, before, form.data):
         return Result(False, f"Nothing was written. {mask}", error="redacted", same="redacted")
     kept = before if form.keep_regions else None
     if kept is not None and (touched := lost_regions(form.path, kept, form.data)):
         said = " ".join(touched)
         return Result(False, f"Nothing was written. {said}", error="keep_region", same=touched)
-    desk.root.write_bytes(form.path, form.data)
+    context.root.write_bytes(form.path, form.data)
     return _done(form)
 
 
-def probe(form: WriteForm, desk: Desk) -> Result | None:
+def probe(form: WriteForm, context: CallContext) -> Result | None:
     """Whether the file already holds what this call writes."""
-    return _done(form) if present(form.path, desk) == form.data else None
+    return _done(form) if present(form.path, context) == form.data else None
 
 
 def _done(form: WriteForm) -> Result:

@@ -1,4 +1,4 @@
-"""A real desk: a repository, a run's own worktree of it, and the sandbox of this machine."""
+"""A real call context: a repository, a run's worktree of it, the sandbox of this machine."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.phase import Phase
 from flyball.tools import TOOLS
 from flyball.tools.call.prepare import prepare, read_form
-from flyball.tools.call.protocol import Desk, ToolSettings
+from flyball.tools.call.protocol import CallContext, ToolSettings
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process import levels
 from flyball.workspace.process.levels import Sandbox
@@ -27,27 +27,27 @@ BARE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
 class Bench:
-    """A desk, and short ways to use tools at it."""
+    """A call context, and short ways to use tools in it."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
-        self.root = desk.root.path
-        self.project = desk.workspace.project
+    def __init__(self, context: CallContext) -> None:
+        self.context = context
+        self.root = context.root.path
+        self.project = context.workspace.project
 
     def call(self, name, /, **args):
         """The call as the judge would see it."""
-        return prepare(SpokenCall("c1", name, args), BY_NAME, self.desk)
+        return prepare(SpokenCall("c1", name, args), BY_NAME, self.context)
 
     def do(self, name, /, **args):
         """What the tool gives back; arguments that cannot be read are an error here."""
         form = read_form(args, BY_NAME[name])
         assert not isinstance(form, str), form
-        tree = self.desk.workspace.tree_hash()
-        return asyncio.run(BY_NAME[name].perform(form, self.desk._replace(tree=tree)))
+        tree = self.context.workspace.tree_hash()
+        return asyncio.run(BY_NAME[name].perform(form, self.context._replace(tree=tree)))
 
     def probe(self, name, tree, /, **args):
         """What the tool finds of this call when it looks after a crash."""
-        return BY_NAME[name].probe(read_form(args, BY_NAME[name]), self.desk._replace(tree=tree))
+        return BY_NAME[name].probe(read_form(args, BY_NAME[name]), self.context._replace(tree=tree))
 
     def put(self, files):
         put(self.root, files)
@@ -72,7 +72,7 @@ def make_bench(tmp_path):
         opened.append(workspace)
         source = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
         return Bench(
-            Desk(
+            CallContext(
                 run="r1",
                 card="k1",
                 call="c1",

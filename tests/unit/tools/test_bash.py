@@ -17,8 +17,8 @@ def test_a_command_runs_in_the_workspace(make_bench):
 
 def test_a_command_that_only_reads_cannot_write(make_bench):
     bench = make_bench()
-    sandbox = msgspec.structs.replace(bench.desk.sandbox, read_only=True)
-    bench.desk = bench.desk._replace(sandbox=sandbox)
+    sandbox = msgspec.structs.replace(bench.context.sandbox, read_only=True)
+    bench.context = bench.context._replace(sandbox=sandbox)
     result = bench.do("bash", cmd="echo x > planted; cat README.md")
     assert "hello" in result.text
     assert not (bench.root / "planted").exists()
@@ -57,8 +57,8 @@ def test_output_is_bounded_and_the_rest_can_be_read(make_bench):
     result = bench.do("bash", cmd="seq 1 5000")
     assert len(result.text) < 1_300
     assert result.cut
-    assert bench.desk.log_name in result.text
-    assert "\t2500" in bench.do("read", path=bench.desk.log_name, offset=2_500, limit=1).text
+    assert bench.context.log_name in result.text
+    assert "\t2500" in bench.do("read", path=bench.context.log_name, offset=2_500, limit=1).text
 
 
 def test_a_command_past_its_limit_is_ended(make_bench):

@@ -18,7 +18,7 @@ def test_every_check_of_the_project_is_run_and_reported(make_bench):
     assert (lint.kind, lint.command, lint.exit_code) == (CheckKind.LINT, "ruff", 1)
     assert any("F401" in problem for problem in lint.problems)
     assert strength(syntax) is Strength.PARSES
-    assert lint.tree == bench.desk.workspace.tree_hash()
+    assert lint.tree == bench.context.workspace.tree_hash()
     assert bench.do("check").same == result.same
 
 

@@ -365,10 +365,10 @@ def test_a_project_without_tests_is_told_so(make_bench):
 
 def test_nothing_is_left_behind(make_bench):
     bench = make_bench({"calc.py": ADD, "test_calc.py": TESTS})
-    before = bench.desk.workspace.tree_hash()
+    before = bench.context.workspace.tree_hash()
     bench.do("localise_faults", seconds=10)
-    assert bench.desk.workspace.tree_hash() == before
-    assert not list((bench.desk.workspace.directory / "scratch").iterdir())
+    assert bench.context.workspace.tree_hash() == before
+    assert not list((bench.context.workspace.directory / "scratch").iterdir())
 
 
 @pytest.mark.slow

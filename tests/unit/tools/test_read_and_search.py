@@ -92,14 +92,14 @@ def test_a_run_may_read_its_own_artifacts_and_no_others(make_bench):
         place = bench.project / ".flyball" / "artifacts" / run / "k1"
         place.mkdir(parents=True)
         (place / "c1.log").write_text("whole output\n")
-    assert body(bench.do("read", path=bench.desk.log_name)) == ["whole output"]
+    assert body(bench.do("read", path=bench.context.log_name)) == ["whole output"]
     with pytest.raises(FlyballError):
         bench.do("read", path=".flyball/artifacts/r2/k1/c1.log")
 
 
 def test_a_call_id_cannot_lead_out_of_the_artifacts(make_bench):
-    desk = make_bench().desk._replace(call="../../../../etc/x")
-    assert desk.log.parent == desk.artifacts
+    context = make_bench().context._replace(call="../../../../etc/x")
+    assert context.log.parent == context.artifacts
 
 
 def test_listing_leaves_out_what_is_ignored_and_what_is_installed(make_bench):

@@ -47,8 +47,8 @@ def names(result):
 
 
 def with_path(bench, *places):
-    env = {**bench.desk.env, "PATH": os.pathsep.join(places)}
-    bench.desk = bench.desk._replace(env=env)
+    env = {**bench.context.env, "PATH": os.pathsep.join(places)}
+    bench.context = bench.context._replace(env=env)
     return bench
 
 
@@ -67,7 +67,7 @@ def test_pytest_is_run_counted_and_bound_to_the_tree(make_bench):
     assert counts(result) == (1, 1, 0)
     assert names(result) == ["tests/test_shop.py::TestIn::test_bad"]
     assert "assert 3 == 4" in result.text
-    assert report(result).tree == bench.desk.workspace.tree_hash()
+    assert report(result).tree == bench.context.workspace.tree_hash()
     assert report(result).selected
     assert not result.ok
     again = bench.do("test", args=["tests/test_shop.py"])
@@ -78,7 +78,7 @@ def test_pytest_is_run_counted_and_bound_to_the_tree(make_bench):
     good = bench.do("test", args=["tests/test_shop.py::test_ok"])
     assert good.ok
     assert good.error == ""
-    assert bench.desk.workspace.tree_hash() == bench.desk.tree
+    assert bench.context.workspace.tree_hash() == bench.context.tree
 
 
 def test_the_whole_output_is_kept_where_the_driver_can_read_it(make_bench):
@@ -88,8 +88,8 @@ def test_the_whole_output_is_kept_where_the_driver_can_read_it(make_bench):
     result = bench.do("test")
     assert result.cut
     assert len(result.text) < 1_300
-    assert bench.desk.log_name in result.text
-    assert "test_a.py::test_a FAILED" in bench.do("read", path=bench.desk.log_name).text
+    assert bench.context.log_name in result.text
+    assert "test_a.py::test_a FAILED" in bench.do("read", path=bench.context.log_name).text
 
 
 @pytest.mark.parametrize(
@@ -209,11 +209,11 @@ def test_node_finds_packages_of_the_checkout_and_the_trees_own_parts(make_bench)
     put(npm, {"npm": "#!/bin/sh\nexec node --test --test-reporter=spec\n"})
     (npm / "npm").chmod(0o755)
     with_path(bench, str(npm), NODE, "/usr/bin", "/bin")
-    before = bench.desk.workspace.tree_hash()
+    before = bench.context.workspace.tree_hash()
     result = bench.do("test")
     assert counts(result) == (2, 1, 0), result.text
     assert names(result) == ["bad"]
-    assert bench.desk.workspace.tree_hash() == before
+    assert bench.context.workspace.tree_hash() == before
     assert sorted(path.name for path in (bench.project / "node_modules").iterdir()) == [
         "left",
         "own",
@@ -247,6 +247,6 @@ def test_a_program_that_a_script_misses_is_named_as_such(make_bench):
 def test_secrets_in_output_are_hidden_in_text_and_log(make_bench):
     bench = make_bench({"test_a.py": "def test_a():\n    assert 'hunter2-canary-99aa' == 1\n"})
     bench.do("test")
-    log = bench.desk.log.read_text()
+    log = bench.context.log.read_text()
     assert "test_a FAILED" in log
     assert "hunter2-canary" not in log

@@ -62,20 +62,20 @@ def test_the_best_survivor_comes_with_a_diff_that_applies(make_bench):
 
 def test_nothing_in_the_workspace_changes_and_nothing_is_left(make_bench):
     bench = project(make_bench, {"calc.py": CALC, "test_calc.py": TESTS})
-    before = bench.desk.workspace.tree_hash()
+    before = bench.context.workspace.tree_hash()
     result, found = searched(bench)
     assert result.ok
     assert result.data["holding"] == len(found)
     assert result.evidence[0].tree == before
     assert result.evidence[0].exit_code == 0
-    assert bench.desk.workspace.tree_hash() == before
-    assert not list((bench.desk.workspace.directory / "scratch").iterdir())
+    assert bench.context.workspace.tree_hash() == before
+    assert not list((bench.context.workspace.directory / "scratch").iterdir())
 
 
 def test_how_far_the_search_is_can_be_watched(make_bench):
     bench = project(make_bench, {"calc.py": CALC, "test_calc.py": TESTS})
     said = []
-    bench.desk = bench.desk._replace(on_output=said.append)
+    bench.context = bench.context._replace(on_output=said.append)
     result, found = searched(bench)
     assert said[0] == "Running 3 tests, each by itself\n"
     tried = result.data["tried"]
@@ -85,12 +85,12 @@ def test_how_far_the_search_is_can_be_watched(make_bench):
 
 def test_a_search_of_a_run_that_is_to_rest_is_ended_and_leaves_nothing(make_bench):
     bench = project(make_bench, {"calc.py": CALC, "test_calc.py": TESTS})
-    bench.desk = bench.desk._replace(is_to_rest=lambda: True)
+    bench.context = bench.context._replace(is_to_rest=lambda: True)
     result, found = searched(bench)
     assert not result.ok
     assert result.text.startswith("`try_candidates` was interrupted")
     assert found == []
-    assert not list((bench.desk.workspace.directory / "scratch").iterdir())
+    assert not list((bench.context.workspace.directory / "scratch").iterdir())
 
 
 def test_what_an_ended_search_had_found_is_kept(make_bench):
@@ -98,7 +98,7 @@ def test_what_an_ended_search_had_found_is_kept(make_bench):
     slow = TESTS.replace("assert", "sum(range(10**6))\n        assert")
     bench = project(make_bench, {"calc.py": CALC, "test_calc.py": slow})
     said = []
-    bench.desk = bench.desk._replace(
+    bench.context = bench.context._replace(
         on_output=said.append,
         is_to_rest=lambda: bool(said) and "tried" in said[-1] and ", 0 make" not in said[-1],
     )
@@ -156,7 +156,7 @@ def test_what_cannot_be_mended_ends_in_time(make_bench):
     assert found == []
     assert result.evidence[0].exit_code == 1
     assert time.monotonic() - began < 30
-    assert not list((bench.desk.workspace.directory / "scratch").iterdir())
+    assert not list((bench.context.workspace.directory / "scratch").iterdir())
 
 
 def test_a_single_test_is_enough(make_bench):
@@ -360,7 +360,7 @@ def test_a_test_that_looks_at_the_whole_suite_decides(make_bench):
 def test_what_was_learnt_is_used_again(make_bench):
     bench = project(make_bench, {"calc.py": CALC, "test_calc.py": TESTS})
     bench.do("localise_faults", seconds=20)
-    kept = list((bench.desk.workspace.directory / "repair").iterdir())
+    kept = list((bench.context.workspace.directory / "repair").iterdir())
     assert len(kept) == 1
     stamp = kept[0].stat().st_mtime_ns
     assert searched(bench)[1]
@@ -390,7 +390,7 @@ def test_what_probing_has_refuted_is_not_tried_again(make_bench, monkeypatch):
     }
     bench = project(make_bench, files)
     bench.do("localise_faults", seconds=30)
-    refuted = recall(bench.desk).refuted
+    refuted = recall(bench.context).refuted
     given = []
 
     def spying(stage, known, proposed, *more):

@@ -51,9 +51,9 @@ def test_partial_skips_what_does_not_match_and_says_so(make_bench):
 
 def test_a_stale_diff_is_applied_to_what_was_read_and_merged(make_bench):
     bench = make_bench({"a.py": "".join(f"v{n} = {n}\n" for n in range(20))})
-    tree = bench.desk.workspace.tree_hash()
+    tree = bench.context.workspace.tree_hash()
     bench.put({"a.py": "# new\n" * 3 + bench.text("a.py").replace("v19 = 19", "v19 = 0")})
-    bench.desk = bench.desk._replace(seen={"a.py": tree})
+    bench.context = bench.context._replace(seen={"a.py": tree})
     result = bench.do(
         "edit_diff", diff="--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n v0 = 0\n-v1 = 1\n+v1 = 9\n"
     )
@@ -72,7 +72,7 @@ def test_a_second_file_that_cannot_be_written_is_an_error(make_bench):
 def test_a_finished_diff_is_found_after_a_crash_and_a_half_done_one_is_not(make_bench):
     bench = make_bench({"a.py": "x = 1\n", "b.py": "y = 1\n"})
     both = diff("a.py", "x = 1", "x = 2") + diff("b.py", "y = 1", "y = 2")
-    before = bench.desk.workspace.tree_hash()
+    before = bench.context.workspace.tree_hash()
     assert bench.probe("edit_diff", before, diff=both) is None
     bench.put({"a.py": "x = 2\n"})
     assert bench.probe("edit_diff", before, diff=both) is None
@@ -107,7 +107,7 @@ def test_a_whole_file_keeps_its_mode_and_may_be_bytes(make_bench):
     )
     assert result.text == "Wrote deep/x.bin, 256 bytes."
     assert (bench.root / "deep/x.bin").read_bytes() == data
-    tree = bench.desk.workspace.tree_hash()
+    tree = bench.context.workspace.tree_hash()
     assert bench.probe("write_file", tree, path="run.sh", content="#!/bin/sh\necho ü\n").ok
     assert bench.probe("write_file", tree, path="run.sh", content="other") is None
 
@@ -124,7 +124,7 @@ def test_the_mask_of_a_secret_is_never_written(make_bench):
 
 def test_deleting(make_bench):
     bench = make_bench({"a.py": "x\n", "d/b.py": "y\n"})
-    before = bench.desk.workspace.tree_hash()
+    before = bench.context.workspace.tree_hash()
     assert bench.probe("delete_file", before, path="a.py") is None
     assert bench.do("delete_file", path="a.py").text == "Deleted a.py."
     assert bench.probe("delete_file", before, path="a.py").ok

@@ -13,16 +13,16 @@ from flyball.core.terms.call import Access, Call, Outcome
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import TOOL_ROWS
 from flyball.engine.call.redact import clean_finding, discreet
-from flyball.engine.workplace import Station
+from flyball.engine.run_context import RunContext
 from flyball.errors import PatchError, ToolError, UsageError
 from flyball.journal.protocol import Intention
-from flyball.tools.call.protocol import Desk, Form, Result, Tool, bounded
+from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
 from flyball.workspace.files.path_rules import is_own
 from flyball.workspace.trees.trees import SnapshotId, TreeHash
 
 
 async def do(
-    station: Station,
+    context: RunContext,
     state: RunState,
     card: CardState,
     effect: Perform,
@@ -32,30 +32,32 @@ async def do(
 ) -> AnyEvent:
     """Perform an allowed call and say what came of it."""
     call = effect.call
-    desk = station.desk(
+    call_context = context.call_context(
         state, card, call.id, key=intention.key, phase=effect.phase, access=call.access
     )
     if TOOL_ROWS[tool.name].leaves_tree:
-        result, elapsed = await _attempt(station, tool, form, desk)
-        return _returned(station, card, call, result, elapsed, tree=card.tree)
+        result, elapsed = await _attempt(context, tool, form, call_context)
+        return _returned(context, card, call, result, elapsed, tree=card.tree)
     deed = PendingCall(
-        station, card, call, effect.phase, may_modify_itself=state.policy.self_modify
+        context, card, call, effect.phase, may_modify_itself=state.policy.self_modify
     )
-    if intention.is_repeat and station.workspace.has_snapshot(intention.key):
-        found = _recover(deed, tool, form, desk)
+    if intention.is_repeat and context.workspace.has_snapshot(intention.key):
+        found = _recover(deed, tool, form, call_context)
         if found is not None:
             return found
-    before = station.workspace.snapshot(intention.key)
-    result, elapsed = await _attempt(station, tool, form, desk._replace(tree=before))
+    before = context.workspace.snapshot(intention.key)
+    result, elapsed = await _attempt(context, tool, form, call_context._replace(tree=before))
     return _settle(deed, result, elapsed, before)
 
 
-async def _attempt(station: Station, tool: Tool, form: Form, desk: Desk) -> tuple[Result, float]:
+async def _attempt(
+    context: RunContext, tool: Tool, form: Form, call_context: CallContext
+) -> tuple[Result, float]:
     began = time.monotonic()
     try:
         if not TOOL_ROWS[tool.name].leaves_tree:
-            station.make_shelf()
-        result = await tool.perform(form, desk)
+            context.make_shelf()
+        result = await tool.perform(form, call_context)
     except (ToolError, UsageError, PatchError) as error:
         result = Result(False, str(error), error=error.code, same=str(error))
     except OSError as error:
@@ -67,19 +69,21 @@ async def _attempt(station: Station, tool: Tool, form: Form, desk: Desk) -> tupl
 class PendingCall(NamedTuple):
     """An allowed call on its way, and what holds for what it leaves behind."""
 
-    station: Station
+    context: RunContext
     card: CardState
     call: Call
     phase: Phase
     may_modify_itself: bool
 
 
-def _recover(deed: PendingCall, tool: Tool, form: Form, desk: Desk) -> AnyEvent | None:
+def _recover(
+    deed: PendingCall, tool: Tool, form: Form, call_context: CallContext
+) -> AnyEvent | None:
     """After a crash: a finished write is found, a half-done one undone, a command is reported."""
-    workspace = deed.station.workspace
-    before = workspace.snapshot(desk.key)
+    workspace = deed.context.workspace
+    before = workspace.snapshot(call_context.key)
     if tool.probe is not None:
-        if done := tool.probe(form, desk._replace(tree=before)):
+        if done := tool.probe(form, call_context._replace(tree=before)):
             return _settle(deed, done, 0.0, before)
         workspace.restore(before)
         return None
@@ -91,15 +95,15 @@ def _recover(deed: PendingCall, tool: Tool, form: Form, desk: Desk) -> AnyEvent 
 
 def _settle(deed: PendingCall, result: Result, elapsed: float, before: SnapshotId) -> CallReturned:
     """Undo what must not have happened; report what did."""
-    station, card, call, phase, _ = deed
+    context, card, call, phase, _ = deed
     own, after, paths = _without_own(deed, before)
     is_half_done = call.access is Access.MUTATE and call.command is None and not result.ok
     if paths and (phase is not Phase.EXECUTE or is_half_done):
-        station.workspace.restore(before)
+        context.workspace.restore(before)
         undone = (*own, *paths)
-        return _returned(station, card, call, result, elapsed, tree=before, undone=undone)
+        return _returned(context, card, call, result, elapsed, tree=before, undone=undone)
     return _returned(
-        station, card, call, result, elapsed, tree=after, changed=paths, undone=own, snapshot=before
+        context, card, call, result, elapsed, tree=after, changed=paths, undone=own, snapshot=before
     )
 
 
@@ -110,7 +114,7 @@ def _without_own(
 
     Gives what was brought back, the tree without it, and what else has changed.
     """
-    workspace = deed.station.workspace
+    workspace = deed.context.workspace
     after = workspace.tree_hash()
     changes = workspace.trees.changes(TreeHash(before), after)
     own = [each for each in changes if not deed.may_modify_itself and is_own(each.path)]
@@ -123,7 +127,7 @@ def _without_own(
 
 
 def _returned(
-    station: Station,
+    context: RunContext,
     card: CardState,
     call: Call,
     result: Result,
@@ -134,9 +138,9 @@ def _returned(
     undone: tuple[str, ...] = (),
     snapshot: str = "",
 ) -> CallReturned:
-    redact = station.redactor
+    redact = context.redactor
     text = redact.text(result.text)
-    shown, cut = bounded(text, station.settings.max_text * 2)
+    shown, cut = bounded(text, context.settings.max_text * 2)
     outcome = Outcome(
         ok=result.ok,
         text=shown,

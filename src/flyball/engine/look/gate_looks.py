@@ -24,10 +24,10 @@ from flyball.core.terms.evidence import (
 )
 from flyball.core.terms.phase import Phase
 from flyball.engine.look.run_on_tree import run_on
-from flyball.engine.workplace import Station
+from flyball.engine.run_context import RunContext
 from flyball.errors import FlyballError, ToolUnavailable, UsageError
 from flyball.shellcheck import cannot_fail, judge, verification_kind
-from flyball.tools.call.protocol import Desk
+from flyball.tools.call.protocol import CallContext
 from flyball.tools.check import CHECK, CheckForm
 from flyball.tools.http_probe import HTTP_PROBE, ProbeForm
 from flyball.tools.runner.checker import BY_NAME
@@ -59,8 +59,8 @@ class Look(NamedTuple):
     """One gate, and all that is needed to look for it."""
 
     use: GateUse
-    desk: Desk
-    station: Station
+    call_context: CallContext
+    context: RunContext
     state: RunState
     card: CardState
     base: str
@@ -70,12 +70,12 @@ class Look(NamedTuple):
 
 
 async def gather(
-    station: Station, state: RunState, card: CardState, effect: Inspect, key: str
+    context: RunContext, state: RunState, card: CardState, effect: Inspect, key: str
 ) -> Gathered:
     """Look for each gate; whatever that changes is undone, also after a crash in the middle."""
     if not effect.gates:
         return Gathered()
-    workspace = station.workspace
+    workspace = context.workspace
     if workspace.has_snapshot(key):
         workspace.restore(workspace.snapshot(key))
     before = workspace.snapshot(key)
@@ -83,8 +83,10 @@ async def gather(
     undone: dict[str, None] = {}
     for n, use in enumerate(_wanted(effect), 1):
         call = f"gate{n}-{key.rpartition('/')[2]}"
-        desk = station.desk(state, card, call, key=key, phase=Phase.VERIFY, access=Access.VERIFY)
-        look = Look(use, desk._replace(tree=before), station, state, card, effect.base)
+        call_context = context.call_context(
+            state, card, call, key=key, phase=Phase.VERIFY, access=Access.VERIFY
+        )
+        look = Look(use, call_context._replace(tree=before), context, state, card, effect.base)
         evidence += await _seen(look)
         after = workspace.tree_hash()
         for change in workspace.trees.changes(TreeHash(before), after):
@@ -115,17 +117,17 @@ async def _seen(look: Look) -> tuple[AnyEvidence, ...]:
 
 def _report(look: Look, why: str, *, refused: bool = False) -> GateReport:
     return GateReport(
-        id=look.desk.evidence_id(),
-        tree=look.desk.tree,
+        id=look.call_context.evidence_id(),
+        tree=look.call_context.tree,
         gate=look.use.type,
         parameters=look.use.parameters,
-        why=look.desk.redactor.text(why),
+        why=look.call_context.redactor.text(why),
         refused=refused,
     )
 
 
 async def _suite(look: Look) -> tuple[AnyEvidence, ...]:
-    return (await TEST.perform(SuiteForm(), look.desk)).evidence
+    return (await TEST.perform(SuiteForm(), look.call_context)).evidence
 
 
 async def _command(look: Look) -> tuple[AnyEvidence, ...]:
@@ -138,8 +140,8 @@ async def _command(look: Look) -> tuple[AnyEvidence, ...]:
         is_empty = counted is not None and not counted.passed and not counted.failed
         hollow = "no test ran" if is_empty else ""
     report = CommandReport(
-        id=look.desk.evidence_id(),
-        tree=look.desk.tree,
+        id=look.call_context.evidence_id(),
+        tree=look.call_context.tree,
         elapsed=round(finished.elapsed, 3),
         command=command,
         exit_code=exit_code(finished),
@@ -152,14 +154,14 @@ async def _command(look: Look) -> tuple[AnyEvidence, ...]:
 
 async def _run(look: Look, command: str) -> Finished:
     """A command from a template, judged like any other, in the sandbox."""
-    desk = look.desk
-    root = str(desk.root.path)
-    judgement = judge(command, phase="execute", allow=desk.settings.allow, root=root)
+    call_context = look.call_context
+    root = str(call_context.root.path)
+    judgement = judge(command, phase="execute", allow=call_context.settings.allow, root=root)
     if judgement.decision != "allow":
         raise UsageError(f"`{command}` is not run: {judgement.reason}")
     if look.state.project.sandbox == "none" and not look.state.policy.bash_without_sandbox:
         raise ToolUnavailable(NO_SANDBOX)
-    ground = ground_of(desk, desk.settings.suite_limits)
+    ground = ground_of(call_context, call_context.settings.suite_limits)
     with set_up(ground) as setting:
         return await launch(command, ground, setting)
 
@@ -170,15 +172,15 @@ def _check(kind: CheckKind) -> Callable[[Look], Awaitable[tuple[AnyEvidence, ...
     async def look_for(look: Look) -> tuple[AnyEvidence, ...]:
         command = look.value("command")
         if not command or command in BY_NAME:
-            found = await CHECK.perform(CheckForm(name=command or kind.value), look.desk)
+            found = await CHECK.perform(CheckForm(name=command or kind.value), look.call_context)
             return found.evidence
         finished = await _run(look, command)
         code = exit_code(finished)
         said = [line for line in plain(finished.output).split("\n") if line.strip()]
         problems = tuple(said[:KEPT_PROBLEMS]) if code else ()
         report = CheckReport(
-            id=look.desk.evidence_id(),
-            tree=look.desk.tree,
+            id=look.call_context.evidence_id(),
+            tree=look.call_context.tree,
             elapsed=round(finished.elapsed, 3),
             kind=kind,
             command=command,
@@ -193,7 +195,7 @@ def _check(kind: CheckKind) -> Callable[[Look], Awaitable[tuple[AnyEvidence, ...
 
 async def _file(look: Look) -> tuple[AnyEvidence, ...]:
     path, text = look.value("path"), look.value("text")
-    root = look.desk.root
+    root = look.call_context.root
     fact = root.fact(path, write=False)
     if not fact.inside:
         raise UsageError(f"{path} is outside the workspace.")
@@ -201,8 +203,8 @@ async def _file(look: Look) -> tuple[AnyEvidence, ...]:
     if text and fact.kind is PathKind.FILE:
         holds = text.encode() in root.read_bytes(path, READ_LIMIT)
     report = FileReport(
-        id=look.desk.evidence_id(),
-        tree=look.desk.tree,
+        id=look.call_context.evidence_id(),
+        tree=look.call_context.tree,
         path=path,
         exists=fact.exists,
         asked=(text,) if text else (),
@@ -226,22 +228,22 @@ async def _http(look: Look) -> tuple[AnyEvidence, ...]:
         form = ProbeForm(url=url)
     except ValueError as error:
         raise UsageError(f"{error}.") from None
-    return (await HTTP_PROBE.perform(form, look.desk)).evidence
+    return (await HTTP_PROBE.perform(form, look.call_context)).evidence
 
 
 async def _coverage(look: Look) -> tuple[AnyEvidence, ...]:
     """The same measurement on the base and on the present tree."""
-    desk = look.desk
-    ground = ground_of(desk, desk.settings.suite_limits)
-    now = await run_suite("pytest", COVERING, ground, desk.evidence_id())
+    call_context = look.call_context
+    ground = ground_of(call_context, call_context.settings.suite_limits)
+    now = await run_suite("pytest", COVERING, ground, call_context.evidence_id())
     after = covered(now.finished)
     before = after
-    if look.base != desk.tree:
-        told = await run_on(look.station, look.base, now.report)
+    if look.base != call_context.tree:
+        told = await run_on(look.context, look.base, now.report)
         before = covered(told.finished)
     report = CoverageReport(
-        id=desk.evidence_id(),
-        tree=desk.tree,
+        id=call_context.evidence_id(),
+        tree=call_context.tree,
         elapsed=now.report.elapsed,
         before=before,
         after=after,

@@ -15,7 +15,7 @@ from flyball.core.terms.evidence import (
 from flyball.core.weakening import weakenings
 from flyball.engine.look.gate_looks import Gathered, gather
 from flyball.engine.look.run_on_tree import run_on
-from flyball.engine.workplace import Station
+from flyball.engine.run_context import RunContext
 from flyball.errors import FlyballError
 from flyball.tools.call.file_facts import lost_regions
 from flyball.workspace.trees.trees import Changed, TreeHash
@@ -25,16 +25,16 @@ DOUBTFUL = "doubtful"
 
 
 async def inspect(
-    station: Station, state: RunState, card: CardState, effect: Inspect, key: str
+    context: RunContext, state: RunState, card: CardState, effect: Inspect, key: str
 ) -> Gathered:
     """Everything Flyball can see for itself: about the change, and for the gates of the card."""
-    changes = station.workspace.trees.changes(TreeHash(effect.base), TreeHash(effect.tree))
-    seen = await gather(station, state, card, effect, key)
+    changes = context.workspace.trees.changes(TreeHash(effect.base), TreeHash(effect.tree))
+    seen = await gather(context, state, card, effect, key)
     found: list[AnyEvidence] = [*seen.evidence]
     if report := _proving(card, effect, seen.evidence):
-        found.append(await _falsify(station, card, effect, report, changes))
-    found.append(_weakening(station, card, effect, changes))
-    found.append(_diff(station, card, effect, changes))
+        found.append(await _falsify(context, card, effect, report, changes))
+    found.append(_weakening(context, card, effect, changes))
+    found.append(_diff(context, card, effect, changes))
     return Gathered(tuple(found), seen.undone)
 
 
@@ -54,10 +54,10 @@ def _id(card: CardState, effect: Inspect, what: str) -> str:
 
 
 def _weakening(
-    station: Station, card: CardState, effect: Inspect, changes: tuple[Changed, ...]
+    context: RunContext, card: CardState, effect: Inspect, changes: tuple[Changed, ...]
 ) -> WeakeningReport:
-    before = {change.path: _text(station, effect.base, change.path) for change in changes}
-    after = {change.path: _text(station, effect.tree, change.path) for change in changes}
+    before = {change.path: _text(context, effect.base, change.path) for change in changes}
+    after = {change.path: _text(context, effect.tree, change.path) for change in changes}
     return WeakeningReport(
         id=_id(card, effect, "weakening"),
         tree=effect.tree,
@@ -66,26 +66,26 @@ def _weakening(
     )
 
 
-def _text(station: Station, tree: str, path: str) -> str | None:
-    data = station.workspace.file_at(tree, path)
+def _text(context: RunContext, tree: str, path: str) -> str | None:
+    data = context.workspace.file_at(tree, path)
     if data is None or BINARY in data:
         return None
     return data.decode("utf-8", "replace")
 
 
 def _diff(
-    station: Station, card: CardState, effect: Inspect, changes: tuple[Changed, ...]
+    context: RunContext, card: CardState, effect: Inspect, changes: tuple[Changed, ...]
 ) -> DiffReport:
     files: list[FileChange] = []
     regions: list[str] = []
     secrets: list[str] = []
     for change in changes:
-        before = station.workspace.file_at(effect.base, change.path) or b""
-        after = station.workspace.file_at(effect.tree, change.path) or b""
+        before = context.workspace.file_at(effect.base, change.path) or b""
+        after = context.workspace.file_at(effect.tree, change.path) or b""
         files.append(FileChange(change.path, change.kind, change.added, change.removed))
         if change.path not in card.released:
             regions += lost_regions(change.path, before, after)
-        secrets += _secrets(station, change.path, before, after)
+        secrets += _secrets(context, change.path, before, after)
     return DiffReport(
         id=_id(card, effect, "diff"),
         tree=effect.tree,
@@ -96,20 +96,20 @@ def _diff(
     )
 
 
-def _secrets(station: Station, path: str, before: bytes, after: bytes) -> list[str]:
+def _secrets(context: RunContext, path: str, before: bytes, after: bytes) -> list[str]:
     known = set(before.split(b"\n"))
     found: list[str] = []
     for n, line in enumerate(after.split(b"\n"), 1):
         if line in known or BINARY in line:
             continue
         text = line.decode("utf-8", "replace")
-        if station.redactor.text(text) != text:
+        if context.redactor.text(text) != text:
             found.append(f"{path}:{n}")
     return found
 
 
 async def _falsify(
-    station: Station,
+    context: RunContext,
     card: CardState,
     effect: Inspect,
     report: SuiteReport,
@@ -117,11 +117,11 @@ async def _falsify(
 ) -> BaseRun:
     """Run the proving suite on the base tree with only the changed tests carried over."""
     try:
-        ran = await run_on(station, effect.base, report, tests_of=effect.tree, changes=changes)
+        ran = await run_on(context, effect.base, report, tests_of=effect.tree, changes=changes)
         base = ran.report
         outcome, detail = _seen(base)
         if outcome == DOUBTFUL:
-            control = (await run_on(station, effect.tree, report)).report
+            control = (await run_on(context, effect.tree, report)).report
             outcome = "red" if control.is_green else "unclear"
         elapsed = base.elapsed
     except FlyballError as error:

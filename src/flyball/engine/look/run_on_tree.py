@@ -8,7 +8,7 @@ import msgspec
 
 from flyball.core.terms.evidence import SuiteReport
 from flyball.core.weakening import is_test_path
-from flyball.engine.workplace import Station
+from flyball.engine.run_context import RunContext
 from flyball.tools.runner.launch import Ground
 from flyball.tools.runner.run_suite import SuiteRun, run_suite
 from flyball.workspace.files.paths import Root
@@ -21,7 +21,7 @@ SLOWER = 5.0
 
 
 async def run_on(
-    station: Station,
+    context: RunContext,
     tree: str,
     report: SuiteReport,
     *,
@@ -29,19 +29,19 @@ async def run_on(
     changes: tuple[Changed, ...] = (),
 ) -> SuiteRun:
     """The same suite on another tree; the changed tests of `tests_of` are carried over to it."""
-    workspace = station.workspace
+    workspace = context.workspace
     place = workspace.checkout_scratch(tree)
     try:
-        _carry_tests(station, Root(place, protected=()), tests_of, changes)
+        _carry_tests(context, Root(place, protected=()), tests_of, changes)
         ground = Ground(
             root=place,
             project=workspace.project,
             cache=workspace.directory / "cache",
-            sandbox=station.sandbox(read_only=False, root=place),
-            env=station.env,
-            limits=_limits(station.settings.suite_limits, report),
+            sandbox=context.sandbox(read_only=False, root=place),
+            env=context.env,
+            limits=_limits(context.settings.suite_limits, report),
             tree=tree,
-            redactor=station.redactor,
+            redactor=context.redactor,
         )
         words = shlex.split(report.command)[1:]
         return await run_suite(report.runner, words, ground, f"{report.id}.again")
@@ -55,12 +55,12 @@ def _limits(usual: CommandLimits, report: SuiteReport) -> CommandLimits:
     return msgspec.structs.replace(usual, seconds=min(usual.seconds, seconds))
 
 
-def _carry_tests(station: Station, root: Root, tree: str, changes: tuple[Changed, ...]) -> None:
+def _carry_tests(context: RunContext, root: Root, tree: str, changes: tuple[Changed, ...]) -> None:
     """Bring the tests of a change, and nothing else of it, to another tree."""
     for change in changes:
         if not is_test_path(change.path):
             continue
-        data = station.workspace.file_at(tree, change.path)
+        data = context.workspace.file_at(tree, change.path)
         if data is not None and change.after is not None:
             is_program = change.after.mode == EXECUTABLE
             root.write_bytes(change.path, data, mode=0o755 if is_program else 0o644)

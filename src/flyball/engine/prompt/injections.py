@@ -23,7 +23,7 @@ from flyball.engine.prompt.plan_words import (
     tried,
 )
 from flyball.engine.prompt.repomap import Maps
-from flyball.engine.workplace import Station
+from flyball.engine.run_context import RunContext
 from flyball.errors import FlyballError
 from flyball.patch.apply.keep import regions
 
@@ -40,7 +40,7 @@ class InjectionSource(NamedTuple):
 
     run: RunState
     card: CardState
-    station: Station
+    context: RunContext
     maps: Maps
 
 
@@ -49,9 +49,9 @@ def template_in_use(card: CardState) -> Template:
     return LIBRARY["review"] if card.is_reviewing else card.template
 
 
-def injections(run: RunState, card: CardState, station: Station, maps: Maps) -> dict[str, str]:
+def injections(run: RunState, card: CardState, context: RunContext, maps: Maps) -> dict[str, str]:
     """What the template asks for; a step of a plan is told to its card in any case."""
-    scene = InjectionSource(run, card, station, maps)
+    scene = InjectionSource(run, card, context, maps)
     wanted = template_in_use(card).injections
     found = {name: MAKERS[name](scene) for name in wanted if name in MAKERS}
     if (step := step_of(run, card)) and not card.is_reviewing:
@@ -59,7 +59,7 @@ def injections(run: RunState, card: CardState, station: Station, maps: Maps) -> 
     if card.template.role is Role.PLANNER:
         found["templates"] = _templates(scene)
     return {
-        name: station.redactor.text(_cut(text, MAX_DIFF if name == "diff" else MAX_TEXT))
+        name: context.redactor.text(_cut(text, MAX_DIFF if name == "diff" else MAX_TEXT))
         for name, text in found.items()
         if text
     }
@@ -91,7 +91,7 @@ def _diff(scene: InjectionSource) -> str:
         base = run.snapshot if card.template.role is Role.PLANNER else run.base
     if base == card.tree:
         return ""
-    return scene.station.workspace.diff(base, card.tree).decode("utf-8", "replace")
+    return scene.context.workspace.diff(base, card.tree).decode("utf-8", "replace")
 
 
 def _evidence(scene: InjectionSource) -> str:
@@ -128,7 +128,7 @@ def _handover(scene: InjectionSource) -> str:
 
 
 def _invariants(scene: InjectionSource) -> str:
-    root = scene.station.root
+    root = scene.context.root
     kept = [
         f"- {path}: keep region {region.name or '(unnamed)'}, lines {region.first}–{region.last}"
         for path in islice(root.walk(), KEEP_FILES)
@@ -141,7 +141,7 @@ def _invariants(scene: InjectionSource) -> str:
 
 def _content(scene: InjectionSource, path: str) -> bytes:
     try:
-        return scene.station.root.read_bytes(path, KEEP_BYTES)
+        return scene.context.root.read_bytes(path, KEEP_BYTES)
     except FlyballError:
         return b""
 
@@ -181,7 +181,7 @@ def _plan(scene: InjectionSource) -> str:
 
 
 def _repo_map(scene: InjectionSource) -> str:
-    return scene.maps.of(scene.card.base, scene.station.root)
+    return scene.maps.of(scene.card.base, scene.context.root)
 
 
 def _templates(scene: InjectionSource) -> str:

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from flyball.core.terms.call import PathFact
 from flyball.patch.apply.keep import damaged, regions
-from flyball.tools.call.protocol import Desk
+from flyball.tools.call.protocol import CallContext
 from flyball.workspace.files.paths import PathKind
 from flyball.workspace.redaction import HIDDEN
 from flyball.workspace.trees.trees import TreeHash
 
 
-def path_fact(raw: str, desk: Desk, *, write: bool) -> PathFact:
+def path_fact(raw: str, context: CallContext, *, write: bool) -> PathFact:
     """What the resolver says about a path, in the terms the judge uses."""
-    found = desk.root.fact(raw, write=write)
+    found = context.root.fact(raw, write=write)
     return PathFact(
         path=found.path or raw,
         inside=found.inside,
         protected=found.protected,
-        untracked=write and found.exists and is_users_untracked(found.path, desk),
+        untracked=write and found.exists and is_users_untracked(found.path, context),
         write=write,
     )
 
 
-def is_users_untracked(path: str, desk: Desk) -> bool:
+def is_users_untracked(path: str, context: CallContext) -> bool:
     """Whether an in-place run would touch work that the user never gave to git."""
-    workspace = desk.workspace
+    workspace = context.workspace
     start = workspace.facts.start
     if not (workspace.in_place and start):
         return False
@@ -33,11 +33,11 @@ def is_users_untracked(path: str, desk: Desk) -> bool:
     return path in at_first and path not in trees.entries(TreeHash(start), [path])
 
 
-def present(path: str, desk: Desk) -> bytes | None:
+def present(path: str, context: CallContext) -> bytes | None:
     """What a file holds now, or None where there is none."""
-    if desk.root.fact(path, write=False).kind is PathKind.MISSING:
+    if context.root.fact(path, write=False).kind is PathKind.MISSING:
         return None
-    return desk.root.read_bytes(path)
+    return context.root.read_bytes(path)
 
 
 def lost_regions(path: str, before: bytes, after: bytes) -> list[str]:

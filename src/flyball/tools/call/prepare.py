@@ -12,7 +12,7 @@ from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.call import Access, Call
 from flyball.core.terms.shape import faults, suggest
 from flyball.core.terms.tool import ALIASES, TOOL_ACCESS, tool_name
-from flyball.tools.call.protocol import CallFacts, Desk, Form, Tool
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Tool
 
 RAW = "__raw__"
 """Under this name a driver passes on arguments that were not valid JSON."""
@@ -24,11 +24,11 @@ SECRET = (
 )
 
 
-def prepare(spoken: SpokenCall, tools: Mapping[str, Tool], desk: Desk) -> Call:
+def prepare(spoken: SpokenCall, tools: Mapping[str, Tool], context: CallContext) -> Call:
     """A call with its facts, or with the fault that keeps it from being made."""
     name = tool_name(spoken.tool)
     tool = tools.get(name) if name else None
-    args = _recordable(spoken.args, desk)
+    args = _recordable(spoken.args, context)
     if args is None:
         return _faulty(spoken, {}, f"The arguments of `{spoken.tool}` are not valid Unicode.")
     if name is None or tool is None:
@@ -41,7 +41,7 @@ def prepare(spoken: SpokenCall, tools: Mapping[str, Tool], desk: Desk) -> Call:
     access = TOOL_ACCESS[name]
     if access is Access.MUTATE and args != spoken.args:
         return _faulty(spoken, args, SECRET.format(tool=name))
-    facts: CallFacts = tool.facts(form, desk)
+    facts: CallFacts = tool.facts(form, context)
     return Call(
         id=spoken.id,
         tool=name,
@@ -56,13 +56,13 @@ def prepare(spoken: SpokenCall, tools: Mapping[str, Tool], desk: Desk) -> Call:
     )
 
 
-def _recordable(args: dict[str, object], desk: Desk) -> dict[str, object] | None:
+def _recordable(args: dict[str, object], context: CallContext) -> dict[str, object] | None:
     """The arguments without secrets, or None where they could not be written down."""
     try:
         msgspec.json.encode(args)
     except (UnicodeEncodeError, OverflowError):
         return None
-    return cast(dict[str, object], desk.redactor.value(args))
+    return cast(dict[str, object], context.redactor.value(args))
 
 
 def read_form(args: dict[str, object], tool: Tool) -> Form | str:

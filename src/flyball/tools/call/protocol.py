@@ -39,8 +39,8 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True):
     unconfined: bool = False
 
 
-class Desk(NamedTuple):
-    """Everything a tool works with. One desk serves one call."""
+class CallContext(NamedTuple):
+    """What holds for one call: everything that its tool works with."""
 
     run: str
     card: str
@@ -108,14 +108,14 @@ class Tool(NamedTuple):
     name: str
     description: str
     form: type[Form]
-    facts: Callable[[Any, Desk], CallFacts]
-    perform: Callable[[Any, Desk], Awaitable[Result]]
-    probe: Callable[[Any, Desk], Result | None] | None = None
+    facts: Callable[[Any, CallContext], CallFacts]
+    perform: Callable[[Any, CallContext], Awaitable[Result]]
+    probe: Callable[[Any, CallContext], Result | None] | None = None
     """For writes: the result of this call if it was already done before a crash."""
     example: Mapping[str, object] = {}
 
 
-def no_facts(_form: Form, _desk: Desk) -> CallFacts:
+def no_facts(_form: Form, _context: CallContext) -> CallFacts:
     """A tool that names neither a path nor a command."""
     return CallFacts()
 

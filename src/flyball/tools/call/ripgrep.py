@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from flyball.errors import ToolUnavailable
-from flyball.tools.call.protocol import Desk
+from flyball.tools.call.protocol import CallContext
 from flyball.workspace.process.process import OwnOutput, run_sync
 
 SECONDS = 60.0
@@ -37,21 +37,21 @@ def find_ripgrep() -> str:
     return program
 
 
-def ripgrep(desk: Desk, *words: str) -> OwnOutput:
+def ripgrep(context: CallContext, *words: str) -> OwnOutput:
     """What ripgrep answers in the workspace; it follows no link and starts no program."""
     argv = [find_ripgrep(), *_FIXED, *words]
-    return run_sync(argv, cwd=desk.root.path, env=desk.env, seconds=SECONDS)
+    return run_sync(argv, cwd=context.root.path, env=context.env, seconds=SECONDS)
 
 
-def files_below(desk: Desk, top: str = ".") -> list[str]:
+def files_below(context: CallContext, top: str = ".") -> list[str]:
     """Every file below a directory that is not ignored, sorted."""
-    answer = ripgrep(desk, "--files", "--null", "--", _place(top))
+    answer = ripgrep(context, "--files", "--null", "--", _place(top))
     return [_name(raw) for raw in answer.stdout.split(b"\0") if raw]
 
 
-def counts(desk: Desk, words: Sequence[str], top: str) -> tuple[dict[str, int], str]:
+def counts(context: CallContext, words: Sequence[str], top: str) -> tuple[dict[str, int], str]:
     """How many lines match in each file, or what ripgrep has against the search."""
-    answer = ripgrep(desk, "--count", "--null", "--with-filename", *words, "--", _place(top))
+    answer = ripgrep(context, "--count", "--null", "--with-filename", *words, "--", _place(top))
     if answer.exit_code == 2 and answer.stderr and not answer.stdout:
         return {}, answer.stderr.decode("utf-8", "replace").strip()
     found: dict[str, int] = {}
@@ -62,9 +62,11 @@ def counts(desk: Desk, words: Sequence[str], top: str) -> tuple[dict[str, int], 
     return found, ""
 
 
-def lines(desk: Desk, words: Sequence[str], files: Sequence[str]) -> Iterator[tuple[str, Any]]:
+def lines(
+    context: CallContext, words: Sequence[str], files: Sequence[str]
+) -> Iterator[tuple[str, Any]]:
     """The matching and context lines of these files, each as ripgrep describes it."""
-    answer = ripgrep(desk, "--json", *words, "--", *map(_place, files))
+    answer = ripgrep(context, "--json", *words, "--", *map(_place, files))
     for raw in answer.stdout.split(b"\n"):
         if raw:
             item: dict[str, Any] = msgspec.json.decode(raw)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.tools.call.protocol import Desk
+from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.provision import provide
 from flyball.tools.runner.start_env import Setting, environment, readable
 from flyball.workspace.process.process import CommandLimits, Finished, run
@@ -35,19 +35,19 @@ class Ground(NamedTuple):
     on_output: Callable[[str], None] | None = None
 
 
-def ground_of(desk: Desk, limits: CommandLimits) -> Ground:
+def ground_of(context: CallContext, limits: CommandLimits) -> Ground:
     """The ground of a call."""
     return Ground(
-        root=desk.root.path,
-        project=desk.workspace.project,
-        cache=desk.workspace.directory / "cache",
-        sandbox=desk.sandbox,
-        env=desk.env,
+        root=context.root.path,
+        project=context.workspace.project,
+        cache=context.workspace.directory / "cache",
+        sandbox=context.sandbox,
+        env=context.env,
         limits=limits,
-        tree=desk.tree,
-        redactor=desk.redactor,
-        log=desk.log,
-        on_output=desk.on_output,
+        tree=context.tree,
+        redactor=context.redactor,
+        log=context.log,
+        on_output=context.on_output,
     )
 
 

@@ -19,7 +19,7 @@ from flyball.core.terms.call import Access, Call, CommandFact
 from flyball.core.terms.phase import Phase
 from flyball.engine.call.perform import do
 from flyball.engine.effects import BY_NAME
-from flyball.engine.workplace import Place, Station
+from flyball.engine.run_context import RunContext
 from flyball.journal.protocol import Intention
 from flyball.tools.call.prepare import read_form
 from flyball.workspace.redaction import Redactor
@@ -32,10 +32,10 @@ RUN = RunState(run="r1")
 class Shop:
     """A real workspace and one call after another in it."""
 
-    def __init__(self, station: Station) -> None:
-        self.station = station
-        self.root = station.workspace.root
-        tree = station.workspace.base
+    def __init__(self, context: RunContext) -> None:
+        self.context = context
+        self.root = context.workspace.root
+        tree = context.workspace.base
         self.card = CardState(id="c", template=LIBRARY["fix"], title="t", base=tree, tree=tree)
 
     async def call(
@@ -54,11 +54,11 @@ class Shop:
         assert not isinstance(form, str)
         effect = Perform(card="c", call=asked, phase=phase)
         intention = Intention("r1", n, repeat)
-        return await do(self.station, RUN, self.card, effect, BY_NAME[tool], form, intention)
+        return await do(self.context, RUN, self.card, effect, BY_NAME[tool], form, intention)
 
     def crash_after(self, n: int, files: dict[str, str | None]) -> None:
         """What a process leaves that died in call n after it had written these files."""
-        self.station.workspace.snapshot(f"r1/{n}")
+        self.context.workspace.snapshot(f"r1/{n}")
         for name, text in files.items():
             if text is None:
                 (self.root / name).unlink()
@@ -72,12 +72,17 @@ class Shop:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[Shop]:
-    place = Place(repo=repository(tmp_path / "repo", FILES), state_dir=tmp_path / "state")
     environ = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
-    station = Station(place, environ, Redactor(("s3cret-value-42",)), lambda _: None)
-    station.open("r1")
-    yield Shop(station)
-    station.close()
+    context = RunContext(
+        repository(tmp_path / "repo", FILES),
+        tmp_path / "state",
+        environ=environ,
+        redactor=Redactor(("s3cret-value-42",)),
+        on_output=lambda _: None,
+    )
+    context.open("r1")
+    yield Shop(context)
+    context.close()
 
 
 def returned(event: AnyEvent) -> CallReturned:
@@ -90,7 +95,7 @@ async def test_an_edit_reports_what_changed_and_the_way_back(shop: Shop) -> None
     event = returned(await shop.call("edit_diff", {"diff": DIFF}))
     assert event.outcome.ok
     assert event.changed == ("a.py",)
-    assert event.tree == shop.station.workspace.tree_hash() != shop.card.tree
+    assert event.tree == shop.context.workspace.tree_hash() != shop.card.tree
     assert event.snapshot == shop.card.tree
 
 
@@ -136,7 +141,7 @@ async def test_an_interrupted_command_is_reported_and_not_run_again(shop: Shop) 
     shop.crash_after(1, {"half.txt": "half"})
     event = await shop.call("bash", {"cmd": "echo done > half.txt"}, repeat=True)
     assert isinstance(event, CallInterrupted)
-    assert event.tree == shop.station.workspace.tree_hash()
+    assert event.tree == shop.context.workspace.tree_hash()
     assert shop.text("half.txt") == "half"
 
 
@@ -188,8 +193,8 @@ async def test_a_card_is_committed_once_and_as_it_was_judged(shop: Shop) -> None
         id="c", template=LIBRARY["fix"], title="t", base=shop.card.base, tree=event.tree
     )
     (shop.root / "b.py").write_text("written behind our back\n")
-    commit = shop.station.commit(card)
-    assert shop.station.commit(card) == commit
-    (record,) = shop.station.workspace.cards()
+    commit = shop.context.commit(card)
+    assert shop.context.commit(card) == commit
+    (record,) = shop.context.workspace.cards()
     assert record.after == event.tree
     assert shop.text("b.py") == "written behind our back\n"

@@ -24,7 +24,7 @@ from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.evidence import AnyEvidence, GateReport, HttpReport
 from flyball.engine.look.gate_looks import LOOKS, Gathered, covered
 from flyball.engine.look.inspection import inspect
-from flyball.engine.workplace import Place, Station
+from flyball.engine.run_context import RunContext
 from flyball.errors import ToolUnavailable
 from flyball.tools.call.protocol import ToolSettings
 from flyball.workspace.process.process import CommandLimits, Finished
@@ -50,23 +50,23 @@ SHOWN = str(FILES["test_cart.py"]) + (
 class Shop:
     """A workspace, the card that works in it, and what its gates find."""
 
-    def __init__(self, station: Station) -> None:
-        self.station = station
-        self.root = station.workspace.root
-        tree = station.workspace.base
+    def __init__(self, context: RunContext) -> None:
+        self.context = context
+        self.root = context.workspace.root
+        tree = context.workspace.base
         self.card = CardState(id="c", template=LIBRARY["fix"], title="t", base=tree, tree=tree)
         self.run = RunState(run="r1", project=Project(sandbox="kernel"))
         self.key = "r1/1"
 
     def change(self, files: dict[str, str | bytes]) -> None:
         put(self.root, files)
-        self.card = replace(self.card, tree=self.station.workspace.tree_hash())
+        self.card = replace(self.card, tree=self.context.workspace.tree_hash())
 
     async def looks(self, *gates: GateUse, falsify: str = "") -> Gathered:
         effect = Inspect(
             card="c", base=self.card.base, tree=self.card.tree, gates=gates, falsify=falsify
         )
-        return await inspect(self.station, self.run, self.card, effect, self.key)
+        return await inspect(self.context, self.run, self.card, effect, self.key)
 
     async def verdict(self, type: str, **parameters: Any) -> Verdict:
         """What a gate says after Flyball has looked for it."""
@@ -81,14 +81,18 @@ class Shop:
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[Shop]:
     settings = ToolSettings(suite_limits=CommandLimits(seconds=20.0))
-    place = Place(
-        repo=repository(tmp_path / "repo", FILES), state_dir=tmp_path / "state", settings=settings
-    )
     environ = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
-    station = Station(place, environ, Redactor((SECRET,)), lambda _: None)
-    station.open("r1")
-    yield Shop(station)
-    station.close()
+    context = RunContext(
+        repository(tmp_path / "repo", FILES),
+        tmp_path / "state",
+        environ=environ,
+        redactor=Redactor((SECRET,)),
+        on_output=lambda _: None,
+        settings=settings,
+    )
+    context.open("r1")
+    yield Shop(context)
+    context.close()
 
 
 def test_every_gate_that_looks_is_looked_for():
@@ -147,8 +151,8 @@ async def test_a_command_is_judged_and_run(shop: Shop, command: str, kind: type,
 
 @story
 async def test_a_command_without_end_is_trouble_with_a_tool(shop: Shop):
-    station = shop.station
-    station.settings = replace(station.settings, suite_limits=CommandLimits(seconds=0.5))
+    context = shop.context
+    context.settings = replace(context.settings, suite_limits=CommandLimits(seconds=0.5))
     shop.change({"wait.py": "while True:\n    pass\n"})
     verdict = await shop.verdict("command_succeeds", command="python wait.py")
     assert verdict == Failed(
@@ -163,16 +167,16 @@ async def test_what_a_gate_changes_is_undone_and_named(shop: Shop):
     assert sorted(seen.undone) == ["README.md", "new.txt"]
     assert (shop.root / "README.md").read_text() == "A cart.\n"
     assert not (shop.root / "new.txt").exists()
-    assert shop.station.workspace.tree_hash() == shop.card.tree
+    assert shop.context.workspace.tree_hash() == shop.card.tree
 
 
 @story
 async def test_after_a_crash_the_gates_begin_from_the_tree_they_found(shop: Shop):
-    shop.station.workspace.snapshot(shop.key)
+    shop.context.workspace.snapshot(shop.key)
     put(shop.root, {"README.md": "half a gate\n"})
     verdict = await shop.verdict("file_contains", path="README.md", text="A cart")
     assert isinstance(verdict, Passed)
-    assert shop.station.workspace.tree_hash() == shop.card.tree
+    assert shop.context.workspace.tree_hash() == shop.card.tree
 
 
 @story

@@ -27,7 +27,7 @@ from flyball.drivers.prompt import opening
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.prompt.injections import MAKERS, MAX_DIFF, MAX_TEXT, injections, template_in_use
 from flyball.engine.prompt.repomap import MAP_CHARS, MAP_FILES, MAPS_KEPT, Maps, draw
-from flyball.engine.workplace import Place, Station
+from flyball.engine.run_context import RunContext
 from flyball.workspace.files.paths import Root
 from flyball.workspace.redaction import Redactor
 
@@ -56,10 +56,15 @@ OTHER = Mistake("f2", "test_b failed: KeyError: y", "fix", ("other.py",))
 
 
 @pytest.fixture
-def station(tmp_path: Path) -> Iterator[Station]:
-    place = Place(repo=repository(tmp_path / "repo", FILES), state_dir=tmp_path / "state")
+def context(tmp_path: Path) -> Iterator[RunContext]:
     environ = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
-    found = Station(place, environ, Redactor((SECRET,)), lambda _: None)
+    found = RunContext(
+        repository(tmp_path / "repo", FILES),
+        tmp_path / "state",
+        environ=environ,
+        redactor=Redactor((SECRET,)),
+        on_output=lambda _: None,
+    )
     found.open("r")
     yield found
     found.close()
@@ -97,18 +102,18 @@ def run_of(base: str, *cards: CardState, **more: Any) -> RunState:
     return RunState(cards=cards, **fields)
 
 
-def found(station: Station, run: RunState, card: CardState) -> dict[str, str]:
-    return injections(run, card, station, Maps())
+def found(context: RunContext, run: RunState, card: CardState) -> dict[str, str]:
+    return injections(run, card, context, Maps())
 
 
 def test_everything_that_a_template_may_ask_for_is_made():
     assert MAKERS.keys() == INJECTIONS.keys()
 
 
-def test_a_step_card_is_told_its_step_and_where_the_plan_stands(station: Station):
-    tree = station.workspace.base
+def test_a_step_card_is_told_its_step_and_where_the_plan_stands(context: RunContext):
+    tree = context.workspace.base
     card = card_of("step", tree)
-    told = found(station, run_of(tree, card), card)
+    told = found(context, run_of(tree, card), card)
     assert told["step"] == (
         "Step build: Build it\nAdd the total to cart.py.\nIt is done when:\n"
         "- pytest passes\n- no new file"
@@ -125,33 +130,33 @@ def test_a_step_card_is_told_its_step_and_where_the_plan_stands(station: Station
     ]
 
 
-def test_a_step_is_told_even_where_its_template_asks_for_nothing(station: Station):
-    tree = station.workspace.base
+def test_a_step_is_told_even_where_its_template_asks_for_nothing(context: RunContext):
+    tree = context.workspace.base
     card = card_of("status", tree)
-    told = found(station, run_of(tree, card), card)
+    told = found(context, run_of(tree, card), card)
     assert set(told) == {"step"}
     text = opening("add a total", card.template, told)
     assert "## step (the step of the plan that is yours)\n\nStep build: Build it" in text
 
 
-def test_a_lone_request_has_no_plan(station: Station):
-    tree = station.workspace.base
+def test_a_lone_request_has_no_plan(context: RunContext):
+    tree = context.workspace.base
     card = card_of("feature", tree)
     run = run_of(tree, card)
     assert run.coordinator is not None
     lone = replace(run, coordinator=replace(run.coordinator, planned=False))
-    assert not {"step", "plan"} & set(found(station, lone, card))
+    assert not {"step", "plan"} & set(found(context, lone, card))
     bare = replace(run, coordinator=None, errands=())
-    assert not {"step", "plan"} & set(found(station, bare, card))
+    assert not {"step", "plan"} & set(found(context, bare, card))
 
 
-def test_a_planner_hears_what_failed_what_was_tried_and_what_it_left(station: Station):
-    workspace = station.workspace
+def test_a_planner_hears_what_failed_what_was_tried_and_what_it_left(context: RunContext):
+    workspace = context.workspace
     put(workspace.root, {"cart.py": f"total = '{SECRET}'\n"})
     now = workspace.tree_hash()
     card = card_of("plan", now, id="plan.2", step="")
     mine = replace(LIBRARY["step"], step_id="mine", objective="Do it our way.")
-    told = found(station, run_of(workspace.base, card, tree=now, templates=(mine,)), card)
+    told = found(context, run_of(workspace.base, card, tree=now, templates=(mine,)), card)
     assert told["issues"].split("\n") == [
         "- [critical] Step read: Tests failed",
         "What was tried:",
@@ -164,7 +169,7 @@ def test_a_planner_hears_what_failed_what_was_tried_and_what_it_left(station: St
     assert "`refactor`" in told["templates"]
     assert "`verify`" not in told["templates"]
     first = replace(card, base=workspace.base, tree=workspace.base)
-    assert "diff" not in found(station, run_of(workspace.base, first), first)
+    assert "diff" not in found(context, run_of(workspace.base, first), first)
 
 
 def red(tree: str) -> SuiteReport:
@@ -175,13 +180,13 @@ def red(tree: str) -> SuiteReport:
     )  # fmt: skip
 
 
-def test_a_verifier_sees_the_whole_change_and_how_the_steps_came_out(station: Station):
-    workspace = station.workspace
+def test_a_verifier_sees_the_whole_change_and_how_the_steps_came_out(context: RunContext):
+    workspace = context.workspace
     put(workspace.root, {"cart.py": "total = 1\n"})
     now = workspace.tree_hash()
     step = card_of("step", workspace.base, tree=now, evidence=(red(now),), phase=Phase.FAILED)
     card = card_of("verify", now, id="verify.2", step="", evidence=(red(now),))
-    told = found(station, run_of(workspace.base, step, card, tree=now), card)
+    told = found(context, run_of(workspace.base, step, card, tree=now), card)
     assert "+total = 1" in told["diff"]
     assert told["evidence"].split("\n") == [
         "- read succeeded, changed nothing, tests are green: read",
@@ -189,15 +194,15 @@ def test_a_verifier_sees_the_whole_change_and_how_the_steps_came_out(station: St
     ]
 
 
-def test_a_reviewer_reads_the_change_whatever_the_card_is_for(station: Station):
-    workspace = station.workspace
+def test_a_reviewer_reads_the_change_whatever_the_card_is_for(context: RunContext):
+    workspace = context.workspace
     put(workspace.root, {"cart.py": "total = 1\n"})
     now = workspace.tree_hash()
     card = card_of(
         "fix", workspace.base, tree=now, is_reviewing=True, checkpoint=POINT, evidence=(red(now),),
         remarks=(Remark("researcher", "it is in cart.py"), Remark("reviewer", "hm")),
     )  # fmt: skip
-    told = found(station, run_of(workspace.base, card), card)
+    told = found(context, run_of(workspace.base, card), card)
     assert set(told) == {"diff", "findings", "evidence"}
     assert told["findings"] == "nothing sums\nit is in cart.py"
     text = opening("add a total", template_in_use(card), told)
@@ -210,8 +215,8 @@ def asking(*names: str) -> Any:
     return replace(LIBRARY["step"], injections=names)
 
 
-def test_a_diagnosis_hears_why_the_card_before_it_failed(station: Station):
-    tree = station.workspace.base
+def test_a_diagnosis_hears_why_the_card_before_it_failed(context: RunContext):
+    tree = context.workspace.base
     verdicts = (Ruling("tests_pass", Failed("1 test fails.")), Ruling("diff_size", Passed()))
     failed = card_of("step", tree, phase=Phase.FAILED, verdicts=verdicts, ending_reason="No.")
     card = replace(card_of("D1", tree, id="build-D1"), template=asking("verdicts", "handover"))
@@ -219,72 +224,72 @@ def test_a_diagnosis_hears_why_the_card_before_it_failed(station: Station):
         plan_id="p2", step=STEPS[1], card="build-D1", cards=("build", "build-D1"), failed="build"
     )
     run = run_of(tree, failed, card, errands=(errand,))
-    told = found(station, run, card)
+    told = found(context, run, card)
     assert told["verdicts"].split("\n")[0] == "- tests_pass: failed. 1 test fails."
     assert told["verdicts"].endswith("- No.")
     assert told["handover"].startswith("# Hand-over\n\n## Goal\nBuild it\n")
     again = replace(failed, phase=Phase.EXECUTE, template=asking("verdicts"))
     alone = run_of(tree, again)
-    assert "1 test fails" in found(station, alone, again)["verdicts"]
+    assert "1 test fails" in found(context, alone, again)["verdicts"]
 
 
-def test_findings_of_those_who_looked_before_are_handed_on(station: Station):
-    tree = station.workspace.base
+def test_findings_of_those_who_looked_before_are_handed_on(context: RunContext):
+    tree = context.workspace.base
     looked = replace(card_of("D1", tree, id="d"), answer="the sum is missing")
     card = replace(card_of("step", tree), template=asking("findings", "checkpoint"))
     errand = Errand(plan_id="p2", step=STEPS[1], card="build", cards=("d", "build"))
-    told = found(station, run_of(tree, looked, card, errands=(errand,)), card)
+    told = found(context, run_of(tree, looked, card, errands=(errand,)), card)
     assert told["findings"] == "the sum is missing"
     assert "checkpoint" not in told
     stated = replace(card, checkpoint=POINT)
-    told = found(station, run_of(tree, looked, stated, errands=(errand,)), stated)
+    told = found(context, run_of(tree, looked, stated, errands=(errand,)), stated)
     assert (
         "proposed action: add sum()\nfiles: cart.py\nverify with: pytest -q" in told["checkpoint"]
     )
 
 
-def test_keep_regions_and_protected_paths_are_invariants(station: Station):
-    tree = station.workspace.base
+def test_keep_regions_and_protected_paths_are_invariants(context: RunContext):
+    tree = context.workspace.base
     card = replace(card_of("step", tree), template=asking("invariants", "handover"))
-    told = found(station, run_of(tree, card), card)
+    told = found(context, run_of(tree, card), card)
     assert "- kept.py: keep region rate, lines 1–3" in told["invariants"]
     assert "flyball.toml" in told["invariants"]
     assert "handover" not in told
 
 
-def test_a_mistake_that_was_just_repeated_is_told_first(station: Station):
-    tree = station.workspace.base
+def test_a_mistake_that_was_just_repeated_is_told_first(context: RunContext):
+    tree = context.workspace.base
     failure = replace(fingerprint_failure("x"), fingerprint="f2")
     card = replace(card_of("step", tree), failures=(failure,), attempt=2, checkpoint=POINT)
-    _, first, *rest = found(station, run_of(tree, card), card)["ledger"].splitlines()
+    _, first, *rest = found(context, run_of(tree, card), card)["ledger"].splitlines()
     assert "KeyError" in first
     assert len(rest) == 1
 
 
-def test_a_file_that_the_request_names_brings_its_mistakes(station: Station):
-    tree = station.workspace.base
+def test_a_file_that_the_request_names_brings_its_mistakes(context: RunContext):
+    tree = context.workspace.base
     card = card_of("step", tree)
     run = run_of(tree, card, request="mend src/other.py, please")
-    assert "KeyError" in found(station, run, card)["ledger"]
+    assert "KeyError" in found(context, run, card)["ledger"]
     near = run_of(tree, card, request="mend another.py and other.pyc")
-    assert "KeyError" not in found(station, near, card)["ledger"]
+    assert "KeyError" not in found(context, near, card)["ledger"]
 
 
-def test_long_texts_are_cut_and_say_so(station: Station):
-    workspace = station.workspace
+def test_long_texts_are_cut_and_say_so(context: RunContext):
+    workspace = context.workspace
     put(workspace.root, {"long.txt": "word\n" * MAX_DIFF})
     now = workspace.tree_hash()
     point = replace(POINT, findings="f" * MAX_TEXT)
     card = replace(card_of("step", workspace.base, tree=now), checkpoint=point)
     card = replace(card, template=asking("diff", "checkpoint"))
-    told = found(station, run_of(workspace.base, card), card)
+    told = found(context, run_of(workspace.base, card), card)
     assert "more characters are left out)" in told["diff"]
     assert len(told["diff"]) < MAX_DIFF + 100
     assert len(told["checkpoint"]) < MAX_TEXT + 100
 
 
-def test_a_hand_over_holds_all_that_a_new_thread_must_know(station: Station):
-    tree = station.workspace.base
+def test_a_hand_over_holds_all_that_a_new_thread_must_know(context: RunContext):
+    tree = context.workspace.base
     known = replace(fingerprint_failure("x"), fingerprint="f1")
     fresh = fingerprint_failure("TypeError: no", "step", ["cart.py"])
     card = card_of(

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from flyball.core.terms.call import INTERRUPTED
-from flyball.tools.call.protocol import Desk, Result
+from flyball.tools.call.protocol import CallContext, Result
 from flyball.workspace.process.process import Finished
 
 Line = dict[str, Any]
@@ -48,17 +48,17 @@ def interrupted(tool: str) -> Result:
 
 
 async def follow(
-    work: Coroutine[Any, Any, Finished], report: ProgressReport, desk: Desk, words: Words
+    work: Coroutine[Any, Any, Finished], report: ProgressReport, context: CallContext, words: Words
 ) -> Finished | None:
     """Tell how far it is until it is over; None where the run is to rest and it was ended."""
     task = asyncio.ensure_future(work)
     told = ""
     try:
-        while not task.done() and not desk.is_to_rest():
+        while not task.done() and not context.is_to_rest():
             await asyncio.wait({task}, timeout=BEAT)
             report.look()
             if (now := words(report.lines)) != told:
-                desk.on_output(f"{now}\n")
+                context.on_output(f"{now}\n")
                 told = now
     finally:
         task.cancel()

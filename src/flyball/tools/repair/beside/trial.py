@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flyball.errors import ToolUnavailable
-from flyball.tools.call.protocol import Desk
+from flyball.tools.call.protocol import CallContext
 from flyball.tools.repair import inside
 from flyball.tools.repair.beside.progress import Line, ProgressReport, Words, follow
 from flyball.tools.runner.choice import Choice, choose, require
@@ -42,7 +42,7 @@ main(sys.argv[2])
 class ScratchCopy(NamedTuple):
     """A scratch copy of the tree and how its tests are run."""
 
-    desk: Desk
+    context: CallContext
     root: Path
     choice: Choice
 
@@ -56,9 +56,9 @@ class TrialReport(NamedTuple):
 
 
 @contextmanager
-def staged(desk: Desk) -> Generator[ScratchCopy]:
+def staged(context: CallContext) -> Generator[ScratchCopy]:
     """A place where candidates can be tried without touching the workspace."""
-    root = desk.workspace.checkout_scratch(desk.tree)
+    root = context.workspace.checkout_scratch(context.tree)
     try:
         choice = choose("", (), root)
         if choice.name not in ("pytest", "unittest"):
@@ -67,16 +67,16 @@ def staged(desk: Desk) -> Generator[ScratchCopy]:
                 f"{choice.name}.",
                 "Read the failing tests and the code they call.",
             )
-        yield ScratchCopy(desk, root, choice)
+        yield ScratchCopy(context, root, choice)
     finally:
-        desk.workspace.discard_scratch(root)
+        context.workspace.discard_scratch(root)
 
 
 async def perform(stage: ScratchCopy, orders: Mapping[str, Any], words: Words) -> TrialReport:
     """Have the program do something in the stage; what it found is there even if it died."""
-    desk, choice = stage.desk, stage.choice
+    context, choice = stage.context, stage.choice
     seconds = float(orders["seconds"]) + GRACE
-    limits = msgspec.structs.replace(desk.settings.suite_limits, seconds=seconds)
+    limits = msgspec.structs.replace(context.settings.suite_limits, seconds=seconds)
     ground = _ground(stage, limits)
     with set_up(ground, choice.at) as setting:
         shelf = setting.shelf
@@ -95,14 +95,14 @@ async def perform(stage: ScratchCopy, orders: Mapping[str, Any], words: Words) -
         require(choice.name, [python], setting)
         argv = [python, "-c", BOOT, os.fspath(shelf), os.fspath(shelf / "orders.json")]
         report = ProgressReport(file)
-        finished = await follow(launch(argv, ground, setting), report, desk, words)
+        finished = await follow(launch(argv, ground, setting), report, context, words)
         return TrialReport(tuple(report.lines), finished)
 
 
 def _ground(stage: ScratchCopy, limits: CommandLimits) -> Ground:
-    desk = stage.desk
-    sandbox = msgspec.structs.replace(desk.sandbox, root=stage.root, fixed=())
-    return ground_of(desk, limits)._replace(root=stage.root, sandbox=sandbox, on_output=None)
+    context = stage.context
+    sandbox = msgspec.structs.replace(context.sandbox, root=stage.root, fixed=())
+    return ground_of(context, limits)._replace(root=stage.root, sandbox=sandbox, on_output=None)
 
 
 def _put_program(shelf: Path) -> None:

@@ -80,7 +80,7 @@ async def trace(stage: ScratchCopy, seconds: float) -> Memo | None:
     tests += [_broken(stage.root, name, why) for name, why in head.broken.items()]
     runs = [Once(it.ran, it.end, it.why, it.cpu) for it in _those(told.lines, _Ran, "ran")]
     found = Memo(stage.choice.name, tuple(runs), tuple(tests), head.tests, head.broken)
-    memo.keep(stage.desk, found)
+    memo.keep(stage.context, found)
     return found
 
 

@@ -44,7 +44,7 @@ async def probe(
         signs=signs(sources, proposed, tried.ends),
         refuted=tuple((each.path, each.edits) for each in bad),
     )
-    memo.keep(stage.desk, found)
+    memo.keep(stage.context, found)
     return found
 
 

@@ -13,8 +13,8 @@ FINISHED = Finished(
 )
 
 
-class Desk:
-    """The two things that following needs of a desk."""
+class CallContext:
+    """The two things that following needs of a call context."""
 
     def __init__(self, rests_after=None):
         self.said = []
@@ -61,19 +61,19 @@ def test_a_report_that_is_a_link_is_not_read(tmp_path):
 
 
 def test_progress_is_told_and_the_end_comes_back(tmp_path):
-    desk = Desk()
+    context = CallContext()
 
     async def work():
         written(tmp_path / "r", {"n": 1}, {"n": 2})
         return FINISHED
 
     report = ProgressReport(tmp_path / "r")
-    assert asyncio.run(follow(work(), report, desk, counted)) is FINISHED
-    assert desk.said == ["2 lines\n"]
+    assert asyncio.run(follow(work(), report, context, counted)) is FINISHED
+    assert context.said == ["2 lines\n"]
 
 
 def test_work_is_ended_when_the_run_is_to_rest(tmp_path):
-    desk = Desk(rests_after=1)
+    context = CallContext(rests_after=1)
     ended = []
 
     async def work():
@@ -86,7 +86,7 @@ def test_work_is_ended_when_the_run_is_to_rest(tmp_path):
         return FINISHED
 
     report = ProgressReport(tmp_path / "r")
-    assert asyncio.run(follow(work(), report, desk, counted)) is None
+    assert asyncio.run(follow(work(), report, context, counted)) is None
     assert ended == ["ended"]
     assert report.lines == [{"n": 1}, {"n": 2}]
 
@@ -96,4 +96,4 @@ def test_trouble_is_handed_on(tmp_path):
         raise OSError("no")
 
     with pytest.raises(OSError, match="no"):
-        asyncio.run(follow(work(), ProgressReport(tmp_path / "r"), Desk(), counted))
+        asyncio.run(follow(work(), ProgressReport(tmp_path / "r"), CallContext(), counted))

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from flyball.core.run.effect import CloseCard
 from flyball.core.run.policy import Project
 from flyball.core.run.state import CardState, RunState
@@ -20,7 +18,7 @@ from flyball.core.terms.evidence import (
 from flyball.core.terms.evidence_rows import line_of
 from flyball.core.terms.phase import Phase
 from flyball.errors import IllegalEvent
-from flyball.tools.call.protocol import Desk, ToolSettings
+from flyball.tools.call.protocol import CallContext, ToolSettings
 from flyball.tools.survey import survey
 from flyball.workspace.cards.artifacts import (
     CardArtifact,
@@ -43,17 +41,7 @@ from flyball.workspace.trees.trees import Changed, Clash, TreeHash
 
 ADVICE = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
 MAX_ADVICE = 8_000
-
-
-class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """What is settled before a run's workspace exists."""
-
-    repo: Path
-    state_dir: Path
-    in_place: bool = False
-    settings: ToolSettings = ToolSettings()
-    backoff: float = 1.0
-    """How long one unit of back-off lasts, in seconds."""
+DEFAULT_SETTINGS = ToolSettings()
 
 
 class Committed(NamedTuple):
@@ -64,21 +52,27 @@ class Committed(NamedTuple):
     clashes: tuple[Clash, ...] = ()
 
 
-class Station:
-    """The one holder of a run's workspace and all that tools need around it.
+class RunContext:
+    """What holds for a whole run: its workspace, and all that its calls need around it.
 
-    A card that works beside the run's own tree has a station of its own, made from this one.
+    A card that works beside the run's own tree has a context of its own, made from this one.
     """
 
     def __init__(
         self,
-        place: Place,
+        repo: Path,
+        state_dir: Path,
+        *,
         environ: Mapping[str, str],
         redactor: Redactor,
         on_output: Callable[[str], None],
+        in_place: bool = False,
+        settings: ToolSettings = DEFAULT_SETTINGS,
     ) -> None:
-        self.place = place
-        self.settings = place.settings
+        self.repo = repo
+        self.state_dir = state_dir
+        self.in_place = in_place
+        self.settings = settings
         self.redactor = redactor
         self.seen: dict[str, dict[str, str]] = {}
         self.environ = environ
@@ -87,7 +81,7 @@ class Station:
         self._workspace: Workspace | None = None
         self.env: dict[str, str] = {}
         self._level = SandboxLevel.NONE
-        self._beside: dict[str, Station] = {}
+        self._beside: dict[str, RunContext] = {}
 
     @property
     def workspace(self) -> Workspace:
@@ -112,18 +106,25 @@ class Station:
     def open(self, run: str) -> Workspace:
         """The run's workspace; opening it twice gives the same."""
         if self._workspace is None:
-            place = self.place
-            opened = open_workspace(place.repo, run, place.state_dir, in_place=place.in_place)
+            opened = open_workspace(self.repo, run, self.state_dir, in_place=self.in_place)
             self._settle(opened, levels.detect())
         return self.workspace
 
-    def at(self, card: CardState) -> Station:
-        """The station of a card: this one, or one with a place beside the run's tree."""
+    def at(self, card: CardState) -> RunContext:
+        """The context of a card: this one, or one with a workspace beside the run's tree."""
         if not card.place:
             return self
         found = self._beside.get(card.place)
         if found is None:
-            found = Station(self.place, self.environ, self.redactor, self._on_output)
+            found = RunContext(
+                self.repo,
+                self.state_dir,
+                environ=self.environ,
+                redactor=self.redactor,
+                on_output=self._on_output,
+                in_place=self.in_place,
+                settings=self.settings,
+            )
             found.seen = self.seen
             found.is_to_rest = self.is_to_rest
             found._settle(self.workspace.beside(card.place, TreeHash(card.base)), self._level)
@@ -153,12 +154,12 @@ class Station:
             sandbox=self._level.value,
         )
 
-    def desk(
+    def call_context(
         self, state: RunState, card: CardState, call: str, *, key: str, phase: Phase, access: Access
-    ) -> Desk:
+    ) -> CallContext:
         """Everything one call works with."""
         workspace = self.workspace
-        return Desk(
+        return CallContext(
             run=state.run,
             card=card.id,
             call=call,
@@ -174,7 +175,7 @@ class Station:
             ),
             env=self.env,
             redactor=self.redactor,
-            artifacts=artifact_path(self.place.repo, state.run, card.id).with_suffix(""),
+            artifacts=artifact_path(self.repo, state.run, card.id).with_suffix(""),
             settings=self.settings,
             seen=self.seen.setdefault(card.id, {}),
             on_output=self._on_output,
@@ -200,10 +201,7 @@ class Station:
 
     def make_shelf(self) -> None:
         """Make ready for the output that a call may leave."""
-        hide_artifacts(self.place.repo)
-
-    def backoff(self, units: float) -> float:
-        return units * self.place.backoff
+        hide_artifacts(self.repo)
 
     def advice(self) -> str:
         """What the repository says to agents: advice, never policy."""
@@ -255,7 +253,7 @@ class Station:
             assumptions=card.review.assumptions,
             warnings=tuple(f"changed beyond the checkpoint: {path}" for path in card.drift),
         )
-        write_artifact(self.place.repo, artifact, self.redactor.text)
+        write_artifact(self.repo, artifact, self.redactor.text)
 
     def _changes(self, card: CardState) -> tuple[Changed, ...]:
         return self.workspace.trees.changes(TreeHash(card.base), TreeHash(card.tree))
