@@ -16,7 +16,7 @@ from docs import generate_tools
 import flyball.errors
 from flyball.core.plan.message import MESSAGES
 from flyball.core.plan.message import name_of as message_name
-from flyball.core.record.diagram import as_mermaid
+from flyball.core.record.diagram import as_mermaid, run_as_mermaid
 from flyball.core.run.decision import OBJECTIONS
 from flyball.core.run.effect import EFFECTS
 from flyball.core.run.event import EVENTS, name_of
@@ -129,8 +129,12 @@ def _command(command: click.Command, path: str, parent: click.Context) -> list[s
 
 
 def machine() -> str:
-    picture = f"```mermaid\n{as_mermaid()}```\n"
-    return f"# The statechart\n\nEvery card moves through this machine.\n\n{picture}"
+    card = f"```mermaid\n{as_mermaid()}```\n"
+    run = f"```mermaid\n{run_as_mermaid()}```\n"
+    around = "A run goes from request to response around its cards."
+    return (
+        f"# The statechart\n\nEvery card moves through this machine.\n\n{card}\n{around}\n\n{run}"
+    )
 
 
 MAP = re.compile(r"(<!-- rooms: .*? -->\n).*?(<!-- end of rooms -->)", re.DOTALL)

@@ -6,8 +6,7 @@ from msgspec.structs import replace
 
 from flyball.core.flow.gates.verdict import Passed
 from flyball.core.flow.library import template_for
-from flyball.core.machine.closing import settle, verdict
-from flyball.core.machine.finishing import halt
+from flyball.core.machine.finishing import halt, settle, verdict
 from flyball.core.memory.guard import GuardStep
 from flyball.core.memory.handover import should_reset
 from flyball.core.run.decision import Allow, Ask, Deny, judge

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from flyball.core.machine import on_run
-from flyball.core.machine.table import MOVES, ROWS
+from flyball.core.machine.table import MOVES, ROWS, RUN_MOVES, RUN_ROWS, RunRow
 from flyball.core.memory.guard import TripLevel, time_trip
 from flyball.core.run.effect import AnyEffect, Owed
 from flyball.core.run.event import AnyEvent, CardEvent, Event, name_of
@@ -30,7 +30,7 @@ def advance(state: RunState, event: AnyEvent) -> Transition:
             raise IllegalEvent(f"run {run.run!r} has ended")
         run, effects = _move(run, card, event)
     else:
-        run, effects = _run_event(run, event)
+        run, effects = _run_event(state, run, event)
     number(run, effects)
     return Transition(run, tuple(effects))
 
@@ -52,7 +52,9 @@ class Move(NamedTuple):
 
 def moves(state: RunState) -> tuple[Move, ...]:
     """Which events are legal now, in a fixed order: the run's first, then each card's."""
-    found = [Move("", name) for name in on_run.legal(state)]
+    stage = state.stage
+    rows = [row for row in RUN_ROWS if stage in row.stages and row.is_due(state)]
+    found = [Move("", name_of(row.event)) for row in rows]
     for card in state.cards:
         if state.has_ended or not card.is_live:
             continue
@@ -74,19 +76,32 @@ def _unpaid(state: RunState, event: Event) -> tuple[Owed, ...]:
     return tuple(kept)
 
 
-def _run_event(run: RunState, event: AnyEvent) -> tuple[RunState, list[AnyEffect]]:
-    run, effects = on_run.apply(run, event)
-    if not isinstance(event, on_run.SPREAD):
-        return run, effects
-    touched = False
+def _run_event(state: RunState, run: RunState, event: AnyEvent) -> tuple[RunState, list[AnyEffect]]:
+    """Apply the ruling row to the run, then let the cards hear what a person said to all."""
+    row = RUN_MOVES.get((state.stage, type(event)))
+    if row is None:
+        raise IllegalEvent(f"{name_of(type(event))}: {state.stage.words}")
+    run, effects = row.rule(run, event)
+    if row.hears is not None:
+        run, more = _spread(run, event, row)
+        effects += more
+    if run.stage not in row.targets and run.stage is not state.stage:
+        raise IllegalEvent(f"{row.rule_name} ended in {run.stage}, which its row does not allow")
+    return run, effects
+
+
+def _spread(run: RunState, event: AnyEvent, row: RunRow) -> tuple[RunState, list[AnyEffect]]:
+    """Let every card act on the event that hears it and has a row for it."""
+    assert row.hears is not None
+    effects: list[AnyEffect] = []
+    is_heard = False
+    # Cards that the event itself makes do not hear it: the list is the one from before.
     for card in run.cards:
-        if not card.is_live or not on_run.concerns(card, event):
-            continue
-        if (card.phase, type(event)) in MOVES:
+        if card.is_live and row.hears(card, event) and (card.phase, type(event)) in MOVES:
             run, more = _move(run, card, event)
             effects += more
-            touched = True
-    if not touched and on_run.needs_a_card(run, event):
+            is_heard = True
+    if row.must_be_heard and not is_heard:
         raise IllegalEvent(f"{name_of(type(event))}: no card of run {run.run!r} waits for it")
     return run, effects
 

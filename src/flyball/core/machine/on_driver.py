@@ -10,8 +10,7 @@ from collections.abc import Callable
 
 from flyball.core.flow.template import Role
 from flyball.core.machine.call_queue import go_on
-from flyball.core.machine.closing import conclude, judges_itself, settle
-from flyball.core.machine.finishing import finish, halt
+from flyball.core.machine.finishing import conclude, finish, halt, judges_itself, settle
 from flyball.core.memory.fingerprint import digest
 from flyball.core.memory.guard import GuardStep, Kind, Memory
 from flyball.core.plan.message import Message
@@ -106,16 +105,16 @@ def _nudge_on(d: WorkingCopy, kind: Kind, text: str) -> None:
 def stop(d: WorkingCopy) -> None:
     """The driver means to be done with this phase."""
     card = d.card
-    if card.phase.is_in(RECON):
-        _leave_recon(d)
-    elif card.phase is Phase.CHECKPOINT:
-        _leave_checkpoint(d)
-    elif card.phase is Phase.EXECUTE:
+    if card.phase is Phase.EXECUTE:
         if not card.has_changed and not judges_itself(card.template):
             finish(d, Ending.UNVERIFIED, NOTHING_DONE)
         else:
             d.enter(Phase.VERIFY)
             settle(d)
+    elif card.phase is Phase.CHECKPOINT:
+        _leave_checkpoint(d)
+    elif card.phase.is_in(RECON):
+        _leave_recon(d)
     elif card.is_reviewing:
         d.set(is_reviewing=False, is_reviewed=True)
         conclude(d)
@@ -173,12 +172,12 @@ def _fault(d: WorkingCopy) -> str | None:
 
 
 def _ask_again(d: WorkingCopy, fault: str) -> None:
-    d.set(rejections=d.card.rejections + 1)
-    if d.card.rejections > d.run.policy.max_rejections:
+    rejections = d.card.rejections + 1
+    if rejections > d.run.policy.max_rejections:
+        d.set(rejections=rejections)
         finish(d, Ending.FAILED, f"The {d.card.role} could not be understood. {fault}")
         return
-    d.say("rejection", fault)
-    d.think()
+    d.reject(fault, rejections=rejections)
 
 
 def last_word(d: WorkingCopy, event: DriverReplied) -> None:

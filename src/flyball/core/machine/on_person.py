@@ -8,8 +8,7 @@ from __future__ import annotations
 from flyball.core.flow.gates.suite_checks import WEAKENED
 from flyball.core.flow.template import Escalation
 from flyball.core.machine.call_queue import go_on, promote
-from flyball.core.machine.closing import APPROVED, settle
-from flyball.core.machine.finishing import diagnosed_by, fail, finish, try_again
+from flyball.core.machine.finishing import APPROVED, diagnosed_by, fail, finish, settle, try_again
 from flyball.core.machine.mistake import remember
 from flyball.core.machine.on_outcome import open_build, set_tree
 from flyball.core.memory.handover import should_reset

@@ -1,4 +1,4 @@
-"""The course of a run: from request to response, around whatever its cards do."""
+"""Handlers for the run's own events: from request to response, around whatever its cards do."""
 
 from __future__ import annotations
 
@@ -36,20 +36,15 @@ from flyball.core.plan.plan import rolls_back
 from flyball.core.plan.replies import Unclear, spoken_plan, spoken_report
 from flyball.core.run.effect import AnyEffect, Classify, OpenWorkspace, Publish, RollBack, Think
 from flyball.core.run.event import (
-    Answered,
-    AnyEvent,
     Cancelled,
     Event,
     Extended,
     IntentRead,
     Messaged,
-    PauseAsked,
-    Resumed,
     RolledBack,
     RunStarted,
     WorkspaceFailed,
     WorkspaceReady,
-    name_of,
 )
 from flyball.core.run.state import CardState, Ending, RunState
 from flyball.core.terms.budget import Budget, Extension
@@ -58,83 +53,12 @@ from flyball.core.terms.intent import LIMITS, Intent
 from flyball.core.terms.phase import Phase
 from flyball.errors import IllegalEvent
 
-SPREAD = (Answered, Extended, PauseAsked, Resumed, Cancelled)
-"""Events that a person addresses to the run and that its cards act on."""
-
 Course = tuple[RunState, list[AnyEffect]]
+"""The run as an event leaves it, and the effects that follow."""
 
 
-def apply(run: RunState, event: AnyEvent) -> Course:
-    """What an event of the run itself does, before its cards see it."""
-    if isinstance(event, RunStarted):
-        return _start(run, event)
-    if not run.has_started or run.has_ended:
-        state = "has ended" if run.has_ended else "has not started"
-        raise IllegalEvent(f"{name_of(type(event))}: the run {state}")
-    match event:
-        case IntentRead():
-            if run.intent is not None:
-                raise IllegalEvent("intent-read: the intent is known already")
-            return _open(_with_intent(run, event.intent, event.budget))
-        case WorkspaceReady() | WorkspaceFailed():
-            if run.coordinator is not None:
-                raise IllegalEvent(f"{name_of(type(event))}: the workspace is open already")
-            if run.intent is None:
-                raise IllegalEvent(f"{name_of(type(event))}: the intent is not known yet")
-            if isinstance(event, WorkspaceFailed):
-                return respond(run, event.error)
-            return _begin(run, event, run.intent)
-        case RolledBack():
-            if not event.effect:
-                raise IllegalEvent("rolled-back: nobody was asked to take anything back")
-            return _taken_back(run, event), []
-        case Messaged():
-            return _deliver(run, event.message)
-        case Extended():
-            extension = Extension(event.by, event.calls, event.why)
-            return replace(run, budget=run.budget.extend(extension)), []
-        case Cancelled():
-            return _cancel(run, event)
-        case _:
-            return run, []
-
-
-def legal(run: RunState) -> tuple[str, ...]:
-    """The run's own events that are legal now."""
-    if not run.has_started:
-        return (name_of(RunStarted),)
-    if run.has_ended:
-        return ()
-    kinds: list[type[Event]] = []
-    if run.intent is None:
-        kinds.append(IntentRead)
-    elif run.coordinator is None:
-        kinds += [WorkspaceReady, WorkspaceFailed]
-    else:
-        if any(isinstance(owed.effect, RollBack) for owed in run.owed):
-            kinds.append(RolledBack)
-        kinds.append(Messaged)
-    if any(card.question for card in run.paused):
-        kinds.append(Answered)
-    kinds += [Extended, PauseAsked, Resumed, Cancelled]
-    return tuple(name_of(kind) for kind in kinds)
-
-
-def concerns(card: CardState, event: AnyEvent) -> bool:
-    """Whether a person's word is for this card."""
-    if isinstance(event, Answered):
-        return card.question is not None and card.question.id == event.question
-    return True
-
-
-def needs_a_card(run: RunState, event: AnyEvent) -> bool:
-    """An answer to a question that nobody asked is a mistake; the rest may find no taker."""
-    return isinstance(event, Answered) and not run.has_ended
-
-
-def _start(run: RunState, event: RunStarted) -> Course:
-    if run.has_started:
-        raise IllegalEvent("run-started: the run has started already")
+def start(run: RunState, event: RunStarted) -> Course:
+    """Settle what the run is held to; where nobody said what is wanted, have the request read."""
     policy = event.policy
     run = replace(
         run,
@@ -156,7 +80,12 @@ def _start(run: RunState, event: RunStarted) -> Course:
     if event.intent is None:
         return replace(run, wished_budget=event.budget), [Classify()]
     budget = LIMITS[event.intent] if event.budget is None else event.budget
-    return _open(_with_intent(run, event.intent, budget))
+    return _with_intent(run, event.intent, budget), [OpenWorkspace()]
+
+
+def read_intent(run: RunState, event: IntentRead) -> Course:
+    """The request is understood: its budget is set, and a workspace is owed."""
+    return _with_intent(run, event.intent, event.budget), [OpenWorkspace()]
 
 
 def _with_intent(run: RunState, intent: Intent, calls: int) -> RunState:
@@ -164,11 +93,10 @@ def _with_intent(run: RunState, intent: Intent, calls: int) -> RunState:
     return replace(run, intent=intent, budget=replace(run.budget, calls=wished))
 
 
-def _open(run: RunState) -> Course:
-    return run, [OpenWorkspace()]
-
-
-def _begin(run: RunState, event: WorkspaceReady, intent: Intent) -> Course:
+def begin_work(run: RunState, event: WorkspaceReady) -> Course:
+    """The run has a tree: the coordinator begins."""
+    intent = run.intent
+    assert intent is not None, "the table opens a workspace only for a known intent"
     run = replace(
         run,
         base=event.tree,
@@ -195,11 +123,10 @@ def _publish(messages: tuple[AnyMessage, ...]) -> list[AnyEffect]:
     return [Publish(message=message) for message in messages]
 
 
-def _deliver(run: RunState, message: AnyMessage) -> Course:
+def deliver(run: RunState, event: Messaged) -> Course:
     """A message came off the bus: open the card it asks for, or let the coordinator judge it."""
-    if run.coordinator is None:
-        raise IllegalEvent("messaged: nobody coordinates this run yet")
-    match message:
+    assert run.coordinator is not None, "the table lets nobody speak before the coordinator"
+    match message := event.message:
         case ExecuteTask():
             return _send_out(run, message)
         case PlanRequest():
@@ -233,11 +160,14 @@ def _take_plan(run: RunState, plan: ExecutionPlan) -> Course:
     return replace(run, snapshot=run.tree, since=len(run.cards)), _publish(messages)
 
 
-def _taken_back(run: RunState, event: RolledBack) -> RunState:
+def take_back(run: RunState, event: RolledBack) -> Course:
+    """The work of a failed plan is gone: its cards say so, and the next plan starts from there."""
+    if not event.effect:
+        raise IllegalEvent("rolled-back: nobody was asked to take anything back")
     cards = tuple(
         replace(card, is_taken_back=True) if card.id in event.cards else card for card in run.cards
     )
-    return replace(run, tree=event.tree, cards=cards, since=len(cards))
+    return replace(run, tree=event.tree, cards=cards, since=len(cards)), []
 
 
 def _send_out(run: RunState, task: ExecuteTask) -> Course:
@@ -340,14 +270,26 @@ def _is_shown(run: RunState, verifier: CardState) -> bool:
     return any(card.tree == verifier.base and card.strength >= Strength.SHOWN for card in cards)
 
 
-def _cancel(run: RunState, event: Cancelled) -> Course:
+def extend(run: RunState, event: Extended) -> Course:
+    """A person's word raises the budget before the cards hear of it."""
+    extension = Extension(event.by, event.calls, event.why)
+    return replace(run, budget=run.budget.extend(extension)), []
+
+
+def pass_on(run: RunState, _event: Event) -> Course:
+    """Only the cards act on it."""
+    return run, []
+
+
+def cancel(run: RunState, event: Cancelled) -> Course:
+    """Nothing that was owed is wanted any more, and the answer is that a person ended it."""
     why = event.why or f"by {event.by}"
     return _order(replace(run, owed=()), Cancel(why=why), Status.CANCELLED, f"Cancelled {why}.")
 
 
-def respond(run: RunState, error: str) -> Course:
-    """End a run that cannot go on."""
-    return _order(run, Fail(error=error), Status.FAILED, error)
+def refuse(run: RunState, event: WorkspaceFailed) -> Course:
+    """Without a tree nothing can be done, and the answer says why."""
+    return _order(run, Fail(error=event.error), Status.FAILED, event.error)
 
 
 def _order(run: RunState, order: Order, status: Status, message: str) -> Course:

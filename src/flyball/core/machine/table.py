@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from flyball.core.machine import on_driver, on_outcome, on_person
+from flyball.core.machine import on_driver, on_outcome, on_person, on_run
+from flyball.core.run.effect import RollBack
 from flyball.core.run.event import (
     Answered,
     Appealed,
@@ -24,11 +25,18 @@ from flyball.core.run.event import (
     EvidenceSubmitted,
     EvidenceTaken,
     Extended,
+    IntentRead,
+    Messaged,
     Noted,
     PauseAsked,
     Resumed,
+    RolledBack,
+    RunStarted,
     ThreadReset,
+    WorkspaceFailed,
+    WorkspaceReady,
 )
+from flyball.core.run.state import CardState, RunStage, RunState
 from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.phase import ENDINGS, LIVE, PLAN, RECON, REGIONS, Phase
 
@@ -144,3 +152,68 @@ MOVES = _index()
 def row_for(phase: Phase, event: type[Event]) -> CardRow | None:
     """The row that rules here: the innermost one for this event."""
     return MOVES.get((phase, event))
+
+
+S = RunStage
+
+RunRule = Callable[[RunState, Any], on_run.Course]
+
+
+def _always(_run: RunState) -> bool:
+    return True
+
+
+class RunRow(NamedTuple):
+    """One legal move of a run: in these stages, on an event, by a rule, to one of these stages.
+
+    `STAY` needs no naming here: a run may always stay where it is. What a person says to the run as
+    a whole is handed on to the cards that `hears` names, and may have to find one that listens.
+    """
+
+    stages: tuple[RunStage, ...]
+    event: type[Event]
+    rule: RunRule
+    targets: tuple[RunStage, ...] = ()
+    is_due: Callable[[RunState], bool] = _always
+    """Whether anybody waits for it, beyond the stage: `moves` lists only such events."""
+    hears: Callable[[CardState, Any], bool] | None = None
+    must_be_heard: bool = False
+
+    @property
+    def rule_name(self) -> str:
+        return self.rule.__name__
+
+
+def _owes_rollback(run: RunState) -> bool:
+    return any(isinstance(owed.effect, RollBack) for owed in run.owed)
+
+
+def _has_question(run: RunState) -> bool:
+    return any(card.question for card in run.paused)
+
+
+def _asked(card: CardState, event: Answered) -> bool:
+    return card.question is not None and card.question.id == event.question
+
+
+def _every(_card: CardState, _event: Event) -> bool:
+    return True
+
+
+GOING = (S.READING, S.OPENING, S.WORKING)
+
+RUN_ROWS: tuple[RunRow, ...] = (
+    RunRow((S.NEW,), RunStarted, on_run.start, (S.READING, S.OPENING)),
+    RunRow((S.READING,), IntentRead, on_run.read_intent, (S.OPENING,)),
+    RunRow((S.OPENING,), WorkspaceReady, on_run.begin_work, (S.WORKING,)),
+    RunRow((S.OPENING,), WorkspaceFailed, on_run.refuse, (S.ENDED,)),
+    RunRow((S.WORKING,), RolledBack, on_run.take_back, is_due=_owes_rollback),
+    RunRow((S.WORKING,), Messaged, on_run.deliver, (S.ENDED,)),
+    RunRow(GOING, Answered, on_run.pass_on, is_due=_has_question, hears=_asked, must_be_heard=True),
+    RunRow(GOING, Extended, on_run.extend, hears=_every),
+    RunRow(GOING, PauseAsked, on_run.pass_on, hears=_every),
+    RunRow(GOING, Resumed, on_run.pass_on, hears=_every),
+    RunRow(GOING, Cancelled, on_run.cancel, (S.ENDED,), hears=_every),
+)
+
+RUN_MOVES = {(stage, row.event): row for row in RUN_ROWS for stage in row.stages}

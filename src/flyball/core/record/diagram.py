@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from flyball.core.machine.table import HISTORY, MOVES, ROWS, STAY, CardRow
+from flyball.core.machine.table import HISTORY, MOVES, ROWS, RUN_ROWS, STAY, CardRow
 from flyball.core.run.event import name_of
+from flyball.core.run.state import RunStage
 from flyball.core.terms.phase import ENDINGS, LIVE, Phase
 from flyball.core.terms.tool import REACH
 
@@ -36,6 +37,19 @@ def as_json() -> dict[str, Any]:
             }
             for row in ROWS
         ],
+        "run": {
+            "stages": [stage.value for stage in RunStage],
+            "rows": [
+                {
+                    "stages": [stage.value for stage in row.stages],
+                    "event": name_of(row.event),
+                    "rule": row.rule_name,
+                    "targets": [target.value for target in row.targets],
+                    "cards": row.hears is not None,
+                }
+                for row in RUN_ROWS
+            ],
+        },
     }
 
 
@@ -119,6 +133,18 @@ def as_mermaid() -> str:
         lines.append(f"    {source} --> {target}: {', '.join(dict.fromkeys(events))}")
     lines += [f"    {phase.value.rpartition('.')[2]} --> [*]" for phase in ENDINGS]
     return "\n".join(lines) + "\n"
+
+
+def run_as_mermaid() -> str:
+    """A state diagram of a run; moves that stay where they are are left out."""
+    lines = ["stateDiagram-v2", f"    [*] --> {RunStage.NEW}"]
+    edges: dict[tuple[RunStage, RunStage], list[str]] = {}
+    for row in RUN_ROWS:
+        for stage in row.stages:
+            for target in row.targets:
+                edges.setdefault((stage, target), []).append(name_of(row.event))
+    lines += [f"    {here} --> {there}: {', '.join(by)}" for (here, there), by in edges.items()]
+    return "\n".join([*lines, f"    {RunStage.ENDED} --> [*]"]) + "\n"
 
 
 def _mermaid_states(states: dict[str, Any], depth: int) -> list[str]:

@@ -249,6 +249,27 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
         return "verifying" if self.phase is Phase.VERIFY else "doing"
 
 
+class RunStage(StrEnum):
+    """Where a run stands between request and response; it follows from what is known of it."""
+
+    NEW = "new"
+    READING = "reading"
+    OPENING = "opening"
+    WORKING = "working"
+    ENDED = "ended"
+
+    @property
+    def words(self) -> str:
+        """Why an event that is not for this stage is not legal."""
+        return {
+            RunStage.NEW: "the run has not started",
+            RunStage.READING: "the intent is not known yet",
+            RunStage.OPENING: "the run has no workspace yet",
+            RunStage.WORKING: "the run is under way",
+            RunStage.ENDED: "the run has ended",
+        }[self]
+
+
 class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
     """One governed request."""
 
@@ -284,6 +305,17 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def has_started(self) -> bool:
         return bool(self.run)
+
+    @property
+    def stage(self) -> RunStage:
+        # Derived and not stored: a field beside what it follows from could disagree with it.
+        if not self.run:
+            return RunStage.NEW
+        if self.response is not None:
+            return RunStage.ENDED
+        if self.intent is None:
+            return RunStage.READING
+        return RunStage.OPENING if self.coordinator is None else RunStage.WORKING
 
     @property
     def has_ended(self) -> bool:

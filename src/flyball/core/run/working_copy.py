@@ -75,6 +75,11 @@ class WorkingCopy:
             Think(card=card.id, role=card.role, phase=card.phase, text_only=text_only, wait=wait)
         )
 
+    def reject(self, text: str, **changes: Any) -> None:
+        """Tell the driver why it is not done, and ask it again; in `final` it only has words."""
+        self.set(**changes, said=(*self.card.said, Said("rejection", text)))
+        self.think(text_only=self.card.phase is Phase.FINAL)
+
     def forget(self) -> None:
         """Nothing that was owed to this card before is wanted any more."""
         drop_owed(self.run, self.card.id)

@@ -9,16 +9,19 @@ from tests.unit.core.stories import CARD, Story, fixed, stated
 
 from flyball.core.flow.template import EvidenceSchema
 from flyball.core.machine.machine import advance, moves, phase_of
+from flyball.core.machine.table import ROWS, RUN_MOVES, RUN_ROWS
 from flyball.core.memory.guard import GuardLimits
 from flyball.core.plan.message import Status
 from flyball.core.run.effect import Inspect, Perform, Think
 from flyball.core.run.event import (
+    EVENTS,
     Answered,
     Appealed,
     CallInterrupted,
     CallReturned,
     Cancelled,
     CardClosed,
+    CardEvent,
     DriverFailed,
     DriverReplied,
     EvidenceSubmitted,
@@ -37,7 +40,7 @@ from flyball.core.run.event import (
     WorkspaceReady,
 )
 from flyball.core.run.policy import OnWeakened, Policy, Project
-from flyball.core.run.state import Asking, Ending, RunState
+from flyball.core.run.state import Asking, Ending, RunStage, RunState
 from flyball.core.terms.call import Access, Call, PathFact
 from flyball.core.terms.evidence import CheckKind, CheckReport, HttpReport, Strength, Weakened
 from flyball.core.terms.intent import Intent
@@ -656,7 +659,7 @@ def test_a_run_is_read_then_opened():
     state, effects = advance(state, read)
     assert state.budget.limit == 7
     assert type(effects[0]).__name__ == "OpenWorkspace"
-    with pytest.raises(IllegalEvent, match="known already"):
+    with pytest.raises(IllegalEvent, match="intent-read: the run has no workspace yet"):
         advance(state, IntentRead(intent=Intent.SMALL_FIX, budget=15))
     state, _ = advance(state, WorkspaceFailed(error="no room", effect=2))
     assert state.response is not None
@@ -711,7 +714,7 @@ def test_illegal_events_say_why():
         story.happens(returned("nothing"))
     with pytest.raises(IllegalEvent, match="waits for it"):
         story.happens(Answered(question="q0", granted=True, by="ann"))
-    with pytest.raises(IllegalEvent, match="started already"):
+    with pytest.raises(IllegalEvent, match="run-started: the run is under way"):
         story.happens(RunStarted(run="r", request="x"))
     ended = fixed().closes()
     with pytest.raises(IllegalEvent, match="has ended"):
@@ -734,7 +737,7 @@ def test_messages_to_an_uncoordinated_run_are_refused():
     message = story.state.coordinator
     assert message is not None
     state = advance(RunState(), RunStarted(run="r", request="x")).state
-    with pytest.raises(IllegalEvent, match="nobody coordinates"):
+    with pytest.raises(IllegalEvent, match="messaged: the intent is not known yet"):
         advance(state, Messaged(message=_results()))
 
 
@@ -856,3 +859,38 @@ def test_only_the_touched_card_is_heard():
     story.asks("read")
     event = DriverReplied(card=CARD, text="look")
     assert [line.card for line in heard(before, event, story.state)] == [CARD]
+
+
+def test_every_event_of_a_run_has_its_row_and_every_stage_its_words():
+    own = {kind for kind in EVENTS if not issubclass(kind, CardEvent)}
+    assert {row.event for row in RUN_ROWS} == own
+    for stage in RunStage:
+        assert stage.words
+        for kind in own:
+            row = RUN_MOVES.get((stage, kind))
+            assert row is None or stage in row.stages
+
+
+def test_what_spreads_to_the_cards_has_rows_there():
+    spread = {row.event for row in RUN_ROWS if row.hears is not None}
+    assert spread == {row.event for row in ROWS if not issubclass(row.event, CardEvent)}
+
+
+def test_a_rule_of_a_run_may_not_end_where_its_row_does_not_lead(monkeypatch):
+    row = RUN_MOVES[RunStage.NEW, RunStarted]._replace(targets=(RunStage.ENDED,))
+    monkeypatch.setitem(RUN_MOVES, (RunStage.NEW, RunStarted), row)
+    with pytest.raises(IllegalEvent, match="start ended in reading"):
+        advance(RunState(), RunStarted(run="r", request="x"))
+
+
+def test_the_stage_follows_from_what_is_known():
+    state = RunState()
+    assert state.stage is RunStage.NEW
+    assert [move.event for move in moves(state)] == ["run-started"]
+    state = advance(state, RunStarted(run="r", request="x")).state
+    assert state.stage is RunStage.READING
+    assert moves(state)[0].event == "intent-read"
+    state = advance(state, IntentRead(intent=Intent.SMALL_FIX, budget=15, effect=1)).state
+    assert state.stage is RunStage.OPENING
+    assert [move.event for move in moves(state)][:2] == ["workspace-ready", "workspace-failed"]
+    assert Story().state.stage is RunStage.WORKING

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from flyball.core.machine.table import ROWS, STAY, row_for
-from flyball.core.record.diagram import as_json, as_mermaid, as_xstate, state_value
+from flyball.core.machine.table import ROWS, RUN_ROWS, STAY, row_for
+from flyball.core.record.diagram import as_json, as_mermaid, as_xstate, run_as_mermaid, state_value
 from flyball.core.run.event import name_of
 from flyball.core.terms.phase import ENDINGS, Phase
 
@@ -15,6 +15,18 @@ def test_json_has_every_phase_and_row():
     assert [each["phase"] for each in drawn["phases"]] == [phase.value for phase in Phase]
     assert len(drawn["rows"]) == len(ROWS)
     assert {each["phase"] for each in drawn["phases"] if each["final"]} == set(ENDINGS)
+
+
+def test_the_run_is_drawn_from_its_rows_too():
+    drawn = as_json()["run"]
+    assert [each["event"] for each in drawn["rows"]] == [name_of(row.event) for row in RUN_ROWS]
+    assert {each["event"] for each in drawn["rows"] if each["cards"]} == {
+        "answered", "extended", "pause-asked", "resumed", "cancelled",
+    }  # fmt: skip
+    picture = run_as_mermaid()
+    assert "    opening --> working: workspace-ready\n" in picture
+    assert "    working --> ended: messaged, cancelled\n" in picture
+    assert picture.endswith("    ended --> [*]\n")
 
 
 def test_mermaid_names_every_move_that_leads_elsewhere():

@@ -151,10 +151,12 @@ def judge_done(
     it has none, a build or type check does. That something parses or lints never does.
     """
     counted = [item for item in evidence if not _ran_nothing(item)]
+    present = standing(counted, tree)
+    if not present:
+        return Missing(_what_to_run(evidence, tree, has_suite))
     best = strongest(counted, tree, base)
     if best >= Strength.GREEN:
         return Passed(f"Verified on the present tree: {best.label}.")
-    present = standing(counted, tree)
     if red := new_failure(present, known_red(counted, base)):
         return Failed(f"{checks.why_red(red)} Mend that and run `{red.command}` again.")
     wanted = {Strength.SHOWN} if has_suite else {Strength.SHOWN, Strength.CHECKED}
