@@ -111,7 +111,7 @@ def test_only_the_provider_imports_pydantic_ai_and_only_the_cluster_dbos():
 
 
 def test_only_one_module_starts_processes():
-    allowed = {SRC / "workspace" / "process" / "process.py"}
+    allowed = {SRC / "workspace" / "process" / "spawn.py"}
     for path in FILES:
         names = {module.partition(".")[0] for module, _ in imports(path)}
         assert "subprocess" not in names or path in allowed, f"{ids(path)} starts processes"

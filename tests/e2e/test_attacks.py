@@ -27,7 +27,7 @@ SECRET = "canary-secret-51f0aa"
 DATA = Path(__file__).parent.parent / "golden" / "attacks"
 ATTACKS = tomllib.loads((DATA / "commands.toml").read_text())["attack"]
 DIFFS = tomllib.loads((DATA / "diffs.toml").read_text())["attack"]
-MEANS = list(dict.fromkeys((levels.mechanism(), Mechanism.LANDLOCK)))
+MEANS = list(dict.fromkeys((levels.best_mechanism(), Mechanism.LANDLOCK)))
 LIMITS = CommandLimits(seconds=60)
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from flyball.workspace.process.levels import SandboxLevel, detect
+from flyball.workspace.process.levels import SandboxLevel, detect_level
 
 SCRIPT = """
 import asyncio, json, os, pathlib, sys
@@ -59,7 +59,7 @@ print(json.dumps(told))
 
 
 @pytest.mark.skipif(
-    detect() is not SandboxLevel.NAMESPACES,
+    detect_level() is not SandboxLevel.NAMESPACES,
     reason="a small disk of our own needs a mount namespace",
 )
 def test_a_full_or_read_only_disk_is_told_in_a_sentence_and_loses_nothing(tmp_path):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.repos import contents, git, own_state, put, repository
 
-from flyball.workspace.cards.revert import move
+from flyball.workspace.cards.revert import move_record
 from flyball.workspace.cards.use_cases import ProjectPlaces, merge
 from flyball.workspace.errors import IndexLocked
 from flyball.workspace.run.opening import open_workspace
@@ -71,7 +71,7 @@ def test_a_killed_revert_is_finished_by_the_next_command(tmp_path: Path, with_gi
 
     assert note.exists(), "the revert was over before it could be killed"
     with open_workspace(repo, "r", state, in_place=True) as workspace:
-        moved = move(workspace, workspace.card("c1"), CommitKind.REVERT)
+        moved = move_record(workspace, workspace.card("c1"), CommitKind.REVERT)
         assert moved.finished == "Taking back card c1 of run r"
         assert contents(repo) == before
         assert workspace.history()[-1].step is CommitKind.REVERT

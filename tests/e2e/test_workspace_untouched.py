@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.repos import contents, git, own_state, put, repository
 
-from flyball.workspace.cards.revert import move
+from flyball.workspace.cards.revert import move_record
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.worktree import CommitKind
 
@@ -141,7 +141,7 @@ def test_a_run_that_is_abandoned_leaves_no_trace(shape: Callable[[Path], None], 
     workspace.commit_card("r", "c1", "Work")
     assert git(workspace.root, "log", "-1", "--format=%s").strip() == "Work"
     assert git(workspace.root, "status", "--porcelain", "--ignore-submodules=all") == ""
-    move(workspace, workspace.card("c1"), CommitKind.REVERT)
+    move_record(workspace, workspace.card("c1"), CommitKind.REVERT)
     assert workspace.tree_hash() == workspace.base
     workspace.remove()
 
@@ -165,7 +165,7 @@ def test_a_run_in_place_can_be_taken_back_to_the_byte(
     with open_workspace(repo, "r", tmp_path / "state", in_place=True) as workspace:
         work(repo)
         workspace.commit_card("r", "c1", "Work")
-        move(workspace, workspace.card("c1"), CommitKind.REVERT)
+        move_record(workspace, workspace.card("c1"), CommitKind.REVERT)
         assert contents(repo) == files
         work(repo)
         workspace.restore(workspace.base)

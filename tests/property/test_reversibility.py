@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.repos import contents, git, repository
 
-from flyball.workspace.cards.revert import look, move
+from flyball.workspace.cards.revert import foresee_move, move_record
 from flyball.workspace.errors import Diverged
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace
@@ -106,7 +106,7 @@ def check_against_git(story: tuple, *, in_place: bool) -> None:
                     moves(workspace, f"c{number}")
                     assert contents(workspace.root) == present
                     return
-                move(workspace, records[number], CommitKind.REVERT)
+                move_record(workspace, records[number], CommitKind.REVERT)
                 assert contents(workspace.root) == contents(home / "clone")
             tip = git(repo, "rev-parse", "flyball/r^{tree}")
             assert tip.strip() == git(home / "clone", "rev-parse", "HEAD^{tree}").strip()
@@ -140,11 +140,11 @@ def test_without_git_cards_go_back_newest_first_to_the_byte(story):
                 workspace.commit_card("r", f"c{number}", f"Card {number}")
             done = contents(root)
             for record in reversed(workspace.cards()):
-                assert look(workspace, record, CommitKind.REVERT).is_safe
-                move(workspace, record, CommitKind.REVERT)
+                assert foresee_move(workspace, record, CommitKind.REVERT).is_safe
+                move_record(workspace, record, CommitKind.REVERT)
             assert contents(root) == before
             for record in workspace.cards():
-                move(workspace, record, CommitKind.APPLY)
+                move_record(workspace, record, CommitKind.APPLY)
             assert contents(root) == done
 
 
@@ -176,7 +176,7 @@ def test_without_git_any_order_goes_as_git_would_or_refuses_and_changes_nothing(
 
 def moves(workspace: Workspace, card: str) -> bool:
     try:
-        move(workspace, workspace.card(card), CommitKind.REVERT)
+        move_record(workspace, workspace.card(card), CommitKind.REVERT)
     except Diverged as refusal:
         assert refusal.losses
         return False

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from flyball.errors import ToolError
-from flyball.workspace.process.process import run_sync
+from flyball.workspace.process.spawn import run_sync
 
 SERVICE = "flyball"
 SECONDS = 10.0

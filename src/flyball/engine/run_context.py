@@ -28,7 +28,7 @@ from flyball.workspace.cards.artifacts import (
     hide_artifacts,
     write_artifact,
 )
-from flyball.workspace.files.path_rules import protected
+from flyball.workspace.files.path_rules import protected_names
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process import levels
 from flyball.workspace.redaction import Redactor
@@ -107,7 +107,7 @@ class RunContext:
         """The run's workspace; opening it twice gives the same."""
         if self._workspace is None:
             opened = open_workspace(self.repo, run, self.state_dir, in_place=self.in_place)
-            self._settle(opened, levels.detect())
+            self._settle(opened, levels.detect_level())
         return self.workspace
 
     def at(self, card: CardState) -> RunContext:
@@ -127,7 +127,7 @@ class RunContext:
             )
             found.seen = self.seen
             found.is_to_rest = self.is_to_rest
-            found._settle(self.workspace.beside(card.place, TreeHash(card.base)), self._level)
+            found._settle(self.workspace.open_side(card.place, TreeHash(card.base)), self._level)
             self._beside[card.place] = found
         return found
 
@@ -137,7 +137,7 @@ class RunContext:
             return
         if found := self._beside.pop(card.place, None):
             found.close()
-        self.workspace.discard_beside(card.place)
+        self.workspace.discard_side(card.place)
 
     def _settle(self, workspace: Workspace, level: SandboxLevel) -> None:
         self._workspace = workspace
@@ -166,7 +166,7 @@ class RunContext:
             key=key,
             phase=phase,
             tree=card.tree,
-            root=Root(workspace.root, protected(self_modify=state.policy.self_modify)),
+            root=Root(workspace.root, protected_names(self_modify=state.policy.self_modify)),
             workspace=workspace,
             sandbox=self.sandbox(
                 read_only=access is Access.READ,
@@ -195,7 +195,7 @@ class RunContext:
             read_only=read_only,
             network=self.settings.network,
             readable=tuple(readable),
-            fixed=Root(root, protected(self_modify=self_modify)).guarded(),
+            fixed=Root(root, protected_names(self_modify=self_modify)).guarded_places(),
             home=Path(home) if home else None,
         )
 
@@ -219,7 +219,7 @@ class RunContext:
         fresh = [item.id for item in card.evidence if item.tree == card.tree]
         base, tree = TreeHash(card.base), TreeHash(card.tree)
         if card.place:
-            return Committed(*self.workspace.take_in(card.id, card.title, base, tree, fresh))
+            return Committed(*self.workspace.merge_card(card.id, card.title, base, tree, fresh))
         for record in self.workspace.cards():
             if record.card == card.id:
                 self.workspace.share_index()

@@ -85,7 +85,7 @@ class NotWritable(ToolError):
         )
 
 
-def _sort(error: OSError, place: str) -> DiskFull | NotWritable | None:
+def _plain_error(error: OSError, place: str) -> DiskFull | NotWritable | None:
     named = str(error.filename or "")
     where = named if named.startswith("/") else place
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
@@ -96,11 +96,11 @@ def _sort(error: OSError, place: str) -> DiskFull | NotWritable | None:
 
 
 @contextmanager
-def told(place: str) -> Generator[None]:
+def explain_disk_errors(place: str) -> Generator[None]:
     """Turn a full disk or a read-only place into an error that says so."""
     try:
         yield
     except OSError as error:
-        if plain := _sort(error, place):
+        if plain := _plain_error(error, place):
             raise plain from error
         raise

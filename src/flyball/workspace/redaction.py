@@ -132,14 +132,14 @@ class Redactor:
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Where secrets stand, in order, none overlapping."""
         merged: list[tuple[int, int]] = []
-        for first, last in sorted(self._found(text)):
+        for first, last in sorted(self._secret_spans(text)):
             if merged and first <= merged[-1][1]:
                 merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
             else:
                 merged.append((first, last))
         return merged
 
-    def _found(self, text: str) -> Iterator[tuple[int, int]]:
+    def _secret_spans(self, text: str) -> Iterator[tuple[int, int]]:
         if self._known:
             yield from (match.span() for match in self._known.finditer(text))
         yield from (match.span() for match in _SHAPES.finditer(text))

@@ -81,7 +81,7 @@ def make_bench(tmp_path):
                 tree=workspace.base,
                 root=Root(workspace.root),
                 workspace=workspace,
-                sandbox=Sandbox(level=levels.detect(), root=workspace.root),
+                sandbox=Sandbox(level=levels.detect_level(), root=workspace.root),
                 env=environment.clean(source, workspace=workspace.root, extra=BARE),
                 redactor=Redactor([SECRET]),
                 artifacts=project / ".flyball" / "artifacts" / "r1" / "k1",

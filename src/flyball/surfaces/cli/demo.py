@@ -90,7 +90,7 @@ def make_project(place: Path) -> tuple[Path, Path]:
 def _commit_all(project: Path) -> None:
     """A repository with one commit; without git the run works in place."""
     from flyball.errors import ToolUnavailable
-    from flyball.workspace.process.process import run_sync
+    from flyball.workspace.process.spawn import run_sync
 
     env = {
         "PATH": os.environ.get("PATH", os.defpath),

@@ -67,8 +67,8 @@ async def examine() -> dict[str, Any]:
     from flyball.workspace.process.process import works
     from flyball.workspace.sandbox import landlock
 
-    means = levels.mechanism()
-    proofs = await self_test.prove(means)
+    means = levels.best_mechanism()
+    proofs = await self_test.run_attacks(means)
     failed = [proof.name for proof in proofs if not proof.holds]
     return {
         "ok": not failed and means.level is not levels.SandboxLevel.NONE,
@@ -90,7 +90,7 @@ async def examine() -> dict[str, Any]:
 
 def _program(name: str, argv: tuple[str, ...], use: str) -> dict[str, Any]:
     from flyball.errors import ToolError
-    from flyball.workspace.process.process import run_sync
+    from flyball.workspace.process.spawn import run_sync
 
     beside = Path(sys.executable).parent
     path = shutil.which(name, path=os.pathsep.join((str(beside), os.environ.get("PATH", ""))))

@@ -106,7 +106,7 @@ def _abandon(run: str | None, place: ProjectPlaces, *, yes: bool, as_json: bool)
 
     if run is None:
         raise UsageError("--abandon needs the name of a run.", "Say which run to delete.")
-    lost = use_cases.unmerged(place, run)
+    lost = use_cases.unmerged_cards(place, run)
     titles = ", ".join(f"{record.card} ({record.title})" for record in lost)
     if lost and not yes:
         if as_json or not sys.stdin.isatty():

@@ -13,7 +13,7 @@ import msgspec
 
 from flyball.errors import ToolUnavailable
 from flyball.tools.call.protocol import CallContext
-from flyball.workspace.process.process import OwnOutput, run_sync
+from flyball.workspace.process.spawn import OwnOutput, run_sync
 
 SECONDS = 60.0
 _FIXED = (

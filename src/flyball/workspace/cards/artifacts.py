@@ -85,7 +85,7 @@ def hide_artifacts(project: Path) -> None:
 def write_artifact(project: Path, artifact: CardArtifact, redact: Redact) -> Path:
     """Write both files of a card's account; the page's path."""
     place = artifact_path(project, artifact.run, artifact.card, ".md")
-    clean = cast("dict[str, Any]", _redacted(msgspec.to_builtins(artifact), redact))
+    clean = cast("dict[str, Any]", _redact(msgspec.to_builtins(artifact), redact))
     hide_artifacts(project)
     texts = {
         place.with_suffix(".json").relative_to(project): json.dumps(clean, indent=2) + "\n",
@@ -104,14 +104,14 @@ def read_artifact(project: Path, run: str, card: str) -> CardArtifact | None:
     return msgspec.convert(json.loads(place.read_text()), CardArtifact)
 
 
-def _redacted(value: object, redact: Redact) -> object:
+def _redact(value: object, redact: Redact) -> object:
     if isinstance(value, str):
         return redact(value.encode(errors="replace").decode())
     if isinstance(value, list | tuple):
-        return [_redacted(item, redact) for item in cast("list[object]", value)]
+        return [_redact(item, redact) for item in cast("list[object]", value)]
     if isinstance(value, dict):
         items = cast("dict[str, object]", value).items()
-        return {redact(key): _redacted(item, redact) for key, item in items}
+        return {redact(key): _redact(item, redact) for key, item in items}
     return value
 
 

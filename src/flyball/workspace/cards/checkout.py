@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 from types import TracebackType
 
-from flyball.workspace.errors import IndexLocked, told
-from flyball.workspace.run.lock import Hold
+from flyball.workspace.errors import IndexLocked, explain_disk_errors
+from flyball.workspace.run.lock import WorkspaceLock
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import CardRecord, RunBranch
 from flyball.workspace.trees.git import (
@@ -23,7 +23,7 @@ from flyball.workspace.trees.git import (
 )
 from flyball.workspace.trees.git_trees import GitTrees
 from flyball.workspace.trees.ignore import NEVER_KEPT
-from flyball.workspace.trees.plain_trees import ObjectTrees
+from flyball.workspace.trees.plain_trees import PlainTrees
 from flyball.workspace.trees.trees import TreeHash, Trees, mode_of
 from flyball.workspace.trees.writer import Writer
 
@@ -31,11 +31,11 @@ from flyball.workspace.trees.writer import Writer
 class Checkout:
     """A directory whose files cards can be moved in, without a run of its own."""
 
-    def __init__(self, root: Path, trees: Trees, note: Path, hold: Hold | None) -> None:
+    def __init__(self, root: Path, trees: Trees, note: Path, lock: WorkspaceLock | None) -> None:
         self.root = root
         self.trees = trees
         self.writer = Writer(trees, root, note)
-        self._hold = hold
+        self._lock = lock
 
     def tree_hash(self) -> TreeHash:
         """The tree of what is there now."""
@@ -54,29 +54,29 @@ class Checkout:
 
     def close(self) -> None:
         """Let go of the directory."""
-        if self._hold:
-            self._hold.release()
+        if self._lock:
+            self._lock.release()
 
 
-def beside(workspace: Workspace, root: Path, state_dir: Path) -> Checkout:
+def open_beside(workspace: Workspace, root: Path, state_dir: Path) -> Checkout:
     """A directory other than the run's own, its trees kept with the run's."""
-    hold = None
+    lock = None
     if not workspace.in_place:
-        hold = Hold(state_dir / "checkout.lock", os.fspath(root))
+        lock = WorkspaceLock(state_dir / "checkout.lock", os.fspath(root))
     name = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
     note = workspace.directory / f"beside-{name}.json"
     if workspace.branch is None:
         known = workspace.directory / f"beside-{name}.known"
         store = workspace.directory / "objects"
-        return Checkout(root, ObjectTrees(store, root, known=known), note, hold)
+        return Checkout(root, PlainTrees(store, root, known=known), note, lock)
     index = workspace.directory / f"beside-{name}.index"
-    return Checkout(root, _fresh_trees(workspace.branch.depot, root, index), note, hold)
+    return Checkout(root, _fresh_trees(workspace.branch.depot, root, index), note, lock)
 
 
-def alone(repository: Repository, run: str, state_dir: Path, home: Path) -> Checkout:
+def open_alone(repository: Repository, run: str, state_dir: Path, home: Path) -> Checkout:
     """The user's checkout, when a run's own workspace is no longer there."""
     directory = state_dir / "merged" / run
-    hold = Hold(state_dir / "checkout.lock", os.fspath(repository.top))
+    lock = WorkspaceLock(state_dir / "checkout.lock", os.fspath(repository.top))
     user = user_git(repository, find_git())
     config = read_user_config(user, repository, home)
     depot = make_depot(
@@ -88,7 +88,7 @@ def alone(repository: Repository, run: str, state_dir: Path, home: Path) -> Chec
         ignored=NEVER_KEPT,
     )
     trees = _fresh_trees(depot, repository.top, directory / "index")
-    return Checkout(repository.top, trees, directory / "pending.json", hold)
+    return Checkout(repository.top, trees, directory / "pending.json", lock)
 
 
 def merged_steps(repository: Repository, run: str, home: Path) -> tuple[CardRecord, ...]:
@@ -101,7 +101,7 @@ def merged_steps(repository: Repository, run: str, home: Path) -> tuple[CardReco
     return tuple(RunBranch(run, repository, user, user, identity).history(head))
 
 
-def unlocked(repository: Repository) -> None:
+def refuse_locked_index(repository: Repository) -> None:
     """Refuse to go on while somebody, alive or dead, has git's index locked."""
     lock = repository.directory / "index.lock"
     if lock.exists():
@@ -115,14 +115,14 @@ def _fresh_trees(depot: Git, root: Path, index: Path) -> GitTrees:
     trees.seed(trees.empty_tree(), write=False)
     repository = find_repository(root)
     if repository and repository.top == root and (repository.directory / "index").exists():
-        names = _tracked(depot, repository, index)
+        names = _tracked_files(depot, repository, index)
         trees.update((), [name for name in names if _is_file(root / name)])
     return trees
 
 
-def _tracked(depot: Git, repository: Repository, index: Path) -> list[str]:
+def _tracked_files(depot: Git, repository: Repository, index: Path) -> list[str]:
     copy = index.with_suffix(".copy")
-    with told(os.fspath(copy)):
+    with explain_disk_errors(os.fspath(copy)):
         shutil.copyfile(repository.directory / "index", copy)
         for shared in repository.directory.glob("sharedindex.*"):
             shutil.copyfile(shared, depot.directory / shared.name)

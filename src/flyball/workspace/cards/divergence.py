@@ -36,7 +36,7 @@ def compare_move(
     trees: Trees, present: TreeHash, origin: TreeHash, goal: TreeHash, paths: Sequence[str] = ()
 ) -> Divergence:
     """What it would mean to bring the change from origin to goal into the present tree."""
-    goal = _restricted(trees, origin, goal, paths)
+    goal = _restrict_goal(trees, origin, goal, paths)
     wanted = trees.changes(origin, goal)
     now = trees.entries(present, [change.path for change in wanted])
     merged = trees.merge(origin, present, goal)
@@ -45,7 +45,7 @@ def compare_move(
     losses = list(merged.clashes)
     tree = merged.tree
     if losses:
-        tree = _insist(trees, present, wanted, losses)
+        tree = _overrule(trees, present, wanted, losses)
     writes = trees.changes(present, tree)
     losses += [
         Clash(
@@ -78,7 +78,7 @@ def _is_there(
     return not merged.clashes and merged.tree == present
 
 
-def _insist(
+def _overrule(
     trees: Trees, present: TreeHash, wanted: Sequence[Changed], losses: Sequence[Clash]
 ) -> TreeHash:
     """The tree in which the move had its way wherever the two could not agree."""
@@ -95,7 +95,9 @@ def _insist(
     )
 
 
-def _restricted(trees: Trees, origin: TreeHash, goal: TreeHash, paths: Sequence[str]) -> TreeHash:
+def _restrict_goal(
+    trees: Trees, origin: TreeHash, goal: TreeHash, paths: Sequence[str]
+) -> TreeHash:
     """The goal with only these files or directories of it reached."""
     if not paths:
         return goal

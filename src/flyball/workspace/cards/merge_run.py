@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from flyball.errors import Conflict, UsageError
-from flyball.workspace.cards.checkout import Checkout, unlocked
+from flyball.workspace.cards.checkout import Checkout, refuse_locked_index
 from flyball.workspace.errors import Diverged, GitFailed
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import Commit, RunBranch, read_commit
@@ -44,7 +44,7 @@ def merge_run(workspace: Workspace, checkout: Checkout) -> MergeReport:
             "This project has no git repository, so there is no branch to merge into.",
             "The run worked in place: its changes are in the directory already.",
         )
-    unlocked(branch.repository)
+    refuse_locked_index(branch.repository)
     checkout.writer.finish()
     plan = _plan(workspace, branch, checkout, trees)
     if not plan.commits:
@@ -67,7 +67,7 @@ def _plan(workspace: Workspace, branch: RunBranch, checkout: Checkout, trees: Gi
             "Check out a branch first, then merge again.",
         )
     head = branch.user.resolve("HEAD^{commit}") or ""
-    commits = _replayed(workspace, branch, trees, head)
+    commits = _replay_commits(workspace, branch, trees, head)
     if not commits:
         return _Plan(head, name, (), (), ())
     goal = read_commit(branch.depot, commits[-1]).tree
@@ -83,14 +83,14 @@ def _plan(workspace: Workspace, branch: RunBranch, checkout: Checkout, trees: Gi
     )
 
 
-def _replayed(
+def _replay_commits(
     workspace: Workspace, branch: RunBranch, trees: GitTrees, head: str
 ) -> tuple[str, ...]:
     """The run's commits that the user's branch lacks, placed on top of it."""
-    steps = _steps(branch, workspace.facts.base_commit)
+    steps = _run_commits(branch, workspace.facts.base_commit)
     if head == workspace.facts.base_commit:
         return tuple(step.id for step in steps)
-    there = Counter(_messages(branch, head))
+    there = Counter(_merged_messages(branch, head))
     at, tree = head, read_commit(branch.depot, head).tree if head else trees.empty_tree()
     placed: list[str] = []
     for step in steps:
@@ -105,7 +105,7 @@ def _replayed(
     return tuple(placed)
 
 
-def _steps(branch: RunBranch, base: str) -> list[Commit]:
+def _run_commits(branch: RunBranch, base: str) -> list[Commit]:
     """The run's own commits, oldest first."""
     steps: list[Commit] = []
     at = branch.tip() or base
@@ -116,7 +116,7 @@ def _steps(branch: RunBranch, base: str) -> list[Commit]:
     return steps[::-1]
 
 
-def _messages(branch: RunBranch, head: str) -> list[str]:
+def _merged_messages(branch: RunBranch, head: str) -> list[str]:
     """The messages of the run's steps that are there already: the same step says the same."""
     there = branch.history(head) if head else []
     return [read_commit(branch.user, record.commit).message.strip() for record in there]

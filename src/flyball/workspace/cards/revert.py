@@ -58,15 +58,15 @@ class Replayed(msgspec.Struct, frozen=True):
     clashes: tuple[Clash, ...] = ()
 
 
-def look(
+def foresee_move(
     place: CardTree, record: CardRecord, step: CommitKind, paths: Sequence[str] = ()
 ) -> Divergence:
     """What taking the card back, or putting it again, would meet; nothing is touched."""
-    origin, goal = _ends(record, step)
+    origin, goal = _ends_of_move(record, step)
     return compare_move(place.trees, place.tree_hash(), origin, goal, paths)
 
 
-def move(
+def move_record(
     place: CardTree,
     record: CardRecord,
     step: CommitKind,
@@ -76,7 +76,7 @@ def move(
 ) -> Moved:
     """Take a card back or put it again; what would lose later work is refused unless forced."""
     finished = place.writer.finish() or ""
-    found = look(place, record, step, paths)
+    found = foresee_move(place, record, step, paths)
     verb = "Taking back" if step is CommitKind.REVERT else "Applying"
     if found.losses and not force:
         raise Diverged(
@@ -99,7 +99,7 @@ def _commit(
 ) -> str:
     """Commit the move alone: work in progress stays out, and a move already there adds nothing."""
     committed = workspace.committed_tree()
-    origin, goal = _ends(record, step)
+    origin, goal = _ends_of_move(record, step)
     alone = compare_move(workspace.trees, committed, origin, goal, paths)
     tree = alone.tree
     if not alone.is_safe:
@@ -111,13 +111,13 @@ def _commit(
     return workspace.commit_step(step, record.card, f"{verb}: {record.title}", tree)
 
 
-def _ends(record: CardRecord, step: CommitKind) -> tuple[TreeHash, TreeHash]:
+def _ends_of_move(record: CardRecord, step: CommitKind) -> tuple[TreeHash, TreeHash]:
     if step is CommitKind.REVERT:
         return record.after, record.before
     return record.before, record.after
 
 
-def replay(place: CardTree, records: Sequence[CardRecord]) -> tuple[Replayed, ...]:
+def replay_records(place: CardTree, records: Sequence[CardRecord]) -> tuple[Replayed, ...]:
     """Do a run's cards over in another tree: all of them, or nothing if one does not fit."""
     place.writer.finish()
     start = tree = place.tree_hash()

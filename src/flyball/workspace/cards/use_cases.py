@@ -11,16 +11,22 @@ import msgspec
 
 from flyball.errors import NotFound, UsageError
 from flyball.workspace.cards.artifacts import CardArtifact, read_artifact
-from flyball.workspace.cards.checkout import Checkout, alone, beside, merged_steps
+from flyball.workspace.cards.checkout import Checkout, merged_steps, open_alone, open_beside
 from flyball.workspace.cards.divergence import Divergence
 from flyball.workspace.cards.merge_run import MergeReport, merge_run
-from flyball.workspace.cards.revert import Moved, Replayed, look, move, replay
+from flyball.workspace.cards.revert import (
+    Moved,
+    Replayed,
+    foresee_move,
+    move_record,
+    replay_records,
+)
 from flyball.workspace.run.opening import (
     find_workspace,
     forget_run,
-    no_such_run,
     open_workspace,
     peek_workspace,
+    unknown_run,
 )
 from flyball.workspace.run.snapshot import MAX_AGE, MAX_COUNT, Pruned
 from flyball.workspace.run.workspace import Workspace
@@ -47,106 +53,117 @@ class CardView(msgspec.Struct, frozen=True):
     artifact: CardArtifact | None
 
 
-def show_card(desk: ProjectPlaces, run: str, card: str) -> CardView:
+def show_card(places: ProjectPlaces, run: str, card: str) -> CardView:
     """One card: what it changed, what was noted about it, whether it still stands."""
-    if find_workspace(run, desk.state_dir) is None:
-        steps = _merged(desk, run)
-        record = _pick(steps, run, card, desk)
-        with _checkout_alone(desk, run) as checkout:
-            return _view(desk, checkout, record, steps)
-    workspace = peek_workspace(run, desk.state_dir, home=desk.home)
-    return _view(desk, workspace, workspace.card(card), workspace.history())
+    if find_workspace(run, places.state_dir) is None:
+        steps = _merged_steps(places, run)
+        record = _pick_card(steps, run, card, places)
+        with _checkout_alone(places, run) as checkout:
+            return _card_view(places, checkout, record, steps)
+    workspace = peek_workspace(run, places.state_dir, home=places.home)
+    return _card_view(places, workspace, workspace.card(card), workspace.history())
 
 
 def foresee(
-    desk: ProjectPlaces, run: str, card: str, step: CommitKind, paths: Sequence[str]
+    places: ProjectPlaces, run: str, card: str, step: CommitKind, paths: Sequence[str]
 ) -> Divergence:
     """What moving a card would meet; nothing is touched."""
-    place, record = _where(desk, run, card)
+    place, record = _locate_card(places, run, card)
     with place:
-        return look(place, record, step, paths)
+        return foresee_move(place, record, step, paths)
 
 
 def move_card(
-    desk: ProjectPlaces, run: str, card: str, step: CommitKind, paths: Sequence[str], *, force: bool
+    places: ProjectPlaces,
+    run: str,
+    card: str,
+    step: CommitKind,
+    paths: Sequence[str],
+    *,
+    force: bool,
 ) -> tuple[Moved, Path]:
     """Take a card back or put it again where its work is now: your checkout, or the worktree."""
-    place, record = _where(desk, run, card)
+    place, record = _locate_card(places, run, card)
     with place:
-        return move(place, record, step, paths, force=force), place.root
+        return move_record(place, record, step, paths, force=force), place.root
 
 
-def merge(desk: ProjectPlaces, run: str) -> MergeReport:
+def merge(places: ProjectPlaces, run: str) -> MergeReport:
     """Bring a run's cards into the user's branch and checkout."""
-    with _open(desk, run) as workspace, beside(workspace, workspace.project, desk.state_dir) as own:
+    with (
+        _open(places, run) as workspace,
+        open_beside(workspace, workspace.project, places.state_dir) as own,
+    ):
         return merge_run(workspace, own)
 
 
-def replay_run(desk: ProjectPlaces, run: str, into: Path) -> tuple[Replayed, ...]:
+def replay_run(places: ProjectPlaces, run: str, into: Path) -> tuple[Replayed, ...]:
     """Do a run's cards over in another directory, all or none."""
     if not into.is_dir():
         raise NotFound("directory", os.fspath(into), "Name the directory to do the cards over in.")
     into = into.resolve()
-    with _open(desk, run) as workspace:
+    with _open(places, run) as workspace:
         if into == workspace.root.resolve():
             raise UsageError(
                 f"Run {run} worked in {into} itself.", "Name another directory with --into."
             )
-        with beside(workspace, into, desk.state_dir) as place:
-            return replay(place, workspace.history())
+        with open_beside(workspace, into, places.state_dir) as place:
+            return replay_records(place, workspace.history())
 
 
 def prune(
-    desk: ProjectPlaces, run: str, *, max_age: float = MAX_AGE, max_count: int = MAX_COUNT
+    places: ProjectPlaces, run: str, *, max_age: float = MAX_AGE, max_count: int = MAX_COUNT
 ) -> Pruned:
     """Forget a run's old snapshots."""
-    with _open(desk, run) as workspace:
+    with _open(places, run) as workspace:
         return workspace.prune(max_age=max_age, max_count=max_count)
 
 
-def abandon(desk: ProjectPlaces, run: str) -> None:
+def abandon(places: ProjectPlaces, run: str) -> None:
     """Delete a run's worktree, branch and everything kept for it."""
-    facts = find_workspace(run, desk.state_dir)
+    facts = find_workspace(run, places.state_dir)
     if facts is None:
-        raise no_such_run(run, desk.state_dir)
+        raise unknown_run(run, places.state_dir)
     if not Path(facts.root).is_dir():
-        forget_run(run, desk.state_dir)
+        forget_run(run, places.state_dir)
         return
-    _open(desk, run).remove()
+    _open(places, run).remove()
 
 
-def unmerged(desk: ProjectPlaces, run: str) -> tuple[CardRecord, ...]:
+def unmerged_cards(places: ProjectPlaces, run: str) -> tuple[CardRecord, ...]:
     """The cards that would be gone with the run."""
-    facts = find_workspace(run, desk.state_dir)
+    facts = find_workspace(run, places.state_dir)
     if facts is None or facts.in_place or not Path(facts.root).is_dir():
         return ()
-    there = {step.card for step in _merged(desk, run)}
-    workspace = peek_workspace(run, desk.state_dir, home=desk.home)
+    there = {step.card for step in _merged_steps(places, run)}
+    workspace = peek_workspace(run, places.state_dir, home=places.home)
     return tuple(record for record in workspace.cards() if record.card not in there)
 
 
-def kept_runs(desk: ProjectPlaces) -> tuple[str, ...]:
+def kept_runs(places: ProjectPlaces) -> tuple[str, ...]:
     """Every run of which something is kept."""
-    return tuple(sorted(f.parent.name for f in desk.state_dir.glob("runs/*/workspace.json")))
+    return tuple(sorted(f.parent.name for f in places.state_dir.glob("runs/*/workspace.json")))
 
 
-def _open(desk: ProjectPlaces, run: str) -> Workspace:
-    facts = find_workspace(run, desk.state_dir)
+def _open(places: ProjectPlaces, run: str) -> Workspace:
+    facts = find_workspace(run, places.state_dir)
     if facts is None:
-        raise no_such_run(run, desk.state_dir)
+        raise unknown_run(run, places.state_dir)
     project = Path(facts.project)
-    return open_workspace(project, run, desk.state_dir, in_place=facts.in_place, home=desk.home)
+    return open_workspace(project, run, places.state_dir, in_place=facts.in_place, home=places.home)
 
 
-def _where(desk: ProjectPlaces, run: str, card: str) -> tuple[Workspace | Checkout, CardRecord]:
+def _locate_card(
+    places: ProjectPlaces, run: str, card: str
+) -> tuple[Workspace | Checkout, CardRecord]:
     """Where a card's work is now, and what it was."""
-    facts = find_workspace(run, desk.state_dir)
+    facts = find_workspace(run, places.state_dir)
     if not (facts and facts.in_place):
-        steps = _merged(desk, run)
+        steps = _merged_steps(places, run)
         if facts is None or any(step.card == card for step in steps):
-            record = _pick(steps, run, card, desk)
-            return _checkout_alone(desk, run), record
-    workspace = _open(desk, run)
+            record = _pick_card(steps, run, card, places)
+            return _checkout_alone(places, run), record
+    workspace = _open(places, run)
     try:
         return workspace, workspace.card(card)
     except NotFound:
@@ -154,22 +171,24 @@ def _where(desk: ProjectPlaces, run: str, card: str) -> tuple[Workspace | Checko
         raise
 
 
-def _merged(desk: ProjectPlaces, run: str) -> tuple[CardRecord, ...]:
-    repository = find_repository(desk.repo)
-    return merged_steps(repository, run, desk.home) if repository else ()
+def _merged_steps(places: ProjectPlaces, run: str) -> tuple[CardRecord, ...]:
+    repository = find_repository(places.repo)
+    return merged_steps(repository, run, places.home) if repository else ()
 
 
-def _checkout_alone(desk: ProjectPlaces, run: str) -> Checkout:
-    repository = find_repository(desk.repo)
+def _checkout_alone(places: ProjectPlaces, run: str) -> Checkout:
+    repository = find_repository(places.repo)
     if repository is None:
-        raise no_such_run(run, desk.state_dir)
-    return alone(repository, run, desk.state_dir, desk.home)
+        raise unknown_run(run, places.state_dir)
+    return open_alone(repository, run, places.state_dir, places.home)
 
 
-def _pick(steps: Sequence[CardRecord], run: str, card: str, desk: ProjectPlaces) -> CardRecord:
+def _pick_card(
+    steps: Sequence[CardRecord], run: str, card: str, places: ProjectPlaces
+) -> CardRecord:
     cards = [step for step in steps if step.step is CommitKind.CARD]
     if not cards:
-        raise no_such_run(run, desk.state_dir)
+        raise unknown_run(run, places.state_dir)
     for step in cards:
         if step.card == card:
             return step
@@ -177,8 +196,8 @@ def _pick(steps: Sequence[CardRecord], run: str, card: str, desk: ProjectPlaces)
     raise NotFound("card", card, f"Run {run} has these cards: {known}.")
 
 
-def _view(
-    desk: ProjectPlaces,
+def _card_view(
+    places: ProjectPlaces,
     place: Workspace | Checkout,
     record: CardRecord,
     steps: Sequence[CardRecord],
@@ -190,5 +209,5 @@ def _view(
         place.trees.changes(record.before, record.after),
         diff,
         last is CommitKind.REVERT,
-        read_artifact(desk.repo, record.run, record.card),
+        read_artifact(places.repo, record.run, record.card),
     )

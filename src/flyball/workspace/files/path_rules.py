@@ -42,7 +42,7 @@ OWN = ("flyball.toml", ".flyball")
 """Flyball's own policy, templates and records."""
 
 
-def protected(*, self_modify: bool) -> tuple[str, ...]:
+def protected_names(*, self_modify: bool) -> tuple[str, ...]:
     """What may not be written; a run that may change Flyball itself still keeps no records."""
     if not self_modify:
         return DEFAULT_PROTECTED
@@ -51,7 +51,7 @@ def protected(*, self_modify: bool) -> tuple[str, ...]:
 
 def is_own(path: str) -> bool:
     """Whether a path from the top of the workspace is Flyball's own policy, template or record."""
-    return bool(protection(path.split("/"), OWN))
+    return bool(why_protected(path.split("/"), OWN))
 
 
 LONGEST_NAME = 255
@@ -73,7 +73,7 @@ def fold(name: str) -> str:
     return ".git" if _SHORT_GIT.fullmatch(folded) else folded
 
 
-def protection(parts: Sequence[str], protected: Sequence[str]) -> str:
+def why_protected(parts: Sequence[str], protected: Sequence[str]) -> str:
     """Why these path components may not be written, or nothing."""
     folded = [fold(part) for part in parts]
     for pattern in protected:
@@ -84,7 +84,7 @@ def protection(parts: Sequence[str], protected: Sequence[str]) -> str:
     return ""
 
 
-def unreadable(raw: str) -> str:
+def why_unreadable(raw: str) -> str:
     """Why this text cannot be a path in a workspace at all, or nothing."""
     if not raw or raw.isspace():
         return "the path is empty"
@@ -104,7 +104,7 @@ def unreadable(raw: str) -> str:
     return ""
 
 
-def unportable(name: str) -> str:
+def why_unportable(name: str) -> str:
     """Why a new file should not get this name, or nothing."""
     if "\\" in name:
         return "it contains a backslash; separate directories with /"

@@ -22,9 +22,9 @@ from flyball.errors import FlyballError, NotFound, OutsideWorkspace, ToolError
 from flyball.workspace.files.path_rules import (
     DEFAULT_PROTECTED,
     fold,
-    protection,
-    unportable,
-    unreadable,
+    why_protected,
+    why_unportable,
+    why_unreadable,
 )
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -84,7 +84,7 @@ class Root:
     def read_bytes(self, raw: str, limit: int | None = None) -> bytes:
         """The content of a regular file, at most `limit` bytes of it."""
         rel = self.resolve(raw)
-        with self._trouble("read", rel), self._parent(rel) as (parent, name):
+        with self._explain_errors("read", rel), self._parent(rel) as (parent, name):
             fd = os.open(name, _FILE, dir_fd=parent)
             with os.fdopen(fd, "rb") as file:
                 if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -94,8 +94,8 @@ class Root:
     def write_bytes(self, raw: str, data: bytes, *, mode: int | None = None) -> None:
         """Put these bytes there whole or not at all, keeping the mode bits unless given."""
         rel = self.resolve(raw, write=True)
-        with self._trouble("write", rel), self._parent(rel, make=True) as (parent, name):
-            before = _entry(parent, name)
+        with self._explain_errors("write", rel), self._parent(rel, make=True) as (parent, name):
+            before = _stat_entry(parent, name)
             if before and stat.S_ISDIR(before.st_mode):
                 raise ToolError(f"{rel} is a directory.", "Name a file in it.")
             temporary = _TEMPORARY + secrets.token_hex(8)
@@ -104,7 +104,7 @@ class Root:
                 with os.fdopen(fd, "wb") as file:
                     file.write(data)
                     file.flush()
-                    _dress(fd, before, mode)
+                    _keep_mode_and_owner(fd, before, mode)
                 os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
             finally:
                 with suppress(FileNotFoundError):
@@ -113,8 +113,8 @@ class Root:
     def delete(self, raw: str) -> None:
         """Remove a file, a link itself, or an empty directory."""
         rel = self._entry_path(raw)
-        with self._trouble("delete", rel), self._parent(rel) as (parent, name):
-            found = _entry(parent, name)
+        with self._explain_errors("delete", rel), self._parent(rel) as (parent, name):
+            found = _stat_entry(parent, name)
             if found and stat.S_ISDIR(found.st_mode):
                 os.rmdir(name, dir_fd=parent)
             else:
@@ -124,16 +124,16 @@ class Root:
         """Give a file or link another name; nothing is overwritten and no directory is moved."""
         source, target = self._entry_path(old), self._entry_path(new)
         with (
-            self._trouble("rename", source),
+            self._explain_errors("rename", source),
             self._parent(source) as (here, name),
             self._parent(target, make=True) as (there, fresh),
         ):
-            found = _entry(here, name)
+            found = _stat_entry(here, name)
             if found is None:
                 raise NotFound("file", source, "List the directory to see what is there.")
             if stat.S_ISDIR(found.st_mode):
                 raise ToolError(f"{source} is a directory.", "Rename the files in it.")
-            if _entry(there, fresh):
+            if _stat_entry(there, fresh):
                 raise ToolError(f"{target} already exists.", "Delete it first, or choose a name.")
             os.rename(name, fresh, src_dir_fd=here, dst_dir_fd=there)
 
@@ -148,7 +148,7 @@ class Root:
             shown = [f for f in files if everything or fold(f) not in hidden]
             yield from (str(within / name) for name in sorted([*shown, *links]))
 
-    def guarded(self) -> tuple[Path, ...]:
+    def guarded_places(self) -> tuple[Path, ...]:
         """Protected places at the top that commands should find read-only too.
 
         Package managers run as commands and own node_modules, so that one is not among them.
@@ -157,40 +157,40 @@ class Root:
         return tuple(place for place in places if place.exists() and not place.is_symlink())
 
     def _judge(self, raw: str, *, write: bool, follow: bool) -> ResolvedPath:
-        if reason := unreadable(raw):
+        if reason := why_unreadable(raw):
             return ResolvedPath(raw, raw, False, reason, False, PathKind.MISSING)
         asked = self.path / raw
-        real = _real(asked) if follow else _real(asked.parent) / asked.name
-        kind = _kind(asked)
+        real = _resolve_links(asked) if follow else _resolve_links(asked.parent) / asked.name
+        kind = _kind_at(asked)
         exists = kind is not PathKind.MISSING
         if not real.is_relative_to(self.path) or (not follow and asked.name in ("", "..")):
             return ResolvedPath(raw, str(real), False, "", exists, kind)
         rel = PurePosixPath(real.relative_to(self.path))
         reason = (
-            self._objection(raw, rel, kind if follow or not exists else PathKind.FILE)
+            self._why_not_written(raw, rel, kind if follow or not exists else PathKind.FILE)
             if write
             else ""
         )
         return ResolvedPath(raw, str(rel), True, reason, exists, kind)
 
-    def _objection(self, raw: str, rel: PurePosixPath, kind: PathKind) -> str:
+    def _why_not_written(self, raw: str, rel: PurePosixPath, kind: PathKind) -> str:
         spoken = PurePosixPath(os.path.normpath(raw.replace("\\", "/")))
         if spoken.is_absolute():
             spoken = rel
         for parts in (rel.parts, spoken.parts):
-            if reason := protection(parts, self.protected):
+            if reason := why_protected(parts, self.protected):
                 return reason
         if kind is PathKind.MISSING:
             if raw.endswith("/"):
                 return "a path that ends in / names a directory"
             for name in rel.parts:
-                if reason := unportable(name):
+                if reason := why_unportable(name):
                     return f"{name!r} makes a bad name: {reason}"
         if kind in (PathKind.OTHER, PathKind.LINK):
             return f"{rel} is not a regular file"
-        return self._within_git_store(rel)
+        return self._why_git_store(rel)
 
-    def _within_git_store(self, rel: PurePosixPath) -> str:
+    def _why_git_store(self, rel: PurePosixPath) -> str:
         for folder in rel.parents:
             place = self.path / folder
             if folder.parts and all(
@@ -239,7 +239,7 @@ class Root:
             os.close(fd)
 
     @contextmanager
-    def _trouble(self, verb: str, rel: str) -> Generator[None]:
+    def _explain_errors(self, verb: str, rel: str) -> Generator[None]:
         """Turn what the system says into a sentence."""
         try:
             yield
@@ -258,14 +258,14 @@ class Root:
             raise ToolError(f"Could not {verb} {rel}: {reason}.") from None
 
 
-def _entry(parent: int, name: str) -> os.stat_result | None:
+def _stat_entry(parent: int, name: str) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=parent, follow_symlinks=False)
     except FileNotFoundError:
         return None
 
 
-def _dress(fd: int, before: os.stat_result | None, mode: int | None) -> None:
+def _keep_mode_and_owner(fd: int, before: os.stat_result | None, mode: int | None) -> None:
     """Give a new file the mode and owner of the one it replaces."""
     if before and stat.S_ISREG(before.st_mode):
         mode = before.st_mode if mode is None else mode
@@ -277,7 +277,7 @@ def _dress(fd: int, before: os.stat_result | None, mode: int | None) -> None:
         os.fchmod(fd, mode & 0o777)
 
 
-def _real(path: Path) -> Path:
+def _resolve_links(path: Path) -> Path:
     """The path with every link resolved; one that changes as it is looked at is looked at again."""
     for _ in range(_PATIENCE):
         with suppress(OSError):
@@ -285,7 +285,7 @@ def _real(path: Path) -> Path:
     return Path("/")
 
 
-def _kind(path: Path) -> PathKind:
+def _kind_at(path: Path) -> PathKind:
     try:
         mode = path.stat().st_mode
     except OSError:

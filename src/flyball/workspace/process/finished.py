@@ -35,21 +35,12 @@ class Finished(msgspec.Struct, frozen=True):
         return self.exit_code == 0 and not self.over_limit
 
 
-class OwnOutput(msgspec.Struct, frozen=True):
-    """What one of Flyball's own tools answered."""
-
-    exit_code: int
-    stdout: bytes
-    stderr: bytes
-    elapsed: float
-
-
-def did_not_start(report: bytes, argv: Sequence[str], cwd: str, output: str) -> ToolError:
+def start_failure(report: bytes, argv: Sequence[str], cwd: str, output: str) -> ToolError:
     """Why a command never became one, from what its supervisor reported."""
     step, _, rest = report.removeprefix(b"+").decode(errors="replace").partition(":")
     number, _, reason = rest.partition(":")
     if step == "start" and number == "2":
-        return not_found(argv[0], Path(cwd))
+        return missing_program(argv[0], Path(cwd))
     if step in ("start", "directory"):
         return ToolUnavailable(f"{argv[0]} could not be started in {cwd}: {reason}.")
     return ToolUnavailable(
@@ -58,7 +49,7 @@ def did_not_start(report: bytes, argv: Sequence[str], cwd: str, output: str) -> 
     )
 
 
-def not_found(program: str, cwd: Path) -> ToolUnavailable:
+def missing_program(program: str, cwd: Path) -> ToolUnavailable:
     """Why a program could not be found."""
     if not cwd.is_dir():
         return ToolUnavailable(f"{program} was not started: there is no directory {cwd}.")

@@ -14,17 +14,17 @@ import re
 from flyball.workspace.process.process import Finished, works
 from flyball.workspace.sandbox.confinement import Mechanism, Sandbox, SandboxLevel
 
-__all__ = ["Mechanism", "Sandbox", "SandboxLevel", "detect", "explain", "mechanism"]
+__all__ = ["Mechanism", "Sandbox", "SandboxLevel", "best_mechanism", "detect_level", "explain"]
 
 
-def mechanism() -> Mechanism:
+def best_mechanism() -> Mechanism:
     """The best means that were seen to work on this machine."""
     return next(means for means in Mechanism if works(means))
 
 
-def detect() -> SandboxLevel:
+def detect_level() -> SandboxLevel:
     """The best level that was seen to work on this machine."""
-    return mechanism().level
+    return best_mechanism().level
 
 
 _SIGNS = (

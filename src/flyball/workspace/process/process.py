@@ -1,7 +1,7 @@
-"""The only spawner: every program Flyball starts is started here, limited, and ended here.
+"""Somebody else's command: confined, limited, heard, and ended with every descendant.
 
-A command runs below a supervisor (see `supervisor`) that confines it and leaves no orphans.
-Flyball's own tools (git, rg) run directly, by `run_sync`.
+`run` is the way in, `start` the one for a command that goes on. Either runs the command below a
+supervisor (see `sandbox.supervisor`) that confines it and leaves no orphans.
 """
 
 from __future__ import annotations
@@ -11,85 +11,42 @@ import marshal
 import os
 import select
 import shutil
-import signal
 import socket
-import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from flyball.errors import ToolError, ToolTimeout, ToolUnavailable
-from flyball.workspace.process.finished import Finished, OwnOutput, did_not_start, not_found
+from flyball.errors import ToolError, ToolUnavailable
+from flyball.workspace.process.finished import Finished, start_failure
 from flyball.workspace.process.output import Output
+from flyball.workspace.process.spawn import spawn_supervisor
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.sandbox import private_home
 from flyball.workspace.sandbox.confinement import (
+    CommandLimits,
     Mechanism,
     Sandbox,
     check_directory,
     check_log,
-    interpreter,
     orders,
+    rlimits,
 )
-from flyball.workspace.sandbox.limits import CommandLimits, rlimits
 
 __all__ = [
     "CommandLimits",
     "Finished",
-    "OwnOutput",
     "Running",
     "means_for",
     "run",
-    "run_sync",
     "start",
     "works",
 ]
 
 _GRACE = 5.0
 _CHUNK = 1 << 16
-
-
-def run_sync(
-    argv: Sequence[str],
-    *,
-    cwd: Path,
-    env: Mapping[str, str],
-    seconds: float = 120.0,
-    stdin: bytes | None = None,
-) -> OwnOutput:
-    """Run one of Flyball's own tools to its end: no shell, no terminal, no sandbox."""
-    began = time.monotonic()
-    try:
-        process = subprocess.Popen(
-            list(argv),
-            cwd=cwd,
-            env=dict(env),
-            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-    except FileNotFoundError:
-        raise not_found(argv[0], cwd) from None
-    except OSError as error:
-        raise ToolUnavailable(f"{argv[0]} could not be started: {error.strerror}.") from None
-    try:
-        out, err = process.communicate(stdin, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        raise ToolTimeout(
-            f"{Path(argv[0]).name} did not finish within {seconds:g} s and was ended.",
-            "Try again when the machine is less busy.",
-        ) from None
-    finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-    return OwnOutput(process.wait(), out, err, time.monotonic() - began)
 
 
 async def run(
@@ -139,7 +96,7 @@ def start(
     check_directory(cwd, sandbox)
     check_log(log, sandbox)
     means = means_for(sandbox)
-    argv = _shell(command) if isinstance(command, str) else list(command)
+    argv = _shell_argv(command) if isinstance(command, str) else list(command)
     if any("\0" in word for word in argv):
         raise ToolError("A command cannot contain a NUL character.", "Leave it out.")
     place = private_home.make(sandbox.private)
@@ -147,7 +104,7 @@ def start(
         **orders(sandbox, means, env, place),
         "argv": argv,
         "cwd": str(cwd),
-        "env": {**env, **private_home.home(place)},
+        "env": {**env, **private_home.variables(place)},
         "rlimits": rlimits(limits),
         "memory": limits.memory,
         "processes": limits.processes,
@@ -188,11 +145,11 @@ class Running:
         self._began = time.monotonic()
         self._finished: Finished | None = None
         self._is_closed = False
-        self._process, self._control, self._output = spawn(wanted, stdin)
+        self._process, self._control, self._output = spawn_supervisor(wanted, stdin)
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[None] = self._loop.create_future()
-        self._loop.add_reader(self._output, self._hear)
-        self._loop.add_reader(self._control, self._learn)
+        self._loop.add_reader(self._output, self._read_output)
+        self._loop.add_reader(self._control, self._hear_supervisor)
         self._alarm = self._loop.call_later(limits.seconds, self._expire)
 
     @property
@@ -223,7 +180,7 @@ class Running:
             self._is_closed = True
             self._close()
 
-    def _hear(self) -> None:
+    def _read_output(self) -> None:
         piece = os.read(self._output, _CHUNK)
         if not piece:
             self._loop.remove_reader(self._output)
@@ -231,9 +188,9 @@ class Running:
         self._sink.feed(piece)
         if self._sink.bytes > self._limits.output and not self._over:
             self._over = "output"
-            self._let_go()
+            self._tell_to_end()
 
-    def _learn(self) -> None:
+    def _hear_supervisor(self) -> None:
         piece = self._control.recv(_CHUNK)
         self._answer += piece
         if not piece:
@@ -243,9 +200,9 @@ class Running:
 
     def _expire(self) -> None:
         self._over = self._over or "seconds"
-        self._let_go()
+        self._tell_to_end()
 
-    def _let_go(self) -> None:
+    def _tell_to_end(self) -> None:
         """Tell the supervisor to end everything; it answers and goes."""
         with suppress(OSError):
             self._control.shutdown(socket.SHUT_WR)
@@ -254,8 +211,8 @@ class Running:
         self._alarm.cancel()
         self._loop.remove_reader(self._output)
         self._loop.remove_reader(self._control)
-        self._let_go()
-        self._answer += _last_words(self._control)
+        self._tell_to_end()
+        self._answer += _read_answer(self._control)
         self._control.close()
         if not self._answer:
             self._process.kill()
@@ -289,7 +246,7 @@ class Running:
         over: str = self._over or answer["over"]
         status: int | None = answer["status"]
         if report != b"+" and not (status is None and not report):
-            raise did_not_start(report, self._argv, self._cwd, self._sink.text())
+            raise start_failure(report, self._argv, self._cwd, self._sink.text())
         code = None if status is None else os.waitstatus_to_exitcode(status)
         return Finished(
             exit_code=code if code is not None and code >= 0 else None,
@@ -304,37 +261,6 @@ class Running:
             strays=self._strays,
             unreachable=answer.get("unreachable", 0),
         )
-
-
-def spawn(
-    wanted: Mapping[str, Any], stdin: bytes | None
-) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
-    """Start a supervisor with its orders; returns it, its control socket, and the output pipe."""
-    ours, theirs = socket.socketpair()
-    hear, speak = os.pipe()
-    try:
-        with _given(stdin) as source:
-            process = subprocess.Popen(
-                [*interpreter("main"), str(theirs.fileno())],
-                cwd="/",
-                env={},
-                stdin=source,
-                stdout=speak,
-                stderr=speak,
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,
-            )
-    except OSError as error:
-        ours.close()
-        os.close(hear)
-        raise ToolUnavailable(f"A command could not be started: {error.strerror}.") from None
-    finally:
-        theirs.close()
-        os.close(speak)
-    packed = marshal.dumps(dict(wanted))
-    with suppress(BrokenPipeError):
-        ours.sendall(len(packed).to_bytes(8, "big") + packed)
-    return process, ours, hear
 
 
 def means_for(sandbox: Sandbox) -> Mechanism:
@@ -371,8 +297,8 @@ def works(means: Mechanism) -> bool:
             "memory": 1 << 32,
             "processes": 8,
         }
-        process, control, output = spawn(wanted, None)
-        answer = _last_words(control)
+        process, control, output = spawn_supervisor(wanted, None)
+        answer = _read_answer(control)
         control.close()
         os.close(output)
         process.wait()
@@ -381,7 +307,7 @@ def works(means: Mechanism) -> bool:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _last_words(control: socket.socket) -> bytes:
+def _read_answer(control: socket.socket) -> bytes:
     """What the supervisor still says, within the grace it gets to end its descendants."""
     words = b""
     deadline = time.monotonic() + _GRACE
@@ -399,16 +325,6 @@ def _last_words(control: socket.socket) -> bytes:
     return words
 
 
-def _given(stdin: bytes | None) -> IO[bytes]:
-    """A file to read the given input from, or nothing at all."""
-    if stdin is None:
-        return Path(os.devnull).open("rb")
-    file = tempfile.TemporaryFile()  # noqa: SIM115
-    file.write(stdin)
-    file.seek(0)
-    return file
-
-
-def _shell(command: str) -> list[str]:
+def _shell_argv(command: str) -> list[str]:
     bash = shutil.which("bash", path="/usr/bin:/bin:/usr/local/bin")
     return [bash, "--noprofile", "--norc", "-c", command] if bash else ["/bin/sh", "-c", command]

@@ -26,7 +26,7 @@ _CALL = "import socket; s = socket.socket(1); s.connect({path!r}); s.send(b'x')"
 _LIMITS = CommandLimits(seconds=20)
 
 
-class Proof(msgspec.Struct, frozen=True):
+class AttackReport(msgspec.Struct, frozen=True):
     """One attack: what was tried, whether it was held off, and what was seen."""
 
     name: str
@@ -106,7 +106,7 @@ class Scene:
 
     def is_quiet(self) -> bool:
         """Whether nothing was heard on any socket."""
-        return not any(_heard(ear) for ear in (self.stream, self.datagrams, self.local))
+        return not any(_has_heard(ear) for ear in (self.stream, self.datagrams, self.local))
 
 
 class Attack(msgspec.Struct, frozen=True):
@@ -206,17 +206,17 @@ ATTACKS: tuple[Attack, ...] = (
 )
 
 
-async def prove(means: Mechanism) -> tuple[Proof, ...]:
+async def run_attacks(means: Mechanism) -> tuple[AttackReport, ...]:
     """Try every attack that these means should hold off."""
-    proofs: list[Proof] = []
+    proofs: list[AttackReport] = []
     for attack in ATTACKS:
         if means.level in attack.levels:
-            proofs.append(await _try(attack, means))
+            proofs.append(await _run_attack(attack, means))
     return tuple(proofs)
 
 
-async def _try(attack: Attack, means: Mechanism) -> Proof:
-    top = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-canary-", dir=_somewhere())))
+async def _run_attack(attack: Attack, means: Mechanism) -> AttackReport:
+    top = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-canary-", dir=_scratch_parent())))
     try:
         with closing(Scene(top, means)) as scene, scene.neighbour():
             end = await scene.run(attack.command(scene), read_only=attack.read_only)
@@ -224,7 +224,9 @@ async def _try(attack: Attack, means: Mechanism) -> Proof:
     finally:
         shutil.rmtree(top, ignore_errors=True)
     last = end.output.strip().rpartition("\n")[2]
-    return Proof(attack.name, attack.words, holds, last[:160].replace(_SECRET, "(the secret)"))
+    return AttackReport(
+        attack.name, attack.words, holds, last[:160].replace(_SECRET, "(the secret)")
+    )
 
 
 def _content(path: Path) -> str:
@@ -241,12 +243,12 @@ def _is_free(path: Path) -> bool:
     return True
 
 
-def _somewhere() -> str | None:
+def _scratch_parent() -> str | None:
     """A directory other than /tmp, where possible: a command may see a /tmp of its own."""
     return "/var/tmp" if os.access("/var/tmp", os.W_OK) else None
 
 
-def _heard(ear: socket.socket) -> bool:
+def _has_heard(ear: socket.socket) -> bool:
     try:
         if ear.type == socket.SOCK_DGRAM:
             return bool(ear.recv(16))

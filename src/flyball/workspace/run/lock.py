@@ -10,18 +10,18 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from flyball.workspace.errors import WorkspaceHeld, told
+from flyball.workspace.errors import WorkspaceHeld, explain_disk_errors
 
 _PATIENCE = 3.0
 _PAUSE = 0.02
 _HOLDER = re.compile(r"process (\d+) on (.+)")
 
 
-class Hold:
+class WorkspaceLock:
     """A lock that ends with its process, however that ends."""
 
     def __init__(self, door: Path, place: str) -> None:
-        with told(os.fspath(door)):
+        with explain_disk_errors(os.fspath(door)):
             door.parent.mkdir(parents=True, exist_ok=True)
             self._fd = os.open(door, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         deadline = time.monotonic() + _PATIENCE
@@ -61,14 +61,14 @@ def _is_alive(holder: str) -> bool:
     return True
 
 
-class NoHold:
+class NoLock:
     """What somebody has who only looks."""
 
     def release(self) -> None:
         """There is nothing to let go of."""
 
 
-class Lent:
+class BorrowedLock:
     """What a place beside a run has: the run's own hold, which is not its to release."""
 
     def release(self) -> None:

@@ -12,7 +12,7 @@ import msgspec
 from flyball.workspace.run.worktree import CardRecord, CommitKind
 from flyball.workspace.trees.git_objects import replace_whole
 from flyball.workspace.trees.trees import Changed, Clash, ClashKind, SnapshotId, TreeHash, Trees
-from flyball.workspace.trees.writer import Writer, on_disk
+from flyball.workspace.trees.writer import Writer, entry_on_disk
 
 
 class RunHistory(Protocol):
@@ -41,7 +41,7 @@ class RunHistory(Protocol):
     def share_index(self) -> None: ...
 
 
-class TakenIn(NamedTuple):
+class MergedCard(NamedTuple):
     """What became of a card's work: its commit and the tree with it, or why it does not fit."""
 
     commit: str
@@ -59,46 +59,46 @@ class _Plan(msgspec.Struct, frozen=True):
     merged: TreeHash
 
 
-def take_in_card(
+def merge_card(
     run: RunHistory,
     card: str,
     title: str,
     base: TreeHash,
     theirs: TreeHash,
     evidence: Sequence[str],
-) -> TakenIn:
+) -> MergedCard:
     """Merge a card's work into the run's tree and commit it; all of it or, with clashes, none."""
     for record in run.history():
         if record.card == card and record.step is CommitKind.CARD:
-            _note(run).unlink(missing_ok=True)
+            _plan_file(run).unlink(missing_ok=True)
             run.share_index()
-            return TakenIn(record.commit, record.after)
-    if not _is_written(run, card, base, theirs):
+            return MergedCard(record.commit, record.after)
+    if not _is_merged_already(run, card, base, theirs):
         ours = run.tree_hash()
         if base == theirs:
-            return TakenIn("", ours)
+            return MergedCard("", ours)
         merged = run.trees.merge(base, ours, theirs)
         writes = () if merged.clashes else run.trees.changes(ours, merged.tree)
         if clashes := (*map(_neutral, merged.clashes), *_obstacles(run, writes)):
-            return TakenIn("", ours, clashes)
+            return MergedCard("", ours, clashes)
         plan = _Plan(card, base, theirs, ours, merged.tree)
-        replace_whole(_note(run), json.dumps(msgspec.to_builtins(plan)).encode())
+        replace_whole(_plan_file(run), json.dumps(msgspec.to_builtins(plan)).encode())
         run.writer.perform(f"Taking in card {card}", writes)
     after = run.tree_hash()
     commit = run.commit_step(CommitKind.CARD, card, title, after, evidence)
-    _note(run).unlink()
-    return TakenIn(commit, after)
+    _plan_file(run).unlink()
+    return MergedCard(commit, after)
 
 
-def forget_taking(run: RunHistory) -> None:
+def forget_merge(run: RunHistory) -> None:
     """Leave whatever was being taken in when somebody died as it is."""
     run.writer.forget()
-    _note(run).unlink(missing_ok=True)
+    _plan_file(run).unlink(missing_ok=True)
 
 
-def _is_written(run: RunHistory, card: str, base: TreeHash, theirs: TreeHash) -> bool:
+def _is_merged_already(run: RunHistory, card: str, base: TreeHash, theirs: TreeHash) -> bool:
     """Whether this very work is in the files already; other work that never got in is undone."""
-    file = _note(run)
+    file = _plan_file(run)
     if not file.exists():
         run.writer.finish()
         return False
@@ -106,18 +106,18 @@ def _is_written(run: RunHistory, card: str, base: TreeHash, theirs: TreeHash) ->
     writes = run.trees.changes(plan.ours, plan.merged)
     if (plan.card, plan.base, plan.theirs) == (card, base, theirs):
         run.writer.finish()
-        return _are_there(run, writes)
-    if run.writer.roll_back() is None and _are_there(run, writes):
+        return _is_all_written(run, writes)
+    if run.writer.roll_back() is None and _is_all_written(run, writes):
         back = [change.inverse() for change in writes]
         run.writer.perform(f"Leaving out card {plan.card}", back)
     file.unlink()
     return False
 
 
-def _are_there(run: RunHistory, writes: Sequence[Changed]) -> bool:
+def _is_all_written(run: RunHistory, writes: Sequence[Changed]) -> bool:
     """Whether all of it was written: a writer that left no note wrote everything or nothing."""
     width = len(run.base)
-    return bool(writes) and all(on_disk(run.root, c.path, width) == c.after for c in writes)
+    return bool(writes) and all(entry_on_disk(run.root, c.path, width) == c.after for c in writes)
 
 
 def _obstacles(run: RunHistory, writes: Sequence[Changed]) -> list[Clash]:
@@ -127,7 +127,7 @@ def _obstacles(run: RunHistory, writes: Sequence[Changed]) -> list[Clash]:
         for change in writes
         if any(e and not run.trees.is_kept(e.blob) for e in (change.before, change.after))
     ]
-    ignored = [path for path in run.writer.strange(writes) if path not in unkept]
+    ignored = [path for path in run.writer.unexpected_paths(writes) if path not in unkept]
     return [
         Clash(path, kind, kind)
         for kind, paths in ((ClashKind.UNKEPT, unkept), (ClashKind.IGNORED, ignored))
@@ -140,5 +140,5 @@ def _neutral(clash: Clash) -> Clash:
     return Clash(clash.path, clash.kind, clash.kind)
 
 
-def _note(run: RunHistory) -> Path:
+def _plan_file(run: RunHistory) -> Path:
     return run.directory / "taking.json"

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import msgspec
 
 from flyball.errors import Conflict, NotFound, ToolUnavailable, UsageError
-from flyball.workspace.errors import told
-from flyball.workspace.run.lock import Hold
+from flyball.workspace.errors import explain_disk_errors
+from flyball.workspace.run.lock import WorkspaceLock
 from flyball.workspace.run.workspace import Workspace, WorkspaceFacts
 from flyball.workspace.run.worktree import (
     Carried,
@@ -28,7 +28,7 @@ from flyball.workspace.trees.git import (
     Git,
     Repository,
     UserConfig,
-    checked_run_name,
+    check_run_name,
     find_git,
     find_repository,
     make_depot,
@@ -37,7 +37,7 @@ from flyball.workspace.trees.git import (
 )
 from flyball.workspace.trees.git_trees import GitTrees
 from flyball.workspace.trees.ignore import NEVER_KEPT
-from flyball.workspace.trees.plain_trees import ObjectTrees
+from flyball.workspace.trees.plain_trees import PlainTrees
 from flyball.workspace.trees.trees import LARGE
 
 
@@ -60,22 +60,22 @@ def open_workspace(
     home: Path | None = None,
 ) -> Workspace:
     """The workspace of a run: its own worktree, or the checkout if in place or without git."""
-    project = _project(repo)
-    directory = state_dir / "runs" / checked_run_name(run)
-    repository = _usable(find_repository(project), in_place=in_place)
+    project = _project_directory(repo)
+    directory = state_dir / "runs" / check_run_name(run)
+    repository = _usable_repository(find_repository(project), in_place=in_place)
     in_place = in_place or repository is None
     door = state_dir / ("checkout.lock" if in_place else f"locks/{run}")
-    hold = Hold(door, os.fspath(project) if in_place else f"The workspace of run {run}")
+    lock = WorkspaceLock(door, os.fspath(project) if in_place else f"The workspace of run {run}")
     try:
-        ground = repository and _ground(repository, directory, home or Path.home())
+        opened = repository and _open_repository(repository, directory, home or Path.home())
         if (directory / "workspace.json").exists():
-            return _reopen(directory, ground, hold, large)
-        with told(os.fspath(directory)):
-            if ground is None:
-                return _make_plain(project, run, directory, hold, large)
-            return _make(ground, run, directory, hold, large, in_place=in_place)
+            return _reopen(directory, opened, lock, large)
+        with explain_disk_errors(os.fspath(directory)):
+            if opened is None:
+                return _make_without_git(project, run, directory, lock, large)
+            return _make_with_git(opened, run, directory, lock, large, in_place=in_place)
     except BaseException:
-        hold.release()
+        lock.release()
         raise
 
 
@@ -83,14 +83,14 @@ def peek_workspace(run: str, state_dir: Path, *, home: Path | None = None) -> Wo
     """A run's workspace to look at only, whoever holds it."""
     facts = find_workspace(run, state_dir)
     if facts is None:
-        raise no_such_run(run, state_dir)
+        raise unknown_run(run, state_dir)
     directory = state_dir / "runs" / run
     repository = find_repository(Path(facts.project)) if facts.has_git else None
-    ground = repository and _ground(repository, directory, home or Path.home())
-    return _reopen(directory, ground, None, LARGE)
+    opened = repository and _open_repository(repository, directory, home or Path.home())
+    return _reopen(directory, opened, None, LARGE)
 
 
-def no_such_run(run: str, state_dir: Path) -> NotFound:
+def unknown_run(run: str, state_dir: Path) -> NotFound:
     """The error for a run of which nothing is kept."""
     known = sorted(file.parent.name for file in state_dir.glob("runs/*/workspace.json"))
     listed = ", ".join(known[-5:]) if known else "none"
@@ -99,19 +99,19 @@ def no_such_run(run: str, state_dir: Path) -> NotFound:
 
 def find_workspace(run: str, state_dir: Path) -> WorkspaceFacts | None:
     """What is known of a run's workspace without opening it."""
-    file = state_dir / "runs" / checked_run_name(run) / "workspace.json"
+    file = state_dir / "runs" / check_run_name(run) / "workspace.json"
     if not file.exists():
         return None
     return msgspec.convert(json.loads(file.read_text()), WorkspaceFacts)
 
 
-def _project(repo: Path) -> Path:
+def _project_directory(repo: Path) -> Path:
     if not repo.is_dir():
         raise NotFound("directory", os.fspath(repo), "Name the directory of a project.")
     return repo.resolve()
 
 
-def _usable(repository: Repository | None, *, in_place: bool) -> Repository | None:
+def _usable_repository(repository: Repository | None, *, in_place: bool) -> Repository | None:
     """The repository, unless git is missing and nobody asked for a worktree."""
     if repository is None:
         return None
@@ -124,11 +124,11 @@ def _usable(repository: Repository | None, *, in_place: bool) -> Repository | No
     return repository
 
 
-def _ground(repository: Repository, directory: Path, home: Path) -> OpenRepository:
+def _open_repository(repository: Repository, directory: Path, home: Path) -> OpenRepository:
     program = find_git()
     user = user_git(repository, program)
     config = read_user_config(user, repository, home)
-    with told(os.fspath(directory)):
+    with explain_disk_errors(os.fspath(directory)):
         exclude = repository.common / "info/exclude"
         ignored = exclude.read_text(errors="surrogateescape") if exclude.is_file() else ""
         depot = make_depot(
@@ -142,10 +142,16 @@ def _ground(repository: Repository, directory: Path, home: Path) -> OpenReposito
     return OpenRepository(repository, user, depot, config)
 
 
-def _make(
-    ground: OpenRepository, run: str, directory: Path, hold: Hold, large: int, *, in_place: bool
+def _make_with_git(
+    opened: OpenRepository,
+    run: str,
+    directory: Path,
+    lock: WorkspaceLock,
+    large: int,
+    *,
+    in_place: bool,
 ) -> Workspace:
-    repository, user, depot, config = ground
+    repository, user, depot, config = opened
     branch = RunBranch(run, repository, user, depot, config.identity)
     place = repository.top if in_place else directory / "tree" / repository.top.name
     _clear_leftovers(branch, repository, directory, None if in_place else place)
@@ -174,7 +180,7 @@ def _make(
         start,
         carried.skipped,
     )
-    return _settle(Workspace(facts, directory, trees, branch, hold))
+    return _record_facts(Workspace(facts, directory, trees, branch, lock))
 
 
 def _begin_branch(branch: RunBranch, carried: Carried, start: str) -> str:
@@ -207,15 +213,17 @@ def _clear_leftovers(
         (directory / file).unlink(missing_ok=True)
 
 
-def _make_plain(project: Path, run: str, directory: Path, hold: Hold, large: int) -> Workspace:
-    trees = ObjectTrees(directory / "objects", project, large=large)
+def _make_without_git(
+    project: Path, run: str, directory: Path, lock: WorkspaceLock, large: int
+) -> Workspace:
+    trees = PlainTrees(directory / "objects", project, large=large)
     captured = trees.capture()
     place = os.fspath(project)
     facts = WorkspaceFacts(run, place, place, True, captured.tree, carried_skipped=captured.skipped)
-    return _settle(Workspace(facts, directory, trees, None, hold))
+    return _record_facts(Workspace(facts, directory, trees, None, lock))
 
 
-def _settle(workspace: Workspace) -> Workspace:
+def _record_facts(workspace: Workspace) -> Workspace:
     file = workspace.directory / "workspace.json"
     spare = file.with_suffix(".new")
     spare.write_text(json.dumps(msgspec.to_builtins(workspace.facts)))
@@ -225,7 +233,7 @@ def _settle(workspace: Workspace) -> Workspace:
 
 
 def _reopen(
-    directory: Path, ground: OpenRepository | None, hold: Hold | None, large: int
+    directory: Path, opened: OpenRepository | None, lock: WorkspaceLock | None, large: int
 ) -> Workspace:
     facts = msgspec.convert(json.loads((directory / "workspace.json").read_text()), WorkspaceFacts)
     root = Path(facts.root)
@@ -234,23 +242,23 @@ def _reopen(
             "directory", facts.root, f"The workspace of run {facts.run} was deleted; prune it."
         )
     if not facts.has_git:
-        trees = ObjectTrees(directory / "objects", root, large=large)
-        return Workspace(facts, directory, trees, None, hold)
-    if ground is None:
+        trees = PlainTrees(directory / "objects", root, large=large)
+        return Workspace(facts, directory, trees, None, lock)
+    if opened is None:
         raise UsageError(
             f"Run {facts.run} was made with git, which is not usable here now.",
             "Install git, or restore the project's .git directory.",
         )
-    trees = GitTrees(ground.depot, root, directory / "index", large=large)
+    trees = GitTrees(opened.depot, root, directory / "index", large=large)
     branch = RunBranch(
-        facts.run, ground.repository, ground.user, ground.depot, ground.config.identity
+        facts.run, opened.repository, opened.user, opened.depot, opened.config.identity
     )
-    return Workspace(facts, directory, trees, branch, hold)
+    return Workspace(facts, directory, trees, branch, lock)
 
 
 def forget_run(run: str, state_dir: Path) -> None:
     """Delete what is left of a run whose worktree or repository is gone."""
-    directory = state_dir / "runs" / checked_run_name(run)
+    directory = state_dir / "runs" / check_run_name(run)
     facts = find_workspace(run, state_dir)
     if facts and (repository := find_repository(Path(facts.project))):
         forget_worktrees(repository, directory)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flyball.workspace.run.merge_card import RunHistory, forget_taking
+from flyball.workspace.run.merge_card import RunHistory, forget_merge
 from flyball.workspace.run.worktree import CardRecord, CommitKind
 from flyball.workspace.trees.trees import TreeHash
 
@@ -18,28 +18,30 @@ def roll_back_to(run: RunHistory, tree: TreeHash) -> TreeHash:
     present = run.tree_hash()
     if present != tree:
         run.snapshot(f"before rolling back {present}")
-        forget_taking(run)
+        forget_merge(run)
         run.restore(tree)
-    forget_taking(run)
+    forget_merge(run)
     if run.committed_tree() != tree:
-        _record(run, tree)
+        _commit_reverts(run, tree)
     run.share_index()
     return run.tree_hash()
 
 
-def _record(run: RunHistory, tree: TreeHash) -> None:
+def _commit_reverts(run: RunHistory, tree: TreeHash) -> None:
     """Undo every step committed since the tree was the run's, newest first."""
-    since = _since(run, tree)
-    steps = _standing(since) or since[-1:]
+    since = _steps_since(run, tree)
+    steps = _standing_steps(since) or since[-1:]
     for step in reversed(steps):
-        after = tree if step is steps[0] else _without(run, step)
+        after = tree if step is steps[0] else _tree_without(run, step)
         if step.step is CommitKind.REVERT:
-            run.commit_step(CommitKind.APPLY, step.card, f"Apply again: {_plain(step)}", after)
+            run.commit_step(
+                CommitKind.APPLY, step.card, f"Apply again: {_plain_title(step)}", after
+            )
         else:
-            run.commit_step(CommitKind.REVERT, step.card, f"Revert: {_plain(step)}", after)
+            run.commit_step(CommitKind.REVERT, step.card, f"Revert: {_plain_title(step)}", after)
 
 
-def _since(run: RunHistory, tree: TreeHash) -> Sequence[CardRecord]:
+def _steps_since(run: RunHistory, tree: TreeHash) -> Sequence[CardRecord]:
     """The steps that came after the tree, or after what is most like it if it was never one."""
     history = run.history()
     left = [run.base, *(record.after for record in history)]
@@ -49,7 +51,7 @@ def _since(run: RunHistory, tree: TreeHash) -> Sequence[CardRecord]:
     return history[len(left) - 1 - unlike[::-1].index(min(unlike)) :]
 
 
-def _standing(steps: Sequence[CardRecord]) -> list[CardRecord]:
+def _standing_steps(steps: Sequence[CardRecord]) -> list[CardRecord]:
     """The steps that no later one of them undid."""
     standing: list[CardRecord] = []
     for step in steps:
@@ -66,11 +68,11 @@ def _standing(steps: Sequence[CardRecord]) -> list[CardRecord]:
     return standing
 
 
-def _without(run: RunHistory, step: CardRecord) -> TreeHash:
+def _tree_without(run: RunHistory, step: CardRecord) -> TreeHash:
     """The committed tree without what a step did."""
     merged = run.trees.merge(step.after, run.committed_tree(), step.before)
     return step.before if merged.clashes else merged.tree
 
 
-def _plain(step: CardRecord) -> str:
+def _plain_title(step: CardRecord) -> str:
     return step.title.removeprefix("Revert: ").removeprefix("Apply again: ")

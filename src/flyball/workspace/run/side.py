@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from flyball.errors import UsageError
-from flyball.workspace.errors import GitFailed, told
+from flyball.workspace.errors import GitFailed, explain_disk_errors
 from flyball.workspace.run.worktree import (
     RunBranch,
     add_detached_worktree,
@@ -25,7 +25,7 @@ from flyball.workspace.run.worktree import (
 from flyball.workspace.trees.git import Git
 from flyball.workspace.trees.git_objects import replace_whole
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.plain_trees import ObjectTrees
+from flyball.workspace.trees.plain_trees import PlainTrees
 from flyball.workspace.trees.trees import SUBMODULE, TreeHash, Trees, stands_for
 from flyball.workspace.trees.writer import holds_file
 
@@ -86,7 +86,7 @@ class Sides:
 
     def find(self, name: str) -> Side | None:
         """The place with this name, with the work in it, if it was finished."""
-        file = self._home(name) / "side.json"
+        file = self._home_of(name) / "side.json"
         if not file.exists():
             return None
         note = msgspec.convert(json.loads(file.read_text()), _Note)
@@ -100,13 +100,13 @@ class Sides:
     def make(self, name: str, tree: TreeHash, commit: str) -> Side:
         """A new place that holds exactly this tree, in git's eyes at this commit."""
         self.discard(name)
-        home = self._home(name)
-        with told(os.fspath(home)):
+        home = self._home_of(name)
+        with explain_disk_errors(os.fspath(home)):
             home.mkdir(parents=True)
             directory = Path(tempfile.mkdtemp(dir=home, prefix=""))
             root = directory / "tree" / self.project.name
             trees = self._fill(directory, root, tree, commit)
-            self._bring(root, tree)
+            self._copy_unkept(root, tree)
             if trees.capture().tree != tree:
                 raise GitFailed(
                     f"The tree {tree} could not be written out exactly below {root}.",
@@ -118,13 +118,13 @@ class Sides:
 
     def discard(self, name: str) -> None:
         """Take a place and git's notes about it away."""
-        home = self._home(name)
+        home = self._home_of(name)
         (home / "side.json").unlink(missing_ok=True)
         if self.branch and home.is_dir():
             forget_worktrees(self.branch.repository, home)
         remove_whole(home)
 
-    def _home(self, name: str) -> Path:
+    def _home_of(self, name: str) -> Path:
         if not _NAME.fullmatch(name) or name in (".", ".."):
             raise UsageError(
                 f"{name!r} cannot name a place beside a run.",
@@ -135,19 +135,19 @@ class Sides:
     def _branch(self, commit: str) -> RunBranch | None:
         return SideBranch(self.branch, commit) if self.branch else None
 
-    def _trees(self, directory: Path, root: Path) -> GitTrees | ObjectTrees:
+    def _trees(self, directory: Path, root: Path) -> GitTrees | PlainTrees:
         if isinstance(self.trees, GitTrees):
             depot = Git(directory / "git", program=self.trees.depot.program)
             return GitTrees(depot, root, directory / "index", large=self.trees.large)
-        assert isinstance(self.trees, ObjectTrees)
+        assert isinstance(self.trees, PlainTrees)
         known, large = directory / "known.json", self.trees.large
-        return ObjectTrees(self.trees.store, root, known=known, large=large)
+        return PlainTrees(self.trees.store, root, known=known, large=large)
 
     def _fill(self, directory: Path, root: Path, tree: TreeHash, commit: str) -> Trees:
         if self.branch is None:
             root.mkdir(parents=True)
             trees = self._trees(directory, root)
-            assert isinstance(trees, ObjectTrees)
+            assert isinstance(trees, PlainTrees)
             trees.checkout(tree, root)
             trees.seed(tree)
             return trees
@@ -173,9 +173,9 @@ class Sides:
             (place / part).symlink_to(original / part)
         (place / "HEAD").write_text(f"{commit}\n")
 
-    def _bring(self, root: Path, tree: TreeHash) -> None:
+    def _copy_unkept(self, root: Path, tree: TreeHash) -> None:
         """Copy files whose content no tree keeps, where the run still has what the tree means."""
-        unkept = self.trees.unkept(tree)
+        unkept = self.trees.unkept_files(tree)
         stubs = self.trees.contents(list(unkept.values()))
         for path, blob in unkept.items():
             source = self.root / path

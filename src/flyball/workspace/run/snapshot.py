@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from flyball.workspace.errors import told
+from flyball.workspace.errors import explain_disk_errors
 from flyball.workspace.trees.trees import Skipped, SnapshotId, TreeHash, Trees
 
 T = TypeVar("T")
@@ -77,7 +77,7 @@ class Snapshots:
         kept = [record for record in records[-max_count:] if record.at >= oldest]
         if max_count <= 0:
             kept = []
-        with told(os.fspath(self.file)):
+        with explain_disk_errors(os.fspath(self.file)):
             spare = self.file.with_suffix(".new")
             spare.write_bytes(b"".join(_line(record) for record in kept))
             spare.replace(self.file)
@@ -87,7 +87,7 @@ class Snapshots:
 
     def verify(self) -> tuple[str, ...]:
         """What is damaged or gone among everything the snapshots need."""
-        return self.trees.missing([record.tree for record in self._records.values()])
+        return self.trees.find_damage([record.tree for record in self._records.values()])
 
 
 def as_id(record: SnapshotRecord) -> SnapshotId:
@@ -97,7 +97,7 @@ def as_id(record: SnapshotRecord) -> SnapshotId:
 
 def append_line(file: Path, record: msgspec.Struct) -> None:
     """Add a record as one line, after whatever a dead writer may have left torn."""
-    with told(os.fspath(file)), file.open("a+b") as lines:
+    with explain_disk_errors(os.fspath(file)), file.open("a+b") as lines:
         end = lines.seek(0, os.SEEK_END)
         lines.seek(max(end - 1, 0))
         torn = lines.read(1) not in (b"\n", b"")

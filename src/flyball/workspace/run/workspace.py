@@ -15,9 +15,9 @@ from types import TracebackType
 import msgspec
 
 from flyball.errors import IllegalEvent, NotFound, UsageError
-from flyball.workspace.errors import told
-from flyball.workspace.run.lock import Hold, Lent, NoHold
-from flyball.workspace.run.merge_card import TakenIn, take_in_card
+from flyball.workspace.errors import explain_disk_errors
+from flyball.workspace.run.lock import BorrowedLock, NoLock, WorkspaceLock
+from flyball.workspace.run.merge_card import MergedCard, merge_card
 from flyball.workspace.run.rollback import roll_back_to
 from flyball.workspace.run.side import Side, Sides
 from flyball.workspace.run.snapshot import (
@@ -74,7 +74,7 @@ class Workspace:
         directory: Path,
         trees: Trees,
         branch: RunBranch | None,
-        hold: Hold | Lent | None,
+        lock: WorkspaceLock | BorrowedLock | None,
     ) -> None:
         self.facts = facts
         self.run = facts.run
@@ -87,9 +87,9 @@ class Workspace:
         self.writer = Writer(trees, self.root, directory / "pending.json")
         self.snapshots = Snapshots(trees, directory / "snapshots.jsonl")
         self.skipped: tuple[Skipped, ...] = facts.carried_skipped
-        self._hold = hold or NoHold()
+        self._lock = lock or NoLock()
         self._sides = Sides(directory, self.project, self.root, trees, branch)
-        self._beside: dict[str, Workspace] = {}
+        self._open_sides: dict[str, Workspace] = {}
         self._making = threading.Lock()
 
     def __enter__(self) -> Workspace:
@@ -148,7 +148,7 @@ class Workspace:
 
     def checkout_scratch(self, tree: str) -> Path:
         """A throw-away directory with that tree's files; it goes when the workspace closes."""
-        with told(os.fspath(self.directory)):
+        with explain_disk_errors(os.fspath(self.directory)):
             scratch = self.directory / "scratch"
             scratch.mkdir(exist_ok=True)
             place = Path(tempfile.mkdtemp(dir=scratch)) / self.project.name
@@ -195,7 +195,7 @@ class Workspace:
         self, step: CommitKind, card: str, title: str, after: TreeHash, evidence: Sequence[str] = ()
     ) -> str:
         """Commit the way from the last step's tree to this one."""
-        self._refuse_beside()
+        self._refuse_in_side()
         before = self.committed_tree()
         facts = (before, after, (*evidence,), step)
         if self.branch is None:
@@ -207,7 +207,7 @@ class Workspace:
         trailers = [("Flyball-Run", self.run), (step, card)]
         trailers += [("Flyball-Evidence", each) for each in evidence]
         parent = self.branch.tip() or self.facts.base_commit
-        tree = self.branch.project(self.trees, parent, before, after)
+        tree = self.branch.project_tree(self.trees, parent, before, after)
         commit = self.branch.write_commit(tree, parent, title, trailers)
         self._note_card(CardRecord(self.run, card, title, commit, *facts))
         self.branch.advance(commit, parent)
@@ -221,44 +221,44 @@ class Workspace:
             tree = f"{self.branch.tip() or self.facts.base_commit}^{{tree}}"
             share_index(self.branch.depot, self.branch.repository, self.root, tree)
 
-    def beside(self, name: str, tree: TreeHash) -> Workspace:
+    def open_side(self, name: str, tree: TreeHash) -> Workspace:
         """A workspace of its own for one card, which begins at this tree; the same name again
         gives the same place with the work found in it.
         """
-        self._refuse_beside()
+        self._refuse_in_side()
         with self._making:
-            if name not in self._beside:
-                found = self._sides.find(name) or self._make_beside(name, tree)
-                self._beside[name] = self._settle_beside(found)
-            return self._beside[name]
+            if name not in self._open_sides:
+                found = self._sides.find(name) or self._make_side(name, tree)
+                self._open_sides[name] = self._workspace_of(found)
+            return self._open_sides[name]
 
-    def discard_beside(self, name: str) -> None:
+    def discard_side(self, name: str) -> None:
         """Take a card's own workspace away, if there is one."""
-        self._refuse_beside()
+        self._refuse_in_side()
         with self._making:
-            self._beside.pop(name, None)
+            self._open_sides.pop(name, None)
             self._sides.discard(name)
 
-    def take_in(
+    def merge_card(
         self,
         card: str,
         title: str,
         base: TreeHash,
         theirs: TreeHash,
         evidence: Sequence[str] = (),
-    ) -> TakenIn:
+    ) -> MergedCard:
         """Merge what a card did from base to theirs into the present tree and commit it, once;
         with clashes nothing is changed.
         """
-        self._refuse_beside()
-        return take_in_card(self, card, title, base, theirs, evidence)
+        self._refuse_in_side()
+        return merge_card(self, card, title, base, theirs, evidence)
 
     def roll_back(self, tree: TreeHash) -> TreeHash:
         """Bring the files back to a tree, and take back every card committed since it."""
-        self._refuse_beside()
+        self._refuse_in_side()
         return roll_back_to(self, tree)
 
-    def _make_beside(self, name: str, tree: TreeHash) -> Side:
+    def _make_side(self, name: str, tree: TreeHash) -> Side:
         commits = {record.after: record.commit for record in self.history()}
         commit = ""
         if self.branch:
@@ -266,7 +266,7 @@ class Workspace:
             commit = commits.get(tree, self.facts.base_commit if tree == self.base else tip)
         return self._sides.make(name, tree, commit)
 
-    def _settle_beside(self, side: Side) -> Workspace:
+    def _workspace_of(self, side: Side) -> Workspace:
         facts = WorkspaceFacts(
             self.run,
             self.facts.project,
@@ -276,15 +276,17 @@ class Workspace:
             base_commit=side.commit,
             start=self.facts.start,
         )
-        return Workspace(facts, side.directory, side.trees, side.branch, Lent())
+        return Workspace(facts, side.directory, side.trees, side.branch, BorrowedLock())
 
-    def _refuse_beside(self) -> None:
-        if isinstance(self._hold, Lent):
+    def _refuse_in_side(self) -> None:
+        if isinstance(self._lock, BorrowedLock):
             raise IllegalEvent("a workspace beside a run is asked for what only the run's can do")
 
-    def _all_beside(self) -> list[Workspace]:
+    def _all_sides(self) -> list[Workspace]:
         found = [(name, self._sides.find(name)) for name in self._sides.names()]
-        return [self._beside.get(name) or self._settle_beside(side) for name, side in found if side]
+        return [
+            self._open_sides.get(name) or self._workspace_of(side) for name, side in found if side
+        ]
 
     def committed_tree(self) -> TreeHash:
         """The tree the last step left, whatever has changed since."""
@@ -296,41 +298,41 @@ class Workspace:
 
     def prune(self, *, max_age: float = MAX_AGE, max_count: int = MAX_COUNT) -> Pruned:
         """Forget old snapshots; cards can still be taken back afterwards."""
-        self._refuse_beside()
-        keep = self._kept()
-        for side in self._all_beside():
+        self._refuse_in_side()
+        keep = self._needed_trees()
+        for side in self._all_sides():
             records = side.snapshots.records()
-            keep += [side.base, *(record.tree for record in records), *side.trees.in_use()]
+            keep += [side.base, *(record.tree for record in records), *side.trees.trees_in_use()]
         return self.snapshots.prune(max_age=max_age, max_count=max_count, also_keep=keep)
 
     def verify(self) -> tuple[str, ...]:
         """What is damaged or gone among everything kept for this run; nothing means all is well."""
-        sides = [] if isinstance(self._hold, Lent) else self._all_beside()
+        sides = [] if isinstance(self._lock, BorrowedLock) else self._all_sides()
         beside = [problem for side in sides for problem in side.verify()]
-        found = (*self.snapshots.verify(), *self.trees.missing(self._kept()), *beside)
+        found = (*self.snapshots.verify(), *self.trees.find_damage(self._needed_trees()), *beside)
         return tuple(dict.fromkeys(found))
 
-    def _kept(self) -> list[TreeHash]:
+    def _needed_trees(self) -> list[TreeHash]:
         """The trees without which the run's cards could not be taken back."""
         steps = [tree for record in self.history() for tree in (record.before, record.after)]
         return [self.base, *steps]
 
     def remove(self) -> None:
         """Abandon the run: its worktree, its branch and all that was kept for it go."""
-        self._refuse_beside()
-        self._beside.clear()
+        self._refuse_in_side()
+        self._open_sides.clear()
         if self.branch:
             if not self.in_place:
                 remove_worktree(self.branch.repository, self.root)
             forget_worktrees(self.branch.repository, self.directory)
             self.branch.delete()
         remove_whole(self.directory)
-        self._hold.release()
+        self._lock.release()
 
     def close(self) -> None:
         """Let go of the workspace; it can be opened again."""
-        for side in self._beside.values():
+        for side in self._open_sides.values():
             side.close()
-        if not isinstance(self._hold, NoHold):
+        if not isinstance(self._lock, NoLock):
             shutil.rmtree(self.directory / "scratch", ignore_errors=True)
-        self._hold.release()
+        self._lock.release()

@@ -77,7 +77,7 @@ def carry(repository: Repository, depot: Git, index: Path, large: int) -> Carrie
     trees = GitTrees(depot, repository.top, index, large=large)
     if (repository.directory / "index").exists():
         shutil.copyfile(repository.directory / "index", index)
-        trees.look_again()
+        trees.clear_overlook_marks()
     else:
         trees.seed(head_tree(depot) or trees.empty_tree(), write=False)
     return Carried(*trees.capture_kept())
@@ -137,7 +137,9 @@ class RunBranch:
         self.publish(commit, old)
         self.user.set_ref(self.ref, commit, old or "0" * len(commit))
 
-    def project(self, trees: GitTrees, parent: str, before: TreeHash, after: TreeHash) -> TreeHash:
+    def project_tree(
+        self, trees: GitTrees, parent: str, before: TreeHash, after: TreeHash
+    ) -> TreeHash:
         """The parent commit's tree with what changed between two captured trees."""
         committed = TreeHash(self.depot.text("rev-parse", f"{parent}^{{tree}}"))
         entries = {
@@ -164,42 +166,44 @@ class RunBranch:
                 commit.trailers("Flyball-Evidence"),
                 step,
             )
-            for commit, before in (self._own() if start is None else self._below(start))
-            if self._made(commit)
+            for commit, before in (
+                self._own_commits() if start is None else self._commits_below(start)
+            )
+            if self._is_ours(commit)
             for step in CommitKind
             for card in commit.trailers(step)
         ]
         return found[::-1]
 
-    def _own(self) -> Iterator[tuple[Commit, TreeHash]]:
+    def _own_commits(self) -> Iterator[tuple[Commit, TreeHash]]:
         """The commits of the branch and the trees before them, until the first foreign one."""
         at = self.tip()
         while at:
-            commits = self._read(f"{at}~{n}" for n in range(_AT_ONCE))
+            commits = self._read_commits(f"{at}~{n}" for n in range(_AT_ONCE))
             if not commits:
                 raise GitFailed(f"The commit {at} cannot be read.", "Run `git fsck`.")
             for commit, parent in pairwise(commits):
-                if not self._made(commit):
+                if not self._is_ours(commit):
                     return
                 yield commit, parent.tree
             at = commits[-1].id if len(commits) == _AT_ONCE else None
-            if at is None and self._made(commits[-1]):
+            if at is None and self._is_ours(commits[-1]):
                 yield commits[-1], self._empty_tree()
 
-    def _made(self, commit: Commit) -> bool:
+    def _is_ours(self, commit: Commit) -> bool:
         return self.run in commit.trailers("Flyball-Run")
 
-    def _below(self, start: str) -> Iterator[tuple[Commit, TreeHash]]:
+    def _commits_below(self, start: str) -> Iterator[tuple[Commit, TreeHash]]:
         """The run's commits in another branch's history, and the trees before them."""
         args = ("rev-list", "--fixed-strings", f"--grep=Flyball-Run: {self.run}", start)
-        commits = self._read(self.user.text(*args).split())
-        parents = self._read(commit.parents[0] for commit in commits if commit.parents)
+        commits = self._read_commits(self.user.text(*args).split())
+        parents = self._read_commits(commit.parents[0] for commit in commits if commit.parents)
         trees = {parent.id: parent.tree for parent in parents}
         for commit in commits:
             above = trees.get(commit.parents[0]) if commit.parents else None
             yield commit, above or self._empty_tree()
 
-    def _read(self, names: Iterable[str]) -> list[Commit]:
+    def _read_commits(self, names: Iterable[str]) -> list[Commit]:
         """These commits, up to the first that is not there."""
         asked = "".join(f"{name}\n" for name in names).encode()
         answers = split_batch(self.user.call("cat-file", "--batch", stdin=asked).stdout)
@@ -227,15 +231,15 @@ def _is_kept(trees: GitTrees, change: Changed) -> bool:
 
 def add_worktree(user: Git, repository: Repository, place: Path, branch: str) -> None:
     """Register an empty worktree on a branch; its files are ours to write."""
-    _register(user, repository, place, branch.removeprefix("refs/heads/"))
+    _register_worktree(user, repository, place, branch.removeprefix("refs/heads/"))
 
 
 def add_detached_worktree(user: Git, repository: Repository, place: Path, commit: str) -> None:
     """Register an empty worktree at a commit, on no branch; its files are ours to write."""
-    _register(user, repository, place, "--detach", commit)
+    _register_worktree(user, repository, place, "--detach", commit)
 
 
-def _register(user: Git, repository: Repository, place: Path, *at: str) -> None:
+def _register_worktree(user: Git, repository: Repository, place: Path, *at: str) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     options, start = at[:-1], at[-1]
     args = ("--no-checkout", "--quiet", *options, os.fspath(place), start)
@@ -247,10 +251,10 @@ def _register(user: Git, repository: Repository, place: Path, *at: str) -> None:
 def find_admin(repository: Repository, place: Path) -> Path | None:
     """Where the repository keeps its notes about a worktree."""
     real = place.resolve()
-    return next((admin for admin, at in _registered(repository) if at == real), None)
+    return next((admin for admin, at in _worktrees(repository) if at == real), None)
 
 
-def _registered(repository: Repository) -> Iterator[tuple[Path, Path]]:
+def _worktrees(repository: Repository) -> Iterator[tuple[Path, Path]]:
     """The repository's notes about each of its worktrees, and where that is."""
     for note in (repository.common / "worktrees").glob("*/gitdir"):
         with suppress(FileNotFoundError):
@@ -284,7 +288,7 @@ def remove_worktree(repository: Repository, place: Path) -> None:
 def forget_worktrees(repository: Repository, folder: Path) -> None:
     """Take away the repository's notes about the worktrees at or below a directory."""
     real = folder.resolve()
-    for admin, at in list(_registered(repository)):
+    for admin, at in list(_worktrees(repository)):
         if at.is_relative_to(real):
             shutil.rmtree(admin, ignore_errors=True)
     with suppress(OSError):

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,18 @@ class Sandbox(msgspec.Struct, frozen=True):
     mechanism: Mechanism | None = None
 
 
-def interpreter(entry: str) -> list[str]:
+class CommandLimits(msgspec.Struct, frozen=True):
+    """How much one command may use. Sizes are in bytes; `kept` is what its output text may hold."""
+
+    seconds: float = 120.0
+    kept: int = 1 << 16
+    output: int = 1 << 26
+    memory: int = 1 << 32
+    processes: int = 512
+    file_size: int = 1 << 32
+
+
+def supervisor_argv(entry: str) -> list[str]:
     """The command line of the supervisor: a bare interpreter, no site, no package initialiser."""
     boot = _BOOT.format(here=str(_PACKAGE), entry=entry)
     return [sys.executable, "-I", "-S", "-c", boot]
@@ -92,17 +104,17 @@ def orders(
     # Not `private` itself: a command could then put a link in place of what is mounted next time.
     writable = [str(private / name) for name in ("home", "tmp")]
     writable += map(os.path.realpath, sandbox.writable)
-    shown = [*readable.readable(env, sandbox.home), *map(os.path.realpath, sandbox.readable)]
+    shown = [*readable.readable_paths(env, sandbox.home), *map(os.path.realpath, sandbox.readable)]
     (shown if sandbox.read_only else writable).append(root)
-    hidden = readable.private_below("/etc")
+    hidden = readable.owner_only_entries("/etc")
     ruled: dict[str, Any] = {
         "mechanism": str(means),
         "network": sandbox.network,
-        "filter": _filter(sandbox, means),
+        "filter": _call_filter(sandbox, means),
         "open_ports": sandbox.network or means is not Mechanism.LANDLOCK,
     }
     if means is Mechanism.LANDLOCK:
-        covered = [path for top in shown for path in readable.without(top, hidden)]
+        covered = [path for top in shown for path in readable.paths_covering(top, hidden)]
         ruled["grants"] = [
             *((path, READ) for path in covered),
             *((path, WRITE) for path in writable),
@@ -123,9 +135,23 @@ def orders(
         "hidden": list(hidden),
     }
     if means is Mechanism.BUBBLEWRAP:
-        ruled["bubblewrap"] = _bubblewrap(ruled)
-        ruled["inner"] = interpreter("inner")
+        ruled["bubblewrap"] = _bubblewrap_argv(ruled)
+        ruled["inner"] = supervisor_argv("inner")
     return ruled
+
+
+def rlimits(limits: CommandLimits) -> list[tuple[str, int]]:
+    """The limits the kernel itself keeps, one process at a time."""
+    wanted = [
+        ("RLIMIT_CORE", 0),
+        ("RLIMIT_DATA", limits.memory),
+        ("RLIMIT_FSIZE", limits.file_size),
+    ]
+    with suppress(OSError, ValueError, IndexError):
+        # The kernel counts all of a user's tasks, so those already there are added.
+        others = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])
+        wanted.append(("RLIMIT_NPROC", others + limits.processes))
+    return wanted
 
 
 def check_log(log: Path | None, sandbox: Sandbox) -> None:
@@ -167,7 +193,7 @@ def check_directory(cwd: Path, sandbox: Sandbox) -> None:
         )
 
 
-def _filter(sandbox: Sandbox, means: Mechanism) -> bytes:
+def _call_filter(sandbox: Sandbox, means: Mechanism) -> bytes:
     bare = means is Mechanism.LANDLOCK
     local = (seccomp.UNIX, seccomp.INET, seccomp.INET6)
     return seccomp.program(
@@ -177,7 +203,7 @@ def _filter(sandbox: Sandbox, means: Mechanism) -> bytes:
     )
 
 
-def _bubblewrap(ruled: Mapping[str, Any]) -> list[str]:
+def _bubblewrap_argv(ruled: Mapping[str, Any]) -> list[str]:
     argv = [shutil.which("bwrap") or "bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]
     argv += [] if ruled["network"] else ["--unshare-net"]
     argv += ["--die-with-parent", "--dev", "/dev", "--proc", "/proc"]

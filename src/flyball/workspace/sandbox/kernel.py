@@ -63,12 +63,12 @@ def default_signals() -> None:
 
 def die_with_parent() -> None:
     """Be killed when the supervisor is."""
-    _done("parent's death", _libc().prctl(_SET_PARENT_DEATH_SIGNAL, 9, 0, 0, 0))
+    _checked("parent's death", _libc().prctl(_SET_PARENT_DEATH_SIGNAL, 9, 0, 0, 0))
 
 
 def adopt_orphans() -> None:
     """Become the parent of every descendant whose own parent dies."""
-    _done("subreaper", _libc().prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+    _checked("subreaper", _libc().prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 
 
 def forgo_privileges() -> None:
@@ -82,14 +82,14 @@ def forgo_privileges() -> None:
     libc.capget(header, data)
     for index in range(6):
         data[index] &= keep if index in (0, 1) else 0
-    _done("capabilities", libc.capset(header, data))
-    _done("no-new-privileges", libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+    _checked("capabilities", libc.capset(header, data))
+    _checked("no-new-privileges", libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
 
 
 def filter_calls(code: bytes) -> None:
     """Install a system call filter."""
     program = _Filter(len(code) // 8, code)
-    _done("call filter", _libc().prctl(_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0))
+    _checked("call filter", _libc().prctl(_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0))
 
 
 def leave_machine(*, network: bool) -> None:
@@ -100,12 +100,12 @@ def leave_machine(*, network: bool) -> None:
     spaces = _NEW_IPC | _NEW_PROCESSES | (0 if network else _NEW_NETWORK)
     user, group = os.geteuid(), os.getegid()
     if user == 0:
-        _done("namespaces", _libc().unshare(spaces))
+        _checked("namespaces", _libc().unshare(spaces))
     else:
-        _done("namespaces", _libc().unshare(spaces | _NEW_USERS))
-        _put("/proc/self/setgroups", "deny")
-        _put("/proc/self/uid_map", f"{user} {user} 1")
-        _put("/proc/self/gid_map", f"{group} {group} 1")
+        _checked("namespaces", _libc().unshare(spaces | _NEW_USERS))
+        _write_text("/proc/self/setgroups", "deny")
+        _write_text("/proc/self/uid_map", f"{user} {user} 1")
+        _write_text("/proc/self/gid_map", f"{group} {group} 1")
     if not network:
         _raise_loopback()
 
@@ -123,7 +123,7 @@ def see_only(
     `instead` are directories that stand, writable, where others were; `fixed` are read-only places
     inside writable ones, `hidden` unreadable ones inside shown ones.
     """
-    _done("namespaces", _libc().unshare(_NEW_MOUNTS))
+    _checked("namespaces", _libc().unshare(_NEW_MOUNTS))
     _mount("none", "/", "", _RECURSIVE | _PRIVATE)
     _mount("tmpfs", stage, "tmpfs", _NO_SETUID | _NO_DEVICES)
     open_to_change = set(writable)
@@ -139,10 +139,10 @@ def see_only(
             _show(stage, path, path, change=False)
     for path in hidden:
         _hide(stage, path)
-    _attributes(stage, add=_READ_ONLY)
+    _set_attributes(stage, add=_READ_ONLY)
     os.chdir(stage)
-    _done("pivot", _libc().syscall(_pivot_root(), b".", b"."))
-    _done("detach", _libc().umount2(b".", _DETACH))
+    _checked("pivot", _libc().syscall(_pivot_root(), b".", b"."))
+    _checked("detach", _libc().umount2(b".", _DETACH))
     os.chdir("/")
 
 
@@ -158,7 +158,7 @@ def _show(stage: str, source: str, path: str, *, change: bool) -> None:
     _make_place(target, directory=isdir(source))
     _mount(source, target, "", _BIND | _RECURSIVE)
     if not change:
-        _attributes(target, add=_READ_ONLY, recursive=True)
+        _set_attributes(target, add=_READ_ONLY, recursive=True)
 
 
 def _make_place(target: str, *, directory: bool) -> None:
@@ -195,20 +195,20 @@ def _hide(stage: str, path: str) -> None:
         _mount("tmpfs", target, "tmpfs", _NO_SETUID | _NO_DEVICES, "mode=000")
     elif lexists(target):
         _mount("/dev/null", target, "", _BIND)
-        _attributes(target, add=_READ_ONLY)
+        _set_attributes(target, add=_READ_ONLY)
 
 
 def _raise_loopback() -> None:
     """Loopback inside an empty network namespace starts out down."""
-    fd = _done("socket", _libc().socket(2, 2, 0))
+    fd = _checked("socket", _libc().socket(2, 2, 0))
     try:
         request = _InterfaceFlags(b"lo", 0x1 | 0x40)
-        _done("loopback", _libc().ioctl(fd, 0x8914, ctypes.byref(request)))
+        _checked("loopback", _libc().ioctl(fd, 0x8914, ctypes.byref(request)))
     finally:
         os.close(fd)
 
 
-def _attributes(path: str, *, add: int, recursive: bool = False) -> None:
+def _set_attributes(path: str, *, add: int, recursive: bool = False) -> None:
     attributes = _MountAttributes(add, 0, 0, 0)
     result = _libc().syscall(
         _MOUNT_SETATTR,
@@ -218,7 +218,7 @@ def _attributes(path: str, *, add: int, recursive: bool = False) -> None:
         ctypes.byref(attributes),
         ctypes.sizeof(attributes),
     )
-    _done(f"read-only {path}", result)
+    _checked(f"read-only {path}", result)
 
 
 def _mount(source: str, target: str, kind: str, flags: int, data: str = "") -> None:
@@ -229,10 +229,10 @@ def _mount(source: str, target: str, kind: str, flags: int, data: str = "") -> N
         ctypes.c_ulong(flags),
         data.encode() or None,
     )
-    _done(f"mount {target}", result)
+    _checked(f"mount {target}", result)
 
 
-def _put(path: str, text: str) -> None:
+def _write_text(path: str, text: str) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     os.write(fd, text.encode())
     os.close(fd)
@@ -246,7 +246,7 @@ def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def _done(what: str, result: int) -> int:
+def _checked(what: str, result: int) -> int:
     if result < 0:
         code = ctypes.get_errno() or errno.EPERM
         raise OSError(code, f"{what}: {os.strerror(code)}")

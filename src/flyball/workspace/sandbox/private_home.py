@@ -43,7 +43,7 @@ def files(place: Path) -> set[str]:
     return found
 
 
-def home(place: Path) -> dict[str, str]:
+def variables(place: Path) -> dict[str, str]:
     """The variables that lead a command there."""
     scratch = str(place / "tmp")
     return {"HOME": str(place / "home"), "TMPDIR": scratch, "TMP": scratch, "TEMP": scratch}

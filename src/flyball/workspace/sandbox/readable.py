@@ -72,7 +72,7 @@ IN_HOME = (
 """Toolchains people install at home. Their credential files are beside these, not in them."""
 
 
-def readable(env: Mapping[str, str], home: Path | None) -> tuple[str, ...]:
+def readable_paths(env: Mapping[str, str], home: Path | None) -> tuple[str, ...]:
     """The outside paths a command may read and run, for its environment and the user's home."""
     paths = [*SYSTEM, sys.prefix, sys.base_prefix, sys.exec_prefix]
     if home:
@@ -81,7 +81,7 @@ def readable(env: Mapping[str, str], home: Path | None) -> tuple[str, ...]:
     paths += env.get("PATH", "").split(os.pathsep)
     found = {path for path in paths if path.startswith("/") and os.access(path, os.R_OK)}
     found |= {os.path.realpath(path) for path in found}
-    return _outermost(path for path in found if not _holds(path, home))
+    return _outermost(path for path in found if not _holds_home(path, home))
 
 
 def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
@@ -93,14 +93,14 @@ def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def _holds(path: str, home: Path | None) -> bool:
+def _holds_home(path: str, home: Path | None) -> bool:
     """Whether granting a path would grant the whole home."""
     real = os.path.realpath(path)
     return real == "/" or (home is not None and Path(os.path.realpath(home)).is_relative_to(real))
 
 
 @cache
-def private_below(top: str) -> tuple[str, ...]:
+def owner_only_entries(top: str) -> tuple[str, ...]:
     """Entries only their owner may read, which matters when we are that owner: root."""
     if os.geteuid() != 0:
         return ()
@@ -117,7 +117,7 @@ def private_below(top: str) -> tuple[str, ...]:
 
 
 @cache
-def without(top: str, hidden: tuple[str, ...]) -> tuple[str, ...]:
+def paths_covering(top: str, hidden: tuple[str, ...]) -> tuple[str, ...]:
     """Paths that together cover a directory but none of the hidden entries in it."""
     inner = [path for path in hidden if Path(path).is_relative_to(top)]
     if not inner:
@@ -125,5 +125,5 @@ def without(top: str, hidden: tuple[str, ...]) -> tuple[str, ...]:
     covered: list[str] = []
     for entry in sorted(Path(top).iterdir()):
         if str(entry) not in inner:
-            covered += without(str(entry), hidden) if entry.is_dir() else (str(entry),)
+            covered += paths_covering(str(entry), hidden) if entry.is_dir() else (str(entry),)
     return tuple(covered)

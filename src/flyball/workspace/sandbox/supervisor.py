@@ -48,7 +48,7 @@ def main(control: int) -> NoReturn:
 def inner(fd: int) -> NoReturn:
     """Confine and become the command, already inside bubblewrap's namespaces."""
     orders: dict[str, Any] = marshal.loads(_drain(fd))
-    _become(orders, orders["report"])
+    _become_command(orders, orders["report"])
 
 
 def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
             return {"status": None, "over": "", "report": b"confine:0:" + str(error).encode()}
     child = os.fork()
     if child == 0:
-        _become(orders, report)
+        _become_command(orders, report)
     os.close(report)
     os.set_blocking(heard, False)
     status, over = _watch(control, child, orders)
@@ -70,7 +70,7 @@ def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
         status = int(told)
     answer = {"status": status, "over": over, "report": began}
     if orders["mechanism"] == "namespaces" and not orders["network"]:
-        answer["unreachable"] = _unreachable()
+        answer["unreachable"] = _count_unreachable()
     return answer
 
 
@@ -85,15 +85,15 @@ def _watch(control: int, child: int, orders: dict[str, Any]) -> tuple[int | None
         if control in ready:
             return None, ""
         _reap_orphans(child)
-        if over := _excess(orders["processes"], orders["memory"]):
+        if over := _exceeded_limit(orders["processes"], orders["memory"]):
             return None, over
 
 
-def _excess(processes: int, memory: int) -> str:
+def _exceeded_limit(processes: int, memory: int) -> str:
     pids = _descendants()
     if len(pids) > processes:
         return "processes"
-    pages = sum(_number(f"/proc/{pid}/statm", 1) for pid in pids)
+    pages = sum(_read_number(f"/proc/{pid}/statm", 1) for pid in pids)
     return "memory" if pages * os.sysconf("SC_PAGE_SIZE") > memory else ""
 
 
@@ -142,30 +142,30 @@ def _children(parent: int) -> list[int]:
     found: list[int] = []
     try:
         for thread in os.listdir(f"/proc/{parent}/task"):
-            found += map(int, _text(f"/proc/{parent}/task/{thread}/children").split())
+            found += map(int, _read_text(f"/proc/{parent}/task/{thread}/children").split())
     except OSError:
         return found
     return found
 
 
-def _unreachable() -> int:
+def _count_unreachable() -> int:
     """How many packets found no way out of the network namespace, which we share."""
-    names, values = (line.split() for line in _text("/proc/self/net/snmp").splitlines()[:2])
+    names, values = (line.split() for line in _read_text("/proc/self/net/snmp").splitlines()[:2])
     count = int(values[names.index(b"OutNoRoutes")])
-    for line in _text("/proc/self/net/snmp6").splitlines():
+    for line in _read_text("/proc/self/net/snmp6").splitlines():
         if line.startswith(b"Ip6OutNoRoutes"):
             count += int(line.split()[1])
     return count
 
 
-def _number(path: str, column: int) -> int:
+def _read_number(path: str, column: int) -> int:
     try:
-        return int(_text(path).split()[column])
+        return int(_read_text(path).split()[column])
     except (OSError, IndexError):
         return 0
 
 
-def _text(path: str) -> bytes:
+def _read_text(path: str) -> bytes:
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         return os.read(fd, 1 << 20)
@@ -173,7 +173,7 @@ def _text(path: str) -> bytes:
         os.close(fd)
 
 
-def _become(orders: dict[str, Any], report: int) -> NoReturn:
+def _become_command(orders: dict[str, Any], report: int) -> NoReturn:
     """Confine this process and turn it into the command; says how far it came."""
     step = b"confine"
     try:
@@ -183,9 +183,9 @@ def _become(orders: dict[str, Any], report: int) -> NoReturn:
         os.setsid()
         if sys.platform == "linux":
             kernel.die_with_parent()
-        _limit(orders)
+        _set_rlimits(orders)
         if orders["mechanism"] == "namespaces":
-            _found_namespace(orders, report)
+            _enter_namespace(orders, report)
         _confine(orders)
         step = b"directory"
         os.chdir(orders["cwd"])
@@ -199,7 +199,7 @@ def _become(orders: dict[str, Any], report: int) -> NoReturn:
     os._exit(127)
 
 
-def _found_namespace(orders: dict[str, Any], report: int) -> None:
+def _enter_namespace(orders: dict[str, Any], report: int) -> None:
     """Build the new root, then stay behind as the namespace's first process; the child goes on."""
     kernel.see_only(
         orders["stage"],
@@ -233,7 +233,7 @@ def _enter_bubblewrap(orders: dict[str, Any], report: int) -> NoReturn:
     os.execve(argv[0], argv, orders["env"])
 
 
-def _limit(orders: dict[str, Any]) -> None:
+def _set_rlimits(orders: dict[str, Any]) -> None:
     for name, value in orders["rlimits"]:
         number = getattr(resource, name, None)
         if number is None:

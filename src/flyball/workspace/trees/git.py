@@ -18,8 +18,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flyball.errors import ToolUnavailable, UsageError
-from flyball.workspace.errors import DiskFull, GitFailed, IndexLocked, NotWritable, told
-from flyball.workspace.process.process import OwnOutput, run_sync
+from flyball.workspace.errors import (
+    DiskFull,
+    GitFailed,
+    IndexLocked,
+    NotWritable,
+    explain_disk_errors,
+)
+from flyball.workspace.process.spawn import OwnOutput, run_sync
 
 SWITCHES: tuple[str, ...] = (
     "core.hooksPath=/dev/null",
@@ -139,7 +145,7 @@ def _git_directory(entry: Path) -> Path | None:
     return target if (target / "HEAD").is_file() else None
 
 
-def checked_run_name(run: str) -> str:
+def check_run_name(run: str) -> str:
     """The name, if it can name a branch and a directory."""
     if not _RUN_NAME.fullmatch(run) or ".." in run or run.endswith((".lock", ".")):
         raise UsageError(
@@ -241,7 +247,7 @@ def make_depot(
 ) -> Git:
     """A git directory of our own, whose every setting we wrote; made once, then reused."""
     if not (directory / "HEAD").exists():
-        with told(os.fspath(directory)):
+        with explain_disk_errors(os.fspath(directory)):
             for part in ("objects/info", "refs", "info"):
                 (directory / part).mkdir(parents=True, exist_ok=True)
             (directory / "config").write_text(
@@ -250,10 +256,10 @@ def make_depot(
                     extensions=""
                     if object_format == "sha1"
                     else f"[extensions]\n\tobjectformat = {object_format}\n",
-                    excludes=_quoted(os.fspath(excludes or "/dev/null")),
+                    excludes=_quote(os.fspath(excludes or "/dev/null")),
                 )
             )
-            alternates = "".join(f"{_quoted(os.fspath(path))}\n" for path in borrow)
+            alternates = "".join(f"{_quote(os.fspath(path))}\n" for path in borrow)
             (directory / "objects/info/alternates").write_text(alternates)
             (directory / "info/attributes").write_text(RAW_ATTRIBUTES)
             (directory / "info/exclude").write_text(ignored)
@@ -261,7 +267,7 @@ def make_depot(
     return Git(directory, program=program)
 
 
-def _quoted(path: str) -> str:
+def _quote(path: str) -> str:
     plain = path.encode(errors="surrogateescape")
     escaped = plain.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
     return f'"{escaped.decode(errors="surrogateescape")}"'
@@ -295,9 +301,13 @@ class UserConfig(NamedTuple):
 
 def read_user_config(git: Git, repository: Repository, home: Path) -> UserConfig:
     """Name, mail, ignore file and object format: the repository's word before the user's."""
-    local = _settings(git, repository.common / "config")
-    own = _settings(git, home / ".config/git/config") | _settings(git, home / ".gitconfig")
-    name, email = (_clean((own | local).get(f"user.{key}", "")) for key in ("name", "email"))
+    local = _read_settings(git, repository.common / "config")
+    own = _read_settings(git, home / ".config/git/config") | _read_settings(
+        git, home / ".gitconfig"
+    )
+    name, email = (
+        _one_word_line((own | local).get(f"user.{key}", "")) for key in ("name", "email")
+    )
     identity = Identity(name or NOBODY.name, email or NOBODY.email)
     excludes = home / ".config/git/ignore"
     if said := own.get("core.excludesfile"):
@@ -309,7 +319,7 @@ def read_user_config(git: Git, repository: Repository, home: Path) -> UserConfig
     )
 
 
-def _settings(git: Git, file: Path) -> dict[str, str]:
+def _read_settings(git: Git, file: Path) -> dict[str, str]:
     if not _is_readable(file):
         return {}
     args = ("config", "--file", os.fspath(file), "--no-includes", "-z", "--list")
@@ -322,5 +332,5 @@ def _is_readable(file: Path) -> bool:
     return os.access(file, os.R_OK) and file.is_file()
 
 
-def _clean(text: str) -> str:
+def _one_word_line(text: str) -> str:
     return re.sub(r"[\x00-\x1f<>]", "", text).strip()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from flyball.workspace.errors import told
+from flyball.workspace.errors import explain_disk_errors
 from flyball.workspace.trees.trees import TreeEntry
 
 DIRECTORY = "40000"
@@ -63,7 +63,7 @@ def write_loose(store: Path, kind: str, content: bytes, width: int = SHA1_WIDTH)
     name = object_name(kind, content, width)
     place = store / name[:2] / name[2:]
     if not place.exists():
-        with told(os.fspath(store)):
+        with explain_disk_errors(os.fspath(store)):
             place.parent.mkdir(exist_ok=True)
             header = f"{kind} {len(content)}\0".encode()
             replace_whole(place, zlib.compress(header + content, 1))

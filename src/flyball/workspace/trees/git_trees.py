@@ -69,14 +69,14 @@ class GitTrees:
         kept, skipped = self.capture_kept()
         if not skipped:
             return Captured(kept, ())
-        entries = {each.path: self._stand_in(each.path, each.reason) for each in skipped}
+        entries = {each.path: self._stub_entry(each.path, each.reason) for each in skipped}
         return Captured(self.overlay(kept, entries), skipped)
 
     def capture_kept(self) -> Captured:
         """Keep the present state, with nothing in place of what is not kept."""
         # Whoever captures holds the workspace, so a lock on our own index was left by a dead git.
         self._lock.unlink(missing_ok=True)
-        gone, fresh, unkept = self._look()
+        gone, fresh, unkept = self._changed_paths()
         skipped = tuple(Skipped(*each) for each in sorted(unkept.items()))
         changed = [*gone, *fresh]
         if self._indexed and len(changed) <= _FEW and not any("\n" in path for path in changed):
@@ -147,7 +147,7 @@ class GitTrees:
         links = [os.fsdecode(line.split(b"\t", 1)[1]) for line in listed if line[:6] == b"160000"]
         self.update(links, ())
 
-    def look_again(self) -> None:
+    def clear_overlook_marks(self) -> None:
         """Clear the marks by which a user told git to overlook changes."""
         listed = self._git.call("ls-files", "-v", "-z").stdout.split(b"\0")
         if overlooked := [line[2:] for line in listed if line[:1].islower()]:
@@ -222,7 +222,7 @@ class GitTrees:
         """Whether the blob is a file's content, and not the sign that it was not kept."""
         return blob not in self._stubs
 
-    def unkept(self, tree: TreeHash) -> dict[str, str]:
+    def unkept_files(self, tree: TreeHash) -> dict[str, str]:
         """The paths of a tree whose content was not kept, and what stands for it."""
         if not self._stubs:
             return {}
@@ -254,7 +254,7 @@ class GitTrees:
             git.call("read-tree", tree)
             git.call("checkout-index", "--all", "--force", f"--prefix={os.fspath(into)}/")
 
-    def missing(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
+    def find_damage(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
         """What is damaged or gone among the objects of these trees."""
         checked = self.depot.call(
             "fsck", "--no-full", "--no-dangling", "--no-reflogs", ok=range(256)
@@ -279,17 +279,17 @@ class GitTrees:
         self._indexed = None
         return before - _size(self.depot.directory / "objects")
 
-    def in_use(self) -> tuple[TreeHash, ...]:
+    def trees_in_use(self) -> tuple[TreeHash, ...]:
         """The trees that the next capture builds on, so that they must not be pruned."""
         present = self.capture().tree
         return (present, self._indexed or present)
 
-    def _look(self) -> tuple[list[str], list[str], dict[str, str]]:
+    def _changed_paths(self) -> tuple[list[str], list[str], dict[str, str]]:
         """What changed since the index was last written: gone, fresh, and what is not kept."""
         gone: list[str] = []
         fresh: list[str] = []
         unkept: dict[str, str] = {}
-        for path in self._dirty():
+        for path in self._dirty_paths():
             try:
                 status = os.lstat(self.root / path)
             except (FileNotFoundError, NotADirectoryError):
@@ -303,7 +303,7 @@ class GitTrees:
                 fresh.append(path)
         return gone, fresh, unkept
 
-    def _dirty(self) -> Iterator[str]:
+    def _dirty_paths(self) -> Iterator[str]:
         for line in self._git.call(*_SPLIT, *_STATUS).stdout.split(b"\0"):
             if len(line) < 4 or line[1:2] == b" ":
                 continue
@@ -320,7 +320,7 @@ class GitTrees:
             return f"larger than {self.large // (1024 * 1024)} MB"
         return "" if os.access(self.root / path, os.R_OK) else "not readable"
 
-    def _stand_in(self, path: str, reason: str) -> TreeEntry:
+    def _stub_entry(self, path: str, reason: str) -> TreeEntry:
         """An entry that changes when the file does, without keeping what is in it."""
         status = os.lstat(self.root / path)
         facts = (status.st_size, status.st_mtime_ns, status.st_ino)

@@ -45,11 +45,11 @@ class Rules(NamedTuple):
 
 def parse_rules(text: str, folder: str = "") -> Rules:
     """The rules an ignore file states."""
-    rules = (_rule(line) for line in text.removeprefix("\ufeff").splitlines())
+    rules = (_parse_rule(line) for line in text.removeprefix("\ufeff").splitlines())
     return Rules(folder, tuple(rule for rule in rules if rule))
 
 
-def _rule(line: str) -> IgnoreRule | None:
+def _parse_rule(line: str) -> IgnoreRule | None:
     line = re.sub(r"(?<!\\) +$", "", line.rstrip("\r"))
     if not line or line.startswith("#"):
         return None
@@ -114,7 +114,7 @@ def _walk(
             listed = sorted(entries, key=lambda entry: entry.name)
     except (PermissionError, FileNotFoundError):
         return
-    chain = [*above, *_own_rules(root, folder)]
+    chain = [*above, *_rules_in(root, folder)]
     for entry in listed:
         path = f"{folder}/{entry.name}" if folder else entry.name
         is_directory = entry.is_dir(follow_symlinks=False)
@@ -128,7 +128,7 @@ def _walk(
             yield path
 
 
-def _own_rules(root: Path, folder: str) -> list[Rules]:
+def _rules_in(root: Path, folder: str) -> list[Rules]:
     file = root / folder / ".gitignore"
     if file.is_symlink() or not file.is_file():
         return []

@@ -32,9 +32,9 @@ def merge_by_path(trees: Trees, base: TreeHash, ours: TreeHash, theirs: TreeHash
     for change in yours:
         target = sides.our_moves.get(change.path, change.path)
         present = trees.entries(ours, [target]).get(target)
-        settled = _follow(sides, change, present)
+        settled = _follow_move(sides, change, present)
         if settled is _AS_IT_IS:
-            settled = _settle(trees, change, present)
+            settled = _settle_path(trees, change, present)
         if isinstance(settled, _Refusal):
             clashes.append(Clash(target, *settled))
         else:
@@ -67,7 +67,7 @@ _AS_IT_IS = TreeEntry("", "")
 """Nobody moved the file: its path alone decides."""
 
 
-def _follow(
+def _follow_move(
     sides: _Sides, change: Changed, present: TreeEntry | None
 ) -> TreeEntry | _Refusal | None:
     """What a file becomes that one side moved."""
@@ -84,7 +84,7 @@ def _follow(
     return _ADDED if present else ours.after
 
 
-def _settle(
+def _settle_path(
     trees: Trees, change: Changed, present: TreeEntry | None
 ) -> TreeEntry | _Refusal | None:
     """What a path becomes, or why that cannot be said."""

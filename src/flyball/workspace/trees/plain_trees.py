@@ -15,7 +15,7 @@ from pathlib import Path
 
 from flyball.patch.lines.compare import compare, keep_ends
 from flyball.patch.lines.unified import unified_diff
-from flyball.workspace.errors import GitFailed, told
+from flyball.workspace.errors import GitFailed, explain_disk_errors
 from flyball.workspace.trees.git_objects import (
     DIRECTORY,
     Children,
@@ -48,7 +48,7 @@ from flyball.workspace.trees.writer import holds_file
 Files = dict[str, TreeEntry]
 
 
-class ObjectTrees:
+class PlainTrees:
     """The trees of one working directory, in a store of our own."""
 
     def __init__(
@@ -60,7 +60,7 @@ class ObjectTrees:
         self._known_file = known or store / "known.json"
         self._known: dict[str, tuple[list[int], str]] = {}
         self._stubs = Stubs(store / "stubs")
-        with told(os.fspath(store)):
+        with explain_disk_errors(os.fspath(store)):
             store.mkdir(parents=True, exist_ok=True)
         if self._known_file.exists():
             self._known = json.loads(self._known_file.read_text())
@@ -71,38 +71,38 @@ class ObjectTrees:
         skipped: list[Skipped] = []
         known: dict[str, tuple[list[int], str]] = {}
         found = list(walk(self.root))
-        for path in (*found, *self._overlooked(found)):
+        for path in (*found, *self._newly_ignored(found)):
             status = os.lstat(self.root / path)
             mode = mode_of(status)
             if mode is None:
                 continue
             facts = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
             before = self._known.get(path)
-            blob = before[1] if before and before[0] == facts else self._take(path, status)
+            blob = before[1] if before and before[0] == facts else self._keep_file(path, status)
             known[path] = (facts, blob)
             files[path] = TreeEntry(mode, blob)
             if not self.is_kept(blob):
                 skipped.append(Skipped(path, self._objection(path, status)))
         if known != self._known:
             self._known = known
-            with told(os.fspath(self._known_file)):
+            with explain_disk_errors(os.fspath(self._known_file)):
                 replace_whole(self._known_file, json.dumps(known).encode())
-        return Captured(self._plant(files), tuple(skipped))
+        return Captured(self._write_tree(files), tuple(skipped))
 
-    def _overlooked(self, found: Sequence[str]) -> list[str]:
+    def _newly_ignored(self, found: Sequence[str]) -> list[str]:
         """Files kept before that are ignored by now: ignoring a file does not delete it."""
         lost = self._known.keys() - set(found)
         return sorted(path for path in lost if holds_file(self.root, path))
 
     def seed(self, tree: TreeHash) -> None:
         """Count a tree's files among those kept before."""
-        self._known = {path: ([], entry.blob) for path, entry in self._list(tree, "")}
+        self._known = {path: ([], entry.blob) for path, entry in self._files_below(tree, "")}
 
     def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
         """Every path that differs between two trees."""
-        before, after = dict(self._differing(old, new)), dict(self._differing(new, old))
+        before, after = dict(self._differing_files(old, new)), dict(self._differing_files(new, old))
         return tuple(
-            self._changed(path, before.get(path), after.get(path))
+            self._change(path, before.get(path), after.get(path))
             for path in sorted({*before, *after})
         )
 
@@ -112,7 +112,7 @@ class ObjectTrees:
 
     def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, TreeEntry]:
         """What a tree holds at these paths."""
-        found = {path: self._find(tree, path.split("/")) for path in paths}
+        found = {path: self._find_entry(tree, path.split("/")) for path in paths}
         return {path: entry for path, entry in found.items() if entry}
 
     def overlay(self, tree: TreeHash, entries: Mapping[str, TreeEntry | None]) -> TreeHash:
@@ -121,30 +121,32 @@ class ObjectTrees:
         for path, entry in sorted(entries.items(), key=lambda item: item[1] is not None):
             files.pop(path, None)
             if entry:
-                for other in [name for name in files if _in_the_way(name, path)]:
+                for other in [name for name in files if _is_in_the_way(name, path)]:
                     del files[other]
                 files[path] = entry
-        return self._plant(files)
+        return self._write_tree(files)
 
     def files(self, tree: TreeHash) -> Files:
         """Every file in a tree."""
-        return dict(self._list(tree, ""))
+        return dict(self._files_below(tree, ""))
 
     def contents(self, blobs: Sequence[str]) -> dict[str, bytes]:
         """What each of these blobs holds."""
-        return {blob: self._object(blob, "blob") for blob in blobs}
+        return {blob: self._content_named(blob, "blob") for blob in blobs}
 
     def keep(self, content: bytes) -> str:
         """Store content; the blob's name."""
-        return self._add("blob", content)
+        return self._write_object("blob", content)
 
     def is_kept(self, blob: str) -> bool:
         """Whether the blob is a file's content, and not the sign that it was not kept."""
         return blob not in self._stubs
 
-    def unkept(self, tree: TreeHash) -> dict[str, str]:
+    def unkept_files(self, tree: TreeHash) -> dict[str, str]:
         """The paths of a tree whose content was not kept, and what stands for it."""
-        return {p: entry.blob for p, entry in self._list(tree, "") if entry.blob in self._stubs}
+        return {
+            p: entry.blob for p, entry in self._files_below(tree, "") if entry.blob in self._stubs
+        }
 
     def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
         """Bring the change from base to theirs into ours, path by path."""
@@ -152,22 +154,22 @@ class ObjectTrees:
 
     def checkout(self, tree: TreeHash, into: Path) -> None:
         """Write a tree's files into an empty directory."""
-        for path, entry in self._list(tree, ""):
+        for path, entry in self._files_below(tree, ""):
             target = into / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            content = self._object(entry.blob, "blob")
+            content = self._content_named(entry.blob, "blob")
             if entry.mode == LINK:
                 target.symlink_to(os.fsdecode(content))
             else:
                 target.write_bytes(content)
                 target.chmod(0o755 if entry.mode == "100755" else 0o644)
 
-    def missing(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
+    def find_damage(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
         """What is damaged or gone among the objects of these trees."""
         problems: list[str] = []
         for name in sorted(self._reachable(trees, problems.append)):
             try:
-                kind, content = self._load(name)
+                kind, content = self._read_object(name)
                 if object_name(kind, content) != name:
                     problems.append(f"damaged {name}")
             except GitFailed:
@@ -186,11 +188,11 @@ class ObjectTrees:
                 file.unlink()
         return freed
 
-    def in_use(self) -> tuple[TreeHash, ...]:
+    def trees_in_use(self) -> tuple[TreeHash, ...]:
         """The trees that the next capture builds on, so that they must not be pruned."""
         return (self.capture().tree,)
 
-    def _take(self, path: str, status: os.stat_result) -> str:
+    def _keep_file(self, path: str, status: os.stat_result) -> str:
         place = self.root / path
         if mode_of(status) == LINK:
             return self.keep(os.fsencode(place.readlink()))
@@ -213,49 +215,49 @@ class ObjectTrees:
             return f"larger than {self.large // (1024 * 1024)} MB"
         return "" if os.access(self.root / path, os.R_OK) else "not readable"
 
-    def _plant(self, files: Mapping[str, TreeEntry]) -> TreeHash:
+    def _write_tree(self, files: Mapping[str, TreeEntry]) -> TreeHash:
         """Store the tree of these files."""
         folders: dict[str, Children] = {folder: {} for folder in folders_above(list(files))}
-        return TreeHash(graft(folders, files, lambda content: self._add("tree", content)))
+        return TreeHash(graft(folders, files, lambda content: self._write_object("tree", content)))
 
-    def _tree(self, tree: str) -> Iterator[tuple[str, str, str]]:
-        for path, child in parse_tree(self._object(tree, "tree")).items():
+    def _children(self, tree: str) -> Iterator[tuple[str, str, str]]:
+        for path, child in parse_tree(self._content_named(tree, "tree")).items():
             yield path, child.mode, child.name
 
-    def _list(self, tree: str, prefix: str) -> Iterator[tuple[str, TreeEntry]]:
-        for name, mode, blob in self._tree(tree):
+    def _files_below(self, tree: str, prefix: str) -> Iterator[tuple[str, TreeEntry]]:
+        for name, mode, blob in self._children(tree):
             if mode == DIRECTORY:
-                yield from self._list(blob, f"{prefix}{name}/")
+                yield from self._files_below(blob, f"{prefix}{name}/")
             else:
                 yield f"{prefix}{name}", TreeEntry(mode, blob)
 
-    def _differing(
+    def _differing_files(
         self, tree: str, other: str, prefix: str = ""
     ) -> Iterator[tuple[str, TreeEntry]]:
         """The files of one tree that another does not hold as they are, whole folders at a time."""
         if tree == other:
             return
-        theirs = {name: (mode, blob) for name, mode, blob in self._tree(other)} if other else {}
-        for name, mode, blob in self._tree(tree):
+        theirs = {name: (mode, blob) for name, mode, blob in self._children(other)} if other else {}
+        for name, mode, blob in self._children(tree):
             their_mode, their_blob = theirs.get(name, ("", ""))
             if (mode, blob) == (their_mode, their_blob):
                 continue
             if mode == DIRECTORY:
                 below = their_blob if their_mode == DIRECTORY else ""
-                yield from self._differing(blob, below, f"{prefix}{name}/")
+                yield from self._differing_files(blob, below, f"{prefix}{name}/")
             else:
                 yield f"{prefix}{name}", TreeEntry(mode, blob)
 
-    def _find(self, tree: str, parts: Sequence[str]) -> TreeEntry | None:
-        for name, mode, blob in self._tree(tree):
+    def _find_entry(self, tree: str, parts: Sequence[str]) -> TreeEntry | None:
+        for name, mode, blob in self._children(tree):
             if name == parts[0]:
                 if len(parts) == 1:
                     return None if mode == DIRECTORY else TreeEntry(mode, blob)
-                return self._find(blob, parts[1:]) if mode == DIRECTORY else None
+                return self._find_entry(blob, parts[1:]) if mode == DIRECTORY else None
         return None
 
-    def _changed(self, path: str, before: TreeEntry | None, after: TreeEntry | None) -> Changed:
-        old, new = (self._content(entry) or b"" for entry in (before, after))
+    def _change(self, path: str, before: TreeEntry | None, after: TreeEntry | None) -> Changed:
+        old, new = (self._content_of(entry) or b"" for entry in (before, after))
         if b"\0" in old or b"\0" in new:
             return Changed(path, kind_of(before, after), before, after, binary=True)
         runs = compare(keep_ends(old), keep_ends(new))
@@ -263,13 +265,13 @@ class ObjectTrees:
         removed = sum(run.old_end - run.old_at for run in runs)
         return Changed(path, kind_of(before, after), before, after, added, removed)
 
-    def _content(self, entry: TreeEntry | None) -> bytes | None:
-        return self._object(entry.blob, "blob") if entry else None
+    def _content_of(self, entry: TreeEntry | None) -> bytes | None:
+        return self._content_named(entry.blob, "blob") if entry else None
 
     def _file_diff(self, change: Changed) -> bytes:
         """A file's diff, with the modes that content alone does not show."""
         old, new = change.before, change.after
-        text = unified_diff(change.path, self._content(old), self._content(new))
+        text = unified_diff(change.path, self._content_of(old), self._content_of(new))
         if old is None or new is None:
             mode = (old or new or TreeEntry(REGULAR, "")).mode
             text = text.replace(f"file mode {REGULAR}\n", f"file mode {mode}\n", 1)
@@ -288,18 +290,18 @@ class ObjectTrees:
                 continue
             seen.add(tree)
             try:
-                for _, mode, blob in self._tree(tree):
+                for _, mode, blob in self._children(tree):
                     waiting.append(blob) if mode == DIRECTORY else seen.add(blob)
             except (GitFailed, zlib.error, ValueError):
                 trouble(f"missing {tree}")
         return seen
 
-    def _add(self, kind: str, content: bytes) -> str:
+    def _write_object(self, kind: str, content: bytes) -> str:
         return write_loose(self.store, kind, content)
 
-    def _load(self, name: str) -> tuple[str, bytes]:
+    def _read_object(self, name: str) -> tuple[str, bytes]:
         try:
-            data = zlib.decompress(self._place(name).read_bytes())
+            data = zlib.decompress(self._object_path(name).read_bytes())
         except FileNotFoundError:
             raise GitFailed(
                 f"The content {name} is missing from {self.store}.", "Check the disk."
@@ -307,15 +309,15 @@ class ObjectTrees:
         header, _, content = data.partition(b"\0")
         return header.split()[0].decode(), content
 
-    def _object(self, name: str, kind: str) -> bytes:
-        found, content = self._load(name)
+    def _content_named(self, name: str, kind: str) -> bytes:
+        found, content = self._read_object(name)
         if found != kind:
             raise GitFailed(f"{name} is a {found}, not a {kind}.", f"Check {self.store}.")
         return content
 
-    def _place(self, name: str) -> Path:
+    def _object_path(self, name: str) -> Path:
         return self.store / name[:2] / name[2:]
 
 
-def _in_the_way(name: str, path: str) -> bool:
+def _is_in_the_way(name: str, path: str) -> bool:
     return name.startswith(f"{path}/") or path.startswith(f"{name}/")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from flyball.workspace.errors import told
+from flyball.workspace.errors import explain_disk_errors
 
 
 class Stubs:
@@ -25,7 +25,7 @@ class Stubs:
     def add(self, blob: str) -> None:
         """Note a name, unless it is there."""
         if blob not in self:
-            with told(os.fspath(self._file)), self._file.open("a") as file:
+            with explain_disk_errors(os.fspath(self._file)), self._file.open("a") as file:
                 file.write(f"{blob}\n")
 
     def _read(self) -> frozenset[str]:

@@ -142,7 +142,7 @@ class Trees(Protocol):
         """Whether the blob is a file's content, and not the sign that it was not kept."""
         ...
 
-    def unkept(self, tree: TreeHash) -> dict[str, str]:
+    def unkept_files(self, tree: TreeHash) -> dict[str, str]:
         """The paths of a tree whose content was not kept, and what stands for it."""
         ...
 
@@ -158,7 +158,7 @@ class Trees(Protocol):
         """Write a tree's files into an empty directory."""
         ...
 
-    def missing(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
+    def find_damage(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
         """What is damaged or gone among the objects of these trees."""
         ...
 
@@ -166,7 +166,7 @@ class Trees(Protocol):
         """Drop every object of ours that none of these trees needs; the bytes freed."""
         ...
 
-    def in_use(self) -> tuple[TreeHash, ...]:
+    def trees_in_use(self) -> tuple[TreeHash, ...]:
         """The trees that the next capture builds on, so that they must not be pruned."""
         ...
 

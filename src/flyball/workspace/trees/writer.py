@@ -17,7 +17,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from flyball.workspace.errors import Diverged, told
+from flyball.workspace.errors import Diverged, explain_disk_errors
 from flyball.workspace.trees.trees import EXECUTABLE, LINK, Changed, TreeEntry, Trees, mode_of
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -39,12 +39,12 @@ class Writer:
         changes = [change for change in changes if self._can_write(change)]
         if not changes:
             return
-        self._check(changes)
-        with told(os.fspath(self.note.parent)):
+        self._refuse_unexpected(changes)
+        with explain_disk_errors(os.fspath(self.note.parent)):
             _put_note(self.note, title, changes)
-        self._go_through(changes)
+        self._write_all(changes)
 
-    def unfinished(self) -> str | None:
+    def unfinished_title(self) -> str | None:
         """What was being written when the last writer died, if one did."""
         return self._read_note()[0] if self.note.exists() else None
 
@@ -53,9 +53,9 @@ class Writer:
         if not self.note.exists():
             return None
         title, changes = self._read_note()
-        self._sweep(changes)
-        self._check(changes)
-        self._go_through(changes)
+        self._remove_spares(changes)
+        self._refuse_unexpected(changes)
+        self._write_all(changes)
         return title
 
     def roll_back(self) -> str | None:
@@ -63,18 +63,18 @@ class Writer:
         if not self.note.exists():
             return None
         title, changes = self._read_note()
-        self._sweep(changes)
-        self._check(changes)
-        self._go_through([change.inverse() for change in changes])
+        self._remove_spares(changes)
+        self._refuse_unexpected(changes)
+        self._write_all([change.inverse() for change in changes])
         return title
 
     def forget(self) -> None:
         """Leave what a dead writer began as it is."""
         if self.note.exists():
-            self._sweep(self._read_note()[1])
+            self._remove_spares(self._read_note()[1])
             self.note.unlink()
 
-    def _sweep(self, changes: Sequence[Changed]) -> None:
+    def _remove_spares(self, changes: Sequence[Changed]) -> None:
         """Remove what a dead writer had not yet renamed."""
         for folder in {change.path.rpartition("/")[0] for change in changes}:
             below = f"{folder}/." if folder else "."
@@ -89,24 +89,25 @@ class Writer:
     def _can_write(self, change: Changed) -> bool:
         return change.after is None or self.trees.is_kept(change.after.blob)
 
-    def strange(self, changes: Sequence[Changed]) -> list[str]:
+    def unexpected_paths(self, changes: Sequence[Changed]) -> list[str]:
         """The paths at which there is neither what a change begins with nor what it ends with."""
         return [
             change.path
             for change in changes
             if not (change.before and not self.trees.is_kept(change.before.blob))
-            and on_disk(self.root, change.path, _width(change)) not in (change.before, change.after)
+            and entry_on_disk(self.root, change.path, _width(change))
+            not in (change.before, change.after)
         ]
 
-    def _check(self, changes: Sequence[Changed]) -> None:
-        if strange := self.strange(changes):
+    def _refuse_unexpected(self, changes: Sequence[Changed]) -> None:
+        if strange := self.unexpected_paths(changes):
             raise Diverged(
                 f"{', '.join(strange[:5])} changed while this was being prepared.",
                 "Look at the file and try again; nothing was overwritten.",
                 strange,
             )
 
-    def _go_through(self, changes: Sequence[Changed]) -> None:
+    def _write_all(self, changes: Sequence[Changed]) -> None:
         ordered = sorted(changes, key=lambda change: (-change.path.count("/"), change.path))
         for change in ordered:
             if change.after is None:
@@ -116,7 +117,7 @@ class Writer:
             some = writes[at : at + _AT_ONCE]
             contents = self.trees.contents([entry.blob for _, entry in some])
             for path, entry in some:
-                if on_disk(self.root, path, len(entry.blob)) != entry:
+                if entry_on_disk(self.root, path, len(entry.blob)) != entry:
                     write_entry(self.root, path, entry.mode, contents[entry.blob])
         self.note.unlink(missing_ok=True)
 
@@ -147,7 +148,7 @@ def _width(change: Changed) -> int:
     return len((change.before or change.after or TreeEntry("", "0" * 40)).blob)
 
 
-def on_disk(root: Path, path: str, width: int = 40) -> TreeEntry | None:
+def entry_on_disk(root: Path, path: str, width: int = 40) -> TreeEntry | None:
     """The entry a tree would hold for what is at this path now."""
     try:
         with parent_of(root, path) as (parent, name):
@@ -203,7 +204,7 @@ def write_entry(root: Path, path: str, mode: str, content: bytes) -> None:
     """Put a file or link there whole, in place of whatever file was."""
     try:
         with (
-            told(os.fspath((root / path).parent)),
+            explain_disk_errors(os.fspath((root / path).parent)),
             parent_of(root, path, make=True) as (parent, name),
         ):
             spare = f".flyball-{secrets.token_hex(8)}"
@@ -245,7 +246,10 @@ def _write_file(parent: int, name: str, spare: str, mode: str, content: bytes) -
 def remove_entry(root: Path, path: str) -> None:
     """Remove a file or link, and the directories it leaves empty."""
     try:
-        with told(os.fspath((root / path).parent)), parent_of(root, path) as (parent, name):
+        with (
+            explain_disk_errors(os.fspath((root / path).parent)),
+            parent_of(root, path) as (parent, name),
+        ):
             status = os.stat(name, dir_fd=parent, follow_symlinks=False)
             if stat.S_ISDIR(status.st_mode):
                 return

@@ -15,7 +15,7 @@ def report():
 
 def test_doctor_proves_the_level_it_shows(report):
     told = json.loads(report.stdout)
-    assert told["sandbox"]["level"] == str(levels.detect())
+    assert told["sandbox"]["level"] == str(levels.detect_level())
     assert told["proofs"]
     assert all(proof["holds"] for proof in told["proofs"])
     assert told["ok"] is True
@@ -34,7 +34,7 @@ def test_doctor_names_programs_and_places(report):
 def test_doctor_speaks_to_people():
     told = CliRunner().invoke(doctor, [], env={"NO_COLOR": "1"})
     assert told.exit_code == 0
-    assert f"Confinement  {levels.detect()}" in told.stdout
+    assert f"Confinement  {levels.detect_level()}" in told.stdout
     assert "held" in told.stdout
     assert "BROKEN" not in told.stdout
     assert "\x1b[" not in told.stdout

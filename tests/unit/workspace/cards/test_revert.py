@@ -9,7 +9,7 @@ import pytest
 from tests.repos import contents, git, own_state, put, repository
 
 from flyball.errors import Conflict, NotFound, UsageError
-from flyball.workspace.cards.revert import Fate, move
+from flyball.workspace.cards.revert import Fate, move_record
 from flyball.workspace.cards.use_cases import (
     ProjectPlaces,
     abandon,
@@ -18,13 +18,13 @@ from flyball.workspace.cards.use_cases import (
     move_card,
     replay_run,
     show_card,
-    unmerged,
+    unmerged_cards,
 )
 from flyball.workspace.errors import Diverged, IndexLocked
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import CommitKind
-from flyball.workspace.trees.plain_trees import ObjectTrees
+from flyball.workspace.trees.plain_trees import PlainTrees
 from flyball.workspace.trees.writer import Writer
 
 TEXT = "".join(f"line {n}\n" for n in range(20))
@@ -61,13 +61,13 @@ def test_a_card_goes_back_and_forth_and_later_work_stays(workspace: Workspace):
     edit(workspace.root, 18, "eighteen")
     workspace.commit_card("r", "c2", "Eighteen")
 
-    moved = move(workspace, workspace.card("c1"), CommitKind.REVERT)
+    moved = move_record(workspace, workspace.card("c1"), CommitKind.REVERT)
     assert (workspace.root / "a.txt").read_text() == TEXT.replace("line 18", "eighteen")
     assert moved.drifted == ("a.txt",)
-    again = move(workspace, workspace.card("c1"), CommitKind.REVERT)
+    again = move_record(workspace, workspace.card("c1"), CommitKind.REVERT)
     assert again.writes == ()
 
-    move(workspace, workspace.card("c1"), CommitKind.APPLY)
+    move_record(workspace, workspace.card("c1"), CommitKind.APPLY)
     both = TEXT.replace("line 18", "eighteen").replace("line 2\n", "two\n")
     assert (workspace.root / "a.txt").read_text() == both
 
@@ -76,7 +76,7 @@ def test_taking_back_a_card_that_added_a_file_removes_it(workspace: Workspace):
     put(workspace.root, {"new/deep/file.py": "x = 1\n"})
     workspace.commit_card("r", "c1", "Add")
 
-    move(workspace, workspace.card("c1"), CommitKind.REVERT)
+    move_record(workspace, workspace.card("c1"), CommitKind.REVERT)
 
     assert not (workspace.root / "new").exists()
 
@@ -85,13 +85,13 @@ def test_only_some_paths_go_back(workspace: Workspace):
     put(workspace.root, {"new/x.py": "x\n", "new/y.py": "y\n", "a.txt": "changed\n"})
     workspace.commit_card("r", "c1", "Three files")
 
-    move(workspace, workspace.card("c1"), CommitKind.REVERT, ["new/x.py", "a.txt"])
+    move_record(workspace, workspace.card("c1"), CommitKind.REVERT, ["new/x.py", "a.txt"])
 
     assert not (workspace.root / "new/x.py").exists()
     assert (workspace.root / "new/y.py").read_text() == "y\n"
     assert (workspace.root / "a.txt").read_text() == TEXT
     with pytest.raises(UsageError, match="did not touch d"):
-        move(workspace, workspace.card("c1"), CommitKind.REVERT, ["d"])
+        move_record(workspace, workspace.card("c1"), CommitKind.REVERT, ["d"])
 
 
 def test_what_would_be_lost_is_told_and_nothing_changes(workspace: Workspace):
@@ -102,11 +102,11 @@ def test_what_would_be_lost_is_told_and_nothing_changes(workspace: Workspace):
     before = contents(workspace.root)
 
     with pytest.raises(Diverged, match=r"would lose later work: new\.py") as refusal:
-        move(workspace, workspace.card("c1"), CommitKind.REVERT)
+        move_record(workspace, workspace.card("c1"), CommitKind.REVERT)
     assert refusal.value.losses == ("new.py",)
     assert contents(workspace.root) == before
 
-    moved = move(workspace, workspace.card("c1"), CommitKind.REVERT, force=True)
+    moved = move_record(workspace, workspace.card("c1"), CommitKind.REVERT, force=True)
     assert [loss.path for loss in moved.lost] == ["new.py"]
     assert not (workspace.root / "new.py").exists()
     assert (workspace.root / "a.txt").read_text() == TEXT
@@ -117,7 +117,7 @@ def test_work_in_progress_stays_out_of_the_revert_and_gets_into_the_next_card(wo
     workspace.commit_card("r", "c1", "Two")
     put(workspace.root, {"progress.txt": "not done\n"})
 
-    move(workspace, workspace.card("c1"), CommitKind.REVERT)
+    move_record(workspace, workspace.card("c1"), CommitKind.REVERT)
     reverted = workspace.history()[-1]
     workspace.commit_card("r", "c2", "Progress")
 
@@ -139,7 +139,7 @@ def test_a_card_that_is_not_there_is_named_with_those_that_are(workspace: Worksp
         workspace.commit_card("q", "c2", "x")
 
 
-class Dying(ObjectTrees):
+class Dying(PlainTrees):
     """A store that fails after some files were read, as a killed process would stop there."""
 
     reads_left = 1
@@ -165,7 +165,7 @@ def test_a_revert_that_died_half_way_can_be_finished_or_undone(tmp_path, finish:
         with pytest.raises(KeyboardInterrupt):
             Writer(dying, root, workspace.writer.note).perform("revert", back)
 
-        assert workspace.writer.unfinished() == "revert"
+        assert workspace.writer.unfinished_title() == "revert"
         half = contents(root)
         assert half != changed
         if finish:
@@ -174,7 +174,7 @@ def test_a_revert_that_died_half_way_can_be_finished_or_undone(tmp_path, finish:
         else:
             assert workspace.writer.roll_back() == "revert"
             assert contents(root) == changed
-        assert workspace.writer.unfinished() is None
+        assert workspace.writer.unfinished_title() is None
 
 
 def test_a_finished_revert_does_not_overwrite_what_came_between(tmp_path):
@@ -214,7 +214,7 @@ def test_merging_puts_the_cards_on_the_users_branch(merged: Path, desk: ProjectP
     assert git(merged, "status", "--porcelain") == ""
     assert "Flyball-Evidence: e1" in git(merged, "log", "-1", "--format=%B")
     assert merge(desk, "r").commits == ()
-    assert unmerged(desk, "r") == ()
+    assert unmerged_cards(desk, "r") == ()
 
 
 def test_merging_onto_a_branch_that_moved_on_keeps_both(merged: Path, desk: ProjectPlaces):
@@ -301,7 +301,7 @@ def test_before_merging_a_card_goes_back_in_the_worktree_only(merged: Path, desk
     assert where != merged
     assert contents(merged) == before["files"]
     assert show_card(desk, "r", "c2").is_reverted
-    assert [record.card for record in unmerged(desk, "r")] == ["c1", "c2"]
+    assert [record.card for record in unmerged_cards(desk, "r")] == ["c1", "c2"]
 
 
 @pytest.mark.parametrize("with_git", [True, False])

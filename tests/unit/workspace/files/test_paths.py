@@ -194,7 +194,7 @@ def test_protected_places_that_exist_are_guarded_from_commands_too(root):
     for name in (".git", "node_modules", ".github/workflows"):
         (root.path / name).mkdir(parents=True)
     (root.path / ".vscode").symlink_to("src")
-    assert root.guarded() == (root.path / ".git", root.path / ".github" / "workflows")
+    assert root.guarded_places() == (root.path / ".git", root.path / ".github" / "workflows")
 
 
 def test_the_policy_can_be_another(root):
@@ -381,7 +381,7 @@ def test_a_directory_swapped_for_a_link_after_the_check_is_not_entered(root, out
     rel = root.resolve("src/new.py", write=True)
     (root.path / "src").rename(root.path / "aside")
     (root.path / "src").symlink_to(outside)
-    with pytest.raises(OutsideWorkspace), root._trouble("write", rel), root._parent(rel):
+    with pytest.raises(OutsideWorkspace), root._explain_errors("write", rel), root._parent(rel):
         pytest.fail("the link was followed")
 
 
@@ -440,7 +440,7 @@ def test_a_full_disk_is_told_and_the_old_content_stays(root):
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO])
 def test_what_the_system_says_becomes_a_sentence(root, number):
-    with pytest.raises(ToolError) as told, root._trouble("write", "a.txt"):
+    with pytest.raises(ToolError) as told, root._explain_errors("write", "a.txt"):
         raise OSError(number, os.strerror(number))
     assert str(told.value).startswith("Could not write a.txt: ")
     assert str(told.value).endswith(".")

@@ -26,20 +26,20 @@ def root(tmp_path):
 
 
 def test_the_level_is_that_of_the_best_means_that_work():
-    assert levels.detect() is levels.mechanism().level
-    assert process.works(levels.mechanism())
+    assert levels.detect_level() is levels.best_mechanism().level
+    assert process.works(levels.best_mechanism())
     assert CONFINING, "these tests need a kernel with Landlock"
 
 
 @pytest.mark.parametrize("means", CONFINING)
 def test_every_proof_holds(means):
-    broken = [proof for proof in asyncio.run(self_test.prove(means)) if not proof.holds]
+    broken = [proof for proof in asyncio.run(self_test.run_attacks(means)) if not proof.holds]
     assert not broken
 
 
 def test_proofs_can_fail():
     """Without a sandbox the attacks succeed, so a proof that holds means something."""
-    proofs = {p.name: p.holds for p in asyncio.run(self_test.prove(Mechanism.NONE))}
+    proofs = {p.name: p.holds for p in asyncio.run(self_test.run_attacks(Mechanism.NONE))}
     assert proofs.pop("work inside")
     assert proofs.pop("orphans")
     assert not any(proofs.values())
@@ -165,7 +165,9 @@ def test_a_home_is_never_granted_whole(tmp_path):
     home = tmp_path / "home"
     (home / ".cargo" / "bin").mkdir(parents=True)
     (home / ".cargo" / "credentials.toml").write_text("token")
-    paths = readable.readable({"PATH": f"{home}:{tmp_path}:/usr/bin", "GOMODCACHE": "/"}, home)
+    paths = readable.readable_paths(
+        {"PATH": f"{home}:{tmp_path}:/usr/bin", "GOMODCACHE": "/"}, home
+    )
     assert str(home / ".cargo" / "bin") in paths
     assert not {str(home), str(tmp_path), "/", str(home / ".cargo")} & set(paths)
 
@@ -175,7 +177,7 @@ def test_hidden_entries_are_left_out_of_what_covers_a_directory(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     hidden = (str(tmp_path / "a" / "two"),)
-    assert readable.without(str(tmp_path), hidden) == (
+    assert readable.paths_covering(str(tmp_path), hidden) == (
         str(tmp_path / "a" / "one"),
         str(tmp_path / "b"),
     )
@@ -219,5 +221,5 @@ def test_explanations_are_few():
 
 
 def test_the_state_of_etc_as_root_hides_what_others_may_not_read():
-    hidden = readable.private_below("/etc")
+    hidden = readable.owner_only_entries("/etc")
     assert all(Path(path).lstat().st_mode & 0o004 == 0 for path in hidden)

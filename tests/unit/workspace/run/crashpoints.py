@@ -103,7 +103,7 @@ class Story:
 
         def take(workspace: Workspace, point: int):
             tree = theirs(workspace, point)
-            return workspace.take_in(f"c{point}", f"Card {point}", workspace.base, tree)
+            return workspace.merge_card(f"c{point}", f"Card {point}", workspace.base, tree)
 
         deaths = 0
         inserted: list[str] = []
@@ -154,15 +154,15 @@ class Story:
     def making(self) -> int:
         """A place is there whole, or is made anew; none is left behind."""
         deaths = 0
-        for point, workspace in self.deaths(lambda each, n: each.beside(f"c{n}", each.base)):
+        for point, workspace in self.deaths(lambda each, n: each.open_side(f"c{n}", each.base)):
             deaths += 1
-            side = workspace.beside(f"c{point}", workspace.base)
+            side = workspace.open_side(f"c{point}", workspace.base)
             assert side.tree_hash() == workspace.base
             if self.with_git:
                 assert git(side.root, "status", "--porcelain") == ""
                 assert git(workspace.project, "worktree", "list").count("/beside/") == 1
             put(side.root, {"work": "w\n"})
-            workspace.discard_beside(f"c{point}")
+            workspace.discard_side(f"c{point}")
             self.tidy(workspace)
             assert not list((workspace.directory / "beside").iterdir())
         return deaths
@@ -171,18 +171,18 @@ class Story:
         """A place that is half gone is never found."""
 
         def prepare(workspace: Workspace) -> None:
-            put(workspace.beside("c", workspace.base).root, {"work": "w\n"})
+            put(workspace.open_side("c", workspace.base).root, {"work": "w\n"})
 
         with self.open() as workspace:
             prepare(workspace)
         deaths = 0
-        for _, workspace in self.deaths(lambda each, _: each.discard_beside("c")):
+        for _, workspace in self.deaths(lambda each, _: each.discard_side("c")):
             deaths += 1
-            side = workspace.beside("c", workspace.base)
+            side = workspace.open_side("c", workspace.base)
             if (side.root / "work").exists():
                 (side.root / "work").unlink()
             assert side.tree_hash() == workspace.base
-            workspace.discard_beside("c")
+            workspace.discard_side("c")
             self.tidy(workspace)
             prepare(workspace)
         return deaths

@@ -9,7 +9,7 @@ import pytest
 from tests.repos import contents, git, put, repository
 
 from flyball.errors import Conflict
-from flyball.workspace.cards.revert import move
+from flyball.workspace.cards.revert import move_record
 from flyball.workspace.cards.use_cases import ProjectPlaces, show_card
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace
@@ -62,7 +62,7 @@ def with_line(number: int, word: str, text: str = TEXT) -> str:
 def test_two_cards_beside_are_taken_in_one_after_the_other(workspace: Workspace):
     base = workspace.base
     put(workspace.root, {"noise.log": "ignored\n"})
-    first, second = (workspace.beside(name, base) for name in ("c1", "c2"))
+    first, second = (workspace.open_side(name, base) for name in ("c1", "c2"))
     put(first.root, {"a.txt": with_line(2, "two"), "new/tool": "#!/bin/sh\n", "pic.bin": b"\0\7"})
     (first.root / "new/tool").chmod(0o755)
     (first.root / "gone.txt").unlink()
@@ -70,8 +70,8 @@ def test_two_cards_beside_are_taken_in_one_after_the_other(workspace: Workspace)
     (second.root / "link").symlink_to("a.txt")
     (second.root / "move.txt").rename(second.root / "moved.txt")
 
-    one = workspace.take_in("c1", "One", base, first.tree_hash(), ["e1"])
-    two = workspace.take_in("c2", "Two", base, second.tree_hash())
+    one = workspace.merge_card("c1", "One", base, first.tree_hash(), ["e1"])
+    two = workspace.merge_card("c2", "Two", base, second.tree_hash())
 
     root = workspace.root
     assert (one.clashes, two.clashes) == ((), ())
@@ -100,16 +100,16 @@ def test_two_cards_beside_are_taken_in_one_after_the_other(workspace: Workspace)
 
 def test_taking_in_again_finds_what_was_taken_in(workspace: Workspace):
     theirs = changed(workspace, workspace.base, {"a.txt": with_line(2, "two")})
-    taken = workspace.take_in("c1", "One", workspace.base, theirs)
+    taken = workspace.merge_card("c1", "One", workspace.base, theirs)
 
-    assert workspace.take_in("c1", "One", workspace.base, theirs) == taken
+    assert workspace.merge_card("c1", "One", workspace.base, theirs) == taken
     assert len(workspace.history()) == 1
 
 
 def test_a_card_that_did_nothing_is_no_commit(workspace: Workspace):
     put(workspace.root, {"a.txt": "by hand\n"})
 
-    taken = workspace.take_in("c1", "One", workspace.base, workspace.base)
+    taken = workspace.merge_card("c1", "One", workspace.base, workspace.base)
 
     assert taken == ("", workspace.tree_hash(), ())
     assert workspace.history() == ()
@@ -117,8 +117,8 @@ def test_a_card_that_did_nothing_is_no_commit(workspace: Workspace):
 
 def test_the_same_work_twice_is_there_once(workspace: Workspace):
     theirs = changed(workspace, workspace.base, {"a.txt": f"top\n{TEXT}", "new": "n\n"})
-    first = workspace.take_in("c1", "One", workspace.base, theirs)
-    second = workspace.take_in("c2", "Two", workspace.base, theirs)
+    first = workspace.merge_card("c1", "One", workspace.base, theirs)
+    second = workspace.merge_card("c2", "Two", workspace.base, theirs)
 
     assert second.tree == first.tree
     assert second.commit not in ("", first.commit)
@@ -141,10 +141,10 @@ CLASHES: dict[str, tuple[dict[str, str | bytes | None], dict[str, str | bytes | 
 def test_clashes_are_told_in_words_and_nothing_changes(workspace: Workspace, why: str):
     mine, yours = CLASHES[why]
     base = workspace.base
-    workspace.take_in("c1", "Mine", base, changed(workspace, base, mine))
+    workspace.merge_card("c1", "Mine", base, changed(workspace, base, mine))
     files, history = contents(workspace.root), workspace.history()
 
-    taken = workspace.take_in("c2", "Yours", base, changed(workspace, base, yours))
+    taken = workspace.merge_card("c2", "Yours", base, changed(workspace, base, yours))
 
     assert taken.commit == ""
     assert taken.tree == workspace.committed_tree()
@@ -158,22 +158,22 @@ def test_what_somebody_changed_meanwhile_is_kept(workspace: Workspace):
     put(workspace.root, {"a.txt": with_line(18, "by hand"), "own.txt": "own\n"})
     theirs = changed(workspace, base, {"a.txt": with_line(2, "two")})
 
-    taken = workspace.take_in("c1", "One", base, theirs)
+    taken = workspace.merge_card("c1", "One", base, theirs)
 
     both = with_line(2, "two", with_line(18, "by hand"))
     assert (workspace.root / "a.txt").read_text() == both
     assert taken.tree == workspace.tree_hash() == workspace.committed_tree()
-    clash = workspace.take_in("c2", "Two", base, changed(workspace, base, {"own.txt": "x\n"}))
+    clash = workspace.merge_card("c2", "Two", base, changed(workspace, base, {"own.txt": "x\n"}))
     assert clash.clashes == (Clash("own.txt", ClashKind.ADDED, ClashKind.ADDED),)
 
 
 def test_a_run_goes_back_card_by_card(workspace: Workspace, tmp_path: Path):
     base = workspace.base
-    one = workspace.take_in("c1", "One", base, changed(workspace, base, {"x": "1\n"}))
+    one = workspace.merge_card("c1", "One", base, changed(workspace, base, {"x": "1\n"}))
     for n in (2, 3):
         tree = workspace.tree_hash()
         files: dict[str, str | bytes | None] = {f"f{n}": "f\n", "a.txt": with_line(n, f"by {n}")}
-        workspace.take_in(f"c{n}", f"Card {n}", tree, changed(workspace, tree, files))
+        workspace.merge_card(f"c{n}", f"Card {n}", tree, changed(workspace, tree, files))
     put(workspace.root, {"a.txt": "not committed\n", "noise.log": "ignored\n"})
     dropped = workspace.tree_hash()
 
@@ -209,11 +209,11 @@ def test_a_run_goes_back_card_by_card(workspace: Workspace, tmp_path: Path):
 
 def test_rolling_back_where_a_person_took_back_or_put_again(workspace: Workspace):
     base = workspace.base
-    one = workspace.take_in("c1", "One", base, changed(workspace, base, {"x": "1\n"}))
-    two = workspace.take_in("c2", "Two", one.tree, changed(workspace, one.tree, {"y": "2\n"}))
-    move(workspace, workspace.card("c1"), CommitKind.REVERT)
-    move(workspace, workspace.card("c2"), CommitKind.REVERT)
-    move(workspace, workspace.card("c2"), CommitKind.APPLY)
+    one = workspace.merge_card("c1", "One", base, changed(workspace, base, {"x": "1\n"}))
+    two = workspace.merge_card("c2", "Two", one.tree, changed(workspace, one.tree, {"y": "2\n"}))
+    move_record(workspace, workspace.card("c1"), CommitKind.REVERT)
+    move_record(workspace, workspace.card("c2"), CommitKind.REVERT)
+    move_record(workspace, workspace.card("c2"), CommitKind.APPLY)
 
     workspace.roll_back(two.tree)
     assert workspace.committed_tree() == workspace.tree_hash() == two.tree
@@ -229,7 +229,7 @@ def test_rolling_back_to_a_tree_that_was_never_committed(workspace: Workspace):
     put(workspace.root, {"own.txt": "own\n"})
     start = workspace.tree_hash()
     theirs = changed(workspace, start, {"x": "1\n", "y": "2\n"})
-    workspace.take_in("c1", "One", start, theirs)
+    workspace.merge_card("c1", "One", start, theirs)
 
     assert workspace.roll_back(start) == start
 
@@ -247,14 +247,14 @@ def test_what_was_written_but_never_committed_is_not_mixed_in(tmp_path: Path, th
         lock = repo / ".git/refs/heads/flyball/r.lock"
         lock.touch()
         with pytest.raises(Conflict):
-            workspace.take_in("c1", "One", base, mine)
+            workspace.merge_card("c1", "One", base, mine)
         assert "two" in (workspace.root / "a.txt").read_text()
         lock.unlink()
 
         if then == "the same":
-            assert workspace.take_in("c1", "One", base, mine).tree == mine
+            assert workspace.merge_card("c1", "One", base, mine).tree == mine
         elif then == "another":
-            assert workspace.take_in("c2", "Two", base, yours).tree == yours
+            assert workspace.merge_card("c2", "Two", base, yours).tree == yours
         else:
             assert workspace.roll_back(base) == base
 

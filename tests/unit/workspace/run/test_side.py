@@ -55,7 +55,7 @@ def test_a_place_holds_exactly_the_tree_and_the_run_goes_on_without_it(workspace
     put(workspace.root, {"a.txt": "later\n"})
     before = contents(workspace.root)
 
-    side = workspace.beside("c-1", tree)
+    side = workspace.open_side("c-1", tree)
 
     assert side.base == side.tree_hash() == tree
     assert side.root != workspace.root
@@ -74,13 +74,13 @@ def test_a_place_holds_exactly_the_tree_and_the_run_goes_on_without_it(workspace
 
 
 def test_a_place_is_found_again_with_the_work_in_it(workspace: Workspace, tmp_path: Path):
-    side = workspace.beside("c1", workspace.base)
+    side = workspace.open_side("c1", workspace.base)
     put(side.root, {"new.txt": "work\n"})
     kept = side.snapshot("k")
 
-    assert workspace.beside("c1", TreeHash("0" * 40)) is side
+    assert workspace.open_side("c1", TreeHash("0" * 40)) is side
     with reopen(workspace, tmp_path) as again:
-        found = again.beside("c1", TreeHash("0" * 40))
+        found = again.open_side("c1", TreeHash("0" * 40))
         assert (found.root, found.base) == (side.root, workspace.base)
         assert found.has_snapshot("k")
         (found.root / "new.txt").unlink()
@@ -89,12 +89,12 @@ def test_a_place_is_found_again_with_the_work_in_it(workspace: Workspace, tmp_pa
 
 
 def test_a_place_that_was_never_finished_is_made_anew(workspace: Workspace, tmp_path: Path):
-    side = workspace.beside("c1", workspace.base)
+    side = workspace.open_side("c1", workspace.base)
     (workspace.directory / "beside/c1/side.json").unlink()
     put(side.root, {"half": "made\n"})
 
     with reopen(workspace, tmp_path) as again:
-        found = again.beside("c1", workspace.base)
+        found = again.open_side("c1", workspace.base)
         assert found.tree_hash() == workspace.base
         assert not side.root.exists()
         if again.branch:
@@ -103,23 +103,23 @@ def test_a_place_that_was_never_finished_is_made_anew(workspace: Workspace, tmp_
 
 def test_discarding_leaves_nothing_and_can_be_repeated(workspace: Workspace, tmp_path: Path):
     before = own_state(workspace.project) if workspace.branch else {}
-    side = workspace.beside("c1", workspace.base)
+    side = workspace.open_side("c1", workspace.base)
     put(side.root, {"locked/file": "x\n"})
     (side.root / "locked").chmod(0o500)
 
-    workspace.discard_beside("c1")
-    workspace.discard_beside("c1")
-    workspace.discard_beside("never")
+    workspace.discard_side("c1")
+    workspace.discard_side("c1")
+    workspace.discard_side("never")
 
     assert not (workspace.directory / "beside/c1").exists()
     assert before == (own_state(workspace.project) if workspace.branch else {})
-    assert workspace.beside("c1", workspace.base).tree_hash() == workspace.base
+    assert workspace.open_side("c1", workspace.base).tree_hash() == workspace.base
 
 
 @pytest.mark.parametrize("how", ["remove", "abandon", "forget"])
 def test_a_run_that_goes_takes_its_places_along(workspace: Workspace, tmp_path: Path, how: str):
     for name in ("c1", "c2"):
-        workspace.beside(name, workspace.base)
+        workspace.open_side(name, workspace.base)
     if how == "remove":
         workspace.remove()
     else:
@@ -139,15 +139,15 @@ def test_a_name_that_cannot_be_a_card_is_refused(tmp_path: Path, name: str):
     put(tmp_path / "proj", FILES)
     with open_workspace(tmp_path / "proj", "r", tmp_path / "state", in_place=True) as workspace:
         with pytest.raises(UsageError, match="cannot name a place"):
-            workspace.beside(name, workspace.base)
+            workspace.open_side(name, workspace.base)
         with pytest.raises(UsageError, match="cannot name a place"):
-            workspace.discard_beside(name)
+            workspace.discard_side(name)
 
 
 def test_unusual_names_are_places_all_the_same(workspace: Workspace):
     for name in (".x", "-x", "x.lock", "a..b", "_", "p1.s-2_c", "x" * 100):
-        assert workspace.beside(name, workspace.base).tree_hash() == workspace.base
-        workspace.discard_beside(name)
+        assert workspace.open_side(name, workspace.base).tree_hash() == workspace.base
+        workspace.discard_side(name)
 
 
 def test_git_in_a_place_tells_the_truth(tmp_path: Path):
@@ -157,10 +157,10 @@ def test_git_in_a_place_tells_the_truth(tmp_path: Path):
         workspace.commit_card("r", "c1", "Three")
         refs = git(repo, "for-each-ref")
 
-        first = workspace.beside("at-base", workspace.base)
-        second = workspace.beside("at-card", workspace.committed_tree())
+        first = workspace.open_side("at-base", workspace.base)
+        second = workspace.open_side("at-card", workspace.committed_tree())
         put(workspace.root, {"a.txt": "not committed\n"})
-        third = workspace.beside("in-between", workspace.tree_hash())
+        third = workspace.open_side("in-between", workspace.tree_hash())
         put(second.root, {"a.txt": "changed\n", "new.txt": "n\n"})
 
         assert git(first.root, "log", "--format=%s").split() == ["start"]
@@ -187,7 +187,7 @@ def test_the_places_and_the_run_work_at_the_same_time(workspace: Workspace):
         return place.tree_hash()
 
     def side(who: str) -> TreeHash:
-        return work(workspace.beside(who, workspace.base), who)
+        return work(workspace.open_side(who, workspace.base), who)
 
     with ThreadPoolExecutor(3) as pool:
         trees = [
@@ -204,7 +204,7 @@ def test_the_places_and_the_run_work_at_the_same_time(workspace: Workspace):
 
 
 def test_pruning_the_run_keeps_what_its_places_need(workspace: Workspace, tmp_path: Path):
-    side = workspace.beside("c1", workspace.base)
+    side = workspace.open_side("c1", workspace.base)
     put(side.root, {"a.txt": "first\n", "x": "x\n"})
     kept = side.snapshot("k")
     put(side.root, {"a.txt": "second\n"})
@@ -219,7 +219,7 @@ def test_pruning_the_run_keeps_what_its_places_need(workspace: Workspace, tmp_pa
     assert [each.path for each in changed] == ["a.txt", "x", "y"]
     with reopen(workspace, tmp_path) as again:
         again.prune(max_count=0)
-        found = again.beside("c1", workspace.base)
+        found = again.open_side("c1", workspace.base)
         assert [each.path for each in found.changed_since(kept)] == ["a.txt", "y"]
         found.restore(kept)
         assert found.tree_hash() == kept
@@ -234,14 +234,14 @@ def test_a_file_too_large_to_keep_is_there_all_the_same(tmp_path: Path, with_git
     with open_workspace(root, "r", tmp_path / "state", in_place=True, large=1000) as workspace:
         tree = workspace.tree_hash()
 
-        side = workspace.beside("c1", tree)
+        side = workspace.open_side("c1", tree)
 
         assert (side.root / "big.bin").read_bytes() == b"x" * 2000
         assert side.tree_hash() == tree
         put(side.root, {"huge.bin": b"y" * 3000})
         theirs = side.tree_hash()
         assert workspace.file_at(theirs, "huge.bin") is None
-        taken = workspace.take_in("c1", "Huge", tree, theirs)
+        taken = workspace.merge_card("c1", "Huge", tree, theirs)
         assert [clash.path for clash in taken.clashes] == ["huge.bin"]
         assert not (root / "huge.bin").exists()
 
@@ -252,23 +252,23 @@ def test_submodules_are_left_as_they_are(tmp_path: Path):
     git(repo, "submodule", "--quiet", "add", str(other), "sub")
     git(repo, "commit", "-q", "-m", "sub")
     with open_workspace(repo, "r", tmp_path / "state", in_place=False, home=tmp_path) as workspace:
-        side = workspace.beside("c1", workspace.base)
+        side = workspace.open_side("c1", workspace.base)
         assert git(side.root, "status", "--porcelain") == ""
         put(side.root, {"a.txt": "changed\n"})
 
-        taken = workspace.take_in("c1", "Change", workspace.base, side.tree_hash())
+        taken = workspace.merge_card("c1", "Change", workspace.base, side.tree_hash())
 
         assert git(repo, "diff", "--name-only", "main", taken.commit).split() == ["a.txt"]
         assert git(workspace.root, "status", "--porcelain") == ""
 
 
 def test_a_place_cannot_do_what_only_the_run_can(workspace: Workspace):
-    side = workspace.beside("c1", workspace.base)
+    side = workspace.open_side("c1", workspace.base)
     for attempt in (
         side.remove,
         side.prune,
-        lambda: side.beside("c2", workspace.base),
-        lambda: side.take_in("c2", "x", workspace.base, workspace.base),
+        lambda: side.open_side("c2", workspace.base),
+        lambda: side.merge_card("c2", "x", workspace.base, workspace.base),
         lambda: side.roll_back(workspace.base),
         lambda: side.commit_card("r", "c2", "x"),
     ):
@@ -285,24 +285,24 @@ def test_ignoring_a_file_beside_the_run_does_not_delete_it_in_the_run(workspace:
     put(workspace.root, {"data.db": "precious\n"})
     workspace.commit_card("r", "c0", "Data")
     tree = workspace.tree_hash()
-    side = workspace.beside("c1", tree)
+    side = workspace.open_side("c1", tree)
     put(side.root, {".gitignore": "*.log\n*.db\n"})
 
-    taken = workspace.take_in("c1", "Ignore", tree, side.tree_hash())
+    taken = workspace.merge_card("c1", "Ignore", tree, side.tree_hash())
 
     assert [each.path for each in workspace.trees.changes(tree, taken.tree)] == [".gitignore"]
     assert (workspace.root / "data.db").read_text() == "precious\n"
-    next_one = workspace.beside("c2", taken.tree)
+    next_one = workspace.open_side("c2", taken.tree)
     assert (next_one.root / "data.db").exists()
     assert next_one.tree_hash() == workspace.tree_hash() == taken.tree
 
 
 def test_an_ignored_file_in_the_way_is_a_clash(workspace: Workspace):
     put(workspace.root, {"own.log": "ignored, and mine\n"})
-    side = workspace.beside("c1", workspace.base)
+    side = workspace.open_side("c1", workspace.base)
     put(side.root, {".gitignore": "", "own.log": "the card's\n"})
 
-    taken = workspace.take_in("c1", "Log", workspace.base, side.tree_hash())
+    taken = workspace.merge_card("c1", "Log", workspace.base, side.tree_hash())
 
     said = [clash.sentence() for clash in taken.clashes]
     assert said == ["own.log: a file that is ignored is in its place."]

@@ -9,11 +9,17 @@ import pytest
 from tests.repos import contents, git, put, repository
 
 from flyball.errors import Conflict, NotFound
-from flyball.workspace.errors import DiskFull, Diverged, NotWritable, WorkspaceHeld, told
+from flyball.workspace.errors import (
+    DiskFull,
+    Diverged,
+    NotWritable,
+    WorkspaceHeld,
+    explain_disk_errors,
+)
 from flyball.workspace.run.opening import find_workspace, open_workspace, peek_workspace
 from flyball.workspace.run.snapshot import Snapshots
 from flyball.workspace.run.workspace import Workspace
-from flyball.workspace.trees.plain_trees import ObjectTrees
+from flyball.workspace.trees.plain_trees import PlainTrees
 from flyball.workspace.trees.trees import ChangeKind
 
 FILES: dict[str, str | bytes] = {
@@ -144,7 +150,7 @@ def test_old_snapshots_go_and_cards_stay(workspace: Workspace):
 
 def test_age_counts_too(tmp_path):
     now = [1000.0]
-    trees = ObjectTrees(tmp_path / "store", tmp_path)
+    trees = PlainTrees(tmp_path / "store", tmp_path)
     snapshots = Snapshots(trees, tmp_path / "records", clock=lambda: now[0])
     snapshots.take("old")
     now[0] = 5000.0
@@ -256,5 +262,5 @@ def test_a_file_changed_under_our_hands_is_not_overwritten(workspace: Workspace)
     ("number", "error"), [(28, DiskFull), (122, DiskFull), (13, NotWritable), (30, NotWritable)]
 )
 def test_what_the_system_says_becomes_a_sentence(number: int, error: type[Exception]):
-    with pytest.raises(error, match="nothing was lost"), told("/some/place"):
+    with pytest.raises(error, match="nothing was lost"), explain_disk_errors("/some/place"):
         raise OSError(number, os.strerror(number))

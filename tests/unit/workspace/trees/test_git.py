@@ -11,12 +11,12 @@ import pytest
 from tests.repos import contents, git, put, repository
 
 from flyball.errors import ToolUnavailable, UsageError
-from flyball.workspace.cards.checkout import beside
+from flyball.workspace.cards.checkout import open_beside
 from flyball.workspace.cards.merge_run import merge_run
-from flyball.workspace.cards.revert import move
+from flyball.workspace.cards.revert import move_record
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.worktree import CommitKind
-from flyball.workspace.trees.git import checked_run_name, find_repository
+from flyball.workspace.trees.git import check_run_name, find_repository
 
 FILES: dict[str, str | bytes] = {
     "a.txt": "one\ntwo\nthree\n",
@@ -277,15 +277,15 @@ def live(repo: Path, state: Path, *, in_place: bool) -> None:
     workspace.checkout_scratch(workspace.base)
     put(workspace.root, {"d/b.txt": "more\n"})
     workspace.commit_card("r", "c2", "Change again")
-    move(workspace, workspace.card("c1"), CommitKind.REVERT, ["new.txt"])
-    move(workspace, workspace.card("c1"), CommitKind.APPLY)
+    move_record(workspace, workspace.card("c1"), CommitKind.REVERT, ["new.txt"])
+    move_record(workspace, workspace.card("c1"), CommitKind.APPLY)
     here = workspace.tree_hash()
-    side = workspace.beside("c3", here)
+    side = workspace.open_side("c3", here)
     put(side.root, {"c.txt": "c?\n", "beside.txt": "s\n"})
-    assert workspace.take_in("c3", "Beside", here, side.tree_hash()).commit
+    assert workspace.merge_card("c3", "Beside", here, side.tree_hash()).commit
     workspace.roll_back(here)
-    workspace.discard_beside("c3")
-    checkout = beside(workspace, workspace.project, state)
+    workspace.discard_side("c3")
+    checkout = open_beside(workspace, workspace.project, state)
     try:
         merge_run(workspace, checkout)
     finally:
@@ -366,7 +366,7 @@ def test_content_is_kept_byte_for_byte_whatever_the_attributes_say(tmp_path):
 @pytest.mark.parametrize("run", ["", "../x", "a/b", "-x", "a..b", "x.lock", "x.", "a b", "é"])
 def test_a_run_that_cannot_name_a_branch_is_refused(run: str):
     with pytest.raises(UsageError, match="cannot name a run"):
-        checked_run_name(run)
+        check_run_name(run)
 
 
 def test_a_repository_is_found_from_below_and_through_links(tmp_path):

@@ -14,7 +14,7 @@ from flyball.drivers.relay.clipboard import Hand
 from flyball.errors import DriverError, ToolError
 from flyball.surfaces.cli.terminal.plain import View
 from flyball.surfaces.cli.terminal.story import StoryLine
-from flyball.workspace.process.process import run_sync
+from flyball.workspace.process.spawn import run_sync
 
 SECONDS = 5.0
 

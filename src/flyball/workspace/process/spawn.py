@@ -1,0 +1,114 @@
+"""The only spawner: every program Flyball starts begins here, and nowhere else.
+
+Flyball's own tools (git, rg) run directly, by `run_sync`. Somebody else's command runs below a
+supervisor, started by `spawn_supervisor`; `process` says how such a command is run and ended.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from flyball.errors import ToolTimeout, ToolUnavailable
+from flyball.workspace.process.finished import missing_program
+from flyball.workspace.sandbox.confinement import supervisor_argv
+
+
+class OwnOutput(msgspec.Struct, frozen=True):
+    """What one of Flyball's own tools answered."""
+
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+    elapsed: float
+
+
+def run_sync(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    seconds: float = 120.0,
+    stdin: bytes | None = None,
+) -> OwnOutput:
+    """Run one of Flyball's own tools to its end: no shell, no terminal, no sandbox."""
+    began = time.monotonic()
+    try:
+        process = subprocess.Popen(
+            list(argv),
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except FileNotFoundError:
+        raise missing_program(argv[0], cwd) from None
+    except OSError as error:
+        raise ToolUnavailable(f"{argv[0]} could not be started: {error.strerror}.") from None
+    try:
+        out, err = process.communicate(stdin, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise ToolTimeout(
+            f"{Path(argv[0]).name} did not finish within {seconds:g} s and was ended.",
+            "Try again when the machine is less busy.",
+        ) from None
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    return OwnOutput(process.wait(), out, err, time.monotonic() - began)
+
+
+def spawn_supervisor(
+    wanted: Mapping[str, Any], stdin: bytes | None
+) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
+    """Start a supervisor with its orders; returns it, its control socket, and the output pipe."""
+    ours, theirs = socket.socketpair()
+    hear, speak = os.pipe()
+    try:
+        with _input_file(stdin) as source:
+            process = subprocess.Popen(
+                [*supervisor_argv("main"), str(theirs.fileno())],
+                cwd="/",
+                env={},
+                stdin=source,
+                stdout=speak,
+                stderr=speak,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+    except OSError as error:
+        ours.close()
+        os.close(hear)
+        raise ToolUnavailable(f"A command could not be started: {error.strerror}.") from None
+    finally:
+        theirs.close()
+        os.close(speak)
+    packed = marshal.dumps(dict(wanted))
+    with suppress(BrokenPipeError):
+        ours.sendall(len(packed).to_bytes(8, "big") + packed)
+    return process, ours, hear
+
+
+def _input_file(stdin: bytes | None) -> IO[bytes]:
+    """A file to read the given input from, or nothing at all."""
+    if stdin is None:
+        return Path(os.devnull).open("rb")
+    file = tempfile.TemporaryFile()  # noqa: SIM115
+    file.write(stdin)
+    file.seek(0)
+    return file

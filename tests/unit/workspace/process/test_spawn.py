@@ -1,0 +1,21 @@
+import time
+
+import pytest
+
+from flyball.errors import ToolTimeout, ToolUnavailable
+from flyball.workspace.process.spawn import run_sync
+
+
+def test_own_tools_answer_with_both_streams_apart(tmp_path):
+    env = {"PATH": "/usr/bin:/bin"}
+    done = run_sync(["sh", "-c", "cat; echo e >&2; exit 4"], cwd=tmp_path, env=env, stdin=b"i")
+    assert (done.exit_code, done.stdout, done.stderr) == (4, b"i", b"e\n")
+
+
+def test_own_tools_that_are_missing_or_slow_are_told(tmp_path):
+    with pytest.raises(ToolUnavailable, match="no program 'git-of-nowhere'"):
+        run_sync(["git-of-nowhere"], cwd=tmp_path, env={})
+    began = time.monotonic()
+    with pytest.raises(ToolTimeout, match="did not finish within"):
+        run_sync(["/bin/sleep", "60"], cwd=tmp_path, env={}, seconds=0.2)
+    assert time.monotonic() - began < 10
