@@ -97,7 +97,7 @@ def _plain_error(error: OSError, place: str) -> DiskFull | NotWritable | None:
 
 @contextmanager
 def explain_disk_errors(place: str) -> Generator[None]:
-    """Turn a full disk or a read-only place into an error that says so."""
+    """A context in which a full disk or a read-only place becomes an error that says so."""
     try:
         yield
     except OSError as error:

@@ -100,6 +100,8 @@ class Redactor:
     """Takes secrets out of text and values."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
+        # The longest first: of two secrets that begin alike, the shorter must not leave the other's
+        # rest.
         known = {form for secret in secrets for form in _forms(secret)}
         longest_first = sorted(known, key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, longest_first))) if known else None
@@ -179,12 +181,14 @@ class Stream:
             cut = (
                 min(cut, block[0]) if len(self._held) - block[0] < self.LONGEST else len(self._held)
             )
+        # A line without end must not be held back for ever; a margin stays in case a secret has
+        # begun.
         elif not cut and len(self._held) > self.LONGEST:
             cut = len(self._held) - self.MARGIN
         return self._release(cut)
 
     def close(self) -> str:
-        """The rest."""
+        """What was still held back, redacted; no more will come."""
         return self._release(len(self._held))
 
     def _release(self, cut: int) -> str:

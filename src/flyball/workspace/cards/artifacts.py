@@ -76,7 +76,7 @@ def artifact_path(project: Path, run: str, card: str, suffix: str = ".json") -> 
 
 
 def hide_artifacts(project: Path) -> None:
-    """Have git overlook the shelf, before anything is put on it."""
+    """Have git ignore the directory of accounts, before anything is written there."""
     ignore = _HOME / ".gitignore"
     if not (project / ignore).exists():
         write_entry(project, ignore.as_posix(), REGULAR, b"*\n")

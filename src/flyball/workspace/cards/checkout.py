@@ -102,7 +102,7 @@ def merged_steps(repository: Repository, run: str, home: Path) -> tuple[CardReco
 
 
 def refuse_locked_index(repository: Repository) -> None:
-    """Refuse to go on while somebody, alive or dead, has git's index locked."""
+    """Refuse to go on while git's index is locked, be it by somebody who died."""
     lock = repository.directory / "index.lock"
     if lock.exists():
         raise IndexLocked(os.fspath(lock))

@@ -24,7 +24,7 @@ class Divergence(msgspec.Struct, frozen=True):
 
     @property
     def is_safe(self) -> bool:
-        """Nothing would be lost."""
+        """Whether nothing would be lost by the move."""
         return not self.losses
 
     def sentence(self) -> str:
@@ -40,6 +40,8 @@ def compare_move(
     wanted = trees.changes(origin, goal)
     now = trees.entries(present, [change.path for change in wanted])
     merged = trees.merge(origin, present, goal)
+    # A move made before clashes with itself where a renamed file is taken for another; that is
+    # asked before anything is called a loss.
     if merged.clashes and _is_there(trees, present, origin, goal, wanted, now):
         return Divergence((), (), (), present)
     losses = list(merged.clashes)

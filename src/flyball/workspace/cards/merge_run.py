@@ -49,6 +49,8 @@ def merge_run(workspace: Workspace, checkout: Checkout) -> MergeReport:
     plan = _plan(workspace, branch, checkout, trees)
     if not plan.commits:
         return MergeReport(workspace.run, plan.branch, (), ())
+    # Objects, files, index, and the branch last: whoever dies on the way finds the branch where it
+    # was and merges again; `finish` above completes files that were half written.
     branch.publish(plan.commits[-1], plan.head or None)
     checkout.writer.perform(f"Merging run {workspace.run}", plan.files)
     _write_index(branch, trees, plan.staged)
@@ -86,7 +88,7 @@ def _plan(workspace: Workspace, branch: RunBranch, checkout: Checkout, trees: Gi
 def _replay_commits(
     workspace: Workspace, branch: RunBranch, trees: GitTrees, head: str
 ) -> tuple[str, ...]:
-    """The run's commits that the user's branch lacks, placed on top of it."""
+    """The run's commits that the user's branch lacks, written anew on top of it, oldest first."""
     steps = _run_commits(branch, workspace.facts.base_commit)
     if head == workspace.facts.base_commit:
         return tuple(step.id for step in steps)

@@ -67,7 +67,7 @@ def show_card(places: ProjectPlaces, run: str, card: str) -> CardView:
 def foresee(
     places: ProjectPlaces, run: str, card: str, step: CommitKind, paths: Sequence[str]
 ) -> Divergence:
-    """What moving a card would meet; nothing is touched."""
+    """What moving a card would write, and what would be lost by it; nothing is touched."""
     place, record = _locate_card(places, run, card)
     with place:
         return foresee_move(place, record, step, paths)
@@ -156,7 +156,7 @@ def _open(places: ProjectPlaces, run: str) -> Workspace:
 def _locate_card(
     places: ProjectPlaces, run: str, card: str
 ) -> tuple[Workspace | Checkout, CardRecord]:
-    """Where a card's work is now, and what it was."""
+    """The tree that holds a card's work now (the checkout once it was merged), and its record."""
     facts = find_workspace(run, places.state_dir)
     if not (facts and facts.in_place):
         steps = _merged_steps(places, run)

@@ -63,6 +63,8 @@ _SHORT_GIT = re.compile(r"git~[0-9]+")
 
 def fold(name: str) -> str:
     """The name as the most forgiving file system would read it."""
+    # NTFS and HFS+ ignore case, some invisible characters, trailing dots and spaces, and read
+    # `git~1` as .git; a name is judged as the most forgiving of them would read it.
     visible = "".join(
         ch
         for ch in unicodedata.normalize("NFKC", name)

@@ -36,7 +36,7 @@ class Finished(msgspec.Struct, frozen=True):
 
 
 def start_failure(report: bytes, argv: Sequence[str], cwd: str, output: str) -> ToolError:
-    """Why a command never became one, from what its supervisor reported."""
+    """The error for a command that never began, from what its supervisor reported."""
     step, _, rest = report.removeprefix(b"+").decode(errors="replace").partition(":")
     number, _, reason = rest.partition(":")
     if step == "start" and number == "2":
@@ -50,7 +50,7 @@ def start_failure(report: bytes, argv: Sequence[str], cwd: str, output: str) -> 
 
 
 def missing_program(program: str, cwd: Path) -> ToolUnavailable:
-    """Why a program could not be found."""
+    """The error for a program that is not there, or for the directory it was to start in."""
     if not cwd.is_dir():
         return ToolUnavailable(f"{program} was not started: there is no directory {cwd}.")
     return ToolUnavailable(

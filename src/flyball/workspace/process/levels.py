@@ -18,7 +18,7 @@ __all__ = ["Mechanism", "Sandbox", "SandboxLevel", "best_mechanism", "detect_lev
 
 
 def best_mechanism() -> Mechanism:
-    """The best means that were seen to work on this machine."""
+    """The best means of confining that were seen to work on this machine."""
     return next(means for means in Mechanism if works(means))
 
 

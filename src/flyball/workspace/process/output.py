@@ -34,13 +34,14 @@ class Output:
         self._file = self._open(log)
 
     def feed(self, piece: bytes) -> None:
-        """Take some more output."""
+        """Take bytes as they came: redacted, kept at both ends, logged, and handed on."""
         self.bytes += len(piece)
+        # Decoded before it is redacted: a piece may end inside a character, and inside a secret.
         text = self._decoder.decode(piece)
         self._keep(self._redacted.feed(text) if self._redacted else text)
 
     def close(self) -> None:
-        """Take it that no more will come."""
+        """Take what was held back, since no more will come, and close the log."""
         text = self._decoder.decode(b"", final=True)
         self._keep(self._redacted.feed(text) + self._redacted.close() if self._redacted else text)
         if self._file:
@@ -99,4 +100,5 @@ class Output:
 
 
 def _open_no_link(path: str, flags: int) -> int:
+    """Open a log, unless a link stands in its place by now: `check_log` looked earlier."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)

@@ -120,7 +120,7 @@ def start(
 
 
 class Running:
-    """A command under way."""
+    """A command under way: what it printed so far, whether it is over, and the means to end it."""
 
     def __init__(
         self,
@@ -164,6 +164,7 @@ class Running:
 
     async def wait(self) -> Finished:
         """How it ended, once it has."""
+        # Shielded: whoever cancels the waiting must not cancel the future that others wait for.
         await asyncio.shield(self._ended)
         return self.stop()
 
@@ -175,7 +176,7 @@ class Running:
         return self._finished
 
     def close(self) -> None:
-        """The same, for one who does not ask how it ended."""
+        """End it as `stop` does, for whoever does not ask how it ended; no error is raised."""
         if not self._is_closed:
             self._is_closed = True
             self._close()
@@ -208,10 +209,14 @@ class Running:
             self._control.shutdown(socket.SHUT_WR)
 
     def _close(self) -> None:
+        # The order matters: no callback may fire once we begin, the supervisor gets its grace to
+        # end every descendant, and only when it has gone is the pipe read empty and closed.
         self._alarm.cancel()
         self._loop.remove_reader(self._output)
         self._loop.remove_reader(self._control)
         self._tell_to_end()
+        # Blocks for at most the grace, and usually not at all: the supervisor answers within a kill
+        # and a wait. Without an answer it is killed, and its children die with it.
         self._answer += _read_answer(self._control)
         self._control.close()
         if not self._answer:
@@ -227,7 +232,8 @@ class Running:
             shutil.rmtree(self._place, ignore_errors=True)
 
     def _drain(self) -> None:
-        """What was still in the pipe; a process beyond our reach may keep it open for ever."""
+        """Take what is still in the pipe, and not more than may be kept."""
+        # Without blocking: a process beyond our reach may keep the other end open for ever.
         os.set_blocking(self._output, False)
         with suppress(BlockingIOError):
             while self._sink.bytes <= self._limits.output:
@@ -245,6 +251,8 @@ class Running:
         report: bytes = answer["report"]
         over: str = self._over or answer["over"]
         status: int | None = answer["status"]
+        # An empty report without a status is one that was ended before it began, which is no
+        # failure to start.
         if report != b"+" and not (status is None and not report):
             raise start_failure(report, self._argv, self._cwd, self._sink.text())
         code = None if status is None else os.waitstatus_to_exitcode(status)
@@ -290,6 +298,7 @@ def works(means: Mechanism) -> bool:
             return False  # without the filter, datagrams and local sockets would stay open
         wanted: dict[str, Any] = {
             **ruled,
+            # A code that no failure on the way gives: seeing 7 means that the command itself ran.
             "argv": ["/bin/sh", "-c", "exit 7"],
             "cwd": "/",
             "env": {},
@@ -308,7 +317,7 @@ def works(means: Mechanism) -> bool:
 
 
 def _read_answer(control: socket.socket) -> bytes:
-    """What the supervisor still says, within the grace it gets to end its descendants."""
+    """What the supervisor still answers, within the grace it gets to end all descendants."""
     words = b""
     deadline = time.monotonic() + _GRACE
     while (left := deadline - time.monotonic()) > 0:
@@ -326,5 +335,6 @@ def _read_answer(control: socket.socket) -> bytes:
 
 
 def _shell_argv(command: str) -> list[str]:
+    # Never by the user's PATH: a planted bash would read every command.
     bash = shutil.which("bash", path="/usr/bin:/bin:/usr/local/bin")
     return [bash, "--noprofile", "--norc", "-c", command] if bash else ["/bin/sh", "-c", command]

@@ -1,4 +1,4 @@
-"""Proofs that confinement holds: small attacks, really run, and a look at what they did."""
+"""Evidence that confinement holds: small attacks, really run by `run_attacks`, and their effect."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class AttackReport(msgspec.Struct, frozen=True):
 
 
 class Scene:
-    """A workspace, a home with a secret, and ears for connections, made for one round of proofs."""
+    """A workspace, a home with a secret, and ears for connections, made for one attack."""
 
     def __init__(self, top: Path, means: Mechanism) -> None:
         self.means = means
@@ -207,15 +207,16 @@ ATTACKS: tuple[Attack, ...] = (
 
 
 async def run_attacks(means: Mechanism) -> tuple[AttackReport, ...]:
-    """Try every attack that these means should hold off."""
-    proofs: list[AttackReport] = []
+    """What became of every attack that these means should hold off."""
+    reports: list[AttackReport] = []
     for attack in ATTACKS:
         if means.level in attack.levels:
-            proofs.append(await _run_attack(attack, means))
-    return tuple(proofs)
+            reports.append(await _run_attack(attack, means))
+    return tuple(reports)
 
 
 async def _run_attack(attack: Attack, means: Mechanism) -> AttackReport:
+    # A scene for each attack: what one of them left behind must not decide how the next one looks.
     top = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-canary-", dir=_scratch_parent())))
     try:
         with closing(Scene(top, means)) as scene, scene.neighbour():

@@ -26,7 +26,7 @@ from flyball.workspace.sandbox.confinement import supervisor_argv
 
 
 class OwnOutput(msgspec.Struct, frozen=True):
-    """What one of Flyball's own tools answered."""
+    """How one of Flyball's own tools ended, and what it wrote."""
 
     exit_code: int
     stdout: bytes
@@ -42,7 +42,7 @@ def run_sync(
     seconds: float = 120.0,
     stdin: bytes | None = None,
 ) -> OwnOutput:
-    """Run one of Flyball's own tools to its end: no shell, no terminal, no sandbox."""
+    """Run one of Flyball's own tools to its end, without shell, terminal or sandbox; its answer."""
     began = time.monotonic()
     try:
         process = subprocess.Popen(
@@ -52,6 +52,7 @@ def run_sync(
             stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            # A group of its own, so that a timeout ends its children with it, and Ctrl-C does not.
             start_new_session=True,
         )
     except FileNotFoundError:
@@ -82,6 +83,9 @@ def spawn_supervisor(
     try:
         with _input_file(stdin) as source:
             process = subprocess.Popen(
+                # The environment stays empty and the directory is /: what the command gets is in
+                # its orders, and the supervisor must not be led by a PYTHONPATH or a module in the
+                # workspace.
                 [*supervisor_argv("main"), str(theirs.fileno())],
                 cwd="/",
                 env={},
@@ -99,15 +103,17 @@ def spawn_supervisor(
         theirs.close()
         os.close(speak)
     packed = marshal.dumps(dict(wanted))
+    # One that died at once is noticed where its answer is read; the pipe says the same, only less.
     with suppress(BrokenPipeError):
         ours.sendall(len(packed).to_bytes(8, "big") + packed)
     return process, ours, hear
 
 
 def _input_file(stdin: bytes | None) -> IO[bytes]:
-    """A file to read the given input from, or nothing at all."""
+    """A file that holds the given input, or the empty device."""
     if stdin is None:
         return Path(os.devnull).open("rb")
+    # A file and not a pipe: a command that never reads its input would block whoever fills a pipe.
     file = tempfile.TemporaryFile()  # noqa: SIM115
     file.write(stdin)
     file.seek(0)

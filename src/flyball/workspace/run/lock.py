@@ -1,4 +1,4 @@
-"""One process at a time in a tree, with the holder's name on the door."""
+"""One process at a time in a tree: a lock file that names its holder."""
 
 from __future__ import annotations
 
@@ -35,20 +35,24 @@ class WorkspaceLock:
         os.pwrite(self._fd, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
 
     def release(self) -> None:
-        """Let the next one in."""
+        """Let the next process in; harmless when repeated."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
 
     def _take(self) -> bool:
         with suppress(BlockingIOError):
+            # flock and not a file that exists: the kernel lets go of it however its process ends,
+            # so nobody has to delete a stale lock.
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
         return False
 
 
 def _is_alive(holder: str) -> bool:
-    """Whether that process lives; a dead one's lock goes as soon as its last child has started."""
+    """Whether the process that a lock file names lives; one on another machine is taken to."""
+    # A dead holder's lock may live on for a moment in a child that was forked and has not yet
+    # become its program, so the caller waits for that instead of refusing at once.
     found = _HOLDER.fullmatch(holder)
     if found is None or found[2] != socket.gethostname():
         return bool(holder)
@@ -62,14 +66,14 @@ def _is_alive(holder: str) -> bool:
 
 
 class NoLock:
-    """What somebody has who only looks."""
+    """In the place of a lock, for whoever only looks."""
 
     def release(self) -> None:
-        """There is nothing to let go of."""
+        """Nothing is held."""
 
 
 class BorrowedLock:
-    """What a place beside a run has: the run's own hold, which is not its to release."""
+    """In the place of a lock, for a card's side workspace: the run holds the lock for both."""
 
     def release(self) -> None:
-        """The run lets go, not the place beside it."""
+        """The run lets go, not its side."""

@@ -1,4 +1,4 @@
-"""Taking in what a card did beside the run: merged, written and committed once, or not at all."""
+"""Merging what a card did in its side workspace: written and committed once, or not at all."""
 
 from __future__ import annotations
 
@@ -68,6 +68,8 @@ def merge_card(
     evidence: Sequence[str],
 ) -> MergedCard:
     """Merge a card's work into the run's tree and commit it; all of it or, with clashes, none."""
+    # The commit is the last step, so where it is there everything is: only what follows it may not
+    # be.
     for record in run.history():
         if record.card == card and record.step is CommitKind.CARD:
             _plan_file(run).unlink(missing_ok=True)
@@ -82,6 +84,8 @@ def merge_card(
         if clashes := (*map(_neutral, merged.clashes), *_obstacles(run, writes)):
             return MergedCard("", ours, clashes)
         plan = _Plan(card, base, theirs, ours, merged.tree)
+        # Written before the files: after a kill the plan tells work that is half in from work that
+        # a person did since.
         replace_whole(_plan_file(run), json.dumps(msgspec.to_builtins(plan)).encode())
         run.writer.perform(f"Taking in card {card}", writes)
     after = run.tree_hash()
@@ -91,7 +95,7 @@ def merge_card(
 
 
 def forget_merge(run: RunHistory) -> None:
-    """Leave whatever was being taken in when somebody died as it is."""
+    """Forget a merge that a dead process had begun, and leave the files as they are."""
     run.writer.forget()
     _plan_file(run).unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""Making a run's workspace, or finding it again."""
+"""Making a run's workspace, or finding it again after whatever happened: `open_workspace`."""
 
 from __future__ import annotations
 
@@ -74,6 +74,7 @@ def open_workspace(
             if opened is None:
                 return _make_without_git(project, run, directory, lock, large)
             return _make_with_git(opened, run, directory, lock, large, in_place=in_place)
+    # Also Ctrl-C: who fails to open must not keep others out until the process ends.
     except BaseException:
         lock.release()
         raise
@@ -154,10 +155,13 @@ def _make_with_git(
     repository, user, depot, config = opened
     branch = RunBranch(run, repository, user, depot, config.identity)
     place = repository.top if in_place else directory / "tree" / repository.top.name
+    # What says that a workspace exists is written last, by `_record_facts`; until then every step
+    # may be found half done by the next opening, which clears it away and begins again.
     _clear_leftovers(branch, repository, directory, None if in_place else place)
     start = user.resolve("HEAD^{commit}") or ""
     if start:
         (depot.directory / "HEAD").write_text(f"{start}\n")
+    # The user's uncommitted work comes along: they asked about what they see, not about HEAD.
     carried = carry(repository, depot, directory / "carry.index", large)
     base_commit = _begin_branch(branch, carried, start)
     trees = GitTrees(depot, place, directory / "index", large=large)
@@ -257,7 +261,7 @@ def _reopen(
 
 
 def forget_run(run: str, state_dir: Path) -> None:
-    """Delete what is left of a run whose worktree or repository is gone."""
+    """Delete everything kept for a run whose worktree or repository is gone."""
     directory = state_dir / "runs" / check_run_name(run)
     facts = find_workspace(run, state_dir)
     if facts and (repository := find_repository(Path(facts.project))):

@@ -30,6 +30,7 @@ def roll_back_to(run: RunHistory, tree: TreeHash) -> TreeHash:
 def _commit_reverts(run: RunHistory, tree: TreeHash) -> None:
     """Undo every step committed since the tree was the run's, newest first."""
     since = _steps_since(run, tree)
+    # One commit per step, so that `card show` and a later revert still know whose work it was.
     steps = _standing_steps(since) or since[-1:]
     for step in reversed(steps):
         after = tree if step is steps[0] else _tree_without(run, step)
@@ -52,7 +53,7 @@ def _steps_since(run: RunHistory, tree: TreeHash) -> Sequence[CardRecord]:
 
 
 def _standing_steps(steps: Sequence[CardRecord]) -> list[CardRecord]:
-    """The steps that no later one of them undid."""
+    """The steps that no later one of them undid: a card taken back and put again cancels out."""
     standing: list[CardRecord] = []
     for step in steps:
         undone = [

@@ -1,4 +1,4 @@
-"""Places beside a run: each card that works apart has its own files, on the run's own objects."""
+"""Sides of a run: each card that works apart has its own files, on the run's own objects."""
 
 from __future__ import annotations
 
@@ -107,6 +107,7 @@ class Sides:
             root = directory / "tree" / self.project.name
             trees = self._fill(directory, root, tree, commit)
             self._copy_unkept(root, tree)
+            # Looked at again, because file systems that ignore modes, links or case do not say so.
             if trees.capture().tree != tree:
                 raise GitFailed(
                     f"The tree {tree} could not be written out exactly below {root}.",
@@ -169,12 +170,13 @@ class Sides:
             (place / part).mkdir(parents=True)
         for part in ("config", "info/attributes", "info/exclude"):
             shutil.copyfile(original / part, place / part)
+        # Linked, not copied: what a card keeps here must be there when the run merges it.
         for part in ("objects", "stubs"):
             (place / part).symlink_to(original / part)
         (place / "HEAD").write_text(f"{commit}\n")
 
     def _copy_unkept(self, root: Path, tree: TreeHash) -> None:
-        """Copy files whose content no tree keeps, where the run still has what the tree means."""
+        """Copy files too large for a tree, where the run still has what the tree stands for."""
         unkept = self.trees.unkept_files(tree)
         stubs = self.trees.contents(list(unkept.values()))
         for path, blob in unkept.items():

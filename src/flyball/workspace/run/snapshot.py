@@ -96,7 +96,7 @@ def as_id(record: SnapshotRecord) -> SnapshotId:
 
 
 def append_line(file: Path, record: msgspec.Struct) -> None:
-    """Add a record as one line, after whatever a dead writer may have left torn."""
+    """Add a record as one line; a line that a dead writer left torn is closed first."""
     with explain_disk_errors(os.fspath(file)), file.open("a+b") as lines:
         end = lines.seek(0, os.SEEK_END)
         lines.seek(max(end - 1, 0))

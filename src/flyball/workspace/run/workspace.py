@@ -1,4 +1,4 @@
-"""The tree a run works in, and every way back: the one thing the engine needs to know."""
+"""`Workspace`: the tree a run works in, and every way back; what the engine talks to."""
 
 from __future__ import annotations
 
@@ -126,6 +126,7 @@ class Workspace:
 
     def restore(self, snapshot: SnapshotId | TreeHash) -> tuple[Changed, ...]:
         """Bring every file back to what it was then; what had to change."""
+        # What a dead writer began comes first, or its note would later be finished on top of this.
         self.writer.finish()
         changes = self.trees.changes(self.tree_hash(), TreeHash(snapshot))
         self.writer.perform(f"restore {snapshot}", changes)
@@ -194,7 +195,7 @@ class Workspace:
     def commit_step(
         self, step: CommitKind, card: str, title: str, after: TreeHash, evidence: Sequence[str] = ()
     ) -> str:
-        """Commit the way from the last step's tree to this one."""
+        """Commit what changed from the last step's tree to this one; the commit's id."""
         self._refuse_in_side()
         before = self.committed_tree()
         facts = (before, after, (*evidence,), step)
@@ -209,6 +210,8 @@ class Workspace:
         parent = self.branch.tip() or self.facts.base_commit
         tree = self.branch.project_tree(self.trees, parent, before, after)
         commit = self.branch.write_commit(tree, parent, title, trailers)
+        # Noted before the branch moves: a note without its commit is never read (`history` goes by
+        # the branch), but a commit without its note would have lost the exact trees.
         self._note_card(CardRecord(self.run, card, title, commit, *facts))
         self.branch.advance(commit, parent)
         self.trees.track([each.path for each in self.trees.changes(before, after) if each.after])

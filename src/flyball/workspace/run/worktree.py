@@ -72,6 +72,8 @@ def branch_of(run: str) -> str:
 
 def carry(repository: Repository, depot: Git, index: Path, large: int) -> Carried:
     """The user's checkout as it is, staged or not, read through a copy of their index."""
+    # A copy of their index, never the index itself: its cached times tell what is unchanged without
+    # running a filter, and git would write to it. A split index needs its shared part, too.
     for shared in repository.directory.glob("sharedindex.*"):
         shutil.copyfile(shared, depot.directory / shared.name)
     trees = GitTrees(depot, repository.top, index, large=large)
@@ -179,6 +181,7 @@ class RunBranch:
         """The commits of the branch and the trees before them, until the first foreign one."""
         at = self.tip()
         while at:
+            # Many at once, instead of two git calls for each card.
             commits = self._read_commits(f"{at}~{n}" for n in range(_AT_ONCE))
             if not commits:
                 raise GitFailed(f"The commit {at} cannot be read.", "Run `git fsck`.")
@@ -242,6 +245,7 @@ def add_detached_worktree(user: Git, repository: Repository, place: Path, commit
 def _register_worktree(user: Git, repository: Repository, place: Path, *at: str) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     options, start = at[:-1], at[-1]
+    # Without a checkout, which would run the filters and hooks that the tree's attributes name.
     args = ("--no-checkout", "--quiet", *options, os.fspath(place), start)
     user.call("worktree", "add", *args)
     if find_admin(repository, place) is None:
@@ -270,6 +274,7 @@ def give_index(repository: Repository, place: Path, index: Path) -> None:
 def share_index(index_git: Git, repository: Repository, place: Path, tree: str) -> None:
     """Bring the worktree's own index to a commit's state, so that git there sees the truth."""
     admin = find_admin(repository, place)
+    # Somebody's git is at work there, or died; a stale index is a blemish, a refused commit a loss.
     if admin is None or (admin / "index.lock").exists():
         return
     git = index_git.with_env(

@@ -1,4 +1,7 @@
-"""What is asked of the kernel for one command: levels, means, and the orders they come to."""
+"""What is asked of the kernel for one command: its level, its limits, and the orders they come to.
+
+The directories that a command may read are listed in `readable`, nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ from flyball.workspace.sandbox import landlock, readable, seccomp
 from flyball.workspace.sandbox.landlock import DEVICE, IOCTL_DEV, READ, WRITE
 
 _PACKAGE = Path(__file__).parent
+# The supervisor must not run any package's initialiser: flyball and flyball.workspace are made up
+# as empty modules, so that starting a command costs milliseconds and not the import of msgspec.
 _BOOT = """
 import sys
 for name in ("flyball", "flyball.workspace", "flyball.workspace.sandbox"):
@@ -89,7 +94,7 @@ class CommandLimits(msgspec.Struct, frozen=True):
 
 
 def supervisor_argv(entry: str) -> list[str]:
-    """The command line of the supervisor: a bare interpreter, no site, no package initialiser."""
+    """The command line that starts the supervisor at one of its entries, in a bare interpreter."""
     boot = _BOOT.format(here=str(_PACKAGE), entry=entry)
     return [sys.executable, "-I", "-S", "-c", boot]
 
@@ -97,13 +102,14 @@ def supervisor_argv(entry: str) -> list[str]:
 def orders(
     sandbox: Sandbox, means: Mechanism, env: Mapping[str, str], private: Path
 ) -> dict[str, Any]:
-    """What the supervisor must do to a child before it becomes the command."""
+    """What the supervisor must do to a child before it becomes the command, as plain values."""
     if means is Mechanism.NONE:
         return {"mechanism": str(means)}
     root = os.path.realpath(sandbox.root)
     # Not `private` itself: a command could then put a link in place of what is mounted next time.
     writable = [str(private / name) for name in ("home", "tmp")]
     writable += map(os.path.realpath, sandbox.writable)
+    # A list of what may be read, not of secrets to hide: a list of secrets is never complete.
     shown = [*readable.readable_paths(env, sandbox.home), *map(os.path.realpath, sandbox.readable)]
     (shown if sandbox.read_only else writable).append(root)
     hidden = readable.owner_only_entries("/etc")
@@ -114,6 +120,8 @@ def orders(
         "open_ports": sandbox.network or means is not Mechanism.LANDLOCK,
     }
     if means is Mechanism.LANDLOCK:
+        # Landlock can only grant. To leave out one entry of a directory, everything beside that
+        # entry has to be granted by name.
         covered = [path for top in shown for path in readable.paths_covering(top, hidden)]
         ruled["grants"] = [
             *((path, READ) for path in covered),
@@ -121,11 +129,15 @@ def orders(
             *((path, DEVICE) for path in readable.DEVICES),
         ]
         return ruled
+    # Programs that ignore HOME and TMPDIR still reach for the real paths, so the private
+    # directories are also mounted where the user's own would be.
     instead = [(str(private / "tmp"), "/tmp")]
     if sandbox.home and sandbox.home != Path("/"):
         instead.append((str(private / "home"), os.path.realpath(sandbox.home)))
     places = ("/dev/shm", *(path for _, path in instead), *writable)
     ruled |= {
+        # Landlock again inside the new root, though only granted paths exist there: one mistake in
+        # the mounts must not be enough to get out.
         "grants": [("/", READ), ("/dev", DEVICE | IOCTL_DEV), *((path, WRITE) for path in places)],
         "stage": str(private / "stage"),
         "instead": instead,
@@ -141,7 +153,10 @@ def orders(
 
 
 def rlimits(limits: CommandLimits) -> list[tuple[str, int]]:
-    """The limits the kernel itself keeps, one process at a time."""
+    """The limits that the kernel itself keeps, by name, for each process of the command alone.
+
+    Memory and processes of all of them together are watched by the supervisor.
+    """
     wanted = [
         ("RLIMIT_CORE", 0),
         ("RLIMIT_DATA", limits.memory),
@@ -155,7 +170,7 @@ def rlimits(limits: CommandLimits) -> list[tuple[str, int]]:
 
 
 def check_log(log: Path | None, sandbox: Sandbox) -> None:
-    """A log inside the workspace must not lead out of it by a link that a command planted."""
+    """Refuse a log inside the workspace whose path leads through a link that was planted."""
     root = Path(os.path.realpath(sandbox.root))
     base = next((top for top in (root, sandbox.root) if log and log.is_relative_to(top)), None)
     if log is None or base is None:
@@ -169,7 +184,7 @@ def check_log(log: Path | None, sandbox: Sandbox) -> None:
 
 
 def check_directory(cwd: Path, sandbox: Sandbox) -> None:
-    """A command starts in its workspace, and a workspace is less than a home."""
+    """Refuse to start a command outside its workspace, or in one that holds the whole home."""
     real = Path(os.path.realpath(cwd))
     places = (sandbox.root, *sandbox.writable, *sandbox.readable)
     if not any(real.is_relative_to(os.path.realpath(place)) for place in places):
@@ -197,8 +212,13 @@ def _call_filter(sandbox: Sandbox, means: Mechanism) -> bytes:
     bare = means is Mechanism.LANDLOCK
     local = (seccomp.UNIX, seccomp.INET, seccomp.INET6)
     return seccomp.program(
+        # NETLINK stays open: getaddrinfo and getifaddrs ask the kernel for addresses by it, and it
+        # reaches nobody outside.
         families=(seccomp.NETLINK, *(() if bare and not sandbox.network else local)),
+        # Landlock does not govern chmod, chown and times, so a read-only command without namespaces
+        # has those calls refused; with namespaces the mount itself is read-only.
         metadata=not (bare and sandbox.read_only),
+        # Before version 3 Landlock let truncate() empty a file that may not be written.
         truncate=not bare or landlock.abi() >= 3,
     )
 
@@ -210,6 +230,8 @@ def _bubblewrap_argv(ruled: Mapping[str, Any]) -> list[str]:
     for source, path in ruled["instead"]:
         argv += ["--bind", source, path]
     open_to_change = set(ruled["writable"])
+    # Sorted, so that an outer directory is bound before what is bound inside it; the other way
+    # round it would cover it. /proc was made anew above: the machine's shows everybody's processes.
     for path in sorted({*ruled["shown"], *open_to_change, str(_PACKAGE)} - {"/proc"}):
         if Path(path).is_symlink():
             argv += ["--symlink", str(Path(path).readlink()), path]

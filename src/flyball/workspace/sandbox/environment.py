@@ -1,4 +1,4 @@
-"""The environment a command gets: made by us, not inherited."""
+"""The environment a command gets, by `clean`: made by us from a few names, not inherited."""
 
 from __future__ import annotations
 
@@ -62,6 +62,8 @@ def clean(
     env.setdefault("LANG", "C.UTF-8")
     env.update(SETTLED)
     home = source.get("HOME", "")
+    # After what we decide and before `extra`: HOME is about to become a private directory, so
+    # managers that look for their tools there must be told where those really are.
     env.update(toolchains(source, Path(home) if home else None))
     env["PATH"] = os.pathsep.join(search_path(source.get("PATH", ""), workspace))
     env.update(extra or {})
@@ -91,6 +93,8 @@ def _is_safe(entry: Path, workspace: Path | None) -> bool:
     if not entry.is_absolute() or ".." in entry.parts:
         return False
     real = Path(os.path.realpath(entry))
+    # A program planted in the workspace, or in a directory that anybody may write, would run in the
+    # place of git or of a test runner the next time one is started by name.
     if workspace and real.is_relative_to(os.path.realpath(workspace)):
         return False
     try:

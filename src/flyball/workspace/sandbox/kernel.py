@@ -57,12 +57,14 @@ class _InterfaceFlags(ctypes.Structure):
 
 def default_signals() -> None:
     """Undo what the interpreter does to signals: SIGPIPE and SIGXFSZ end a program again."""
+    # Python ignores both at start, and an ignored signal stays ignored across exec: `yes | head`
+    # would never end.
     for number in (13, 25):
         _libc().signal(number, None)
 
 
 def die_with_parent() -> None:
-    """Be killed when the supervisor is."""
+    """Have the kernel kill this process when the supervisor dies, however that happens."""
     _checked("parent's death", _libc().prctl(_SET_PARENT_DEATH_SIGNAL, 9, 0, 0, 0))
 
 
@@ -74,6 +76,8 @@ def adopt_orphans() -> None:
 def forgo_privileges() -> None:
     """Give up, for good, every capability but those over files, and what setuid programs lend."""
     libc = _libc()
+    # The bounding set goes first: the right to change it is among those given up below. Up to 64
+    # and unchecked, because newer kernels add capabilities and older ones do not know all of these.
     for capability in (2, *range(5, 64)):
         libc.prctl(_DROP_FROM_BOUNDING_SET, capability, 0, 0, 0)
     keep = _FILE_CAPABILITIES if os.geteuid() == 0 else 0
@@ -83,11 +87,13 @@ def forgo_privileges() -> None:
     for index in range(6):
         data[index] &= keep if index in (0, 1) else 0
     _checked("capabilities", libc.capset(header, data))
+    # Without this neither Landlock nor a call filter can be installed by somebody unprivileged, and
+    # a setuid program would bring back what was just given up.
     _checked("no-new-privileges", libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
 
 
 def filter_calls(code: bytes) -> None:
-    """Install a system call filter."""
+    """Have the kernel refuse the calls that this filter names, for good and for all children."""
     program = _Filter(len(code) // 8, code)
     _checked("call filter", _libc().prctl(_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0))
 
@@ -100,9 +106,13 @@ def leave_machine(*, network: bool) -> None:
     spaces = _NEW_IPC | _NEW_PROCESSES | (0 if network else _NEW_NETWORK)
     user, group = os.geteuid(), os.getegid()
     if user == 0:
+        # Root needs no user namespace, and in one it would lose its rights over files of other
+        # users.
         _checked("namespaces", _libc().unshare(spaces))
     else:
         _checked("namespaces", _libc().unshare(spaces | _NEW_USERS))
+        # The kernel takes an unprivileged gid_map only after setgroups was denied. Only the user's
+        # own id is mapped, so files keep their owner.
         _write_text("/proc/self/setgroups", "deny")
         _write_text("/proc/self/uid_map", f"{user} {user} 1")
         _write_text("/proc/self/gid_map", f"{group} {group} 1")
@@ -124,9 +134,13 @@ def see_only(
     inside writable ones, `hidden` unreadable ones inside shown ones.
     """
     _checked("namespaces", _libc().unshare(_NEW_MOUNTS))
+    # systemd shares all mounts: without this, what is mounted here would appear on the whole
+    # machine.
     _mount("none", "/", "", _RECURSIVE | _PRIVATE)
     _mount("tmpfs", stage, "tmpfs", _NO_SETUID | _NO_DEVICES)
     open_to_change = set(writable)
+    # The private home comes first, so that toolchains of the real home can still be shown inside
+    # it.
     for source, path in instead:
         _show(stage, source, path, change=True)
     _make_devices(stage)
@@ -134,6 +148,7 @@ def see_only(
     for path in sorted({*shown, *open_to_change}):
         if path != "/proc" and lexists(path):
             _show(stage, path, path, change=path in open_to_change)
+    # Last, on top of the writable places that hold them: mounts made later cover earlier ones.
     for path in fixed:
         if lexists(stage + path):
             _show(stage, path, path, change=False)
@@ -141,6 +156,9 @@ def see_only(
         _hide(stage, path)
     _set_attributes(stage, add=_READ_ONLY)
     os.chdir(stage)
+    # pivot_root and not chroot, which a process with the right capability leaves again. The new
+    # root is stacked on the old one, so that no directory for the old one is needed; it is then
+    # detached.
     _checked("pivot", _libc().syscall(_pivot_root(), b".", b"."))
     _checked("detach", _libc().umount2(b".", _DETACH))
     os.chdir("/")
@@ -157,6 +175,8 @@ def _show(stage: str, source: str, path: str, *, change: bool) -> None:
         return  # a link stands there; what it leads to is shown by its own name
     _make_place(target, directory=isdir(source))
     _mount(source, target, "", _BIND | _RECURSIVE)
+    # A bind mount ignores the read-only flag when it is made; only a second call sets it, and this
+    # one for the mounts below it, too.
     if not change:
         _set_attributes(target, add=_READ_ONLY, recursive=True)
 
@@ -175,6 +195,7 @@ def _make_devices(stage: str) -> None:
         os.symlink(f"/proc/self/fd{place}", f"{stage}/dev/{name}")
     _mount("tmpfs", f"{stage}/dev/shm", "tmpfs", _NO_SETUID | _NO_DEVICES | _NO_EXECUTION)
     os.mkdir(f"{stage}/dev/pts")
+    # An instance of its own: in the machine's, a command could write to the terminals of others.
     _mount("devpts", f"{stage}/dev/pts", "devpts", _NO_SETUID, "newinstance,ptmxmode=0666")
     os.symlink("pts/ptmx", f"{stage}/dev/ptmx")
 
@@ -243,10 +264,13 @@ def _pivot_root() -> int:
 
 
 def _libc() -> ctypes.CDLL:
+    # By ctypes, because the standard library wraps none of these calls; see
+    # docs/decisions/0009-landlock-binding.md.
     return ctypes.CDLL(None, use_errno=True)
 
 
 def _checked(what: str, result: int) -> int:
+    """The result of a call, or an error that says which call failed and why."""
     if result < 0:
         code = ctypes.get_errno() or errno.EPERM
         raise OSError(code, f"{what}: {os.strerror(code)}")

@@ -46,6 +46,8 @@ class _Ruleset(ctypes.Structure):
 
 class _Beneath(ctypes.Structure):
     _pack_ = 1
+    # The kernel packs this structure without padding; newer Pythons want the layout of packed
+    # structures said.
     _layout_ = "ms"
     _fields_ = (("access", ctypes.c_uint64), ("parent", ctypes.c_int32))
 
@@ -67,6 +69,8 @@ def abi() -> int:
 
 def handled_files(version: int) -> int:
     """Every kind of file access this version can refuse."""
+    # A kernel refuses a ruleset that names rights it does not know, so only those of its own
+    # version are asked for.
     newest = {1: MAKE_SYM, 2: REFER, 3: TRUNCATE, 4: TRUNCATE}.get(version, IOCTL_DEV)
     return (newest << 1) - 1
 
@@ -79,6 +83,7 @@ def restrict(grants: Iterable[tuple[str, int]], *, network: bool) -> None:
     files = handled_files(version)
     ports = TCP if version >= 4 and not network else 0
     rules = _Ruleset(files, ports, SCOPES if version >= 6 else 0)
+    # The same for the structure: an older kernel takes only the fields it knows.
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     libc = ctypes.CDLL(None, use_errno=True)
     ruleset = _call(libc, _CREATE_RULESET, ctypes.byref(rules), size, 0)
@@ -92,11 +97,13 @@ def restrict(grants: Iterable[tuple[str, int]], *, network: bool) -> None:
 
 def _grant(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
     try:
+        # O_PATH: a path can be granted that this process itself may not read.
         fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return  # what is not there needs no grant
     try:
         if os.fstat(fd).st_mode & _KIND != _DIRECTORY:
+            # Rights that only make sense for directories are an error on a file.
             access &= ON_A_FILE
         _call(libc, _ADD_RULE, ruleset, _RULE_PATH, ctypes.byref(_Beneath(access, fd)), 0)
     finally:

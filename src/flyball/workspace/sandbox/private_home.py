@@ -18,6 +18,7 @@ def make(kept: Path | None) -> Path:
     """The directory to use: the one that is kept between commands, or a new one."""
     try:
         if kept is None:
+            # Resolved, because Landlock and mounts go by real paths, and /tmp may be a link.
             place = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-")))
         else:
             kept.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -33,17 +34,18 @@ def make(kept: Path | None) -> Path:
 
 
 def files(place: Path) -> set[str]:
-    """What stands in that home, caches apart, as far as a note about it needs."""
+    """The files in that home by relative path, without caches, not many more than `MOST_FILES`."""
     found: set[str] = set()
     for folder, folders, names in os.walk(place / "home"):
         folders[:] = [name for name in folders if name not in CACHES]
         found.update(os.path.relpath(Path(folder, name), place / "home") for name in names)
+        # A note names a few files; nobody waits for a walk through what a package manager unpacked.
         if len(found) > MOST_FILES:
             break
     return found
 
 
 def variables(place: Path) -> dict[str, str]:
-    """The variables that lead a command there."""
+    """The environment variables that lead a command to that home and its temporary directory."""
     scratch = str(place / "tmp")
     return {"HOME": str(place / "home"), "TMPDIR": scratch, "TMP": scratch, "TEMP": scratch}

@@ -1,4 +1,9 @@
-"""What a confined command may read outside the workspace: the system and its tools, not a home."""
+"""Which directories a confined command may read outside its workspace. This is the whole list.
+
+The system's programs and libraries (`SYSTEM`), toolchains that people install at home (`IN_HOME`),
+the interpreter Flyball runs on, and what PATH names; never a home as a whole. To let commands read
+one more place, add it here; one project's needs come in by `Sandbox.readable` instead.
+"""
 
 from __future__ import annotations
 
@@ -77,9 +82,12 @@ def readable_paths(env: Mapping[str, str], home: Path | None) -> tuple[str, ...]
     paths = [*SYSTEM, sys.prefix, sys.base_prefix, sys.exec_prefix]
     if home:
         paths += [str(home / below) for below in IN_HOME]
+    # ~/.cargo itself holds credentials.toml; what is needed of it is in IN_HOME, part by part.
     paths += [env[name] for name in TOOLCHAINS if name in env and name != "CARGO_HOME"]
     paths += env.get("PATH", "").split(os.pathsep)
     found = {path for path in paths if path.startswith("/") and os.access(path, os.R_OK)}
+    # Both spellings: a program is started by the link in PATH and loads its libraries beside the
+    # target.
     found |= {os.path.realpath(path) for path in found}
     return _outermost(path for path in found if not _holds_home(path, home))
 
@@ -88,6 +96,8 @@ def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
     """The paths that are not already below another one, as they are spelled."""
     kept: list[str] = []
     for path in sorted(paths):
+        # A link covers nothing: below it, paths of the link's own spelling still have to be
+        # granted.
         if not any(path.startswith(f"{top}/") and not Path(top).is_symlink() for top in kept):
             kept.append(path)
     return tuple(kept)
@@ -101,13 +111,17 @@ def _holds_home(path: str, home: Path | None) -> bool:
 
 @cache
 def owner_only_entries(top: str) -> tuple[str, ...]:
-    """Entries only their owner may read, which matters when we are that owner: root."""
+    """Entries below a directory that only their owner may read, where we are that owner: root.
+
+    Everybody else is kept from /etc/shadow by its mode; root is not.
+    """
     if os.geteuid() != 0:
         return ()
     found: list[str] = []
     for folder, folders, files in os.walk(top):
         for name in (*folders, *files):
             path = Path(folder, name)
+            # Files in /etc come and go while it is walked.
             with suppress(FileNotFoundError):
                 mode = path.lstat().st_mode
                 if not stat.S_ISLNK(mode) and not mode & stat.S_IROTH:

@@ -34,6 +34,7 @@ def main(control: int) -> NoReturn:
     """Read the orders from the control socket, carry them out, and answer on it."""
     size = int.from_bytes(_read_exactly(control, _HEADER), "big")
     orders: dict[str, Any] = marshal.loads(_read_exactly(control, size))
+    # The command must not hold this socket: while it did, Flyball's death would not close it.
     os.set_inheritable(control, False)
     if sys.platform == "linux":
         kernel.adopt_orphans()
@@ -55,6 +56,7 @@ def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
     heard, report = os.pipe()
     if orders["mechanism"] == "namespaces":
         try:
+            # Before the fork, since a process namespace holds only for children made after it.
             kernel.leave_machine(network=orders["network"])
         except OSError as error:
             return {"status": None, "over": "", "report": b"confine:0:" + str(error).encode()}
@@ -78,6 +80,8 @@ def _watch(control: int, child: int, orders: dict[str, Any]) -> tuple[int | None
     """Wait for the child; a status of None means it had to be ended."""
     exits = [os.pidfd_open(child)] if sys.platform == "linux" else []
     while True:
+        # Woken by an end or by Flyball at once, and ten times a second for the limits, which
+        # nothing announces.
         ready, _, _ = select.select([control, *exits], [], [], _GLANCE)
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid == child:
@@ -99,6 +103,9 @@ def _exceeded_limit(processes: int, memory: int) -> str:
 
 def _end_all(child: int) -> None:
     """Stop, then kill, then collect every descendant, until none is left."""
+    # All are stopped before one is killed, or those that still run could fork on meanwhile; and
+    # again until none is left, because a fork may have been under way. What a dead parent leaves
+    # behind becomes our child (`adopt_orphans`), so the list is complete in the end.
     _send(_KILL, -child)
     while True:
         pids = _descendants()
@@ -149,7 +156,8 @@ def _children(parent: int) -> list[int]:
 
 
 def _count_unreachable() -> int:
-    """How many packets found no way out of the network namespace, which we share."""
+    """How many packets found no way out of the network namespace that we share with the command."""
+    # Read after everything ended: the namespace still exists because this process is in it.
     names, values = (line.split() for line in _read_text("/proc/self/net/snmp").splitlines()[:2])
     count = int(values[names.index(b"OutNoRoutes")])
     for line in _read_text("/proc/self/net/snmp6").splitlines():
@@ -190,7 +198,10 @@ def _become_command(orders: dict[str, Any], report: int) -> NoReturn:
         step = b"directory"
         os.chdir(orders["cwd"])
         step = b"start"
+        # Here and not in the supervisor, which must outlive a socket that Flyball closed.
         kernel.default_signals()
+        # Said before exec and taken back by an error after it: once exec has worked there is nobody
+        # left to say so, and the pipe closes by itself.
         os.write(report, b"+")
         os.execvpe(orders["argv"][0], orders["argv"], orders["env"])
     except OSError as error:
@@ -209,6 +220,8 @@ def _enter_namespace(orders: dict[str, Any], report: int) -> None:
         orders["fixed"],
         orders["hidden"],
     )
+    # The first process of a namespace has no default signal actions, must collect all orphans, and
+    # takes everybody in there with it when it ends. No command expects any of that.
     child = os.fork()
     if child == 0:
         os.setsid()
@@ -224,6 +237,7 @@ def _enter_namespace(orders: dict[str, Any], report: int) -> None:
 def _enter_bubblewrap(orders: dict[str, Any], report: int) -> NoReturn:
     """Let bubblewrap make the namespaces and start this module again inside them."""
     os.setsid()
+    # Inherited memory: no path is seen from both sides of the new root, and arguments are bounded.
     passed = os.memfd_create("orders", 0)
     os.write(passed, marshal.dumps({**orders, "mechanism": "inner", "report": report}))
     os.lseek(passed, 0, os.SEEK_SET)
@@ -238,6 +252,8 @@ def _set_rlimits(orders: dict[str, Any]) -> None:
         number = getattr(resource, name, None)
         if number is None:
             continue
+        # Hard as well as soft, or the command could raise it again; above the present hard limit is
+        # an error for everybody but root.
         _, hard = resource.getrlimit(number)
         ceiling = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(number, (ceiling, ceiling))
@@ -246,6 +262,8 @@ def _set_rlimits(orders: dict[str, Any]) -> None:
 def _confine(orders: dict[str, Any]) -> None:
     if orders["mechanism"] == "none":
         return
+    # In this order: Landlock and the filter need no-new-privileges, and the filter, installed last,
+    # need not allow the calls that the other two make.
     kernel.forgo_privileges()
     landlock.restrict(orders["grants"], network=orders["open_ports"])
     if orders["filter"]:

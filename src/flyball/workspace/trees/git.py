@@ -27,6 +27,8 @@ from flyball.workspace.errors import (
 )
 from flyball.workspace.process.spawn import OwnOutput, run_sync
 
+# Everything in git's configuration that starts a program or opens a connection. It is said with
+# every call, because the repository's own configuration is written by whoever wrote the tree.
 SWITCHES: tuple[str, ...] = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -65,8 +67,12 @@ ENVIRONMENT: Mapping[str, str] = {
     "GIT_SSH_COMMAND": "false",
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_PROTOCOL_FROM_USER": "0",
+    # A partial clone fetches what is missing from its remote, by a program that the repository
+    # names.
     "GIT_NO_LAZY_FETCH": "1",
+    # A replaced object would have another content than its name says.
     "GIT_NO_REPLACE_OBJECTS": "1",
+    # A file may be called `:(top)*`.
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_MERGE_AUTOEDIT": "no",
     "HOME": "/dev/null",
@@ -121,6 +127,7 @@ class Repository(NamedTuple):
 
 def find_repository(start: Path) -> Repository | None:
     """The repository a directory belongs to, found without asking git or its configuration."""
+    # Not by `git rev-parse`: that reads the repository's configuration before we know whose it is.
     for top in (start, *start.parents):
         directory = _git_directory(top / ".git")
         if directory is None:
@@ -146,7 +153,7 @@ def _git_directory(entry: Path) -> Path | None:
 
 
 def check_run_name(run: str) -> str:
-    """The name, if it can name a branch and a directory."""
+    """The name itself if it can name a branch and a directory, or an error."""
     if not _RUN_NAME.fullmatch(run) or ".." in run or run.endswith((".lock", ".")):
         raise UsageError(
             f"{run!r} cannot name a run.", "Use letters, digits, dots, dashes and underscores."
@@ -155,7 +162,7 @@ def check_run_name(run: str) -> str:
 
 
 def find_git() -> str:
-    """The git program of this machine."""
+    """The path of this machine's git, or an error that says how to go on without."""
     if found := shutil.which("git"):
         return found
     raise ToolUnavailable(
@@ -179,7 +186,7 @@ class Git:
         self.env = {**ENVIRONMENT, "GIT_DIR": os.fspath(directory), **(env or {})}
 
     def with_env(self, **env: str) -> Git:
-        """The same git directory with more of its environment said."""
+        """The same git directory, called with these variables as well."""
         return Git(self.directory, program=self.program, env={**self.env, **env})
 
     def call(self, *args: str, stdin: bytes = b"", ok: Iterable[int] = (0,)) -> OwnOutput:
@@ -207,6 +214,8 @@ class Git:
 
     def set_ref(self, ref: str, new: str, old: str, *, log: str = "") -> None:
         """Move a reference from one value to another, or fail if it is elsewhere by now."""
+        # The user's reflog is how they find their way back from a merge; our own branches need
+        # none.
         logged = ("-c", "core.logAllRefUpdates=true") if log else ()
         self.call(*logged, "update-ref", *(("-m", log) if log else ()), ref, new, old)
 
@@ -250,6 +259,8 @@ def make_depot(
         with explain_disk_errors(os.fspath(directory)):
             for part in ("objects/info", "refs", "info"):
                 (directory / part).mkdir(parents=True, exist_ok=True)
+            # HEAD is written last and asked for first: a depot that somebody died over has none and
+            # is made again.
             (directory / "config").write_text(
                 _DEPOT_CONFIG.format(
                     version=0 if object_format == "sha1" else 1,
@@ -305,16 +316,16 @@ def read_user_config(git: Git, repository: Repository, home: Path) -> UserConfig
     own = _read_settings(git, home / ".config/git/config") | _read_settings(
         git, home / ".gitconfig"
     )
-    name, email = (
-        _one_word_line((own | local).get(f"user.{key}", "")) for key in ("name", "email")
-    )
+    name, email = (_one_line((own | local).get(f"user.{key}", "")) for key in ("name", "email"))
     identity = Identity(name or NOBODY.name, email or NOBODY.email)
     excludes = home / ".config/git/ignore"
+    # From the user's own files only: a repository must not name a file to be read.
     if said := own.get("core.excludesfile"):
         excludes = home / said[2:] if said.startswith("~/") else Path(said)
     return UserConfig(
         identity,
         excludes if _is_readable(excludes) else None,
+        # Only the repository says how its objects are named; a user's own setting is for new ones.
         local.get("extensions.objectformat", "sha1"),
     )
 
@@ -322,6 +333,8 @@ def read_user_config(git: Git, repository: Repository, home: Path) -> UserConfig
 def _read_settings(git: Git, file: Path) -> dict[str, str]:
     if not _is_readable(file):
         return {}
+    # One file at a time and without includes: a repository's configuration may include another
+    # file, and that any other.
     args = ("config", "--file", os.fspath(file), "--no-includes", "-z", "--list")
     listed = git.call(*args, ok=range(256)).stdout.decode(errors="replace")
     entries = (entry.partition("\n") for entry in listed.split("\0") if entry)
@@ -332,5 +345,5 @@ def _is_readable(file: Path) -> bool:
     return os.access(file, os.R_OK) and file.is_file()
 
 
-def _one_word_line(text: str) -> str:
+def _one_line(text: str) -> str:
     return re.sub(r"[\x00-\x1f<>]", "", text).strip()

@@ -1,4 +1,9 @@
-"""Git's object format: how content and trees are named and written."""
+"""How a tree is hashed: git's object format, by which content and trees are named and written.
+
+`object_name` is the hash, `tree_content` what is hashed for a directory, `graft` how a change in a
+few files becomes the hash of the whole tree. Everything here names objects exactly as git does, so
+that a project has one hash for one state, with git, without it, and after a `git init`.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +33,9 @@ Children = dict[str, Child]
 
 
 def object_name(kind: str, content: bytes, width: int = SHA1_WIDTH) -> str:
-    """The name git gives an object."""
+    """The hash by which git names an object: of its kind, its length and its content."""
+    # SHA-1 because git names objects so; a FIPS build of Python forbids it unless told that nothing
+    # is secured by it. Repositories made with SHA-256 have names of 64 digits.
     digest = hashlib.sha1(usedforsecurity=False) if width == SHA1_WIDTH else hashlib.sha256()
     digest.update(f"{kind} {len(content)}\0".encode() + content)
     return digest.hexdigest()
@@ -37,6 +44,8 @@ def object_name(kind: str, content: bytes, width: int = SHA1_WIDTH) -> str:
 def tree_content(children: Mapping[str, Child]) -> bytes:
     """A tree as git writes it: sorted as if directories ended in a slash."""
     rows = ((os.fsencode(path), child) for path, child in children.items())
+    # Git sorts a directory as if its name ended in a slash; sorted by plain names, `a.txt` and a
+    # folder `a` would change places, and the hash would not be git's.
     ordered = sorted(rows, key=lambda row: row[0] + b"/" * (row[1].mode == DIRECTORY))
     return b"".join(
         child.mode.encode() + b" " + path + b"\0" + bytes.fromhex(child.name)
@@ -45,7 +54,7 @@ def tree_content(children: Mapping[str, Child]) -> bytes:
 
 
 def parse_tree(content: bytes, width: int = SHA1_WIDTH) -> Children:
-    """The lines of a tree."""
+    """The children of a tree by name, from its stored form."""
     found: Children = {}
     at = 0
     while at < len(content):
@@ -66,6 +75,8 @@ def write_loose(store: Path, kind: str, content: bytes, width: int = SHA1_WIDTH)
         with explain_disk_errors(os.fspath(store)):
             place.parent.mkdir(exist_ok=True)
             header = f"{kind} {len(content)}\0".encode()
+            # Fast rather than small: an object is written before every mutation and seldom read.
+            # The name is of the content, so how well it is packed makes no difference to anybody.
             replace_whole(place, zlib.compress(header + content, 1))
     return name
 
@@ -96,17 +107,22 @@ def graft(
     entries: Mapping[str, TreeEntry | None],
     write: Callable[[bytes], str],
 ) -> str:
-    """Put entries into a tree of which the folders above them are given; the new tree's name."""
+    """Put entries into a tree, or take them out where there is none; the new tree's name.
+
+    `folders` holds the present children of every folder above the entries; nothing else is read.
+    """
     built = {folder: dict(children) for folder, children in folders.items()}
     for path, entry in sorted(entries.items(), key=lambda item: item[1] is not None):
         folder, _, name = path.rpartition("/")
         built[folder].pop(name, None)
         if entry:
             built[folder][name] = Child(*entry)
+    # From the deepest up, because a folder's line holds the hash of what is in it.
     for folder in folders_above(list(entries))[:-1]:
         above, _, name = folder.rpartition("/")
         if built[folder]:
             built[above][name] = Child(DIRECTORY, write(tree_content(built[folder])))
+        # Git has no empty folders; but what stands there now may be a file that was just put in.
         elif built[above].get(name, Child("", "")).mode == DIRECTORY:
             del built[above][name]
     return write(tree_content(built[""]))

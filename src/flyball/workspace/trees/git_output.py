@@ -49,6 +49,8 @@ def parse_changes(fields: Sequence[bytes]) -> Iterator[Changed]:
             added, removed, name = field.split(b"\t", 2)
             counts[os.fsdecode(name)] = (added, removed)
     for path, before, after in pairs:
+        # Files inside a submodule are captured one by one, so its own line would tell the same
+        # change twice.
         if any(entry and entry.mode == SUBMODULE for entry in (before, after)):
             continue
         added, removed = counts.get(path, (b"0", b"0"))
@@ -72,8 +74,9 @@ def parse_merge(fields: list[str], code: int) -> MergedTree:
         kind = fields[at + 1 + count]
         if kind.startswith("CONFLICT"):
             # Two files added under one name are called a conflict of contents, except in prose.
-            told = kind + fields[at + 2 + count].partition(":")[0]
-            said = next((words for mark, words in _REASONS.items() if mark in told), _BOTH)
+            clue = kind + fields[at + 2 + count].partition(":")[0]
+            said = next((words for mark, words in _REASONS.items() if mark in clue), _BOTH)
+            # Of several messages about a path the first one stands.
             reasons = dict.fromkeys(about, said) | reasons
         at += 3 + count
     return MergedTree(tree, tuple(Clash(path, *reasons.get(path, _BOTH)) for path in paths))

@@ -40,6 +40,8 @@ from flyball.workspace.trees.trees import (
 )
 from flyball.workspace.trees.writer import holds_file
 
+# A split index is written as what changed since it was split: in a large repository a capture would
+# otherwise write megabytes for one line.
 _SPLIT = ("-c", "core.splitIndex=true")
 _STATUS = ("status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-submodules=all")
 _UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
@@ -79,6 +81,9 @@ class GitTrees:
         gone, fresh, unkept = self._changed_paths()
         skipped = tuple(Skipped(*each) for each in sorted(unkept.items()))
         changed = [*gone, *fresh]
+        # Writing the index takes longer than everything else, so a few changes are put into its
+        # tree by hand and the index is left as it is. Names with a line break cannot be asked of
+        # cat-file.
         if self._indexed and len(changed) <= _FEW and not any("\n" in path for path in changed):
             return Captured(self._graft(self._indexed, gone, fresh), skipped)
         self.update(gone, fresh)
@@ -92,6 +97,7 @@ class GitTrees:
         entries: dict[str, TreeEntry | None] = dict.fromkeys(gone)
         entries |= {path: self._entry(path) for path in fresh}
         folders = folders_above(list(entries))
+        # One process for all folders: starting git costs more than what it does here.
         asked = b"".join(os.fsencode(f"{tree}:{folder}") + b"\n" for folder in folders)
         answers = split_batch(self.depot.call("cat-file", "--batch", stdin=asked).stdout)
         known = {
@@ -120,6 +126,8 @@ class GitTrees:
     def update(self, gone: Sequence[str], fresh: Sequence[str]) -> None:
         """Take these paths out of the index, and these in as they are on disk."""
         if gone:
+            # By --index-info, which believes what it is told: `--remove` looks at the disk, where a
+            # file that is gone from the tree may exist (a submodule's link, an ignored file).
             zero = b"0" * self._width
             lines = b"".join(b"0 %s\t%s\0" % (zero, os.fsencode(path)) for path in gone)
             self._git.call(*_SPLIT, "update-index", "-z", "--index-info", stdin=lines)
@@ -144,12 +152,14 @@ class GitTrees:
     def forget_submodules(self) -> None:
         """Stop treating submodules as one opaque entry, so that files in them count too."""
         listed = self._git.call("ls-files", "-s", "-z").stdout.split(b"\0")
+        # git status would call a submodule changed and not say which of its files did.
         links = [os.fsdecode(line.split(b"\t", 1)[1]) for line in listed if line[:6] == b"160000"]
         self.update(links, ())
 
     def clear_overlook_marks(self) -> None:
         """Clear the marks by which a user told git to overlook changes."""
         listed = self._git.call("ls-files", "-v", "-z").stdout.split(b"\0")
+        # assume-unchanged and skip-worktree hide edits from git status, and so from a snapshot.
         if overlooked := [line[2:] for line in listed if line[:1].islower()]:
             names = b"\0".join(overlooked) + b"\0"
             self._git.call("update-index", "--no-assume-unchanged", "-z", "--stdin", stdin=names)
@@ -177,6 +187,7 @@ class GitTrees:
         """What a tree holds at these paths."""
         found: dict[str, TreeEntry] = {}
         for at in range(0, len(paths), _AT_ONCE):
+            # A command line has a limited length.
             some = paths[at : at + _AT_ONCE]
             out = self.depot.call("ls-tree", "-z", "--full-tree", tree, "--", *some).stdout
             for line in out.split(b"\0")[:-1]:
@@ -189,6 +200,8 @@ class GitTrees:
     def overlay(self, tree: TreeHash, entries: Mapping[str, TreeEntry | None]) -> TreeHash:
         """The tree with some paths replaced, or removed where there is no entry."""
         nothing = TreeEntry("0", "0" * len(tree))
+        # Removals first: a file cannot be put into an index that still has a folder
+        # of its name.
         ordered = sorted(entries.items(), key=lambda item: item[1] is not None)
         lines = b"".join(
             b"%s %s\t%s\0" % (*(part.encode() for part in entry or nothing), os.fsencode(path))
@@ -233,6 +246,8 @@ class GitTrees:
 
     def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
         """Bring the change from base to theirs into ours, as git would merge them."""
+        # merge-tree takes commits, from whose history it finds the base: so the three trees get
+        # one.
         origin = self.commit_object(base)
         sides = [self.commit_object(tree, origin) for tree in (ours, theirs)]
         args = ("merge-tree", "--write-tree", "--name-only", "-z", "--messages", *sides)
@@ -243,6 +258,7 @@ class GitTrees:
 
     def commit_object(self, tree: str, *parents: str) -> str:
         """A commit that exists only to give git a history to reason about."""
+        # A fixed person and time: the same trees give the same commit, and nothing piles up.
         who = "Flyball <flyball@localhost> 0 +0000"
         lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
         text = "\n".join([*lines, f"author {who}", f"committer {who}", "", "tree", ""])
@@ -275,6 +291,8 @@ class GitTrees:
     def prune(self, keep: Sequence[TreeHash]) -> int:
         """Drop every object of ours that none of these trees needs; the bytes freed."""
         before = _size(self.depot.directory / "objects")
+        # By the git that knows our index: its entries are needed, too. Afterwards the tree that the
+        # index stood for may be gone.
         self._git.call("prune", "--expire=now", "--", *keep)
         self._indexed = None
         return before - _size(self.depot.directory / "objects")
@@ -285,7 +303,7 @@ class GitTrees:
         return (present, self._indexed or present)
 
     def _changed_paths(self) -> tuple[list[str], list[str], dict[str, str]]:
-        """What changed since the index was last written: gone, fresh, and what is not kept."""
+        """Paths that differ from the index: gone, fresh, and not to be kept with the reason why."""
         gone: list[str] = []
         fresh: list[str] = []
         unkept: dict[str, str] = {}
@@ -305,9 +323,12 @@ class GitTrees:
 
     def _dirty_paths(self) -> Iterator[str]:
         for line in self._git.call(*_SPLIT, *_STATUS).stdout.split(b"\0"):
+            # The second letter is what the working tree did; the first, what the index did against
+            # HEAD, does not matter here.
             if len(line) < 4 or line[1:2] == b" ":
                 continue
             path = os.fsdecode(line[3:])
+            # A repository inside this one: git status names only its directory and never looks in.
             if path.endswith("/"):
                 yield from walk_nested(self.root, path.rstrip("/"))
             else:
@@ -324,6 +345,8 @@ class GitTrees:
         """An entry that changes when the file does, without keeping what is in it."""
         status = os.lstat(self.root / path)
         facts = (status.st_size, status.st_mtime_ns, status.st_ino)
+        # A file too large to keep is also too large to read at every capture; its size, time and
+        # inode say whether it may have changed.
         known = self._digests.get(path)
         if known is None or known[0] != facts:
             known = self._digests[path] = (facts, _digest(self.root / path, facts))

@@ -66,6 +66,7 @@ def _parse_rule(line: str) -> IgnoreRule | None:
     try:
         return IgnoreRule(re.compile(expression, re.DOTALL), spares, only_directories)
     except re.error:
+        # A pattern that git would never match either, such as a range that runs backwards.
         return None
 
 
@@ -118,6 +119,8 @@ def _walk(
     for entry in listed:
         path = f"{folder}/{entry.name}" if folder else entry.name
         is_directory = entry.is_dir(follow_symlinks=False)
+        # In a worktree or a submodule .git is a file; the other names are records only as
+        # directories.
         if entry.name in unwanted and (is_directory or entry.name == ".git"):
             continue
         if _is_ignored(chain, path, is_directory=is_directory):
@@ -130,12 +133,14 @@ def _walk(
 
 def _rules_in(root: Path, folder: str) -> list[Rules]:
     file = root / folder / ".gitignore"
+    # Git does not follow a linked .gitignore either; it could lead out of the tree.
     if file.is_symlink() or not file.is_file():
         return []
     return [parse_rules(file.read_text(errors="surrogateescape"), folder)]
 
 
 def _is_ignored(chain: Sequence[Rules], path: str, *, is_directory: bool) -> bool:
+    # The innermost ignore file that says anything wins.
     for rules in reversed(chain):
         verdict = rules.verdict(path, is_directory=is_directory)
         if verdict is not None:

@@ -40,6 +40,8 @@ def merge_by_path(trees: Trees, base: TreeHash, ours: TreeHash, theirs: TreeHash
         else:
             result[target] = settled
     merged = trees.overlay(ours, result)
+    # Putting in a file takes out whatever is below a folder of its name, so what went without being
+    # asked is looked for afterwards.
     pushed_out = [c.path for c in trees.changes(ours, merged) if c.path not in result]
     blocked = "a file and a directory have the same name"
     clashes += [Clash(path, blocked, ClashKind.IN_THE_WAY) for path in pushed_out]
@@ -120,6 +122,8 @@ def _moves(changes: Sequence[Changed]) -> dict[str, str]:
     return {
         paths[0]: come[entry][0]
         for entry, paths in gone.items()
+        # With two files of the same content nobody can say which became which; git guesses there,
+        # we do not.
         if len(paths) == 1 and len(come.get(entry, ())) == 1
     }
 

@@ -71,11 +71,15 @@ class PlainTrees:
         skipped: list[Skipped] = []
         known: dict[str, tuple[list[int], str]] = {}
         found = list(walk(self.root))
+        # What was kept once stays kept when a run comes to ignore it, or an edit could make a
+        # file's change invisible by one line in .gitignore.
         for path in (*found, *self._newly_ignored(found)):
             status = os.lstat(self.root / path)
             mode = mode_of(status)
             if mode is None:
                 continue
+            # As git's index does: a file whose size, times and inode are as before is not read
+            # again. The change time is among them because a command can set the other one back.
             facts = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
             before = self._known.get(path)
             blob = before[1] if before and before[0] == facts else self._keep_file(path, status)
@@ -95,7 +99,7 @@ class PlainTrees:
         return sorted(path for path in lost if holds_file(self.root, path))
 
     def seed(self, tree: TreeHash) -> None:
-        """Count a tree's files among those kept before."""
+        """Count a tree's files among those kept before; each is read again at the next capture."""
         self._known = {path: ([], entry.blob) for path, entry in self._files_below(tree, "")}
 
     def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
@@ -170,6 +174,7 @@ class PlainTrees:
         for name in sorted(self._reachable(trees, problems.append)):
             try:
                 kind, content = self._read_object(name)
+                # The name is a checksum, so damage shows without any other record.
                 if object_name(kind, content) != name:
                     problems.append(f"damaged {name}")
             except GitFailed:
@@ -180,6 +185,8 @@ class PlainTrees:
 
     def prune(self, keep: Sequence[TreeHash]) -> int:
         """Drop every object that none of these trees needs; the bytes freed."""
+        # What the last capture believes to be kept must stay, or the next one would not write it
+        # again.
         needed = self._reachable(keep, lambda _: None) | {blob for _, blob in self._known.values()}
         freed = 0
         for file in list(self.store.glob("??/*")):
@@ -240,6 +247,7 @@ class PlainTrees:
         theirs = {name: (mode, blob) for name, mode, blob in self._children(other)} if other else {}
         for name, mode, blob in self._children(tree):
             their_mode, their_blob = theirs.get(name, ("", ""))
+            # Equal names mean equal content: a folder that did not change is never opened.
             if (mode, blob) == (their_mode, their_blob):
                 continue
             if mode == DIRECTORY:

@@ -29,6 +29,8 @@ class Stubs:
                 file.write(f"{blob}\n")
 
     def _read(self) -> frozenset[str]:
+        # Several workspaces of a run share one store and only ever append, so a changed size is all
+        # there is to notice.
         size = self._file.stat().st_size if self._file.exists() else 0
         if size != self._size:
             self._names = frozenset(self._file.read_text().split())

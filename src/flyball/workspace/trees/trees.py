@@ -1,4 +1,7 @@
-"""What a tree is to us: named states of every file that matters, with or without git."""
+"""What a tree is to us, and what whoever keeps trees promises (`Trees`), with git or without.
+
+A tree's hash is made in `git_objects`, for both.
+"""
 
 from __future__ import annotations
 
@@ -181,7 +184,7 @@ def mode_of(status: os.stat_result) -> str | None:
 
 
 def kind_of(before: TreeEntry | None, after: TreeEntry | None) -> ChangeKind:
-    """What a pair of entries amounts to."""
+    """What happened to a path, from its entries before and after."""
     if before is None:
         return ChangeKind.ADDED
     if after is None:

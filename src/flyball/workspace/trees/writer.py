@@ -36,11 +36,15 @@ class Writer:
 
     def perform(self, title: str, changes: Sequence[Changed]) -> None:
         """Write every change's after-state; only files that are still in their before-state."""
+        # A file that was never kept cannot be written back; it stays as it is.
         changes = [change for change in changes if self._can_write(change)]
         if not changes:
             return
         self._refuse_unexpected(changes)
         with explain_disk_errors(os.fspath(self.note.parent)):
+            # The note must be on disk before the first file changes: it is what `finish` and
+            # `roll_back` go by after a kill. A second run over files that are written already does
+            # nothing.
             _put_note(self.note, title, changes)
         self._write_all(changes)
 
@@ -90,7 +94,7 @@ class Writer:
         return change.after is None or self.trees.is_kept(change.after.blob)
 
     def unexpected_paths(self, changes: Sequence[Changed]) -> list[str]:
-        """The paths at which there is neither what a change begins with nor what it ends with."""
+        """The paths at which neither what a change begins with is found, nor what it ends with."""
         return [
             change.path
             for change in changes
@@ -108,6 +112,8 @@ class Writer:
             )
 
     def _write_all(self, changes: Sequence[Changed]) -> None:
+        # All removals before any write, the deepest first: a file may take the place of a folder,
+        # and a folder that of a file, only when that place is empty.
         ordered = sorted(changes, key=lambda change: (-change.path.count("/"), change.path))
         for change in ordered:
             if change.after is None:
@@ -115,6 +121,8 @@ class Writer:
         writes = [(change.path, change.after) for change in ordered if change.after]
         for at in range(0, len(writes), _AT_ONCE):
             some = writes[at : at + _AT_ONCE]
+            # A few at a time: whole trees are restored by this, and all their content need not be
+            # in memory.
             contents = self.trees.contents([entry.blob for _, entry in some])
             for path, entry in some:
                 if entry_on_disk(self.root, path, len(entry.blob)) != entry:
@@ -136,6 +144,7 @@ class Writer:
 
 def _put_note(note: Path, title: str, changes: Sequence[Changed]) -> None:
     rows = [{"path": c.path, "kind": c.kind, "before": c.before, "after": c.after} for c in changes]
+    # Synced before it is renamed: after a power cut a note that is there must be whole.
     spare = note.with_suffix(".new")
     with spare.open("w") as file:
         json.dump({"title": title, "changes": rows}, file)
@@ -149,7 +158,7 @@ def _width(change: Changed) -> int:
 
 
 def entry_on_disk(root: Path, path: str, width: int = 40) -> TreeEntry | None:
-    """The entry a tree would hold for what is at this path now."""
+    """The entry a tree would hold for what is at this path now; None where it would hold none."""
     try:
         with parent_of(root, path) as (parent, name):
             status = os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -159,6 +168,7 @@ def entry_on_disk(root: Path, path: str, width: int = 40) -> TreeEntry | None:
             if mode == LINK:
                 content = os.fsencode(os.readlink(name, dir_fd=parent))
             else:
+                # What stat saw may be a link by now.
                 fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
                 with os.fdopen(fd, "rb") as file:
                     content = file.read()
@@ -166,6 +176,7 @@ def entry_on_disk(root: Path, path: str, width: int = 40) -> TreeEntry | None:
         return None
     except OSError as error:
         if error.errno == errno.ELOOP:
+            # A link stands somewhere in the path: by this path there is nothing of ours.
             return None
         raise
     digest = hashlib.sha1(usedforsecurity=False) if width == 40 else hashlib.sha256()
@@ -213,6 +224,8 @@ def write_entry(root: Path, path: str, mode: str, content: bytes) -> None:
                     os.symlink(os.fsdecode(content), spare, dir_fd=parent)
                 else:
                     _write_file(parent, name, spare, mode, content)
+                # A folder left empty gives way to the file; rename would not replace it. One with
+                # something in it stops us here, before anything is lost.
                 with suppress(FileNotFoundError, NotADirectoryError):
                     os.rmdir(name, dir_fd=parent)
                 os.rename(spare, name, src_dir_fd=parent, dst_dir_fd=parent)
@@ -234,6 +247,8 @@ def _write_file(parent: int, name: str, spare: str, mode: str, content: bytes) -
     with suppress(FileNotFoundError):
         old = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
         if stat.S_ISREG(old):
+            # Trees know only whether a file is executable; the rest of its mode is the user's and
+            # stays.
             bits = stat.S_IMODE(old) & ~0o111
             bits |= (bits & 0o444) >> 2 if mode == EXECUTABLE else 0
     fd = os.open(spare, _CREATE, 0o600, dir_fd=parent)
