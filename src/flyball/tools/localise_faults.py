@@ -12,13 +12,18 @@ from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import FailedTest, SuiteReport
 from flyball.core.terms.finding import Suspect, SuspectLines
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Tool, bounded
-from flyball.tools.repair.beside.memo import Memo, Once
-from flyball.tools.repair.beside.progress import interrupted
-from flyball.tools.repair.beside.trial import staged
 from flyball.tools.repair.code.source import Source
-from flyball.tools.repair.locate.localise import places_of, sources_of, touched, trace
+from flyball.tools.repair.locate.localise import (
+    files_of_failing,
+    sources_of,
+    suspect_lines,
+    trace_tests,
+)
 from flyball.tools.repair.locate.probe import probe
 from flyball.tools.repair.locate.spectrum import SuspectLine
+from flyball.tools.repair.outside.memo import Memo, Once
+from flyball.tools.repair.outside.progress import interrupted_result
+from flyball.tools.repair.outside.trial import scratch_copy
 
 SHOWN_FAILURES = 5
 SHOWN_PLACES = 20
@@ -41,15 +46,15 @@ def facts(_form: LocaliseForm, _context: CallContext) -> CallFacts:
 
 async def perform(form: LocaliseForm, context: CallContext) -> Result:
     began = time.monotonic()
-    with staged(context) as stage:
-        known = await trace(stage, form.seconds)
+    with scratch_copy(context) as stage:
+        known = await trace_tests(stage, form.seconds)
         if known is None:
-            return interrupted("localise_faults")
-        sources = sources_of(stage.root, touched(known))
+            return interrupted_result("localise_faults")
+        sources = sources_of(stage.root, files_of_failing(known))
         left = form.seconds - (time.monotonic() - began)
         known = await probe(stage, known, sources, max(left, form.seconds * LEAST_PROBING))
     report = _report(known, context, time.monotonic() - began)
-    return _result(report, places_of(known, sources), sources, context)
+    return _result(report, suspect_lines(known, sources), sources, context)
 
 
 def _report(known: Memo, context: CallContext, elapsed: float) -> SuiteReport:

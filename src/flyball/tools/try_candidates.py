@@ -12,16 +12,22 @@ from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import CommandReport
 from flyball.core.terms.finding import CandidateSearch, HoldingChange
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Tool
-from flyball.tools.repair.beside import memo
-from flyball.tools.repair.beside.memo import Memo
-from flyball.tools.repair.beside.progress import interrupted
-from flyball.tools.repair.beside.trial import ScratchCopy, staged
 from flyball.tools.repair.code.source import Source
-from flyball.tools.repair.locate.localise import clues_of, places_of, sources_of, touched, trace
-from flyball.tools.repair.locate.spectrum import passing_at
-from flyball.tools.repair.search.generate import candidates
-from flyball.tools.repair.search.ranking import Survivor, ranked
-from flyball.tools.repair.search.search import HOLDS, Ends, SearchLimits, try_all
+from flyball.tools.repair.locate.localise import (
+    clues_of,
+    files_of_failing,
+    sources_of,
+    suspect_lines,
+    trace_tests,
+)
+from flyball.tools.repair.locate.spectrum import count_passing
+from flyball.tools.repair.outside import memo
+from flyball.tools.repair.outside.memo import Memo
+from flyball.tools.repair.outside.progress import interrupted_result
+from flyball.tools.repair.outside.trial import ScratchCopy, scratch_copy
+from flyball.tools.repair.search.generate import generate_candidates
+from flyball.tools.repair.search.ranking import Survivor, rank
+from flyball.tools.repair.search.search import HOLDS, Ends, SearchLimits, try_on_tests
 
 SHOWN = 6
 ENOUGH = 20
@@ -52,31 +58,31 @@ def facts(_form: TryForm, _context: CallContext) -> CallFacts:
 
 async def perform(form: TryForm, context: CallContext) -> Result:
     began = time.monotonic()
-    with staged(context) as stage:
+    with scratch_copy(context) as stage:
         known = memo.recall(context)
         if known is None or not known.tests:
-            known = await trace(stage, form.seconds / 3)
+            known = await trace_tests(stage, form.seconds / 3)
         if known is None:
-            return interrupted("try_candidates")
+            return interrupted_result("try_candidates")
         left = form.seconds - (time.monotonic() - began)
-        sources = sources_of(stage.root, touched(known))
+        sources = sources_of(stage.root, files_of_failing(known))
         found = await _search(stage, known, sources, left)
     if found.was_ended and not found.survivors:
-        return interrupted("try_candidates")
+        return interrupted_result("try_candidates")
     return _result(found._replace(elapsed=time.monotonic() - began), context)
 
 
 async def _search(
     stage: ScratchCopy, known: Memo, sources: dict[str, Source], seconds: float
 ) -> SearchResult:
-    every = candidates(sources, places_of(known, sources), clues_of(known))
+    every = generate_candidates(sources, suspect_lines(known, sources), clues_of(known))
     refuted = set(known.refuted)
     proposed = [each for each in every if (each.path, each.edits) not in refuted]
     before = len(every) - len(proposed)
     limits = SearchLimits(max(seconds, 1.0), ENOUGH, max(3.0, seconds * PATIENCE))
-    tried = await try_all(stage, known, proposed, limits, partial(_so_far, len(proposed)))
+    tried = await try_on_tests(stage, known, proposed, limits, partial(_so_far, len(proposed)))
     holding = [proposed[n] for n in sorted(tried.ends) if tried.ends[n] == HOLDS]
-    survivors = ranked(holding, sources, passing_at(known.tests))
+    survivors = rank(holding, sources, count_passing(known.tests))
     return SearchResult(
         len(every), before + len(tried.ends), tuple(survivors), 0.0, tried.was_ended
     )

@@ -7,8 +7,8 @@ import time
 import msgspec
 import pytest
 
-from flyball.tools.repair.beside.memo import recall
-from flyball.tools.repair.search.search import try_all
+from flyball.tools.repair.outside.memo import recall
+from flyball.tools.repair.search.search import try_on_tests
 
 SURVIVOR = re.compile(r"^\d+\. (\S+):(\d+) ([^:\n]+): ([^\n]*)\n```diff\n(.*?)^```$", re.M | re.S)
 CALC = "def add(a, b):\n    # a sum\n    return a - b\n"
@@ -395,7 +395,7 @@ def test_what_probing_has_refuted_is_not_tried_again(make_bench, monkeypatch):
 
     def spying(stage, known, proposed, *more):
         given.extend((each.path, each.edits) for each in proposed)
-        return try_all(stage, known, proposed, *more)
+        return try_on_tests(stage, known, proposed, *more)
 
     monkeypatch.setattr("flyball.tools.try_candidates.try_all", spying)
     _, found = searched(bench)

@@ -5,17 +5,18 @@ import textwrap
 import pytest
 
 from flyball.tools.repair.code.source import Source
-from flyball.tools.repair.inside.hot_swap import edited
-from flyball.tools.repair.locate.clues import clues_in, favour
+from flyball.tools.repair.inside.hot_swap import apply_edits
+from flyball.tools.repair.locate.clues import error_kinds
 from flyball.tools.repair.locate.spectrum import SuspectLine
-from flyball.tools.repair.search.generate import TEMPLATES, candidates
+from flyball.tools.repair.search.generate import TEMPLATES, generate_candidates
+from flyball.tools.repair.search.ranking import FAVOURED, MASS, chances
 
 
 def proposals(text, line, clues=frozenset()):
     """Every text that a candidate at this line makes of the source, with its template."""
     source = Source("m.py", textwrap.dedent(text).encode())
-    found = candidates({"m.py": source}, [SuspectLine("m.py", line, 1.0)], clues)
-    return {edited(source.data, each.edits).decode(): each.template for each in found}
+    found = generate_candidates({"m.py": source}, [SuspectLine("m.py", line, 1.0)], clues)
+    return {apply_edits(source.data, each.edits).decode(): each.template for each in found}
 
 
 def mended(before, line, change, **more):
@@ -286,8 +287,10 @@ def test_what_is_not_changed_keeps_its_form():
 def test_carriage_returns_survive():
     text = "def f(a):\r\n    b = a\r\n    return b\r\n"
     source = Source("m.py", text.encode())
-    found = candidates({"m.py": source}, [SuspectLine("m.py", 2, 1.0)])
-    made = [edited(source.data, each.edits) for each in found if each.template == "statement added"]
+    found = generate_candidates({"m.py": source}, [SuspectLine("m.py", 2, 1.0)])
+    made = [
+        apply_edits(source.data, each.edits) for each in found if each.template == "statement added"
+    ]
     assert made
     assert all(b"\n" not in each.replace(b"\r\n", b"") for each in made)
 
@@ -308,8 +311,8 @@ def test_every_proposal_can_at_least_be_written_down():
 def test_no_candidate_comes_twice_or_changes_nothing():
     source = Source("m.py", LOOP.encode())
     places = [SuspectLine("m.py", line, 1.0) for line in range(1, 7)]
-    found = candidates({"m.py": source}, places)
-    texts = [edited(source.data, each.edits) for each in found]
+    found = generate_candidates({"m.py": source}, places)
+    texts = [apply_edits(source.data, each.edits) for each in found]
     assert len(texts) == len(set(texts))
     assert source.data not in texts
 
@@ -317,18 +320,20 @@ def test_no_candidate_comes_twice_or_changes_nothing():
 def test_the_likeliest_comes_first():
     source = Source("m.py", LOOP.encode())
     places = [SuspectLine("m.py", line, 0.2 if line == 4 else 1.0) for line in range(1, 7)]
-    found = candidates({"m.py": source}, places)
+    found = generate_candidates({"m.py": source}, places)
     assert [each.chance for each in found] == sorted((e.chance for e in found), reverse=True)
     assert found[0].line != 4
 
 
 def test_how_a_test_fails_is_a_clue():
-    none = clues_in(["Traceback\nAttributeError: 'NoneType' object has no attribute 'next'\n"])
+    none = error_kinds(["Traceback\nAttributeError: 'NoneType' object has no attribute 'next'\n"])
     assert none == {"none"}
-    assert clues_in(["time"]) == {"endless"}
-    assert clues_in(["E   KeyError: 'a'"]) == {"KeyError"}
-    assert favour("condition joined", none) > 1
-    assert favour("comparison", ()) == 1
+    assert error_kinds(["time"]) == {"endless"}
+    assert error_kinds(["E   KeyError: 'a'"]) == {"KeyError"}
+    assert chances("condition joined", [1.0], 1.0, none) > chances(
+        "condition joined", [1.0], 1.0, ()
+    )
+    assert chances("comparison", [1.0], 1.0, none) == [MASS["comparison"]]
 
 
 def test_a_clue_about_none_brings_guards_forward():
@@ -340,8 +345,8 @@ def test_a_clue_about_none_brings_guards_forward():
 
     def rank(clues):
         wanted = b"if node is None or node.next is None:"
-        found = candidates({"m.py": source}, place, clues)
-        texts = [edited(source.data, each.edits) for each in found]
+        found = generate_candidates({"m.py": source}, place, clues)
+        texts = [apply_edits(source.data, each.edits) for each in found]
         return next(i for i, each in enumerate(texts) if wanted in each)
 
     assert rank(frozenset({"none"})) < rank(frozenset())
@@ -350,6 +355,8 @@ def test_a_clue_about_none_brings_guards_forward():
 def test_template_names_are_one_of_a_kind():
     names = [template.name for template in TEMPLATES]
     assert len(names) == len(set(names))
+    assert set(names) == set(MASS)
+    assert {name for favoured in FAVOURED.values() for name in favoured} <= set(names)
 
 
 IMPORTS = """\
@@ -451,17 +458,16 @@ def test_a_value_is_brought_into_form_and_a_table_begun():
 
 def test_a_lone_proposal_of_little_weight_does_not_get_the_whole_mass():
     source = Source("m.py", b"def f(pairs):\n    return [a for a, b in pairs]\n")
-    found = candidates({"m.py": source}, [SuspectLine("m.py", 2, 1.0)])
+    found = generate_candidates({"m.py": source}, [SuspectLine("m.py", 2, 1.0)])
     (exchanged,) = [each for each in found if each.template == "argument order"]
-    (mass,) = [each.mass for each in TEMPLATES if each.name == "argument order"]
-    assert exchanged.chance < mass / 2
+    assert exchanged.chance < MASS["argument order"] / 2
 
 
 def test_what_looks_into_something_absent_is_asked_first():
     text = "def f(slow, fast):\n    while fast.to:\n        fast = fast.to.to\n"
     source = Source("m.py", text.encode())
-    clues = clues_in(["AttributeError: 'NoneType' object has no attribute 'to'"])
-    found = candidates({"m.py": source}, [SuspectLine("m.py", 2, 1.0)], clues)
+    clues = error_kinds(["AttributeError: 'NoneType' object has no attribute 'to'"])
+    found = generate_candidates({"m.py": source}, [SuspectLine("m.py", 2, 1.0)], clues)
     joined = [each.label for each in found if each.template == "condition joined"]
     assert joined[0] == "`fast.to` → `fast is not None and fast.to`"
 
@@ -515,6 +521,6 @@ def test_texts_are_joined_and_not_taken_from_each_other():
 
 def test_a_flag_is_rather_turned_than_made_of_something_else():
     source = Source("m.py", b"def f(ch, cell):\n    quoted = False\n    quoted = True\n")
-    found = candidates({"m.py": source}, [SuspectLine("m.py", 3, 1.0)])
+    found = generate_candidates({"m.py": source}, [SuspectLine("m.py", 3, 1.0)])
     first = next(each.label for each in found if each.template == "condition replaced")
     assert first == "`True` → `not quoted`"

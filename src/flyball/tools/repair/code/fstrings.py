@@ -38,13 +38,13 @@ def _fields(text: str, i: int, end: int) -> Iterator[Field]:
         if text[i] == "{" and text[i + 1] == "{":
             i += 2
         elif text[i] == "{":
-            stop = _close(text, i + 1, ":!}=")
+            stop = _find_end(text, i + 1, ":!}=")
             form = None
             last = stop
             if text[stop] in "!=":
-                last = _close(text, stop + 1, ":}")
+                last = _find_end(text, stop + 1, ":}")
             if text[last] == ":":
-                closing = _close(text, last + 1, "}")
+                closing = _find_end(text, last + 1, "}")
                 form, last = (last + 1, closing), closing
             yield Field(i + 1, stop, form)
             i = last + 1
@@ -52,7 +52,7 @@ def _fields(text: str, i: int, end: int) -> Iterator[Field]:
             i += 1
 
 
-def _close(text: str, i: int, ends: str) -> int:
+def _find_end(text: str, i: int, ends: str) -> int:
     """The first of some characters outside brackets and quotes; `!=` and `==` are none."""
     owed: list[str] = []
     while True:
@@ -71,7 +71,9 @@ def _close(text: str, i: int, ends: str) -> int:
         i += 1
 
 
-def placed(node: ast.JoinedStr, data: bytes, span: tuple[int, int], line_start: int) -> list[Field]:
+def place_fields(
+    node: ast.JoinedStr, data: bytes, span: tuple[int, int], line_start: int
+) -> list[Field]:
     """Give the expressions in a formatted string their places; those without are left out."""
     text = data[span[0] : span[1]].decode("utf-8")
     values = [each for each in node.values if isinstance(each, ast.FormattedValue)]
@@ -79,9 +81,9 @@ def placed(node: ast.JoinedStr, data: bytes, span: tuple[int, int], line_start: 
     made: list[Field] = []
     if fields is not None and len(fields) == len(values):
         for value, field in zip(values, fields, strict=True):
-            found = _moved(field, text, span[0])
+            found = _shift(field, text, span[0])
             inner = text[field.start : field.end]
-            if not _place(value.value, inner, node.lineno, found.start - line_start):
+            if not _place_nodes(value.value, inner, node.lineno, found.start - line_start):
                 break
             made.append(found)
     if len(made) < len(values):
@@ -90,7 +92,7 @@ def placed(node: ast.JoinedStr, data: bytes, span: tuple[int, int], line_start: 
     return made
 
 
-def _moved(field: Field, text: str, by: int) -> Field:
+def _shift(field: Field, text: str, by: int) -> Field:
     """A field's place in bytes of the whole file."""
 
     def at(place: int) -> int:
@@ -100,7 +102,7 @@ def _moved(field: Field, text: str, by: int) -> Field:
     return Field(at(field.start), at(field.end), form)
 
 
-def _place(node: ast.expr, text: str, line: int, column: int) -> bool:
+def _place_nodes(node: ast.expr, text: str, line: int, column: int) -> bool:
     """Move a tree's nodes to where its text stands, which begins at a column."""
     try:
         fresh = ast.parse(f"({text})", mode="eval").body

@@ -134,7 +134,7 @@ class Site:
         return "".join(f"{indent}{line}{self.source.newline}" for line in lines)
 
 
-def renamed(text: str, mapping: dict[str, str]) -> str:
+def rename(text: str, mapping: dict[str, str]) -> str:
     """A text with some names in the place of others."""
     return WORD.sub(lambda found: mapping.get(found[0], found[0]), text)
 

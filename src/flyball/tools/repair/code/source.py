@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import cast
 
-from flyball.tools.repair.code.fstrings import Field, placed
+from flyball.tools.repair.code.fstrings import Field, place_fields
 from flyball.tools.repair.inside.hot_swap import Edit
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -52,7 +52,7 @@ class Source:
 
     def _place(self, node: ast.JoinedStr) -> None:
         start = self._starts[node.lineno - 1]
-        self.fields[node] = placed(node, self.data, self.span(node), start)
+        self.fields[node] = place_fields(node, self.data, self.span(node), start)
 
     def span(self, node: Placed) -> tuple[int, int]:
         """Where a node's text begins and ends, in bytes."""
@@ -205,12 +205,12 @@ def own_lines(node: ast.stmt) -> tuple[int, int]:
     return node.lineno, node.end_lineno
 
 
-def heads(node: ast.stmt) -> Iterator[ast.expr]:
+def head_expressions(node: ast.stmt) -> Iterator[ast.expr]:
     """The expressions of a statement itself, not of the statements in it."""
     for name, value in ast.iter_fields(node):
         if name in BLOCKS or name in ("handlers", "decorator_list", "returns", "annotation"):
             continue
-        for each in _list(value):
+        for each in _as_list(value):
             if isinstance(each, ast.expr):
                 yield each
             elif isinstance(each, ast.withitem):
@@ -219,26 +219,26 @@ def heads(node: ast.stmt) -> Iterator[ast.expr]:
                 yield from (d for d in (*each.defaults, *each.kw_defaults) if d is not None)
 
 
-def _list(value: object) -> Sequence[object]:
+def _as_list(value: object) -> Sequence[object]:
     return value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType]
 
 
 def expressions(node: ast.stmt) -> Iterator[ast.expr]:
     """Every expression in a statement's own text."""
-    for head in heads(node):
-        yield from _below(head)
+    for head in head_expressions(node):
+        yield from _expressions_below(head)
 
 
-def _below(node: ast.AST) -> Iterator[ast.expr]:
+def _expressions_below(node: ast.AST) -> Iterator[ast.expr]:
     if isinstance(node, ast.FormattedValue):
-        yield from _below(node.value)
+        yield from _expressions_below(node.value)
         return
     if isinstance(node, ast.JoinedStr):
         for each in node.values:
             if isinstance(each, ast.FormattedValue):
-                yield from _below(each)
+                yield from _expressions_below(each)
         return
     if isinstance(node, ast.expr):
         yield node
     for child in ast.iter_child_nodes(node):
-        yield from _below(child)
+        yield from _expressions_below(child)

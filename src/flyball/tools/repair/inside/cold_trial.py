@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flyball.tools.repair.inside.hot_swap import Edit, edited
+from flyball.tools.repair.inside.hot_swap import Edit, apply_edits
 from flyball.tools.repair.inside.job import SLOWEST_CPU, Orders, Proposal, run_one
 from flyball.tools.repair.inside.suites import PASS, SKIP, Suite, open_suite
 from flyball.tools.repair.inside.workers import Children, Job
@@ -41,12 +41,12 @@ def try_from_scratch(orders: Orders, candidates: list[Proposal]) -> None:
         is_late = bool(found) and time.monotonic() > found[0] + orders.patience
         return orders.is_over or is_late or len(found) >= orders.enough
 
-    jobs = (Job(each.n, partial(_judge, orders, each), WALL) for each in candidates)
+    jobs = (Job(each.n, partial(_judge_candidate, orders, each), WALL) for each in candidates)
     Children(orders.width, answer).run_all(jobs, is_over)
 
 
-def _judge(orders: Orders, each: Proposal, say: Say) -> None:
-    _replace(os.path.join(orders.root, each.path), each)
+def _judge_candidate(orders: Orders, each: Proposal, say: Say) -> None:
+    _replace_on_import(os.path.join(orders.root, each.path), each)
     files = [name for name in orders.broken if orders.runner == "pytest" and os.path.isfile(name)]
     holds = (not files or _passes(orders, files)) and _passes(orders, [])
     say({"end": "hold" if holds else "fail"})
@@ -75,11 +75,11 @@ def _passes(orders: Orders, files: list[str]) -> bool:
     return PASS in ends and all(end in (PASS, SKIP) for end in ends)
 
 
-def _replace(path: str, each: Proposal) -> None:
+def _replace_on_import(path: str, each: Proposal) -> None:
     """Let a file be imported as if it had been changed."""
     real = os.path.realpath(path)
     with open(real, "rb") as file:
-        data = edited(file.read(), [Edit(*edit) for edit in each.edits])
+        data = apply_edits(file.read(), [Edit(*edit) for edit in each.edits])
     loader: Any = importlib.machinery.SourceFileLoader
     plain: Callable[..., Any] = loader.get_code
 

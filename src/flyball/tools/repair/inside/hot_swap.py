@@ -33,14 +33,14 @@ class Edit(NamedTuple):
     text: str
 
 
-def edited(data: bytes, edits: Sequence[Edit]) -> bytes:
+def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
     """A text after its edits; they do not overlap."""
     for edit in sorted(edits, reverse=True):
         data = data[: edit.start] + edit.text.encode("utf-8") + data[edit.end :]
     return data
 
 
-class Living:
+class LiveFile:
     """The functions and modules of one file that are alive, by place and name."""
 
     def __init__(self, path: str) -> None:
@@ -88,7 +88,7 @@ class Living:
         start, end, node = self._top(edits)
         padding = b"\n" * (node_line(node) - 1)
         inner = [Edit(e.start - start, e.end - start, e.text) for e in edits]
-        text = padding + edited(self.data[start:end], inner)
+        text = padding + apply_edits(self.data[start:end], inner)
         old_text = padding + self.data[start:end]
         new = ast.parse(text)
         if len(new.body) != 1 or type(new.body[0]) is not type(node):
@@ -118,7 +118,7 @@ class Living:
         return self._starts[node_line(node) - 1], following if is_last else end
 
     def _swap_code(self, old: CodeType, new: CodeType) -> None:
-        for before, after in zip(_inner(old), _inner(new)):  # noqa: B905
+        for before, after in zip(_inner_code(old), _inner_code(new)):  # noqa: B905
             if before.co_name != after.co_name:
                 raise Unswappable
             if before == after:
@@ -132,9 +132,9 @@ class Living:
         if isinstance(old, DEFINITIONS) and isinstance(new, DEFINITIONS):
             self._swap_defaults(old, new)
         elif isinstance(old, ast.ClassDef) and isinstance(new, ast.ClassDef):
-            if _dump(old.bases, old.keywords) != _dump(new.bases, new.keywords):
+            if _dump_all(old.bases, old.keywords) != _dump_all(new.bases, new.keywords):
                 raise Unswappable
-            if _dump(old.decorator_list) != _dump(new.decorator_list):
+            if _dump_all(old.decorator_list) != _dump_all(new.decorator_list):
                 raise Unswappable
             if len(old.body) != len(new.body):
                 raise Unswappable
@@ -144,10 +144,12 @@ class Living:
             self._assign(new, owner)
 
     def _swap_defaults(self, old: Any, new: Any) -> None:
-        if _dump(old.decorator_list) != _dump(new.decorator_list):
+        if _dump_all(old.decorator_list) != _dump_all(new.decorator_list):
             raise Unswappable
         before, after = old.args, new.args
-        if _dump(before.defaults, before.kw_defaults) == _dump(after.defaults, after.kw_defaults):
+        if _dump_all(before.defaults, before.kw_defaults) == _dump_all(
+            after.defaults, after.kw_defaults
+        ):
             return
         for function in self._functions.get((node_line(old), old.name), ()):
             values = [self._value(each, function.__globals__) for each in after.defaults]
@@ -211,11 +213,11 @@ def node_line(node: Any) -> int:
     return min([node.lineno, *marks])
 
 
-def _dump(*groups: Sequence[ast.AST | None]) -> list[str]:
+def _dump_all(*groups: Sequence[ast.AST | None]) -> list[str]:
     return [ast.dump(each) if each else "" for group in groups for each in group]
 
 
-def _inner(code: CodeType) -> Iterator[CodeType]:
+def _inner_code(code: CodeType) -> Iterator[CodeType]:
     return (each for each in code.co_consts if isinstance(each, CodeType))
 
 

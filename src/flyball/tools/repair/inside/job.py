@@ -79,17 +79,17 @@ def _before_alarm(why: str) -> str:
     return why.rpartition(f'  File "{ALARM}"')[0] or why
 
 
-def nearest(names: list[str], failing: list[str]) -> list[str]:
+def order_by_nearness(names: list[str], failing: list[str]) -> list[str]:
     """The other tests: those of the same file first, nearest first."""
     wanted = set(failing)
     places = [i for i, name in enumerate(names) if name in wanted]
-    files = {_file(name) for name in failing}
+    files = {_file_of(name) for name in failing}
 
     def distance(i: int) -> tuple[bool, int]:
-        return _file(names[i]) not in files, min((abs(i - p) for p in places), default=0)
+        return _file_of(names[i]) not in files, min((abs(i - p) for p in places), default=0)
 
     return [names[i] for i in sorted(range(len(names)), key=distance) if names[i] not in wanted]
 
 
-def _file(name: str) -> str:
+def _file_of(name: str) -> str:
     return name.partition("::")[0] if "::" in name else name.rpartition(".")[0]

@@ -6,9 +6,9 @@ import json
 import sys
 
 from flyball.tools.repair.inside.job import Orders
-from flyball.tools.repair.inside.looking import look
 from flyball.tools.repair.inside.suites import open_suite
-from flyball.tools.repair.inside.warm_trial import attempt
+from flyball.tools.repair.inside.trace_suite import trace_suite
+from flyball.tools.repair.inside.warm_trial import try_candidates
 
 
 def main(file_of_orders: str) -> None:
@@ -17,6 +17,8 @@ def main(file_of_orders: str) -> None:
         orders = Orders(json.load(file))
     sys.argv = ["pytest" if orders.runner == "pytest" else "unittest"]
     if orders.task == "trace":
-        open_suite(orders.runner, orders.args, lambda suite: look(orders, suite), explain=True)
+        open_suite(
+            orders.runner, orders.args, lambda suite: trace_suite(orders, suite), explain=True
+        )
     else:
-        attempt(orders)
+        try_candidates(orders)

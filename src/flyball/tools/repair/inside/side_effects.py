@@ -9,16 +9,16 @@ CONTAINERS = (dict, list, set, bytearray)
 PLAIN = (int, float, str, bool, type(None))
 
 
-def stains(modules: list[Any]) -> list[Any]:
+def measure_state(modules: list[Any]) -> list[Any]:
     """The measurable state of modules, of their classes and of their functions' defaults."""
     found: list[Any] = []
     for module in modules:
         name = getattr(module, "__name__", "")
         for value in _values(module):
-            found.append(_of(value))
+            found.append(_measure(value))
             owner = value if isinstance(value, type) else type(value)
             if owner.__module__ == name:
-                found += [_of(each) for each in _values(value)]
+                found += [_measure(each) for each in _values(value)]
     return found
 
 
@@ -26,7 +26,7 @@ def _values(owner: Any) -> list[Any]:
     return list(cast("dict[str, Any]", getattr(owner, "__dict__", {})).values())
 
 
-def _of(value: Any) -> Any:
+def _measure(value: Any) -> Any:
     if isinstance(value, CONTAINERS):
         return _length(value)
     if isinstance(value, PLAIN):

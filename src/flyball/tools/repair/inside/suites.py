@@ -55,9 +55,9 @@ def open_suite(runner: str, args: Sequence[Any], use: Use, explain: bool = False
     With `explain`, failures of pytest tell their operands and their whole way, which takes time.
     """
     if runner == "pytest":
-        _with_pytest(args, use, explain)
+        _open_pytest(args, use, explain)
     else:
-        _with_unittest(args, use)
+        _open_unittest(args, use)
 
 
 class _PytestSuite(Suite):
@@ -66,7 +66,7 @@ class _PytestSuite(Suite):
         self._items = {item.nodeid: item for item in session.items}
         self.reports: list[Any] = []
         for item in () if explain else session.items:
-            item.repr_failure = _short
+            item.repr_failure = _short_failure
 
     @property
     def names(self) -> Sequence[str]:
@@ -88,7 +88,7 @@ class _PytestSuite(Suite):
         return End(SKIP if skipped else PASS)
 
 
-def _short(failure: Any, style: Any = None) -> str:  # noqa: ARG001
+def _short_failure(failure: Any, style: Any = None) -> str:  # noqa: ARG001
     """What was raised, in a line; pytest's own way to say it takes longer than most tests."""
     try:
         return f"{failure.type.__name__}: {failure.value}"[:MOST_SHORT]
@@ -142,7 +142,7 @@ class _Plugin:
         return True
 
 
-def _with_pytest(args: Sequence[str], use: Use, explain: bool) -> None:
+def _open_pytest(args: Sequence[str], use: Use, explain: bool) -> None:
     """Options of the project that pytest does not know here are left out."""
     pytest: Any = importlib.import_module("pytest")
     plugin: Any = _Plugin(use, explain)
@@ -182,11 +182,11 @@ class _UnittestSuite(Suite):
         return End(SKIP if result.skipped or result.expectedFailures else PASS)
 
 
-def _with_unittest(tops: Sequence[tuple[str, str]], use: Use) -> None:
+def _open_unittest(tops: Sequence[tuple[str, str]], use: Use) -> None:
     cases: list[Any] = []
     broken: dict[str, str] = {}
     for top, pattern in tops:
-        for case in _flat(unittest.TestLoader().discover(top, pattern, top)):
+        for case in _flatten(unittest.TestLoader().discover(top, pattern, top)):
             if type(case).__name__ == "_FailedTest":
                 name = case.id().replace("unittest.loader._FailedTest.", "")
                 broken[name] = str(getattr(case, "_exception", ""))
@@ -195,9 +195,9 @@ def _with_unittest(tops: Sequence[tuple[str, str]], use: Use) -> None:
     use(_UnittestSuite(cases, broken))
 
 
-def _flat(suite: Any) -> Iterator[Any]:
+def _flatten(suite: Any) -> Iterator[Any]:
     for each in suite:
         if isinstance(each, unittest.TestSuite):
-            yield from _flat(each)
+            yield from _flatten(each)
         else:
             yield each

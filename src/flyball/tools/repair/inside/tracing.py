@@ -35,7 +35,7 @@ LEAVES = frozenset(
 """How a function is left where no exception leaves it."""
 
 
-class Ours:
+class ProjectFiles:
     """Which files are the project's, and which its tests, by the name code has for them."""
 
     def __init__(self, root: str, tests: set[str]) -> None:
@@ -69,13 +69,13 @@ class Ours:
         return inside
 
 
-class Seen:
+class LinesRun:
     """The lines that ran, each with the turn it last ran in: a line of the test itself begins one.
 
     Each may be told as it is reached, for fear of what comes after it.
     """
 
-    def __init__(self, ours: Ours, say: Say | None) -> None:
+    def __init__(self, ours: ProjectFiles, say: Say | None) -> None:
         self.is_muted = False
         """Whether the lines that run now are no part of the test."""
         self.turn = 1
@@ -115,7 +115,7 @@ class Seen:
         """
         if self.has_failed or self.is_muted or self.turn == MOST_TURNS or sys.exc_info()[0]:
             return False
-        if any(self._ours.path(file) for file in _callers(frame)):
+        if any(self._ours.path(file) for file in _caller_files(frame)):
             return False
         self.turn += 1
         return True
@@ -123,11 +123,11 @@ class Seen:
     def fall(self, frame: FrameType) -> None:
         """An exception leaves a function of a test file: if no other called it, that was all."""
         ours = self._ours
-        if not any(ours.is_test(file) or ours.path(file) for file in _callers(frame)):
+        if not any(ours.is_test(file) or ours.path(file) for file in _caller_files(frame)):
             self.has_failed = True
 
 
-def _callers(frame: FrameType) -> Iterator[str]:
+def _caller_files(frame: FrameType) -> Iterator[str]:
     """The files of the functions that wait for this one."""
     above = frame.f_back
     while above is not None:
@@ -135,21 +135,23 @@ def _callers(frame: FrameType) -> Iterator[str]:
         above = above.f_back
 
 
-def traced(ours: Ours, work: Callable[[], Any], say: Say | None = None) -> tuple[Any, Seen]:
+def trace_lines(
+    ours: ProjectFiles, work: Callable[[], Any], say: Say | None = None
+) -> tuple[Any, LinesRun]:
     """Do something, and see which of our lines ran."""
-    seen = Seen(ours, say)
-    with _unexplained(seen):
-        return _watched(ours, seen, work), seen
+    seen = LinesRun(ours, say)
+    with _mute_explainers(seen):
+        return _watch(ours, seen, work), seen
 
 
 @contextmanager
-def _unexplained(seen: Seen) -> Generator[None]:
+def _mute_explainers(seen: LinesRun) -> Generator[None]:
     """What a runner calls to explain a failure, such as `__repr__`, has not caused it."""
     found = [(sys.modules[module], name) for module, name in EXPLAINERS if module in sys.modules]
     known = [(module, name, getattr(module, name, None)) for module, name in found]
     for module, name, explain in known:
         if explain is not None:
-            setattr(module, name, _muted(seen, explain))
+            setattr(module, name, _mute(seen, explain))
     try:
         yield
     finally:
@@ -158,7 +160,7 @@ def _unexplained(seen: Seen) -> Generator[None]:
                 setattr(module, name, explain)
 
 
-def _muted(seen: Seen, explain: Callable[..., Any]) -> Callable[..., Any]:
+def _mute(seen: LinesRun, explain: Callable[..., Any]) -> Callable[..., Any]:
     def quietly(*args: Any, **named: Any) -> Any:
         was, seen.is_muted = seen.is_muted, True
         try:
@@ -169,9 +171,9 @@ def _muted(seen: Seen, explain: Callable[..., Any]) -> Callable[..., Any]:
     return quietly
 
 
-def _watched(ours: Ours, seen: Seen, work: Callable[[], Any]) -> Any:
+def _watch(ours: ProjectFiles, seen: LinesRun, work: Callable[[], Any]) -> Any:
     if hasattr(sys, "monitoring"):
-        return _monitored(ours, seen, work)
+        return _watch_by_monitoring(ours, seen, work)
     tracer = _tracer(ours, seen)
     threading.settrace(tracer)
     sys.settrace(tracer)
@@ -182,7 +184,7 @@ def _watched(ours: Ours, seen: Seen, work: Callable[[], Any]) -> Any:
         threading.settrace(None)  # type: ignore[arg-type]
 
 
-def _monitored(ours: Ours, seen: Seen, work: Callable[[], Any]) -> Any:
+def _watch_by_monitoring(ours: ProjectFiles, seen: LinesRun, work: Callable[[], Any]) -> Any:
     monitoring = cast(Any, getattr(sys, "monitoring", None))
     tool = next((n for n in (3, 4, 1, 0) if monitoring.get_tool(n) is None), None)
     if tool is None:
@@ -193,14 +195,14 @@ def _monitored(ours: Ours, seen: Seen, work: Callable[[], Any]) -> Any:
         if path:
             seen.reach(path, line)
         elif ours.is_test(code.co_filename):
-            if seen.go_on(_running()):
+            if seen.go_on(_event_frame()):
                 monitoring.restart_events()
             return None
         return None if seen.is_muted else monitoring.DISABLE
 
     def on_unwind(code: CodeType, _offset: int, _raised: BaseException) -> None:
         if ours.is_test(code.co_filename):
-            seen.fall(_running())
+            seen.fall(_event_frame())
 
     events = monitoring.events
     monitoring.use_tool_id(tool, "flyball")
@@ -215,7 +217,7 @@ def _monitored(ours: Ours, seen: Seen, work: Callable[[], Any]) -> Any:
         monitoring.free_tool_id(tool)
 
 
-def _running() -> FrameType:
+def _event_frame() -> FrameType:
     """The frame that an event is about, from within what hears of it."""
     mine = inspect.currentframe()
     assert mine is not None
@@ -224,7 +226,7 @@ def _running() -> FrameType:
     return mine.f_back.f_back
 
 
-def _tracer(ours: Ours, seen: Seen) -> Callable[..., Any]:
+def _tracer(ours: ProjectFiles, seen: LinesRun) -> Callable[..., Any]:
     by_code: dict[int, tuple[CodeType, Callable[..., Any] | None]] = {}
 
     def in_project(path: str) -> Callable[..., Any]:

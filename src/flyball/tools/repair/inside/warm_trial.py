@@ -10,9 +10,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flyball.tools.repair.inside.cold_trial import try_from_scratch
-from flyball.tools.repair.inside.hot_swap import Edit, Living, Unswappable, undo
-from flyball.tools.repair.inside.job import SLOWEST_CPU, Orders, Proposal, nearest, run_one
-from flyball.tools.repair.inside.side_effects import stains
+from flyball.tools.repair.inside.hot_swap import Edit, LiveFile, Unswappable, undo
+from flyball.tools.repair.inside.job import (
+    SLOWEST_CPU,
+    Orders,
+    Proposal,
+    order_by_nearness,
+    run_one,
+)
+from flyball.tools.repair.inside.side_effects import measure_state
 from flyball.tools.repair.inside.suites import PASS, SKIP, Suite, open_suite
 from flyball.tools.repair.inside.workers import Children, Job
 
@@ -35,7 +41,7 @@ AGAIN = 0.2
 """How much of the time may go into trying again while others were not tried at all."""
 
 
-def attempt(orders: Orders) -> None:
+def try_candidates(orders: Orders) -> None:
     """Try candidates in a process that has loaded everything; those unfit for it from scratch."""
     left: list[Proposal] = []
 
@@ -70,7 +76,7 @@ class Trial:
         known = set(names)
         self.failing = [name for name in orders.failing if name in known]
         self.near = [name for name in orders.near if name in known]
-        far = nearest(names, [*self.failing, *self.near])
+        far = order_by_nearness(names, [*self.failing, *self.near])
         self.far = [] if orders.is_probe else sorted(far, key=orders.slow.__contains__)
         self.limits: dict[str, float] = {}
         self.reasons: dict[str, str] = {}
@@ -78,7 +84,7 @@ class Trial:
         self.unfit: list[Proposal] = []
         self.holding = 0
         self._first_at = 0.0
-        self._living: dict[str, Living] = {}
+        self._living: dict[str, LiveFile] = {}
         self._promising: deque[Proposal] = deque()
         self.waiting: deque[Proposal] = deque()
         self._slow: deque[Proposal] = deque()
@@ -103,7 +109,7 @@ class Trial:
         if not self.failing:
             return
         for path in {each.path for each in self.orders.candidates}:
-            self._living[path] = Living(os.path.join(self.orders.root, path))
+            self._living[path] = LiveFile(os.path.join(self.orders.root, path))
         self.waiting = deque(self.orders.candidates)
         Children(self.orders.width, self.hear).run(self.following, lambda: self.is_over)
 
@@ -130,7 +136,7 @@ class Trial:
         jobs = (Job(name, partial(work, name), 20.0) for name in unknown)
         Children(self.orders.width, answer).run_all(jobs, lambda: self.orders.is_over)
         self.failing = sorted(stable, key=lambda name: self.limits[name])
-        self.few = _few(self.failing)
+        self.few = _choose_few(self.failing)
 
     def following(self) -> Job | None:
         """Whoever is promising goes first; now and then one that was too slow gets more time."""
@@ -194,10 +200,10 @@ class Trial:
     def _screen(self, batch: list[Proposal], say: Say) -> None:
         """In a child: several candidates in turn, on a few tests that fail without them."""
         modules = [module for each in self._living.values() for module in each.modules]
-        clean = stains(modules)
+        clean = measure_state(modules)
         for each in batch:
             say({"end": self._screened(each)})
-            if each is not batch[-1] and stains(modules) != clean:
+            if each is not batch[-1] and measure_state(modules) != clean:
                 say({"end": "stained"})
                 return
         if len(batch) > 1 and self._is_polluted():
@@ -260,7 +266,7 @@ def _reason(end: dict[str, Any]) -> str:
     return "time" if end["end"] == "time" else re.sub(r"0x[0-9a-f]+", "", end["why"])
 
 
-def _few(failing: list[str]) -> list[str]:
+def _choose_few(failing: list[str]) -> list[str]:
     """A few tests that stand for all: of different functions where there are several."""
     chosen: dict[str, str] = {}
     for name in failing:

@@ -106,7 +106,7 @@ class Children:
         pid = os.fork()
         if not pid:
             os.close(hear)
-            _be_child(job.work, speak)
+            _become_child(job.work, speak)
         os.close(speak)
         now = time.monotonic()
         self._running[hear] = _Child(job.key, pid, hear, now + job.seconds, [], [now])
@@ -124,7 +124,7 @@ class Children:
                 self._finish(self._running.pop(child.pipe), is_late=True)
 
     def _finish(self, child: _Child, is_late: bool = False) -> None:
-        is_late = _end(child) or is_late
+        is_late = _end_child(child) or is_late
         whole = b"".join(child.heard).split(b"\n")[:-1]
         self._answer(child.key, [json.loads(line.decode("utf-8")) for line in whole], is_late)
 
@@ -135,10 +135,10 @@ class Children:
             if time.monotonic() > child.heard_at[0] + SILENCE:
                 self._finish(child, is_late=True)
             else:
-                _end(child)
+                _end_child(child)
 
 
-def _end(child: _Child) -> bool:
+def _end_child(child: _Child) -> bool:
     """End a child and whatever it started; tells whether its alarm had ended it."""
     for kill in (os.killpg, os.kill):
         try:
@@ -150,7 +150,7 @@ def _end(child: _Child) -> bool:
     return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGVTALRM
 
 
-def _be_child(work: Callable[[Say], None], speak: int) -> None:
+def _become_child(work: Callable[[Say], None], speak: int) -> None:
     """Never returns."""
 
     def say(said: Any) -> None:

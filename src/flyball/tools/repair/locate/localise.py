@@ -13,13 +13,13 @@ import msgspec
 
 from flyball.core.weakening import is_test_path
 from flyball.errors import ToolUnavailable
-from flyball.tools.repair.beside import memo
-from flyball.tools.repair.beside.memo import Memo, Once
-from flyball.tools.repair.beside.progress import Line
-from flyball.tools.repair.beside.trial import ScratchCopy, perform
 from flyball.tools.repair.code.source import Source
-from flyball.tools.repair.locate.clues import clues_in
-from flyball.tools.repair.locate.spectrum import SuspectLine, Traced, raised, suspicious
+from flyball.tools.repair.locate.clues import error_kinds
+from flyball.tools.repair.locate.spectrum import SuspectLine, Traced, add_signs, rank_lines
+from flyball.tools.repair.outside import memo
+from flyball.tools.repair.outside.memo import Memo, Once
+from flyball.tools.repair.outside.progress import Line
+from flyball.tools.repair.outside.trial import ScratchCopy, run_program
 
 SAMPLE = 150
 MOST_FILE = 1 << 20
@@ -45,7 +45,7 @@ class _Ran(msgspec.Struct, frozen=True):
 T = TypeVar("T")
 
 
-def _those(lines: Sequence[Line], kind: type[T], key: str) -> list[T]:
+def _lines_of_kind(lines: Sequence[Line], kind: type[T], key: str) -> list[T]:
     """The lines of one kind; what tests have written into the report is let go."""
     found: list[T] = []
     for line in lines:
@@ -55,7 +55,7 @@ def _those(lines: Sequence[Line], kind: type[T], key: str) -> list[T]:
     return found
 
 
-async def trace(stage: ScratchCopy, seconds: float) -> Memo | None:
+async def trace_tests(stage: ScratchCopy, seconds: float) -> Memo | None:
     """Run every test by itself and some under trace, and remember what was seen.
 
     None where the run is to rest: half of it would say nothing certain.
@@ -66,29 +66,29 @@ async def trace(stage: ScratchCopy, seconds: float) -> Memo | None:
         "seconds": seconds,
         "sample": SAMPLE,
     }
-    told = await perform(stage, orders, _so_far)
+    told = await run_program(stage, orders, _progress)
     if told.finished is None:
         return None
-    heads = _those(told.lines, _Head, "tests")
+    heads = _lines_of_kind(told.lines, _Head, "tests")
     if not heads:
         raise ToolUnavailable(
             f"The tests could not be loaded:\n{told.finished.output[-2000:].strip()}",
             "Run `test` to see how they fail.",
         )
     head = heads[0]
-    tests = _those(told.lines, Traced, "name")
-    tests += [_broken(stage.root, name, why) for name, why in head.broken.items()]
-    runs = [Once(it.ran, it.end, it.why, it.cpu) for it in _those(told.lines, _Ran, "ran")]
+    tests = _lines_of_kind(told.lines, Traced, "name")
+    tests += [_unloadable(stage.root, name, why) for name, why in head.broken.items()]
+    runs = [Once(it.ran, it.end, it.why, it.cpu) for it in _lines_of_kind(told.lines, _Ran, "ran")]
     found = Memo(stage.choice.name, tuple(runs), tuple(tests), head.tests, head.broken)
     memo.keep(stage.context, found)
     return found
 
 
-def _so_far(lines: Sequence[Line]) -> str:
+def _progress(lines: Sequence[Line]) -> str:
     return f"Running {lines[0].get('tests', 0)} tests, each by itself" if lines else ""
 
 
-def _broken(root: Path, name: str, why: str) -> Traced:
+def _unloadable(root: Path, name: str, why: str) -> Traced:
     """Tests that could not be loaded ran the lines of their traceback."""
     found = [(file or other, int(a or b)) for file, a, other, b in FRAME.findall(why)]
     frames: list[tuple[str, int]] = []
@@ -118,16 +118,16 @@ def sources_of(root: Path, paths: Iterable[str]) -> dict[str, Source]:
     return found
 
 
-def places_of(known: Memo, sources: dict[str, Source]) -> list[SuspectLine]:
+def suspect_lines(known: Memo, sources: dict[str, Source]) -> list[SuspectLine]:
     """The suspicious lines that a memo leads to."""
-    return raised(suspicious(known.tests, sources), known.signs)
+    return add_signs(rank_lines(known.tests, sources), known.signs)
 
 
 def clues_of(known: Memo) -> frozenset[str]:
     """What the failing tests say about the kind of fault."""
-    return clues_in(run.why if run.end != "time" else run.end for run in known.failing_runs)
+    return error_kinds(run.why if run.end != "time" else run.end for run in known.failing_runs)
 
 
-def touched(known: Memo) -> set[str]:
+def files_of_failing(known: Memo) -> set[str]:
     """The files that failing tests ran."""
     return {path for test in known.tests if test.has_failed for path in test.lines}

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from flyball.tools.repair.beside import memo
-from flyball.tools.repair.beside.memo import Memo
-from flyball.tools.repair.beside.trial import ScratchCopy
 from flyball.tools.repair.code.source import Source
-from flyball.tools.repair.locate.localise import clues_of, places_of
+from flyball.tools.repair.locate.localise import clues_of, suspect_lines
 from flyball.tools.repair.locate.spectrum import Sign, SuspectLine
+from flyball.tools.repair.outside import memo
+from flyball.tools.repair.outside.memo import Memo
+from flyball.tools.repair.outside.trial import ScratchCopy
 from flyball.tools.repair.search.candidate import Candidate
-from flyball.tools.repair.search.generate import candidates
-from flyball.tools.repair.search.search import HOLDS, Ends, SearchLimits, try_all
+from flyball.tools.repair.search.generate import generate_candidates
+from flyball.tools.repair.search.search import HOLDS, Ends, SearchLimits, try_on_tests
 
 ENOUGH_KNOWN = 10
 """With so few suspicious lines there is nothing to tell apart."""
@@ -32,36 +32,36 @@ async def probe(
     stage: ScratchCopy, known: Memo, sources: dict[str, Source], seconds: float
 ) -> Memo:
     """What is known, with what a few changes at each of the most suspicious lines have shown."""
-    places = places_of(known, sources)
+    places = suspect_lines(known, sources)
     if len(places) <= ENOUGH_KNOWN or known.broken or seconds < LEAST_SECONDS:
         return known
-    proposed = probes(sources, places, clues_of(known))
+    proposed = choose_probes(sources, places, clues_of(known))
     limits = SearchLimits(seconds, len(proposed), seconds, is_probe=True)
-    tried = await try_all(stage, known, proposed, limits, _so_far)
+    tried = await try_on_tests(stage, known, proposed, limits, _progress)
     bad = [proposed[n] for n, end in tried.ends.items() if end in REFUTED]
     found = msgspec.structs.replace(
         known,
-        signs=signs(sources, proposed, tried.ends),
+        signs=read_signs(sources, proposed, tried.ends),
         refuted=tuple((each.path, each.edits) for each in bad),
     )
     memo.keep(stage.context, found)
     return found
 
 
-def probes(
+def choose_probes(
     sources: Mapping[str, Source], places: Sequence[SuspectLine], clues: frozenset[str]
 ) -> list[Candidate]:
     """The likeliest changes at each place, the likeliest of all first."""
     taken: Counter[tuple[str, int]] = Counter()
     found: list[Candidate] = []
-    for each in candidates(sources, places[:PLACES], clues):
+    for each in generate_candidates(sources, places[:PLACES], clues):
         taken[each.path, each.line] += 1
         if taken[each.path, each.line] <= EACH:
             found.append(each)
     return found
 
 
-def signs(
+def read_signs(
     sources: Mapping[str, Source], proposed: Sequence[Candidate], ends: Ends
 ) -> tuple[Sign, ...]:
     """The statements at which a change did some good, where in them, and how much that says."""
@@ -75,5 +75,5 @@ def signs(
     return tuple(best.values())
 
 
-def _so_far(ends: Ends) -> str:
+def _progress(ends: Ends) -> str:
     return f"{len(ends)} changes tried to see where one matters" if ends else ""

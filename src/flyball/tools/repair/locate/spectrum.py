@@ -70,9 +70,9 @@ class Sign(NamedTuple):
     at: int
 
 
-def suspicious(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[SuspectLine]:
+def rank_lines(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[SuspectLine]:
     """Statements by suspicion: Ochiai over the tests, raised where a traceback ended."""
-    best = _scores(tests, sources)
+    best = _ochiai_scores(tests, sources)
     for key, score in [*_heads(best, sources), *_definitions(best, sources)]:
         best[key] = max(best.get(key, 0.0), score)
     parts: dict[Key, int] = {}
@@ -101,7 +101,7 @@ def _name(node: ast.expr) -> str:
     return getattr(node, "attr", getattr(node, "id", ""))
 
 
-def raised(places: Sequence[SuspectLine], signs: Iterable[Sign]) -> list[SuspectLine]:
+def add_signs(places: Sequence[SuspectLine], signs: Iterable[Sign]) -> list[SuspectLine]:
     """Places with what else speaks against them, still the most suspicious first."""
     more = {(sign.path, sign.line): sign for sign in signs}
     found: list[SuspectLine] = []
@@ -113,11 +113,11 @@ def raised(places: Sequence[SuspectLine], signs: Iterable[Sign]) -> list[Suspect
     return sorted(found, key=lambda place: -round(place.score, 2))
 
 
-def _scores(tests: Sequence[Traced], sources: Mapping[str, Source]) -> dict[Key, float]:
+def _ochiai_scores(tests: Sequence[Traced], sources: Mapping[str, Source]) -> dict[Key, float]:
     """The score of each statement that failing tests run, for the tests that run it."""
     failing = [test for test in tests if test.has_failed]
-    ran_red, ran_green = _weigh(failing), passing_at(tests)
-    deepest, on_trace = _frames(failing)
+    ran_red, ran_green = _count_failing(failing), count_passing(tests)
+    deepest, on_trace = _traceback_shares(failing)
     best: dict[Key, float] = {}
     for (path, line), red in ran_red.items():
         source = sources.get(path)
@@ -157,33 +157,33 @@ def _definitions(
             yield (path, line), DEFINED * score
 
 
-def passing_at(tests: Sequence[Traced]) -> Counter[Key]:
+def count_passing(tests: Sequence[Traced]) -> Counter[Key]:
     """How many passing tests run each line."""
     found: Counter[Key] = Counter()
     for test in tests:
         if test.end == "pass":
-            found.update(_ran(test.lines))
+            found.update(_project_lines(test.lines))
     return found
 
 
-def _weigh(failing: Sequence[Traced]) -> dict[Key, float]:
+def _count_failing(failing: Sequence[Traced]) -> dict[Key, float]:
     """How many failing tests run each line, those for less that did so well before they failed."""
     found: dict[Key, float] = {}
     for test in failing:
-        late = set(_ran(test.late or test.lines))
-        for key in _ran(test.lines):
+        late = set(_project_lines(test.late or test.lines))
+        for key in _project_lines(test.lines):
             found[key] = found.get(key, 0.0) + (1.0 if key in late else EARLY)
     return found
 
 
-def _ran(lines: Mapping[str, Iterable[int]]) -> Iterator[Key]:
+def _project_lines(lines: Mapping[str, Iterable[int]]) -> Iterator[Key]:
     """Lines of the project: those of its tests are not looked at."""
     for path, numbers in lines.items():
         if not is_test_path(path):
             yield from ((path, number) for number in numbers)
 
 
-def _frames(failing: Sequence[Traced]) -> tuple[Counter[Any], Counter[Any]]:
+def _traceback_shares(failing: Sequence[Traced]) -> tuple[Counter[Any], Counter[Any]]:
     """The share of failing tests whose traceback ends at, or goes through, a line."""
     deepest: Counter[Any] = Counter()
     through: Counter[Any] = Counter()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import NamedTuple
 
-from flyball.tools.repair.inside.hot_swap import Edit, edited
+from flyball.tools.repair.inside.hot_swap import Edit
 
 
 class Draft(NamedTuple):
@@ -42,7 +42,7 @@ def _lines(data: bytes) -> list[str]:
     return [f"{line}\n" for line in whole] + ([last] if last else [])
 
 
-def shared(a: bytes, b: bytes) -> int:
+def common_prefix(a: bytes, b: bytes) -> int:
     """How many bytes two texts begin with in common."""
     low, high = 0, min(len(a), len(b))
     while low < high:
@@ -52,16 +52,3 @@ def shared(a: bytes, b: bytes) -> int:
         else:
             high = middle - 1
     return low
-
-
-def size(candidate: Candidate, data: bytes) -> int:
-    """How much text a candidate changes."""
-    after = edited(data, candidate.edits)
-    first = shared(data, after)
-    data, after = data[first:], after[first:]
-    last = shared(data[::-1], after[::-1])
-    old, new = data[: len(data) - last], after[: len(after) - last]
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    return sum(
-        max(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in matcher.get_opcodes() if tag != "equal"
-    )

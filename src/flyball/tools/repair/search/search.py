@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from flyball.tools.repair.beside.memo import Memo
-from flyball.tools.repair.beside.progress import Line
-from flyball.tools.repair.beside.trial import ScratchCopy, perform
+from flyball.tools.repair.outside.memo import Memo
+from flyball.tools.repair.outside.progress import Line
+from flyball.tools.repair.outside.trial import ScratchCopy, run_program
 from flyball.tools.repair.search.candidate import Candidate
 
 HOLDS = "hold"
@@ -35,7 +35,7 @@ class Tried(NamedTuple):
     """Whether it was ended early because the run is to rest."""
 
 
-async def try_all(
+async def try_on_tests(
     stage: ScratchCopy,
     known: Memo,
     proposed: Sequence[Candidate],
@@ -56,11 +56,11 @@ async def try_all(
         ],
         **limits._asdict(),
     }
-    told = await perform(stage, orders, lambda lines: words(_ends(len(proposed), lines)))
-    return Tried(_ends(len(proposed), told.lines), told.finished is None)
+    told = await run_program(stage, orders, lambda lines: words(_read_ends(len(proposed), lines)))
+    return Tried(_read_ends(len(proposed), told.lines), told.finished is None)
 
 
-def _ends(generated: int, lines: Sequence[Line]) -> Ends:
+def _read_ends(generated: int, lines: Sequence[Line]) -> Ends:
     """How each candidate ended, as last reported; tests may have written into the report."""
     ends: Ends = {}
     for line in lines:

@@ -80,7 +80,7 @@ def _with(site: Site, node: ast.Call, extra: str, weight: float) -> Draft:
     return _arguments(site, node, parts, f"with the argument `{extra}`", weight)
 
 
-def unwrap(site: Site) -> Iterator[Draft]:
+def unwrap_call(site: Site) -> Iterator[Draft]:
     """What is inside a call, an index or a one-element list, without it."""
     for node in site.exprs:
         match node:
@@ -107,7 +107,7 @@ def unwrap(site: Site) -> Iterator[Draft]:
                 continue
 
 
-def wrap(site: Site) -> Iterator[Draft]:
+def wrap_in_call(site: Site) -> Iterator[Draft]:
     """Something put into a call or a list."""
     own = [each.name for each in site.source.tree.body if isinstance(each, ast.FunctionDef)]
     used = {

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import cast
 
-from flyball.tools.repair.code.site import WORD, Site, renamed
+from flyball.tools.repair.code.site import WORD, Site, rename
 from flyball.tools.repair.inside.hot_swap import Edit
 from flyball.tools.repair.locate.clues import NONE
 from flyball.tools.repair.search.candidate import Draft
@@ -43,11 +43,11 @@ def atoms(site: Site) -> Iterator[tuple[str, float]]:
     for node in site.source.within(site.function or site.source.tree):
         if isinstance(node, ast.Compare):
             yield site.text(node), 1.5
-            yield from _likenesses(site, node)
+            yield from _similar_comparisons(site, node)
         elif isinstance(node, ast.BoolOp):
             for value in node.values:
                 yield site.text(value), 1.0
-    yield from _differing(site)
+    yield from _comparisons_with_constants(site)
     names = _names(site)
     absent = 6.0 if NONE in site.clues else 1.0
     for name in names:
@@ -69,7 +69,7 @@ def atoms(site: Site) -> Iterator[tuple[str, float]]:
             yield from ((f"{b} in {a}", 0.2), (f"{b} not in {a}", 0.3))
 
 
-def _differing(site: Site) -> Iterator[tuple[str, float]]:
+def _comparisons_with_constants(site: Site) -> Iterator[tuple[str, float]]:
     """What the statement compares, held against constants of the file."""
     operands: dict[str, None] = {}
     for node in site.exprs:
@@ -99,12 +99,12 @@ def _constants(site: Site) -> list[str]:
     return list({**near, **texts, **numbers})[:CONSTANTS_USED]
 
 
-def _likenesses(site: Site, node: ast.Compare) -> Iterator[tuple[str, float]]:
+def _similar_comparisons(site: Site, node: ast.Compare) -> Iterator[tuple[str, float]]:
     """A comparison of the function with one name replaced by another from near by."""
     used = site.source.names_in(node)
     for old in sorted(used & set(site.local_names)):
         for new in sorted((site.near_names & set(site.local_names)) - used):
-            yield renamed(site.text(node), {old: new}), 0.6
+            yield rename(site.text(node), {old: new}), 0.6
 
 
 def _attributes(site: Site) -> list[str]:
@@ -130,7 +130,7 @@ def own_flags(site: Site) -> list[str]:
     return list(found)[:4]
 
 
-def joined(site: Site) -> Iterator[Draft]:
+def join_condition(site: Site) -> Iterator[Draft]:
     """A condition made stronger with `and`, or weaker with `or`."""
     ahead = 1.0 if site.clues & RAISED else 0.3
     found = dict(reversed([*atoms(site)]))
@@ -140,7 +140,7 @@ def joined(site: Site) -> Iterator[Draft]:
         text = site.text(node)
         is_or = isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or)
         tight = f"({text})" if is_or else text
-        opened = _opened(site, node)
+        opened = _looked_into(site, node)
         for atom, weight in found.items():
             if atom != text:
                 yield site.swap(node, f"{tight} and {atom}", weight=weight)
@@ -149,10 +149,10 @@ def joined(site: Site) -> Iterator[Draft]:
                 first *= 4 if NONE in site.clues and atom.partition(" ")[0] in opened else 1
                 yield site.swap(node, f"{atom} and {tight}", weight=first)
                 yield site.swap(node, f"{atom} or {text}", weight=first)
-        yield from _joined_within(site, node, found)
+        yield from _join_part(site, node, found)
 
 
-def _joined_within(site: Site, node: ast.expr, found: dict[str, float]) -> Iterator[Draft]:
+def _join_part(site: Site, node: ast.expr, found: dict[str, float]) -> Iterator[Draft]:
     """One part of a condition weaker or stronger, where the whole is joined the other way."""
     if not isinstance(node, ast.BoolOp):
         return
@@ -164,7 +164,7 @@ def _joined_within(site: Site, node: ast.expr, found: dict[str, float]) -> Itera
                 yield site.swap(value, f"{atom} {word} {site.text(value)}", weight=weight * 0.4)
 
 
-def _opened(site: Site, condition: ast.expr) -> set[str]:
+def _looked_into(site: Site, condition: ast.expr) -> set[str]:
     """What a condition looks into: it must not be None there."""
     return {
         site.text(node.value)
@@ -173,7 +173,7 @@ def _opened(site: Site, condition: ast.expr) -> set[str]:
     }
 
 
-def replaced(site: Site) -> Iterator[Draft]:
+def replace_condition(site: Site) -> Iterator[Draft]:
     """Another condition altogether, or none."""
     found = dict(reversed([*atoms(site)]))
     wanted = list(_conditions(site))
@@ -193,7 +193,7 @@ def replaced(site: Site) -> Iterator[Draft]:
         yield site.swap(node, "False", weight=0.5)
 
 
-def _guards(site: Site) -> Iterator[tuple[str, float]]:
+def _guard_conditions(site: Site) -> Iterator[tuple[str, float]]:
     is_first = site.function is not None and site.function.body[0] is site.node
     names = [*site.parameters] if is_first else _names(site)[:5]
     for name in names:
@@ -211,7 +211,7 @@ def _guards(site: Site) -> Iterator[tuple[str, float]]:
             yield from ((f"{a} in {b}", 0.5), (f"{a} not in {b}", 0.5))
 
 
-def _leavings(site: Site) -> Iterator[tuple[str, float]]:
+def _ways_to_leave(site: Site) -> Iterator[tuple[str, float]]:
     """Ways to leave a function early, those it uses itself first."""
     for node in site.source.within(site.function or site.source.tree):
         if isinstance(node, ast.Return | ast.Raise):
@@ -222,22 +222,22 @@ def _leavings(site: Site) -> Iterator[tuple[str, float]]:
     yield from ((f"raise {name}", 0.2) for name in ("ValueError", "TypeError", "KeyError"))
 
 
-def guard(site: Site) -> Iterator[Draft]:
+def add_guard(site: Site) -> Iterator[Draft]:
     """A condition under which to leave, before the statement."""
     if site.function is None:
         return
     unit = "    "
-    leavings = dict(reversed([*_leavings(site)]))
+    leavings = dict(reversed([*_ways_to_leave(site)]))
     if _is_in_loop(site):
         leavings |= {"continue": 2.0, "break": 1.5}
-    for condition, weight in dict(reversed([*_guards(site)])).items():
+    for condition, weight in dict(reversed([*_guard_conditions(site)])).items():
         for leaving, often in leavings.items():
             if edits := site.insert_before(f"if {condition}:", f"{unit}{leaving}"):
                 label = f"`if {condition}: {leaving}` before it"
                 yield Draft(label, edits, weight * often)
 
 
-def conditional(site: Site) -> Iterator[Draft]:
+def make_conditional(site: Site) -> Iterator[Draft]:
     """A statement that is to run under a condition only, one that the function knows."""
     node, indent = site.node, site.source.indent(site.node)
     if site.function is None or indent is None or not isinstance(node, SINGLE):

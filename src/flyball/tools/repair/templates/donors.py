@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from flyball.tools.repair.code.site import Site, renamed
+from flyball.tools.repair.code.site import Site, rename
 from flyball.tools.repair.inside.hot_swap import Edit
 from flyball.tools.repair.search.candidate import Draft
-from flyball.tools.repair.templates.numbers import shifted
+from flyball.tools.repair.templates.numbers import shift_number
 
 MOST_DONORS = 40
 MOST_LENGTH = 60
 EMPTY = ("[]", "{}", "set()", "()", '""', "0", "None", "[[]]")
 
 
-def donor(site: Site) -> Iterator[Draft]:
+def use_donor(site: Site) -> Iterator[Draft]:
     """An expression of the same function in the place of one of the same or another form."""
     pool = _pool(site)
     for node in site.exprs:
@@ -27,22 +27,22 @@ def donor(site: Site) -> Iterator[Draft]:
                 yield site.swap(node, other, weight=1.5 if isinstance(node, kind) else 0.7)
 
 
-def parallel(site: Site) -> Iterator[Draft]:
+def use_parallel(site: Site) -> Iterator[Draft]:
     """The same statement with names that stand for each other elsewhere in the function."""
     for node in (*site.exprs,):
         text = site.text(node)
         if isinstance(node, ast.Name | ast.Constant):
             continue
         for mapping in site.parallels:
-            if (mapped := renamed(text, mapping)) != text:
+            if (mapped := rename(text, mapping)) != text:
                 yield site.swap(node, mapped)
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
                 last = site.text(node.right)
-                if (mapped := renamed(last, mapping)) != last and mapped not in text:
+                if (mapped := rename(last, mapping)) != last and mapped not in text:
                     yield site.swap(node, f"{text} + {mapped}")
 
 
-def exchanged_loops(site: Site) -> Iterator[Draft]:
+def exchange_loops(site: Site) -> Iterator[Draft]:
     """Two loops of a comprehension, or of nested ones, in each other's place."""
     parts = [each for node in site.exprs for each in getattr(node, "generators", ())]
     if isinstance(site.node, ast.For):
@@ -80,7 +80,7 @@ def _is_replaceable(site: Site, node: ast.expr) -> bool:
     return not isinstance(around, ast.Attribute)
 
 
-def operand_added(site: Site) -> Iterator[Draft]:
+def add_operand(site: Site) -> Iterator[Draft]:
     """Something added to, taken from or multiplied with an expression."""
     names = [name for name in site.local_names if name not in ("self", "cls")]
     for node in site.exprs:
@@ -102,13 +102,13 @@ def operand_added(site: Site) -> Iterator[Draft]:
                 yield site.swap(node, f"{text} % {name}", weight=weight * 0.3)
                 yield site.swap(node, f"{text} // {name}", weight=weight * 0.3)
         if isinstance(node, ast.BinOp | ast.Name):
-            for holder in _indexed(site):
-                yield site.swap(node, f"{_tight(site, node)} % len({holder})", weight=0.4)
+            for holder in _indexed_names(site):
+                yield site.swap(node, f"{_bracketed(site, node)} % len({holder})", weight=0.4)
         for more, weight in ((" ** 2", 0.7), (" * 2", 0.4), (" // 2", 0.4), (" / 2", 0.3)):
             yield site.swap(node, f"{text}{more}", weight=weight)
 
 
-def _indexed(site: Site) -> list[str]:
+def _indexed_names(site: Site) -> list[str]:
     """What the function takes single parts of, by their number."""
     found: dict[str, None] = {}
     for node in site.source.within(site.function or site.node):
@@ -119,11 +119,11 @@ def _indexed(site: Site) -> list[str]:
     return list(found)[:3]
 
 
-def _tight(site: Site, node: ast.expr) -> str:
+def _bracketed(site: Site, node: ast.expr) -> str:
     return f"({site.text(node)})" if isinstance(node, ast.BinOp) else site.text(node)
 
 
-def slices(site: Site) -> Iterator[Draft]:
+def change_slice(site: Site) -> Iterator[Draft]:
     """Part of a sequence, another part, or the whole."""
     names = [name for name in site.local_names if name in site.near_names and name != "self"][:6]
     for node in site.exprs:
@@ -143,10 +143,10 @@ def slices(site: Site) -> Iterator[Draft]:
             and _is_replaceable(site, node)
             and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
         ):
-            yield from _sliced(site, node, names)
+            yield from _part_of(site, node, names)
 
 
-def _sliced(site: Site, node: ast.expr, names: list[str]) -> Iterator[Draft]:
+def _part_of(site: Site, node: ast.expr, names: list[str]) -> Iterator[Draft]:
     text = site.text(node)
     weight = 1.0 if isinstance(site.source.parent.get(node), ast.For) else 0.5
     for part in ("[1:]", "[:-1]", "[0]", "[-1]", "[:]", "[::-1]"):
@@ -179,11 +179,11 @@ def _other_slices(site: Site, node: ast.Subscript, part: ast.Slice) -> Iterator[
             yield site.swap(node, text, weight=weight)
     if part.lower and part.upper:
         for by in (1, -1):
-            both = f"{shifted(site, part.lower, by)}:{shifted(site, part.upper, by)}"
+            both = f"{shift_number(site, part.lower, by)}:{shift_number(site, part.upper, by)}"
             yield site.swap(node, f"{head}[{both}{step}]", weight=0.7)
 
 
-def container(site: Site) -> Iterator[Draft]:
+def change_container(site: Site) -> Iterator[Draft]:
     """Another empty value, or one that holds something."""
     for node in site.exprs:
         text = site.text(node)
@@ -198,20 +198,20 @@ def container(site: Site) -> Iterator[Draft]:
                 yield site.swap(node, name, weight=0.5)
 
 
-def comprehension(site: Site) -> Iterator[Draft]:
+def change_iteration(site: Site) -> Iterator[Draft]:
     """A comprehension with another filter or none, and what it should be joined to."""
     for node in site.exprs:
         for part in getattr(node, "generators", ()):
-            yield from _iterated(site, part.iter)
+            yield from _other_iterables(site, part.iter)
         if isinstance(node, ast.ListComp) and isinstance(site.node, ast.Return):
             for name in site.local_names:
                 if name != "self":
                     yield site.swap(node, f"{name} + {site.text(node)}", weight=0.7)
     if isinstance(site.node, ast.For):
-        yield from _iterated(site, site.node.iter)
+        yield from _other_iterables(site, site.node.iter)
 
 
-def _iterated(site: Site, node: ast.expr) -> Iterator[Draft]:
+def _other_iterables(site: Site, node: ast.expr) -> Iterator[Draft]:
     text = site.text(node)
     for name, weight in (
         ("list", 1.3),

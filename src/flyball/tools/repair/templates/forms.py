@@ -16,17 +16,17 @@ SORTERS = frozenset({"sorted", "max", "min", "sort"})
 READ = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 
 
-def regrouped(site: Site) -> Iterator[Draft]:
+def regroup(site: Site) -> Iterator[Draft]:
     """The brackets elsewhere."""
     for node in site.exprs:
         match node:
             case ast.BinOp(left=a, op=outer, right=ast.BinOp(left=b, op=inner, right=c)):
                 text = f"({site.text(a)} {_sign(outer)} {site.text(b)}) {_sign(inner)}"
-                yield site.swap(node, f"{text} {_held(site, c)}")
+                yield site.swap(node, f"{text} {_bracketed(site, c)}")
                 yield from _with_first(site, a, b)
             case ast.BinOp(left=ast.BinOp(left=a, op=inner, right=b), op=outer, right=c):
                 text = f"({site.text(b)} {_sign(outer)} {site.text(c)})"
-                yield site.swap(node, f"{_held(site, a)} {_sign(inner)} {text}")
+                yield site.swap(node, f"{_bracketed(site, a)} {_sign(inner)} {text}")
             case ast.BoolOp(op=ast.Or(), values=[ast.BoolOp(values=[a, b]), c]):
                 text = f"({site.text(b)} or {site.text(c)})"
                 yield site.swap(node, f"{site.text(a)} and {text}")
@@ -50,12 +50,12 @@ def _sign(op: ast.operator | ast.boolop) -> str:
     return WRITTEN[type(op)]
 
 
-def _held(site: Site, node: ast.expr) -> str:
+def _bracketed(site: Site, node: ast.expr) -> str:
     text = site.text(node)
     return f"({text})" if isinstance(node, ast.BinOp | ast.BoolOp | ast.Compare) else text
 
 
-def called(site: Site) -> Iterator[Draft]:
+def change_call(site: Site) -> Iterator[Draft]:
     """A method that was not called, one called for nothing, and one more on top."""
     for node in site.exprs:
         around = site.source.parent.get(node)
@@ -73,7 +73,7 @@ def called(site: Site) -> Iterator[Draft]:
             yield site.swap(node, f"await {site.text(node)}")
 
 
-def sort_key(site: Site) -> Iterator[Draft]:
+def change_sort_key(site: Site) -> Iterator[Draft]:
     """What things are ordered by."""
     for node in site.exprs:
         if not isinstance(node, ast.Call):
@@ -91,7 +91,7 @@ def sort_key(site: Site) -> Iterator[Draft]:
                 yield Draft(f"ordered by `{key}`", (Edit(start, start, f"{lead}key={key}"),))
 
 
-def anew(site: Site) -> Iterator[Draft]:
+def make_anew(site: Site) -> Iterator[Draft]:
     """Rows and closures made anew instead of shared; something in the place of nothing."""
     for node in site.exprs:
         match node:
@@ -113,7 +113,7 @@ def anew(site: Site) -> Iterator[Draft]:
                 continue
 
 
-def keyword(site: Site) -> Iterator[Draft]:
+def change_keyword(site: Site) -> Iterator[Draft]:
     """`if` and `while`, `if` and `elif`; the conditions of two branches exchanged."""
     node, source = site.node, site.source
     start = source.span(node)[0]
@@ -135,7 +135,7 @@ def keyword(site: Site) -> Iterator[Draft]:
         yield exchange(site, node.test, other.test, 1.5)
 
 
-def given_back(site: Site) -> Iterator[Draft]:
+def change_result(site: Site) -> Iterator[Draft]:
     """A value yielded one by one or whole; a result kept, or not kept."""
     node = site.node
     start, end = site.source.span(node)

@@ -64,7 +64,7 @@ def twins(name: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def variable(site: Site) -> Iterator[Draft]:
+def change_variable(site: Site) -> Iterator[Draft]:
     """Another variable in a variable's place."""
     for node in site.exprs:
         if not isinstance(node, ast.Name) or _is_called(site, node):
@@ -121,7 +121,7 @@ def _own_attributes(site: Site) -> list[str]:
     return list(found)
 
 
-def attribute(site: Site) -> Iterator[Draft]:
+def change_attribute(site: Site) -> Iterator[Draft]:
     """Another attribute or method of the same thing."""
     own = _own_attributes(site)
     methods = _methods(site)
@@ -142,10 +142,10 @@ def attribute(site: Site) -> Iterator[Draft]:
             pool.setdefault(name, 1.5 if close else 0.7)
         for name, weight in pool.items():
             if name != node.attr:
-                yield _renamed(site, node, place, name, weight)
+                yield _rename_attribute(site, node, place, name, weight)
 
 
-def _renamed(
+def _rename_attribute(
     site: Site, node: ast.Attribute, place: tuple[int, int], name: str, weight: float
 ) -> Draft:
     edit = site.source.replace(node, "")._replace(start=place[0], end=place[1], text=name)
@@ -169,7 +169,7 @@ def _attributes_in_file(site: Site) -> tuple[list[str], list[str]]:
     return list(read), list(called)
 
 
-def callee(site: Site) -> Iterator[Draft]:
+def change_callee(site: Site) -> Iterator[Draft]:
     """Another function in a function's place."""
     own = [each.name for each in site.source.tree.body if isinstance(each, ast.FunctionDef)]
     for node in site.exprs:

@@ -23,7 +23,7 @@ PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp)
 def off_by_one(site: Site) -> Iterator[Draft]:
     """One more or one less, where counting happens."""
     for node in site.exprs:
-        weight = _counting(site, node)
+        weight = _count_weight(site, node)
         if not weight:
             continue
         text = site.text(node)
@@ -43,7 +43,7 @@ def off_by_one(site: Site) -> Iterator[Draft]:
                 continue
 
 
-def _counting(site: Site, node: ast.expr) -> float:
+def _count_weight(site: Site, node: ast.expr) -> float:
     """How often a number at this place is off by one; zero where it makes no sense."""
     around = site.source.parent.get(node)
     match around:
@@ -79,11 +79,11 @@ def _is_around(site: Site, name: str) -> bool:
     return site.function is not None and site.function.name == name
 
 
-def adjustment(site: Site) -> Iterator[Draft]:
+def change_adjustment(site: Site) -> Iterator[Draft]:
     """A `+ 1` that should be a `- 1`, or not be there; a quotient rounded up."""
     for node in site.exprs:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
-            yield site.swap(node, f"-(-{_tight(site, node.left)} // {site.text(node.right)})")
+            yield site.swap(node, f"-(-{_bracketed(site, node.left)} // {site.text(node.right)})")
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add | ast.Sub):
             continue
         if isinstance(node.right, ast.Constant) and isinstance(node.right.value, int):
@@ -93,12 +93,12 @@ def adjustment(site: Site) -> Iterator[Draft]:
             yield site.swap(node, left, weight=1.5)
 
 
-def _tight(site: Site, node: ast.expr) -> str:
+def _bracketed(site: Site, node: ast.expr) -> str:
     text = site.text(node)
     return text if isinstance(node, ast.Name | ast.Call | ast.Attribute) else f"({text})"
 
 
-def shifted(site: Site, node: ast.expr, by: int) -> str:
+def shift_number(site: Site, node: ast.expr, by: int) -> str:
     """A number so much larger or smaller, written as a person would."""
     match node:
         case ast.Constant(value=int(value)):
@@ -112,17 +112,17 @@ def shifted(site: Site, node: ast.expr, by: int) -> str:
             return f"{site.text(node)} {'+' if by > 0 else '-'} {abs(by)}"
 
 
-def constant(site: Site) -> Iterator[Draft]:
+def change_constant(site: Site) -> Iterator[Draft]:
     """Another constant: a usual one, or one that the file itself uses."""
     for node in site.exprs:
         if not isinstance(node, ast.Constant):
             continue
-        for text, weight in _instead(site, node):
+        for text, weight in _other_constants(site, node):
             if text != site.text(node):
                 yield site.swap(node, text, weight=weight)
 
 
-def _instead(site: Site, node: ast.Constant) -> Iterator[tuple[str, float]]:
+def _other_constants(site: Site, node: ast.Constant) -> Iterator[tuple[str, float]]:
     match node.value:
         case bool():
             yield str(not node.value), 2.0
@@ -149,7 +149,7 @@ def _numbers(site: Site, value: int | float) -> Iterator[tuple[str, float]]:
         usual += [int(value) * 10, int(value) // 10, -int(value)]
     for each in dict.fromkeys(usual):
         yield str(each), 0.6
-    for each in _used(site, int | float):
+    for each in _constants_used(site, int | float):
         if each not in usual:
             yield repr(each), 0.5
     for group in AKIN:
@@ -177,12 +177,14 @@ def _strings(site: Site, value: str) -> Iterator[tuple[str, float]]:
             yield repr(each), 0.5
     for each in ("", " ", ",", "\n"):
         yield repr(each), 0.25
-    for each in sorted(_used(site, str), key=lambda text: abs(len(str(text)) - len(value))):
+    for each in sorted(
+        _constants_used(site, str), key=lambda text: abs(len(str(text)) - len(value))
+    ):
         if len(str(each)) < 40:
             yield repr(each), 0.4
 
 
-def _used(site: Site, kind: object) -> list[object]:
+def _constants_used(site: Site, kind: object) -> list[object]:
     """Constants of one kind in the same file, those of the same function first."""
     scopes = [site.function] if site.function else []
     found: dict[object, None] = {}
@@ -194,7 +196,7 @@ def _used(site: Site, kind: object) -> list[object]:
     return list(found)[:STRINGS_KEPT]
 
 
-def formatted(site: Site) -> Iterator[Draft]:
+def change_format(site: Site) -> Iterator[Draft]:
     """Another form for a field of a formatted string."""
     first, last = own_lines(site.node)
     for node, fields in site.source.fields.items():

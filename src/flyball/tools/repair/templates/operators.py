@@ -41,7 +41,7 @@ BITWISE = ("&", "|", "^", "<<", ">>")
 COMMUTATIVE = (ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
-def _between(site: Site, left: ast.expr, right: ast.expr, old: str, new: str) -> Edit | None:
+def _operator_edit(site: Site, left: ast.expr, right: ast.expr, old: str, new: str) -> Edit | None:
     """The operator's own place, between two operands."""
     start, end = site.source.span(left)[1], site.source.span(right)[0]
     gap = site.source.data[start:end].decode("utf-8")
@@ -61,7 +61,7 @@ WRITTEN: dict[type[ast.AST], str] = {
 }  # fmt: skip
 
 
-def comparison(site: Site) -> Iterator[Draft]:
+def change_comparison(site: Site) -> Iterator[Draft]:
     """Another comparison."""
     for node in site.exprs:
         if not isinstance(node, ast.Compare):
@@ -70,12 +70,12 @@ def comparison(site: Site) -> Iterator[Draft]:
         for op, right in zip(node.ops, node.comparators, strict=True):
             old = WRITTEN[type(op)]
             for new, weight in COMPARISONS[type(op)]:
-                if edit := _between(site, left, right, old, new):
+                if edit := _operator_edit(site, left, right, old, new):
                     yield Draft(f"`{old}` → `{new}`", (edit,), weight)
             left = right
 
 
-def arithmetic(site: Site) -> Iterator[Draft]:
+def change_arithmetic(site: Site) -> Iterator[Draft]:
     """Another arithmetic operator."""
     for node in site.exprs:
         if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
@@ -86,11 +86,11 @@ def arithmetic(site: Site) -> Iterator[Draft]:
             for new, weight in ARITHMETIC[type(node.op)]:
                 if counts and new in BITWISE and old not in BITWISE:
                     continue
-                if edit := _between(site, node.left, node.right, old, new):
+                if edit := _operator_edit(site, node.left, node.right, old, new):
                     yield Draft(f"`{old}` → `{new}`", (edit,), weight)
 
 
-def augmented(site: Site) -> Iterator[Draft]:
+def change_augmented(site: Site) -> Iterator[Draft]:
     """Another augmented assignment, or a plain one."""
     node = site.node
     if isinstance(node, ast.AugAssign):
@@ -99,17 +99,17 @@ def augmented(site: Site) -> Iterator[Draft]:
         known = {new for new, _ in usual} | {old[:-1]}
         others = [(new, 0.4) for new in ("+", "-", "*", "//", "%") if new not in known]
         for new, weight in (*usual, *others, ("", 1.0)):
-            if edit := _between(site, node.target, node.value, old, f"{new}="):
+            if edit := _operator_edit(site, node.target, node.value, old, f"{new}="):
                 yield Draft(f"`{old}` → `{new}=`", (edit,), weight)
     elif isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = node.targets[0]
         if not isinstance(target, ast.Tuple | ast.List):
             for new, weight in (("+=", 1.5), ("-=", 0.7), ("*=", 0.5), ("|=", 0.3)):
-                if edit := _between(site, target, node.value, "=", new):
+                if edit := _operator_edit(site, target, node.value, "=", new):
                     yield Draft(f"`=` → `{new}`", (edit,), weight)
 
 
-def boolean(site: Site) -> Iterator[Draft]:
+def change_boolean(site: Site) -> Iterator[Draft]:
     """`and` for `or`, and one condition less."""
     for node in site.exprs:
         if not isinstance(node, ast.BoolOp):
@@ -117,7 +117,7 @@ def boolean(site: Site) -> Iterator[Draft]:
         old = WRITTEN[type(node.op)]
         new = "or" if old == "and" else "and"
         edits = [
-            _between(site, a, b, old, new)
+            _operator_edit(site, a, b, old, new)
             for a, b in zip(node.values, node.values[1:], strict=False)
         ]
         if kept := tuple(edit for edit in edits if edit):
@@ -129,7 +129,7 @@ def boolean(site: Site) -> Iterator[Draft]:
             yield site.swap(node, rest, f"without `{site.text(value)}`", 0.8)
 
 
-def negation(site: Site) -> Iterator[Draft]:
+def negate(site: Site) -> Iterator[Draft]:
     """A condition turned round."""
     for node in site.exprs:
         if isinstance(node, ast.UnaryOp):
@@ -140,7 +140,7 @@ def negation(site: Site) -> Iterator[Draft]:
             yield site.swap(node, f"not {text}" if _is_plain(node) else f"not ({text})")
 
 
-def sign(site: Site) -> Iterator[Draft]:
+def change_sign(site: Site) -> Iterator[Draft]:
     """A number taken from zero, where it is handed on, given back or compared."""
     for node in site.exprs:
         around = site.source.parent.get(node)
@@ -170,7 +170,7 @@ def _is_plain(node: ast.expr) -> bool:
     return isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant)
 
 
-def operand_order(site: Site) -> Iterator[Draft]:
+def exchange_operands(site: Site) -> Iterator[Draft]:
     """The operands of an operator that is not commutative, the other way round."""
     for node in site.exprs:
         if isinstance(node, ast.BinOp) and not isinstance(node.op, COMMUTATIVE):
@@ -199,7 +199,7 @@ def _is_number(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
 
 
-def operand_dropped(site: Site) -> Iterator[Draft]:
+def drop_operand(site: Site) -> Iterator[Draft]:
     """Only one side of an operation."""
     for node in site.exprs:
         if isinstance(node, ast.BinOp):

@@ -47,7 +47,7 @@ def global_names(site: Site) -> dict[str, str]:
     return found
 
 
-def unknown(site: Site) -> Iterator[Draft]:
+def correct_unknown(site: Site) -> Iterator[Draft]:
     """A name that nothing defines: spelt right, or imported."""
     known = {**global_names(site), **dict.fromkeys(site.local_names, "local")}
     for node in site.exprs:
@@ -60,10 +60,10 @@ def unknown(site: Site) -> Iterator[Draft]:
             if alike > ALIKE:
                 yield site.swap(node, name, weight=4 * alike)
         if text := _import_of(node.id):
-            yield Draft(f"`{text}` added", (_at_top(site, text),), 4.0)
+            yield Draft(f"`{text}` added", (_insert_at_top(site, text),), 4.0)
 
 
-def imported(site: Site) -> Iterator[Draft]:
+def correct_import(site: Site) -> Iterator[Draft]:
     """A module, or a part of one, whose name was spelt wrongly where it is imported."""
     node, source = site.node, site.source
     if not isinstance(node, ast.Import | ast.ImportFrom):
@@ -72,14 +72,14 @@ def imported(site: Site) -> Iterator[Draft]:
     for alias in node.names:
         parts = _parts_of(node.module) if isinstance(node, ast.ImportFrom) else ()
         known = parts or sys.stdlib_module_names
-        yield from _spelt(source.span(alias)[0], alias.name, {*missing, *known})
+        yield from _respell(source.span(alias)[0], alias.name, {*missing, *known})
     if isinstance(node, ast.ImportFrom) and node.module and not node.level:
         start = source.span(node)[0]
         start = source.data.index(node.module.encode("utf-8"), start + len("from"))
-        yield from _spelt(start, node.module, sys.stdlib_module_names)
+        yield from _respell(start, node.module, sys.stdlib_module_names)
 
 
-def _spelt(start: int, old: str, known: Iterable[str]) -> Iterator[Draft]:
+def _respell(start: int, old: str, known: Iterable[str]) -> Iterator[Draft]:
     end = start + len(old.encode("utf-8"))
     for name in sorted(known):
         alike = SequenceMatcher(None, name, old).ratio()
@@ -109,7 +109,7 @@ def _import_of(name: str) -> str:
     return f"import {name}" if name in sys.stdlib_module_names else ""
 
 
-def _at_top(site: Site, text: str) -> Edit:
+def _insert_at_top(site: Site, text: str) -> Edit:
     """A line before the first import, or else before the first statement."""
     body = site.source.tree.body
     rest = [each for each in body if not _comes_first(each)]
@@ -126,7 +126,7 @@ def _comes_first(node: ast.stmt) -> bool:
     return is_text or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
 
 
-def other_global(site: Site) -> Iterator[Draft]:
+def change_global(site: Site) -> Iterator[Draft]:
     """Another constant, class or function of the module in the place of one."""
     known = global_names(site)
     for node in site.exprs:
@@ -139,7 +139,7 @@ def other_global(site: Site) -> Iterator[Draft]:
                 yield site.swap(node, name, weight=2.0 if alike else 1.0)
 
 
-def declared(site: Site) -> Iterator[Draft]:
+def declare_name(site: Site) -> Iterator[Draft]:
     """A variable of the function around, or of the module, that is meant and not a new one."""
     if site.function is None or site.source.indent(site.function.body[0]) is None:
         return
@@ -153,13 +153,13 @@ def declared(site: Site) -> Iterator[Draft]:
     at = site.source.line_start(first.lineno)
     indent = site.source.indent(first) or ""
     for name in sorted(written):
-        word = "nonlocal" if outer is not None and name in _own(outer, site) else "global"
+        word = "nonlocal" if outer is not None and name in _assigned_in(outer, site) else "global"
         if word == "nonlocal" or name in global_names(site):
             text = f"{indent}{word} {name}{site.source.newline}"
             yield Draft(f"`{word} {name}` added", (Edit(at, at, text),), 2.0)
 
 
-def _own(function: ast.AST, site: Site) -> set[str]:
+def _assigned_in(function: ast.AST, site: Site) -> set[str]:
     """Names that a function gives a value to itself, not in the functions within."""
     return {
         node.id
@@ -170,7 +170,7 @@ def _own(function: ast.AST, site: Site) -> set[str]:
     }
 
 
-def inherited(site: Site) -> Iterator[Draft]:
+def call_inherited(site: Site) -> Iterator[Draft]:
     """What the class above does, done first."""
     function, owner = site.function, site.source.class_of(site.node)
     if function is None or owner is None or not owner.bases or function.body[0] is not site.node:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from flyball.tools.repair.code.site import Site, renamed
+from flyball.tools.repair.code.site import Site, rename
 from flyball.tools.repair.inside.hot_swap import Edit
 from flyball.tools.repair.locate.clues import ENDLESS
 from flyball.tools.repair.search.candidate import Draft
@@ -14,7 +14,7 @@ SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Contin
 MOST_LENGTH = 80
 
 
-def inserted(site: Site) -> Iterator[Draft]:
+def insert_statement(site: Site) -> Iterator[Draft]:
     """A statement like those of the function, before or after this one."""
     if site.function is None:
         return
@@ -32,25 +32,25 @@ def _statements(site: Site) -> Iterator[tuple[str, float]]:
             if other != name:
                 near = 1.5 if other in site.near_names else 0.7
                 yield f"{name}.{method}({other})", near
-    for text in _existing(site):
+    for text in _existing_statements(site):
         yield text, 1.0
         for mapping in site.parallels:
-            if (mapped := renamed(text, mapping)) != text:
+            if (mapped := rename(text, mapping)) != text:
                 yield mapped, 1.5
-    changing, counted = _reassigned(site), _counted(site)
+    changing, counted = _assigned_names(site), _loop_names(site)
     for a in changing:
         for b in names:
             if a != b:
                 yield f"{a} = {b}", 0.8 if b in site.near_names else 0.4
         steps = 2.5 if ENDLESS in site.clues and a in counted else 0.8
         yield from ((f"{a} += 1", steps), (f"{a} -= 1", steps / 2), (f"{a} = 0", 0.3))
-    yield from _settings(site)
+    yield from _assignments_like(site)
     for text in _places(site):
         yield from ((f"{text} += 1", 0.4), (f"{text} -= 1", 0.4))
     for name in names:
         yield f"return {name}", 0.5
         if name in site.near_names and name in site.parameters:
-            yield from _made_fit(name, site.near_names)
+            yield from _made_to_fit(name, site.near_names)
     yield from (("continue", 0.5), ("break", 0.5))
     if not any(
         isinstance(each, ast.Return) and each.value for each in site.source.within(site.function)
@@ -58,7 +58,7 @@ def _statements(site: Site) -> Iterator[tuple[str, float]]:
         yield "return", 1.0
 
 
-def _made_fit(name: str, near: frozenset[str]) -> Iterator[tuple[str, float]]:
+def _made_to_fit(name: str, near: frozenset[str]) -> Iterator[tuple[str, float]]:
     """A value brought into the form that what follows expects."""
     for call in ("list", "abs", "sorted", "int", "str"):
         yield f"{name} = {call}({name})", 0.2
@@ -69,7 +69,7 @@ def _made_fit(name: str, near: frozenset[str]) -> Iterator[tuple[str, float]]:
         yield f"{name} = min({name}, len({other}))", 0.2
 
 
-def _settings(site: Site) -> Iterator[tuple[str, float]]:
+def _assignments_like(site: Site) -> Iterator[tuple[str, float]]:
     """What is set elsewhere in the class, flags turned; the first place of a table filled in."""
     owner = site.source.class_of(site.node)
     for node in site.source.within(owner or site.function or site.node):
@@ -107,7 +107,7 @@ def _places(site: Site) -> list[str]:
     return [text for text in found if "\n" not in text and len(text) < 40][:6]
 
 
-def _existing(site: Site) -> Iterator[str]:
+def _existing_statements(site: Site) -> Iterator[str]:
     """The simple statements of the function, and conditions with one in them."""
     assert site.function is not None
     for node in site.source.within(site.function):
@@ -120,12 +120,12 @@ def _existing(site: Site) -> Iterator[str]:
                     yield f"if {site.text(around.test)}: {text}"
 
 
-def _reassigned(site: Site) -> list[str]:
+def _assigned_names(site: Site) -> list[str]:
     """Variables that are given a value at least once, parameters apart."""
     return [name for name in site.local_names if name not in site.parameters]
 
 
-def _counted(site: Site) -> set[str]:
+def _loop_names(site: Site) -> set[str]:
     """What decides whether the loops around go on."""
     found: set[str] = set()
     around = site.source.parent.get(site.node)
@@ -145,7 +145,7 @@ def _is_docstring(node: ast.stmt) -> bool:
             return False
 
 
-def returned(site: Site) -> Iterator[Draft]:
+def return_value(site: Site) -> Iterator[Draft]:
     """A value that is computed and then given back; a result given back at the end."""
     node = site.node
     is_first = site.source.block_of(node)[0] is node
@@ -161,7 +161,7 @@ def returned(site: Site) -> Iterator[Draft]:
                 yield Draft(f"`return {name}` added", edits, 0.7)
 
 
-def deleted(site: Site) -> Iterator[Draft]:
+def delete_statement(site: Site) -> Iterator[Draft]:
     """The statement left out; a block without its condition."""
     node = site.node
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import):
@@ -176,17 +176,17 @@ def deleted(site: Site) -> Iterator[Draft]:
     yield Draft("left out", (Edit(start, end, "pass"),), 1.0)
 
 
-def moved(site: Site) -> Iterator[Draft]:
+def move_statement(site: Site) -> Iterator[Draft]:
     """A statement before the one above it, or after the one below it."""
     block = site.source.block_of(site.node)
     i = block.index(site.node)
     if i + 1 < len(block):
-        yield from _exchanged(site, block[i], block[i + 1])
+        yield from _exchange_statements(site, block[i], block[i + 1])
     if i > 0:
-        yield from _exchanged(site, block[i - 1], block[i])
+        yield from _exchange_statements(site, block[i - 1], block[i])
 
 
-def _exchanged(site: Site, a: ast.stmt, b: ast.stmt) -> Iterator[Draft]:
+def _exchange_statements(site: Site, a: ast.stmt, b: ast.stmt) -> Iterator[Draft]:
     if site.source.indent(a) is None or site.source.indent(b) is None:
         return
     if _is_docstring(a) or isinstance(a, ast.Import | ast.ImportFrom):
@@ -196,7 +196,7 @@ def _exchanged(site: Site, a: ast.stmt, b: ast.stmt) -> Iterator[Draft]:
     yield Draft("moved past the next statement", edits, 1.0)
 
 
-def dedented(site: Site) -> Iterator[Draft]:
+def dedent_statement(site: Site) -> Iterator[Draft]:
     """The last statement of a block moved out of it, and a statement moved into the block above."""
     source, node = site.source, site.node
     block, outer = source.block_of(node), source.parent.get(node)
@@ -209,7 +209,7 @@ def dedented(site: Site) -> Iterator[Draft]:
     if isinstance(outer, ast.For | ast.While | ast.If | ast.With) and len(block) > 1:
         level = source.indent(outer)
         if block[-1] is node and level is not None:
-            text = _shifted(lines, indent, level)
+            text = _reindent(lines, indent, level)
             assert outer.end_lineno is not None
             at = source.line_start(outer.end_lineno + 1)
             yield Draft("moved out of the block", (Edit(start, end, ""), Edit(at, at, text)), 1.0)
@@ -221,11 +221,11 @@ def dedented(site: Site) -> Iterator[Draft]:
         assert into.end_lineno is not None
         if level is not None and len(level) > len(indent):
             at = source.line_start(into.end_lineno + 1)
-            text = _shifted(lines, indent, level)
+            text = _reindent(lines, indent, level)
             yield Draft("moved into the block", (Edit(at, at, text), Edit(start, end, "")), 0.7)
 
 
-def _shifted(lines: str, old: str, new: str) -> str:
+def _reindent(lines: str, old: str, new: str) -> str:
     moved = [new + line.removeprefix(old) for line in lines.split("\n")[:-1]]
     return "\n".join(moved) + "\n"
 

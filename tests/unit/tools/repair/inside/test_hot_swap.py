@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from flyball.tools.repair.inside.hot_swap import Edit, Living, Unswappable, edited, undo
+from flyball.tools.repair.inside.hot_swap import Edit, LiveFile, Unswappable, apply_edits, undo
 
 TEXT = textwrap.dedent(
     """\
@@ -51,7 +51,7 @@ def loaded(tmp_path):
     module = importlib.util.module_from_spec(spec)
     sys.modules["swapped"] = module
     spec.loader.exec_module(module)
-    living = Living(str(file))
+    living = LiveFile(str(file))
 
     def swap(old, new):
         start = TEXT.index(old)
@@ -105,5 +105,5 @@ def test_a_text_that_is_no_python_is_a_syntax_error(loaded):
 
 
 def test_edits_do_not_disturb_each_other():
-    assert edited(b"abcdef", [Edit(1, 2, "BBB"), Edit(4, 5, "")]) == b"aBBBcdf"
-    assert edited("äb".encode(), [Edit(2, 3, "c")]) == "äc".encode()
+    assert apply_edits(b"abcdef", [Edit(1, 2, "BBB"), Edit(4, 5, "")]) == b"aBBBcdf"
+    assert apply_edits("äb".encode(), [Edit(2, 3, "c")]) == "äc".encode()

@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-from flyball.tools.repair.inside.side_effects import stains
+from flyball.tools.repair.inside.side_effects import measure_state
 
 
 @pytest.fixture
@@ -38,14 +38,14 @@ def bump(module):
     ids=["dictionary", "number", "default", "cache", "class", "object"],
 )
 def test_a_stain_is_seen(module, leave):
-    clean = stains([module])
-    assert stains([module]) == clean
+    clean = measure_state([module])
+    assert measure_state([module]) == clean
     leave(module)
-    assert stains([module]) != clean
+    assert measure_state([module]) != clean
 
 
 def test_what_leaves_nothing_is_clean(module):
-    clean = stains([module])
+    clean = measure_state([module])
     module.Box().held.append(1)
     functools.reduce(max, [1, 2])
-    assert stains([module]) == clean
+    assert measure_state([module]) == clean

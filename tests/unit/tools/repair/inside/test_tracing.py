@@ -7,7 +7,7 @@ import unittest.util
 
 import pytest
 
-from flyball.tools.repair.inside.tracing import Ours, traced
+from flyball.tools.repair.inside.tracing import ProjectFiles, trace_lines
 
 TEXT = "def f(x):\n    if x:\n        return 1\n    return 2\n"
 
@@ -53,36 +53,38 @@ def late(tmp_path, test):
             if clean_up:
                 clean_up()
 
-    ours = Ours(str(tmp_path), {str(tmp_path / "check_m.py")})
-    return {line for line in traced(ours, work)[1].late["m.py"] if line in {2, 5, 6, 9}}
+    ours = ProjectFiles(str(tmp_path), {str(tmp_path / "check_m.py")})
+    return {line for line in trace_lines(ours, work)[1].late["m.py"] if line in {2, 5, 6, 9}}
 
 
 def test_the_lines_that_ran_are_told(loaded, tmp_path):
-    result, seen = traced(Ours(str(tmp_path), set()), lambda: loaded.f(1))
+    result, seen = trace_lines(ProjectFiles(str(tmp_path), set()), lambda: loaded.f(1))
     assert result == 1
     assert {path: found - {1} for path, found in seen.lines.items()} == {"pkg/m.py": {2, 3}}
 
 
 def test_each_look_starts_anew(loaded, tmp_path):
-    ours = Ours(str(tmp_path), set())
-    traced(ours, lambda: loaded.f(1))
-    assert traced(ours, lambda: loaded.f(0))[1].lines["pkg/m.py"] - {1} == {2, 4}
+    ours = ProjectFiles(str(tmp_path), set())
+    trace_lines(ours, lambda: loaded.f(1))
+    assert trace_lines(ours, lambda: loaded.f(0))[1].lines["pkg/m.py"] - {1} == {2, 4}
 
 
 def test_lines_can_be_told_as_they_are_reached(loaded, tmp_path):
     told = []
-    traced(Ours(str(tmp_path), set()), lambda: loaded.f(0), told.append)
+    trace_lines(ProjectFiles(str(tmp_path), set()), lambda: loaded.f(0), told.append)
     assert [line for _, line in told if line > 1] == [2, 4]
 
 
 def test_files_that_are_not_ours_are_left_out(loaded, tmp_path):
     left_out = {str(tmp_path / "pkg" / "m.py")}
-    assert not traced(Ours(str(tmp_path), left_out), lambda: loaded.f(0))[1].lines
-    assert not traced(Ours(str(tmp_path / "other"), set()), lambda: loaded.f(0))[1].lines
+    assert not trace_lines(ProjectFiles(str(tmp_path), left_out), lambda: loaded.f(0))[1].lines
+    assert not trace_lines(ProjectFiles(str(tmp_path / "other"), set()), lambda: loaded.f(0))[
+        1
+    ].lines
 
 
 def test_installed_packages_and_hidden_places_are_not_ours(tmp_path):
-    ours = Ours(str(tmp_path), set())
+    ours = ProjectFiles(str(tmp_path), set())
     assert ours.path(str(tmp_path / "a" / "b.py")) == "a/b.py"
     assert ours.path(str(tmp_path / "site-packages" / "b.py")) == ""
     assert ours.path(str(tmp_path / ".venv" / "b.py")) == ""
@@ -101,7 +103,7 @@ def test_what_only_explains_a_failure_is_not_told(loaded, tmp_path):
         with pytest.raises(AssertionError, match="2 is not None"):
             case.assertIsNone(Shown())
 
-    _, seen = traced(Ours(str(tmp_path), set()), fails)
+    _, seen = trace_lines(ProjectFiles(str(tmp_path), set()), fails)
     assert seen.lines["pkg/m.py"] - {1} == {2, 3}
     assert unittest.case.safe_repr is unittest.util.safe_repr
 

@@ -3,7 +3,7 @@
 import pytest
 
 from flyball.tools.repair.code.source import Source
-from flyball.tools.repair.locate.spectrum import Traced, passing_at, suspicious
+from flyball.tools.repair.locate.spectrum import Traced, count_passing, rank_lines
 
 TEXT = (
     b"def f(a):\n    b = a\n    if b:\n        b = (\n            b + 1\n        )\n    return b\n"
@@ -21,7 +21,7 @@ def green(*lines):
 
 
 def lines(*tests):
-    return [place.line for place in suspicious(tests, SOURCES)]
+    return [place.line for place in rank_lines(tests, SOURCES)]
 
 
 def test_lines_of_failing_tests_only_come_first():
@@ -41,7 +41,7 @@ def test_lines_that_ran_only_before_what_failed_are_less_suspicious():
 
 
 def test_a_condition_is_nearly_as_suspicious_as_what_it_let_run():
-    scores = {p.line: p.score for p in suspicious([red(3, 5), green(3), green(3)], SOURCES)}
+    scores = {p.line: p.score for p in rank_lines([red(3, 5), green(3), green(3)], SOURCES)}
     assert scores == {4: 1.0, 3: pytest.approx(0.9)}
 
 
@@ -51,7 +51,7 @@ def test_what_let_a_line_run_has_run_though_nobody_saw_it():
 
 def test_lines_that_only_introduce_others_come_later():
     text = b"def f(a):\n    try:\n        return a\n    finally:\n        pass\n"
-    places = suspicious([red(2, 3, 5)], {"m.py": Source("m.py", text)})
+    places = rank_lines([red(2, 3, 5)], {"m.py": Source("m.py", text)})
     assert [place.line for place in places] == [3, 5, 2]
 
 
@@ -60,13 +60,13 @@ def test_lines_that_only_tell_of_a_fault_come_later():
         b"class Wrong(ValueError):\n    def __init__(self):\n        self.a = 1\n\n\n"
         b"def f(a):\n    if a:\n        raise Wrong()\n    return a\n"
     )
-    places = suspicious([red(3, 7, 8)], {"m.py": Source("m.py", text)})
+    places = rank_lines([red(3, 7, 8)], {"m.py": Source("m.py", text)})
     assert [(place.line, place.score) for place in places] == [(7, 1.0), (3, 0.8), (8, 0.8)]
 
 
 def test_a_line_whose_value_is_lost_comes_first():
     text = b"def f(a):\n    b = a + 1\n    if b:\n        g(b)\n        False\n    return b\n"
-    places = suspicious([red(2, 3, 4, 5, 6)], {"m.py": Source("m.py", text)})
+    places = rank_lines([red(2, 3, 4, 5, 6)], {"m.py": Source("m.py", text)})
     assert places[0].line == 5
 
 
@@ -84,11 +84,11 @@ def test_nothing_fails_nothing_is_suspicious():
 
 def test_lines_of_tests_are_left_out():
     test = Traced("t", "fail", (("test_m.py", 2),), {"test_m.py": (2,), "m.py": (2,)})
-    assert [place.path for place in suspicious([test], SOURCES)] == ["m.py"]
+    assert [place.path for place in rank_lines([test], SOURCES)] == ["m.py"]
 
 
 def test_passing_tests_are_counted_by_line():
-    assert passing_at([green(2, 3), green(3), red(7)]) == {("m.py", 2): 1, ("m.py", 3): 2}
+    assert count_passing([green(2, 3), green(3), red(7)]) == {("m.py", 2): 1, ("m.py", 3): 2}
 
 
 def test_definitions_that_suspicious_lines_go_by_are_suspicious_too():
@@ -98,6 +98,6 @@ def test_definitions_that_suspicious_lines_go_by_are_suspicious_too():
     )
     sources = {"m.py": Source("m.py", text)}
     test = Traced("t", "fail", (), {"m.py": (10,)})
-    places = {place.line: place.score for place in suspicious([test], sources)}
+    places = {place.line: place.score for place in rank_lines([test], sources)}
     assert set(places) == {10, 1, 6, 9}
     assert places[10] == 1.0 > places[1] == places[6] == places[9]

@@ -4,8 +4,8 @@ import pytest
 
 from flyball.tools.repair.code.source import Source
 from flyball.tools.repair.inside.hot_swap import Edit
-from flyball.tools.repair.search.candidate import Candidate, diff_of, shared, size
-from flyball.tools.repair.search.ranking import ranked
+from flyball.tools.repair.search.candidate import Candidate, common_prefix, diff_of
+from flyball.tools.repair.search.ranking import changed_size, rank
 
 TEXT = """\
 class Money:
@@ -30,7 +30,7 @@ def change(old, new, template="comparison", chance=1.0):
 
 def order(*candidates, passing=None):
     sources = {"m.py": Source("m.py", TEXT.encode())}
-    return [each.label for each in ranked(candidates, sources, passing or {})]
+    return [each.label for each in rank(candidates, sources, passing or {})]
 
 
 BETTER = ("cents / 2", "cents // 2")
@@ -90,8 +90,8 @@ def test_a_diff_of_a_file_without_a_last_newline():
 
 def test_size_is_what_changes():
     data = TEXT.encode()
-    assert size(change("cents / 2", "cents // 2"), data) == 1
-    assert size(change("part = self", "whole = self"), data) == 5
-    assert shared(b"abcd", b"abxd") == 2
-    assert shared(b"", b"a") == 0
-    assert shared(b"ab", b"abc") == 2
+    assert changed_size(change("cents / 2", "cents // 2"), data) == 1
+    assert changed_size(change("part = self", "whole = self"), data) == 5
+    assert common_prefix(b"abcd", b"abxd") == 2
+    assert common_prefix(b"", b"a") == 0
+    assert common_prefix(b"ab", b"abc") == 2

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flyball.tools.repair.inside.job import Orders, nearest, run_one
+from flyball.tools.repair.inside.job import Orders, order_by_nearness, run_one
 from flyball.tools.repair.inside.suites import FAIL, PASS, SKIP, SLOW, Suite
-from flyball.tools.repair.inside.tracing import Ours, traced
+from flyball.tools.repair.inside.tracing import ProjectFiles, trace_lines
 from flyball.tools.repair.inside.workers import Alarm, Children, Job
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ MOST_TOGETHER = 60
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in |^([^\s:]+\.py):(\d+): ', re.M)
 
 
-def look(orders: Orders, suite: Suite) -> None:
+def trace_suite(orders: Orders, suite: Suite) -> None:
     """Run all tests, then trace the failing ones and those nearest to them."""
     names = list(suite.names)
     orders.say(tests=len(names), broken=suite.broken)
@@ -52,10 +52,12 @@ def look(orders: Orders, suite: Suite) -> None:
     failing = [name for name, end in ends.items() if end["end"] not in (PASS, SKIP, SLOW)]
     if not failing:
         return
-    passing = [name for name in nearest(names, failing) if ends.get(name, {}).get("end") == PASS]
+    passing = [
+        name for name in order_by_nearness(names, failing) if ends.get(name, {}).get("end") == PASS
+    ]
     tracing = _Tracing(orders, suite, ends)
     seen = tracing.failing(failing)
-    seen.update(_together(orders, passing[: orders.sample], tracing.one, 1))
+    seen.update(_run_batches(orders, passing[: orders.sample], tracing.one, 1))
     for name, end in seen.items():
         orders.say(name=name, **{key: end[key] for key in ("end", "frames", "lines", "late")})
 
@@ -69,7 +71,7 @@ class _Tracing:
     def __init__(self, orders: Orders, suite: Suite, ends: dict[str, dict[str, Any]]) -> None:
         self._orders = orders
         self._suite = suite
-        self._ours = Ours(orders.root, suite.files)
+        self._ours = ProjectFiles(orders.root, suite.files)
         self._endless = [name for name, end in ends.items() if end["end"] == "time"]
         self._stuck = [name for name in self._endless if ends[name]["why"] == OUT_OF_TIME]
 
@@ -78,24 +80,26 @@ class _Tracing:
         orders = self._orders
         left_out = {*self._endless[ENDLESS_TRACED:], *self._stuck}
         wanted = [name for name in names if name not in left_out]
-        seen = _together(orders, wanted[:ALWAYS_TRACED], self.one, 1, LATE)
-        seen.update(_together(orders, wanted[ALWAYS_TRACED:MOST_TRACED], self.one, 1, REPRODUCING))
+        seen = _run_batches(orders, wanted[:ALWAYS_TRACED], self.one, 1, LATE)
+        seen.update(
+            _run_batches(orders, wanted[ALWAYS_TRACED:MOST_TRACED], self.one, 1, REPRODUCING)
+        )
         dead = [name for name, end in seen.items() if "heard" in end]
-        told = _together(orders, dead, self.loud, 1, LATE)
+        told = _run_batches(orders, dead, self.loud, 1, LATE)
         stuck = self._stuck[:ENDLESS_TRACED]
-        told.update(_together(orders, stuck, self.loud, 1, LATE, STUCK_WALL))
+        told.update(_run_batches(orders, stuck, self.loud, 1, LATE, STUCK_WALL))
         for name, end in told.items():
-            seen[name] = {**end, "lines": _gathered(end["heard"]), "frames": end["heard"][-1:]}
+            seen[name] = {**end, "lines": _lines_told(end["heard"]), "frames": end["heard"][-1:]}
         return seen
 
     def one(self, name: str, following: str, say: Say) -> str:
-        found = _trace(self._suite, self._ours, name, following, self._cpu(name))
+        found = _trace_test(self._suite, self._ours, name, following, self._cpu(name))
         say(found)
         return found["end"]
 
     def loud(self, name: str, _following: str, say: Say) -> str:
         """Every line is told as it is reached, for fear of what comes after it."""
-        _trace(self._suite, self._ours, name, "", self._cpu(name), say)
+        _trace_test(self._suite, self._ours, name, "", self._cpu(name), say)
         return FAIL
 
     def _cpu(self, name: str) -> float:
@@ -111,7 +115,7 @@ def _run_all(orders: Orders, suite: Suite, names: list[str]) -> dict[str, dict[s
             say(end)
             return end["end"]
 
-        return _together(orders, names, one, most, part)
+        return _run_batches(orders, names, one, most, part)
 
     ends = run(names, QUICK_CPU, MOST_TOGETHER, RUNNING)
     failing = [name for name, end in ends.items() if end["end"] == FAIL]
@@ -128,21 +132,21 @@ def _run_all(orders: Orders, suite: Suite, names: list[str]) -> dict[str, dict[s
     if not _fails_for_certain(suite, ends):
         look_longer(PATIENT_CPU)
     found = {name: ends[name] for name in names if name in ends}
-    return _set_aside(found) if _fails_for_certain(suite, found) else found
+    return _mark_slow(found) if _fails_for_certain(suite, found) else found
 
 
 def _fails_for_certain(suite: Suite, ends: dict[str, dict[str, Any]]) -> bool:
     return bool(suite.broken) or any(end["end"] in (FAIL, "crash") for end in ends.values())
 
 
-def _set_aside(ends: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def _mark_slow(ends: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Those that were not waited for long enough may be just slow."""
     return {
         name: {**end, "end": SLOW} if end["end"] == "time" else end for name, end in ends.items()
     }
 
 
-def _together(
+def _run_batches(
     orders: Orders, names: list[str], one: One, most: int, part: float = 1.0, wall: float = WALL
 ) -> dict[str, dict[str, Any]]:
     """Do one thing for each test, many in one child, until something stops it; then go on."""
@@ -154,7 +158,7 @@ def _together(
         if not waiting:
             return None
         batch = waiting.popleft()
-        return Job(batch, partial(_each, batch, one), wall)
+        return Job(batch, partial(_run_batch, batch, one), wall)
 
     def answer(batch: list[str], said: list[Any], is_late: bool) -> None:
         whole: list[dict[str, Any]] = [each for each in said if isinstance(each, dict)]
@@ -176,14 +180,14 @@ def _together(
     return ends
 
 
-def _each(batch: list[str], one: One, say: Say) -> None:
+def _run_batch(batch: list[str], one: One, say: Say) -> None:
     for name, following in zip(batch, [*batch[1:], ""]):  # noqa: B905
         if one(name, following, say) == "time":
             return
 
 
-def _trace(
-    suite: Suite, ours: Ours, name: str, following: str, cpu: float, say: Say | None = None
+def _trace_test(
+    suite: Suite, ours: ProjectFiles, name: str, following: str, cpu: float, say: Say | None = None
 ) -> dict[str, Any]:
     """Run a test under trace; with `say`, every line is told as it is reached."""
     alarm = Alarm()
@@ -195,7 +199,7 @@ def _trace(
         finally:
             alarm.clear()
 
-    end, seen = traced(ours, work, say)
+    end, seen = trace_lines(ours, work, say)
     found = [(a or b, int(m or n)) for a, m, b, n in _FRAME.findall(end.why)]
     frames = [(ours.path(file), line) for file, line in found]
     return {
@@ -206,7 +210,7 @@ def _trace(
     }
 
 
-def _gathered(heard: list[Any]) -> dict[str, list[int]]:
+def _lines_told(heard: list[Any]) -> dict[str, list[int]]:
     """The lines that a test told before it took its process with it."""
     lines: dict[str, list[int]] = {}
     for path, line in heard:

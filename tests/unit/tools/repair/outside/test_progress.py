@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from flyball.tools.repair.beside.progress import ProgressReport, follow
+from flyball.tools.repair.outside.progress import ProgressReport, follow
 from flyball.workspace.process.process import Finished
 
 FINISHED = Finished(

@@ -41,7 +41,7 @@ class ProgressReport:
                 self.lines.append(msgspec.json.decode(line, type=Line))
 
 
-def interrupted(tool: str) -> Result:
+def interrupted_result(tool: str) -> Result:
     """What a call says that was ended with nothing to show; a driver may make it again."""
     text = f"`{tool}` was interrupted: the run is to rest."
     return Result(False, text, error=INTERRUPTED)

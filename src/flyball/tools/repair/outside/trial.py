@@ -15,7 +15,7 @@ import msgspec
 from flyball.errors import ToolUnavailable
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.repair import inside
-from flyball.tools.repair.beside.progress import Line, ProgressReport, Words, follow
+from flyball.tools.repair.outside.progress import Line, ProgressReport, Words, follow
 from flyball.tools.runner.choice import Choice, choose, require
 from flyball.tools.runner.launch import Ground, ground_of, launch, set_up
 from flyball.tools.runner.start_env import Setting, python_of
@@ -56,7 +56,7 @@ class TrialReport(NamedTuple):
 
 
 @contextmanager
-def staged(context: CallContext) -> Generator[ScratchCopy]:
+def scratch_copy(context: CallContext) -> Generator[ScratchCopy]:
     """A place where candidates can be tried without touching the workspace."""
     root = context.workspace.checkout_scratch(context.tree)
     try:
@@ -72,7 +72,7 @@ def staged(context: CallContext) -> Generator[ScratchCopy]:
         context.workspace.discard_scratch(root)
 
 
-async def perform(stage: ScratchCopy, orders: Mapping[str, Any], words: Words) -> TrialReport:
+async def run_program(stage: ScratchCopy, orders: Mapping[str, Any], words: Words) -> TrialReport:
     """Have the program do something in the stage; what it found is there even if it died."""
     context, choice = stage.context, stage.choice
     seconds = float(orders["seconds"]) + GRACE
@@ -85,7 +85,7 @@ async def perform(stage: ScratchCopy, orders: Mapping[str, Any], words: Words) -
         told = {
             **orders,
             "runner": choice.name,
-            "args": _arguments(stage, setting),
+            "args": _runner_arguments(stage, setting),
             "root": os.fspath(stage.root),
             "width": min(4, os.cpu_count() or 1),
             "report": os.fspath(file),
@@ -115,7 +115,7 @@ def _put_program(shelf: Path) -> None:
         shutil.copyfile(file, place / file.name)
 
 
-def _arguments(stage: ScratchCopy, setting: Setting) -> Sequence[Any]:
+def _runner_arguments(stage: ScratchCopy, setting: Setting) -> Sequence[Any]:
     if stage.choice.name == "pytest":
         return ["-o", f"cache_dir={setting.shelf / 'cache'}"]
     argv = BY_NAME["unittest"].argv(setting, stage.choice.land, ())

@@ -57,20 +57,20 @@ class Memo(msgspec.Struct, frozen=True, omit_defaults=True):
         return tuple(run for run in self.runs if run.has_failed)
 
 
-def _file(context: CallContext) -> Path:
+def _memo_file(context: CallContext) -> Path:
     return context.workspace.directory / "repair" / f"{context.tree[:40]}.json"
 
 
 def recall(context: CallContext) -> Memo | None:
     """What is known of the present tree."""
     with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
-        return msgspec.json.decode(_file(context).read_bytes(), type=Memo)
+        return msgspec.json.decode(_memo_file(context).read_bytes(), type=Memo)
     return None
 
 
 def keep(context: CallContext, memo: Memo) -> None:
     """Remember it; whoever cannot write it down only has to find it out again."""
-    file = _file(context)
+    file = _memo_file(context)
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(msgspec.json.encode(memo))
