@@ -1,1 +1,1 @@
-"""A Python file as bytes, as a tree, and as places that can be changed."""
+"""A Python file as bytes, as a tree (`source.Source`), and as places to change (`site.Site`)."""

@@ -25,6 +25,8 @@ def fields_of(text: str) -> list[Field] | None:
     if head is None or not text.endswith(head[1]) or len(text) < head.end() + len(head[1]):
         return None
     end = len(text) - len(head[1])
+    # Several literals in a row, or the same quotes inside: telling them apart would take a whole
+    # tokenizer, and the string is simply not changed.
     if head[1] in text[head.end() : end]:
         return None
     try:
@@ -108,6 +110,8 @@ def _place_nodes(node: ast.expr, text: str, line: int, column: int) -> bool:
         fresh = ast.parse(f"({text})", mode="eval").body
     except SyntaxError:
         return False
+    # The text between the braces is parsed anew and compared: if it is not the same expression, the
+    # place was guessed wrongly and is not used.
     if ast.dump(node) != ast.dump(fresh):
         return False
     for old, new in zip(ast.walk(node), ast.walk(fresh), strict=True):

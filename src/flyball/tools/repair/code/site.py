@@ -31,6 +31,7 @@ class Site:
         self.exprs = tuple(expressions(node))
 
     def text(self, node: ast.expr | ast.stmt | ast.keyword) -> str:
+        """A node as it is written in the file."""
         return self.source.text(node)
 
     def swap(self, node: ast.expr, text: str, label: str = "", weight: float = 1.0) -> Draft:
@@ -101,6 +102,7 @@ class Site:
             if isinstance(node, ast.stmt | ast.Compare | ast.BoolOp | ast.Call):
                 names = tuple(each.id for each in ast.walk(node) if isinstance(each, ast.Name))
                 shape = WORD.sub("_", self.text(node))
+                # Every two of a shape are compared, so what is long or spans lines is left out.
                 if 1 < len(names) < 8 and "\n" not in shape:
                     shapes.setdefault(shape, []).append(names)
         for group in shapes.values():

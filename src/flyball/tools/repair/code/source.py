@@ -39,8 +39,12 @@ class Source:
         self._starts = [0]
         for line in data.split(b"\n"):
             self._starts.append(self._starts[-1] + len(line) + 1)
+        # Templates ask for the same walks at every site; done once, generating is several times
+        # faster.
         self._within: dict[ast.AST, tuple[ast.AST, ...]] = {}
         self._names: dict[ast.AST, frozenset[str]] = {}
+        # Formatted strings first: before Python 3.12 the nodes in them have wrong places, which are
+        # put right here, and parents are noted only for nodes that stay.
         self.fields: dict[ast.JoinedStr, list[Field]] = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.JoinedStr):
@@ -101,6 +105,7 @@ class Source:
         )
         if not is_head and not isinstance(around, LOOSE):
             return False
+        # Brackets that are there already are enough.
         before = self.data[:start].rstrip()[-1:]
         return not (before == b"(" and self.data[end:].lstrip()[:1] == b")")
 
@@ -190,6 +195,7 @@ class Source:
         for node in self.statements:
             first, last = own_lines(node)
             for line in range(first, last + 1):
+                # Of several statements on one line the last to begin is the innermost.
                 if line not in found or node.lineno >= found[line].lineno:
                     found[line] = node
         return found

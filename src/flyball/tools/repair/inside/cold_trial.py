@@ -27,6 +27,7 @@ CPU = 3.0
 
 def try_from_scratch(orders: Orders, candidates: list[Proposal]) -> None:
     """Try candidates in order, until enough of them hold."""
+    # Imported once, before the forks: it takes longer to load than most suites take to run.
     if orders.runner == "pytest" and candidates:
         importlib.import_module("pytest")
     found: list[float] = []
@@ -47,6 +48,8 @@ def try_from_scratch(orders: Orders, candidates: list[Proposal]) -> None:
 
 def _judge_candidate(orders: Orders, each: Proposal, say: Say) -> None:
     _replace_on_import(os.path.join(orders.root, each.path), each)
+    # Files that could not be loaded are tried alone first: most candidates fail there, without a
+    # run of everything.
     files = [name for name in orders.broken if orders.runner == "pytest" and os.path.isfile(name)]
     holds = (not files or _passes(orders, files)) and _passes(orders, [])
     say({"end": "hold" if holds else "fail"})
@@ -88,4 +91,6 @@ def _replace_on_import(path: str, each: Proposal) -> None:
             return plain(self, name)
         return compile(data, real, "exec", dont_inherit=True)
 
+    # By the loader and not by writing the file: several candidates are tried at a time in one copy,
+    # and bytecode that is cached on disk must not come into it.
     loader.get_code = get_code

@@ -35,6 +35,7 @@ class Edit(NamedTuple):
 
 def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
     """A text after its edits; they do not overlap."""
+    # From the end, so that the places of the others stay right.
     for edit in sorted(edits, reverse=True):
         data = data[: edit.start] + edit.text.encode("utf-8") + data[edit.end :]
     return data
@@ -62,6 +63,8 @@ class LiveFile:
         ]
         self._functions: dict[tuple[int, str], list[FunctionType]] = {}
         gc.unfreeze()  # frozen objects are not listed
+        # Functions are found by what is alive and not by walking modules: decorators, closures and
+        # registries hold functions that no name leads to.
         for each in gc.get_objects():
             if isinstance(each, FunctionType) and self._is_ours(each.__code__.co_filename):
                 key = (each.__code__.co_firstlineno, each.__code__.co_name)
@@ -78,6 +81,7 @@ class LiveFile:
         """Put the edits into effect; what comes back takes them away again."""
         self._undo = []
         try:
+            # Whole or not at all: half a swap would judge a text that nobody proposed.
             self._swap(edits)
         except BaseException:
             undo(self._undo)
@@ -86,6 +90,8 @@ class LiveFile:
 
     def _swap(self, edits: Sequence[Edit]) -> None:
         start, end, node = self._top(edits)
+        # Only the statement at the top is compiled, not the file; the padding keeps its line
+        # numbers.
         padding = b"\n" * (node_line(node) - 1)
         inner = [Edit(e.start - start, e.end - start, e.text) for e in edits]
         text = padding + apply_edits(self.data[start:end], inner)
@@ -119,6 +125,8 @@ class LiveFile:
 
     def _swap_code(self, old: CodeType, new: CodeType) -> None:
         for before, after in zip(_inner_code(old), _inner_code(new)):  # noqa: B905
+            # Inner functions are matched by their order, so one more or less would give code to the
+            # wrong function.
             if before.co_name != after.co_name:
                 raise Unswappable
             if before == after:
@@ -176,6 +184,8 @@ class LiveFile:
             for target in names:
                 old = getattr(place, target, None)
                 self._set(place, target, new)
+                # `from settings import LIMIT` copies the value; such modules must see the new one,
+                # too.
                 for other in () if owner else _holders(target, old):
                     self._set(other, target, new)
 
@@ -183,6 +193,7 @@ class LiveFile:
         old = getattr(owner, name, None)
         try:
             setattr(owner, name, value)
+        # Code with other free variables, slots, read-only attributes: the interpreter refuses.
         except (ValueError, AttributeError, TypeError):
             raise Unswappable from None
         self._undo.append((owner, name, old))

@@ -45,6 +45,8 @@ class Orders:
         self.candidates = [Proposal(**each) for each in told.get("candidates", [])]
         self.began = time.monotonic()
         self.seconds: float = told["seconds"]
+        # Appended to and flushed line by line: what was found must be there even if the program is
+        # killed.
         self._report: TextIO = open(told["report"], "a", encoding="utf-8")  # noqa: SIM115
 
     @property
@@ -69,6 +71,7 @@ def run_one(suite: Suite, name: str, cpu: float, following: str = "") -> dict[st
         end = suite.run(name, following)
     finally:
         alarm.clear()
+    # The alarm is an exception in the test, so a runner calls it a failure.
     kind = "time" if alarm.has_rung and end.kind == FAIL else end.kind
     why = _before_alarm(end.why) if kind == "time" else end.why
     return {"end": kind, "why": why[-2000:], "cpu": time.process_time() - began}
@@ -76,6 +79,7 @@ def run_one(suite: Suite, name: str, cpu: float, following: str = "") -> dict[st
 
 def _before_alarm(why: str) -> str:
     """A traceback up to where a test was when its time was up."""
+    # What follows is the handler of the alarm itself, which is nobody's fault.
     return why.rpartition(f'  File "{ALARM}"')[0] or why
 
 
@@ -83,6 +87,8 @@ def order_by_nearness(names: list[str], failing: list[str]) -> list[str]:
     """The other tests: those of the same file first, nearest first."""
     wanted = set(failing)
     places = [i for i, name in enumerate(names) if name in wanted]
+    # Tests of the same file are the likeliest to run the same lines, and so to break by a change
+    # there.
     files = {_file_of(name) for name in failing}
 
     def distance(i: int) -> tuple[bool, int]:

@@ -1,4 +1,8 @@
-"""What running code leaves behind in its modules: caches that filled, lists that grew."""
+"""What running code leaves behind in its modules: caches that filled, lists that grew.
+
+Sizes and plain values only: comparing contents would take longer than the tests, and would call the
+project's own `__eq__`.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +37,8 @@ def _measure(value: Any) -> Any:
         return value
     if isinstance(value, FunctionType):
         return [_length(each) for each in value.__defaults__ or () if isinstance(each, CONTAINERS)]
+    # Asked of the type: an object that makes up attributes as they are asked for would answer
+    # anything.
     info = getattr(cast(Any, type(value)), "cache_info", None)
     return info(value).currsize if info else None
 

@@ -65,6 +65,7 @@ class _PytestSuite(Suite):
         super().__init__(broken)
         self._items = {item.nodeid: item for item in session.items}
         self.reports: list[Any] = []
+        # Formatting failures that nobody reads took most of the time of a search.
         for item in () if explain else session.items:
             item.repr_failure = _short_failure
 
@@ -92,6 +93,7 @@ def _short_failure(failure: Any, style: Any = None) -> str:  # noqa: ARG001
     """What was raised, in a line; pytest's own way to say it takes longer than most tests."""
     try:
         return f"{failure.type.__name__}: {failure.value}"[:MOST_SHORT]
+    # The text of an exception is the project's own code, and may raise.
     except Exception:  # noqa: BLE001
         return str(failure.type)
 
@@ -108,6 +110,8 @@ class _Plugin:
 
     def pytest_load_initial_conftests(self, early_config: Any, args: list[str]) -> None:
         """One process, and no one else's tracing."""
+        # Workers of its own would run tests out of our sight, and coverage takes the one tracer
+        # there is.
         for name, word in (("xdist", "-n0"), ("pytest_cov", "--no-cov")):
             if early_config.pluginmanager.hasplugin(name):
                 args.append(word)
@@ -118,6 +122,8 @@ class _Plugin:
         alarm.set(LOADING_CPU if self._explain else QUICK_LOADING_CPU)
         outcome = yield
         alarm.clear()
+        # pytest itself gives up on a file that calls sys.exit when imported, and nothing could be
+        # said.
         raised = outcome.excinfo
         if raised and issubclass(raised[0], SystemExit):
             reports: Any = importlib.import_module("_pytest.reports")
@@ -149,9 +155,11 @@ def _open_pytest(args: Sequence[str], use: Use, explain: bool) -> None:
     for name in ("pytest_runtestloop", "pytest_runtest_protocol"):
         pytest.hookimpl(tryfirst=True)(getattr(_Plugin, name))
     pytest.hookimpl(hookwrapper=True)(_Plugin.pytest_make_collect_report)
+    # Nobody reads what tests print, so it is not captured; a random order would make runs differ.
     words = ["-q", "-s", "--tb=native", "--continue-on-collection-errors", "-p", "no:randomly"]
     words += [] if explain else ["--assert=plain"]
     code = pytest.main([*words, *args], plugins=[plugin])
+    # The project may name options of plugins that are not installed here.
     if code == pytest.ExitCode.USAGE_ERROR and not plugin.has_begun:
         pytest.main([*words, *args, "-o", "addopts="], plugins=[plugin])
 

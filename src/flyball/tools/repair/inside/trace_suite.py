@@ -80,10 +80,14 @@ class _Tracing:
         orders = self._orders
         left_out = {*self._endless[ENDLESS_TRACED:], *self._stuck}
         wanted = [name for name in names if name not in left_out]
+        # Each traced in a process of its own, failing and passing alike: what a process does only
+        # once, such as lazy initialisation, would otherwise seem to be run by failing tests alone.
         seen = _run_batches(orders, wanted[:ALWAYS_TRACED], self.one, 1, LATE)
         seen.update(
             _run_batches(orders, wanted[ALWAYS_TRACED:MOST_TRACED], self.one, 1, REPRODUCING)
         )
+        # A test that takes its process with it leaves no trace, so it is run again and tells every
+        # line as it goes. That is slow, hence not for all.
         dead = [name for name, end in seen.items() if "heard" in end]
         told = _run_batches(orders, dead, self.loud, 1, LATE)
         stuck = self._stuck[:ENDLESS_TRACED]
@@ -117,6 +121,8 @@ def _run_all(orders: Orders, suite: Suite, names: list[str]) -> dict[str, dict[s
 
         return _run_batches(orders, names, one, most, part)
 
+    # All together first, which is fast; then those that failed each alone, because a test may fail
+    # only for what another left behind in the process.
     ends = run(names, QUICK_CPU, MOST_TOGETHER, RUNNING)
     failing = [name for name, end in ends.items() if end["end"] == FAIL]
     ends.update(run(failing[:MOST_ALONE], QUICK_CPU, 1, AGAIN))
@@ -128,10 +134,13 @@ def _run_all(orders: Orders, suite: Suite, names: list[str]) -> dict[str, dict[s
         if any(end["end"] != "time" for end in again.values()):
             ends.update(run(endless[LOOKED_AT_AGAIN:], cpu, 1, AGAIN))
 
+    # A loop without end and a slow test look alike. One of them is given more time first: only if
+    # that one ends are the others worth waiting for.
     look_longer(SLOW_CPU)
     if not _fails_for_certain(suite, ends):
         look_longer(PATIENT_CPU)
     found = {name: ends[name] for name in names if name in ends}
+    # Where others fail for certain, a test that did not end in time is no evidence of anything.
     return _mark_slow(found) if _fails_for_certain(suite, found) else found
 
 
@@ -164,6 +173,8 @@ def _run_batches(
         whole: list[dict[str, Any]] = [each for each in said if isinstance(each, dict)]
         ends.update(zip(batch, whole))  # noqa: B905
         rest = batch[len(whole) :]
+        # After a test that ran out of time the batch stops by itself; otherwise the first that is
+        # missing is the one that ended the child.
         if rest and not (whole and whole[-1]["end"] == "time"):
             why = OUT_OF_TIME if is_late else "the process died"
             end: dict[str, Any] = {

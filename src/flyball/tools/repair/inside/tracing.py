@@ -100,7 +100,7 @@ class LinesRun:
         }
 
     def reach(self, path: str, line: int) -> None:
-        """A line of the project runs."""
+        """Note that a line of the project runs, unless it only tells of a failure."""
         if self.is_muted or self.has_failed:
             return
         turns = self.turns.setdefault(path, {})
@@ -115,6 +115,7 @@ class LinesRun:
         """
         if self.has_failed or self.is_muted or self.turn == MOST_TURNS or sys.exc_info()[0]:
             return False
+        # A helper in a test file that the project calls back is part of what the project does.
         if any(self._ours.path(file) for file in _caller_files(frame)):
             return False
         self.turn += 1
@@ -172,6 +173,8 @@ def _mute(seen: LinesRun, explain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _watch(ours: ProjectFiles, seen: LinesRun, work: Callable[[], Any]) -> Any:
+    # From 3.12 on a line that was seen can be switched off, so a loop costs one event; before that
+    # every line of every turn calls us.
     if hasattr(sys, "monitoring"):
         return _watch_by_monitoring(ours, seen, work)
     tracer = _tracer(ours, seen)
@@ -186,6 +189,8 @@ def _watch(ours: ProjectFiles, seen: LinesRun, work: Callable[[], Any]) -> Any:
 
 def _watch_by_monitoring(ours: ProjectFiles, seen: LinesRun, work: Callable[[], Any]) -> Any:
     monitoring = cast(Any, getattr(sys, "monitoring", None))
+    # The ids that are free for anybody first; those of debuggers and coverage only if nobody has
+    # them.
     tool = next((n for n in (3, 4, 1, 0) if monitoring.get_tool(n) is None), None)
     if tool is None:
         return work()
@@ -204,6 +209,8 @@ def _watch_by_monitoring(ours: ProjectFiles, seen: LinesRun, work: Callable[[], 
         if ours.is_test(code.co_filename):
             seen.fall(_event_frame())
 
+    # Lines are switched off in one test's run and must be heard again in the next, hence the
+    # restarts.
     events = monitoring.events
     monitoring.use_tool_id(tool, "flyball")
     monitoring.register_callback(tool, events.LINE, on_line)
@@ -227,6 +234,8 @@ def _event_frame() -> FrameType:
 
 
 def _tracer(ours: ProjectFiles, seen: LinesRun) -> Callable[..., Any]:
+    # Keyed by identity, because comparing code objects compares all their bytecode; the object is
+    # kept beside it so that its id is not given to another.
     by_code: dict[int, tuple[CodeType, Callable[..., Any] | None]] = {}
 
     def in_project(path: str) -> Callable[..., Any]:

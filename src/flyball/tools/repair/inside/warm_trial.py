@@ -61,6 +61,8 @@ def try_candidates(orders: Orders) -> None:
         by_number = {each.n: each for each in orders.candidates}
         left.extend([by_number[n] for n in said[0]] if said else orders.candidates)
 
+    # Even the loading is done in a child: a suite that ends the process when imported would take
+    # the program with it, and the rest is then tried from scratch.
     Children(1, answer).run_all([Job(0, warm, 1e6)], lambda: False)
     if not orders.is_probe:
         try_from_scratch(orders, left)
@@ -77,6 +79,7 @@ class Trial:
         self.failing = [name for name in orders.failing if name in known]
         self.near = [name for name in orders.near if name in known]
         far = order_by_nearness(names, [*self.failing, *self.near])
+        # Slow tests last: most candidates are refuted before it comes to them.
         self.far = [] if orders.is_probe else sorted(far, key=orders.slow.__contains__)
         self.limits: dict[str, float] = {}
         self.reasons: dict[str, str] = {}
@@ -120,6 +123,8 @@ class Trial:
             self.limits[name], self.reasons[name] = ENDLESS_CPU, "time"
 
         def work(name: str, say: Say) -> None:
+            # Twice, to see whether a test fails the same way each time: only then does another way
+            # mean that a candidate before it left something behind.
             for _ in range(2):
                 say(run_one(self.suite, name, 0.6))
 
@@ -135,6 +140,7 @@ class Trial:
         unknown = [name for name in self.failing if name not in self.orders.endless]
         jobs = (Job(name, partial(work, name), 20.0) for name in unknown)
         Children(self.orders.width, answer).run_all(jobs, lambda: self.orders.is_over)
+        # The quickest first; each candidate is refuted by the first that still fails.
         self.failing = sorted(stable, key=lambda name: self.limits[name])
         self.few = _choose_few(self.failing)
 
@@ -160,6 +166,8 @@ class Trial:
         if not self._slow or self.holding:
             return False
         spent = (time.monotonic() - self.orders.began) * self.orders.width
+        # A candidate may be right and slow, on a busy machine above all; but the many that were
+        # never tried come first.
         if self.waiting and self._granted + seconds > AGAIN * spent:
             return False
         self._granted += seconds
@@ -167,10 +175,13 @@ class Trial:
 
     def hear(self, batch: list[Proposal], said: list[Any], is_late: bool) -> None:
         ends = [each["end"] for each in said]
+        # One of the batch spoilt the process for those after it, and nobody knows which: all are
+        # tried again, one to a process from now on.
         if "polluted" in ends:
             self._together = self._most_together = 1
             self.waiting.extendleft(reversed(batch))
             return
+        # Stopped in time, so those before are judged fairly; the rest goes back to the front.
         is_stained = bool(ends) and ends[-1] == "stained"
         if is_stained:
             said.pop()
@@ -200,6 +211,7 @@ class Trial:
     def _screen(self, batch: list[Proposal], say: Say) -> None:
         """In a child: several candidates in turn, on a few tests that fail without them."""
         modules = [module for each in self._living.values() for module in each.modules]
+        # A cache that one candidate filled would answer for the next.
         clean = measure_state(modules)
         for each in batch:
             say({"end": self._screened(each)})
@@ -216,6 +228,8 @@ class Trial:
             return "unfit"
         except (SyntaxError, ValueError):
             return "broken"
+        # A few of the failing tests are enough to refute nearly every candidate; all of them are
+        # run only for what survives this.
         for name in self.few:
             end = run_one(self.suite, name, self._limit(name, each))["end"]
             if end != PASS:
@@ -247,6 +261,7 @@ class Trial:
             if end != PASS:
                 say({"end": "time" if end == "time" else "fail"})
                 return
+        # Those that ran the same lines come first: they are the likeliest to break.
         others = [*self.near, *self.far]
         for name, following in zip(others, [*others[1:], ""]):  # noqa: B905
             end = run_one(self.suite, name, self._limit(name, each), following)["end"]

@@ -39,7 +39,10 @@ class Alarm:
 
     def set(self, seconds: float) -> None:
         self.has_rung = False
+        # It rings again and again: a test that catches everything may swallow the first.
         signal.setitimer(signal.ITIMER_PROF, seconds, 0.05)
+        # Never handled, so the kernel ends the process: for tests that are stuck in C code, where
+        # no Python handler runs.
         signal.setitimer(signal.ITIMER_VIRTUAL, 2 * seconds + 0.3)
 
     def clear(self) -> None:
@@ -81,6 +84,8 @@ class Children:
 
     def run(self, following: Callable[[], Job | None], is_over: Callable[[], bool]) -> None:
         """Start jobs as there is room for them, until there are none or it is over."""
+        # Frozen objects are not visited by the collector, so their pages stay shared with the
+        # children.
         gc.collect()
         gc.freeze()
         while not is_over():
@@ -101,6 +106,7 @@ class Children:
 
     def _start(self, job: Job) -> None:
         hear, speak = os.pipe()
+        # What is buffered would be written by the child a second time.
         sys.stdout.flush()
         sys.stderr.flush()
         pid = os.fork()
@@ -140,6 +146,7 @@ class Children:
 
 def _end_child(child: _Child) -> bool:
     """End a child and whatever it started; tells whether its alarm had ended it."""
+    # The group, and then the child itself: it may not have made its group yet.
     for kill in (os.killpg, os.kill):
         try:
             kill(child.pid, signal.SIGKILL)
@@ -151,7 +158,7 @@ def _end_child(child: _Child) -> bool:
 
 
 def _become_child(work: Callable[[Say], None], speak: int) -> None:
-    """Never returns."""
+    """Do the work in this forked process, tell by `say`, and end; it never returns."""
 
     def say(said: Any) -> None:
         line = json.dumps(said).encode("utf-8") + b"\n"
@@ -159,7 +166,9 @@ def _become_child(work: Callable[[Say], None], speak: int) -> None:
             line = line[os.write(speak, line) :]
 
     try:
+        # A child lives for a moment; collecting would only touch the pages it shares.
         gc.disable()
+        # A group of its own, so that what a test starts can be ended with it.
         os.setpgid(0, 0)
         _limit_memory()
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -167,6 +176,8 @@ def _become_child(work: Callable[[Say], None], speak: int) -> None:
             os.dup2(nothing, number)
         work(say)
     finally:
+        # Not sys.exit: the parent's exit handlers and buffers are here, too, and must not run
+        # twice.
         os._exit(0)
 
 

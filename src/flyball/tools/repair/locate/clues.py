@@ -1,4 +1,4 @@
-"""What the way a test fails says about the kind of fault."""
+"""What the way a test fails says about the kind of fault; `search.ranking` says what follows."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def error_kinds(reasons: Iterable[str]) -> frozenset[str]:
             continue
         errors = _ERROR.findall(why)
         if errors:
+            # The last one: those before it are causes that were handled on the way.
             name, said = errors[-1]
             found.add(NONE if "NoneType" in said else name.rpartition(".")[2])
     return frozenset(found)

@@ -67,6 +67,7 @@ async def trace_tests(stage: ScratchCopy, seconds: float) -> Memo | None:
         "sample": SAMPLE,
     }
     told = await run_program(stage, orders, _progress)
+    # Tests that were not reached would look as if they passed, or did not exist.
     if told.finished is None:
         return None
     heads = _lines_of_kind(told.lines, _Head, "tests")
@@ -93,6 +94,8 @@ def _unloadable(root: Path, name: str, why: str) -> Traced:
     found = [(file or other, int(a or b)) for file, a, other, b in FRAME.findall(why)]
     frames: list[tuple[str, int]] = []
     for file, line in found:
+        # There is no trace of a file that could not be imported; its traceback is all there is to
+        # go by.
         path = Path(os.path.realpath(root / file))
         if path.is_relative_to(root) and path.suffix == ".py":
             frames.append((os.fspath(path.relative_to(root)), line))
@@ -106,10 +109,13 @@ def sources_of(root: Path, paths: Iterable[str]) -> dict[str, Source]:
     """The files that can be read and changed; tests are not among them."""
     found: dict[str, Source] = {}
     for path in paths:
+        # The tests are the judge: a search that may change them would find the shortest way to
+        # green.
         if is_test_path(path) or path.endswith("conftest.py"):
             continue
         file = root / path
         try:
+            # A link may lead out of the copy, and nobody repairs a generated file of a megabyte.
             if file.is_symlink() or file.stat().st_size > MOST_FILE:
                 continue
             found[path] = Source(path, file.read_bytes())

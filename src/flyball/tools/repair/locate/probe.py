@@ -33,6 +33,8 @@ async def probe(
 ) -> Memo:
     """What is known, with what a few changes at each of the most suspicious lines have shown."""
     places = suspect_lines(known, sources)
+    # Many lines that the same tests run have the same score. A change that makes a failing test
+    # pass tells them apart, even if it is not yet the right one.
     if len(places) <= ENOUGH_KNOWN or known.broken or seconds < LEAST_SECONDS:
         return known
     proposed = choose_probes(sources, places, clues_of(known))
@@ -42,6 +44,7 @@ async def probe(
     found = msgspec.structs.replace(
         known,
         signs=read_signs(sources, proposed, tried.ends),
+        # What was refuted here need not be tried again by the search that follows.
         refuted=tuple((each.path, each.edits) for each in bad),
     )
     memo.keep(stage.context, found)
@@ -55,6 +58,7 @@ def choose_probes(
     taken: Counter[tuple[str, int]] = Counter()
     found: list[Candidate] = []
     for each in generate_candidates(sources, places[:PLACES], clues):
+        # A few at each line, not the best of all: the point is to ask every line.
         taken[each.path, each.line] += 1
         if taken[each.path, each.line] <= EACH:
             found.append(each)

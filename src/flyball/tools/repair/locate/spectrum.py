@@ -1,4 +1,8 @@
-"""Where the fault is likely to be: lines that failing tests run and passing ones do not."""
+"""The ranking of suspicious lines, all of it: lines that failing tests run and passing ones do not.
+
+`rank_lines` scores by Ochiai over the traced tests and corrects it by what is known of statements;
+`add_signs` raises lines where a trial change did some good. The constants below are the weights.
+"""
 
 from __future__ import annotations
 
@@ -73,6 +77,8 @@ class Sign(NamedTuple):
 def rank_lines(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[SuspectLine]:
     """Statements by suspicion: Ochiai over the tests, raised where a traceback ended."""
     best = _ochiai_scores(tests, sources)
+    # A condition that is wrong lets the wrong lines run, and a wrong constant is never run at all:
+    # the tests accuse neither, so both take a share of what they led to.
     for key, score in [*_heads(best, sources), *_definitions(best, sources)]:
         best[key] = max(best.get(key, 0.0), score)
     parts: dict[Key, int] = {}
@@ -83,6 +89,8 @@ def rank_lines(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[S
             best[path, line] = score * _share(node, parts[path, line], sources[path])
     top = max(best.values(), default=1.0)
     places = [SuspectLine(path, line, score / top) for (path, line), score in best.items()]
+    # Rounded, since scores that differ in the third digit say nothing; then the line with more in
+    # it, where more can be wrong; then by place, so that the order never depends on a dictionary.
     return sorted(places, key=lambda place: (-round(place.score, 2), -parts[place[:2]], *place))
 
 
@@ -102,7 +110,7 @@ def _name(node: ast.expr) -> str:
 
 
 def add_signs(places: Sequence[SuspectLine], signs: Iterable[Sign]) -> list[SuspectLine]:
-    """Places with what else speaks against them, still the most suspicious first."""
+    """The places with what trial changes showed added to their scores, still the worst first."""
     more = {(sign.path, sign.line): sign for sign in signs}
     found: list[SuspectLine] = []
     for place in places:
@@ -124,6 +132,8 @@ def _ochiai_scores(tests: Sequence[Traced], sources: Mapping[str, Source]) -> di
         node = source.statement_at(line) if source else None
         if node is None:
             continue
+        # Ochiai: the share of failing tests that run the line, against how many tests run it at
+        # all.
         score = red / math.sqrt(len(failing) * (red + ran_green[path, line]))
         lines = range(own_lines(node)[0], own_lines(node)[1] + 1)
         score += DEEPEST * max((deepest[path, each] for each in lines), default=0.0)
@@ -170,6 +180,7 @@ def _count_failing(failing: Sequence[Traced]) -> dict[Key, float]:
     """How many failing tests run each line, those for less that did so well before they failed."""
     found: dict[Key, float] = {}
     for test in failing:
+        # What ran before the last assertion that went well has been checked, to some degree.
         late = set(_project_lines(test.late or test.lines))
         for key in _project_lines(test.lines):
             found[key] = found.get(key, 0.0) + (1.0 if key in late else EARLY)

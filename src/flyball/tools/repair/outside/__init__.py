@@ -1,1 +1,4 @@
-"""Running our own program beside the tests of a project, and what was learnt so."""
+"""The half of the repairer in Flyball's own process; `trial.run_program` starts the other half.
+
+`progress` follows it, `memo` remembers what was learnt about a tree.
+"""

@@ -58,11 +58,13 @@ class Memo(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def _memo_file(context: CallContext) -> Path:
+    # By the tree's hash: a changed tree has no memo, so nothing stale is ever recalled.
     return context.workspace.directory / "repair" / f"{context.tree[:40]}.json"
 
 
 def recall(context: CallContext) -> Memo | None:
-    """What is known of the present tree."""
+    """What was learnt about the present tree, or None if nothing was kept or it cannot be read."""
+    # A memo is worth only the time it saves; one that cannot be read is one that is not there.
     with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
         return msgspec.json.decode(_memo_file(context).read_bytes(), type=Memo)
     return None

@@ -29,7 +29,8 @@ class ProgressReport:
         self.lines: list[Line] = []
 
     def look(self) -> None:
-        """Read on from where we were."""
+        """Read what was added since the last look; a line that is still being written waits."""
+        # The tests run with the same rights as the program and may put a link there.
         if self._file.is_symlink() or not self._file.is_file():
             return
         with self._file.open("rb") as file:
@@ -37,12 +38,13 @@ class ProgressReport:
             whole, end, _ = file.read().rpartition(b"\n")
         self._at += len(whole) + len(end)
         for line in whole.split(b"\n"):
+            # A test may write to the report, too; what is not ours is let go.
             with suppress(msgspec.DecodeError):
                 self.lines.append(msgspec.json.decode(line, type=Line))
 
 
 def interrupted_result(tool: str) -> Result:
-    """What a call says that was ended with nothing to show; a driver may make it again."""
+    """The result of a call that was ended with nothing to show; a driver may make it again."""
     text = f"`{tool}` was interrupted: the run is to rest."
     return Result(False, text, error=INTERRUPTED)
 

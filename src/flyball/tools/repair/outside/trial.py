@@ -26,6 +26,8 @@ PACKAGE = "flyball/tools/repair/inside"
 GRACE = 30.0
 """Beyond its own limit the program may need this long to start and to load the tests."""
 
+# The shelf is on the path only while our own modules are imported: a project that has a package
+# called flyball, or that counts what is loaded, must find its own world.
 BOOT = """
 import os, sys
 shelf = sys.argv[1]
@@ -57,7 +59,7 @@ class TrialReport(NamedTuple):
 
 @contextmanager
 def scratch_copy(context: CallContext) -> Generator[ScratchCopy]:
-    """A place where candidates can be tried without touching the workspace."""
+    """A context with a scratch copy of the tree to try candidates in; it goes afterwards."""
     root = context.workspace.checkout_scratch(context.tree)
     try:
         choice = choose("", (), root)
@@ -73,7 +75,7 @@ def scratch_copy(context: CallContext) -> Generator[ScratchCopy]:
 
 
 async def run_program(stage: ScratchCopy, orders: Mapping[str, Any], words: Words) -> TrialReport:
-    """Have the program do something in the stage; what it found is there even if it died."""
+    """What the program reports for these orders; lines reported before it died are there, too."""
     context, choice = stage.context, stage.choice
     seconds = float(orders["seconds"]) + GRACE
     limits = msgspec.structs.replace(context.settings.suite_limits, seconds=seconds)
@@ -101,6 +103,8 @@ async def run_program(stage: ScratchCopy, orders: Mapping[str, Any], words: Word
 
 def _ground(stage: ScratchCopy, limits: CommandLimits) -> Ground:
     context = stage.context
+    # The scratch copy is all that may be written: whatever a candidate or a test does, the
+    # workspace is not touched.
     sandbox = msgspec.structs.replace(context.sandbox, root=stage.root, fixed=())
     return ground_of(context, limits)._replace(root=stage.root, sandbox=sandbox, on_output=None)
 
@@ -111,6 +115,8 @@ def _put_program(shelf: Path) -> None:
     place.mkdir(parents=True)
     for package in list(place.parents)[:3]:
         (package / "__init__.py").touch()
+    # Copied, because the sandbox does not show Flyball's own installation to a project's
+    # interpreter.
     for file in Path(inside.__path__[0]).glob("*.py"):
         shutil.copyfile(file, place / file.name)
 

@@ -1,1 +1,4 @@
-"""From suspicious lines to candidates, tried and ranked."""
+"""From suspicious lines to candidates that hold: `generate`, `search.try_on_tests`, `ranking`.
+
+The ranking of candidates, before and after they are tried, is in `ranking`, all of it.
+"""

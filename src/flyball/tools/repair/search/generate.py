@@ -105,6 +105,8 @@ def generate_candidates(
     every.sort(key=lambda each: -each.chance)
     found: dict[tuple[str, tuple[int, int, bytes]], Candidate] = {}
     for each in every:
+        # Several templates arrive at the same text; the likeliest of them stands for it, since all
+        # are sorted.
         essence = _essential_edit(sources[each.path], each)
         if essence[1] or essence[2]:
             found.setdefault((each.path, essence), each)
@@ -145,6 +147,7 @@ def _essential_edit(source: Source, candidate: Candidate) -> tuple[int, int, byt
     """The one edit that a candidate comes to, whatever way it came about."""
     start = min(edit.start for edit in candidate.edits)
     end = max(edit.end for edit in candidate.edits)
+    # Only the surroundings are compared: whole files, twelve thousand times, would take seconds.
     low, high = max(0, start - AROUND), min(len(source.data), end + AROUND)
     inner = [edit._replace(start=edit.start - low, end=edit.end - low) for edit in candidate.edits]
     old = source.data[low:high]

@@ -101,6 +101,8 @@ def rank(
         source = sources[each.path]
         after = apply_edits(source.data, each.edits)
         diff = diff_of(each.path, source.data, after)
+        # The tests cannot tell survivors apart any more. What is left is how likely each seemed,
+        # how little it changes, and whether a person would have written it.
         merit = (
             each.chance
             / (BASE_SIZE + changed_size(each, source.data))
@@ -132,6 +134,7 @@ def plausibility(source: Source, candidate: Candidate, after: bytes) -> float:
     if before is None or now is None:
         return 1.0
     worth = 1.0
+    # Only what the change itself brought in counts: the code may have been odd before.
     if _unread_names(now) - _unread_names(before):
         worth *= 0.05
     if _count_dead(now) > _count_dead(before):
@@ -164,6 +167,7 @@ def _function_around(source: Source, candidate: Candidate) -> ast.AST | None:
 
 
 def _end(node: ast.stmt) -> int:
+    """The last line of a function, with room for two lines that a change may have added."""
     return (node.end_lineno or 0) + 2
 
 

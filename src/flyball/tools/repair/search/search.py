@@ -65,6 +65,7 @@ def _read_ends(generated: int, lines: Sequence[Line]) -> Ends:
     ends: Ends = {}
     for line in lines:
         n, end = line.get("n"), line.get("end")
+        # Lines are believed only as far as they make sense: the tests can write to the report, too.
         if isinstance(n, int) and isinstance(end, str) and 0 <= n < generated:
             ends[n] = end
     return ends

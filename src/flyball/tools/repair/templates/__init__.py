@@ -1,1 +1,4 @@
-"""Ways to change a statement, each with the mass of its prior."""
+"""Ways to change a statement: each function takes a `Site` and yields a `Draft` per proposal.
+
+`search.generate.TEMPLATES` lists them; their priors are in `search.ranking`.
+"""

@@ -51,6 +51,8 @@ def argument_count(site: Site) -> Iterator[Draft]:
         for part in (*node.args, *node.keywords):
             yield _without(site, node, part)
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        # For functions that everybody knows, only arguments they really take; any name at hand for
+        # others.
         for extra in FLAGS.get(name, ()):
             yield _with(site, node, extra, 1.5)
         for extra in site.local_names:

@@ -132,6 +132,8 @@ def own_flags(site: Site) -> list[str]:
 
 def join_condition(site: Site) -> Iterator[Draft]:
     """A condition made stronger with `and`, or weaker with `or`."""
+    # `a and b` stops at a: after an error in evaluating the condition, a part in front of it is
+    # likely.
     ahead = 1.0 if site.clues & RAISED else 0.3
     found = dict(reversed([*atoms(site)]))
     for node in _conditions(site):
@@ -139,6 +141,7 @@ def join_condition(site: Site) -> Iterator[Draft]:
             continue
         text = site.text(node)
         is_or = isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or)
+        # `a or b and c` would mean something else.
         tight = f"({text})" if is_or else text
         opened = _looked_into(site, node)
         for atom, weight in found.items():
@@ -194,6 +197,7 @@ def replace_condition(site: Site) -> Iterator[Draft]:
 
 
 def _guard_conditions(site: Site) -> Iterator[tuple[str, float]]:
+    # At the head of a function only its parameters are known.
     is_first = site.function is not None and site.function.body[0] is site.node
     names = [*site.parameters] if is_first else _names(site)[:5]
     for name in names:

@@ -23,6 +23,7 @@ def use_donor(site: Site) -> Iterator[Draft]:
             continue
         text = site.text(node)
         for other, kind in pool.items():
+            # One variable for another is a template of its own, with better weights.
             if other != text and (not isinstance(node, ast.Name) or kind is not ast.Name):
                 yield site.swap(node, other, weight=1.5 if isinstance(node, kind) else 0.7)
 
@@ -52,6 +53,7 @@ def exchange_loops(site: Site) -> Iterator[Draft]:
         for b in parts[i + 1 :]:
             (a1, _), (_, a2) = site.source.span(a.target), site.source.span(a.iter)
             (b1, _), (_, b2) = site.source.span(b.target), site.source.span(b.iter)
+            # Edits must not overlap, and one loop may stand inside the other's text.
             if a2 <= b1 or b2 <= a1:
                 first, second = site.source.data[a1:a2], site.source.data[b1:b2]
                 edits = (Edit(a1, a2, second.decode()), Edit(b1, b2, first.decode()))

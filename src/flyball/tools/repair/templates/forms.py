@@ -99,6 +99,8 @@ def make_anew(site: Site) -> Iterator[Draft]:
                 text = f"[{site.text(only)} for _ in range({site.text(times)})]"
                 yield site.swap(node, text, weight=2.0 if isinstance(only, ast.BinOp) else 0.7)
             case ast.Lambda(args=ast.arguments(args=[])):
+                # A lambda made in a loop sees the loop's last value; a default keeps the present
+                # one.
                 free = {each.id for each in ast.walk(node.body) if isinstance(each, ast.Name)}
                 for name in sorted(free & set(site.local_names)):
                     yield site.swap(node, f"lambda {name}={name}: {site.text(node.body)}")

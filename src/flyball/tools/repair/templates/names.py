@@ -69,6 +69,8 @@ def change_variable(site: Site) -> Iterator[Draft]:
     for node in site.exprs:
         if not isinstance(node, ast.Name) or _is_called(site, node):
             continue
+        # A builtin is exchanged for its like elsewhere (`builtin_twin`); here it would mostly be a
+        # type error.
         if node.id in BUILTINS and node.id not in site.local_names:
             continue
         factor = 0.4 if isinstance(node.ctx, ast.Store) else 1.0
@@ -79,6 +81,7 @@ def change_variable(site: Site) -> Iterator[Draft]:
 
 def _nearness(site: Site, old: str, new: str) -> float:
     weight = 1.5 if new in site.near_names else 0.8
+    # Names that look alike are the ones that people confuse.
     if SequenceMatcher(None, old, new).ratio() > 0.6 or new in twins(old):
         weight *= 1.6
     return weight

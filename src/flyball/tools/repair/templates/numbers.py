@@ -31,6 +31,7 @@ def off_by_one(site: Site) -> Iterator[Draft]:
             case ast.Constant(value=int(value)) if not isinstance(node.value, bool):
                 yield site.swap(node, str(value + 1), weight=weight)
                 yield site.swap(node, str(value - 1), weight=weight)
+            # `n + 1` is turned by `change_adjustment`; `n + 1 + 1` is nobody's mistake.
             case ast.BinOp(op=ast.Add() | ast.Sub(), right=ast.Constant(value=int())):
                 continue
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):

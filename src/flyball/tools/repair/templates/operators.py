@@ -46,6 +46,7 @@ def _operator_edit(site: Site, left: ast.expr, right: ast.expr, old: str, new: s
     start, end = site.source.span(left)[1], site.source.span(right)[0]
     gap = site.source.data[start:end].decode("utf-8")
     at = gap.find(old)
+    # A comment between the operands may hold the operator's letters.
     if at < 0 or "#" in gap:
         return None
     first = start + len(gap[:at].encode("utf-8"))
@@ -79,6 +80,7 @@ def change_arithmetic(site: Site) -> Iterator[Draft]:
     """Another arithmetic operator."""
     for node in site.exprs:
         if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
+            # Joining or formatting text: another operator can only raise.
             if _is_text(node.left) and isinstance(node.op, ast.Add | ast.Mod | ast.Mult):
                 continue
             old = WRITTEN[type(node.op)]

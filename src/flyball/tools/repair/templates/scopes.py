@@ -84,6 +84,7 @@ def _respell(start: int, old: str, known: Iterable[str]) -> Iterator[Draft]:
     for name in sorted(known):
         alike = SequenceMatcher(None, name, old).ratio()
         if alike > ALIKE and name != old:
+            # The fourth power, because among hundreds of names many are somewhat alike.
             yield Draft(f"`{old}` → `{name}`", (Edit(start, end, name),), alike**4)
 
 
@@ -154,6 +155,7 @@ def declare_name(site: Site) -> Iterator[Draft]:
     indent = site.source.indent(first) or ""
     for name in sorted(written):
         word = "nonlocal" if outer is not None and name in _assigned_in(outer, site) else "global"
+        # Declaring a name that exists nowhere outside would only move the error.
         if word == "nonlocal" or name in global_names(site):
             text = f"{indent}{word} {name}{site.source.newline}"
             yield Draft(f"`{word} {name}` added", (Edit(at, at, text),), 2.0)

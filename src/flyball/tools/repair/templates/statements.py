@@ -42,6 +42,7 @@ def _statements(site: Site) -> Iterator[tuple[str, float]]:
         for b in names:
             if a != b:
                 yield f"{a} = {b}", 0.8 if b in site.near_names else 0.4
+        # A loop that never ends most often lacks its step.
         steps = 2.5 if ENDLESS in site.clues and a in counted else 0.8
         yield from ((f"{a} += 1", steps), (f"{a} -= 1", steps / 2), (f"{a} = 0", 0.3))
     yield from _assignments_like(site)
@@ -173,6 +174,7 @@ def delete_statement(site: Site) -> Iterator[Draft]:
         for text in {"break", "continue", "pass"} - {site.text(node)}:
             yield Draft(f"`{site.text(node)}` → `{text}`", (Edit(start, end, text),), 1.5)
         return
+    # `pass` and not nothing: the block may hold no other statement.
     yield Draft("left out", (Edit(start, end, "pass"),), 1.0)
 
 
@@ -238,6 +240,7 @@ def mutable_default(site: Site) -> Iterator[Draft]:
     args = function.args
     pairs = [*zip(args.args[len(args.args) - len(args.defaults) :], args.defaults, strict=True)]
     pairs += [(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d]
+    # A statement before it would make the docstring an ordinary text.
     first = function.body[1] if _is_docstring(function.body[0]) else function.body[0]
     indent = site.source.indent(first)
     for arg, default in pairs:
