@@ -271,16 +271,21 @@ def _expected(default: object) -> str:
 
 
 def _convert(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
+    """The settings with these values; a wrong one is an error that names its field and origin.
+
+    Field by field, because a whole struct reports only where in it something is wrong.
+    """
+    taken: dict[str, Any] = {}
     for field, value in values.items():
+        where = origins.get(field, "the settings")
         try:
-            msgspec.convert({field: value}, Settings)
+            taken[field] = getattr(msgspec.convert({field: value}, Settings), field)
             if field == "guards":
-                _check_guards(value, origins.get(field, "the settings"))
+                _check_guards(value, where)
         except msgspec.ValidationError as error:
-            where = origins.get(field, "the settings")
             problem = str(error).partition(" - at")[0]
             raise ConfigError(f"{where}: `{key_of(field)}`: {problem}.", "Change it.") from error
-    return msgspec.convert(dict(values), Settings)
+    return Settings(**taken)
 
 
 def _check_guards(levels: Mapping[str, Any], where: str) -> None:

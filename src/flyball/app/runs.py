@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flyball.app.answering import next_steps, pending
-from flyball.app.lease import is_driven
 from flyball.app.project import Home
 from flyball.core.machine.machine import advance
 from flyball.core.run.event import AnyEvent, Messaged, RunStarted, name_of
@@ -21,6 +20,7 @@ from flyball.errors import Corrupt, NotFound, UsageError
 from flyball.journal.protocol import Journal, JournalEntry, Summary
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings, Sources, settle
+from flyball.workspace.process.holder import may_live
 from flyball.workspace.redaction import Redactor, secrets_in
 from flyball.workspace.run.opening import find_workspace, peek_workspace
 
@@ -107,7 +107,7 @@ async def overviews(home: Home) -> tuple[Overview, ...]:
     async with opened(home) as journal:
         for each in summaries:
             state = await journal.load(each.run)
-            held = each.holder if is_driven(each.holder) else ""
+            held = each.holder if may_live(each.holder) else ""
             found.append(
                 Overview(
                     each.run,
@@ -132,7 +132,7 @@ def status_now(status: str, held: str) -> str:
 async def holder_of(journal: Journal, run: str) -> str:
     """Who drives a run, if anybody who may be alive does."""
     holders = [each.holder for each in await journal.runs() if each.run == run]
-    return holders[0] if holders and is_driven(holders[0]) else ""
+    return holders[0] if holders and may_live(holders[0]) else ""
 
 
 class Decided(NamedTuple):

@@ -36,7 +36,6 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True):
     max_text: int = 16_000
     allow: tuple[AllowRule, ...] = ()
     network: bool = False
-    unconfined: bool = False
 
 
 class CallContext(NamedTuple):

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
-import socket
 import time
 from contextlib import suppress
 from pathlib import Path
 
 from flyball.workspace.errors import WorkspaceHeld, explain_disk_errors
+from flyball.workspace.process.holder import may_live, name_this_process
 
 _PATIENCE = 3.0
 _PAUSE = 0.02
-_HOLDER = re.compile(r"process (\d+) on (.+)")
 
 
 class WorkspaceLock:
@@ -27,12 +25,14 @@ class WorkspaceLock:
         deadline = time.monotonic() + _PATIENCE
         while not self._take():
             holder = os.pread(self._fd, 200, 0).decode(errors="replace").strip()
-            if _is_alive(holder) or time.monotonic() > deadline:
+            # A dead holder's lock may live on for a moment in a child that was forked and has not
+            # yet become its program: that is waited for instead of refused at once.
+            if may_live(holder) or time.monotonic() > deadline:
                 os.close(self._fd)
                 raise WorkspaceHeld(place, holder or "another process")
             time.sleep(_PAUSE)
         os.ftruncate(self._fd, 0)
-        os.pwrite(self._fd, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        os.pwrite(self._fd, f"{name_this_process()}\n".encode(), 0)
 
     def release(self) -> None:
         """Let the next process in; harmless when repeated."""
@@ -47,22 +47,6 @@ class WorkspaceLock:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
         return False
-
-
-def _is_alive(holder: str) -> bool:
-    """Whether the process that a lock file names lives; one on another machine is taken to."""
-    # A dead holder's lock may live on for a moment in a child that was forked and has not yet
-    # become its program, so the caller waits for that instead of refusing at once.
-    found = _HOLDER.fullmatch(holder)
-    if found is None or found[2] != socket.gethostname():
-        return bool(holder)
-    try:
-        os.kill(int(found[1]), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 class NoLock:

@@ -1,0 +1,35 @@
+"""Who holds something: a process, named so that others can tell whether it still lives."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+
+def name_this_process() -> str:
+    """The name of this process for a lease or a lock; no later process has the same."""
+    return f"process {os.getpid()} on {socket.gethostname()} since {_started(os.getpid())}"
+
+
+def is_gone(holder: str) -> bool:
+    """Whether a holder on this machine no longer runs; of other machines we cannot tell."""
+    words = holder.split(" ")
+    if len(words) != 6 or words[3] != socket.gethostname():
+        return False
+    return _started(int(words[1])) != words[5]
+
+
+def may_live(holder: str) -> bool:
+    """Whether there is a holder, and it is not known to be gone."""
+    return bool(holder) and not is_gone(holder)
+
+
+def _started(pid: int) -> str:
+    """When a process began, in the kernel's ticks; a reused pid began at another time."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return "never"
+    fields = text.rpartition(")")[2].split()
+    return "never" if fields[0] == "Z" else fields[19]
