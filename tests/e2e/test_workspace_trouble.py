@@ -39,12 +39,12 @@ import sys
 from pathlib import Path
 from flyball.workspace.cards.revert import move
 from flyball.workspace.run.opening import open_workspace
-from flyball.workspace.run.worktree import Step
+from flyball.workspace.run.worktree import CommitKind
 repo, state = Path(sys.argv[1]), Path(sys.argv[2])
 with open_workspace(repo, "r", state, in_place=True) as workspace:
     record = workspace.card("c1")
     print("ready", flush=True)
-    move(workspace, record, Step.REVERT)
+    move(workspace, record, CommitKind.REVERT)
 """
 
 
@@ -92,7 +92,7 @@ import os, sys
 from pathlib import Path
 from flyball.errors import FlyballError
 from flyball.workspace.run.opening import open_workspace
-from flyball.workspace.trees.trees import Changed, ChangeKind, Entry
+from flyball.workspace.trees.trees import Changed, ChangeKind, TreeEntry
 if sys.argv[4:] == ["nobody"] and os.getuid() == 0:
     os.setgroups([])
     os.setgid(65534)
@@ -219,7 +219,7 @@ EDIT = (
 repo = Path(sys.argv[1])
 with open_workspace(repo, "r", Path(sys.argv[2]), in_place=True) as workspace:
     there = workspace.trees.entries(workspace.base, ["d/a.txt"])["d/a.txt"]
-    other = Entry(there.mode, workspace.trees.keep(b"other"))
+    other = TreeEntry(there.mode, workspace.trees.keep(b"other"))
     try:
         workspace.writer.perform("x", [Changed("d/a.txt", ChangeKind.MODIFIED, there, other)])
     except FlyballError as error:
