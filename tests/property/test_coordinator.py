@@ -11,8 +11,6 @@ from flyball.core.plan.coordinator import (
     ROWS,
     Cancel,
     Fail,
-    Pause,
-    Resume,
     Stage,
     begin,
     coordinate,
@@ -78,7 +76,7 @@ reports = st.builds(
     goal_achieved=st.booleans(),
     issues=st.lists(st.builds(Issue, step_id=ids, issue=st.just("broken")), max_size=2).map(tuple),
 )
-orders = st.sampled_from([Pause(), Resume(), Resume(), Cancel(why="enough"), Fail(error="gone")])
+orders = st.sampled_from([Cancel(why="enough"), Fail(error="gone")])
 stories = st.lists(st.one_of(plans, plans, results, results, results, reports, orders), max_size=40)
 
 

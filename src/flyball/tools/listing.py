@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from fnmatch import fnmatch
 from typing import Annotated
 
 import msgspec
 
+from flyball.core.terms.glob import matches
 from flyball.errors import NotFound, ToolError
 from flyball.tools.call.file_facts import path_fact
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
@@ -38,7 +38,7 @@ async def perform(form: ListForm, context: CallContext) -> Result:
         raise ToolError(f"{form.path} is not a directory.", "Use `read` on a file.")
     paths = files_below(context, top)
     if form.pattern:
-        paths = [path for path in paths if _matches(path, top, form.pattern)]
+        paths = [path for path in paths if _is_meant(path, top, form.pattern)]
     shown = _shown(paths, top, form)
     text, cut = bounded("\n".join(shown[: form.max]), context.settings.max_text, NARROW)
     left = len(shown) - form.max
@@ -51,9 +51,10 @@ async def perform(form: ListForm, context: CallContext) -> Result:
 NARROW = "Narrow it with `path`, `pattern` or `depth`."
 
 
-def _matches(path: str, top: str, pattern: str) -> bool:
+def _is_meant(path: str, top: str, pattern: str) -> bool:
+    """Whether a pattern names a path from the root, from the listed directory, or by its name."""
     below = path.removeprefix(f"{top}/")
-    return any(fnmatch(name, pattern) for name in (path, below, path.rpartition("/")[2]))
+    return any(matches(name, (pattern,)) for name in (path, below, path.rpartition("/")[2]))
 
 
 def _shown(paths: Sequence[str], top: str, form: ListForm) -> list[str]:
@@ -79,7 +80,8 @@ def _collapsed(paths: Sequence[str], top: str, depth: int) -> list[str]:
 LIST = Tool(
     "list",
     "List the files below a directory; ignored ones are left out. `pattern` is a glob on the path "
-    "or the file's name; `depth` counts what lies deeper by directory.",
+    "or the file's name (`*` stays in a folder, `**` crosses folders); `depth` counts what lies "
+    "deeper by directory.",
     ListForm,
     facts,
     perform,

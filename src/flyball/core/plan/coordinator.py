@@ -38,8 +38,6 @@ from flyball.core.plan.stage import (
     Coordinator,
     Fail,
     Order,
-    Pause,
-    Resume,
     Stage,
     Unplanned,
 )
@@ -91,7 +89,7 @@ def begin(
 
 def coordinate(state: Coordinator, message: AnyMessage | Order) -> Move:
     """The next state and what to say; an error inside becomes the failed response."""
-    row = _TABLE.get((state.stage, type(message)))
+    row = TABLE.get((state.stage, type(message)))
     if row is None:
         return state, ()
     if isinstance(message, Message) and message.request_id != state.request_id:
@@ -281,7 +279,7 @@ def _respond(
         issues=tuple(map(str, issues)),
         next_actions=state.next_actions,
     )
-    moved = replace(state, stage=Stage.RESPONDING, issues=issues, response=response, held=())
+    moved = replace(state, stage=Stage.RESPONDING, issues=issues, response=response)
     return moved, (response,)
 
 
@@ -289,30 +287,6 @@ def _end(state: Coordinator, response: UserResponse) -> Move:
     if response != state.response:
         return state, ()
     return replace(state, stage=Stage.ENDED), ()
-
-
-def _pause(state: Coordinator, order: Pause) -> Move:
-    paused = replace(state, stage=Stage.PAUSED, paused_in=state.stage, why_paused=order.why)
-    return paused, ()
-
-
-def _hold(state: Coordinator, message: AnyMessage) -> Move:
-    """What arrives during a pause is answered after it."""
-    if message in state.held:
-        return state, ()
-    return replace(state, held=(*state.held, message)), ()
-
-
-def _resume(state: Coordinator, _: Resume) -> Move:
-    if state.paused_in is None:
-        raise IllegalEvent("a paused run does not know where it was.")
-    held = state.held
-    state = replace(state, stage=state.paused_in, paused_in=None, why_paused="", held=())
-    said: tuple[AnyMessage, ...] = ()
-    for message in held:
-        state, more = coordinate(state, message)
-        said += more
-    return state, said
 
 
 def _cancel(state: Coordinator, order: Cancel) -> Move:
@@ -339,8 +313,7 @@ def _issue(step_id: str, text: str, severity: Severity = Severity.HIGH) -> Issue
     return Issue(step_id=step_id, issue=text, severity=severity)
 
 
-_AT_WORK = (Stage.PLANNING, Stage.EXECUTING, Stage.VERIFYING)
-_OPEN = (Stage.INTAKE, *_AT_WORK, Stage.PAUSED)
+_OPEN = (Stage.INTAKE, Stage.PLANNING, Stage.EXECUTING, Stage.VERIFYING)
 _AGAIN = (Stage.PLANNING, Stage.RESPONDING)
 
 ROWS: tuple[StageRow, ...] = (
@@ -355,17 +328,11 @@ ROWS: tuple[StageRow, ...] = (
     ),
     StageRow(Stage.VERIFYING, VerificationReport, _take_report, (Stage.VERIFYING, *_AGAIN)),
     StageRow(Stage.RESPONDING, UserResponse, _end, (Stage.RESPONDING, Stage.ENDED)),
-    *(StageRow(stage, Pause, _pause, (Stage.PAUSED,)) for stage in _AT_WORK),
-    *(
-        StageRow(Stage.PAUSED, message, _hold, (Stage.PAUSED,))
-        for message in (ExecutionPlan, ExecutionResults, VerificationReport)
-    ),
-    StageRow(Stage.PAUSED, Resume, _resume, (*_AT_WORK, Stage.RESPONDING)),
     *(StageRow(stage, Cancel, _cancel, (Stage.RESPONDING,)) for stage in _OPEN),
     *(StageRow(stage, Fail, _fail, (Stage.RESPONDING,)) for stage in _OPEN),
 )
 
-_TABLE = {(row.stage, row.message): row for row in ROWS}
+TABLE = {(row.stage, row.message): row for row in ROWS}
 
 
 def progress(state: Coordinator) -> str:
@@ -382,8 +349,6 @@ def progress(state: Coordinator) -> str:
             return f"Executing… ({count} step{'' if count == 1 else 's'})"
         case Stage.VERIFYING:
             return "Verifying… (checking goal)"
-        case Stage.PAUSED:
-            return f"Paused ({state.why_paused})" if state.why_paused else "Paused"
         case _:
             return state.response.message if state.response else "Ended"
 

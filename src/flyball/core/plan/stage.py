@@ -7,7 +7,6 @@ from enum import StrEnum
 import msgspec
 
 from flyball.core.plan.message import (
-    AnyMessage,
     Context,
     ExecutionPlan,
     Issue,
@@ -29,7 +28,6 @@ class Stage(StrEnum):
     EXECUTING = "executing"
     VERIFYING = "verifying"
     RESPONDING = "responding"
-    PAUSED = "paused"
     ENDED = "ended"
 
 
@@ -39,16 +37,6 @@ class Order(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
 
 class Begin(Order, frozen=True, kw_only=True, tag="begin"):
     """Start on the request."""
-
-
-class Pause(Order, frozen=True, kw_only=True, tag="pause"):
-    """Rest until a person lets it go on."""
-
-    why: str = ""
-
-
-class Resume(Order, frozen=True, kw_only=True, tag="resume"):
-    """Go on."""
 
 
 class Cancel(Order, frozen=True, kw_only=True, tag="cancel"):
@@ -89,7 +77,4 @@ class Coordinator(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     seen: tuple[str, ...] = ()
     issues: tuple[Issue, ...] = ()
     next_actions: tuple[NextAction, ...] = ()
-    paused_in: Stage | None = None
-    why_paused: str = ""
-    held: tuple[AnyMessage, ...] = ()
     response: UserResponse | None = None

@@ -3,14 +3,13 @@ import pytest
 from msgspec.structs import replace
 
 from flyball.core.flow.template import Escalation
+from flyball.core.plan import coordinator
 from flyball.core.plan.coordinator import (
     ROWS,
     Begin,
     Cancel,
     Coordinator,
     Fail,
-    Pause,
-    Resume,
     Stage,
     begin,
     coordinate,
@@ -353,8 +352,6 @@ def at(stage):
     state, more = tell(start()[0], *STAGES.get(stage, STAGES[Stage.RESPONDING]))
     if stage is Stage.ENDED:
         state, _ = coordinate(state, more[-1])
-    if stage is Stage.PAUSED:
-        state, _ = tell(start()[0], plan(), Pause(why="Ctrl-C"))
     assert state.stage is stage
     return state
 
@@ -382,7 +379,6 @@ def test_a_duplicate_of_a_partial_result_changes_nothing():
             request_id=R, status=Status.SUCCESS, iterations=1, goal_achieved=True, message="x"
         ),
         Begin(),
-        Resume(),
     ],
 )
 def test_late_messages_of_an_earlier_iteration_change_nothing(late):
@@ -409,26 +405,7 @@ def test_a_foreign_response_does_not_end_the_run():
     assert coordinate(state, forged) == (state, ())
 
 
-def test_a_pause_holds_what_arrives_and_resuming_answers_it():
-    state, _ = tell(start()[0], plan(), Pause(why="Ctrl-C"))
-    assert progress(state) == "Paused (Ctrl-C)"
-    held, said = tell(state, results(green()), results(green()))
-    assert said == ()
-    assert len(held.held) == 1
-    state, said = coordinate(held, Resume())
-    assert isinstance(only(said, VerifyRequest), VerifyRequest)
-    assert state.stage is Stage.VERIFYING
-    assert state.held == ()
-
-
-def test_a_pause_in_a_pause_and_a_resume_without_one_change_nothing():
-    paused = at(Stage.PAUSED)
-    assert coordinate(paused, Pause()) == (paused, ())
-    at_work = at(Stage.EXECUTING)
-    assert coordinate(at_work, Resume()) == (at_work, ())
-
-
-@pytest.mark.parametrize("stage", [Stage.PLANNING, Stage.EXECUTING, Stage.VERIFYING, Stage.PAUSED])
+@pytest.mark.parametrize("stage", [Stage.PLANNING, Stage.EXECUTING, Stage.VERIFYING])
 @pytest.mark.parametrize(
     ("order", "status", "message"),
     [
@@ -453,20 +430,15 @@ def test_an_error_inside_becomes_the_failed_response():
     assert response.status is Status.FAILED
     assert "The coordinator broke" in response.message
     assert state.stage is Stage.RESPONDING
-    lost = replace(broken, stage=Stage.PAUSED)
-    assert only(coordinate(lost, Resume())[1], UserResponse).status is Status.FAILED
 
 
-def test_a_handler_cannot_go_where_its_row_does_not_say():
-    stray = Coordinator(
-        request_id=R,
-        user_request="x",
-        intent=Intent.SMALL_FIX,
-        stage=Stage.PAUSED,
-        paused_in=Stage.ENDED,
-    )
-    _, said = coordinate(stray, Resume())
-    assert "may not go to ended" in only(said, UserResponse).message
+def test_a_handler_cannot_go_where_its_row_does_not_say(monkeypatch):
+    state = at(Stage.PLANNING)
+    row = coordinator.TABLE[Stage.PLANNING, ExecutionPlan]
+    narrow = row._replace(targets=(Stage.PLANNING,))
+    monkeypatch.setitem(coordinator.TABLE, (Stage.PLANNING, ExecutionPlan), narrow)
+    _, said = coordinate(state, plan())
+    assert "may not go to executing" in only(said, UserResponse).message
 
 
 @pytest.mark.parametrize(
@@ -482,7 +454,6 @@ def test_a_handler_cannot_go_where_its_row_does_not_say():
         ),
         (at(Stage.RESPONDING), "Reached: Add warning icon"),
         (at(Stage.ENDED), "Reached: Add warning icon"),
-        (tell(at(Stage.EXECUTING), Pause())[0], "Paused"),
         (replace(at(Stage.PLANNING), stage=Stage.INTAKE), "Reading the request…"),
         (replace(at(Stage.PLANNING), stage=Stage.ENDED), "Ended"),
         (replace(at(Stage.PLANNING), stage=Stage.EXECUTING), "Executing… (0 steps)"),

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import msgspec
 
-from flyball.core.flow.gates.glob import matches
 from flyball.core.flow.gates.suite_checks import (
     Count,
     NoParameters,
@@ -18,6 +17,7 @@ from flyball.core.flow.gates.suite_checks import (
 from flyball.core.flow.gates.verdict import Case, Failed, Missing, Passed, Verdict
 from flyball.core.flow.template import Text
 from flyball.core.terms.evidence import CoverageReport, DiffReport, FileReport
+from flyball.core.terms.glob import matches
 
 Texts = Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
 Percent = Annotated[float, msgspec.Meta(ge=0, le=100)]

@@ -27,5 +27,6 @@ def _compiled(pattern: str) -> re.Pattern[str]:
             case "?":
                 body += r"[^/]"
             case _:
+                # Brackets too: in many projects they are part of a folder's name.
                 body += re.escape(part)
     return re.compile(rf"{body}(?:/.*)?", re.DOTALL)

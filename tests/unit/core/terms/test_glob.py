@@ -1,6 +1,6 @@
 import pytest
 
-from flyball.core.flow.gates.glob import matches
+from flyball.core.terms.glob import matches
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,8 @@ from flyball.core.flow.gates.glob import matches
         ("a+b.py", "a+b.py", True),
         ("aab.py", "a+b.py", False),
         ("any/thing", "**", True),
+        ("app/[id]/page.tsx", "app/[id]/*.tsx", True),
+        ("app/i/page.tsx", "app/[id]/*.tsx", False),
     ],
 )
 def test_pattern_names_path(path, pattern, expected):
