@@ -9,7 +9,7 @@ SEED ?= 0
 PURE := tests/unit/core tests/unit/patch tests/unit/shellcheck tests/golden tests/property
 COVERAGE := --cov=flyball.core --cov=flyball.patch --cov=flyball.shellcheck --cov-branch --cov-report=term --cov-fail-under=100
 
-.PHONY: setup lint check test demo docs.generate simulate intent-report lock clean
+.PHONY: setup lint check test test-slow demo docs bench simulate intent-report lock clean
 
 setup: $(VENV)/.installed
 
@@ -26,12 +26,15 @@ $(VENV)/.bench-installed: requirements-bench.lock $(VENV)/.installed
 	@touch $@
 
 check: setup lint
-	$(BIN)/pytest -n 2 -m "not slow"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not exhaustive"
 
 # The pure rooms compute; the others wait for processes half of the time.
 test: setup lint
-	$(BIN)/pytest -n 2 $(COVERAGE) $(PURE)
-	$(BIN)/pytest -n 4 --dist worksteal $(PURE:%=--ignore=%)
+	$(BIN)/pytest -n 2 --dist worksteal -m "not exhaustive" $(COVERAGE) $(PURE)
+	$(BIN)/pytest -n 4 --dist worksteal -m "not exhaustive" $(PURE:%=--ignore=%)
+
+test-slow: setup
+	$(BIN)/pytest -n 4 --dist worksteal -m exhaustive
 
 lint: setup
 	$(BIN)/ruff format --check .

@@ -1,10 +1,15 @@
-"""Every bench, one after the other: `make bench`, or `python -m bench NAME…` for some of them."""
+"""Every bench, one after the other: `make bench`, or `python -m bench NAME…` for some of them.
+
+`python -m bench.NAME --help` tells which options a bench has; here each runs without any.
+"""
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import sys
 import time
+from collections.abc import Sequence
 
 BENCHES = {
     "machine_speed": "advance beside XState's transition()",
@@ -22,19 +27,37 @@ BENCHES = {
     "intent_report": "the intent classifier on prompts it did not learn from",
     "repair": "the embedded repairer on small bugs",
 }
+WITH_THE_TESTS = ("exhaust", "crash")
+"""These live in `tests/simulation`, because tests run them too."""
 
 
-def main(names: list[str]) -> int:
-    unknown = [name for name in names if name not in BENCHES]
-    if unknown:
-        print(f"There is no bench {unknown[0]!r}. Known are: {', '.join(BENCHES)}.")
-        return 2
+def module_of(name: str) -> str:
+    """Where the bench of this name is."""
+    return f"{'tests.simulation' if name in WITH_THE_TESTS else 'bench'}.{name}"
+
+
+def run(name: str) -> int:
+    """The exit code of one bench; one that gives up does not keep the others from running."""
+    try:
+        return importlib.import_module(module_of(name)).main()
+    except SystemExit as end:
+        print(end.code)
+        return 1
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("name", nargs="*", help=", ".join(BENCHES))
+    names = parser.parse_args(arguments).name
+    if unknown := [name for name in names if name not in BENCHES]:
+        parser.error(f"there is no bench {unknown[0]!r}. Known are: {', '.join(BENCHES)}.")
     failed: list[str] = []
     for name in names or list(BENCHES):
         print(f"\n== {name}: {BENCHES[name]}", flush=True)
         began = time.perf_counter()
-        code = importlib.import_module(f"bench.{name}").main()
-        print(f"-- {'held' if code == 0 else 'NOT HELD'} in {time.perf_counter() - began:.1f} s")
+        code = run(name)
+        held = "held" if code == 0 else "NOT HELD"
+        print(f"-- {name}: {held} in {time.perf_counter() - began:.1f} s", flush=True)
         if code:
             failed.append(name)
     print(f"\n{'not held: ' + ', '.join(failed) if failed else 'all held'}")

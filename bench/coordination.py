@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import statistics
@@ -168,7 +169,8 @@ def tell(what: str, rounds: Sequence[Sequence[float]]) -> float:
     return late
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args(arguments)
     followed: list[list[float]] = []
     appended: list[list[float]] = []
     events: list[AnyEvent] = []
@@ -189,4 +191,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

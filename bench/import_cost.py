@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 
 ROUNDS = 15
 
@@ -15,7 +17,8 @@ def cost(statement: str) -> float:
     return time.perf_counter() - began
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args(arguments)
     best = dict.fromkeys(("pass", "import msgspec", "import flyball.core"), float("inf"))
     for _ in range(ROUNDS):
         for statement in best:
@@ -28,4 +31,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

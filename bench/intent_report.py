@@ -5,6 +5,8 @@ Run with `python -m bench.intent_report`, or `make intent-report`.
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -65,8 +67,9 @@ def report(title: str, judged: Sequence[Judged]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] = ()) -> int:
     """Prints both reports."""
+    argparse.ArgumentParser(description=__doc__).parse_args(arguments)
     print(report("unseen groups", unseen_groups(load("prompts.jsonl"))), end="\n\n")
     held = [Judged(p, classify(p.text, p.history)) for p in load("heldout.jsonl")]
     print(report("held-out prompts", held))
@@ -74,7 +77,8 @@ def main() -> None:
     for kind in kinds:
         of_kind = [one for one in held if one.prompt.kind == kind]
         print(f"  {kind:10} {sum(one.is_right for one in of_kind)} of {len(of_kind)}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

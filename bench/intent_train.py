@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 from base64 import b64encode
 from collections.abc import Sequence
 from math import exp, log
@@ -168,22 +169,24 @@ def module(model: Model, temperature: float) -> str:
     )
 
 
-def main() -> None:
+def main(arguments: Sequence[str] = ()) -> int:
     """Trains, tells how well it does on groups it did not see, and writes the module."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dry-run", action="store_true", help="measure only, write nothing")
+    options = parser.parse_args(arguments)
     data = examples(load("prompts.jsonl"))
     scored = held_out(data)
     right = sum(found.index(max(found)) == label for found, label, _ in scored)
     temperature = best_temperature([(found, label) for found, label, _ in scored])
     print(f"{right} of {len(scored)} right on unseen groups; temperature {temperature:.2f}")
-    if not parser.parse_args().dry_run:
+    if not options.dry_run:
         MODULE.write_text(
             module(averaged([fit(data, seed) for seed in range(SEEDS)]), temperature),
             encoding="utf-8",
         )
         print(f"wrote {MODULE.relative_to(ROOT)}, {MODULE.stat().st_size} bytes")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -56,7 +58,8 @@ def theirs(state: RunState, story: list[AnyEvent]) -> float:
     return float(told["us"])
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args(arguments)
     state = opened()
     story = numbered(state)
     mine, other = ours(state, story), theirs(state, story)
@@ -68,4 +71,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

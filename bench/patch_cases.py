@@ -7,6 +7,9 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+REPOSITORY = Path(__file__).parents[1]
+"""This one: a history that is always at hand."""
+
 
 class Case(NamedTuple):
     """One commit: its files before, its diff as git writes it, its files after."""
@@ -18,8 +21,13 @@ class Case(NamedTuple):
 
 
 def cases(repo: Path, limit: int, seed: int = 7) -> list[Case]:
-    """Up to `limit` commits that touch only regular text files, in random order."""
-    listed = _git(repo, "rev-list", "--no-merges", "--min-parents=1", "HEAD").decode().split()
+    """Up to `limit` commits that touch only regular text files, in random order, but not none."""
+    try:
+        listed = _git(repo, "rev-list", "--no-merges", "--min-parents=1", "HEAD").decode().split()
+    except subprocess.CalledProcessError as trouble:
+        raise SystemExit(
+            f"{repo} has no history to take diffs from; name another with --repo."
+        ) from trouble
     random.Random(seed).shuffle(listed)
     found: list[Case] = []
     for commit in listed:
@@ -28,6 +36,8 @@ def cases(repo: Path, limit: int, seed: int = 7) -> list[Case]:
             found.append(case)
         if len(found) == limit:
             break
+    if not found:
+        raise SystemExit(f"no commit of {repo} can be used; name another with --repo.")
     return found
 
 

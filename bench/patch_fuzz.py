@@ -13,6 +13,7 @@ import random
 import sys
 import time
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -85,11 +86,11 @@ def objection(diff: str, options: dict[str, object]) -> str | None:
     return None
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
     rng = random.Random(asked.seed)
     edited = _FILE.replace(b"x + 1", b"x + 3").replace(b"import os", b"import re")
     pool = [unified_diff("f", _FILE, edited), "\n".join(_PIECES)]
@@ -121,4 +122,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main(sys.argv[1:]))

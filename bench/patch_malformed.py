@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
-from bench.patch_cases import Case, cases
+from bench.patch_cases import REPOSITORY, Case, cases
 from bench.patch_spoil import REFUSED, REPAIRED, Spoil
 from flyball.patch import apply_diff
 
@@ -48,13 +50,13 @@ def measure(found: list[Case], wanted: int, seed: int, verbose: str) -> dict[str
     return table
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repo", type=Path, default=Path.cwd())
+    parser.add_argument("--repo", type=Path, default=REPOSITORY)
     parser.add_argument("--cases", type=int, default=40)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--show", default="")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     start = time.perf_counter()
     table = measure(
         cases(options.repo, 8 * options.cases, options.seed),
@@ -83,4 +85,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import argparse
 import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from bench.patch_cases import Case, cases
+from bench.patch_cases import REPOSITORY, Case, cases
 from flyball.patch import apply_diff, unified_diff
 
 _PER_HUNK = 150e-6
@@ -85,11 +87,11 @@ def many_hunks_seconds(hunks: int, *, numbered: bool) -> float:
     return time.process_time() - start
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repo", type=Path, default=Path.cwd())
+    parser.add_argument("--repo", type=Path, default=REPOSITORY)
     parser.add_argument("--cases", type=int, default=150)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     found = cases(options.repo, options.cases)
     hunks = sum(case.diff.count("\n@@ -") for case in found)
     (ours, busy), git = min(engine_seconds(found) for _ in range(3)), git_seconds(found)
@@ -111,4 +113,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -9,6 +9,7 @@ rest lacked was added since. Of the others, which the templates grew with, a par
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -134,11 +135,16 @@ def _group(title: str, bugs: Sequence[Path]) -> bool:
     return plausible >= PLAUSIBLE and right >= RIGHT and localised >= LOCALISED and honest
 
 
-def main(names: tuple[str, ...] = ()) -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     known, held_out = sorted(BUGS.glob("*.bug")), sorted(HELD_OUT.glob("*.bug"))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("bug", nargs="*", help="its name, or `all`")
+    names = parser.parse_args(arguments).bug
+    if unknown := sorted(set(names) - {"all", *(bug.stem for bug in (*known, *held_out))}):
+        parser.error(f"there is no bug {unknown[0]!r}")
     if not names:
         known = known[::PART]
-    elif names != ("all",):
+    elif "all" not in names:
         known = [bug for bug in known if bug.stem in names]
         held_out = [bug for bug in held_out if bug.stem in names]
     holds = [_group("held out", held_out), _group("known", known)]
@@ -146,4 +152,4 @@ def main(names: tuple[str, ...] = ()) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tuple(sys.argv[1:])))
+    sys.exit(main(sys.argv[1:]))

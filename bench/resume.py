@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import sqlite3
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from bench.durable_step import drive
@@ -30,7 +32,8 @@ async def resume(path: Path) -> float:
     return took
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "journal.sqlite"
         asyncio.run(drive(path, EVENTS))
@@ -46,4 +49,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

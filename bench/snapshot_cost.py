@@ -1,6 +1,6 @@
 """What a snapshot of a one-line change costs in a large repository, beside `git status` there.
 
-    python -m bench.snapshot_cost [FILES]
+    python -m bench.snapshot_cost [--files 50000]
 
 Both are measured in turns in the same run. Exits 1 if the median snapshot costs more than 1.5 times
 the median status, or if the store grows with the tree.
@@ -8,12 +8,13 @@ the median status, or if the store grows with the tree.
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from flyball.workspace.run.opening import open_workspace
@@ -76,8 +77,10 @@ def measure(home: Path, files: int, *, in_place: bool) -> bool:
     return ok
 
 
-def main() -> int:
-    files = int(sys.argv[1]) if sys.argv[1:] else FILES
+def main(arguments: Sequence[str] = ()) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--files", type=int, default=FILES)
+    files = parser.parse_args(arguments).files
     with tempfile.TemporaryDirectory(prefix="flyball-bench-") as spare:
         home = Path(spare)
         make_repository(home / "repo", files)
@@ -86,4 +89,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

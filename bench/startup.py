@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 ROUNDS = 15
@@ -18,7 +20,8 @@ COMMANDS = (
 )
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args(arguments)
     best = dict.fromkeys((name for name, _ in COMMANDS), float("inf"))
     for _ in range(ROUNDS):
         for name, argv in COMMANDS:
@@ -34,4 +37,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

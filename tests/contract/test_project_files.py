@@ -34,7 +34,7 @@ def texts() -> Iterator[tuple[Path, str]]:
 
 
 def targets() -> set[str]:
-    return set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
 def shell_lines(page: Path) -> list[str]:
@@ -45,9 +45,9 @@ def shell_lines(page: Path) -> list[str]:
 
 
 def test_the_makefile_has_the_targets_that_people_are_told_of():
-    wanted = {"setup", "check", "test", "demo", "bench", "docs", "simulate", "lock"}
+    wanted = {"setup", "check", "test", "test-slow", "demo", "bench", "docs", "simulate", "lock"}
     assert wanted <= targets()
-    told = re.findall(r"`make ([a-z]+)", (ROOT / "CONTRIBUTING.md").read_text())
+    told = re.findall(r"`make ([a-z-]+)", (ROOT / "CONTRIBUTING.md").read_text())
     assert wanted <= set(told) <= targets()
 
 
@@ -55,7 +55,7 @@ def test_the_readme_begins_with_one_command_to_see_it_and_one_to_test_it():
     assert shell_lines(ROOT / "README.md")[:2] == ["make demo", "make test"]
 
 
-@pytest.mark.parametrize("target", ["demo", "test"])
+@pytest.mark.parametrize("target", ["demo", "check", "test", "test-slow"])
 def test_these_commands_set_everything_up_themselves(target: str):
     rule = re.search(rf"^{target}:(.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert rule is not None
@@ -65,7 +65,20 @@ def test_these_commands_set_everything_up_themselves(target: str):
 def test_continuous_integration_runs_the_whole_suite():
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
-    assert re.search(r"^exec make test$", script.read_text(), re.MULTILINE)
+    assert script.read_text().splitlines()[-2:] == ["make test", "make test-slow"]
+
+
+def test_no_target_is_taken_for_a_folder():
+    """A target that is also a folder would be up to date for ever."""
+    (phony,) = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert targets() <= set(phony.split())
+
+
+def test_every_test_belongs_to_a_target():
+    """What `make test` leaves out, `make test-slow` runs."""
+    makefile = (ROOT / "Makefile").read_text()
+    marks = re.findall(r'/pytest .*?-m "?([a-z ]+)', makefile)
+    assert marks == ["not slow and not exhaustive", *["not exhaustive"] * 2, "exhaustive"]
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)

@@ -139,7 +139,7 @@ def die_after(place: Path, tale: Tale, seconds: float) -> Shop:
     return shop
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tale", choices=tuple(TALES), default="", help="only this kind of run")
     parser.add_argument("--instants", type=int, default=100, help="how many random instants")
@@ -148,7 +148,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--apart", action="store_true", help="also one run of its own for every moment"
     )
-    options = parser.parse_args(argv)
+    options = parser.parse_args(arguments)
     bad: list[str] = []
     for name in [options.tale] if options.tale else TALES:
         print(f"a run of the kind {name}", flush=True)
@@ -207,4 +207,4 @@ def _compare(what: str, shop: Shop, wanted: End) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

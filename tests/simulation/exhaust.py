@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -447,10 +447,10 @@ def _check_decisions(state: RunState, faults: dict[str, None]) -> None:
             faults[f"promise 1: decide allows a write in {card.phase}"] = None
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=int, default=400_000, help="stop after this many states")
-    options = parser.parse_args(argv)
+    options = parser.parse_args(arguments)
     began = time.perf_counter()
     phases, states, bad = Counter[str](), 0, False
     for story in STORIES:
@@ -470,4 +470,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

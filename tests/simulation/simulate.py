@@ -7,6 +7,7 @@ import multiprocessing
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -125,11 +126,11 @@ def play_many(job: tuple[int, int]) -> tuple[Counter[str], Counter[str], int, li
     return outcomes, trips, events, bad
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
-    options = parser.parse_args(argv)
+    options = parser.parse_args(arguments)
     size = 500
     jobs = [
         (options.seed + first, min(size, options.runs - first))
@@ -172,4 +173,4 @@ def _print(
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

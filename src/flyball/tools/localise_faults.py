@@ -46,13 +46,15 @@ def facts(_form: LocaliseForm, _context: CallContext) -> CallFacts:
 
 async def perform(form: LocaliseForm, context: CallContext) -> Result:
     began = time.monotonic()
+    seconds = None if context.settings.candidates else form.seconds
     with scratch_copy(context) as stage:
-        known = await trace_tests(stage, form.seconds)
+        known = await trace_tests(stage, seconds)
         if known is None:
             return interrupted_result("localise_faults")
         sources = sources_of(stage.root, files_of_failing(known))
-        left = form.seconds - (time.monotonic() - began)
-        known = await probe(stage, known, sources, max(left, form.seconds * LEAST_PROBING))
+        if seconds is not None:
+            seconds = max(seconds - (time.monotonic() - began), seconds * LEAST_PROBING)
+        known = await probe(stage, known, sources, seconds)
     report = _report(known, context, time.monotonic() - began)
     return _result(report, suspect_lines(known, sources), sources, context)
 

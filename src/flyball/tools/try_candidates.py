@@ -32,7 +32,8 @@ from flyball.tools.repair.search.search import HOLDS, Ends, SearchLimits, try_on
 SHOWN = 6
 ENOUGH = 20
 PATIENCE = 0.1
-"""After the first that holds, others are looked for in this part of the time."""
+LEAST_PATIENCE = 3.0
+"""After the first that holds, others are looked for in this part of the time, or so long."""
 
 
 class TryForm(Form, frozen=True, kw_only=True):
@@ -58,13 +59,14 @@ def facts(_form: TryForm, _context: CallContext) -> CallFacts:
 
 async def perform(form: TryForm, context: CallContext) -> Result:
     began = time.monotonic()
+    is_timed = not context.settings.candidates
     with scratch_copy(context) as stage:
         known = memo.recall(context)
         if known is None or not known.tests:
-            known = await trace_tests(stage, form.seconds / 3)
+            known = await trace_tests(stage, form.seconds / 3 if is_timed else None)
         if known is None:
             return interrupted_result("try_candidates")
-        left = form.seconds - (time.monotonic() - began)
+        left = max(1.0, form.seconds - (time.monotonic() - began)) if is_timed else None
         sources = sources_of(stage.root, files_of_failing(known))
         found = await _search(stage, known, sources, left)
     if found.was_ended and not found.survivors:
@@ -73,13 +75,15 @@ async def perform(form: TryForm, context: CallContext) -> Result:
 
 
 async def _search(
-    stage: ScratchCopy, known: Memo, sources: dict[str, Source], seconds: float
+    stage: ScratchCopy, known: Memo, sources: dict[str, Source], seconds: float | None
 ) -> SearchResult:
     every = generate_candidates(sources, suspect_lines(known, sources), clues_of(known))
     refuted = set(known.refuted)
     proposed = [each for each in every if (each.path, each.edits) not in refuted]
     before = len(every) - len(proposed)
-    limits = SearchLimits(max(seconds, 1.0), ENOUGH, max(3.0, seconds * PATIENCE))
+    proposed = proposed[: stage.context.settings.candidates]
+    patience = PATIENCE if seconds is None else max(PATIENCE, LEAST_PATIENCE / seconds)
+    limits = SearchLimits(seconds, ENOUGH, patience)
     tried = await try_on_tests(stage, known, proposed, limits, partial(_so_far, len(proposed)))
     holding = [proposed[n] for n in sorted(tried.ends) if tried.ends[n] == HOLDS]
     survivors = rank(holding, sources, count_passing(known.tests))

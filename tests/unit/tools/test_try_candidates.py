@@ -2,7 +2,6 @@
 
 import re
 import textwrap
-import time
 
 import msgspec
 import pytest
@@ -11,6 +10,7 @@ from flyball.tools.repair.outside.memo import recall
 from flyball.tools.repair.search.search import try_on_tests
 
 SURVIVOR = re.compile(r"^\d+\. (\S+):(\d+) ([^:\n]+): ([^\n]*)\n```diff\n(.*?)^```$", re.M | re.S)
+CANDIDATES = 400
 CALC = "def add(a, b):\n    # a sum\n    return a - b\n"
 TESTS = """\
     from calc import add
@@ -29,12 +29,12 @@ TESTS = """\
     """
 
 
-def searched(bench, seconds=30):
+def searched(bench):
     """The result, and each survivor as path, line, template, label and diff.
 
     They are read from the text, and are the same as the values beside it.
     """
-    result = bench.do("try_candidates", seconds=seconds)
+    result = bench.do("try_candidates")
     found = SURVIVOR.findall(result.text)
     if result.finding is not None:
         holding = [msgspec.structs.astuple(each) for each in result.finding.holding]
@@ -42,14 +42,16 @@ def searched(bench, seconds=30):
     return result, found
 
 
-def project(make_bench, files, **more):
-    return make_bench({name: textwrap.dedent(text) for name, text in files.items()}, **more)
+def project(make_bench, files):
+    """A desk at which a search counts candidates, so that a busy machine does not shorten it."""
+    dedented = {name: textwrap.dedent(text) for name, text in files.items()}
+    return make_bench(dedented, candidates=CANDIDATES)
 
 
-def mended(make_bench, files, path, **more):
+def mended(make_bench, files, path):
     """The file after the best survivor's diff was applied as a driver would."""
     bench = project(make_bench, files)
-    result, found = searched(bench, **more)
+    result, found = searched(bench)
     assert found, result.text
     bench.do("edit_diff", diff=found[0][4])
     return bench.text(path)
@@ -102,7 +104,7 @@ def test_what_an_ended_search_had_found_is_kept(make_bench):
         on_output=said.append,
         is_to_rest=lambda: bool(said) and "tried" in said[-1] and ", 0 make" not in said[-1],
     )
-    result, found = searched(bench, seconds=300)
+    result, found = searched(bench)
     assert "The search was ended early: the run is to rest." in result.text
     assert found[0][3] == "`-` → `+`"
 
@@ -142,7 +144,7 @@ def test_what_tests_write_into_the_report_is_let_go(make_bench):
     assert found[0][3] == "`-` → `+`"
 
 
-def test_what_cannot_be_mended_ends_in_time(make_bench):
+def test_what_cannot_be_mended_ends_without_a_survivor(make_bench):
     bench = project(
         make_bench,
         {
@@ -150,12 +152,10 @@ def test_what_cannot_be_mended_ends_in_time(make_bench):
             "test_calc.py": "import calc\n\n\ndef test_it():\n    assert calc.word() == 'xyz-7'\n",
         },
     )
-    began = time.monotonic()
-    result, found = searched(bench, seconds=20)
+    result, found = searched(bench)
     assert not result.ok
     assert found == []
     assert result.evidence[0].exit_code == 1
-    assert time.monotonic() - began < 30
     assert not list((bench.context.workspace.directory / "scratch").iterdir())
 
 
@@ -286,7 +286,7 @@ def test_faults_of_many_kinds_are_mended(make_bench, name):
     source, claim = FAULTS[name]
     tests = f"import calc\n\n\ndef test_it():\n    {claim}\n"
     bench = project(make_bench, {"calc.py": source, "test_calc.py": tests})
-    result, found = searched(bench, seconds=90)
+    result, found = searched(bench)
     assert found, result.text
     bench.do("edit_diff", diff=found[0][4])
     after = bench.do("test")
@@ -359,7 +359,7 @@ def test_a_test_that_looks_at_the_whole_suite_decides(make_bench):
 
 def test_what_was_learnt_is_used_again(make_bench):
     bench = project(make_bench, {"calc.py": CALC, "test_calc.py": TESTS})
-    bench.do("localise_faults", seconds=20)
+    bench.do("localise_faults")
     kept = list((bench.context.workspace.directory / "repair").iterdir())
     assert len(kept) == 1
     stamp = kept[0].stat().st_mtime_ns
@@ -377,7 +377,7 @@ def test_a_change_holds_though_some_tests_take_long(make_bench, seconds):
         "test_calc.py": textwrap.dedent(TESTS)
         + f"\n\ndef test_slow():\n    from calc import spin\n\n    assert spin({seconds})\n",
     }
-    assert "return a + b" in mended(make_bench, files, "calc.py", seconds=60)
+    assert "return a + b" in mended(make_bench, files, "calc.py")
 
 
 def test_what_probing_has_refuted_is_not_tried_again(make_bench, monkeypatch):
@@ -389,7 +389,7 @@ def test_what_probing_has_refuted_is_not_tried_again(make_bench, monkeypatch):
         "    assert f(list(range(14))) == 910\n",
     }
     bench = project(make_bench, files)
-    bench.do("localise_faults", seconds=30)
+    bench.do("localise_faults")
     refuted = recall(bench.context).refuted
     given = []
 
@@ -397,7 +397,7 @@ def test_what_probing_has_refuted_is_not_tried_again(make_bench, monkeypatch):
         given.extend((each.path, each.edits) for each in proposed)
         return try_on_tests(stage, known, proposed, *more)
 
-    monkeypatch.setattr("flyball.tools.try_candidates.try_all", spying)
+    monkeypatch.setattr("flyball.tools.try_candidates.try_on_tests", spying)
     _, found = searched(bench)
     assert refuted
     assert not set(refuted) & set(given)

@@ -34,6 +34,8 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True):
     limits: CommandLimits = CommandLimits()
     suite_limits: CommandLimits = CommandLimits(seconds=600.0)
     max_text: int = 16_000
+    candidates: int | None = None
+    """A search tries so many and looks at no clock; None: it tries all there is time for."""
     allow: tuple[AllowRule, ...] = ()
     network: bool = False
 

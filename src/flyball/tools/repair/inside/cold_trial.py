@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import importlib.machinery
 import os
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -35,14 +34,17 @@ def try_from_scratch(orders: Orders, candidates: list[Proposal]) -> None:
     def answer(n: int, said: list[Any], is_late: bool) -> None:
         end = said[0] if said else {"end": "time" if is_late else "crash"}
         if end["end"] == "hold":
-            found.append(time.monotonic())
-        orders.say(n=n, **end)
+            found.append(orders.spent)
+        orders.note(n, **end)
 
     def is_over() -> bool:
-        is_late = bool(found) and time.monotonic() > found[0] + orders.patience
+        is_late = bool(found) and orders.is_past(found[0] + orders.patience)
         return orders.is_over or is_late or len(found) >= orders.enough
 
-    jobs = (Job(each.n, partial(_judge_candidate, orders, each), WALL) for each in candidates)
+    jobs = (
+        Job(each.n, partial(_judge_candidate, orders, each), orders.wall(WALL))
+        for each in candidates
+    )
     Children(orders.width, answer).run_all(jobs, is_over)
 
 

@@ -13,6 +13,8 @@ ALARM = Alarm.set.__code__.co_filename
 """Where a traceback ends that an alarm has caused."""
 SLOWEST_CPU = 6.0
 """How long a test gets at most that did not end when it was looked at."""
+UNHURRIED = 10.0
+"""Where candidates are counted, a child that hangs is waited for so much longer."""
 
 
 class Proposal(NamedTuple):
@@ -41,10 +43,13 @@ class Orders:
         self.sample: int = told.get("sample", 0)
         self.enough: int = told.get("enough", 0)
         self.patience: float = told.get("patience", 0.0)
+        """After the first that holds, others are looked for in this part of the limit."""
         self.is_probe: bool = told.get("is_probe", False)
         self.candidates = [Proposal(**each) for each in told.get("candidates", [])]
         self.began = time.monotonic()
-        self.seconds: float = told["seconds"]
+        self.seconds: float | None = told["seconds"]
+        """None: not the clock ends a search, but the number of candidates."""
+        self._tried: set[int] = set()
         # Appended to and flushed line by line: what was found must be there even if the program is
         # killed.
         self._report: TextIO = open(told["report"], "a", encoding="utf-8")  # noqa: SIM115
@@ -53,9 +58,25 @@ class Orders:
     def is_over(self) -> bool:
         return self.is_past(1.0)
 
+    @property
+    def spent(self) -> float:
+        """Which part of the time is gone; without a clock, which part of the candidates."""
+        if self.seconds is None:
+            return len(self._tried) / max(1, len(self.candidates))
+        return (time.monotonic() - self.began) / self.seconds
+
     def is_past(self, part: float) -> bool:
-        """Whether this part of the time is gone."""
-        return time.monotonic() > self.began + part * self.seconds
+        """Whether more than this part of the limit is gone."""
+        return self.spent > part
+
+    def wall(self, seconds: float) -> float:
+        """How long a child may take by the clock: where no clock counts, it only catches hangs."""
+        return seconds * UNHURRIED if self.seconds is None else seconds
+
+    def note(self, n: int, **end: Any) -> None:
+        """Report how a candidate ended."""
+        self._tried.add(n)
+        self.say(n=n, **end)
 
     def say(self, **line: Any) -> None:
         self._report.write(json.dumps(line) + "\n")

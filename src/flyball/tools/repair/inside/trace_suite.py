@@ -167,7 +167,7 @@ def _run_batches(
         if not waiting:
             return None
         batch = waiting.popleft()
-        return Job(batch, partial(_run_batch, batch, one), wall)
+        return Job(batch, partial(_run_batch, batch, one), orders.wall(wall))
 
     def answer(batch: list[str], said: list[Any], is_late: bool) -> None:
         whole: list[dict[str, Any]] = [each for each in said if isinstance(each, dict)]

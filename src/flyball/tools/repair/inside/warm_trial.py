@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import time
+import resource
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ WARM = 0.75
 SLOWER = 10.0
 """Candidates that ran out of time get this many times as much when they are tried again."""
 AGAIN = 0.2
-"""How much of the time may go into trying again while others were not tried at all."""
+"""How much of the computing may go into trying again while others were not tried at all."""
 
 
 def try_candidates(orders: Orders) -> None:
@@ -68,11 +69,24 @@ def try_candidates(orders: Orders) -> None:
         try_from_scratch(orders, left)
 
 
+def _computed() -> float:
+    """How long all children so far have computed.
+
+    The clock on the wall would not do: on a busy machine it runs on while nobody computes, and
+    nearly all there is would go into trying again.
+    """
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class Trial:
     """Candidates against tests that are already loaded, the likeliest first."""
 
-    def __init__(self, orders: Orders, suite: Suite) -> None:
+    def __init__(
+        self, orders: Orders, suite: Suite, computed: Callable[[], float] = _computed
+    ) -> None:
         self.orders = orders
+        self._computed = computed
         self.suite = suite
         names = list(suite.names)
         known = set(names)
@@ -86,7 +100,7 @@ class Trial:
         self.few: list[str] = []
         self.unfit: list[Proposal] = []
         self.holding = 0
-        self._first_at = 0.0
+        self._first_at: float | None = None
         self._living: dict[str, LiveFile] = {}
         self._promising: deque[Proposal] = deque()
         self.waiting: deque[Proposal] = deque()
@@ -104,7 +118,9 @@ class Trial:
             return True
         if self.unfit and not self.holding and self.orders.is_past(WARM):
             return True
-        return bool(self._first_at) and time.monotonic() > self._first_at + self.orders.patience
+        return self._first_at is not None and self.orders.is_past(
+            self._first_at + self.orders.patience
+        )
 
     def run(self) -> None:
         self._measure()
@@ -138,7 +154,7 @@ class Trial:
             self.reasons[name] = _reason(end) if _reason(end) == _reason(again) else ""
 
         unknown = [name for name in self.failing if name not in self.orders.endless]
-        jobs = (Job(name, partial(work, name), 20.0) for name in unknown)
+        jobs = (Job(name, partial(work, name), self.orders.wall(20.0)) for name in unknown)
         Children(self.orders.width, answer).run_all(jobs, lambda: self.orders.is_over)
         # The quickest first; each candidate is refuted by the first that still fails.
         self.failing = sorted(stable, key=lambda name: self.limits[name])
@@ -150,25 +166,26 @@ class Trial:
             each = self._promising.popleft()
             wall = 10.0 + len(self.failing) + len(self.near) + len(self.far)
             wall += 2 * SLOWEST_CPU * len(self.orders.slow)
-            return Job([each], partial(self._judge, each), wall)
+            return Job([each], partial(self._judge, each), self.orders.wall(wall))
         alone = sum(self.limits[name] for name in self.few)
         if self._may_try_again(alone * SLOWER):
             each = self._slow.popleft()
             self._patient.add(each.n)
-            return Job([each], partial(self._screen, [each]), 5.0 + 3 * alone * SLOWER)
+            wall = self.orders.wall(5.0 + 3 * alone * SLOWER)
+            return Job([each], partial(self._screen, [each]), wall)
         batch = [self.waiting.popleft() for _ in range(min(self._together, len(self.waiting)))]
         if not batch:
             return None
-        return Job(batch, partial(self._screen, batch), 5.0 + 3 * alone * len(batch))
+        wall = self.orders.wall(5.0 + 3 * alone * len(batch))
+        return Job(batch, partial(self._screen, batch), wall)
 
     def _may_try_again(self, seconds: float) -> bool:
         """Whether there is time for one that was slow: a share of it, or all when none waits."""
         if not self._slow or self.holding:
             return False
-        spent = (time.monotonic() - self.orders.began) * self.orders.width
         # A candidate may be right and slow, on a busy machine above all; but the many that were
         # never tried come first.
-        if self.waiting and self._granted + seconds > AGAIN * spent:
+        if self.waiting and self._granted + seconds > AGAIN * self._computed():
             return False
         self._granted += seconds
         return True
@@ -205,8 +222,8 @@ class Trial:
             self._slow.append(each)
         if end == "hold":
             self.holding += 1
-            self._first_at = self._first_at or time.monotonic()
-        self.orders.say(n=each.n, **said)
+            self._first_at = self.orders.spent if self._first_at is None else self._first_at
+        self.orders.note(each.n, **said)
 
     def _screen(self, batch: list[Proposal], say: Say) -> None:
         """In a child: several candidates in turn, on a few tests that fail without them."""

@@ -55,7 +55,7 @@ def _lines_of_kind(lines: Sequence[Line], kind: type[T], key: str) -> list[T]:
     return found
 
 
-async def trace_tests(stage: ScratchCopy, seconds: float) -> Memo | None:
+async def trace_tests(stage: ScratchCopy, seconds: float | None) -> Memo | None:
     """Run every test by itself and some under trace, and remember what was seen.
 
     None where the run is to rest: half of it would say nothing certain.

@@ -29,16 +29,17 @@ REFUTED = frozenset({"fail", "broke", "broken", "crash"})
 
 
 async def probe(
-    stage: ScratchCopy, known: Memo, sources: dict[str, Source], seconds: float
+    stage: ScratchCopy, known: Memo, sources: dict[str, Source], seconds: float | None
 ) -> Memo:
     """What is known, with what a few changes at each of the most suspicious lines have shown."""
     places = suspect_lines(known, sources)
     # Many lines that the same tests run have the same score. A change that makes a failing test
     # pass tells them apart, even if it is not yet the right one.
-    if len(places) <= ENOUGH_KNOWN or known.broken or seconds < LEAST_SECONDS:
+    is_too_late = seconds is not None and seconds < LEAST_SECONDS
+    if len(places) <= ENOUGH_KNOWN or known.broken or is_too_late:
         return known
-    proposed = choose_probes(sources, places, clues_of(known))
-    limits = SearchLimits(seconds, len(proposed), seconds, is_probe=True)
+    proposed = choose_probes(sources, places, clues_of(known))[: stage.context.settings.candidates]
+    limits = SearchLimits(seconds, len(proposed), patience=1.0, is_probe=True)
     tried = await try_on_tests(stage, known, proposed, limits, _progress)
     bad = [proposed[n] for n, end in tried.ends.items() if end in REFUTED]
     found = msgspec.structs.replace(

@@ -77,8 +77,9 @@ def scratch_copy(context: CallContext) -> Generator[ScratchCopy]:
 async def run_program(stage: ScratchCopy, orders: Mapping[str, Any], words: Words) -> TrialReport:
     """What the program reports for these orders; lines reported before it died are there, too."""
     context, choice = stage.context, stage.choice
-    seconds = float(orders["seconds"]) + GRACE
-    limits = msgspec.structs.replace(context.settings.suite_limits, seconds=seconds)
+    limits = context.settings.suite_limits
+    if orders["seconds"] is not None:
+        limits = msgspec.structs.replace(limits, seconds=float(orders["seconds"]) + GRACE)
     ground = _ground(stage, limits)
     with set_up(ground, choice.at) as setting:
         shelf = setting.shelf

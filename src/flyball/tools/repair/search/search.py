@@ -18,11 +18,12 @@ Ends = dict[int, str]
 class SearchLimits(NamedTuple):
     """How far a search goes."""
 
-    seconds: float
+    seconds: float | None
+    """None: until every candidate was tried, however long that takes."""
     enough: int
     """So many that hold end it."""
     patience: float
-    """After the first that holds, others are looked for so long."""
+    """After the first that holds, others are looked for in this part of the limit."""
     is_probe: bool = False
     """Whether tests far from those that fail are left out."""
 
