@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,7 @@ def room_of(path: Path) -> str:
     return path.relative_to(SRC).parts[0].removesuffix(".py")
 
 
+@cache
 def imports(path: Path) -> list[tuple[str, bool]]:
     """Every imported module, and whether it is imported inside a function."""
     tree = ast.parse(path.read_text())
