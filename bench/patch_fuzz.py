@@ -19,7 +19,7 @@ from types import CodeType, FrameType
 
 import flyball.patch
 from flyball.patch import apply_diff, unified_diff
-from flyball.patch.apply.keep import damaged, regions
+from flyball.patch.apply.keep import changed_regions, regions
 
 _ROOM = str(Path(flyball.patch.__file__).parent)
 _FILE = (
@@ -81,7 +81,7 @@ def objection(diff: str, options: dict[str, object]) -> str | None:
     now = result.files["f"]
     if not result.ok and result.files != {"f": _FILE}:
         return "a refusal changed the file"
-    if damaged(regions(_FILE), regions(now or b"")):
+    if changed_regions(regions(_FILE), regions(now or b"")):
         return "a keep region changed"
     return None
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flyball.patch import apply_diff, merge3, touched_paths, unified_diff
-from flyball.patch.apply.keep import damaged, regions
+from flyball.patch.apply.keep import changed_regions, regions
 from flyball.patch.lines.compare import compare, keep_ends
 
 words = st.sampled_from(
@@ -104,7 +104,7 @@ def test_a_keep_region_never_changes(before, after, inside):
     result = apply_diff({"f": text}, diff)
     now = result.files["f"]
     assert now is not None
-    assert damaged(regions(text), regions(now)) == []
+    assert changed_regions(regions(text), regions(now)) == []
 
 
 @given(texts, texts)

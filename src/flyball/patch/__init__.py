@@ -1,4 +1,9 @@
-"""EDIT_DIFF: apply unified diffs as models write them, or say exactly why not."""
+"""EDIT_DIFF: apply unified diffs as models write them, or say exactly why not: `apply_diff`.
+
+A diff goes through four rooms: `read` takes it apart, `place` finds where each hunk belongs,
+`refuse` explains what does not fit, `apply` makes the new content; `lines` compares and merges.
+Everything is in memory and pure. Why there is no similarity score: docs/decisions/0007.
+"""
 
 from flyball.patch.engine import apply_diff, touched_paths
 from flyball.patch.lines.merge import LineClash, MergedText, merge3

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from flyball.patch.apply.revise import Options, revise
 from flyball.patch.read.hunk import Section
 from flyball.patch.read.parse import parse
-from flyball.patch.read.path import objection
+from flyball.patch.read.path import why_forbidden
 from flyball.patch.result import Change, Code, PatchResult, Refusal
 
 
@@ -34,13 +34,13 @@ def apply_diff(
     if parsed.fault:
         errors.append(Refusal(parsed.fault.code, parsed.fault.message))
     else:
-        for path, sections in _by_path(files, parsed.sections).items():
+        for path, sections in _group_by_path(files, parsed.sections).items():
             refusal = _objection(path, sections)
             if refusal:
                 errors.append(refusal)
                 continue
             revision = revise(path, files.get(path), sections, (base or {}).get(path), options)
-            errors += [_mentioned(files, refusal) for refusal in revision.errors]
+            errors += [_with_suggestion(files, refusal) for refusal in revision.errors]
             warnings += revision.warnings
             if revision.change:
                 changes.append(revision.change)
@@ -66,7 +66,9 @@ def touched_paths(diff: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(named))
 
 
-def _by_path(files: Mapping[str, bytes], sections: tuple[Section, ...]) -> dict[str, list[Section]]:
+def _group_by_path(
+    files: Mapping[str, bytes], sections: tuple[Section, ...]
+) -> dict[str, list[Section]]:
     """The sections of each file, in the order of their first appearance."""
     grouped: dict[str, list[Section]] = {}
     for section in sections:
@@ -79,7 +81,7 @@ def _by_path(files: Mapping[str, bytes], sections: tuple[Section, ...]) -> dict[
 def _objection(path: str, sections: list[Section]) -> Refusal | None:
     """What is wrong with a file's part of the diff before any line of it is looked at."""
     fault = next((section.fault for section in sections if section.fault), None)
-    why = objection(path) if path or not fault else None
+    why = why_forbidden(path) if path or not fault else None
     if why:
         return Refusal(Code.PATH_FORBIDDEN, f"{path or 'The path'} {why}.", path)
     if fault:
@@ -87,7 +89,7 @@ def _objection(path: str, sections: list[Section]) -> Refusal | None:
     return None
 
 
-def _mentioned(files: Mapping[str, bytes], refusal: Refusal) -> Refusal:
+def _with_suggestion(files: Mapping[str, bytes], refusal: Refusal) -> Refusal:
     """A missing file's refusal, naming the one file that is called the same elsewhere."""
     name = refusal.path.rpartition("/")[2].casefold()
     near = [path for path in files if path.rpartition("/")[2].casefold() == name]

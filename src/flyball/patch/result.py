@@ -29,7 +29,7 @@ class Code(StrEnum):
 
 
 class Refusal(NamedTuple):
-    """One thing that was refused: where, by which code, and a sentence saying how to mend it."""
+    """One thing that was refused: where, by which code, and a sentence that says what to change."""
 
     code: Code
     message: str
@@ -83,8 +83,8 @@ class Change(NamedTuple):
     def bytes_changed(self) -> int:
         """How many bytes lie between the first and the last difference, on the longer side."""
         before, after = self.before or b"", self.after or b""
-        same = _common(before, after)
-        tail = _common(before[same:][::-1], after[same:][::-1])
+        same = _common_prefix(before, after)
+        tail = _common_prefix(before[same:][::-1], after[same:][::-1])
         return max(len(before), len(after)) - same - tail
 
 
@@ -131,7 +131,7 @@ def _printable(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _common(left: bytes, right: bytes) -> int:
+def _common_prefix(left: bytes, right: bytes) -> int:
     """How many bytes both begin with."""
     low, high = 0, min(len(left), len(right))
     while low < high:

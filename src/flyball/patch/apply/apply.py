@@ -8,7 +8,7 @@ from typing import NamedTuple
 from flyball.patch.apply.fast_path import apply_plainly
 from flyball.patch.lines.text import Text
 from flyball.patch.place.locate import MatchLevel, Miss
-from flyball.patch.place.place import Placed, place
+from flyball.patch.place.place import Placed, place_hunks
 from flyball.patch.read.hunk import ADD, CUT, Hunk
 from flyball.patch.result import Code
 
@@ -35,15 +35,17 @@ def apply_hunks(
     data: bytes, hunks: Sequence[Hunk], *, fuzz: int, max_offset: int, in_order: bool = True
 ) -> Applied:
     """Find every hunk's place in the file as it is, then make all the edits at once."""
+    # Most diffs are exactly right, and files may be large: those are done without splitting the
+    # file.
     if plain := apply_plainly(data, hunks):
         return Applied(*plain)
     text = Text(data)
-    placed, missed = place(text, hunks, fuzz=fuzz, max_offset=max_offset, in_order=in_order)
+    placed, missed = place_hunks(text, hunks, fuzz=fuzz, max_offset=max_offset, in_order=in_order)
     edits: list[LineEdit] = []
     faithful = is_faithful(text, placed)
     for one in placed:
         edits += edits_of(text, one, faithful=faithful)
-    clashing = overlapping(placed, edits)
+    clashing = find_overlaps(placed, edits)
     if clashing:
         missed += [(p.hunk, clashing[p.hunk.number]) for p in placed if p.hunk.number in clashing]
         placed = [p for p in placed if p.hunk.number not in clashing]
@@ -60,6 +62,7 @@ def apply_hunks(
 def edits_of(text: Text, one: Placed, *, faithful: bool) -> list[LineEdit]:
     """What one hunk changes; context keeps the file's own bytes."""
     hunk, spot = one.hunk, one.spot
+    # The hunk's own first line, also where fuzz left some of its context out of the search.
     at = spot.at - spot.lead
     edits: list[LineEdit] = []
     start, lines = -1, list[bytes]()
@@ -122,9 +125,9 @@ def _is_crlf_near(text: Text, edit: LineEdit) -> bool:
     return text.is_crlf
 
 
-def overlapping(placed: Sequence[Placed], edits: Iterable[LineEdit]) -> dict[int, Miss]:
+def find_overlaps(placed: Sequence[Placed], edits: Iterable[LineEdit]) -> dict[int, Miss]:
     """Hunks that change what another hunk changes or relies on."""
-    ranges = {p.hunk.number: _range(p) for p in placed}
+    ranges = {p.hunk.number: _context_range(p) for p in placed}
     same_text = {p.hunk.number: (p.hunk.marks, p.hunk.texts) for p in placed}
     clashing: dict[int, Miss] = {}
     before: LineEdit | None = None
@@ -136,9 +139,10 @@ def overlapping(placed: Sequence[Placed], edits: Iterable[LineEdit]) -> dict[int
             if (
                 edit.at < before.end
                 or same_point
-                or _inside(edit, before_at, before_end)
-                or _inside(before, at, end)
+                or _is_inside(edit, before_at, before_end)
+                or _is_inside(before, at, end)
             ):
+                # The later one: whoever wrote the diff repeats or contradicts what is above.
                 blamed = max(edit.hunk, before.hunk)
                 is_same = same_text[edit.hunk] == same_text[before.hunk]
                 other = (min(edit.hunk, before.hunk),)
@@ -148,12 +152,12 @@ def overlapping(placed: Sequence[Placed], edits: Iterable[LineEdit]) -> dict[int
     return clashing
 
 
-def _range(one: Placed) -> tuple[int, int]:
+def _context_range(one: Placed) -> tuple[int, int]:
     olds = len(one.hunk.marks) - one.hunk.marks.count(ADD)
     return one.spot.at, one.spot.at + olds - one.spot.lead - one.spot.trail
 
 
-def _inside(edit: LineEdit, at: int, end: int) -> bool:
+def _is_inside(edit: LineEdit, at: int, end: int) -> bool:
     if edit.at == edit.end:
         return at < edit.at < end
     return edit.at < end and at < edit.end

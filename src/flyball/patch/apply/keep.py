@@ -59,12 +59,13 @@ def regions(data: bytes) -> Regions:
             block = b"\n".join(lines[opened[1] : index + 1])
             found.append(Region(opened[0], opened[1] + 1, index + 1, block))
     problems += [f"keep region '{name}' at line {at + 1} has no END" for name, at in open_at]
-    problems += _doubled(found)
+    problems += _repeated_names(found)
     return Regions(tuple(sorted(found, key=lambda r: r.first)), tuple(problems))
 
 
-def damaged(before: Regions, after: Regions) -> list[Region]:
+def changed_regions(before: Regions, after: Regions) -> list[Region]:
     """The regions of the old content that the new one no longer has, byte for byte."""
+    # By name and content, not by place: a region may move with the lines around it.
     left = Counter((region.name, region.data) for region in after.found)
     lost: list[Region] = []
     for region in before.found:
@@ -82,11 +83,11 @@ def _markers(line: bytes) -> list[tuple[bytes, str]]:
     return [
         (match[1], (match[2] or b"").rstrip(b"-*/").decode("utf-8", "replace"))
         for match in _MARKER.finditer(line)
-        if _in_comment(line, match.start(), match.end())
+        if _is_in_comment(line, match.start(), match.end())
     ]
 
 
-def _in_comment(line: bytes, start: int, end: int) -> bool:
+def _is_in_comment(line: bytes, start: int, end: int) -> bool:
     """The marker follows a comment's opening, and not inside a string."""
     before = line[:start]
     bare = before.strip()
@@ -104,6 +105,6 @@ def _in_comment(line: bytes, start: int, end: int) -> bool:
     return not quote or quote not in line[end:]
 
 
-def _doubled(found: list[Region]) -> list[str]:
+def _repeated_names(found: list[Region]) -> list[str]:
     names = Counter(region.name for region in found)
     return [f"keep region '{name}' occurs {n} times" for name, n in names.items() if n > 1]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha1
 from typing import NamedTuple
 
 from flyball.patch.apply.apply import Applied, Placed, apply_hunks
-from flyball.patch.apply.keep import Region, damaged, regions
-from flyball.patch.apply.named import is_named
+from flyball.patch.apply.keep import Region, changed_regions, regions
 from flyball.patch.lines.merge import merge3
 from flyball.patch.lines.text import Text
 from flyball.patch.place.incomplete import has_numbers, is_truncated, suspicion
@@ -17,6 +17,8 @@ from flyball.patch.refuse.explain import explain
 from flyball.patch.result import Change, ChangeType, Code, HunkTaken, Refusal
 
 _MARK = b"\xef\xbb\xbf"
+_SHORTEST_NAME = 7
+"""How many digits of an object's name git shows at least."""
 
 
 class Options(NamedTuple):
@@ -56,7 +58,7 @@ def revise(
 ) -> Revision:
     """Apply all that a diff says about one file; `seen` is what its writer had read."""
     revision = Revision(path, before)
-    hunks = _working(revision, sections)
+    hunks = _working_hunks(revision, sections)
     if revision.errors or not (hunks or any(s.creates or s.deletes for s in sections)):
         return revision
     if sections[0].creates or (before is None and _is_all_new(hunks)):
@@ -73,7 +75,7 @@ def revise(
     return revision
 
 
-def _working(revision: Revision, sections: Sequence[Section]) -> list[Hunk]:
+def _working_hunks(revision: Revision, sections: Sequence[Section]) -> list[Hunk]:
     """The hunks that change something, numbered through."""
     hunks: list[Hunk] = []
     number = 0
@@ -111,7 +113,7 @@ def _create(revision: Revision, hunks: Sequence[Hunk], outcome: str) -> None:
     data = b"\n".join(lines) + (b"\n" if lines and ended else b"")
     for hunk in hunks:
         doubt = suspicion(hunk, nothing)
-        if doubt is not None and not is_named(data, outcome):
+        if doubt is not None and not _is_named(data, outcome):
             revision.errors.append(explain(revision.path, hunk, doubt, nothing))
         elif set(hunk.marks) != {ADD}:
             at = next(i for i, mark in enumerate(hunk.marks) if mark != ADD)
@@ -149,6 +151,8 @@ def _modify(
     done = _apply(before, hunks, sections, options)
     after = done.data
     if seen is not None and seen != before:
+        # Made on what its writer had read and merged, drift needs no search at all; see
+        # docs/decisions/0007.
         rebased = _apply(seen, hunks, sections, options)
         if not rebased.missed:
             done, after = rebased, _merge(revision, seen, before, rebased.data)
@@ -168,15 +172,15 @@ def _modify(
             "remove. Show every line of the file with - in front.",
         )
         return
-    if not _keeps(revision, before, None if deletes else after, done, options):
+    if not _keeps_regions(revision, before, None if deletes else after, done, options):
         return
-    _remark(revision, done)
+    _add_warnings(revision, done)
     revision.change = Change(
         revision.path,
         ChangeType.DELETE if deletes else ChangeType.MODIFY,
         before,
         None if deletes else after,
-        tuple(_taken(one) for one in done.placed),
+        tuple(_hunk_taken(one) for one in done.placed),
         tuple(hunk.number for hunk, _ in done.missed),
     )
 
@@ -195,15 +199,17 @@ def _apply(
     if not done.missed:
         return done
     others = (
-        _without_mark(data, hunks, sections, options),
-        _recoded(data, hunks, options),
-        _in_turn(data, hunks, sections, options),
-        _as_named(data, hunks, sections, options),
+        _apply_without_mark(data, hunks, sections, options),
+        _apply_recoded(data, hunks, options),
+        _apply_in_turn(data, hunks, sections, options),
+        _apply_vouched(data, hunks, sections, options),
     )
+    # Only if all hunks fit in another reading is that taken; otherwise the refusal speaks of the
+    # file as it is.
     return next((other for other in others if other and not other.missed), done)
 
 
-def _without_mark(
+def _apply_without_mark(
     data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
 ) -> Applied | None:
     """The file's byte order mark is not something a diff's writer sees, unless it is shown."""
@@ -213,9 +219,10 @@ def _without_mark(
     return done._replace(data=_MARK + done.data)
 
 
-def _recoded(data: bytes, hunks: Sequence[Hunk], options: Options) -> Applied | None:
+def _apply_recoded(data: bytes, hunks: Sequence[Hunk], options: Options) -> Applied | None:
     """A file that is not UTF-8 was shown to the diff's writer as text all the same."""
     try:
+        # UTF-8 is asked by decoding: bytes that happen to be valid are taken at their word.
         data.decode()
     except UnicodeDecodeError:
         pass
@@ -228,7 +235,7 @@ def _recoded(data: bytes, hunks: Sequence[Hunk], options: Options) -> Applied | 
     return apply_hunks(data, recoded, fuzz=options.fuzz, max_offset=options.max_offset)
 
 
-def _in_turn(
+def _apply_in_turn(
     data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
 ) -> Applied | None:
     """Several sections for one file may build on each other."""
@@ -247,7 +254,7 @@ def _in_turn(
     return Applied(step.data, tuple(placed))
 
 
-def _as_named(
+def _apply_vouched(
     data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
 ) -> Applied | None:
     """Lines that look like placeholders are meant where git's own name for the outcome says so."""
@@ -256,7 +263,14 @@ def _as_named(
         return None
     vouched = [hunk._replace(is_vouched=True) for hunk in hunks]
     done = apply_hunks(data, vouched, fuzz=0, max_offset=options.max_offset)
-    return done if is_named(done.data, outcome) else None
+    return done if _is_named(done.data, outcome) else None
+
+
+def _is_named(data: bytes, name: str) -> bool:
+    """Whether `name`, as the `index` line of a diff has it, is that of this very content."""
+    if len(name) < _SHORTEST_NAME:
+        return False
+    return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest().startswith(name)
 
 
 def _merge(revision: Revision, seen: bytes, now: bytes, wanted: bytes) -> bytes:
@@ -277,7 +291,7 @@ def _merge(revision: Revision, seen: bytes, now: bytes, wanted: bytes) -> bytes:
     return merged.data
 
 
-def _keeps(
+def _keeps_regions(
     revision: Revision, before: bytes, after: bytes | None, done: Applied, options: Options
 ) -> bool:
     """Whether every keep region is as it was; says so where it is not."""
@@ -286,7 +300,7 @@ def _keeps(
         return True
     for problem in old.problems:
         revision.warn(f"{problem}.")
-    lost = damaged(old, regions(after or b""))
+    lost = changed_regions(old, regions(after or b""))
     for region in lost:
         place = f"keep region '{region.name}' (lines {region.first} to {region.last})"
         if options.keep_regions:
@@ -294,7 +308,7 @@ def _keeps(
                 Code.KEEP_REGION,
                 f"It changes {place}. Leave those lines as they are, or ask for the region "
                 "to be released.",
-                _culprit(region, done),
+                _hunk_inside(region, done),
                 (region.first, region.last),
             )
         else:
@@ -302,7 +316,7 @@ def _keeps(
     return not (lost and options.keep_regions)
 
 
-def _culprit(region: Region, done: Applied) -> int:
+def _hunk_inside(region: Region, done: Applied) -> int:
     """The hunk that reaches into a region, 0 when none can be named."""
     for edit in done.edits:
         if edit.at < region.last and edit.end >= region.first:
@@ -310,7 +324,7 @@ def _culprit(region: Region, done: Applied) -> int:
     return 0
 
 
-def _remark(revision: Revision, done: Applied) -> None:
+def _add_warnings(revision: Revision, done: Applied) -> None:
     """Say what was not quite as the diff had it."""
     for hunk, spot, believed in done.placed:
         if hunk.span is not None and not believed:
@@ -321,7 +335,7 @@ def _remark(revision: Revision, done: Applied) -> None:
             revision.warn(f"hunk {hunk.number}: applied with fuzz {max(spot.lead, spot.trail)}.")
 
 
-def _taken(one: Placed) -> HunkTaken:
+def _hunk_taken(one: Placed) -> HunkTaken:
     spot = one.spot
     return HunkTaken(
         one.hunk.number,

@@ -1,1 +1,1 @@
-"""Lines of files: cut, compared, merged, and written as a diff."""
+"""Lines of files: cut (`text`), compared (`compare`), merged (`merge`), written as a diff."""

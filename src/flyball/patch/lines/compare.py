@@ -37,10 +37,10 @@ def compare(old: Sequence[bytes], new: Sequence[bytes]) -> list[LineRun]:
     names: dict[bytes, int] = {}
     a = [names.setdefault(line, len(names)) for line in old]
     b = [names.setdefault(line, len(names)) for line in new]
-    return _slide(_join(_differing(a, b)), a, b)
+    return _slide(_join(_find_differing(a, b)), a, b)
 
 
-def _differing(a: list[int], b: list[int]) -> list[LineRun]:
+def _find_differing(a: list[int], b: list[int]) -> list[LineRun]:
     """Split at the rarest, then longest, common run, and again on both sides of it."""
     found: list[LineRun] = []
     todo = [LineRun(0, len(a), 0, len(b))]
@@ -50,9 +50,10 @@ def _differing(a: list[int], b: list[int]) -> list[LineRun]:
             if run.old_at < run.old_end or run.new_at < run.new_end:
                 found.append(run)
             continue
-        if run.old_end - run.old_at > _LARGE and (pairs := _once(a, b, run)):
-            todo += _between(pairs, run)
+        if run.old_end - run.old_at > _LARGE and (pairs := _pair_unique_lines(a, b, run)):
+            todo += _runs_between(pairs, run)
             continue
+        # The rarest common lines first, as git's histogram diff does: merges must agree with git's.
         anchor, crowded = _anchor(a, b, run)
         if anchor is None:
             found += _align(a, b, run) if crowded else [run]
@@ -72,7 +73,7 @@ def _trim(a: list[int], b: list[int], run: LineRun) -> LineRun:
     return LineRun(i, i_end, j, j_end)
 
 
-def _once(a: list[int], b: list[int], run: LineRun) -> list[tuple[int, int]]:
+def _pair_unique_lines(a: list[int], b: list[int], run: LineRun) -> list[tuple[int, int]]:
     """The longest row of lines in the same order that occur once in the old and once in the new."""
     here = _places(a, run.old_at, run.old_end)
     there = _places(b, run.new_at, run.new_end)
@@ -94,7 +95,7 @@ def _once(a: list[int], b: list[int], run: LineRun) -> list[tuple[int, int]]:
     return row[::-1]
 
 
-def _between(pairs: list[tuple[int, int]], run: LineRun) -> list[LineRun]:
+def _runs_between(pairs: list[tuple[int, int]], run: LineRun) -> list[LineRun]:
     """What lies before, between and behind paired lines."""
     starts = [(run.old_at, run.new_at), *((i + 1, j + 1) for i, j in pairs)]
     ends = [*pairs, (run.old_end, run.new_end)]

@@ -56,8 +56,8 @@ def merge3(base: bytes, ours: bytes, theirs: bytes) -> MergedText:
     for region in _regions(left.runs, right.runs):
         parts += old[at : region.at]
         at = region.end
-        my_text = _rewritten(old, region, region.ours, left.lines)
-        your_text = _rewritten(old, region, region.theirs, right.lines)
+        my_text = _rewrite_region(old, region, region.ours, left.lines)
+        your_text = _rewrite_region(old, region, region.theirs, right.lines)
         if not region.theirs or my_text == your_text:
             parts.append(my_text)
         elif not region.ours:
@@ -75,6 +75,8 @@ def _regions(ours: list[LineRun], theirs: list[LineRun]) -> list[_Region]:
     """Changes of both sides in order; those that overlap or touch are one region."""
     regions: list[_Region] = []
     for run, is_ours in sorted([(r, True) for r in ours] + [(r, False) for r in theirs]):
+        # Changes that touch are one region: two insertions at one place have no order that is
+        # surely right.
         if not regions or run.old_at > regions[-1].end:
             regions.append(_Region(run.old_at, run.old_end, [], []))
         else:
@@ -83,7 +85,9 @@ def _regions(ours: list[LineRun], theirs: list[LineRun]) -> list[_Region]:
     return regions
 
 
-def _rewritten(old: list[bytes], region: _Region, runs: list[LineRun], lines: list[bytes]) -> bytes:
+def _rewrite_region(
+    old: list[bytes], region: _Region, runs: list[LineRun], lines: list[bytes]
+) -> bytes:
     """One side's text for a region."""
     parts: list[bytes] = []
     at = region.at

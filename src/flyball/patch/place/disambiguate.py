@@ -39,7 +39,7 @@ def choose(
     narrowed = {seat.hunk.number: _narrow(text, seat) for seat in seats}
     if order is None:
         return {number: seat.spots for number, seat in narrowed.items()}
-    sorted_out = _in_order([narrowed[number] for number in order])
+    sorted_out = _narrow_by_order([narrowed[number] for number in order])
     return {seat.hunk.number: seat.spots for seat in sorted_out}
 
 
@@ -48,14 +48,14 @@ def _narrow(text: Text, seat: HunkPlaces) -> HunkPlaces:
     spots: tuple[Spot, ...] = seat.spots
     if len(spots) == 1:
         return seat
-    for clue in (_under_heading, _at_end):
+    for clue in (_spots_under_heading, _spots_at_end):
         spoken_for = clue(text, seat)
         if spoken_for:
             spots = tuple(spot for spot in spots if spot in spoken_for)
     return seat._replace(spots=spots or seat.spots)
 
 
-def _under_heading(text: Text, seat: HunkPlaces) -> list[Spot]:
+def _spots_under_heading(text: Text, seat: HunkPlaces) -> list[Spot]:
     """The places inside a block that the heading opens."""
     heading = seat.hunk.heading
     if not _WORD.search(heading):
@@ -86,28 +86,30 @@ def _depth(line: bytes) -> int:
     return len(line) - len(line.lstrip(b" \t"))
 
 
-def _at_end(text: Text, seat: HunkPlaces) -> list[Spot]:
+def _spots_at_end(text: Text, seat: HunkPlaces) -> list[Spot]:
     """The place at the end of the file, if that is what cut the hunk's context short."""
     if not (seat.believed and is_last(seat.hunk)):
         return []
     return [spot for spot in seat.spots if not spot.lead and ends_file(text, seat.hunk, spot)]
 
 
-def _in_order(seats: Sequence[HunkPlaces]) -> list[HunkPlaces]:
+def _narrow_by_order(seats: Sequence[HunkPlaces]) -> list[HunkPlaces]:
     """Leave only the places that let all hunks come one after the other, as a diff has them."""
     kept = list(seats)
+    # Down and then up: the first pass drops places too early for what comes before, the second
+    # those too late for what follows.
     for index in range(1, len(kept)):
         first = kept[index - 1]
         end = first.reach(first.spots[0])[1]
-        kept[index] = _kept(kept[index], lambda begin, _, end=end: begin >= end)
+        kept[index] = _keep_fitting(kept[index], lambda begin, _, end=end: begin >= end)
         if not kept[index].spots:
             return list(seats)
     for index in range(len(kept) - 2, -1, -1):
         last = kept[index + 1]
         begin = last.reach(last.spots[-1])[0]
-        kept[index] = _kept(kept[index], lambda _, end, begin=begin: end <= begin)
+        kept[index] = _keep_fitting(kept[index], lambda _, end, begin=begin: end <= begin)
     return kept
 
 
-def _kept(seat: HunkPlaces, fits: Callable[[int, int], bool]) -> HunkPlaces:
+def _keep_fitting(seat: HunkPlaces, fits: Callable[[int, int], bool]) -> HunkPlaces:
     return seat._replace(spots=tuple(s for s in seat.spots if fits(*seat.reach(s))))

@@ -45,6 +45,7 @@ def suspicion(hunk: Hunk, text: Text) -> Miss | None:
     if is_truncated(hunk, text):
         return Miss(Code.TRUNCATED)
     for line in placeholders(hunk, only_dots=False):
+        # A file may really hold such a line.
         if line.strip() not in {known.strip() for known in text.lines}:
             return Miss(Code.PLACEHOLDER, what=line)
     return None

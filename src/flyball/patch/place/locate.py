@@ -69,7 +69,7 @@ class Block:
 
     def loose(self) -> list[bytes]:
         """The lines without trailing white space."""
-        return _loose(self.lines)
+        return _strip_ends(self.lines)
 
     def shifted(self) -> list[tuple[bytes, ...]]:
         """What each line may be if context lost the space in front of it."""
@@ -87,7 +87,7 @@ class Block:
         if not self.has_bare:
             if text.lines[at:end] == self.lines:
                 return MatchLevel.EXACT
-            if _loose(text.lines[at:end]) == self.loose():
+            if _strip_ends(text.lines[at:end]) == self.loose():
                 return MatchLevel.TRAILING
         return MatchLevel.SHIFTED if text.stands_any(self.shifted(), at) else None
 
@@ -139,10 +139,11 @@ def locate(
     if stated is not None:
         level = block.fits(text, stated)
         if level is not None:
-            if repeats(text, hunk, stated):
+            if is_repeated(text, hunk, stated):
                 return Miss(Code.ALREADY_APPLIED, (stated + 1,))
             return Spot(stated, level)
     found = _only_place(text, block, stated)
+    # The whole file is searched, not a window around the stated line: a window would hide a twin.
     context = outer_context(hunk)
     for dropped in range(1, fuzz + 1):
         if found is not None:
@@ -151,7 +152,7 @@ def locate(
         found = _only_place(text, Block(hunk, lead, trail), stated)
     if found is None:
         places = applied_at(text, hunk)
-        return Miss(Code.ALREADY_APPLIED, _counted(places)) if places else Miss(Code.NO_MATCH)
+        return Miss(Code.ALREADY_APPLIED, _line_numbers(places)) if places else Miss(Code.NO_MATCH)
     return found if isinstance(found, Miss) else confirm(text, hunk, found, stated, max_offset)
 
 
@@ -164,12 +165,13 @@ def confirm(text: Text, hunk: Hunk, spot: Spot, stated: int | None, max_offset: 
     edge = b"" if stated is None else _edge_left(text, hunk, spot, stated)
     if edge or abs(spot.offset) > max_offset:
         return Miss(Code.OFFSET_EXCEEDED, line, spot.offset, edge)
-    if repeats(text, hunk, spot.at - spot.lead):
+    if is_repeated(text, hunk, spot.at - spot.lead):
         return Miss(Code.ALREADY_APPLIED, line)
     places = applied_at(text, hunk)
+    # Asked before the edit is made: a diff sent twice must not be applied twice.
     if places and not _is_due(spot, places, hunk, stated):
         choices = (spot,) if CUT in hunk.marks else ()
-        return Miss(Code.ALREADY_APPLIED, _counted(places), choices=choices)
+        return Miss(Code.ALREADY_APPLIED, _line_numbers(places), choices=choices)
     return Miss(Code.NO_MATCH) if _skips_context(hunk, spot) else spot
 
 
@@ -204,17 +206,19 @@ def _only_place(text: Text, block: Block, stated: int | None) -> Spot | Miss | N
     """The only place in the whole file where the block stands, on the first level that has any."""
     if not block.lines:
         return None
+    # A closer level wins outright: a place that fits exactly is not ambiguous for one that nearly
+    # does.
     for level in MatchLevel:
         places = block.everywhere(text, level)
         if places:
             spots = [block.spot(place, level, stated) for place in places]
             if len(spots) == 1:
                 return spots[0]
-            return Miss(Code.AMBIGUOUS, _counted(places), choices=tuple(spots))
+            return Miss(Code.AMBIGUOUS, _line_numbers(places), choices=tuple(spots))
     return None
 
 
-def _counted(places: Sequence[int]) -> tuple[int, ...]:
+def _line_numbers(places: Sequence[int]) -> tuple[int, ...]:
     """Places as line numbers."""
     return tuple(place + 1 for place in places)
 
@@ -238,27 +242,27 @@ def ends_file(text: Text, hunk: Hunk, spot: Spot) -> bool:
     return spot.at - spot.lead + size == len(text.lines)
 
 
-def repeats(text: Text, hunk: Hunk, at: int) -> bool:
+def is_repeated(text: Text, hunk: Hunk, at: int) -> bool:
     """A hunk that adds at its edge would add again what already stands beside it."""
     marks, texts = hunk.marks, hunk.texts
     if marks[-1] == ADD:
         size = len(marks) - len(marks.rstrip(b"+"))
         end = at + len(hunk.old)
-        if _loose(text.lines[end : end + size]) == _loose(texts[-size:]):
+        if _strip_ends(text.lines[end : end + size]) == _strip_ends(texts[-size:]):
             return True
     if marks[0] == ADD:
         size = len(marks) - len(marks.lstrip(b"+"))
-        return at >= size and _loose(text.lines[at - size : at]) == _loose(texts[:size])
+        return at >= size and _strip_ends(text.lines[at - size : at]) == _strip_ends(texts[:size])
     return False
 
 
-def _loose(lines: Sequence[bytes]) -> list[bytes]:
+def _strip_ends(lines: Sequence[bytes]) -> list[bytes]:
     return [line.rstrip() for line in lines]
 
 
 def applied_at(text: Text, hunk: Hunk) -> list[int]:
     """Where the lines that the hunk wants already stand."""
-    new = _loose(hunk.new)
-    if not new or new == _loose(hunk.old):
+    new = _strip_ends(hunk.new)
+    if not new or new == _strip_ends(hunk.old):
         return []
     return text.find_loose(new)

@@ -21,24 +21,25 @@ class Placed(NamedTuple):
     believed: bool
 
 
-class Terms(NamedTuple):
+class Expected(NamedTuple):
     """Where a hunk is expected, if its numbers are believed, and how far away it may be."""
 
     stated: int | None
     max_offset: int
 
 
-def place(
+def place_hunks(
     text: Text, hunks: Sequence[Hunk], *, fuzz: int, max_offset: int, in_order: bool
 ) -> tuple[list[Placed], list[tuple[Hunk, Miss]]]:
     """Locate all hunks, each expected where its numbers and the drift before it say."""
-    believed = believable(hunks)
+    believed = believed_places(hunks)
     placed: list[Placed] = []
     missed: list[tuple[Hunk, Miss]] = []
-    terms: dict[int, Terms] = {}
+    terms: dict[int, Expected] = {}
     drift = 0
     starts = [hunk.span.old_start for hunk in hunks if hunk.span]
     is_sorted = starts == sorted(starts)
+    # From the top down, so that the drift of one hunk tells where the next is expected.
     for hunk in sorted(hunks, key=lambda h: believed.get(h.number, -1)):
         doubt = suspicion(hunk, text)
         if doubt is not None:
@@ -47,7 +48,7 @@ def place(
         stated = believed.get(hunk.number)
         expected = None if stated is None else stated + drift
         limit = max_offset if is_sorted and not _is_made_up(hunk, text) else sys.maxsize
-        terms[hunk.number] = Terms(expected, limit)
+        terms[hunk.number] = Expected(expected, limit)
         found = locate(text, hunk, expected, fuzz=fuzz, max_offset=limit)
         if isinstance(found, Miss):
             missed.append((hunk, found))
@@ -56,15 +57,15 @@ def place(
         if stated is not None:
             drift = found.at - found.lead - stated
     if any(miss.choices for _, miss in missed):
-        return _tell_apart(text, placed, missed, terms, believed if in_order else None)
+        return _place_ambiguous(text, placed, missed, terms, believed if in_order else None)
     return placed, missed
 
 
-def _tell_apart(
+def _place_ambiguous(
     text: Text,
     placed: list[Placed],
     missed: list[tuple[Hunk, Miss]],
-    terms: dict[int, Terms],
+    terms: dict[int, Expected],
     believed: dict[int, int] | None,
 ) -> tuple[list[Placed], list[tuple[Hunk, Miss]]]:
     """Give a place to hunks whose text stands in several, where the diff leaves only one."""
@@ -113,7 +114,7 @@ def _is_made_up(hunk: Hunk, text: Text) -> bool:
     return hunk.span is None or not 1 < hunk.span.old_start <= len(text.lines)
 
 
-def believable(hunks: Iterable[Hunk]) -> dict[int, int]:
+def believed_places(hunks: Iterable[Hunk]) -> dict[int, int]:
     """The stated place of each hunk whose header agrees with its body and with its neighbours."""
     found: dict[int, int] = {}
     shift = 0

@@ -1,1 +1,1 @@
-"""A diff as it was written, read into sections and hunks."""
+"""A diff as it was written, read by `parse.parse` into sections and hunks."""

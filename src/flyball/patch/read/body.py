@@ -51,7 +51,9 @@ def read_body(lines: Sequence[bytes], start: int, span: Span | None, *, crlf: bo
     while body.end < len(lines) and _NO_NEWLINE.match(lines[body.end]):
         body.unended.append(len(body.marks) - 1)
         body.end += 1
-    if not span or _goes_on(body, lines):
+    # Counts are believed first, because a removed line may look like a header; but models miscount,
+    # and then the hunk goes on as long as lines look like its own.
+    if not span or _is_continued(body, lines):
         _read_on(body, lines)
         _drop_tail(body)
     if span:
@@ -72,16 +74,16 @@ def ends_body(lines: Sequence[bytes], at: int) -> bool:
     if line.startswith(b"--- "):
         return _is_pair(lines, at)
     if line.startswith(b"+++ "):
-        following = _line(lines, at + 1)
+        following = _line_or_empty(lines, at + 1)
         return following.startswith(b"@@") and bool(_PATH_LIKE.match(line))
     return bool(_SIGNATURE.match(line)) and _ends_mail(lines, at)
 
 
 def _is_pair(lines: Sequence[bytes], at: int) -> bool:
     """`--- x` here is a file header, and not a removed line that begins with `-- `."""
-    following = _line(lines, at + 1)
+    following = _line_or_empty(lines, at + 1)
     if following.startswith(b"+++ "):
-        if _line(lines, at + 2).startswith(b"@@"):
+        if _line_or_empty(lines, at + 2).startswith(b"@@"):
             return True
         return bool(_PATH_LIKE.match(lines[at]) and _PATH_LIKE.match(following))
     return following.startswith(b"@@") and bool(_PATH_LIKE.match(lines[at]))
@@ -90,15 +92,15 @@ def _is_pair(lines: Sequence[bytes], at: int) -> bool:
 def _starts_file(lines: Sequence[bytes], at: int) -> bool:
     """A file header with its first hunk, which no counted body can contain."""
     follows = 2 if lines[at].startswith(b"---") else 1
-    return _line(lines, at + follows).startswith(b"@@") and ends_body(lines, at)
+    return _line_or_empty(lines, at + follows).startswith(b"@@") and ends_body(lines, at)
 
 
 def _ends_mail(lines: Sequence[bytes], at: int) -> bool:
     """`-- ` closes a mail: git's version follows."""
-    return bool(_VERSION.match(_line(lines, at + 1)))
+    return bool(_VERSION.match(_line_or_empty(lines, at + 1)))
 
 
-def _line(lines: Sequence[bytes], at: int) -> bytes:
+def _line_or_empty(lines: Sequence[bytes], at: int) -> bytes:
     return lines[at] if at < len(lines) else b""
 
 
@@ -110,7 +112,7 @@ def _read_counted(body: Body, lines: Sequence[bytes], olds: int, news: int) -> N
         line = lines[at]
         mark, text = (line[0], line[1:]) if line else (KEEP, line)
         if mark not in _MARKS:
-            mark, text = _meant(lines, at), line
+            mark, text = _mark_meant(lines, at), line
         elif mark != KEEP and text[:3] in _DOUBLED and _starts_file(lines, at):
             mark = _STOP
         if mark == _STOP:
@@ -128,7 +130,7 @@ def _read_counted(body: Body, lines: Sequence[bytes], olds: int, news: int) -> N
     body.end = at
 
 
-def _meant(lines: Sequence[bytes], at: int) -> int:
+def _mark_meant(lines: Sequence[bytes], at: int) -> int:
     """What a line without a mark is: the word about a newline, an end, or context laid bare."""
     line = lines[at]
     if _NO_NEWLINE.match(line):
@@ -145,7 +147,7 @@ def _is_fenced_text(lines: Sequence[bytes], at: int) -> bool:
     for index in range(at + 1, len(lines)):
         line = lines[index]
         if line.startswith(_FENCE):
-            if not is_stray(_line(lines, index + 1)):
+            if not is_stray(_line_or_empty(lines, index + 1)):
                 return False
         elif ends_body(lines, index):
             return False
@@ -159,7 +161,7 @@ def is_stray(line: bytes) -> bool:
     return line[:1] in (b"+", b"-") and not _PROSE.match(line)
 
 
-def _goes_on(body: Body, lines: Sequence[bytes]) -> bool:
+def _is_continued(body: Body, lines: Sequence[bytes]) -> bool:
     """After the counted lines come more that belong to the hunk: its counts were wrong."""
     rest: list[bytes] = []
     for index in range(body.end, len(lines)):

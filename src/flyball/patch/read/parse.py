@@ -44,6 +44,7 @@ _MOVED = (b"rename from ", b"rename to ", b"copy from ", b"copy to ")
 def parse(diff: str) -> ParsedDiff:
     """Read every section of a diff; nothing in it is judged against any file yet."""
     try:
+        # Bytes that are not UTF-8 come as lone surrogates and must leave as the same bytes.
         data = diff.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         data = diff.encode("utf-8", "surrogatepass")
@@ -187,14 +188,14 @@ class _Reader:
         if line[:1] in _FOREIGN_STARTS:
             for start, name in _FOREIGN.items():
                 if line.startswith(start):
-                    self.fault = _foreign(name)
+                    self.fault = _foreign_fault(name)
                     return
         draft = self.current
         if draft is None:
             return
         if draft.hunks:
             if is_stray(line) and not draft.fault:
-                draft.fault = _stray(self.at + 1, line)
+                draft.fault = _stray_fault(self.at + 1, line)
             return
         mode = _MODE.match(line)
         if index := _INDEX.match(line):
@@ -215,7 +216,7 @@ class _Reader:
     def _nothing(self) -> SectionFault:
         for pattern, name in _OTHER_KINDS:
             if pattern.search(self.data):
-                return _foreign(name)
+                return _foreign_fault(name)
         return SectionFault(
             Code.NOT_A_DIFF,
             f"No unified diff was found in the text. {_HOW}\n{EXAMPLE}",
@@ -239,7 +240,7 @@ def _take_mode(draft: _Draft, what: bytes, mode: bytes) -> None:
         )
 
 
-def _stray(number: int, line: bytes) -> SectionFault:
+def _stray_fault(number: int, line: bytes) -> SectionFault:
     return SectionFault(
         Code.NOT_A_DIFF,
         f"Line {number} of the diff is marked with {chr(line[0])}, but belongs to no hunk. Put @@ "
@@ -247,7 +248,7 @@ def _stray(number: int, line: bytes) -> SectionFault:
     )
 
 
-def _foreign(name: str) -> SectionFault:
+def _foreign_fault(name: str) -> SectionFault:
     return SectionFault(
         Code.NOT_A_DIFF,
         f"{name}; a unified diff is wanted. {_HOW}\n{EXAMPLE}",

@@ -54,8 +54,9 @@ def candidates(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return _readings(old), _readings(new)
 
 
-def objection(path: str) -> str | None:
+def why_forbidden(path: str) -> str | None:
     """Why this path may not be written, or None."""
+    # The usual path is let through by one look; only odd ones are folded letter by letter.
     if path.isascii() and path.isprintable() and not _SUSPECT.search(path):
         return None
     slashed = path.replace("\\", "/")

@@ -1,6 +1,6 @@
 """Why a hunk's lines are nowhere in the file: the nearest place and the likeliest mistake.
 
-Nothing here decides where an edit goes; it only helps whoever wrote the diff to mend it.
+Nothing here decides where an edit goes; it only gives whoever wrote the diff a hint.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from flyball.patch.lines.compare import compare
 from flyball.patch.lines.text import Text
 from flyball.patch.place.incomplete import has_numbers, placeholders
 from flyball.patch.read.hunk import ADD, Hunk
-from flyball.patch.refuse.reindent import reindented
+from flyball.patch.refuse.reindent import reindent
 from flyball.patch.result import Code
 
 _LONGEST = 12
@@ -94,9 +94,11 @@ class _Look(NamedTuple):
         )
 
     def typography(self) -> HunkFinding | None:
-        if [_plain(line) for line in self.hunk.old] == [line.rstrip() for line in self.hunk.old]:
+        if [_plain_characters(line) for line in self.hunk.old] == [
+            line.rstrip() for line in self.hunk.old
+        ]:
             return None
-        at = _stands(self.text, self.hunk, _plain)
+        at = _find_normalised(self.text, self.hunk, _plain_characters)
         if at is None:
             return None
         return HunkFinding(
@@ -108,7 +110,7 @@ class _Look(NamedTuple):
         )
 
     def indentation(self) -> HunkFinding | None:
-        at = _stands(self.text, self.hunk, bytes.strip)
+        at = _find_normalised(self.text, self.hunk, bytes.strip)
         if at is None:
             return None
         return HunkFinding(
@@ -117,7 +119,7 @@ class _Look(NamedTuple):
             "file's own indentation; a re-indented version is proposed.",
             (at + 1,),
             _contrast(self.hunk, self.text, at),
-            reindented(self.path, self.hunk, self.text, at),
+            reindent(self.path, self.hunk, self.text, at),
         )
 
     def gap(self) -> HunkFinding | None:
@@ -181,7 +183,7 @@ class _Look(NamedTuple):
         )
 
 
-def _stands(text: Text, hunk: Hunk, norm: Callable[[bytes], bytes]) -> int | None:
+def _find_normalised(text: Text, hunk: Hunk, norm: Callable[[bytes], bytes]) -> int | None:
     """The only place where the hunk's lines stand once both are brought to one form."""
     plain = Text(b"")
     plain.lines = [norm(line) for line in text.lines]
@@ -190,7 +192,7 @@ def _stands(text: Text, hunk: Hunk, norm: Callable[[bytes], bytes]) -> int | Non
     return places[0] if len(places) == 1 else None
 
 
-def _plain(line: bytes) -> bytes:
+def _plain_characters(line: bytes) -> bytes:
     """The line with plain quotes, dashes and spaces, and without HTML entities."""
     decoded = line.decode("utf-8", "surrogateescape").translate(_TYPOGRAPHY)
     plain = _ENTITY.sub(_character, decoded.encode("utf-8", "surrogateescape"))

@@ -32,11 +32,12 @@ def _sentence(hunk: Hunk, miss: Miss) -> str:
     match miss.code:
         case Code.AMBIGUOUS:
             return (
-                f"The text to replace occurs at lines {_listed(miss.lines)}. Include more of the "
-                "unchanged lines around it, name the function it is in after @@, or state its line."
+                f"The text to replace occurs at lines {_list_lines(miss.lines)}. Include more of "
+                "the unchanged lines around it, name the function it is in after @@, or state its "
+                "line."
             )
         case Code.WEAK_CONTEXT:
-            return _weak(hunk)
+            return _weak_sentence(hunk)
         case Code.ALREADY_APPLIED:
             return (
                 f"The file already reads as this hunk wants (line {miss.lines[0]}). "
@@ -54,7 +55,7 @@ def _sentence(hunk: Hunk, miss: Miss) -> str:
                 "lines, or end the hunk before them and begin another with @@ after them."
             )
         case Code.OFFSET_EXCEEDED:
-            return _away(miss)
+            return _offset_sentence(miss)
         case _:
             if miss.what:
                 return f"It says the same as hunk {miss.lines[0]}. Leave one of them out."
@@ -64,7 +65,7 @@ def _sentence(hunk: Hunk, miss: Miss) -> str:
             )
 
 
-def _away(miss: Miss) -> str:
+def _offset_sentence(miss: Miss) -> str:
     if miss.what:
         side = "above" if miss.what == b"top" else "below"
         return (
@@ -79,7 +80,7 @@ def _away(miss: Miss) -> str:
     )
 
 
-def _weak(hunk: Hunk) -> str:
+def _weak_sentence(hunk: Hunk) -> str:
     if not hunk.old:
         return (
             "It adds lines without saying where. Put two or three unchanged lines of the file "
@@ -91,6 +92,6 @@ def _weak(hunk: Hunk) -> str:
     )
 
 
-def _listed(lines: tuple[int, ...]) -> str:
+def _list_lines(lines: tuple[int, ...]) -> str:
     more = f" and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
     return ", ".join(map(str, lines[:_SHOWN])) + more

@@ -6,7 +6,7 @@ from flyball.patch.lines.text import Text
 from flyball.patch.read.hunk import ADD, CUT, Hunk
 
 
-def reindented(path: str, hunk: Hunk, text: Text, at: int) -> str:
+def reindent(path: str, hunk: Hunk, text: Text, at: int) -> str:
     """The hunk as a diff whose lines are indented as those of the file from `at` on."""
     body: list[bytes] = []
     place, wrote, reads = at, b"", b""

@@ -1,1 +1,1 @@
-"""The walk over a parsed command: statements, expansions, redirections."""
+"""The walk over a parsed command, from `walk.py` on: statements, expansions, redirections."""

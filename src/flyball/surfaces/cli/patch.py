@@ -99,13 +99,13 @@ def _perform(request: PatchRequest, *, writes: bool, shows_diff: bool) -> int:
 
 def _compute(root: Root, request: PatchRequest) -> PatchResult:
     from flyball.patch import Code, PatchResult, Refusal, apply_diff, touched_paths
-    from flyball.patch.read.path import objection
+    from flyball.patch.read.path import why_forbidden
 
     diff = _read(request.file)
     files: dict[str, bytes] = {}
     forbidden: list[Refusal] = []
     for path in touched_paths(diff):
-        if objection(path):
+        if why_forbidden(path):
             continue
         fact = root.fact(path, write=True)
         if not fact.inside or fact.protected:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flyball.core.terms.call import PathFact
-from flyball.patch.apply.keep import damaged, regions
+from flyball.patch.apply.keep import changed_regions, regions
 from flyball.tools.call.protocol import CallContext
 from flyball.workspace.files.paths import PathKind
 from flyball.workspace.redaction import HIDDEN
@@ -44,7 +44,7 @@ def lost_regions(path: str, before: bytes, after: bytes) -> list[str]:
     """The keep regions that a file no longer has as they were."""
     return [
         f"{path}: keep region {region.name!r}, lines {region.first} to {region.last}, would change."
-        for region in damaged(regions(before), regions(after))
+        for region in changed_regions(regions(before), regions(after))
     ]
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from flyball.patch import apply_diff
-from flyball.patch.apply.keep import damaged, regions
+from flyball.patch.apply.keep import changed_regions, regions
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_an_unnamed_end_closes_the_nearest_region():
 
 def test_every_lost_copy_of_a_doubled_region_counts():
     one = b"# VIBE-KEEP START a\nx\n# VIBE-KEEP END a\n"
-    assert len(damaged(regions(one + one), regions(one))) == 1
-    assert damaged(regions(one), regions(b"y\n" + one)) == []
+    assert len(changed_regions(regions(one + one), regions(one))) == 1
+    assert changed_regions(regions(one), regions(b"y\n" + one)) == []
 
 
 KEPT = b"a = 1\n# VIBE-KEEP START s\nb = 2\n# VIBE-KEEP END s\nc = 3\n"

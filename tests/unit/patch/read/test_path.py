@@ -1,7 +1,7 @@
 import pytest
 
 from flyball.patch import apply_diff, touched_paths
-from flyball.patch.read.path import candidates, git_names, header_name, objection
+from flyball.patch.read.path import candidates, git_names, header_name, why_forbidden
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_what_a_header_may_mean(old, new, found):
     ],
 )
 def test_forbidden_paths(path):
-    assert objection(path)
+    assert why_forbidden(path)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_forbidden_paths(path):
     ["x.py", ".gitignore", "git/x", ".github/x.yml", "a..b/c", "ünïcode/x", "a/.hidden", "x~"],
 )
 def test_allowed_paths(path):
-    assert objection(path) is None
+    assert why_forbidden(path) is None
 
 
 def test_paths_that_a_diff_names():
