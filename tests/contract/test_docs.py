@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,3 +77,24 @@ def test_every_row_of_where_to_change_what_names_one_file():
 def test_what_is_to_be_changed_is_in_the_file_that_is_named(behaviour: str, sign: str):
     (name,) = [file for text, file in CHANGES.items() if behaviour in text]
     assert sign in (ROOT / name).read_text()
+
+
+EXAMPLES = [
+    (page, block)
+    for page in PAGES
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+]
+
+
+@pytest.mark.parametrize(
+    ("page", "block"), EXAMPLES, ids=[f"{page.stem}-{n}" for n, (page, _) in enumerate(EXAMPLES)]
+)
+def test_an_example_on_a_page_runs(page: Path, block: str, tmp_path: Path):
+    done = subprocess.run(
+        [sys.executable, "-c", block],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, f"{page.name}: {done.stderr}"
