@@ -1,4 +1,4 @@
-"""Trains the intent model on the labelled prompts and writes its weights as a module.
+"""Trains the intent model on the labelled prompts and writes its weights as a file.
 
 Run with `python -m bench.intent_train`. Pure Python, seeded: the same prompts give the same file.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from base64 import b64encode
 from collections.abc import Sequence
 from math import exp, log
 from pathlib import Path
@@ -18,14 +17,13 @@ from zlib import compress, crc32
 import msgspec
 
 from flyball.core.reading.classifier import features, is_settled
-from flyball.core.reading.model import CLASSES, evened
+from flyball.core.reading.model import BUCKETS, CLASSES, FILE, evened
 from flyball.core.reading.speech import hear
-from flyball.core.reading.weights import BUCKETS
 from flyball.core.terms.intent import Intent, Turn
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden" / "intent"
-MODULE = ROOT / "src" / "flyball" / "core" / "reading" / "weights.py"
+TARGET = ROOT / "src" / "flyball" / "core" / "reading" / FILE
 FOLDS = 5
 EPOCHS = 12
 RATE = 0.1
@@ -154,23 +152,17 @@ def best_temperature(scored: Sequence[tuple[list[float], int]]) -> float:
     return min((step / 20 for step in range(10, 80)), key=loss)
 
 
-def module(model: Model, temperature: float) -> str:
-    """The weights as source text, one byte each."""
+def packed_weights(model: Model, temperature: float) -> bytes:
+    """The weights as the model reads them: scale and biases in a line, then a byte per weight."""
     largest = max(abs(weight) for row in model.table for weight in row)
     scale = largest / 127
     packed = bytes(round(weight / scale) + 128 for row in model.table for weight in row)
-    text = b64encode(compress(packed, 9)).decode()
-    lines = "\n".join(text[n : n + 96] for n in range(0, len(text), 96))
-    bias = ", ".join(f"{weight / temperature:.4f}" for weight in model.bias)
-    return (
-        '"""The weights of the intent model, made by `python -m bench.intent_train`."""\n\n'
-        f"BUCKETS = {BUCKETS}\nSCALE = {scale / temperature:.8f}\nBIAS = ({bias})\n\n"
-        f'WEIGHTS = """\n{lines}\n"""\n'
-    )
+    bias = " ".join(f"{weight / temperature:.4f}" for weight in model.bias)
+    return f"{scale / temperature:.8f} {bias}\n".encode() + compress(packed, 9)
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    """Trains, tells how well it does on groups it did not see, and writes the module."""
+    """Trains, tells how well it does on groups it did not see, and writes the file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dry-run", action="store_true", help="measure only, write nothing")
     options = parser.parse_args(arguments)
@@ -180,11 +172,9 @@ def main(arguments: Sequence[str] = ()) -> int:
     temperature = best_temperature([(found, label) for found, label, _ in scored])
     print(f"{right} of {len(scored)} right on unseen groups; temperature {temperature:.2f}")
     if not options.dry_run:
-        MODULE.write_text(
-            module(averaged([fit(data, seed) for seed in range(SEEDS)]), temperature),
-            encoding="utf-8",
-        )
-        print(f"wrote {MODULE.relative_to(ROOT)}, {MODULE.stat().st_size} bytes")
+        model = averaged([fit(data, seed) for seed in range(SEEDS)])
+        TARGET.write_bytes(packed_weights(model, temperature))
+        print(f"wrote {TARGET.relative_to(ROOT)}, {TARGET.stat().st_size} bytes")
     return 0
 
 

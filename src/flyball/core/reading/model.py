@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from binascii import a2b_base64
 from collections.abc import Iterator, Sequence
 from functools import cache
 from math import exp, sqrt
+from pkgutil import get_data
 from typing import NamedTuple
 from zlib import crc32, decompress
 
 from flyball.core.reading.speech import Speech
-from flyball.core.reading.weights import BIAS, BUCKETS, SCALE, WEIGHTS
 
+FILE = "weights.bin"
+"""Made by `python -m bench.intent_train`: a line with the scale and the biases, then the table."""
+BUCKETS = 16384
 CLASSES = 6
 LONGEST = 60
 BRIEF = 6
@@ -86,16 +88,30 @@ def _word_names(text: str) -> Iterator[str]:
         yield f"opens {' '.join(said[:2])}"
 
 
+class Weights(NamedTuple):
+    """What training gave: a byte per bucket and class, how much a step of it counts, and biases."""
+
+    table: bytes
+    scale: float
+    bias: tuple[float, ...]
+
+
 @cache
-def _weights() -> bytes:
-    return decompress(a2b_base64(WEIGHTS))
+def weights() -> Weights:
+    """The trained weights, read when a request is first weighed and not on import."""
+    # Not importlib.resources: importing that alone takes longer than all of this room.
+    data = get_data("flyball.core.reading", FILE)
+    assert data is not None
+    head, _, packed = data.partition(b"\n")
+    scale, *bias = map(float, head.split())
+    return Weights(decompress(packed), scale, tuple(bias))
 
 
 def likelihoods(buckets: Sequence[int]) -> tuple[float, ...]:
     """How likely each intent is, from the smallest budget to the largest."""
-    table = _weights()
-    scale = SCALE * evened(len(buckets))
-    totals = list(BIAS)
+    table, scale, bias = weights()
+    scale *= evened(len(buckets))
+    totals = list(bias)
     for bucket in buckets:
         start = bucket * CLASSES
         for n in range(CLASSES):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from flyball.core.reading import forms, shapes, verbs, words
+from flyball.core.reading import forms, verbs, words
 
 HEAD = 4_000
 TAIL = 2_000
@@ -24,6 +24,30 @@ SET_ASIDE = (
     ("→>", r"(?<=\w) *(?:→|=>|->) *(?=\w)", " becomes "),
     ("`", r"`[^`\n]{0,200}`", " that "),
 )
+
+# The shapes by which lines that a machine wrote are told from those of a person.
+TROUBLE_LINE = (
+    r"^\s*(?:traceback \(most recent|file \"|at [\w$.<>]+[ (]"
+    r"|caused by:|e {3}|npm err!|error(?:\[| ts|:)|fatal(?: error)?:"
+    r"|panic:|goroutine \d|thread '|exception in thread|failed (?:tests?/"
+    r"|test_|to compile)|[\w.]*(?:error|exception)(?::|\b.*:)"
+    r"|segmentation fault|e[a-z]{6,} [\d:]|uncaught |error in \./"
+    r"|module not found|get http\S+ \d{3}|\d{4}-\d\d-\d\d[ t]\d\d:\d\d.*(?:error"
+    r"|fail)|note: run with|warning:|[\w./-]+\.\w+:\d+:\d+: )"
+)
+LOG_LINE = (
+    r"^(?:\s*(?:\d{4}-\d\d-\d\d[ t]\d\d:\d\d|\d\d:\d\d:\d\d|\d+ failed, \d+ passed|.*\berr!"
+    r"|\[(?:info|warn|warning|error|debug|trace)\]|[\w./-]+\.\w+:\d+|[\w./-]+\(\d+,\d+\)|[=-]+>"
+    r"|.*git:\(|\d+ *\||\||\[[^\]]*\d\d:\d\d[^\]]*\]|\S*~\S* ?[$#%❯] |[✓✗✔✘❌⏭♻✨📊🔗⚠]|\^+|>"
+    r"|#include|def \w+\(|assert |import \w+$|\$ )|(?:\t| {3,})\S)"
+)
+TROUBLE_SIGNS = (
+    "error exception err! trace fatal panic goroutine thread failed fault uncaught found file"
+)
+TROUBLE_MARKS = "err fail exception fatal panic denied refused timeout ❌ ✗ ошибк"
+PLAIN_WORD = r"[(\"'“«]*[^\W\d_]+(?:['/-][^\W\d_]+)*[)\"'”»,.;:!?…]*"
+UNPARTED = (("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"))
+"""Signs of scripts that do not part words; compiled as one class they would take milliseconds."""
 
 
 class Cleaned(NamedTuple):
@@ -187,7 +211,7 @@ def cleaned(text: str) -> Cleaned:
         fence = _compiled(r"(?s)```.*?(?:```|\Z)")
         told = any("error" in block or "exception" in block for block in fence.findall(plain))
         plain = fence.sub("\n", plain)
-    if "\n" in plain or any(sign in plain for sign in shapes.TROUBLE_SIGNS.split()):
+    if "\n" in plain or any(sign in plain for sign in TROUBLE_SIGNS.split()):
         plain, told_in_lines = _without_output(plain.split("\n"))
         told = told or told_in_lines
     for signs, pattern, instead in SET_ASIDE:
@@ -213,7 +237,7 @@ def _without_output(lines: list[str]) -> tuple[str, bool]:
 
 def _is_trouble(pasted: list[str], kept: list[str]) -> bool:
     """Whether a paste shows trouble: it says so, or it comes without a word about it."""
-    signs = shapes.TROUBLE_MARKS.split()
+    signs = TROUBLE_MARKS.split()
     told = any(sign in line for line in pasted for sign in signs) or any(
         map(_tells_trouble, pasted)
     )
@@ -221,19 +245,19 @@ def _is_trouble(pasted: list[str], kept: list[str]) -> bool:
 
 
 def _tells_trouble(line: str) -> bool:
-    return bool(_compiled(shapes.TROUBLE_LINE).search(line)) and not _ends_in_order(line)
+    return bool(_compiled(TROUBLE_LINE).search(line)) and not _ends_in_order(line)
 
 
 def _is_output(line: str) -> bool:
     """Whether a machine wrote a line: a trace, a log, code, or anything but words."""
-    if _tells_trouble(line) or _compiled(shapes.LOG_LINE).search(line) or "\t" in line.strip():
+    if _tells_trouble(line) or _compiled(LOG_LINE).search(line) or "\t" in line.strip():
         return True
     if _is_unparted(line) or line.rstrip().endswith("?"):
         return False
     if line.rstrip().endswith((";", "{", "}")):
         return True
     said = _compiled(r"^\s*(?:[-*•]|\d+[.)])\s").sub("", line).split()
-    plain = sum(_compiled(shapes.PLAIN_WORD).fullmatch(word) is not None for word in said)
+    plain = sum(_compiled(PLAIN_WORD).fullmatch(word) is not None for word in said)
     return 2 * plain < len(said)
 
 
@@ -241,7 +265,7 @@ def _is_unparted(line: str) -> bool:
     """Whether a line holds signs of a script that does not part words."""
     if line.isascii():
         return False
-    return any(first <= sign <= last for sign in line for first, last in shapes.UNPARTED)
+    return any(first <= sign <= last for sign in line for first, last in UNPARTED)
 
 
 def _is_spoken(line: str) -> bool:
