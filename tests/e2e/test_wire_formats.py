@@ -22,10 +22,9 @@ from flyball.core.run.event import Finish
 from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
 from flyball.core.terms.phase import Phase
 from flyball.drivers.image import data_url
-from flyball.drivers.price import Price
 from flyball.drivers.protocol import Reply, Request, ToolSpec
 from flyball.drivers.provider import ProviderDriver, Time
-from flyball.drivers.routing import Models, Providers
+from flyball.drivers.routing import Models, Price, Providers
 from flyball.errors import DriverError
 
 OPENAI = "openai:gpt-4o"

@@ -1,16 +1,19 @@
-"""Which model answers: one per role and phase, and one that can see."""
+"""Which model answers: one per role and phase, and one that can see; and what it costs."""
 
 from __future__ import annotations
+
+from typing import Annotated
 
 import msgspec
 
 from flyball.core.flow.template import Role
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.shape import suggest
-from flyball.drivers.price import Price
 from flyball.errors import ConfigError
 
 PHASES = ("recon", "checkpoint", "execute", "verify", "final")
+PER = 1_000_000
+Dollars = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class Models(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -29,6 +32,17 @@ class Models(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         """Every model that may be asked, each once."""
         names = (self.default, self.vision, *self.by_role.values(), *self.by_phase.values())
         return tuple(dict.fromkeys(filter(None, names)))
+
+
+class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """US dollars for a million tokens, where the user says so; else the list price counts."""
+
+    input: Dollars
+    output: Dollars
+
+    def of(self, input_tokens: int, output_tokens: int) -> float:
+        """What a reply of so many tokens costs, in US dollars."""
+        return (self.input * input_tokens + self.output * output_tokens) / PER
 
 
 class Providers(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from flyball.core.terms.phase import Phase
-from flyball.drivers.price import Price
-from flyball.drivers.routing import Models, check, choose
+from flyball.drivers.routing import Models, Price, check, choose
 from flyball.errors import ConfigError
 
 MODELS = Models(

@@ -6,13 +6,18 @@ from collections.abc import Callable
 
 from flyball.drivers.protocol import Reply, Request
 from flyball.drivers.repair.answer import answer
-from flyball.drivers.repair.repairing import mend
+from flyball.drivers.repair.repairing import call, mend
 from flyball.drivers.repair.request_words import asks_to_mend, asks_to_mend_surely
-from flyball.drivers.repair.reviewing import review
 from flyball.drivers.repair.thread_facts import ThreadFacts, read_thread
 
 MODEL = "repair"
 NO_RESEARCH = "There is nothing to research without a model: the tests will show what fails."
+RISK = "medium: found by search; it is right as far as the tests can tell, and no further"
+ASSUMPTIONS = (
+    "the tests describe what is wanted",
+    "the fault is in one place",
+)
+NOBODY = "Nobody has read this change yet: read its diff, and what else would have passed."
 
 
 class RepairDriver:
@@ -51,3 +56,10 @@ def is_mending(story: ThreadFacts) -> bool:
             return asks_to_mend_surely(story.request)
         case _:
             return False
+
+
+def review(story: ThreadFacts) -> Reply:
+    """Risk and assumptions of any change that was found by search."""
+    if story.count("note"):
+        return Reply(text=NOBODY)
+    return Reply(calls=(call("note", risk=RISK, assumptions=list(ASSUMPTIONS)),))
