@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import tokenize
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -13,6 +14,7 @@ from pathlib import Path
 import click
 import pytest
 
+from flyball.shellcheck.rule import Rule
 from flyball.surfaces.cli import COMMANDS
 
 ROOT = Path(__file__).parents[2]
@@ -120,6 +122,19 @@ def test_each_file_among_the_commands_is_a_command(path: Path):
     assert all(command in every_command() for command in own)
 
 
+def is_check(value: object) -> bool:
+    return callable(value) and "Inquiry" in getattr(value, "__annotations__", {}).values()
+
+
+@pytest.mark.parametrize("path", files_in(SRC / "shellcheck/programs"), ids=lambda path: path.stem)
+def test_each_file_among_the_programs_has_rules_of_programs(path: Path):
+    """Or the check of one, where words do not suffice."""
+    values = own_values(path)
+    tables = [value for value in values if isinstance(value, dict)]
+    rules = [*values, *(rule for table in tables for rule in table.values())]
+    assert any(isinstance(rule, Rule) or is_check(rule) for rule in rules)
+
+
 CORE = (
     "terms", "memory", "reading", "weakening", "verdict",
     "flow", "plan", "run", "machine", "record",
@@ -188,3 +203,29 @@ def test_every_unit_test_is_named_after_a_module_or_a_sub_room():
         if not any(name.startswith(f"{thing.stem}_") for thing in things):
             strays.append(path.relative_to(UNIT))
     assert strays == []
+
+
+EXPLAINED = (
+    "workspace/trees", "workspace/sandbox", "tools/repair",
+)  # fmt: skip
+PER = 100
+FOR_MACHINES = re.compile(r"#\s*(!|noqa|type:|pragma|pyright:|fmt:|ruff:)")
+
+
+def comments(path: Path) -> int:
+    """How many comments for people a file has; lines that follow each other are one."""
+    with path.open("rb") as file:
+        tokens = list(tokenize.tokenize(file.readline))
+    lines = {
+        token.start[0]
+        for token in tokens
+        if token.type == tokenize.COMMENT and not FOR_MACHINES.match(token.string)
+    }
+    return sum(line - 1 not in lines for line in lines)
+
+
+@pytest.mark.parametrize("room", EXPLAINED)
+def test_rooms_where_a_reader_would_undo_things_say_why(room: str):
+    files = list((SRC / room).rglob("*.py"))
+    lines = sum(len(path.read_text().splitlines()) for path in files)
+    assert sum(map(comments, files)) * PER >= lines, f"{room} has {lines} lines"

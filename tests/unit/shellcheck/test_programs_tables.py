@@ -4,8 +4,8 @@ import pytest
 
 from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.programs import PROGRAMS, lookup
-from flyball.shellcheck.programs.task import task_kind
 from flyball.shellcheck.rule import Rule
+from flyball.shellcheck.task import task_kind
 from flyball.shellcheck.words.place import Scope
 
 

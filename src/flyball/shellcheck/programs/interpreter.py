@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import CommandKind, Finding
-from flyball.shellcheck.programs.task import task_kind
 from flyball.shellcheck.programs.wrapper import script_finding
 from flyball.shellcheck.rows import MUTATE, READ, TEXT, UNKNOWN, VERIFY, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, parse
+from flyball.shellcheck.task import task_kind
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.word import Word, literal

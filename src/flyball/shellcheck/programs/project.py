@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import CommandKind, Finding
-from flyball.shellcheck.programs.task import task_kind
 from flyball.shellcheck.rows import MUTATE, VERIFY, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, SortedWords, named, parse
+from flyball.shellcheck.task import task_kind
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.place import outside
 from flyball.shellcheck.words.word import Word, literal
