@@ -28,7 +28,7 @@ from flyball.core.run.event import (
 )
 from flyball.core.run.policy import Policy
 from flyball.core.run.state import RunState
-from flyball.core.run.thread import heard
+from flyball.core.run.thread import thread_lines
 from flyball.core.terms.call import Outcome
 from flyball.core.terms.intent import Intent
 from flyball.engine.loop import LEASE_SECONDS, Engine
@@ -148,7 +148,7 @@ async def append(path: Path, events: Sequence[AnyEvent]) -> list[float]:
     for event in events:
         began = time.perf_counter()
         after = advance(state, event).state
-        await journal.commit(lease, event, after, heard(state, event, after))
+        await journal.commit(lease, event, after, thread_lines(state, event, after))
         if isinstance(event, Messaged):
             took.append(time.perf_counter() - began)
         state = after

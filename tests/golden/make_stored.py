@@ -31,7 +31,7 @@ from flyball.core.run.event import (
 )
 from flyball.core.machine.machine import advance
 from flyball.core.run.state import RunState
-from flyball.core.run.thread import heard
+from flyball.core.run.thread import thread_lines
 from flyball.journal import codec
 from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal
@@ -190,7 +190,7 @@ async def fill(path: Path, runs: dict[str, list[AnyEvent]]) -> None:
         state = RunState()
         for event in events:
             after = advance(state, event).state
-            await journal.commit(lease, event, after, heard(state, event, after))
+            await journal.commit(lease, event, after, thread_lines(state, event, after))
             state = after
     await journal.close()
 

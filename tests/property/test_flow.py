@@ -80,7 +80,7 @@ def test_checking_anything_gives_problems_or_a_flow(value):
     for problem in problems:
         assert problem.code
         assert problem.message.endswith(".")
-        assert problem.mend
+        assert problem.hint
         assert str(problem).isprintable()
 
 

@@ -14,7 +14,7 @@ from flyball.core.machine.machine import advance
 from flyball.core.record.recording import EXPORT_AGAIN, ExportedLine, Header
 from flyball.core.run.event import AnyEvent, RunStarted
 from flyball.core.run.state import RunState
-from flyball.core.run.thread import heard
+from flyball.core.run.thread import thread_lines
 from flyball.errors import Conflict, Corrupt, IllegalEvent, SchemaTooNew, UsageError
 from flyball.journal import codec
 from flyball.journal.protocol import JournalEntry
@@ -67,7 +67,7 @@ async def import_run(home: Home, data: bytes) -> RunState:
         lease = await acquire(journal, run)
         try:
             for before, event, after in steps:
-                await journal.commit(lease, event, after, heard(before, event, after))
+                await journal.commit(lease, event, after, thread_lines(before, event, after))
         finally:
             await journal.release(lease)
     return steps[-1][2]

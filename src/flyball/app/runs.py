@@ -14,7 +14,7 @@ from flyball.app.project import Home
 from flyball.core.machine.machine import advance
 from flyball.core.run.event import AnyEvent, Messaged, RunStarted, name_of
 from flyball.core.run.state import CardState, Judged, RunState
-from flyball.core.run.thread import ThreadLine, heard
+from flyball.core.run.thread import ThreadLine, thread_lines
 from flyball.engine.telemetry import Telemetry, telemetry
 from flyball.errors import Corrupt, NotFound, UsageError
 from flyball.journal.protocol import Journal, JournalEntry, Summary
@@ -160,7 +160,7 @@ def recount(events: Iterable[AnyEvent]) -> Recount:
         for card in after.cards:
             if card is not state.card(card.id):
                 decisions += [Decided(after.seq, card.id, judged) for judged in card.judged]
-        lines += heard(state, event, after)
+        lines += thread_lines(state, event, after)
         state = after
     return Recount(tuple(decisions), tuple(lines))
 

@@ -11,7 +11,7 @@ from flyball.core.flow.flow import Flow, Problem, read_flow
 from flyball.core.flow.library import LIBRARY
 from flyball.core.flow.template import Template
 from flyball.core.terms.intent import MAY_MUTATE, Intent
-from flyball.core.terms.shape import plain
+from flyball.core.terms.shape import one_line
 from flyball.errors import UsageError
 
 
@@ -27,7 +27,7 @@ def read_flow_file(file: str) -> FlowReading:
     """The flow in a file that a person names."""
     source = read_source(file)
     found, problems = (None, (source,)) if isinstance(source, Problem) else read_flow(source)
-    return FlowReading(plain(file), found, problems)
+    return FlowReading(one_line(file), found, problems)
 
 
 def flow_intent(flow: Flow, wished: Intent | None) -> Intent:
@@ -67,7 +67,7 @@ def project_templates(home: Home) -> OwnTemplates:
     found: dict[str, Own] = {}
     notices: list[str] = []
     for each in own_templates(home.environ, home.repo):
-        file = plain(os.path.relpath(each.path, home.repo))
+        file = one_line(os.path.relpath(each.path, home.repo))
         if not each.is_trusted:
             notices.append(f"{file} is not used: type `flyball trust` to see and accept it.")
             continue
@@ -78,7 +78,9 @@ def project_templates(home: Home) -> OwnTemplates:
             name = template.step_id
             if name in LIBRARY or name in found:
                 owner = "built in" if name in LIBRARY else f"in {found[name].file}"
-                notices.append(f"{file}: the template {plain(name)} is not used: one is {owner}.")
+                notices.append(
+                    f"{file}: the template {one_line(name)} is not used: one is {owner}."
+                )
             else:
                 found[name] = Own(template, file)
     return OwnTemplates(tuple(found.values()), tuple(notices))

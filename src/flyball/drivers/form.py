@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from flyball.core.run.event import Finish, Usage
 from flyball.core.run.thread import SpokenCall
-from flyball.core.terms.shape import faults, found
+from flyball.core.terms.shape import faults, value_words
 from flyball.drivers.protocol import Reply, Request
 
 Name = Annotated[str, msgspec.Meta(min_length=1)]
@@ -61,10 +61,10 @@ def read_form(text: str) -> ReplyForm:
     except msgspec.DecodeError as error:
         raise ReplyError(f"This is not JSON: {error}.", "Write one JSON object.") from None
     if not isinstance(value, dict):
-        raise ReplyError(f"A reply is a JSON object, not {found(value)}.", "Begin with `{`.")
+        raise ReplyError(f"A reply is a JSON object, not {value_words(value)}.", "Begin with `{`.")
     if wrong := faults(cast(object, value), ReplyForm):
         message = " ".join(fault.message for fault in wrong)
-        raise ReplyError(message, wrong[0].mend)
+        raise ReplyError(message, wrong[0].hint)
     return msgspec.convert(value, ReplyForm)
 
 

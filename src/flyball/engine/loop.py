@@ -14,7 +14,7 @@ from flyball.core.machine.machine import advance
 from flyball.core.run.effect import CloseCard, Owed, Perform
 from flyball.core.run.event import AnyEvent, Cancelled, PauseAsked
 from flyball.core.run.state import RunState
-from flyball.core.run.thread import heard
+from flyball.core.run.thread import thread_lines
 from flyball.core.terms.call import Access
 from flyball.engine.lanes import RUN, Answers, Batch, Lanes, lane_of, startable
 from flyball.engine.telemetry import Telemetry, telemetry
@@ -92,7 +92,7 @@ class Engine:
         if not event.at:
             event = replace(event, at=self._clock())
         after = advance(state, event).state
-        lines = heard(state, event, after)
+        lines = thread_lines(state, event, after)
         try:
             await self._journal.commit(self._lease, event, after, lines, posted)
         except UnicodeEncodeError:

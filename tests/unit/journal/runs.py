@@ -13,7 +13,7 @@ from flyball.core.machine.machine import advance
 from flyball.core.run.event import AnyEvent, DriverReplied, Messaged, RunStarted, WorkspaceReady
 from flyball.core.run.policy import Project
 from flyball.core.run.state import RunState
-from flyball.core.run.thread import heard
+from flyball.core.run.thread import thread_lines
 from flyball.core.terms.intent import Intent
 from flyball.journal.protocol import Journal, Lease
 
@@ -43,7 +43,7 @@ async def write(
     journal: Journal, lease: Lease, state: RunState, event: AnyEvent, posted: int = 0
 ) -> RunState:
     after = advance(state, event).state
-    await journal.commit(lease, event, after, heard(state, event, after), posted)
+    await journal.commit(lease, event, after, thread_lines(state, event, after), posted)
     return after
 
 

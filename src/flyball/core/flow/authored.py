@@ -111,13 +111,13 @@ def _evidence_faults(step: Authored) -> Iterator[Fault]:
             message = f"No gate and no schema knows the evidence `{name}`."
             near = get_close_matches(name, known, 1)
             guess = f"Did you mean `{near[0]}`? Or define" if near else "Define"
-            mend = f"{guess} it in `evidence_schema.fields` as one of {', '.join(FieldKind)}."
-            yield Fault(path, "unknown-evidence", message, mend)
+            hint = f"{guess} it in `evidence_schema.fields` as one of {', '.join(FieldKind)}."
+            yield Fault(path, "unknown-evidence", message, hint)
     for path, name in asked:
         if name not in form:
             message = f"The gate asks for `{name}`, which `evidence_schema` does not list."
-            mend = suggest(name, form) if form else "Add it to `evidence_schema.required`."
-            yield Fault(path, "unknown-evidence", message, mend)
+            hint = suggest(name, form) if form else "Add it to `evidence_schema.required`."
+            yield Fault(path, "unknown-evidence", message, hint)
     for name in own:
         if name not in form:
             message = f"`evidence_schema.fields` defines `{name}`, which the form does not list."
@@ -126,8 +126,8 @@ def _evidence_faults(step: Authored) -> Iterator[Fault]:
     for gate in step.gates:
         if gate.at("type") == "criteria_checklist_complete" and not criteria:
             message = "The gate asks for a checklist that `evidence_schema` does not define."
-            mend = "Add `evidence_schema.criteria_checklist` with at least one criterion."
-            yield Fault((*gate.path, "type"), "unknown-evidence", message, mend)
+            hint = "Add `evidence_schema.criteria_checklist` with at least one criterion."
+            yield Fault((*gate.path, "type"), "unknown-evidence", message, hint)
 
 
 def _asked_by_gates(step: Authored) -> Iterator[tuple[Path, str]]:

@@ -13,7 +13,16 @@ import msgspec
 
 from flyball.core.flow.authored import Authored, step_faults
 from flyball.core.flow.template import END, SPECIAL_TARGETS, Template
-from flyball.core.terms.shape import Fault, Path, dotted, found, is_list, is_map, plain, suggest
+from flyball.core.terms.shape import (
+    Fault,
+    Path,
+    dotted_path,
+    is_list,
+    is_map,
+    one_line,
+    suggest,
+    value_words,
+)
 
 DIAGNOSIS = "D1"
 """A step of this id is the flow's own diagnosis: any step that fails may lead to it."""
@@ -43,16 +52,17 @@ class Problem(msgspec.Struct, frozen=True):
     line: int
     code: str
     message: str
-    mend: str
+    hint: str = msgspec.field(name="mend")
+    """How to mend it; `flow check --json` has always printed it under that name."""
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{where}: {self.code}: {self.message} {self.mend}".rstrip()
+        return f"{where}: {self.code}: {self.message} {self.hint}".rstrip()
 
 
-def problem(file: str, line: int, code: str, message: str, mend: str) -> Problem:
+def problem(file: str, line: int, code: str, message: str, hint: str) -> Problem:
     """A problem whose texts fit on a line, whatever the file holds."""
-    return Problem(plain(file), line, code, plain(message), plain(mend))
+    return Problem(one_line(file), line, code, one_line(message), one_line(hint))
 
 
 class Flow(msgspec.Struct, frozen=True):
@@ -86,7 +96,7 @@ def check(source: FlowSource) -> tuple[Problem, ...]:
     if steps:
         wrong += _graph_faults(source.value, steps)
     problems = {
-        problem(source.file, source.line(each.path), each.code, each.message, each.mend)
+        problem(source.file, source.line(each.path), each.code, each.message, each.hint)
         for each in wrong
     }
     return tuple(sorted(problems, key=lambda each: (each.line, each.code, each.message)))
@@ -120,22 +130,21 @@ def _outline_faults(value: object) -> Iterator[Fault]:
                     (str(name),), "unknown-field", message, suggest(str(name), _FLOW_FIELDS)
                 )
             elif name != "steps" and not (isinstance(item, str) and item.strip()):
-                message = f"`{name}` must be text that is not empty, not {found(item)}."
+                message = f"`{name}` must be text that is not empty, not {value_words(item)}."
                 yield Fault((str(name),), "wrong-type", message, "Write a name in quotes.")
         if "steps" not in value:
             yield Fault((), "missing-field", "The flow has no `steps`.", "Add a list of templates.")
             return
     if not is_list(steps):
-        message = (
-            f"A flow is a template, a list of templates or a map with `steps`, not {found(steps)}."
-        )
+        wanted = "A flow is a template, a list of templates or a map with `steps`"
+        message = f"{wanted}, not {value_words(steps)}."
         yield Fault(path, "wrong-type", message, "Write one of these three.")
         return
     if not steps:
         yield Fault(path, "empty-flow", "The flow has no steps.", "Add at least one template.")
     for i, step in enumerate(steps):
         if not is_map(step):
-            message = f"`{dotted((*path, i))}` must be a template, not {found(step)}."
+            message = f"`{dotted_path((*path, i))}` must be a template, not {value_words(step)}."
             yield Fault(
                 (*path, i), "wrong-type", message, "Write a map with `step_id` and the rest."
             )
@@ -172,7 +181,7 @@ def _graph_faults(value: object, steps: Sequence[Authored]) -> Iterator[Fault]:
 def _missing_target(
     path: Path, target: str, known: Iterable[str], specials: Iterable[str] = SPECIAL_TARGETS
 ) -> Fault:
-    message = f"`{dotted(path)}` leads to `{target}`, and there is no such step."
+    message = f"`{dotted_path(path)}` leads to `{target}`, and there is no such step."
     return Fault(path, "missing-target", message, suggest(target, [*known, *specials]))
 
 
@@ -189,8 +198,8 @@ def _unreachable(start: str, by_id: Mapping[str, Authored]) -> Iterator[Fault]:
     for step_id, step in by_id.items():
         if step_id not in reached:
             message = f"No way from `{start}` leads to the step `{step_id}`."
-            mend = f"Let another step's `on_pass.next_step_id` be `{step_id}`, or remove it."
-            yield Fault((*step.path, "step_id"), "unreachable-step", message, mend)
+            hint = f"Let another step's `on_pass.next_step_id` be `{step_id}`, or remove it."
+            yield Fault((*step.path, "step_id"), "unreachable-step", message, hint)
 
 
 def _unbounded(by_id: Mapping[str, Authored]) -> Iterator[Fault]:
@@ -213,6 +222,6 @@ def _unbounded(by_id: Mapping[str, Authored]) -> Iterator[Fault]:
         last = circle[-1]
         around = " → ".join(f"`{each}`" for each in (*circle, here))
         message = f"The steps {around} go round without a bound."
-        mend = f"Set `on_pass.max_rounds` on `{last}`, or lead it to {END}."
+        hint = f"Set `on_pass.max_rounds` on `{last}`, or lead it to {END}."
         path = (*by_id[last].path, "on_pass", ways[last][-1][0])
-        yield Fault(path, "unbounded-cycle", message, mend)
+        yield Fault(path, "unbounded-cycle", message, hint)

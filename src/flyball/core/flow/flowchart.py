@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from flyball.core.flow.flow import DIAGNOSIS, Flow
 from flyball.core.flow.template import Template
-from flyball.core.terms.shape import plain
+from flyball.core.terms.shape import one_line
 
 
 def mermaid(flow: Flow) -> str:
@@ -41,7 +41,7 @@ def outline(flow: Flow) -> str:
     for step in _walk(flow):
         lines.append(f"├─ {step.step_id}: {step.title} [{step.role}]")
         lines += [f"│    {line}" for line in _details(step)]
-    return "\n".join(map(plain, lines)) + "\n"
+    return "\n".join(map(one_line, lines)) + "\n"
 
 
 def _details(step: Template) -> Iterator[str]:
@@ -83,5 +83,5 @@ def _ways(step: Template) -> list[tuple[str, str]]:
 
 
 def _label(step: Template) -> str:
-    text = plain(f"{step.step_id}: {step.title}")
+    text = one_line(f"{step.step_id}: {step.title}")
     return text.replace("#", "#35;").replace("&", "#38;").replace('"', "#34;")

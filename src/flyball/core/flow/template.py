@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import msgspec
 
 from flyball.core.terms.phase import WORKING, Phase
-from flyball.core.terms.shape import found, is_list, is_map, is_number
+from flyball.core.terms.shape import is_list, is_map, is_number, value_words
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 
@@ -173,8 +173,8 @@ class EvidenceSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
         known = (*self.names, *([CHECKLIST] if self.criteria_checklist else []))
         expected = f"one of {', '.join(known)}" if known else "no evidence at all"
         near = get_close_matches(name, known, 1)
-        mend = f"did you mean `{near[0]}`?" if near else f"this step asks for {expected}."
-        return SchemaError(name, expected, found(value), f"`{name}` is not asked for; {mend}")
+        hint = f"did you mean `{near[0]}`?" if near else f"this step asks for {expected}."
+        return SchemaError(name, expected, value_words(value), f"`{name}` is not asked for; {hint}")
 
     def _checklist(self, value: object) -> list[SchemaError]:
         if not is_map(value):
@@ -191,12 +191,12 @@ class EvidenceSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
             field = f"{CHECKLIST}.{name}"
             expected = f"one of {', '.join(self.criteria_checklist)}"
             message = f"`{field}` is no criterion of this step; it has {expected}."
-            errors.append(SchemaError(field, expected, found(value[name]), message))
+            errors.append(SchemaError(field, expected, value_words(value[name]), message))
         return errors
 
 
 def _wrong(field: str, expected: str, value: object) -> SchemaError:
-    seen = found(value)
+    seen = value_words(value)
     return SchemaError(field, expected, seen, f"`{field}` must be {expected}, not {seen}.")
 
 

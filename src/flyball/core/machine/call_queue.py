@@ -56,7 +56,7 @@ def _bloated(d: WorkingCopy) -> str | None:
 
 
 def _has_looked(d: WorkingCopy) -> bool:
-    """In `verify`: a failure opens `execute` again, a proof leads on to `final`."""
+    """In `verify`: a failure opens `execute` again, a passing gate leads on to `final`."""
     card = d.card
     if card.is_reviewing or not card.evidence:
         return False

@@ -16,13 +16,19 @@ from flyball.core.flow.template import Escalation, GateUse, Template
 from flyball.core.machine.mistake import remember
 from flyball.core.memory.guard import Trip
 from flyball.core.memory.handover import should_reset
-from flyball.core.plan.replies import apart
+from flyball.core.plan.replies import split_answer
 from flyball.core.plan.step_run import Errand
 from flyball.core.run.effect import Inspect
 from flyball.core.run.policy import OnWeakened
 from flyball.core.run.state import Asking, CardState, Clock, Ending, RunState
 from flyball.core.run.working_copy import STOPPED, WorkingCopy
-from flyball.core.terms.evidence import GateReport, Strength, SuiteReport, WeakeningReport, latest
+from flyball.core.terms.evidence import (
+    GateReport,
+    Strength,
+    SuiteReport,
+    WeakeningReport,
+    latest_of,
+)
 from flyball.core.terms.phase import Phase
 
 FORM = "End your answer with the evidence form in one fenced JSON block."
@@ -138,14 +144,14 @@ def _verify(d: WorkingCopy) -> bool:
 def _inspect(d: WorkingCopy) -> bool:
     """Look once per tree: at the whole change, and at what the gates need and nobody has seen."""
     card, template = d.card, d.card.template
-    seen = latest(card.evidence, WeakeningReport)
+    seen = latest_of(card.evidence, WeakeningReport)
     if seen is not None and seen.tree == card.tree:
         return False
     unmet = [use for use, judgement in _judged(card) if _can_be_seen(use, judgement)]
     if not card.has_changed and not unmet:
         return False
     gates = tuple([use for use in unmet if GATES[use.type].looks])
-    suite = latest(card.evidence, SuiteReport)
+    suite = latest_of(card.evidence, SuiteReport)
     is_wanted = template.falsify or any(use.type == "new_test_fails_before" for use in unmet)
     falsify = suite.id if suite and suite.tree == card.tree and is_wanted else ""
     d.owe(Inspect(card=card.id, base=card.base, tree=card.tree, falsify=falsify, gates=gates))
@@ -162,7 +168,7 @@ def _can_be_seen(use: GateUse, judgement: Verdict) -> bool:
 
 def _ask_about_weakening(d: WorkingCopy) -> bool:
     card = d.card
-    report = latest(card.evidence, WeakeningReport)
+    report = latest_of(card.evidence, WeakeningReport)
     policy = d.run.policy.weakened_tests
     if report is None or not report.findings or policy is OnWeakened.ALLOW:
         return False
@@ -186,7 +192,7 @@ def _fill_in(d: WorkingCopy) -> bool:
     card, form = d.card, d.card.template.evidence_schema
     if not form.names and not form.criteria_checklist:
         return False
-    spoken, rest = apart(card.answer)
+    spoken, rest = split_answer(card.answer)
     errors = form.validate(card.claims if spoken is None else spoken)
     if not errors:
         if spoken is not None:

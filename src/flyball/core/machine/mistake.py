@@ -18,7 +18,7 @@ from flyball.core.terms.evidence_rows import (
     EVIDENCE_ROWS,
     is_failing,
     is_style,
-    standing,
+    standing_evidence,
     verification_key,
 )
 from flyball.core.weakening import is_test_path
@@ -78,7 +78,7 @@ def on_record(run: RunState, card: CardState) -> Ledger:
 
 def _seen_before(run: RunState, card: CardState) -> tuple[Evidence, ...]:
     """What anybody in this run has seen of the tree that the card began with."""
-    return standing((item for each in run.cards for item in each.evidence), card.base)
+    return standing_evidence((item for each in run.cards for item in each.evidence), card.base)
 
 
 def new_error(item: Evidence, before: Sequence[Evidence]) -> str:

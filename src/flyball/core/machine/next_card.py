@@ -39,7 +39,7 @@ def set_out(run: RunState, task: ExecuteTask) -> tuple[Errand, Opening]:
     errand = Errand(plan_id=task.plan_id, step=step, card="")
     if run.flow is not None and not (run.coordinator and run.coordinator.planned):
         return _enter(run, errand, run.flow, run.flow.start)
-    card = card_id(run, numbered(run, step.id), step=step.id)
+    card = card_id(run, numbered_name(run, step.id), step=step.id)
     return _on(errand, card), Opening(card, step.title, _template(run, step.template))
 
 
@@ -144,7 +144,7 @@ def _over(
     return replace(errand, is_over=True), result
 
 
-def numbered(run: RunState, name: str) -> str:
+def numbered_name(run: RunState, name: str) -> str:
     """A card's name: the step's in the first iteration, with a number in the later ones."""
     iteration = run.coordinator.iteration if run.coordinator else 1
     return name if iteration == 1 else f"{name}.{iteration}"

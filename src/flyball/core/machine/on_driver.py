@@ -214,7 +214,7 @@ def _owes_an_answer(d: WorkingCopy) -> bool:
     return card.ending is Ending.SUCCEEDED and not card.answer and not card.has_changed
 
 
-def driver_failed(d: WorkingCopy, event: DriverFailed) -> None:
+def retry_driver(d: WorkingCopy, event: DriverFailed) -> None:
     retry(d, event.error, retryable=event.retryable)
 
 
@@ -230,7 +230,7 @@ def retry(d: WorkingCopy, error: str, *, retryable: bool) -> None:
     d.ask(Asking.DRIVER, f"The driver failed: {error}")
 
 
-def rest(d: WorkingCopy, event: PauseAsked) -> None:
+def pause(d: WorkingCopy, event: PauseAsked) -> None:
     d.ask(Asking.PERSON, f"{event.by} asked for a pause.")
 
 
@@ -244,13 +244,13 @@ def cancel(d: WorkingCopy, event: Cancelled) -> None:
     d.enter(Phase.CANCELLED)
 
 
-def thread_reset(d: WorkingCopy, _event: ThreadReset) -> None:
+def begin_thread(d: WorkingCopy, _event: ThreadReset) -> None:
     d.set(attempt=d.card.attempt + 1, memory=Memory())
     go_on(d)
 
 
-def closed(d: WorkingCopy, event: CardClosed) -> None:
-    """The last row: only a proven card, or one that had nothing to prove, succeeds."""
+def end_card(d: WorkingCopy, event: CardClosed) -> None:
+    """The last row: only a verified card, or one that had nothing to verify, succeeds."""
     if event.error:
         d.set(ending=Ending.FAILED, ending_reason=event.error)
     d.set(commit=event.commit)

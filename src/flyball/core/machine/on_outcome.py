@@ -30,12 +30,12 @@ from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import COMMANDS
 
 
-def call_returned(d: WorkingCopy, event: CallReturned) -> None:
+def take_outcome(d: WorkingCopy, event: CallReturned) -> None:
     """A call came back: take its evidence, let the guards see it, go on.
 
     A mistake that is on record ends the thread that repeats it, once.
     """
-    trip, repeated = _take_outcome(d, event)
+    trip, repeated = _keep_outcome(d, event)
     if trip:
         halt(d, trip)
     elif repeated and (why := should_reset(ledger_match=repeated)):
@@ -44,16 +44,16 @@ def call_returned(d: WorkingCopy, event: CallReturned) -> None:
         go_on(d)
 
 
-def call_returned_in_pause(d: WorkingCopy, event: CallReturned) -> None:
+def take_outcome_in_pause(d: WorkingCopy, event: CallReturned) -> None:
     """One of several calls came back after another had paused the card."""
-    _take_outcome(d, event)
+    _keep_outcome(d, event)
 
 
-def _take_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str]:
+def _keep_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str]:
     """The trip that stops the card, and the mistake on record that the call has repeated."""
     call = take_back(d, event.call)
     set_tree(d, event.tree, event.changed)
-    repeated = _take_evidence(d, event.evidence)
+    repeated = _keep_evidence(d, event.evidence)
     if event.undone:
         names = ", ".join(event.undone)
         d.say(
@@ -91,19 +91,19 @@ def _step(call: Call, event: CallReturned) -> GuardStep:
     )
 
 
-def call_interrupted(d: WorkingCopy, event: CallInterrupted) -> None:
-    call_interrupted_in_pause(d, event)
+def report_interruption(d: WorkingCopy, event: CallInterrupted) -> None:
+    report_interruption_in_pause(d, event)
     go_on(d)
 
 
-def call_interrupted_in_pause(d: WorkingCopy, event: CallInterrupted) -> None:
+def report_interruption_in_pause(d: WorkingCopy, event: CallInterrupted) -> None:
     call = take_back(d, event.call)
     set_tree(d, event.tree, ())
     text = f"`{call.tool}` was interrupted and may have done part of its work. {event.detail}"
     d.say(INTERRUPTED, f"{text.rstrip()} Look at the workspace before you repeat it.", call.id)
 
 
-def checkpoint_stated(d: WorkingCopy, event: CheckpointStated) -> None:
+def take_checkpoint(d: WorkingCopy, event: CheckpointStated) -> None:
     """A checkpoint opens `execute`, at once or when a person has seen it."""
     if event.call:
         take_back(d, event.call)
@@ -159,18 +159,18 @@ def open_build(d: WorkingCopy) -> None:
     go_on(d)
 
 
-def noted(d: WorkingCopy, event: Noted) -> None:
-    if stop := _take_note(d, event):
+def take_note(d: WorkingCopy, event: Noted) -> None:
+    if stop := _keep_note(d, event):
         halt(d, stop)
     else:
         go_on(d)
 
 
-def noted_in_pause(d: WorkingCopy, event: Noted) -> None:
-    _take_note(d, event)
+def take_note_in_pause(d: WorkingCopy, event: Noted) -> None:
+    _keep_note(d, event)
 
 
-def _take_note(d: WorkingCopy, event: Noted) -> Trip | None:
+def _keep_note(d: WorkingCopy, event: Noted) -> Trip | None:
     stop: Trip | None = None
     if event.call:
         call = take_back(d, event.call)
@@ -180,13 +180,13 @@ def _take_note(d: WorkingCopy, event: Noted) -> Trip | None:
     return stop
 
 
-def appealed_in_pause(d: WorkingCopy, event: Appealed) -> None:
+def put_off_appeal(d: WorkingCopy, event: Appealed) -> None:
     """A person is being asked something else already."""
     take_back(d, event.call)
     d.say("denial", "Not now: a person is asked something else. Appeal again later.", event.call)
 
 
-def appealed(d: WorkingCopy, event: Appealed) -> None:
+def take_appeal(d: WorkingCopy, event: Appealed) -> None:
     """One appeal per denied call; promises cannot be appealed."""
     take_back(d, event.call)
     for i, denial in enumerate(d.card.denials):
@@ -207,9 +207,9 @@ def appealed(d: WorkingCopy, event: Appealed) -> None:
     go_on(d)
 
 
-def evidence_taken(d: WorkingCopy, event: EvidenceTaken) -> None:
+def take_evidence(d: WorkingCopy, event: EvidenceTaken) -> None:
     """What an inspection found; the way to `final` goes on from there."""
-    _take_evidence(d, event.evidence)
+    _keep_evidence(d, event.evidence)
     if event.undone:
         names = ", ".join(event.undone)
         d.say("guidance", f"Checking the gates changed {names}; that was undone.")
@@ -217,12 +217,12 @@ def evidence_taken(d: WorkingCopy, event: EvidenceTaken) -> None:
         settle(d)
 
 
-def evidence_seen(d: WorkingCopy, event: EvidenceTaken) -> None:
+def keep_evidence(d: WorkingCopy, event: EvidenceTaken) -> None:
     """Something observed from outside, such as a page that loads; it changes no plan."""
-    _take_evidence(d, event.evidence)
+    _keep_evidence(d, event.evidence)
 
 
-def evidence_submitted(d: WorkingCopy, event: EvidenceSubmitted) -> None:
+def take_claims(d: WorkingCopy, event: EvidenceSubmitted) -> None:
     """A claim: kept apart from evidence, and it satisfies only what asks for claims."""
     claims = {**d.card.claims, **event.fields}
     if errors := d.card.template.evidence_schema.validate(claims):
@@ -249,7 +249,7 @@ def set_tree(d: WorkingCopy, tree: TreeHash, changed: tuple[str, ...]) -> None:
     )
 
 
-def _take_evidence(d: WorkingCopy, evidence: tuple[AnyEvidence, ...]) -> str:
+def _keep_evidence(d: WorkingCopy, evidence: tuple[AnyEvidence, ...]) -> str:
     """Keep what was observed; the mistake on record that it repeats, if it does."""
     if not evidence:
         return ""

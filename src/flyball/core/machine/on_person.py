@@ -21,7 +21,7 @@ from flyball.core.terms.phase import Phase
 from flyball.errors import IllegalEvent
 
 
-def answered(d: WorkingCopy, event: Answered) -> None:
+def take_answer(d: WorkingCopy, event: Answered) -> None:
     """A person spoke; the model cannot forge this."""
     question = d.card.question
     assert question is not None, "course.concerns lets only the asked card hear an answer"
@@ -162,25 +162,25 @@ def start_afresh(d: WorkingCopy, question: Question, words: str = "") -> None:
 
 
 def give_up(d: WorkingCopy, reason: str) -> None:
-    """End without success; work that is there and unproven is called so."""
+    """End without success; work that is there and unverified is called so."""
     finish(d, Ending.UNVERIFIED if d.card.has_changed else Ending.FAILED, reason)
 
 
-def extended(d: WorkingCopy, event: Extended) -> None:
+def tell_extension(d: WorkingCopy, event: Extended) -> None:
     """A working card simply has more to spend (the run's budget was raised already)."""
     d.say("guidance", f"{event.by} added {event.calls} calls to the budget: {event.why}")
 
 
-def extended_in_pause(d: WorkingCopy, event: Extended) -> None:
+def end_pause_for_budget(d: WorkingCopy, event: Extended) -> None:
     question = d.card.question
     if question is None or question.kind is not Asking.EXTENSION:
         return
     d.return_from_pause()
-    extended(d, event)
+    tell_extension(d, event)
     go_on(d)
 
 
-def resumed(d: WorkingCopy, event: Resumed) -> None:
+def resume(d: WorkingCopy, event: Resumed) -> None:
     """Go on where the card was; what needs an answer keeps waiting for it."""
     question = d.card.question
     kind = question.kind if question else Asking.PERSON

@@ -53,7 +53,7 @@ def fingerprint_failure(error: str, step_kind: str = "", files: Iterable[str] = 
     return Failure(digest([plain, step_kind, named]), plain[:ERROR_KEPT], step_kind, named)
 
 
-def matches(ledger: Sequence[Mistake], failure: Failure, limit: int = 3) -> Ledger:
+def find_alike(ledger: Sequence[Mistake], failure: Failure, limit: int = 3) -> Ledger:
     """The entries that this failure repeats or resembles, best first.
 
     The same error text is required; the same kind of step, a common file, a known resolution and
@@ -70,13 +70,13 @@ def matches(ledger: Sequence[Mistake], failure: Failure, limit: int = 3) -> Ledg
 
 def recognise(ledger: Sequence[Mistake], failure: Failure) -> Mistake | None:
     """The entry that this failure repeats: the very same, or the same error in a common file."""
-    for mistake in matches(ledger, failure, len(ledger)):
+    for mistake in find_alike(ledger, failure, len(ledger)):
         if mistake.fingerprint == failure.fingerprint or _is_near(mistake, failure):
             return mistake
     return None
 
 
-def relevant(
+def pick_relevant(
     ledger: Sequence[Mistake],
     *,
     failures: Sequence[Failure] = (),
@@ -113,7 +113,7 @@ def injection(mistakes: Sequence[Mistake], cap: int = 2000) -> str:
     """What a prompt should say about earlier mistakes: whole entries, at most `cap` characters."""
     text = ""
     for mistake in mistakes:
-        entry = f"- {told(mistake)}"
+        entry = f"- {mistake_words(mistake)}"
         longer = f"{text}\n{entry}" if text else f"{HEADING}\n{entry}"
         if len(longer) > cap:
             break
@@ -124,7 +124,7 @@ def injection(mistakes: Sequence[Mistake], cap: int = 2000) -> str:
 HEADING = "This project has seen these failures before. Do not repeat what led to them:"
 
 
-def told(mistake: Mistake) -> str:
+def mistake_words(mistake: Mistake) -> str:
     """A mistake in one sentence, and what resolved it in another."""
     times = "once" if mistake.count == 1 else f"{mistake.count} times"
     place = f" in {', '.join(mistake.files)}" if mistake.files else ""

@@ -29,7 +29,7 @@ from flyball.core.plan.message import (
     VerificationReport,
     VerifyRequest,
 )
-from flyball.core.plan.plan import plan_issues, ready
+from flyball.core.plan.plan import plan_issues, ready_steps
 from flyball.core.plan.stage import (
     MAX_ITERATIONS,
     STEPS_AT_ONCE,
@@ -147,7 +147,7 @@ def _start_steps(state: Coordinator) -> Move:
     """Hand out the steps whose dependencies are done, as many as may run side by side."""
     plan = _plan_of(state)
     done = [each.step_id for each in state.results]
-    steps = [step for step in ready(plan, done) if step.id not in state.started]
+    steps = [step for step in ready_steps(plan, done) if step.id not in state.started]
     steps = steps[: state.steps_at_once]
     tasks = tuple(
         ExecuteTask(request_id=state.request_id, plan_id=plan.id, step=step) for step in steps
@@ -193,7 +193,7 @@ def _after_results(state: Coordinator) -> Move:
     if len(state.results) < len(plan.steps):
         return _start_steps(state)
     if not state.planned:
-        return _conclude(state, _unproven(state))
+        return _conclude(state, _unshown(state))
     request = VerifyRequest(
         request_id=state.request_id, plan_id=plan.id, goal=plan.goal, results=state.results
     )
@@ -219,15 +219,15 @@ def _take_report(state: Coordinator, report: VerificationReport) -> Move:
     taken = replace(state, seen=(*state.seen, key), next_actions=report.next_actions)
     grave = tuple(each for each in report.issues if each.severity is Severity.CRITICAL)
     if report.goal_achieved and not grave:
-        unproven = _unproven(taken)
-        if not unproven:
+        unshown = _unshown(taken)
+        if not unshown:
             return _succeed(replace(taken, issues=report.issues))
-        return _plan_anew(taken, (*report.issues, *unproven))
+        return _plan_anew(taken, (*report.issues, *unshown))
     nameless = _issue(_plan_of(taken).steps[-1].id, "The goal is not reached")
     return _plan_anew(taken, report.issues or (nameless,))
 
 
-def _unproven(state: Coordinator) -> tuple[Issue, ...]:
+def _unshown(state: Coordinator) -> tuple[Issue, ...]:
     """Where success is said but not shown by evidence of the governor's own."""
     issues = [
         _issue(each.step_id, "The change has no passing verification", Severity.CRITICAL)

@@ -65,7 +65,7 @@ class Step(MessagePart, frozen=True, kw_only=True):
 
 
 class StepResult(MessagePart, frozen=True, kw_only=True):
-    """How a step came out; `evidence` and `proof` are the governor's own facts."""
+    """How a step came out; `evidence` and its strength are the governor's own facts."""
 
     step_id: Id
     success: bool

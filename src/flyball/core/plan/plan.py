@@ -7,7 +7,7 @@ from collections.abc import Collection
 from difflib import get_close_matches
 
 from flyball.core.plan.message import ExecutionPlan, Issue, Severity, Step, Work
-from flyball.core.terms.shape import plain
+from flyball.core.terms.shape import one_line
 
 MAX_STEPS = 8
 STEP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -37,11 +37,13 @@ def _step_issues(step: Step, ids: Collection[str], templates: Collection[str]) -
     issues: list[Issue] = []
     if not STEP_ID.fullmatch(step.id):
         text = "A step's id is up to 40 letters, digits, - or _, and begins with one of the first"
-        issues.append(_issue(plain(step.id, 40), text))
+        issues.append(_issue(one_line(step.id, 40), text))
     if step.template and templates and step.template not in templates:
         near = get_close_matches(step.template, templates, 1)
-        mend = f"did you mean {near[0]}?" if near else f"there are {', '.join(templates)}"
-        issues.append(_issue(step.id, f"There is no template {plain(step.template, 40)}; {mend}"))
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(templates)}"
+        issues.append(
+            _issue(step.id, f"There is no template {one_line(step.template, 40)}; {hint}")
+        )
     if not step.title.strip():
         issues.append(_issue(step.id, "The step has no title"))
     if not any(each.strip() for each in step.success_criteria):
@@ -55,12 +57,12 @@ def _step_issues(step: Step, ids: Collection[str], templates: Collection[str]) -
 def _stuck(plan: ExecutionPlan) -> list[str]:
     """The steps that can never begin because they wait for each other."""
     done: set[str] = set()
-    while step := ready(plan, done):
+    while step := ready_steps(plan, done):
         done.update(each.id for each in step)
     return [step.id for step in plan.steps if step.id not in done]
 
 
-def ready(plan: ExecutionPlan, done: Collection[str]) -> tuple[Step, ...]:
+def ready_steps(plan: ExecutionPlan, done: Collection[str]) -> tuple[Step, ...]:
     """The steps that may run now, side by side, in the plan's order."""
     return tuple(
         step

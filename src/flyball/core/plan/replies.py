@@ -22,7 +22,7 @@ from flyball.core.plan.message import (
     VerificationReport,
     Work,
 )
-from flyball.core.terms.shape import found, is_list, is_map
+from flyball.core.terms.shape import is_list, is_map, value_words
 
 PLAN_FORM = '{"goal": "…", "steps": [{"id": "step-1", "title": "…", "success_criteria": ["…"]}]}'
 REPORT_FORM = '{"goal_achieved": false, "issues": [], "next_actions": []}'
@@ -43,7 +43,7 @@ def spoken_plan(text: str, *, id: str, request_id: str) -> ExecutionPlan | Uncle
         return Unclear(f"Your answer holds no plan. End it with one JSON block: {PLAN_FORM}")
     steps = value.get("steps")
     if not is_list(steps):
-        return Unclear(f"`steps` must be a list, not {found(steps)}. Write {PLAN_FORM}")
+        return Unclear(f"`steps` must be a list, not {value_words(steps)}. Write {PLAN_FORM}")
     try:
         read = tuple(_step(n, each) for n, each in enumerate(steps, 1))
         work = _choice(value.get("work", Work.KEEP.value), Work, "work")
@@ -53,7 +53,7 @@ def spoken_plan(text: str, *, id: str, request_id: str) -> ExecutionPlan | Uncle
         read = (msgspec.structs.replace(read[0], work=work), *read[1:])
     goal = value.get("goal", "")
     if not isinstance(goal, str):
-        return Unclear(f"`goal` must be text, not {found(goal)}.")
+        return Unclear(f"`goal` must be text, not {value_words(goal)}.")
     return ExecutionPlan(id=id, request_id=request_id, goal=goal.strip(), steps=read)
 
 
@@ -64,7 +64,7 @@ def spoken_report(text: str, *, id: str, request_id: str) -> VerificationReport 
         return Unclear(f"Your answer holds no report. End it with one JSON block: {REPORT_FORM}")
     achieved = value.get("goal_achieved")
     if not isinstance(achieved, bool):
-        return Unclear(f"`goal_achieved` must be true or false, not {found(achieved)}.")
+        return Unclear(f"`goal_achieved` must be true or false, not {value_words(achieved)}.")
     try:
         issues = tuple(map(_issue, _maps(value, "issues")))
         actions = tuple(map(_action, _maps(value, "next_actions")))
@@ -75,7 +75,7 @@ def spoken_report(text: str, *, id: str, request_id: str) -> VerificationReport 
     )
 
 
-def apart(text: str) -> tuple[Mapping[str, object] | None, str]:
+def split_answer(text: str) -> tuple[Mapping[str, object] | None, str]:
     """The last JSON object in an answer, whatever it is about, and the words around it."""
     for match in reversed([*_FENCED.finditer(text)]):
         fields = _block(match[2], "")
@@ -112,7 +112,7 @@ def _braced(text: str) -> Iterator[str]:
 
 def _step(n: int, value: object) -> Step:
     if not is_map(value):
-        raise ValueError(f"Step {n} must be an object with id and title, not {found(value)}.")
+        raise ValueError(f"Step {n} must be an object with id and title, not {value_words(value)}.")
     id = value.get("id")
     title = value.get("title") or value.get("description") or ""
     return Step(
@@ -146,16 +146,16 @@ def _action(value: Mapping[object, object]) -> NextAction:
 def _maps(value: Mapping[str, object], name: str) -> Iterable[Mapping[object, object]]:
     items = value.get(name) or ()
     if not is_list(items):
-        raise ValueError(f"`{name}` must be a list, not {found(items)}.")
+        raise ValueError(f"`{name}` must be a list, not {value_words(items)}.")
     for item in items:
         if not is_map(item):
-            raise ValueError(f"Each of `{name}` must be an object, not {found(item)}.")
+            raise ValueError(f"Each of `{name}` must be an object, not {value_words(item)}.")
         yield item
 
 
 def _text(value: object, what: str) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"`{what}` must be text, not {found(value)}.")
+        raise ValueError(f"`{what}` must be text, not {value_words(value)}.")
     return value.strip()
 
 
@@ -166,7 +166,7 @@ def _texts(value: object, what: str) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value.strip(),) if value.strip() else ()
     if not is_list(value):
-        raise ValueError(f"`{what}` must be a list of texts, not {found(value)}.")
+        raise ValueError(f"`{what}` must be a list of texts, not {value_words(value)}.")
     return tuple(str(item).strip() for item in value)
 
 
@@ -178,4 +178,4 @@ def _choice(value: object, kind: type[E], what: str) -> E:
         return kind(str(value).strip().lower())
     except ValueError:
         known = ", ".join(each.value for each in kind)
-        raise ValueError(f"`{what}` must be one of {known}, not {found(value)}.") from None
+        raise ValueError(f"`{what}` must be one of {known}, not {value_words(value)}.") from None

@@ -17,7 +17,7 @@ from flyball.core.terms.intent import (
     Intent,
     Reading,
     Turn,
-    smaller,
+    take_smaller,
 )
 
 SETTLED = 0.9
@@ -140,7 +140,7 @@ def weighed(speech: Speech, likely: Sequence[float]) -> Reading:
         alternatives=tuple(others[:2]),
     )
     is_sure = is_timid or reading.confidence >= CONFIDENCE_THRESHOLD
-    return reading if is_sure else smaller(reading)
+    return reading if is_sure else take_smaller(reading)
 
 
 def _is_doubtful(speech: Speech, shares: Mapping[Intent, float]) -> bool:

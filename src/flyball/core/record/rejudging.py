@@ -65,7 +65,7 @@ def rejudge(events: Iterable[AnyEvent], policy: Policy) -> Rejudgement:
     for event in events:
         after = advance(state, event).state
         if not isinstance(event, RunStarted):
-            other = advance(under(state, policy), event).state
+            other = advance(with_policy(state, policy), event).state
             for card in [each for each in after.cards if each is not state.card(each.id)]:
                 calls += _calls(state, event, after, card, other, policy)
                 questions += _questions(after, card, other)
@@ -73,7 +73,7 @@ def rejudge(events: Iterable[AnyEvent], policy: Policy) -> Rejudgement:
     return Rejudgement(tuple(calls), tuple(questions))
 
 
-def under(state: RunState, policy: Policy) -> RunState:
+def with_policy(state: RunState, policy: Policy) -> RunState:
     """A state as it would be under another policy, all else being equal."""
     budget = replace(
         state.budget,
@@ -126,7 +126,7 @@ def _judge_alone(
         in_flight=tuple(each for each in card.in_flight if each.id not in later),
         denials=previous.denials if previous else (),
     )
-    decision = judge(replace(under(after, policy), spend=spend), stood, call)
+    decision = judge(replace(with_policy(after, policy), spend=spend), stood, call)
     if isinstance(decision, Allow):
         return Judged(call.id, call.tool, "allow")
     answer = "ask" if isinstance(decision, Ask) else "deny"

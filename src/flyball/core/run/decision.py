@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 import msgspec
 
 from flyball.core.run.state import CardState, Checkpoint, RunState
-from flyball.core.terms.budget import is_exhausted, is_reserved
+from flyball.core.terms.budget import is_reserved, spent_limit
 from flyball.core.terms.call import Access, Call
 from flyball.core.terms.intent import MAY_MUTATE
 from flyball.core.terms.phase import RECON, Phase
@@ -99,7 +99,7 @@ def no_tools(run: RunState, _card: CardState, call: Call) -> str | None:
 def budget_spent(run: RunState, _card: CardState, call: Call) -> str | None:
     if call.tool in FREE_TOOLS:
         return None
-    if used_up := is_exhausted(run.budget, run.spend):
+    if used_up := spent_limit(run.budget, run.spend):
         return (
             f"`{call.tool}` is not made: {used_up}. Sum up in words what is done and what is left."
         )

@@ -71,7 +71,7 @@ class ThreadLine(msgspec.Struct, frozen=True, omit_defaults=True):
         return INTERRUPTED in (self.kind, self.error)
 
 
-def heard(before: RunState, event: Event, after: RunState) -> tuple[ThreadLine, ...]:
+def thread_lines(before: RunState, event: Event, after: RunState) -> tuple[ThreadLine, ...]:
     """The lines that an event adds to the threads of the cards it touched."""
     lines: list[ThreadLine] = []
     for card in after.cards:
@@ -134,7 +134,7 @@ def _answers(previous: CardState, card: CardState) -> list[ThreadLine]:
     return lines
 
 
-def within(lines: Sequence[ThreadLine], limit: int) -> tuple[ThreadLine, ...]:
+def trim_to(lines: Sequence[ThreadLine], limit: int) -> tuple[ThreadLine, ...]:
     """The thread in at most about `limit` characters: old tool output becomes a pointer."""
     total = sum(len(line.text) for line in lines)
     trimmed = list(lines)

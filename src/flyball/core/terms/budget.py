@@ -60,7 +60,7 @@ def cost(call: Call) -> int:
     return 0 if call.tool in FREE_TOOLS else 1
 
 
-def is_exhausted(budget: Budget, spend: Spend) -> str:
+def spent_limit(budget: Budget, spend: Spend) -> str:
     """Which limit is used up, in words, or nothing."""
     if budget.calls and spend.calls >= budget.limit:
         return f"all {budget.limit} tool calls are spent"

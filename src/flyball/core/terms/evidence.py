@@ -108,7 +108,7 @@ class VisualReport(Evidence, frozen=True, kw_only=True, tag="visual-report"):
 
 
 class BaseRun(Evidence, frozen=True, kw_only=True, tag="base-run"):
-    """The same suite on the tree from before the change; `tree` is what it is meant to prove."""
+    """The same suite on the tree from before the change; `tree` is what it is to speak for."""
 
     report: str
     base: TreeHash
@@ -202,7 +202,7 @@ AnyEvidence = (
 E = TypeVar("E", bound=Evidence)
 
 
-def latest(evidence: Iterable[Evidence], kind: type[E]) -> E | None:
+def latest_of(evidence: Iterable[Evidence], kind: type[E]) -> E | None:
     """The last evidence of one kind."""
     found: E | None = None
     for item in evidence:

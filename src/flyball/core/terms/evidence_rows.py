@@ -223,7 +223,7 @@ def verification_key(item: Evidence) -> Key:
 
 def strongest(evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "") -> Strength:
     """The most that is shown of this very tree; failures that `base` did not have take it away."""
-    present = standing(evidence, tree)
+    present = standing_evidence(evidence, tree)
     if _is_contradicted(present, known_red(evidence, base)):
         return Strength.NOTHING
     best = max((strength(item) for item in present), default=Strength.NOTHING)
@@ -231,7 +231,7 @@ def strongest(evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "")
     return Strength.RED_GREEN if best is Strength.GREEN and was_red else best
 
 
-def standing(evidence: Iterable[Evidence], tree: TreeHash) -> tuple[Evidence, ...]:
+def standing_evidence(evidence: Iterable[Evidence], tree: TreeHash) -> tuple[Evidence, ...]:
     """What is known of this very tree: of each thing the last observation, in the order taken."""
     last: dict[Key, Evidence] = {}
     for item in evidence:

@@ -68,7 +68,7 @@ class Reading(msgspec.Struct, frozen=True):
     alternatives: tuple[Alternative, ...]
 
 
-def smaller(reading: Reading) -> Reading:
+def take_smaller(reading: Reading) -> Reading:
     """The smaller budget of the two best candidates."""
     if not reading.alternatives:
         return reading

@@ -1,4 +1,4 @@
-"""How a plain value differs from a type: every difference, with the path to it and the mend."""
+"""How a plain value differs from a type: every difference, with the path to it and the hint."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Fault(NamedTuple):
     path: Path
     code: str
     message: str
-    mend: str
+    hint: str
 
 
 def is_map(value: object) -> TypeGuard[Mapping[object, object]]:
@@ -33,7 +33,7 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def found(value: object) -> str:
+def value_words(value: object) -> str:
     """What a value is, in words, with the value itself where it is short."""
     if value is None:
         return "null"
@@ -48,7 +48,7 @@ def found(value: object) -> str:
     return "a map" if is_map(value) else f"a {type(value).__name__}"
 
 
-def plain(text: str, limit: int = 600) -> str:
+def one_line(text: str, limit: int = 600) -> str:
     """A text on one line, with everything unprintable escaped and the middle cut if it is long."""
     safe = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
     if len(safe) <= limit:
@@ -56,7 +56,7 @@ def plain(text: str, limit: int = 600) -> str:
     return f"{safe[: limit // 2]} … {safe[-limit // 2 :]}"
 
 
-def dotted(path: Path) -> str:
+def dotted_path(path: Path) -> str:
     """A path as people write it: `gates[0].type`."""
     text = ""
     for part in path:
@@ -110,8 +110,8 @@ def _choice_faults(
 ) -> Iterator[Fault]:
     members = [str(choice) for choice in choices]
     if value not in members:
-        mend = suggest(value, members) if isinstance(value, str) else ""
-        yield _wrong(value, expectation(kind), path, mend)
+        hint = suggest(value, members) if isinstance(value, str) else ""
+        yield _wrong(value, expectation(kind), path, hint)
 
 
 def _struct_faults(
@@ -121,13 +121,13 @@ def _struct_faults(
         yield _wrong(value, "a map", path)
         return
     fields = {field.encode_name: field for field in kind.fields}
-    where = f"`{dotted(path)}`" if path else whole
+    where = f"`{dotted_path(path)}`" if path else whole
     for name, item in value.items():
         if name in fields:
             field = fields[str(name)]
             yield from _faults(item, field.type, (*path, field.encode_name))
         else:
-            message = f"`{dotted((*path, str(name)))}` is not a known field."
+            message = f"`{dotted_path((*path, str(name)))}` is not a known field."
             yield Fault((*path, str(name)), "unknown-field", message, suggest(str(name), fields))
     for name, field in fields.items():
         if field.required and name not in value:
@@ -215,10 +215,10 @@ def _limits(kind: shapes.IntType | shapes.FloatType) -> str:
     return f" {said}" if said else ""
 
 
-def _wrong(value: object, expected: str, path: Path, mend: str = "") -> Fault:
-    where = f"`{dotted(path)}`" if path else "It"
-    message = f"{where} must be {expected}, not {found(value)}."
-    return Fault(path, "wrong-type", message, mend or f"Write {expected} here.")
+def _wrong(value: object, expected: str, path: Path, hint: str = "") -> Fault:
+    where = f"`{dotted_path(path)}`" if path else "It"
+    message = f"{where} must be {expected}, not {value_words(value)}."
+    return Fault(path, "wrong-type", message, hint or f"Write {expected} here.")
 
 
 def _short(text: str, limit: int = 40) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
-from flyball.core.terms.evidence import SuiteReport, latest
+from flyball.core.terms.evidence import SuiteReport, latest_of
 from flyball.core.terms.finding import CandidateSearch, Match, Suspect, SuspectLines, TextMatches
 from flyball.drivers.protocol import Request
 
@@ -33,7 +33,7 @@ class MadeCall(NamedTuple):
     @property
     def suite(self) -> SuiteReport | None:
         """The run of the tests that this call made, or None where none took place."""
-        return latest(self.answer.evidence, SuiteReport)
+        return latest_of(self.answer.evidence, SuiteReport)
 
     @property
     def suspects(self) -> tuple[Suspect, ...]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from flyball.core.machine.mistake import on_record
 from flyball.core.memory.handover import HandOver, handover
-from flyball.core.memory.ledger import recognise, told
+from flyball.core.memory.ledger import mistake_words, recognise
 from flyball.core.run.effect import ResetThread
 from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.evidence_rows import complaint_of, is_failing, line_of, standing
+from flyball.core.terms.evidence_rows import complaint_of, is_failing, line_of, standing_evidence
 from flyball.engine.prompt.plan_words import plan_lines, step_of, tried
 
 
@@ -55,7 +55,7 @@ def _done(run: RunState, card: CardState) -> Iterator[str]:
 
 def _evidence(card: CardState) -> Iterator[str]:
     yield f"the present tree: {card.strength.label}"
-    yield from map(line_of, standing(card.evidence, card.tree))
+    yield from map(line_of, standing_evidence(card.evidence, card.tree))
 
 
 def _open_issues(run: RunState, card: CardState) -> Iterator[str]:
@@ -63,7 +63,9 @@ def _open_issues(run: RunState, card: CardState) -> Iterator[str]:
         yield from map(str, run.coordinator.issues)
     yield from (str(ruling) for ruling in card.verdicts if not ruling.has_passed)
     yield from (
-        complaint_of(item) for item in standing(card.evidence, card.tree) if is_failing(item)
+        complaint_of(item)
+        for item in standing_evidence(card.evidence, card.tree)
+        if is_failing(item)
     )
     if card.question:
         yield card.question.text
@@ -80,4 +82,4 @@ def _not_again(run: RunState, card: CardState) -> Iterator[str]:
     for failure, mistake in known.items():
         if mistake is None:
             yield f"this went wrong in this card already: {failure.error}"
-    yield from dict.fromkeys(told(mistake) for mistake in known.values() if mistake)
+    yield from dict.fromkeys(mistake_words(mistake) for mistake in known.values() if mistake)

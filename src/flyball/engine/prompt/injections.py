@@ -10,9 +10,9 @@ from typing import NamedTuple
 from flyball.core.flow.library import LIBRARY
 from flyball.core.flow.template import Role, Template
 from flyball.core.machine.mistake import on_record
-from flyball.core.memory.ledger import injection, relevant
+from flyball.core.memory.ledger import injection, pick_relevant
 from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.evidence_rows import complaint_of, line_of, standing
+from flyball.core.terms.evidence_rows import complaint_of, line_of, standing_evidence
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.prompt.plan_words import (
     errand_of,
@@ -101,7 +101,7 @@ def _evidence(scene: InjectionSource) -> str:
     """
     run, card = scene.run, scene.card
     others = [each for each in run.cards if each.id != card.id or card.is_reviewing]
-    seen = standing((item for each in others for item in each.evidence), card.tree)
+    seen = standing_evidence((item for each in others for item in each.evidence), card.tree)
     lines = [f"- {line}" for line in result_lines(run)]
     for item in seen:
         line, more = line_of(item), complaint_of(item)
@@ -167,7 +167,7 @@ def _ledger(scene: InjectionSource) -> str:
     if card.checkpoint and card.attempt > 1:
         named += card.checkpoint.files
     kind = card.template.step_id if card.template.may_mutate else ""
-    return injection(relevant(ledger, failures=card.failures, step_kind=kind, files=named))
+    return injection(pick_relevant(ledger, failures=card.failures, step_kind=kind, files=named))
 
 
 def _names(text: str, file: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from flyball.core.run.decision import ROLE_TOOLS
 from flyball.core.run.effect import Think
 from flyball.core.run.state import CardState, RunState
-from flyball.core.run.thread import ThreadLine, within
+from flyball.core.run.thread import ThreadLine, trim_to
 from flyball.core.terms.call import Access
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import TOOL_ACCESS, is_reachable
@@ -44,7 +44,7 @@ def build_request(
         opening=opening(run.request, template, injections),
         wanted=run.request,
         template=template.step_id,
-        lines=within(lines, run.policy.context_tokens * CHARS_PER_TOKEN),
+        lines=trim_to(lines, run.policy.context_tokens * CHARS_PER_TOKEN),
         tools=shown,
         images=run.images,
         number=number,

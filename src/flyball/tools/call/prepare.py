@@ -69,7 +69,7 @@ def read_form(args: dict[str, object], tool: Tool) -> Form | str:
     """The arguments as the tool's form, or a sentence about everything wrong with them."""
     wrong = faults(args, tool.form, whole="The call")
     if wrong:
-        said = " ".join(f"{fault.message} {fault.mend}".strip() for fault in wrong)
+        said = " ".join(f"{fault.message} {fault.hint}".strip() for fault in wrong)
         return f"`{tool.name}` cannot be made: {said}"
     try:
         return msgspec.convert(args, tool.form)

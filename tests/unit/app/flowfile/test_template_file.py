@@ -239,7 +239,7 @@ def test_what_cannot_be_read_is_a_problem_with_a_line(name, text, line, code):
     assert isinstance(found, Problem)
     assert (found.line, found.code) == (line, code)
     assert found.message.endswith(".")
-    assert found.mend
+    assert found.hint
     assert str(found).isprintable()
 
 

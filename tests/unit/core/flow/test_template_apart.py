@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.core.plan.replies import apart
+from flyball.core.plan.replies import split_answer
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,4 @@ from flyball.core.plan.replies import apart
     ],
 )  # fmt: skip
 def test_the_last_block_is_the_form(text: str, fields: object, rest: str):
-    assert apart(text) == (fields, rest)
+    assert split_answer(text) == (fields, rest)

@@ -850,7 +850,7 @@ def test_the_workspace_is_opened_after_the_intent_is_known():
 
 def test_only_the_touched_card_is_heard():
     from flyball.core.plan.message import ExecuteTask, Step
-    from flyball.core.run.thread import heard
+    from flyball.core.run.thread import thread_lines
 
     story = Story()
     step = Step(id="two", title="two")
@@ -858,7 +858,7 @@ def test_only_the_touched_card_is_heard():
     before = story.state
     story.asks("read")
     event = DriverReplied(card=CARD, text="look")
-    assert [line.card for line in heard(before, event, story.state)] == [CARD]
+    assert [line.card for line in thread_lines(before, event, story.state)] == [CARD]
 
 
 def test_every_event_of_a_run_has_its_row_and_every_stage_its_words():

@@ -8,11 +8,11 @@ from flyball.core.memory.ledger import (
     Failure,
     Ledger,
     Mistake,
+    find_alike,
     fingerprint_failure,
     injection,
-    matches,
+    pick_relevant,
     recognise,
-    relevant,
 )
 
 ERROR = "ValueError: row 12 of /tmp/x1/data.csv is bad"
@@ -77,12 +77,14 @@ def test_what_went_wrong_already_is_told_first_then_what_is_about_the_files():
     kind = fingerprint_failure("OSError: often", "fix", ["src/k.py"])
     other = fingerprint_failure("OSError: elsewhere", "step", ["src/k.py"])
     ledger = entered(other, kind, kind, here, FAILURE)
-    told_of = [m.error for m in relevant(ledger, step_kind="fix", files=["./src/z.py"])]
+    told_of = [m.error for m in pick_relevant(ledger, step_kind="fix", files=["./src/z.py"])]
     assert told_of == ["OSError: here", "OSError: often", FAILURE.error]
-    first, *_ = relevant(ledger, failures=[FAILURE, FAILURE], step_kind="fix", files=["src/z.py"])
+    first, *_ = pick_relevant(
+        ledger, failures=[FAILURE, FAILURE], step_kind="fix", files=["src/z.py"]
+    )
     assert first.fingerprint == FAILURE.fingerprint
-    assert len(relevant(ledger)) == len(ledger)
-    assert relevant(ledger, failures=[fingerprint_failure("new")], step_kind="plan") == ()
+    assert len(pick_relevant(ledger)) == len(ledger)
+    assert pick_relevant(ledger, failures=[fingerprint_failure("new")], step_kind="plan") == ()
 
 
 def test_matches_are_ranked_from_the_very_same_to_the_alike():
@@ -91,7 +93,7 @@ def test_matches_are_ranked_from_the_very_same_to_the_alike():
     far = fingerprint_failure(ERROR, "verify", ["z.py"])
     unlike = fingerprint_failure("TypeError: no", "fix", ["src/a.py"])
     ledger = entered(far, unlike, same_file, same_step, FAILURE)
-    found = [m.fingerprint for m in matches(ledger, FAILURE, 10)]
+    found = [m.fingerprint for m in find_alike(ledger, FAILURE, 10)]
     assert found == [f.fingerprint for f in (FAILURE, same_step, same_file, far)]
 
 
@@ -99,18 +101,21 @@ def test_a_resolved_mistake_comes_before_an_open_one():
     one, two = (fingerprint_failure(ERROR, "fix", [f]) for f in ("x.py", "y.py"))
     ledger = entered(one, two, two, resolution="did this")
     probe = fingerprint_failure(ERROR, "fix", ["z.py"])
-    assert [m.fingerprint for m in matches(ledger, probe, 5)] == [one.fingerprint, two.fingerprint]
+    assert [m.fingerprint for m in find_alike(ledger, probe, 5)] == [
+        one.fingerprint,
+        two.fingerprint,
+    ]
 
 
 @pytest.mark.parametrize(("limit", "count"), [(-1, 0), (0, 0), (1, 1), (9, 2)])
 def test_no_more_matches_than_asked_for(limit: int, count: int):
     ledger = entered(FAILURE, fingerprint_failure(ERROR, "verify"))
-    assert len(matches(ledger, FAILURE, limit)) == count
+    assert len(find_alike(ledger, FAILURE, limit)) == count
 
 
 def test_failures_without_an_error_are_only_alike_when_they_are_the_same():
     one, two = fingerprint_failure("", "fix", ["a"]), fingerprint_failure("", "fix", ["b"])
-    assert [m.files for m in matches(entered(one, two), one, 5)] == [("a",)]
+    assert [m.files for m in find_alike(entered(one, two), one, 5)] == [("a",)]
 
 
 def test_the_prompt_says_what_happened_how_often_and_what_helped():

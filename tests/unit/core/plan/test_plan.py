@@ -1,7 +1,7 @@
 import pytest
 
 from flyball.core.plan.message import ExecutionPlan, Step, Work
-from flyball.core.plan.plan import plan_issues, ready, rolls_back
+from flyball.core.plan.plan import plan_issues, ready_steps, rolls_back
 
 
 def step(id, *depends_on, **more):
@@ -58,10 +58,10 @@ def test_a_template_that_is_not_there_is_named(name, words):
 
 def test_ready_steps_are_those_whose_dependencies_are_done():
     shape = plan(step("a"), step("b"), step("c", "a"), step("d", "b", "c"))
-    assert [each.id for each in ready(shape, ())] == ["a", "b"]
-    assert [each.id for each in ready(shape, {"a"})] == ["b", "c"]
-    assert [each.id for each in ready(shape, {"a", "b", "c"})] == ["d"]
-    assert ready(shape, {"a", "b", "c", "d"}) == ()
+    assert [each.id for each in ready_steps(shape, ())] == ["a", "b"]
+    assert [each.id for each in ready_steps(shape, {"a"})] == ["b", "c"]
+    assert [each.id for each in ready_steps(shape, {"a", "b", "c"})] == ["d"]
+    assert ready_steps(shape, {"a", "b", "c", "d"}) == ()
 
 
 def test_a_plan_rolls_back_if_one_of_its_steps_says_so():

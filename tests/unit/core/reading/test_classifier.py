@@ -15,7 +15,7 @@ from flyball.core.terms.intent import (
     Intent,
     Reading,
     Turn,
-    smaller,
+    take_smaller,
 )
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "intent"
@@ -311,7 +311,7 @@ def test_a_settled_reply_says_so_and_names_what_it_would_mean_alone():
 
 def test_the_smaller_of_two_candidates_is_taken_when_unsure():
     unsure = Reading(B, 40, 0.4, ("why",), (Alternative(D, 0.3), Alternative(C, 0.2)))
-    taken = smaller(unsure)
+    taken = take_smaller(unsure)
     assert (taken.intent, taken.budget, taken.confidence) == (D, 8, 0.3)
     assert taken.alternatives == (Alternative(B, 0.4), Alternative(C, 0.2))
     assert taken.reasons == ("why", "unsure, so the smaller budget of diagnose is taken")
@@ -320,8 +320,8 @@ def test_the_smaller_of_two_candidates_is_taken_when_unsure():
 def test_a_reading_whose_rival_is_bigger_or_missing_stays():
     small = Reading(C, 0, 0.4, (), (Alternative(D, 0.3),))
     alone = Reading(D, 8, 0.9, (), ())
-    assert smaller(small) is small
-    assert smaller(alone) is alone
+    assert take_smaller(small) is small
+    assert take_smaller(alone) is alone
 
 
 @pytest.mark.parametrize(

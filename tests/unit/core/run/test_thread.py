@@ -9,7 +9,7 @@ from tests.unit.core.stories import CARD, Story, stated
 from flyball.core.run.event import Appealed, CallInterrupted, CallReturned, Noted, ThreadReset
 from flyball.core.run.policy import Policy
 from flyball.core.run.state import RunState
-from flyball.core.run.thread import Speaker, ThreadLine, heard, within
+from flyball.core.run.thread import Speaker, ThreadLine, thread_lines, trim_to
 from flyball.core.terms.call import Outcome
 from flyball.core.terms.evidence import CheckKind, CheckReport
 from flyball.core.terms.finding import Match, TextMatches
@@ -27,7 +27,7 @@ class Told(Story):
     def happens(self, event):
         before = self.state if hasattr(self, "state") else RunState()
         super().happens(event)
-        self.lines += heard(before, event, self.state)
+        self.lines += thread_lines(before, event, self.state)
         return self
 
 
@@ -79,19 +79,19 @@ def line(speaker: Speaker, size: int, artifact: str = "") -> ThreadLine:
 def test_old_output_becomes_a_pointer_and_new_output_stays():
     old = line(Speaker.TOOL, 5_000, "logs/1.log")
     lines = [line(Speaker.DRIVER, 900), old, line(Speaker.TOOL, 100), line(Speaker.TOOL, 4_000)]
-    kept = within([*lines, line(Speaker.DRIVER, 10)], 5_500)
+    kept = trim_to([*lines, line(Speaker.DRIVER, 10)], 5_500)
     assert kept[1].text == (
         "(older output of 5000 characters left out. The whole of it is in logs/1.log.)"
     )
     assert [len(each.text) for each in kept][2:] == [100, 4_000, 10]
     assert kept[0].text == "x" * 900
-    assert within(lines, 100_000) == tuple(lines)
+    assert trim_to(lines, 100_000) == tuple(lines)
 
 
 def test_short_and_spoken_lines_are_never_cut():
     lines = [line(Speaker.DRIVER, 5_000), line(Speaker.TOOL, 50), line(Speaker.TOOL, 300)]
     lines += [line(Speaker.DRIVER, 1), line(Speaker.DRIVER, 1)]
-    kept = within(lines, 10)
+    kept = trim_to(lines, 10)
     assert [each.text.startswith("(older") for each in kept] == [False, False, True, False, False]
     assert replace(kept[2], text="") == replace(lines[2], text="")
 

@@ -10,16 +10,16 @@ from flyball.core.terms.budget import (
     Extension,
     Spend,
     cost,
-    is_exhausted,
     is_reserved,
+    spent_limit,
 )
 
 
 def test_extensions_are_a_persons_word_and_pass_the_ceiling():
     budget = Budget(calls=400, ceiling=150).extend(Extension("ann", 10, "nearly there"))
     assert budget.limit == 160
-    assert not is_exhausted(budget, Spend(calls=159))
-    assert is_exhausted(budget, Spend(calls=200))
+    assert not spent_limit(budget, Spend(calls=159))
+    assert spent_limit(budget, Spend(calls=200))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_extensions_are_a_persons_word_and_pass_the_ceiling():
     ],
 )
 def test_which_limit_is_used_up_is_said(budget, spend, words):
-    found = is_exhausted(budget, spend)
+    found = spent_limit(budget, spend)
     assert words in found
     assert bool(found) == bool(words)
 

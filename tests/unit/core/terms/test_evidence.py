@@ -19,7 +19,7 @@ from flyball.core.terms.evidence import (
     Strength,
     SuiteReport,
     VisualReport,
-    latest,
+    latest_of,
 )
 from flyball.core.terms.evidence_rows import is_failing, strength, strongest
 
@@ -106,8 +106,8 @@ def test_red_on_the_base_makes_green_stronger():
 
 
 def test_the_latest_of_a_kind_is_found():
-    assert latest((GREEN, check(CheckKind.LINT), RED), SuiteReport) is RED
-    assert latest((GREEN,), ApprovalReport) is None
+    assert latest_of((GREEN, check(CheckKind.LINT), RED), SuiteReport) is RED
+    assert latest_of((GREEN,), ApprovalReport) is None
 
 
 def test_an_unnamed_failure_still_has_a_name():

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from flyball.core.flow.template import Role, Text
-from flyball.core.terms.shape import dotted, faults, found, plain, suggest
+from flyball.core.terms.shape import dotted_path, faults, one_line, suggest, value_words
 
 
 class Inner(msgspec.Struct):
@@ -40,7 +40,7 @@ class Sample(msgspec.Struct):
     ],
 )
 def test_found_says_what_a_value_is(value, words):
-    assert found(value) == words
+    assert value_words(value) == words
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_each_difference_is_named_with_its_path(value, path, code, message):
     (fault,) = faults(value, Sample)
     assert (fault.path, fault.code) == (path, code)
     assert message in fault.message
-    assert fault.mend
+    assert fault.hint
 
 
 def test_a_value_as_its_type_wants_it_has_no_faults():
@@ -101,19 +101,19 @@ def test_suggest_names_the_closest_or_all_or_none():
 
 
 def test_plain_keeps_one_line_and_cuts_the_middle():
-    assert plain("a\nb\x1b[31m\ud800") == "a\\nb\\x1b[31m\\ud800"
-    cut = plain("x" * 5000)
+    assert one_line("a\nb\x1b[31m\ud800") == "a\\nb\\x1b[31m\\ud800"
+    cut = one_line("x" * 5000)
     assert len(cut) < 610
     assert " … " in cut
 
 
 def test_dotted_reads_as_people_write_it():
-    assert dotted(("gates", 0, "type")) == "gates[0].type"
-    assert dotted((2, "step_id")) == "[2].step_id"
+    assert dotted_path(("gates", 0, "type")) == "gates[0].type"
+    assert dotted_path((2, "step_id")) == "[2].step_id"
 
 
 def test_found_does_not_write_out_a_huge_number():
-    assert found(10**5000) == "a huge number"
+    assert value_words(10**5000) == "a huge number"
 
 
 class Limited(msgspec.Struct, rename="camel"):
@@ -140,7 +140,7 @@ class Limited(msgspec.Struct, rename="camel"):
 def test_limits_choices_renames_and_unions_are_named(value, message, mend):
     (fault,) = faults(value, Limited)
     assert message in fault.message
-    assert mend in fault.mend
+    assert mend in fault.hint
 
 
 def test_the_whole_is_called_as_the_caller_says():

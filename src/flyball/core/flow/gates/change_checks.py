@@ -10,9 +10,9 @@ from flyball.core.flow.gates.suite_checks import (
     Count,
     NoParameters,
     Parameters,
-    last,
-    missing,
-    some,
+    first_few,
+    last_look,
+    no_look,
 )
 from flyball.core.flow.gates.verdict import Case, Failed, Missing, Passed, Verdict
 from flyball.core.flow.template import Text
@@ -24,11 +24,11 @@ Percent = Annotated[float, msgspec.Meta(ge=0, le=100)]
 
 
 def _diff(case: Case) -> DiffReport | None:
-    return last(case, DiffReport, lambda item: case.base in ("", item.base))
+    return last_look(case, DiffReport, lambda item: case.base in ("", item.base))
 
 
 def _no_diff(case: Case) -> Missing:
-    return missing(case, DiffReport, "compare the present tree with its base")
+    return no_look(case, DiffReport, "compare the present tree with its base")
 
 
 class Paths(Parameters, frozen=True):
@@ -44,8 +44,8 @@ def diff_within(case: Case, wanted: Paths) -> Verdict:
         return _no_diff(case)
     outside = [each.path for each in report.files if not matches(each.path, wanted.paths)]
     if outside:
-        return Failed(f"Changed outside {some(wanted.paths)}: {some(outside)}.")
-    return Passed(f"All {len(report.files)} changed files are within {some(wanted.paths)}.")
+        return Failed(f"Changed outside {first_few(wanted.paths)}: {first_few(outside)}.")
+    return Passed(f"All {len(report.files)} changed files are within {first_few(wanted.paths)}.")
 
 
 class DiffLimits(Parameters, frozen=True):
@@ -79,8 +79,8 @@ def forbidden_paths_untouched(case: Case, wanted: Paths) -> Verdict:
         return _no_diff(case)
     touched = [each.path for each in report.files if matches(each.path, wanted.paths)]
     if touched:
-        return Failed(f"Forbidden paths were changed: {some(touched)}. Take that back.")
-    return Passed(f"Nothing in {some(wanted.paths)} changed.")
+        return Failed(f"Forbidden paths were changed: {first_few(touched)}. Take that back.")
+    return Passed(f"Nothing in {first_few(wanted.paths)} changed.")
 
 
 def keep_regions_intact(case: Case, _: NoParameters) -> Verdict:
@@ -89,7 +89,7 @@ def keep_regions_intact(case: Case, _: NoParameters) -> Verdict:
     if report is None:
         return _no_diff(case)
     if report.keep_regions_touched:
-        return Failed(f"Keep regions changed: {some(report.keep_regions_touched)}.")
+        return Failed(f"Keep regions changed: {first_few(report.keep_regions_touched)}.")
     return Passed("Keep regions are intact.")
 
 
@@ -99,7 +99,7 @@ def no_secrets_added(case: Case, _: NoParameters) -> Verdict:
     if report is None:
         return _no_diff(case)
     if report.secrets_added:
-        return Failed(f"Secrets were added: {some(report.secrets_added)}. Take them out.")
+        return Failed(f"Secrets were added: {first_few(report.secrets_added)}. Take them out.")
     return Passed("No secret was added.")
 
 
@@ -111,9 +111,9 @@ class OneFile(Parameters, frozen=True):
 
 def file_exists(case: Case, wanted: OneFile) -> Verdict:
     """The file is there."""
-    report = last(case, FileReport, lambda item: item.path == wanted.path)
+    report = last_look(case, FileReport, lambda item: item.path == wanted.path)
     if report is None:
-        return missing(case, FileReport, f"look for {wanted.path}")
+        return no_look(case, FileReport, f"look for {wanted.path}")
     if not report.exists:
         return Failed(f"{wanted.path} does not exist.")
     return Passed(f"{wanted.path} exists.")
@@ -134,9 +134,9 @@ def file_contains(case: Case, wanted: FileText) -> Verdict:
             return False
         return not item.exists or wanted.text in item.asked or wanted.text in item.contains
 
-    report = last(case, FileReport, looked)
+    report = last_look(case, FileReport, looked)
     if report is None:
-        return missing(case, FileReport, f"look for {wanted.text!r} in {wanted.path}")
+        return no_look(case, FileReport, f"look for {wanted.text!r} in {wanted.path}")
     if not report.exists:
         return Failed(f"{wanted.path} does not exist.")
     if wanted.text not in report.contains:
@@ -153,9 +153,9 @@ class CoverageLimits(Parameters, frozen=True):
 
 def coverage_not_dropped(case: Case, limits: CoverageLimits) -> Verdict:
     """Coverage is not lower than before."""
-    report = last(case, CoverageReport)
+    report = last_look(case, CoverageReport)
     if report is None:
-        return missing(case, CoverageReport, "measure coverage on the present tree")
+        return no_look(case, CoverageReport, "measure coverage on the present tree")
     if report.after < report.before - limits.tolerance:
         return Failed(f"Coverage dropped from {report.before:g} % to {report.after:g} %.")
     if report.after < limits.minimum:

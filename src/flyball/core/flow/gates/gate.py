@@ -28,7 +28,7 @@ from flyball.core.terms.evidence_rows import (
     is_style,
     known_red,
     new_failure,
-    standing,
+    standing_evidence,
     strength,
     strongest,
     verification_key,
@@ -62,11 +62,11 @@ GATES: Mapping[str, Gate] = MappingProxyType(
         "new_test_fails_before": Gate(checks.new_test_fails_before, looks=True),
         "tests_not_weakened": Gate(checks.tests_not_weakened, forbids=True),
         "command_succeeds": Gate(checks.command_succeeds, checks.Command, looks=True),
-        "build_passes": Gate(checks.clean(CheckKind.BUILD), checks.AnyCommand, looks=True),
-        "lint_clean": Gate(checks.clean(CheckKind.LINT), checks.AnyCommand, looks=True),
-        "types_clean": Gate(checks.clean(CheckKind.TYPES), checks.AnyCommand, looks=True),
+        "build_passes": Gate(checks.check_of(CheckKind.BUILD), checks.AnyCommand, looks=True),
+        "lint_clean": Gate(checks.check_of(CheckKind.LINT), checks.AnyCommand, looks=True),
+        "types_clean": Gate(checks.check_of(CheckKind.TYPES), checks.AnyCommand, looks=True),
         "diagnostics_clean": Gate(
-            checks.clean(CheckKind.DIAGNOSTICS), checks.AnyCommand, looks=True
+            checks.check_of(CheckKind.DIAGNOSTICS), checks.AnyCommand, looks=True
         ),
         "diff_within": Gate(changes.diff_within, changes.Paths, forbids=True),
         "diff_size": Gate(changes.diff_size, changes.DiffLimits, forbids=True),
@@ -130,7 +130,7 @@ def _explained(use: GateUse, case: Case) -> Verdict | None:
     def fits(item: GateReport) -> bool:
         return item.gate == use.type and item.parameters == use.parameters
 
-    report = checks.last(case, GateReport, fits)
+    report = checks.last_look(case, GateReport, fits)
     if report is None:
         return None
     return Failed(report.why) if report.refused else Missing(report.why, is_trouble=True)
@@ -151,7 +151,7 @@ def judge_done(
     it has none, a build or type check does. That something parses or lints never does.
     """
     counted = [item for item in evidence if not _ran_nothing(item)]
-    present = standing(counted, tree)
+    present = standing_evidence(counted, tree)
     if not present:
         return Missing(_what_to_run(evidence, tree, has_suite))
     best = strongest(counted, tree, base)
@@ -180,7 +180,9 @@ def _new_trouble(
     present: Sequence[Evidence], evidence: Sequence[Evidence], base: TreeHash
 ) -> Evidence | None:
     """The last failing check or look that did not fail on the base tree; style does not count."""
-    before = {verification_key(item) for item in standing(evidence, base) if is_failing(item)}
+    before = {
+        verification_key(item) for item in standing_evidence(evidence, base) if is_failing(item)
+    }
     for item in reversed(present):
         if isinstance(item, SuiteReport) or is_style(item) or verification_key(item) in before:
             continue

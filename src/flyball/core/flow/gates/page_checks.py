@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from flyball.core.flow.gates.suite_checks import Parameters, last, missing, some
+from flyball.core.flow.gates.suite_checks import Parameters, first_few, last_look, no_look
 from flyball.core.flow.gates.verdict import Case, Failed, Passed, Verdict
 from flyball.core.terms.evidence import ConsoleReport, HttpReport, VisualReport
 
@@ -33,9 +33,9 @@ class HttpExpectation(Address, frozen=True):
 
 def http_ok(case: Case, wanted: HttpExpectation) -> Verdict:
     """The address answers well."""
-    report = last(case, HttpReport, lambda item: wanted.names(item.url))
+    report = last_look(case, HttpReport, lambda item: wanted.names(item.url))
     if report is None:
-        return missing(case, HttpReport, f"probe {wanted.url or 'the address'} with `http_probe`")
+        return no_look(case, HttpReport, f"probe {wanted.url or 'the address'} with `http_probe`")
     if report.error:
         return Failed(f"{report.url} did not answer: {report.error}.")
     good = report.status == wanted.status if wanted.status else 200 <= report.status < 400
@@ -52,12 +52,12 @@ def _unseen(what: str, url: str) -> str:
 
 def console_clean(case: Case, wanted: Address) -> Verdict:
     """The page wrote no error to its console and every request succeeded."""
-    report = last(case, ConsoleReport, lambda item: wanted.names(item.url))
+    report = last_look(case, ConsoleReport, lambda item: wanted.names(item.url))
     if report is None:
-        return missing(case, ConsoleReport, _unseen("the console", wanted.url))
+        return no_look(case, ConsoleReport, _unseen("the console", wanted.url))
     troubles = (*report.errors, *report.failed_requests)
     if troubles:
-        return Failed(f"{report.url} reports {len(troubles)} errors: {some(troubles, 1)}.")
+        return Failed(f"{report.url} reports {len(troubles)} errors: {first_few(troubles, 1)}.")
     return Passed(f"The console of {report.url} is clean.")
 
 
@@ -73,9 +73,9 @@ def visual_ok(case: Case, wanted: PictureExpectation) -> Verdict:
     def fits(item: VisualReport) -> bool:
         return wanted.names(item.url) and wanted.expectation in ("", item.expectation)
 
-    report = last(case, VisualReport, fits)
+    report = last_look(case, VisualReport, fits)
     if report is None:
-        return missing(case, VisualReport, _unseen("the look", wanted.url))
+        return no_look(case, VisualReport, _unseen("the look", wanted.url))
     if not report.ok:
         note = f": {report.note}" if report.note else ""
         return Failed(f"{report.url} does not look as expected{note}.")

@@ -43,7 +43,7 @@ class NoParameters(Parameters, frozen=True):
     """This gate can be told nothing."""
 
 
-def last(case: Case, kind: type[E], fits: Callable[[E], bool] = lambda _: True) -> E | None:
+def last_look(case: Case, kind: type[E], fits: Callable[[E], bool] = lambda _: True) -> E | None:
     """The latest evidence of a kind about the present tree."""
     for item in reversed(case.evidence):
         if isinstance(item, kind) and item.tree == case.tree and fits(item):
@@ -51,14 +51,14 @@ def last(case: Case, kind: type[E], fits: Callable[[E], bool] = lambda _: True) 
     return None
 
 
-def missing(case: Case, kinds: type[Evidence] | tuple[type[Evidence], ...], what: str) -> Missing:
+def no_look(case: Case, kinds: type[Evidence] | tuple[type[Evidence], ...], what: str) -> Missing:
     """A sentence that says what to do, and whether an older look exists."""
     if any(isinstance(item, kinds) for item in case.evidence):
         return Missing(f"What is known is about an earlier tree; {what}.")
     return Missing(f"Nothing is known yet; {what}.")
 
 
-def some(names: Iterable[str], limit: int = 3) -> str:
+def first_few(names: Iterable[str], limit: int = 3) -> str:
     """The first few names, and how many more there are."""
     listed = list(names)
     rest = f" and {len(listed) - limit} more" if len(listed) > limit else ""
@@ -72,10 +72,10 @@ def criteria_checklist_complete(case: Case, _: NoParameters) -> Verdict:
     answers: Mapping[object, object] = claimed if is_map(claimed) else {}
     open_ones = [f"{key} ({text})" for key, text in criteria.items() if key not in answers]
     if open_ones or not criteria:
-        return Missing(f"No answer for {some(open_ones) or CHECKLIST}; submit true or false.")
+        return Missing(f"No answer for {first_few(open_ones) or CHECKLIST}; submit true or false.")
     unmet = [f"{key} ({text})" for key, text in criteria.items() if answers[key] is not True]
     if unmet:
-        return Failed(f"Not met: {some(unmet)}.")
+        return Failed(f"Not met: {first_few(unmet)}.")
     return Passed(f"All {len(criteria)} criteria are claimed to be met.")
 
 
@@ -90,11 +90,11 @@ def evidence_present(case: Case, wanted: Names) -> Verdict:
     names = wanted.names or case.schema.required
     absent = [name for name in names if name not in case.submission]
     if absent:
-        return Missing(f"Submit {some(absent)}.")
+        return Missing(f"Submit {first_few(absent)}.")
     wrong = [name for name in names if not case.schema.kind(name).admits(case.submission[name])]
     if wrong:
         return Failed(f"{wrong[0]} must be {case.schema.kind(wrong[0]).expected}.")
-    return Passed(f"Submitted: {some(names) or 'nothing was asked for'}.")
+    return Passed(f"Submitted: {first_few(names) or 'nothing was asked for'}.")
 
 
 class SuiteLimits(Parameters, frozen=True):
@@ -105,12 +105,12 @@ class SuiteLimits(Parameters, frozen=True):
 
 def tests_pass(case: Case, limits: SuiteLimits) -> Verdict:
     """The suite is green on this very tree, and ran something."""
-    report = last(case, SuiteReport)
+    report = last_look(case, SuiteReport)
     if report is None:
-        return missing(case, SuiteReport, "run `test` on the present tree")
+        return no_look(case, SuiteReport, "run `test` on the present tree")
     suites = [item for item in case.evidence if isinstance(item, SuiteReport)]
     if strongest(suites, case.tree, case.base) < Strength.GREEN:
-        return Failed(why_red(last(case, SuiteReport, is_failing) or report))
+        return Failed(why_red(last_look(case, SuiteReport, is_failing) or report))
     passed = max(item.passed for item in suites if item.tree == case.tree)
     if passed < limits.at_least:
         return Failed(f"Only {passed} tests passed; at least {limits.at_least} must.")
@@ -131,9 +131,9 @@ def why_red(report: SuiteReport) -> str:
 
 def new_test_fails_before(case: Case, _: NoParameters) -> Verdict:
     """The tests that verify the change fail on the tree from before it."""
-    run = last(case, BaseRun, lambda item: case.base in ("", item.base))
+    run = last_look(case, BaseRun, lambda item: case.base in ("", item.base))
     if run is None:
-        return missing(case, BaseRun, "run the verifying tests on the base tree")
+        return no_look(case, BaseRun, "run the verifying tests on the base tree")
     if run.outcome == "red":
         return Passed("The verifying tests fail without the change.")
     if run.outcome == "green":
@@ -143,16 +143,16 @@ def new_test_fails_before(case: Case, _: NoParameters) -> Verdict:
 
 def tests_not_weakened(case: Case, _: NoParameters) -> Verdict:
     """No test got easier to pass, or a person accepted that."""
-    report = last(case, WeakeningReport, lambda item: case.base in ("", item.base))
+    report = last_look(case, WeakeningReport, lambda item: case.base in ("", item.base))
     if report is None:
-        return missing(case, WeakeningReport, "compare the tests with the base tree")
+        return no_look(case, WeakeningReport, "compare the tests with the base tree")
     if not report.findings:
         return Passed("No test got easier to pass.")
-    approval = last(case, ApprovalReport, lambda item: item.what == WEAKENED)
+    approval = last_look(case, ApprovalReport, lambda item: item.what == WEAKENED)
     if approval and approval.granted:
         return Passed(f"{approval.by} accepted the weaker tests.")
     places = [f"{each.path}:{each.line} ({each.kind})" for each in report.findings]
-    return Failed(f"Tests got easier to pass: {some(places)}.")
+    return Failed(f"Tests got easier to pass: {first_few(places)}.")
 
 
 class Command(Parameters, frozen=True):
@@ -178,7 +178,7 @@ def command_succeeds(case: Case, wanted: Command) -> Verdict:
         if item.exit_code:
             return Failed(f"`{wanted.command}` ended with exit code {item.exit_code}.")
         return Passed(f"`{wanted.command}` succeeded.")
-    return missing(case, kinds, f"run `{wanted.command}` on the present tree")
+    return no_look(case, kinds, f"run `{wanted.command}` on the present tree")
 
 
 class AnyCommand(Parameters, frozen=True):
@@ -187,7 +187,7 @@ class AnyCommand(Parameters, frozen=True):
     command: str = ""
 
 
-def clean(kind: CheckKind) -> Callable[[Case, AnyCommand], Verdict]:
+def check_of(kind: CheckKind) -> Callable[[Case, AnyCommand], Verdict]:
     """A check that the latest report of one kind has no problems."""
 
     def check(case: Case, wanted: AnyCommand) -> Verdict:
@@ -199,13 +199,13 @@ def clean(kind: CheckKind) -> Callable[[Case, AnyCommand], Verdict]:
         checks = [item for item in present if isinstance(item, CheckReport) and fits(item)]
         reports = {item.command: item for item in checks}
         if not reports:
-            return missing(case, CheckReport, f"run `check` for {kind} on the present tree")
+            return no_look(case, CheckReport, f"run `check` for {kind} on the present tree")
         for report in reports.values():
             if report.exit_code or report.problems or report.count:
                 first = f", first {report.problems[0]}" if report.problems else ""
                 count = max(report.count, len(report.problems))
                 return Failed(f"`{report.command}` reports {count or 'some'} problems{first}.")
-        names = some(f"`{command}`" for command in reports)
+        names = first_few(f"`{command}`" for command in reports)
         return Passed(f"{names} {'is' if len(reports) == 1 else 'are'} clean.")
 
     check.__doc__ = f"Every {kind} check on this very tree has no problems."
@@ -220,9 +220,9 @@ class Approval(Parameters, frozen=True):
 
 def human_approved(case: Case, wanted: Approval) -> Verdict:
     """A person accepted this very tree."""
-    report = last(case, ApprovalReport, lambda item: wanted.what in ("", item.what))
+    report = last_look(case, ApprovalReport, lambda item: wanted.what in ("", item.what))
     if report is None:
-        return missing(case, ApprovalReport, f"ask a person to accept {wanted.what or 'this'}")
+        return no_look(case, ApprovalReport, f"ask a person to accept {wanted.what or 'this'}")
     if not report.granted:
         return Failed(f"{report.by} did not accept it.")
     return Passed(f"{report.by} accepted it.")

@@ -373,7 +373,7 @@ def test_there_are_the_gates_of_the_specification_and_each_explains_itself():
 def test_a_wrong_gate_is_told_where_and_how_to_mend_it(use, code, path, words):
     (fault,) = gate_faults(use)
     assert (fault.code, fault.path) == (code, path)
-    assert words in f"{fault.message} {fault.mend}"
+    assert words in f"{fault.message} {fault.hint}"
 
 
 @pytest.mark.parametrize("use", [{"type": "tests_pass"}, {"type": 3}, {"type": " "}, {}])
