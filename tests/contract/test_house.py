@@ -206,7 +206,7 @@ def test_every_unit_test_is_named_after_a_module_or_a_sub_room():
 
 
 EXPLAINED = (
-    "workspace/trees", "workspace/sandbox", "tools/repair",
+    "core/machine", "workspace/trees", "workspace/sandbox", "tools/repair",
 )  # fmt: skip
 PER = 100
 FOR_MACHINES = re.compile(r"#\s*(!|noqa|type:|pragma|pyright:|fmt:|ruff:)")

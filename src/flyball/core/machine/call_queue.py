@@ -32,6 +32,8 @@ def go_on(d: WorkingCopy, context_tokens: int = 0) -> None:
     if d.card.halted and not d.card.in_flight:
         halt(d, d.card.halted)
         return
+    # Remembered before the queue is judged: judging may move the card, and only one that was in
+    # `verify` all along is led on by what it has looked at.
     reach = d.card.phase
     pump(d)
     if d.effects or d.card.phase is Phase.PAUSED or d.card.in_flight or d.card.queue:
@@ -78,6 +80,8 @@ def pump(d: WorkingCopy) -> None:
         if d.card.in_flight and not _is_companion(d, call):
             return
         decision = judge(d.run, d.card, call)
+        # A question pauses the card, and what comes back in a pause is kept but not followed. So
+        # the calls that are under way are waited for first.
         if isinstance(decision, Ask) and d.card.in_flight:
             return
         if isinstance(decision, Allow):

@@ -232,6 +232,7 @@ def _judged(card: CardState) -> tuple[tuple[GateUse, Verdict], ...]:
 
 def finish(d: WorkingCopy, ending: Ending, reason: str, *, needs_words: bool = False) -> None:
     """Go to `final`: with the answer already given, or after asking for one."""
+    # Calls still under way would come back to a card in `final`, which has no row for them.
     d.forget()
     d.set(ending=ending, ending_reason=reason, is_reviewing=False)
     d.enter(Phase.FINAL)
@@ -269,6 +270,7 @@ def try_again(d: WorkingCopy, why: str, *, words: str = "", repeated: str = "") 
     A thread that came to nothing, or that repeated a mistake on record, is not gone on with.
     """
     card = d.card
+    # These two are taken once per tree: left in place, the same tree would not be looked at anew.
     seen_again = WeakeningReport | GateReport
     d.set(
         claims={},

@@ -111,19 +111,21 @@ def _move(run: RunState, card: CardState, event: AnyEvent) -> tuple[RunState, li
     row = MOVES.get((card.phase, type(event)))
     if row is None:
         raise IllegalEvent(f"{name_of(type(event))} is not legal in {card.phase.value}")
-    draft = WorkingCopy(run, _freshened(card, event.at))
-    row.rule(draft, event)
-    _watch_clock(draft)
-    after = draft.card
+    # Rules write into private copies; if one raises, nobody has seen them and nothing has changed.
+    d = WorkingCopy(run, _freshened(card, event.at))
+    row.rule(d, event)
+    _watch_clock(d)
+    after = d.card
     if row.target(card.phase, card.was, after.phase) is None:
         raise IllegalEvent(
             f"{row.rule_name} went from {card.phase.value} to {after.phase.value}, "
             "which its row does not allow"
         )
     cards = [after if each is card else each for each in run.cards]
-    draft.set_run(cards=tuple(cards))
+    d.set_run(cards=tuple(cards))
     if after.phase not in ENDINGS:
-        return run, draft.effects
+        return run, d.effects
+    # What the rule owed goes with the card: an ended card's effects would answer to nobody.
     drop_owed(run, card.id)
     return on_run.card_ended(run, after)
 

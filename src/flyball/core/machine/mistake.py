@@ -39,6 +39,7 @@ def notice(d: WorkingCopy, evidence: Sequence[AnyEvidence]) -> str:
     card = d.card
     if not card.has_changed or all(map(is_test_path, card.changed)):
         return ""
+    # From every card of the run: another one may have looked at the tree that this one began with.
     before = _seen_before(d.run, card)
     repeated = ""
     for item in evidence:
@@ -53,6 +54,7 @@ def remember(d: WorkingCopy, error: str) -> str:
     files = card.changed or (card.checkpoint.files if card.checkpoint else ())
     failure = fingerprint_failure(error, card.template.step_id, files)
     known = recognise(on_record(d.run, card), failure)
+    # A near match takes over the name it is known by, or the ledger would count it as a new one.
     if known is not None:
         failure = replace(failure, fingerprint=known.fingerprint)
     kept = card.failures

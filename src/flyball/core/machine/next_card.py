@@ -100,6 +100,7 @@ def _after_diagnosis(
     then = after_diagnosis(run, failed)
     if card.phase is not Phase.SUCCEEDED:
         said = f"{failed.ending_reason}\nNot diagnosed: {card.ending_reason}"
+        # A person would be asked to accept a diagnosis, and there is none.
         then = Escalation.FAIL_JOB if then is Escalation.PAUSE_FOR_HUMAN else then
         return _over(run, errand, card, said, escalation=card.escalation or then)
     said = f"{failed.ending_reason}\nDiagnosis: {card.answer[:DIAGNOSIS_KEPT]}"
@@ -153,6 +154,8 @@ def numbered_name(run: RunState, name: str) -> str:
 def card_id(run: RunState, name: str, mark: str = "", *, step: str | None = None) -> str:
     """A name as a card's id: fit for a file, and unlike the id of every card not of this step."""
     plain = UNSAFE.sub("_", name).strip(".")[:LONGEST] or "step"
+    # Case does not count: the id names a folder, and some file systems know only one case. Cards of
+    # the same step are left out, so that a step handed out again finds the id it had.
     taken = {card.id.casefold() for card in run.cards if card.step != step}
     id, n = plain, 1
     while id.casefold() in taken:

@@ -1,7 +1,7 @@
 """One small handler per row of the table: what the driver says, and how a card comes and goes.
 
-A handler changes the draft and names the next phase by entering it; `advance` checks that its row
-allows that phase. Calls coming back are in `outcomes`, a person's words in `answers`.
+A handler changes the working copy and names the next phase by entering it; `advance` checks that
+its row allows that phase. Calls coming back are in `on_outcome`, a person's words in `on_person`.
 """
 
 from __future__ import annotations
@@ -54,6 +54,8 @@ def reply(d: WorkingCopy, event: DriverReplied) -> None:
         d.set(turns=0)
         d.ask(Asking.LIMIT, f"The driver has spoken {limit} times (max_turns).")
         return
+    # Before anything else is made of the reply: it was asked for words alone, and whatever calls it
+    # holds would be denied for lack of budget and lead here again.
     if d.card.is_summing_up:
         d.set(answer=event.text or d.card.answer, is_summing_up=False)
         d.ask(Asking.EXTENSION, f"The budget of {d.run.budget.limit} calls is spent. Extend it?")
@@ -142,6 +144,7 @@ def _leave_recon(d: WorkingCopy) -> None:
     if card.role != card.template.role:
         d.set(remarks=(*card.remarks, Remark("researcher", card.answer)))
         d.say("findings", f"The researcher found: {card.answer}")
+    # Three answers: "" is a readable plan or report, None is a card that owes neither.
     fault = _fault(d)
     if fault == "":
         finish(d, Ending.SUCCEEDED, "")
@@ -215,6 +218,7 @@ def _owes_an_answer(d: WorkingCopy) -> bool:
 
 
 def retry_driver(d: WorkingCopy, event: DriverFailed) -> None:
+    """Nobody replied: ask again for a while."""
     retry(d, event.error, retryable=event.retryable)
 
 
@@ -231,6 +235,7 @@ def retry(d: WorkingCopy, error: str, *, retryable: bool) -> None:
 
 
 def pause(d: WorkingCopy, event: PauseAsked) -> None:
+    """Rest until the person who asked for it, or another one, lets the card go on."""
     d.ask(Asking.PERSON, f"{event.by} asked for a pause.")
 
 
@@ -239,12 +244,15 @@ def stay(_d: WorkingCopy, _event: object) -> None:
 
 
 def cancel(d: WorkingCopy, event: Cancelled) -> None:
+    """End the card at once; what was under way is not waited for."""
     reason = f"Cancelled by {event.by}. {event.why}".rstrip()
     d.set(ending=Ending.CANCELLED, ending_reason=reason, question=None, queue=(), in_flight=())
     d.enter(Phase.CANCELLED)
 
 
 def begin_thread(d: WorkingCopy, _event: ThreadReset) -> None:
+    """A new attempt at the same card; the checkpoint, the evidence and the tree stay."""
+    # The guards' memory is of an attempt: a new driver must not be stopped for the old one's loop.
     d.set(attempt=d.card.attempt + 1, memory=Memory())
     go_on(d)
 
@@ -254,6 +262,7 @@ def end_card(d: WorkingCopy, event: CardClosed) -> None:
     if event.error:
         d.set(ending=Ending.FAILED, ending_reason=event.error)
     d.set(commit=event.commit)
+    # Only a card beside the run's own tree brings one: its work was merged while it was closed.
     if event.tree:
         d.set_run(tree=event.tree)
     d.enter(Phase.SUCCEEDED if d.card.ending is Ending.SUCCEEDED else Phase.FAILED)

@@ -52,6 +52,8 @@ def take_outcome_in_pause(d: WorkingCopy, event: CallReturned) -> None:
 def _keep_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str]:
     """The trip that stops the card, and the mistake on record that the call has repeated."""
     call = take_back(d, event.call)
+    # The tree before the evidence: a new tree drops what is known of the old one, and what the call
+    # observed is about the new one.
     set_tree(d, event.tree, event.changed)
     repeated = _keep_evidence(d, event.evidence)
     if event.undone:
@@ -107,6 +109,7 @@ def take_checkpoint(d: WorkingCopy, event: CheckpointStated) -> None:
     """A checkpoint opens `execute`, at once or when a person has seen it."""
     if event.call:
         take_back(d, event.call)
+    # A checkpoint restated on an unchanged tree is talk, so it does not end a row of reading on.
     previous = d.card.checkpoint
     is_idle = previous is not None and previous.tree == d.card.tree
     kind: Kind = "note" if is_idle else "checkpoint"
@@ -190,6 +193,7 @@ def take_appeal(d: WorkingCopy, event: Appealed) -> None:
     """One appeal per denied call; promises cannot be appealed."""
     take_back(d, event.call)
     for i, denial in enumerate(d.card.denials):
+        # Drivers name the call or only its tool; either way each denial is appealed once.
         if event.about not in (denial.call, denial.tool) or denial.appealed:
             continue
         seen = replace(denial, appealed=True)
@@ -213,6 +217,7 @@ def take_evidence(d: WorkingCopy, event: EvidenceTaken) -> None:
     if event.undone:
         names = ", ".join(event.undone)
         d.say("guidance", f"Checking the gates changed {names}; that was undone.")
+    # Evidence that nobody asked for settles a card only where settling is what it waits for.
     if event.effect or d.card.phase is Phase.VERIFY:
         settle(d)
 

@@ -24,7 +24,9 @@ from flyball.errors import IllegalEvent
 def take_answer(d: WorkingCopy, event: Answered) -> None:
     """A person spoke; the model cannot forge this."""
     question = d.card.question
-    assert question is not None, "course.concerns lets only the asked card hear an answer"
+    assert question is not None, "the table lets only the asked card hear an answer"
+    # First back to where the card was: the handlers below enter phases, and a row that leads out of
+    # `paused` is checked against where they end, not against the pause.
     d.return_from_pause()
     if event.note:
         d.say("person", event.note)
@@ -135,6 +137,7 @@ def _on_rest(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: str) 
         give_up(d, "A person did not want the run to go on.")
         return
     d.set(continues=0)
+    # What was owed before the pause is still owed; going on as well would ask the driver twice.
     if not d.has_debt:
         go_on(d)
 
@@ -184,6 +187,8 @@ def resume(d: WorkingCopy, event: Resumed) -> None:
     """Go on where the card was; what needs an answer keeps waiting for it."""
     question = d.card.question
     kind = question.kind if question else Asking.PERSON
+    # A person may have edited files meanwhile. That is taken over even if the question stays open:
+    # evidence about the old tree must not pass for evidence about the new one.
     if tree := event.tree_of(d.card.place):
         set_tree(d, tree, ())
     if kind is not Asking.GUARD and ANSWERS[kind] is not _on_rest:

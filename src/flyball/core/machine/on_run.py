@@ -173,6 +173,7 @@ def take_back(run: RunState, event: RolledBack) -> Course:
 def _send_out(run: RunState, task: ExecuteTask) -> Course:
     """Open the first card of a step; a step that was sent out already changes nothing."""
     assert run.coordinator is not None
+    # Messages are delivered at least once: a bus that crashed between two deliveries says it again.
     if any(each.plan_id == task.plan_id and each.step.id == task.step.id for each in run.errands):
         return run, []
     done = {result.step_id for result in run.coordinator.results}
@@ -206,6 +207,7 @@ def _open_card(run: RunState, new: Opening, *, step: str = "", beside: bool = Fa
 
 def card_ended(run: RunState, card: CardState) -> Course:
     """What a card that has just ended means to the coordinator."""
+    # A card beside the run's own tree leaves it to `card-closed`, which knows what merging made.
     if not card.place:
         run = replace(run, tree=card.tree)
     if run.coordinator is None or card.phase is Phase.CANCELLED:
@@ -265,6 +267,7 @@ def _reported(run: RunState, card: CardState) -> VerificationReport:
 
 def _is_shown(run: RunState, verifier: CardState) -> bool:
     """Whether the very tree that is judged was seen to work: by the verifier, or by a step."""
+    # Only the cards that ended their steps: a card that failed before a diagnosis shows nothing.
     steps = {errand.card for errand in run.errands}
     cards = (verifier, *(card for card in run.cards if card.id in steps))
     return any(card.tree == verifier.base and card.strength >= Strength.SHOWN for card in cards)

@@ -1,7 +1,53 @@
-"""Every legal move of a card. A rule can only go where its row says.
+"""Every legal move of a run and of a card. A rule can only go where its row says.
 
-Inner rows win over outer ones. `STAY` is "where it is", `HISTORY` is "where it was when paused".
-The diagram, the list of possible moves and the exported machine are all drawn from these rows.
+Theory of operation
+-------------------
+
+Three machines stand inside each other, and all three are tables.
+
+    run          new ─ reading ─ opening ─ working ──────────────────────── ended
+                                             │                               ▲
+                                             │ begins                        │ user_response
+    coordinator              intake ─ planning ─ executing ─ verifying ─ responding
+                                        ▲           │  ▲         │
+                                        └───────────┼──┼─────────┘ plans anew
+                              opens a card per step │  │ result of the step
+    card      plan.recon ─ plan.checkpoint ─ build.execute ─ build.verify ─ final ─ ended
+                    └────────────────── paused ◄─────────────────┘ a person is asked
+
+*Run* (`RUN_ROWS`, handlers in `on_run`): from the request to the one response. Its stage is not
+stored; it follows from what is known: an intent, a workspace, a response.
+*Coordinator* (`plan/coordinator.ROWS`): hears and says messages only. What it says is owed as
+`Publish` and comes back as `messaged`, so that every message lies in the journal before anybody
+acts on it. It never sees a card: `next_card` makes cards of its steps, and results of their ends.
+*Card* (`ROWS`, handlers in `on_driver`, `on_outcome`, `on_person`): where the work is done. Nearly
+everything a reader will want to change is here.
+
+From an event to effects. `advance(state, event)` is the only way on:
+
+    event ── answers an effect? ── struck off what is owed
+      │
+      ├─ of a card ── row for (phase, event) ── rule(working copy, event) ── phase in the row?
+      └─ of the run ─ row for (stage, event) ── rule(run, event) ─┬─ stage in the row?
+                                                                  └─ cards that hear it, as above
+    effects, numbered ── appended to what is owed ── performed by the engine, in order ── events
+
+An effect that was performed twice (the process died in between) leads to the same event with the
+same number, and the second one is refused: it answers nothing that is owed. No rule reads a clock,
+makes an id or asks anybody; time, ids and hashes arrive inside events. That is why a journal folds
+into the very state that wrote it, and why a run can be judged again under another policy.
+
+From what the machine says to what the driver hears. A rule says something with `d.say(kind, text)`:
+the words lie in `card.said`, which holds only what the last event said. `run/thread.thread_lines`
+compares the run before and after an event and makes thread lines of it: what the driver said, what
+its calls came to, what the governor has to say. The engine keeps these lines beside the journal and
+puts them into the next request; `Think` itself carries no words. So whoever looks for a sentence
+finds it where the rule says it, and nothing has to be told twice after a crash.
+
+How to read the rows. Inner rows win over outer ones: a row for `plan.checkpoint` rules before one
+for `plan`, and that before one for `live`. `STAY` is "where it is", `HISTORY` is "where it was when
+paused". Without a row an event is illegal, raises, and changes nothing. The diagrams, the list of
+possible moves and the machine exported to XState are drawn from these rows, so they cannot lie.
 """
 
 from __future__ import annotations
@@ -117,12 +163,15 @@ ROWS: tuple[CardRow, ...] = (
     on(P.PAUSED, Answered, on_person.take_answer, *ONWARD),
     on(P.PAUSED, Resumed, on_person.resume, *ONWARD),
     on(P.PAUSED, Extended, on_person.end_pause_for_budget, *ONWARD),
+    # Without this row the one for `live` would ask a second question over the first.
     on(P.PAUSED, PauseAsked, on_driver.stay, STAY),
+    # Calls that were under way when the card paused still come back; they are kept, not followed.
     on(P.PAUSED, CallReturned, on_outcome.take_outcome_in_pause, STAY),
     on(P.PAUSED, CallInterrupted, on_outcome.report_interruption_in_pause, STAY),
     on(P.PAUSED, Noted, on_outcome.take_note_in_pause, STAY),
     on(P.PAUSED, Appealed, on_outcome.put_off_appeal, STAY),
     on(LIVE, ThreadReset, on_driver.begin_thread, STAY, P.CHECKPOINT, P.EXECUTE, P.FINAL, P.PAUSED),
+    # Evidence may also arrive unasked, from a surface: it is kept wherever the card is.
     on(LIVE, EvidenceTaken, on_outcome.keep_evidence, STAY),
     on(LIVE, EvidenceSubmitted, on_outcome.take_claims, STAY),
     on(LIVE, Extended, on_person.tell_extension, STAY),
@@ -136,6 +185,7 @@ def _index() -> dict[tuple[Phase, type[Event]], CardRow]:
     for phase in Phase:
         if phase in ENDINGS:
             continue
+        # The innermost region first, and `setdefault` below: the first row that is met rules.
         inner_first = REGIONS[phase]
         for row in sorted(
             (r for r in ROWS if r.region in inner_first), key=lambda r: inner_first.index(r.region)
