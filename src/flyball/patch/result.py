@@ -104,23 +104,25 @@ class PatchResult(NamedTuple):
 
     def to_json(self, snapshot: str | None = None) -> dict[str, object]:
         """The result as plain values, ready for any JSON encoder."""
+        # Each diff is made once here: comparing two large files is the dearest part of an edit.
+        diffs = [change.diff for change in self.changes]
         changes = [
             {
                 "path": change.path,
                 "type": change.type.value,
-                "diff": _printable(change.diff),
+                "diff": _printable(diff),
                 "appliedHunks": len(change.taken),
                 "skippedHunks": len(change.skipped),
                 "bytesChanged": change.bytes_changed,
                 "hunks": [taken._asdict() for taken in change.taken],
             }
-            for change in self.changes
+            for change, diff in zip(self.changes, diffs, strict=True)
         ]
         return {
             "ok": self.ok,
             **({"snapshotId": snapshot} if snapshot else {}),
             "changes": changes,
-            "diff": _printable(self.diff),
+            "diff": _printable("".join(diffs)),
             "warnings": list(self.warnings),
             "errors": [refusal.to_json() for refusal in self.errors],
         }

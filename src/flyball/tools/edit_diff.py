@@ -100,11 +100,11 @@ def _done(form: EditForm, found: PatchResult, context: CallContext) -> Result:
     lines = [f"{verb} {_count(len(found.changes), 'file')}.", *map(_summary, found.changes)]
     lines += [f"Skipped: {_say(error)}" for error in found.errors]
     lines += [f"Warning: {warning}" for warning in found.warnings]
-    see = "Read the files to see the rest."
-    text, cut = bounded("\n".join([*lines, found.diff]), context.settings.max_text, see)
+    see, diff = "Read the files to see the rest.", found.diff
+    text, cut = bounded("\n".join([*lines, diff]), context.settings.max_text, see)
     event = "PATCH_DIFF_PREVIEW" if form.preview else "PATCH_DIFF_APPLIED"
     data: dict[str, object] = {"patch": found.to_json(), "event": event}
-    return Result(True, text, data, cut=cut, same=found.diff)
+    return Result(True, text, data, cut=cut, same=diff)
 
 
 def _summary(change: Change) -> str:

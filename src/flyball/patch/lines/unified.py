@@ -24,9 +24,10 @@ def unified_diff(path: str, before: bytes | None, after: bytes | None) -> str:
     old, new = keep_ends(before or b""), keep_ends(after or b"")
     if not old and not new:
         return header + f"index {_EMPTY if after is None else _ABSENT}"
+    runs = compare(old, new)
     names = f"--- {'/dev/null' if before is None else _name('a', path)}\n"
     names += f"+++ {'/dev/null' if after is None else _name('b', path)}\n"
-    hunks = b"".join(_hunk(old, new, group) for group in _groups(compare(old, new)))
+    hunks = b"".join(_hunk(old, new, group) for group in _groups(runs))
     return header + names + hunks.decode("utf-8", "surrogateescape")
 
 

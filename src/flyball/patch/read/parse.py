@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from flyball.patch.read.body import Body, ends_body, is_stray, read_body
 from flyball.patch.read.hunk import Hunk, ParsedDiff, Section, SectionFault, Span
@@ -41,6 +42,9 @@ _CUT_HEADER = re.compile(rb"diff -?-?g?i?t? ?")
 _MOVED = (b"rename from ", b"rename to ", b"copy from ", b"copy to ")
 
 
+# A call asks which paths a diff touches before it is judged and again when it is applied; what is
+# read is never changed, so the same text is read once.
+@lru_cache(maxsize=4)
 def parse(diff: str) -> ParsedDiff:
     """Read every section of a diff; nothing in it is judged against any file yet."""
     try:

@@ -54,9 +54,6 @@ def is_own(path: str) -> bool:
     return bool(why_protected(path.split("/"), OWN))
 
 
-LONGEST_NAME = 255
-LONGEST_PATH = 4096
-
 _DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.I)
 _SHORT_GIT = re.compile(r"git~[0-9]+")
 
@@ -83,26 +80,6 @@ def why_protected(parts: Sequence[str], protected: Sequence[str]) -> str:
         here = folded[: len(wanted)] == wanted if len(wanted) > 1 else wanted[0] in folded
         if here:
             return f"{pattern} is protected: {PROTECTED.get(pattern, 'the policy says so')}"
-    return ""
-
-
-def why_unreadable(raw: str) -> str:
-    """Why this text cannot be a path in a workspace at all, or nothing."""
-    if not raw or raw.isspace():
-        return "the path is empty"
-    if "\0" in raw:
-        return "the path contains a NUL character"
-    try:
-        size = len(raw.encode())
-    except UnicodeEncodeError:
-        return "the path is not valid Unicode"
-    if size > LONGEST_PATH:
-        return f"the path is longer than {LONGEST_PATH} bytes"
-    if any(len(part.encode()) > LONGEST_NAME for part in raw.split("/")):
-        return f"a name in the path is longer than {LONGEST_NAME} bytes"
-    first, slash, _ = raw.partition("/")
-    if raw == "~" or (slash and first.startswith("~")):
-        return "~ is not expanded; name the file relative to the workspace"
     return ""
 
 

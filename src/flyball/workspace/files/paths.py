@@ -24,7 +24,6 @@ from flyball.workspace.files.path_rules import (
     fold,
     why_protected,
     why_unportable,
-    why_unreadable,
 )
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -43,6 +42,10 @@ _TROUBLE = {
     errno.ENOTEMPTY: "the directory is not empty. Delete the files in it first",
     errno.ENAMETOOLONG: "the name is too long for this file system. Choose a shorter one",
 }
+
+
+LONGEST_NAME = 255
+LONGEST_PATH = 4096
 
 
 class PathKind(StrEnum):
@@ -162,7 +165,7 @@ class Root:
         return tuple(place for place in places if place.exists() and not place.is_symlink())
 
     def _judge(self, raw: str, *, write: bool, follow: bool) -> ResolvedPath:
-        if reason := why_unreadable(raw):
+        if reason := _why_no_path(raw):
             return ResolvedPath(raw, raw, False, reason, False, PathKind.MISSING)
         asked = self.path / raw
         real = _resolve_links(asked) if follow else _resolve_links(asked.parent) / asked.name
@@ -302,3 +305,23 @@ def _kind_at(path: Path) -> PathKind:
     if stat.S_ISREG(mode):
         return PathKind.FILE
     return PathKind.DIR if stat.S_ISDIR(mode) else PathKind.OTHER
+
+
+def _why_no_path(raw: str) -> str:
+    """Why this text cannot be a path in a workspace at all, or nothing."""
+    if not raw or raw.isspace():
+        return "the path is empty"
+    if "\0" in raw:
+        return "the path contains a NUL character"
+    try:
+        size = len(raw.encode())
+    except UnicodeEncodeError:
+        return "the path is not valid Unicode"
+    if size > LONGEST_PATH:
+        return f"the path is longer than {LONGEST_PATH} bytes"
+    if any(len(part.encode()) > LONGEST_NAME for part in raw.split("/")):
+        return f"a name in the path is longer than {LONGEST_NAME} bytes"
+    first, slash, _ = raw.partition("/")
+    if raw == "~" or (slash and first.startswith("~")):
+        return "~ is not expanded; name the file relative to the workspace"
+    return ""

@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 
 from flyball.workspace.errors import explain_disk_errors
-from flyball.workspace.trees.trees import Skipped, SnapshotId, TreeHash, Trees
+from flyball.workspace.trees.trees import Skipped, TreeHash, Trees
 
 T = TypeVar("T")
 
@@ -88,11 +88,6 @@ class Snapshots:
     def verify(self) -> tuple[str, ...]:
         """What is damaged or gone among everything the snapshots need."""
         return self.trees.find_damage([record.tree for record in self._records.values()])
-
-
-def as_id(record: SnapshotRecord) -> SnapshotId:
-    """The name by which a snapshot is restored: its tree."""
-    return SnapshotId(record.tree)
 
 
 def append_line(file: Path, record: msgspec.Struct) -> None:

@@ -26,7 +26,6 @@ from flyball.workspace.run.snapshot import (
     Pruned,
     Snapshots,
     append_line,
-    as_id,
     read_lines,
 )
 from flyball.workspace.run.worktree import (
@@ -81,6 +80,8 @@ class Workspace:
         self.project = Path(facts.project)
         self.root = Path(facts.root)
         self.base = facts.base
+        self.in_place = facts.in_place
+        """Whether the run works in the user's own checkout."""
         self.directory = directory
         self.trees = trees
         self.branch = branch
@@ -103,11 +104,6 @@ class Workspace:
     ) -> None:
         self.close()
 
-    @property
-    def in_place(self) -> bool:
-        """Whether the run works in the user's own checkout."""
-        return self.facts.in_place
-
     def tree_hash(self) -> TreeHash:
         """The hash of every tracked and every untracked, not ignored file as it is now."""
         captured = self.trees.capture()
@@ -115,10 +111,10 @@ class Workspace:
         return captured.tree
 
     def snapshot(self, key: str) -> SnapshotId:
-        """Keep the present tree; the same key again gives the same snapshot."""
+        """Keep the present tree; the same key again gives the same snapshot, named by its tree."""
         record = self.snapshots.take(key)
         self.skipped = record.skipped
-        return as_id(record)
+        return SnapshotId(record.tree)
 
     def has_snapshot(self, key: str) -> bool:
         """Whether a snapshot was taken under this key."""
