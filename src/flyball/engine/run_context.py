@@ -177,6 +177,7 @@ class RunContext:
             redactor=self.redactor,
             artifacts=artifact_path(self.repo, state.run, card.id).with_suffix(""),
             settings=self.settings,
+            limits=self.settings.suite_limits,
             seen=self.seen.setdefault(card.id, {}),
             on_output=self._on_output,
             is_to_rest=self.is_to_rest,

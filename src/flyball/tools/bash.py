@@ -10,7 +10,7 @@ from flyball.shellcheck import CommandKind, judge
 from flyball.shellcheck.falsifiable import cannot_fail, verification_kind
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.runner.console import from_text
-from flyball.tools.runner.launch import exit_code, ground_of, launch, set_up
+from flyball.tools.runner.launch import exit_code, launch, set_up
 from flyball.tools.same import steady
 from flyball.workspace.process.levels import explain
 from flyball.workspace.process.process import Finished
@@ -46,9 +46,8 @@ def facts(form: BashForm, context: CallContext) -> CallFacts:
 
 
 async def perform(form: BashForm, context: CallContext) -> Result:
-    ground = ground_of(context, context.settings.limits)
-    with set_up(ground) as setting:
-        finished = await launch(form.cmd, ground, setting)
+    with set_up(context._replace(limits=context.settings.limits)) as start:
+        finished = await launch(form.cmd, start)
     end = _ending(finished)
     lines = [f"$ {form.cmd}", finished.output.rstrip("\n"), f"[{end}]"]
     lines += [f"[sandbox: {line}]" for line in explain(finished)]

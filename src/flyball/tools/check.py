@@ -10,7 +10,7 @@ from flyball.core.terms.evidence import CheckKind, CheckReport
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.runner.checker import BY_NAME, CHECKS, Check, checks_of
-from flyball.tools.runner.launch import exit_code, ground_of, launch, set_up
+from flyball.tools.runner.launch import exit_code, launch, set_up
 from flyball.tools.runner.layout import Land, look
 from flyball.tools.runner.tally import plain
 from flyball.tools.same import steady
@@ -75,13 +75,12 @@ def choose(wished: str, land: Land) -> tuple[Check, ...]:
 
 async def _run(check: Check, land: Land, context: CallContext) -> Finished | None:
     """How a check ended, or None where it is not installed."""
-    ground = ground_of(context, context.settings.suite_limits)
-    with set_up(ground) as setting:
-        argv = check.argv(setting, land)
-        if not shutil.which(argv[0], path=setting.env.get("PATH", "")):
+    with set_up(context) as start:
+        argv = check.argv(start, land)
+        if not shutil.which(argv[0], path=start.env.get("PATH", "")):
             return None
-        compiled = {"PYTHONPYCACHEPREFIX": os.fspath(setting.shelf / "pycache")}
-        return await launch(argv, ground, setting, compiled)
+        compiled = {"PYTHONPYCACHEPREFIX": os.fspath(start.shelf / "pycache")}
+        return await launch(argv, start, compiled)
 
 
 def _report(check: Check, finished: Finished, context: CallContext, n: int) -> CheckReport:

@@ -51,7 +51,7 @@ async def perform(form: LocaliseForm, context: CallContext) -> Result:
         known = await trace_tests(stage, seconds)
         if known is None:
             return interrupted_result("localise_faults")
-        sources = sources_of(stage.root, files_of_failing(known))
+        sources = sources_of(stage.context.root.path, files_of_failing(known))
         if seconds is not None:
             seconds = max(seconds - (time.monotonic() - began), seconds * LEAST_PROBING)
         known = await probe(stage, known, sources, seconds)

@@ -8,7 +8,6 @@ from typing import Literal
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import SuiteReport
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
-from flyball.tools.runner.launch import ground_of
 from flyball.tools.runner.run_suite import SuiteRun, run_suite
 from flyball.tools.same import steady
 from flyball.workspace.process.levels import explain
@@ -44,8 +43,7 @@ def facts(_form: SuiteForm, _context: CallContext) -> CallFacts:
 
 
 async def perform(form: SuiteForm, context: CallContext) -> Result:
-    ground = ground_of(context, context.settings.suite_limits)
-    ran = await run_suite(form.runner or "", form.words, ground, context.evidence_id())
+    ran = await run_suite(form.runner or "", form.words, context, context.evidence_id())
     return _result(ran, context)
 
 

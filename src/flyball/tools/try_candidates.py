@@ -67,7 +67,7 @@ async def perform(form: TryForm, context: CallContext) -> Result:
         if known is None:
             return interrupted_result("try_candidates")
         left = max(1.0, form.seconds - (time.monotonic() - began)) if is_timed else None
-        sources = sources_of(stage.root, files_of_failing(known))
+        sources = sources_of(stage.context.root.path, files_of_failing(known))
         found = await _search(stage, known, sources, left)
     if found.was_ended and not found.survivors:
         return interrupted_result("try_candidates")

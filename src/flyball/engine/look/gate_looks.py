@@ -32,7 +32,7 @@ from flyball.tools.check import CHECK, CheckForm
 from flyball.tools.http_probe import HTTP_PROBE, ProbeForm
 from flyball.tools.runner.checker import BY_NAME
 from flyball.tools.runner.console import from_text
-from flyball.tools.runner.launch import exit_code, ground_of, launch, set_up
+from flyball.tools.runner.launch import exit_code, launch, set_up
 from flyball.tools.runner.run_suite import run_suite
 from flyball.tools.runner.tally import plain
 from flyball.tools.suite import TEST, SuiteForm
@@ -59,8 +59,7 @@ class Look(NamedTuple):
     """One gate, and all that is needed to look for it."""
 
     use: GateUse
-    call_context: CallContext
-    context: RunContext
+    context: CallContext
     state: RunState
     card: CardState
     base: str
@@ -86,7 +85,7 @@ async def gather(
         call_context = context.call_context(
             state, card, call, key=key, phase=Phase.VERIFY, access=Access.VERIFY
         )
-        look = Look(use, call_context._replace(tree=before), context, state, card, effect.base)
+        look = Look(use, call_context._replace(tree=before), state, card, effect.base)
         evidence += await _seen(look)
         after = workspace.tree_hash()
         for change in workspace.trees.changes(TreeHash(before), after):
@@ -117,17 +116,17 @@ async def _seen(look: Look) -> tuple[AnyEvidence, ...]:
 
 def _report(look: Look, why: str, *, refused: bool = False) -> GateReport:
     return GateReport(
-        id=look.call_context.evidence_id(),
-        tree=look.call_context.tree,
+        id=look.context.evidence_id(),
+        tree=look.context.tree,
         gate=look.use.type,
         parameters=look.use.parameters,
-        why=look.call_context.redactor.text(why),
+        why=look.context.redactor.text(why),
         refused=refused,
     )
 
 
 async def _suite(look: Look) -> tuple[AnyEvidence, ...]:
-    return (await TEST.perform(SuiteForm(), look.call_context)).evidence
+    return (await TEST.perform(SuiteForm(), look.context)).evidence
 
 
 async def _command(look: Look) -> tuple[AnyEvidence, ...]:
@@ -140,8 +139,8 @@ async def _command(look: Look) -> tuple[AnyEvidence, ...]:
         is_empty = counted is not None and not counted.passed and not counted.failed
         hollow = "no test ran" if is_empty else ""
     report = CommandReport(
-        id=look.call_context.evidence_id(),
-        tree=look.call_context.tree,
+        id=look.context.evidence_id(),
+        tree=look.context.tree,
         elapsed=round(finished.elapsed, 3),
         command=command,
         exit_code=exit_code(finished),
@@ -154,16 +153,15 @@ async def _command(look: Look) -> tuple[AnyEvidence, ...]:
 
 async def _run(look: Look, command: str) -> Finished:
     """A command from a template, judged like any other, in the sandbox."""
-    call_context = look.call_context
-    root = str(call_context.root.path)
-    judgement = judge(command, phase="execute", allow=call_context.settings.allow, root=root)
+    context = look.context
+    root = str(context.root.path)
+    judgement = judge(command, phase="execute", allow=context.settings.allow, root=root)
     if judgement.decision != "allow":
         raise UsageError(f"`{command}` is not run: {judgement.reason}")
     if look.state.project.sandbox == "none" and not look.state.policy.bash_without_sandbox:
         raise ToolUnavailable(NO_SANDBOX)
-    ground = ground_of(call_context, call_context.settings.suite_limits)
-    with set_up(ground) as setting:
-        return await launch(command, ground, setting)
+    with set_up(context) as start:
+        return await launch(command, start)
 
 
 def _check(kind: CheckKind) -> Callable[[Look], Awaitable[tuple[AnyEvidence, ...]]]:
@@ -172,15 +170,15 @@ def _check(kind: CheckKind) -> Callable[[Look], Awaitable[tuple[AnyEvidence, ...
     async def look_for(look: Look) -> tuple[AnyEvidence, ...]:
         command = look.value("command")
         if not command or command in BY_NAME:
-            found = await CHECK.perform(CheckForm(name=command or kind.value), look.call_context)
+            found = await CHECK.perform(CheckForm(name=command or kind.value), look.context)
             return found.evidence
         finished = await _run(look, command)
         code = exit_code(finished)
         said = [line for line in plain(finished.output).split("\n") if line.strip()]
         problems = tuple(said[:KEPT_PROBLEMS]) if code else ()
         report = CheckReport(
-            id=look.call_context.evidence_id(),
-            tree=look.call_context.tree,
+            id=look.context.evidence_id(),
+            tree=look.context.tree,
             elapsed=round(finished.elapsed, 3),
             kind=kind,
             command=command,
@@ -195,7 +193,7 @@ def _check(kind: CheckKind) -> Callable[[Look], Awaitable[tuple[AnyEvidence, ...
 
 async def _file(look: Look) -> tuple[AnyEvidence, ...]:
     path, text = look.value("path"), look.value("text")
-    root = look.call_context.root
+    root = look.context.root
     fact = root.fact(path, write=False)
     if not fact.inside:
         raise UsageError(f"{path} is outside the workspace.")
@@ -203,8 +201,8 @@ async def _file(look: Look) -> tuple[AnyEvidence, ...]:
     if text and fact.kind is PathKind.FILE:
         holds = text.encode() in root.read_bytes(path, READ_LIMIT)
     report = FileReport(
-        id=look.call_context.evidence_id(),
-        tree=look.call_context.tree,
+        id=look.context.evidence_id(),
+        tree=look.context.tree,
         path=path,
         exists=fact.exists,
         asked=(text,) if text else (),
@@ -228,22 +226,21 @@ async def _http(look: Look) -> tuple[AnyEvidence, ...]:
         form = ProbeForm(url=url)
     except ValueError as error:
         raise UsageError(f"{error}.") from None
-    return (await HTTP_PROBE.perform(form, look.call_context)).evidence
+    return (await HTTP_PROBE.perform(form, look.context)).evidence
 
 
 async def _coverage(look: Look) -> tuple[AnyEvidence, ...]:
     """The same measurement on the base and on the present tree."""
-    call_context = look.call_context
-    ground = ground_of(call_context, call_context.settings.suite_limits)
-    now = await run_suite("pytest", COVERING, ground, call_context.evidence_id())
+    context = look.context
+    now = await run_suite("pytest", COVERING, context, context.evidence_id())
     after = covered(now.finished)
     before = after
-    if look.base != call_context.tree:
-        told = await run_on(look.context, look.base, now.report)
+    if look.base != context.tree:
+        told = await run_on(context, look.base, now.report)
         before = covered(told.finished)
     report = CoverageReport(
-        id=call_context.evidence_id(),
-        tree=call_context.tree,
+        id=context.evidence_id(),
+        tree=context.tree,
         elapsed=now.report.elapsed,
         before=before,
         after=after,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flyball.core.run.effect import Inspect
 from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import (
     AnyEvidence,
     BaseRun,
@@ -12,12 +13,14 @@ from flyball.core.terms.evidence import (
     SuiteReport,
     WeakeningReport,
 )
+from flyball.core.terms.phase import Phase
 from flyball.core.weakening import weakenings
 from flyball.engine.look.gate_looks import Gathered, gather
 from flyball.engine.look.run_on_tree import run_on
 from flyball.engine.run_context import RunContext
 from flyball.errors import FlyballError
 from flyball.tools.call.file_facts import lost_regions
+from flyball.tools.call.protocol import CallContext
 from flyball.workspace.trees.trees import Changed, TreeHash
 
 BINARY = b"\0"
@@ -32,7 +35,10 @@ async def inspect(
     seen = await gather(context, state, card, effect, key)
     found: list[AnyEvidence] = [*seen.evidence]
     if report := _proving(card, effect, seen.evidence):
-        found.append(await _falsify(context, card, effect, report, changes))
+        call_context = context.call_context(
+            state, card, "falsify", key=key, phase=Phase.VERIFY, access=Access.VERIFY
+        )
+        found.append(await _falsify(call_context, effect, report, changes))
     found.append(_weakening(context, card, effect, changes))
     found.append(_diff(context, card, effect, changes))
     return Gathered(tuple(found), seen.undone)
@@ -49,8 +55,8 @@ def _proving(card: CardState, effect: Inspect, seen: tuple[AnyEvidence, ...]) ->
     return green[-1] if wanted and green else None
 
 
-def _id(card: CardState, effect: Inspect, what: str) -> str:
-    return f"{card.id}.{what}.{effect.tree[:12]}"
+def _id(card: str, effect: Inspect, what: str) -> str:
+    return f"{card}.{what}.{effect.tree[:12]}"
 
 
 def _weakening(
@@ -59,7 +65,7 @@ def _weakening(
     before = {change.path: _text(context, effect.base, change.path) for change in changes}
     after = {change.path: _text(context, effect.tree, change.path) for change in changes}
     return WeakeningReport(
-        id=_id(card, effect, "weakening"),
+        id=_id(card.id, effect, "weakening"),
         tree=effect.tree,
         base=effect.base,
         findings=weakenings(before, after),
@@ -87,7 +93,7 @@ def _diff(
             regions += lost_regions(change.path, before, after)
         secrets += _secrets(context, change.path, before, after)
     return DiffReport(
-        id=_id(card, effect, "diff"),
+        id=_id(card.id, effect, "diff"),
         tree=effect.tree,
         base=effect.base,
         files=tuple(files),
@@ -109,8 +115,7 @@ def _secrets(context: RunContext, path: str, before: bytes, after: bytes) -> lis
 
 
 async def _falsify(
-    context: RunContext,
-    card: CardState,
+    context: CallContext,
     effect: Inspect,
     report: SuiteReport,
     changes: tuple[Changed, ...],
@@ -127,7 +132,7 @@ async def _falsify(
     except FlyballError as error:
         outcome, detail, elapsed = "unclear", str(error), 0.0
     return BaseRun(
-        id=_id(card, effect, "base"),
+        id=_id(context.card, effect, "base"),
         tree=effect.tree,
         elapsed=elapsed,
         report=report.id,

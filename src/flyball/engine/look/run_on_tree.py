@@ -8,8 +8,7 @@ import msgspec
 
 from flyball.core.terms.evidence import SuiteReport
 from flyball.core.weakening import is_test_path
-from flyball.engine.run_context import RunContext
-from flyball.tools.runner.launch import Ground
+from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.run_suite import SuiteRun, run_suite
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process.process import CommandLimits
@@ -21,7 +20,7 @@ SLOWER = 5.0
 
 
 async def run_on(
-    context: RunContext,
+    context: CallContext,
     tree: str,
     report: SuiteReport,
     *,
@@ -33,18 +32,12 @@ async def run_on(
     place = workspace.checkout_scratch(tree)
     try:
         _carry_tests(context, Root(place, protected=()), tests_of, changes)
-        ground = Ground(
-            root=place,
-            project=workspace.project,
-            cache=workspace.directory / "cache",
-            sandbox=context.sandbox(read_only=False, root=place),
-            env=context.env,
-            limits=_limits(context.settings.suite_limits, report),
-            tree=tree,
-            redactor=context.redactor,
-        )
+        there = context.on_tree(Root(place, context.root.protected), tree)
+        # Its log would take the place of the one that the driver is told to read.
+        limits = _limits(context.limits, report)
+        there = there._replace(limits=limits, is_shown=False, is_logged=False)
         words = shlex.split(report.command)[1:]
-        return await run_suite(report.runner, words, ground, f"{report.id}.again")
+        return await run_suite(report.runner, words, there, f"{report.id}.again")
     finally:
         workspace.discard_scratch(place)
 
@@ -55,7 +48,7 @@ def _limits(usual: CommandLimits, report: SuiteReport) -> CommandLimits:
     return msgspec.structs.replace(usual, seconds=min(usual.seconds, seconds))
 
 
-def _carry_tests(context: RunContext, root: Root, tree: str, changes: tuple[Changed, ...]) -> None:
+def _carry_tests(context: CallContext, root: Root, tree: str, changes: tuple[Changed, ...]) -> None:
     """Bring the tests of a change, and nothing else of it, to another tree."""
     for change in changes:
         if not is_test_path(change.path):

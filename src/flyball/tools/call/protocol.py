@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -58,14 +59,50 @@ class CallContext(NamedTuple):
     redactor: Redactor
     artifacts: Path
     settings: ToolSettings
+    limits: CommandLimits
+    """What one process of this call may use."""
     seen: Mapping[str, str]
     """Path → hash of the tree in which the driver last read it."""
     on_output: Callable[[str], None]
     is_to_rest: Callable[[], bool]
     """Whether somebody asked the run to rest: a long call may end with what it has."""
+    is_shown: bool = True
+    """Whether people see what its process prints while it prints it."""
+    is_logged: bool = True
+    """Whether the whole output of its process is kept where the driver may read it."""
+    at: str = "."
+    """The part of the tree in which a process is started."""
+    shelf: Path = Path(os.devnull)
+    """A private directory for one process; nothing can be put there until `set_up` makes one."""
+
+    def on_tree(self, root: Root, tree: str) -> CallContext:
+        """The same call on a scratch copy of a tree."""
+        sandbox = msgspec.structs.replace(self.sandbox, root=root.path, fixed=root.guarded_places())
+        return self._replace(root=root, tree=tree, sandbox=sandbox)
 
     def evidence_id(self, n: int = 1) -> str:
+        """The name of the nth observation that this call makes."""
         return f"{self.card}.{self.call}.{n}"
+
+    @property
+    def project(self) -> Path:
+        """The user's checkout, where the project's tools are installed."""
+        return self.workspace.project
+
+    @property
+    def cache(self) -> Path:
+        """A private directory that the run keeps for the processes it starts."""
+        return self.workspace.directory / "cache"
+
+    @property
+    def workdir(self) -> Path:
+        """The directory to start a process in."""
+        return self.root.path / self.at
+
+    @property
+    def report(self) -> Path:
+        """Where a runner may leave a report for machines."""
+        return self.shelf / "report"
 
     @property
     def log(self) -> Path:

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from flyball.core.terms.evidence import CheckKind
+from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import Land, depends_on, npm_script, python_tools, text_of
-from flyball.tools.runner.start_env import Setting, program_of, python_of, venv_of
+from flyball.tools.runner.start_env import program_of, python_of, venv_of
 
 IsHere = Callable[[Land], bool]
-Argv = Callable[[Setting, Land], list[str]]
+Argv = Callable[[CallContext, Land], list[str]]
 
 
 class Check(NamedTuple):
@@ -57,26 +58,26 @@ def _has_python(land: Land) -> bool:
 
 
 def _program(name: str, *words: str) -> Argv:
-    return lambda setting, _land: [program_of(setting, name), *words]
+    return lambda context, _land: [program_of(context, name), *words]
 
 
-def _pyright(setting: Setting, _land: Land) -> list[str]:
-    own = ["--pythonpath", python_of(setting)] if venv_of(setting) else []
-    return [program_of(setting, "pyright"), *own]
+def _pyright(context: CallContext, _land: Land) -> list[str]:
+    own = ["--pythonpath", python_of(context)] if venv_of(context) else []
+    return [program_of(context, "pyright"), *own]
 
 
-def _mypy(setting: Setting, land: Land) -> list[str]:
+def _mypy(context: CallContext, land: Land) -> list[str]:
     settles_files = "files" in python_tools(land.root).get("mypy", {})
     where = [] if settles_files else ["."]
-    return [program_of(setting, "mypy"), f"--cache-dir={setting.cache / 'mypy'}", *where]
+    return [program_of(context, "mypy"), f"--cache-dir={context.cache / 'mypy'}", *where]
 
 
-def _compileall(setting: Setting, land: Land) -> list[str]:
+def _compileall(context: CallContext, land: Land) -> list[str]:
     """Every source file, whether or not it was compiled before; environments are left out."""
     apart = "|".join([r"\.[^/.][^/]*", "node_modules"])
     venvs = "".join(rf"|^\./{re.escape(path)}/" for path in land.venvs)
     left_out = rf"^\./(?:.*/)?(?:{apart})/{venvs}"
-    return [python_of(setting), "-m", "compileall", "-q", "-f", "-x", left_out, "."]
+    return [python_of(context), "-m", "compileall", "-q", "-f", "-x", left_out, "."]
 
 
 CHECKS: tuple[Check, ...] = (

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flyball.errors import ToolError, ToolUnavailable
+from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import MARKERS, Land, look, texts_of_tests
-from flyball.tools.runner.start_env import Setting
 from flyball.tools.runner.table import BY_NAME, runners_of
 
 INSTALL = {
@@ -113,10 +113,10 @@ def _settled(name: str, root: Path, at: str, part: str, args: Sequence[str]) -> 
     return Choice(name, inner, words, land, "unittest" if instead else "")
 
 
-def require(name: str, argv: Sequence[str], setting: Setting) -> None:
+def require(name: str, argv: Sequence[str], context: CallContext) -> None:
     """Say clearly that a runner is not installed, before anything is started."""
     program = argv[0]
-    if not shutil.which(program, path=setting.env.get("PATH", "")):
+    if not shutil.which(program, path=context.env.get("PATH", "")):
         raise not_installed(name, f"there is no program {program!r}")
 
 

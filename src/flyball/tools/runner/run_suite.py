@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from flyball.core.terms.evidence import SuiteReport
 from flyball.errors import ToolUnavailable
+from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.choice import Choice, choose, not_installed, require
-from flyball.tools.runner.launch import Ground, exit_code, launch, set_up
+from flyball.tools.runner.launch import exit_code, launch, set_up
 from flyball.tools.runner.table import BY_NAME
 from flyball.tools.runner.tally import Tally
 from flyball.workspace.process.process import Finished
@@ -32,20 +33,20 @@ class SuiteRun(NamedTuple):
     finished: Finished
 
 
-async def run_suite(wished: str, words: Sequence[str], ground: Ground, id: str) -> SuiteRun:
+async def run_suite(wished: str, words: Sequence[str], context: CallContext, id: str) -> SuiteRun:
     """Run the wished or the fitting suite in its sandbox, and count what happened."""
-    choice = choose(wished, words, ground.root)
+    choice = choose(wished, words, context.root.path)
     try:
-        finished, tally = await _run(choice, ground)
+        finished, tally = await _run(choice, context)
     except ToolUnavailable:
         if wished or not choice.otherwise:
             raise
         choice = choice._replace(name=choice.otherwise)
-        finished, tally = await _run(choice, ground)
+        finished, tally = await _run(choice, context)
     counted = tally or Tally()
     report = SuiteReport(
         id=id,
-        tree=ground.tree,
+        tree=context.tree,
         elapsed=round(finished.elapsed, 3),
         runner=choice.name,
         command=shlex.join([choice.name, *words]),
@@ -61,13 +62,13 @@ async def run_suite(wished: str, words: Sequence[str], ground: Ground, id: str) 
     return SuiteRun(report, finished)
 
 
-async def _run(choice: Choice, ground: Ground) -> tuple[Finished, Tally | None]:
+async def _run(choice: Choice, context: CallContext) -> tuple[Finished, Tally | None]:
     runner = BY_NAME[choice.name]
-    with set_up(ground, choice.at) as setting:
-        argv = runner.argv(setting, choice.land, choice.args)
-        require(choice.name, argv, setting)
-        finished = await launch(argv, ground, setting)
-        report, text = _read(setting.report), _read(finished.log)
+    with set_up(context, choice.at) as start:
+        argv = runner.argv(start, choice.land, choice.args)
+        require(choice.name, argv, start)
+        finished = await launch(argv, start)
+        report, text = _read(start.report), _read(finished.log)
     said = finished.output if text is None else text.decode("utf-8", "replace")
     if re.search(rf"No module named '?{choice.name}'?$", finished.output, re.M) and not report:
         raise not_installed(choice.name, f"{argv[0]} cannot import it")

@@ -10,106 +10,82 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
+from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import text_of
 
 VENVS = (".venv", "venv", "env")
 _MAPPED = re.compile(r"['\"](/[^'\"]+)['\"]")
 
 
-class Setting(NamedTuple):
-    """A tree, the directory in it to start from, and the project whose tools it may use."""
-
-    root: Path
-    project: Path
-    env: Mapping[str, str]
-    shelf: Path
-    """A private directory, for this start only."""
-    cache: Path
-    """A private directory that the run keeps."""
-    at: str = "."
-    network: bool = False
-
-    @property
-    def place(self) -> Path:
-        """The directory to start from."""
-        return self.root / self.at
-
-    @property
-    def report(self) -> Path:
-        """Where a runner may leave a report for machines."""
-        return self.shelf / "report"
-
-    @property
-    def homes(self) -> tuple[Path, ...]:
-        """Where the user installs things, the nearest first; what a run puts in its tree is not."""
-        return tuple(dict.fromkeys((self.project / self.at, self.project)))
-
-
-def venv_of(setting: Setting) -> Path | None:
+def venv_of(context: CallContext) -> Path | None:
     """The project's virtual environment: its own, or the one whose programs come first."""
-    for home in setting.homes:
+    for home in _homes(context):
         for name in VENVS:
             if (home / name / "bin" / "python").exists():
                 return Path(os.path.realpath(home / name))
-    found = shutil.which("python3", path=setting.env.get("PATH", ""))
+    found = shutil.which("python3", path=context.env.get("PATH", ""))
     if found and (Path(found).parent.parent / "pyvenv.cfg").exists():
         return Path(found).parent.parent
     return None
 
 
-def python_of(setting: Setting) -> str:
+def python_of(context: CallContext) -> str:
     """The interpreter to use: the environment's, or the one on the path."""
-    venv = venv_of(setting)
+    venv = venv_of(context)
     if venv:
         return os.fspath(venv / "bin" / "python")
-    return shutil.which("python3", path=setting.env.get("PATH", "")) or "python3"
+    return shutil.which("python3", path=context.env.get("PATH", "")) or "python3"
 
 
-def program_of(setting: Setting, name: str) -> str:
+def program_of(context: CallContext, name: str) -> str:
     """A program of the project's environment or its packages, or else the one on the path."""
-    venv = venv_of(setting)
-    homes = (*setting.homes, setting.place, setting.root)
+    venv = venv_of(context)
+    homes = (*_homes(context), context.workdir, context.root.path)
     places = [Path(os.path.realpath(home / "node_modules"), ".bin", name) for home in homes]
     places += [venv / "bin" / name] if venv else []
     return next((os.fspath(place) for place in places if place.exists()), name)
 
 
-def readable(setting: Setting) -> tuple[Path, ...]:
+def _homes(context: CallContext) -> tuple[Path, ...]:
+    """Where the user installs things, the nearest first; what a run puts in its tree is not."""
+    return tuple(dict.fromkeys((context.project / context.at, context.project)))
+
+
+def readable(context: CallContext) -> tuple[Path, ...]:
     """What lies outside the tree and must be in reach: installed packages, nothing else."""
-    found = [home / "node_modules" for home in setting.homes]
-    if venv := venv_of(setting):
+    found = [home / "node_modules" for home in _homes(context)]
+    if venv := venv_of(context):
         found += [venv, Path(os.path.realpath(venv / "bin" / "python")).parent.parent]
     real = {Path(os.path.realpath(place)) for place in found if place.is_dir()}
     return tuple(sorted(place for place in real if len(place.parts) > 2))
 
 
-def environment(setting: Setting) -> dict[str, str]:
+def environment(context: CallContext) -> dict[str, str]:
     """The environment of anything of the project's; the tree's own code comes first."""
     env = {
-        **setting.env,
-        "PYTHONPATH": os.pathsep.join(map(os.fspath, import_path(setting))),
-        "GOCACHE": os.fspath(setting.cache / "go"),
+        **context.env,
+        "PYTHONPATH": os.pathsep.join(map(os.fspath, import_path(context))),
+        "GOCACHE": os.fspath(context.cache / "go"),
         "GOTOOLCHAIN": "local",
-        "CARGO_TARGET_DIR": os.fspath(setting.cache / "cargo"),
+        "CARGO_TARGET_DIR": os.fspath(context.cache / "cargo"),
         "npm_config_update_notifier": "false",
         "npm_config_fund": "false",
         "npm_config_audit": "false",
         "npm_config_verify_deps_before_run": "false",
         "pnpm_config_verify_deps_before_run": "false",
     }
-    if not setting.network:
+    if not context.sandbox.network:
         env |= {"CARGO_NET_OFFLINE": "true", "GOPROXY": "off"}
     return env
 
 
-def import_path(setting: Setting) -> tuple[Path, ...]:
+def import_path(context: CallContext) -> tuple[Path, ...]:
     """The directories of the tree that Python imports from."""
-    places = [base / name for base in (setting.place, setting.root) for name in ("src", ".")]
-    places += _editable(setting)
+    places = [base / name for base in (context.workdir, context.root.path) for name in ("src", ".")]
+    places += _editable(context)
     kept = (Path(os.path.normpath(place)) for place in places if place.is_dir())
     return tuple(dict.fromkeys(place for place in kept if not _hides_the_library(place)))
 
@@ -131,12 +107,12 @@ def _importable(entries: Iterable[Path]) -> Iterator[str]:
             yield entry.name
 
 
-def _editable(setting: Setting) -> Iterator[Path]:
+def _editable(context: CallContext) -> Iterator[Path]:
     """The tree's counterparts of what is installed from the project's own sources."""
-    venv = venv_of(setting)
+    venv = venv_of(context)
     for place in _installed_from(venv) if venv else ():
-        if place.is_relative_to(setting.project) and not place.is_relative_to(venv or ""):
-            yield setting.root / place.relative_to(setting.project)
+        if place.is_relative_to(context.project) and not place.is_relative_to(venv or ""):
+            yield context.root.path / place.relative_to(context.project)
 
 
 def _installed_from(venv: Path) -> Iterator[Path]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.console import from_cargo, from_pytest_steps, from_text
 from flyball.tools.runner.layout import (
     READ_TESTS,
@@ -22,12 +23,12 @@ from flyball.tools.runner.layout import (
     texts_of_tests,
 )
 from flyball.tools.runner.report import from_go_json, from_jest, from_junit, from_unittest_json
-from flyball.tools.runner.start_env import Setting, program_of, python_of
+from flyball.tools.runner.start_env import program_of, python_of
 from flyball.tools.runner.tally import Tally, plain
 from flyball.tools.runner.unittests import PROGRAM
 
 Read = Callable[[str, bytes | None], Tally | None]
-Argv = Callable[[Setting, Land, Sequence[str]], list[str]]
+Argv = Callable[[CallContext, Land, Sequence[str]], list[str]]
 
 
 class Runner(NamedTuple):
@@ -113,21 +114,21 @@ def _has_make_target(land: Land) -> bool:
     return any(_TARGET.search(text_of(land.root / name)) for name in names)
 
 
-def _pytest(setting: Setting, _land: Land, args: Sequence[str]) -> list[str]:
+def _pytest(context: CallContext, _land: Land, args: Sequence[str]) -> list[str]:
     return [
-        python_of(setting),
+        python_of(context),
         *("-m", "pytest", "-v", "--color=no"),
-        *("-o", f"cache_dir={setting.shelf / 'cache'}", "-o", "junit_family=xunit1"),
-        f"--junitxml={setting.report}",
+        *("-o", f"cache_dir={context.shelf / 'cache'}", "-o", "junit_family=xunit1"),
+        f"--junitxml={context.report}",
         *args,
     ]
 
 
-def _unittest(setting: Setting, land: Land, args: Sequence[str]) -> list[str]:
-    if "django" in text_of(setting.place / "manage.py"):
-        return [python_of(setting), "manage.py", "test", "-v", "2", *args]
+def _unittest(context: CallContext, land: Land, args: Sequence[str]) -> list[str]:
+    if "django" in text_of(context.workdir / "manage.py"):
+        return [python_of(context), "manage.py", "test", "-v", "2", *args]
     tops = json.dumps(sorted(_tops(land)))
-    return [python_of(setting), "-c", PROGRAM, os.fspath(setting.report), tops, *args]
+    return [python_of(context), "-c", PROGRAM, os.fspath(context.report), tops, *args]
 
 
 def _tops(land: Land) -> set[tuple[str, str]]:
@@ -142,34 +143,34 @@ def _tops(land: Land) -> set[tuple[str, str]]:
     return found
 
 
-def _jest(setting: Setting, _land: Land, args: Sequence[str]) -> list[str]:
-    own = _script_of("jest", setting.place) or []
-    report = ["--ci", "--json", f"--outputFile={setting.report}"]
-    return [program_of(setting, "jest"), *own, *report, *args]
+def _jest(context: CallContext, _land: Land, args: Sequence[str]) -> list[str]:
+    own = _script_of("jest", context.workdir) or []
+    report = ["--ci", "--json", f"--outputFile={context.report}"]
+    return [program_of(context, "jest"), *own, *report, *args]
 
 
-def _vitest(setting: Setting, _land: Land, args: Sequence[str]) -> list[str]:
-    own = _script_of("vitest", setting.place) or []
+def _vitest(context: CallContext, _land: Land, args: Sequence[str]) -> list[str]:
+    own = _script_of("vitest", context.workdir) or []
     own = [word for word in own if word not in ("run", "watch", "dev", "--watch", "-w")]
-    report = ["--reporter=default", "--reporter=json", f"--outputFile.json={setting.report}"]
-    return [program_of(setting, "vitest"), "run", *own, *report, *args]
+    report = ["--reporter=default", "--reporter=json", f"--outputFile.json={context.report}"]
+    return [program_of(context, "vitest"), "run", *own, *report, *args]
 
 
 def _npm(client: str) -> Argv:
-    def argv(setting: Setting, _land: Land, args: Sequence[str]) -> list[str]:
+    def argv(context: CallContext, _land: Land, args: Sequence[str]) -> list[str]:
         extra = ["--", *args] if args and client == "npm" else list(args)
-        return [program_of(setting, client), "test", *extra]
+        return [program_of(context, client), "test", *extra]
 
     return argv
 
 
-def _go(_setting: Setting, _land: Land, args: Sequence[str]) -> list[str]:
+def _go(_context: CallContext, _land: Land, args: Sequence[str]) -> list[str]:
     has_package = any(not word.startswith("-") for word in args)
     return ["go", "test", "-json", *args, *(() if has_package else ("./...",))]
 
 
 def _plain(*fixed: str) -> Argv:
-    def argv(_setting: Setting, _land: Land, args: Sequence[str]) -> list[str]:
+    def argv(_context: CallContext, _land: Land, args: Sequence[str]) -> list[str]:
         return [*fixed, *args]
 
     return argv

@@ -1,19 +1,23 @@
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 from tests.repos import put
 
+from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.provision import provide
 from flyball.tools.runner.start_env import (
-    Setting,
     environment,
     import_path,
     program_of,
     python_of,
     readable,
 )
+from flyball.workspace.files.paths import Root
+from flyball.workspace.sandbox.confinement import Sandbox, SandboxLevel
 
 
 @pytest.fixture
@@ -26,9 +30,17 @@ def places(tmp_path):
     return tree, project
 
 
-def setting(tree, project, **more):
-    env = {"PATH": str(tree.parent / "bin")}
-    return Setting(tree, project, env, tree.parent / "shelf", tree.parent / "cache", **more)
+def context(tree, project, **more):
+    """A call whose tree lies beside the project; what no start looks at is left out."""
+    fields = {**dict.fromkeys(CallContext._fields), **CallContext._field_defaults}
+    fields |= {
+        "root": Root(tree),
+        "workspace": SimpleNamespace(project=project, directory=tree.parent),
+        "sandbox": Sandbox(level=SandboxLevel.NONE, root=tree),
+        "env": {"PATH": str(tree.parent / "bin")},
+        "shelf": tree.parent / "shelf",
+    }
+    return CallContext(**(fields | more))
 
 
 def venv(place: Path) -> Path:
@@ -56,7 +68,7 @@ def below(tree, paths):
 )
 def test_the_trees_own_code_comes_first_unless_it_hides_the_library(places, files, expected):
     put(places[0], files)
-    assert below(places[0], import_path(setting(*places))) == expected
+    assert below(places[0], import_path(context(*places))) == expected
 
 
 def test_what_is_installed_from_the_project_is_imported_from_the_tree(places):
@@ -73,34 +85,36 @@ def test_what_is_installed_from_the_project_is_imported_from_the_tree(places):
         },
     )
     put(tree, {"libs/a/src/a.py": "", "libs/c/c/__init__.py": ""})
-    assert below(tree, import_path(setting(*places))) == [".", "libs/a/src", "libs/c"]
+    assert below(tree, import_path(context(*places))) == [".", "libs/a/src", "libs/c"]
 
 
 def test_a_part_of_the_project_has_its_own_places(places):
     tree, project = places
     venv(project / "api" / ".venv")
     put(tree, {"api/src/x.py": "", "src/y.py": ""})
-    here = setting(tree, project, at="api")
+    here = context(tree, project, at="api")
     assert below(tree, import_path(here)) == ["api/src", "api", "src", "."]
     assert python_of(here) == str(project / "api/.venv/bin/python")
-    assert python_of(setting(tree, project)) == str(tree.parent / "bin/python3")
+    assert python_of(context(tree, project)) == str(tree.parent / "bin/python3")
 
 
 def test_only_what_is_installed_is_in_reach(places):
     project = places[1]
     venv(project / ".venv")
     put(project, {"node_modules/.bin/jest": "", ".env": "SECRET=1"})
-    reach = readable(setting(*places))
+    reach = readable(context(*places))
     assert project not in reach
     assert {project / ".venv", project / "node_modules"} <= set(reach)
-    assert program_of(setting(*places), "jest") == str(project / "node_modules/.bin/jest")
-    assert program_of(setting(*places), "cargo") == "cargo"
+    assert program_of(context(*places), "jest") == str(project / "node_modules/.bin/jest")
+    assert program_of(context(*places), "cargo") == "cargo"
 
 
 def test_without_network_nothing_is_fetched(places):
-    env = environment(setting(*places))
+    env = environment(context(*places))
     assert (env["CARGO_NET_OFFLINE"], env["GOPROXY"]) == ("true", "off")
-    assert "GOPROXY" not in environment(setting(*places, network=True))
+    there = context(*places)
+    online = replace(there.sandbox, network=True)
+    assert "GOPROXY" not in environment(there._replace(sandbox=online))
     assert env["CARGO_TARGET_DIR"].startswith(str(places[0].parent / "cache"))
 
 
@@ -162,6 +176,6 @@ def test_an_environment_that_a_run_planted_in_its_tree_is_not_used(places):
     venv(tree / ".venv")
     put(tree, {".venv/bin/ruff": "", "node_modules/.bin/jest": ""})
     put(project, {"node_modules/.bin/jest": ""})
-    assert python_of(setting(*places)) == str(tree.parent / "bin/python3")
-    assert program_of(setting(*places), "ruff") == "ruff"
-    assert program_of(setting(*places), "jest") == str(project / "node_modules/.bin/jest")
+    assert python_of(context(*places)) == str(tree.parent / "bin/python3")
+    assert program_of(context(*places), "ruff") == "ruff"
+    assert program_of(context(*places), "jest") == str(project / "node_modules/.bin/jest")

@@ -78,7 +78,7 @@ async def trace_tests(stage: ScratchCopy, seconds: float | None) -> Memo | None:
         )
     head = heads[0]
     tests = _lines_of_kind(told.lines, Traced, "name")
-    tests += [_unloadable(stage.root, name, why) for name, why in head.broken.items()]
+    tests += [_unloadable(stage.context.root.path, name, why) for name, why in head.broken.items()]
     runs = [Once(it.ran, it.end, it.why, it.cpu) for it in _lines_of_kind(told.lines, _Ran, "ran")]
     found = Memo(stage.choice.name, tuple(runs), tuple(tests), head.tests, head.broken)
     memo.keep(stage.context, found)

@@ -17,10 +17,11 @@ from flyball.tools.call.protocol import CallContext
 from flyball.tools.repair import inside
 from flyball.tools.repair.outside.progress import Line, ProgressReport, Words, follow
 from flyball.tools.runner.choice import Choice, choose, require
-from flyball.tools.runner.launch import Ground, ground_of, launch, set_up
-from flyball.tools.runner.start_env import Setting, python_of
+from flyball.tools.runner.launch import launch, set_up
+from flyball.tools.runner.start_env import python_of
 from flyball.tools.runner.table import BY_NAME
-from flyball.workspace.process.process import CommandLimits, Finished
+from flyball.workspace.files.paths import Root
+from flyball.workspace.process.process import Finished
 
 PACKAGE = "flyball/tools/repair/inside"
 GRACE = 30.0
@@ -45,7 +46,6 @@ class ScratchCopy(NamedTuple):
     """A scratch copy of the tree and how its tests are run."""
 
     context: CallContext
-    root: Path
     choice: Choice
 
 
@@ -69,7 +69,9 @@ def scratch_copy(context: CallContext) -> Generator[ScratchCopy]:
                 f"{choice.name}.",
                 "Read the failing tests and the code they call.",
             )
-        yield ScratchCopy(context, root, choice)
+        # The scratch copy is all that may be written: whatever a candidate or a test does, the
+        # workspace is not touched.
+        yield ScratchCopy(context.on_tree(Root(root, protected=()), context.tree), choice)
     finally:
         context.workspace.discard_scratch(root)
 
@@ -80,34 +82,25 @@ async def run_program(stage: ScratchCopy, orders: Mapping[str, Any], words: Word
     limits = context.settings.suite_limits
     if orders["seconds"] is not None:
         limits = msgspec.structs.replace(limits, seconds=float(orders["seconds"]) + GRACE)
-    ground = _ground(stage, limits)
-    with set_up(ground, choice.at) as setting:
-        shelf = setting.shelf
+    with set_up(context._replace(limits=limits, is_shown=False), choice.at) as start:
+        shelf = start.shelf
         _put_program(shelf)
         file = shelf / "found.jsonl"
         told = {
             **orders,
             "runner": choice.name,
-            "args": _runner_arguments(stage, setting),
-            "root": os.fspath(stage.root),
+            "args": _runner_arguments(choice, start),
+            "root": os.fspath(start.root.path),
             "width": min(4, os.cpu_count() or 1),
             "report": os.fspath(file),
         }
         (shelf / "orders.json").write_text(json.dumps(told), "utf-8")
-        python = python_of(setting)
-        require(choice.name, [python], setting)
+        python = python_of(start)
+        require(choice.name, [python], start)
         argv = [python, "-c", BOOT, os.fspath(shelf), os.fspath(shelf / "orders.json")]
         report = ProgressReport(file)
-        finished = await follow(launch(argv, ground, setting), report, context, words)
+        finished = await follow(launch(argv, start), report, context, words)
         return TrialReport(tuple(report.lines), finished)
-
-
-def _ground(stage: ScratchCopy, limits: CommandLimits) -> Ground:
-    context = stage.context
-    # The scratch copy is all that may be written: whatever a candidate or a test does, the
-    # workspace is not touched.
-    sandbox = msgspec.structs.replace(context.sandbox, root=stage.root, fixed=())
-    return ground_of(context, limits)._replace(root=stage.root, sandbox=sandbox, on_output=None)
 
 
 def _put_program(shelf: Path) -> None:
@@ -122,10 +115,10 @@ def _put_program(shelf: Path) -> None:
         shutil.copyfile(file, place / file.name)
 
 
-def _runner_arguments(stage: ScratchCopy, setting: Setting) -> Sequence[Any]:
-    if stage.choice.name == "pytest":
-        return ["-o", f"cache_dir={setting.shelf / 'cache'}"]
-    argv = BY_NAME["unittest"].argv(setting, stage.choice.land, ())
+def _runner_arguments(choice: Choice, start: CallContext) -> Sequence[Any]:
+    if choice.name == "pytest":
+        return ["-o", f"cache_dir={start.shelf / 'cache'}"]
+    argv = BY_NAME["unittest"].argv(start, choice.land, ())
     tops = argv[-1]
     if not tops.startswith("["):
         raise ToolUnavailable("The tests of a Django project cannot be looked into one by one.")
