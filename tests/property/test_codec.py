@@ -58,7 +58,7 @@ def test_a_card_comes_back_as_it_was(card: CardState) -> None:
 @quick
 @given(values(ThreadLine))
 def test_a_line_comes_back_as_it_was(line: ThreadLine) -> None:
-    assert codec.decode_line(codec.encode(line)) == line
+    assert codec.decode_lines([codec.encode(line)]) == [line]
 
 
 @quick

@@ -48,7 +48,7 @@ from flyball.engine.effects import EngineHands
 from flyball.engine.loop import Engine
 from flyball.engine.run_context import RunContext
 from flyball.errors import Conflict, LeaseHeld, NotFound, UsageError
-from flyball.journal.protocol import Journal, JournalEntry
+from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings
 from flyball.workspace.redaction import Redactor, secrets_in
@@ -90,15 +90,6 @@ class Rest(NamedTuple):
     @property
     def status(self) -> str:
         return status_of(self.state)
-
-
-class Seat(NamedTuple):
-    """Everything needed to move one run, for as long as its lease is ours."""
-
-    engine: Engine
-    hands: EngineHands
-    context: RunContext
-    journal: Journal
 
 
 V = TypeVar("V", Flow, Template)
@@ -147,9 +138,9 @@ class Governed:
             templates=tuple(map(self._clean_value, own.templates)),
             shell={"driver": spec, "in_place": "yes" if wish.in_place else ""},
         )
-        async with self._seat(started, self._made(spec)) as seat:
-            state = await seat.engine.append(RunState(), started)
-            return await self._drive(seat, state)
+        async with self._held(started, self._made(spec)) as (engine, hands):
+            state = await engine.append(RunState(), started)
+            return await self._drive(engine, hands, state)
 
     async def resume(self, run: str, by: str, driver: str = "") -> Rest:
         """Go on with a run that rests or whose process died; a question keeps waiting."""
@@ -158,23 +149,23 @@ class Governed:
             status = status_of(record.state)
             raise Conflict(f"Run {run} has ended: {status}.", "Start a new one.")
         driver_now = self._driver(record.started, driver)
-        async with self._seat(record.started, driver_now, record.entries) as seat:
-            state = await seat.journal.load(run)
+        async with self._held(record.started, driver_now, record.entries) as (engine, hands):
+            state = await engine.journal.load(run, record.state)
             if state.is_at_rest and may_simply_go_on(state):
-                state = await seat.engine.append(state, seat.hands.look(state, by))
-            return await self._drive(seat, state)
+                state = await engine.append(state, hands.look(state, by))
+            return await self._drive(engine, hands, state)
 
     async def say(self, run: str, word: Word, by: str, *, drive: bool = True) -> Rest:
         """Record a person's word, and drive the run on with it."""
         record = await record_of(self.home, run)
         word(record.state)
         driver = self._driver(record.started) if drive else NobodyDriver()
-        async with self._seat(record.started, driver, record.entries) as seat:
-            state = await seat.journal.load(run)
+        async with self._held(record.started, driver, record.entries) as (engine, hands):
+            state = await engine.journal.load(run, record.state)
             event = self._cleaned(word(state))
-            state = await self._look_again(seat, state, by)
-            state = await seat.engine.append(state, event)
-            return await self._drive(seat, state) if drive else Rest(state)
+            state = await self._look_again(engine, hands, state, by)
+            state = await engine.append(state, event)
+            return await self._drive(engine, hands, state) if drive else Rest(state)
 
     async def extend(self, run: str, word: Word, by: str, *, drive: bool = True) -> Rest:
         """Add to a budget; a run that another process drives gets it there."""
@@ -214,14 +205,16 @@ class Governed:
             case _:
                 return event
 
-    async def _look_again(self, seat: Seat, state: RunState, by: str) -> RunState:
+    async def _look_again(
+        self, engine: Engine, hands: EngineHands, state: RunState, by: str
+    ) -> RunState:
         """Evidence is about the tree as it was; a person may have changed it while we rested."""
         if not state.paused:
             return state
-        seen = seat.hands.look(state, by)
+        seen = hands.look(state, by)
         if all(card.tree == seen.tree_of(card.place) for card in state.paused):
             return state
-        return await seat.engine.append(state, seen)
+        return await engine.append(state, seen)
 
     async def cancel(self, run: str, by: str, why: str = "") -> Rest:
         """End a run; where another process drives it, that process is asked to."""
@@ -233,8 +226,9 @@ class Governed:
             await journal.post(run, Cancelled(by=by, why=self._clean(why)))
             for _ in range(int(PATIENCE / ASK_AGAIN)):
                 try:
-                    async with self._seat(record.started, NobodyDriver()) as seat:
-                        return await self._drive(seat, await seat.journal.load(run))
+                    async with self._held(record.started, NobodyDriver()) as (engine, hands):
+                        state = await engine.journal.load(run, record.state)
+                        return await self._drive(engine, hands, state)
                 except LeaseHeld as held:
                     rest = Rest(await journal.load(run), left_to=held.holder)
                 if rest.state.has_ended:
@@ -242,18 +236,18 @@ class Governed:
                 await asyncio.sleep(ASK_AGAIN)
         return rest
 
-    async def _drive(self, seat: Seat, state: RunState) -> Rest:
-        state = await seat.engine.drive(state)
-        workspace = seat.context.opened
+    async def _drive(self, engine: Engine, hands: EngineHands, state: RunState) -> Rest:
+        state = await engine.drive(state)
+        workspace = hands.context.opened
         if workspace is None:
             return Rest(state)
         diff = workspace.diff(state.base, present_tree(state)).decode("utf-8", "replace")
-        return Rest(state, seat.context.redactor.text(diff), workspace.in_place)
+        return Rest(state, hands.context.redactor.text(diff), workspace.in_place)
 
     @asynccontextmanager
-    async def _seat(
+    async def _held(
         self, started: RunStarted, driver: Driver, history: Sequence[JournalEntry] = ()
-    ) -> AsyncGenerator[Seat]:
+    ) -> AsyncGenerator[tuple[Engine, EngineHands]]:
         home, run = self.home, started.run
         redactor = Redactor(secrets_in(home.environ))
         told = DiscreetWatcher(self._watcher, redactor)
@@ -289,7 +283,7 @@ class Governed:
                 if any(isinstance(entry.event, WorkspaceReady) for entry in history):
                     _check_workspace(home, run)
                     context.open(run)
-                yield Seat(engine, hands, context, journal)
+                yield engine, hands
             finally:
                 self._engine = None
                 context.close()

@@ -51,7 +51,7 @@ from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.prompt.injections import injections
 from flyball.engine.prompt.intent import read_intent
 from flyball.engine.prompt.repomap import Maps
-from flyball.engine.prompt.request import build_request
+from flyball.engine.prompt.request import build_request, specs_of
 from flyball.engine.run_context import Committed, RunContext
 from flyball.errors import DriverError, FlyballError, IllegalEvent
 from flyball.journal.protocol import Intention, Journal
@@ -62,6 +62,7 @@ from flyball.tools.checkpoint import AppealForm, CheckpointForm, NoteForm
 from flyball.workspace.trees.trees import TreeHash
 
 BY_NAME: dict[str, Tool] = {tool.name: tool for tool in TOOLS}
+SPECS = specs_of(TOOLS)
 
 
 class EngineHands:
@@ -79,7 +80,7 @@ class EngineHands:
     ) -> None:
         self._journal = journal
         self._driver = driver
-        self._context = context
+        self.context = context
         self._history = history
         self._on_text = on_text
         self._reader = reader
@@ -90,8 +91,8 @@ class EngineHands:
         beside = [card for card in state.paused if card.place]
         return Resumed(
             by=by,
-            tree=self._context.workspace.tree_hash(),
-            places={card.place: self._context.at(card).workspace.tree_hash() for card in beside},
+            tree=self.context.workspace.tree_hash(),
+            places={card.place: self.context.at(card).workspace.tree_hash() for card in beside},
         )
 
     async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:
@@ -102,7 +103,7 @@ class EngineHands:
             case OpenWorkspace():
                 return await self._open(state)
             case RollBack() as effect:
-                tree = self._context.workspace.roll_back(TreeHash(effect.tree))
+                tree = self.context.workspace.roll_back(TreeHash(effect.tree))
                 return RolledBack(tree=tree, cards=effect.cards)
             case Publish(message=message):
                 return Messaged(message=message)
@@ -112,18 +113,18 @@ class EngineHands:
                 return await self._call(state, effect, intention)
             case Inspect() as effect:
                 card = self._card(state, effect.card)
-                context = self._context.at(card)
+                context = self.context.at(card)
                 seen = await inspect(context, state, card, effect, intention.key)
-                evidence = discreet(seen.evidence, self._context.redactor)
+                evidence = discreet(seen.evidence, self.context.redactor)
                 return EvidenceTaken(card=card.id, evidence=evidence, undone=seen.undone)
             case ResetThread() as effect:
                 text = hand_over(state, self._card(state, effect.card), effect)
-                text = self._context.redactor.text(text)
+                text = self.context.redactor.text(text)
                 return ThreadReset(card=effect.card, reason=effect.reason, text=text)
             case CloseCard() as effect:
                 card = self._card(state, effect.card)
                 event = self._close(state, card, effect)
-                await self._journal.enter(entries(state, card, event, self._context.redactor))
+                await self._journal.enter(entries(state, card, event, self.context.redactor))
                 return event
 
     def _card(self, state: RunState, id: str) -> CardState:
@@ -135,11 +136,11 @@ class EngineHands:
     async def _open(self, state: RunState) -> AnyEvent:
         known = await self._journal.mistakes(KNOWN)
         try:
-            workspace = self._context.open(state.run)
+            workspace = self.context.open(state.run)
             return WorkspaceReady(
                 tree=workspace.base,
-                branch=self._context.branch,
-                project=self._context.survey(),
+                branch=self.context.branch,
+                project=self.context.survey(),
                 ledger=tuple(known),
             )
         except FlyballError as error:
@@ -147,7 +148,7 @@ class EngineHands:
 
     async def _think(self, state: RunState, number: int, effect: Think) -> AnyEvent:
         card = self._card(state, effect.card)
-        context = self._context.at(card)
+        context = self.context.at(card)
         if effect.wait:
             await asyncio.sleep(effect.wait)
         lines = await self._journal.thread(state.run, card.id, card.attempt, effect.role)
@@ -156,7 +157,7 @@ class EngineHands:
             card,
             effect,
             lines=lines,
-            tools=TOOLS,
+            tools=SPECS,
             advice=context.advice(),
             injections=injections(state, card, context, self._maps),
             number=number,
@@ -165,7 +166,7 @@ class EngineHands:
         try:
             reply = await self._driver.think(request, partial(self._on_text, card.id))
         except DriverError as error:
-            text = self._context.redactor.text(str(error))
+            text = self.context.redactor.text(str(error))
             return DriverFailed(card=card.id, error=text, retryable=error.retryable)
         calls = tuple(
             self._prepare(state, card, spoken.id or f"c{number}-{n}", spoken)
@@ -173,7 +174,7 @@ class EngineHands:
         )
         return DriverReplied(
             card=card.id,
-            text=self._context.redactor.text(reply.text),
+            text=self.context.redactor.text(reply.text),
             calls=calls,
             finish=reply.finish,
             usage=reply.usage,
@@ -181,7 +182,7 @@ class EngineHands:
         )
 
     def _prepare(self, state: RunState, card: CardState, id: str, spoken: SpokenCall) -> Call:
-        context = self._context.at(card)
+        context = self.context.at(card)
         call_context = context.call_context(
             state, card, id, key="", phase=card.phase, access=Access.READ
         )
@@ -209,7 +210,7 @@ class EngineHands:
             case AppealForm():
                 return Appealed(card=card.id, call=call.id, about=form.about, reason=form.reason)
             case _:
-                context = self._context.at(card)
+                context = self.context.at(card)
                 event = await do(context, state, card, effect, tool, form, intention)
                 if isinstance(event, CallReturned):
                     context.seen.setdefault(card.id, {}).update(seen_by(call, event))
@@ -220,9 +221,9 @@ class EngineHands:
             if not card.has_changed:
                 taken = Committed("", TreeHash(state.tree))
             else:
-                taken = self._context.commit(card)
-            self._context.write_artifacts(state, card, effect, taken.commit)
-            self._context.leave(card)
+                taken = self.context.commit(card)
+            self.context.write_artifacts(state, card, effect, taken.commit)
+            self.context.leave(card)
         except FlyballError as error:
             return CardClosed(card=card.id, error=str(error))
         if taken.clashes:

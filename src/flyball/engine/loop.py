@@ -46,7 +46,7 @@ class Engine:
         clock: Callable[[], float],
         watch: Callable[[Telemetry], None],
     ) -> None:
-        self._journal = journal
+        self.journal = journal
         self._lease = lease
         self._hands = hands
         self._clock = clock
@@ -94,7 +94,7 @@ class Engine:
         after = advance(state, event).state
         lines = thread_lines(state, event, after)
         try:
-            await self._journal.commit(self._lease, event, after, lines, posted)
+            await self.journal.commit(self._lease, event, after, lines, posted)
         except UnicodeEncodeError:
             return await self.append(state, storable(event), posted)
         for line in telemetry(state, event, after):
@@ -125,7 +125,7 @@ class Engine:
             try:
                 self._state = await self.append(self._state, word.event, word.id)
             except IllegalEvent:
-                await self._journal.drop(self._lease, word.id)
+                await self.journal.drop(self._lease, word.id)
         if self._has_to_pause and self._is_quiet:
             self._state = await self.append(self._state, PauseAsked(by=self._pause_by))
             self._pause_by = ""
@@ -136,7 +136,7 @@ class Engine:
         now = self._clock()
         if now - self._heard_at < LISTEN_SECONDS and not self._state.is_at_rest:
             return ()
-        found = await self._journal.inbox(self._state.run)
+        found = await self.journal.inbox(self._state.run)
         self._heard_at = NEVER if found else now
         return found
 
@@ -197,7 +197,7 @@ class Engine:
     async def _perform(self, state: RunState, owed: Owed) -> AnyEvent:
         """Deeds are written down before they are done; what only looks may simply be done again."""
         if _is_deed(owed):
-            intention = await self._journal.intend(self._lease, owed, self._clock())
+            intention = await self.journal.intend(self._lease, owed, self._clock())
         else:
             intention = Intention(self._lease.run, owed.n)
         event = await self._hands.perform(state, owed, intention)
@@ -209,12 +209,12 @@ class Engine:
         try:
             while True:
                 await asyncio.sleep(LISTEN_SECONDS)
-                if await self._journal.inbox(run):
+                if await self.journal.inbox(run):
                     self._heard_at = NEVER
                     self._lanes.wake()
                 if self._clock() - renewed >= RENEW_SECONDS:
                     renewed = self._clock()
-                    await self._journal.renew(self._lease, renewed, LEASE_SECONDS)
+                    await self.journal.renew(self._lease, renewed, LEASE_SECONDS)
         except JournalError as error:
             self._lost = error
             self._lanes.wake()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -206,8 +207,11 @@ class RunContext:
 
     def advice(self) -> str:
         """What the repository says to agents: advice, never policy."""
-        root = self.root
         for name in ADVICE:
+            # Most repositories have none: only what is there is worth the careful look.
+            if not os.path.lexists(self.workspace.root / name):
+                continue
+            root = self.root
             if root.fact(name, write=False).kind.value == "file":
                 return root.read_bytes(name, MAX_ADVICE).decode("utf-8", "replace")
         return ""

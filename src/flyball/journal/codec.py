@@ -5,6 +5,7 @@ A stored state is only a cache of the fold: one from another version is folded a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 import msgspec
@@ -55,8 +56,9 @@ def decode_state(body: bytes, version: int) -> RunState | None:
         return None
 
 
-def decode_line(body: bytes) -> ThreadLine:
+def decode_lines(bodies: Iterable[bytes]) -> list[ThreadLine]:
+    """The lines of a thread, in the order given."""
     try:
-        return _line.decode(body)
+        return [_line.decode(body) for body in bodies]
     except msgspec.MsgspecError as error:
         raise Corrupt(f"A stored line of a thread cannot be read: {error}.") from error

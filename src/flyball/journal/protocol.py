@@ -84,8 +84,11 @@ class Journal(Protocol):
         """Who holds the right to drive a run, dead or alive; empty when it was given back."""
         ...
 
-    async def load(self, run: str) -> RunState:
-        """The present state of a run; an unknown run raises `NotFound`."""
+    async def load(self, run: str, known: RunState | None = None) -> RunState:
+        """The present state of a run; an unknown run raises `NotFound`.
+
+        `known` is its state as it was a moment ago: only what came since is folded.
+        """
         ...
 
     async def intend(self, lease: Lease, owed: Owed, now: float) -> Intention:

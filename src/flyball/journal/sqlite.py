@@ -114,7 +114,9 @@ class SqliteJournal:
         if row is None or row[1] != lease.fence:
             raise LeaseHeld(lease.run, row[0] if row else "nobody")
 
-    async def load(self, run: str) -> RunState:
+    async def load(self, run: str, known: RunState | None = None) -> RunState:
+        if known is not None:
+            return await self._fold(run, known)
         with _explained(self.path):
             row = self._db.execute(
                 "SELECT codec, state, seq FROM runs WHERE run = ?", (run,)
@@ -203,7 +205,7 @@ class SqliteJournal:
                 " ORDER BY seq, n",
                 (run, card, role, attempt),
             ).fetchall()
-        return [codec.decode_line(body) for (body,) in rows]
+        return codec.decode_lines([body for (body,) in rows])
 
     async def replies(self, run: str, role: str) -> Mapping[str, int]:
         with _explained(self.path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from flyball.core.run.decision import ROLE_TOOLS
 from flyball.core.run.effect import Think
@@ -26,7 +27,7 @@ def build_request(
     effect: Think,
     *,
     lines: Sequence[ThreadLine],
-    tools: Sequence[Tool],
+    tools: Sequence[ToolSpec],
     advice: str,
     injections: Mapping[str, str],
     number: int,
@@ -53,19 +54,26 @@ def build_request(
     )
 
 
-def visible_tools(run: RunState, effect: Think, tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
+def visible_tools(run: RunState, effect: Think, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
     """Only the tools of the phase and role are shown; any other call is still judged."""
     if run.budget.limit == 0:
         return ()
-    return tuple(
-        ToolSpec(tool.name, tool.description, describe(tool))
-        for tool in tools
-        if _is_visible(run, effect.phase, effect.role, tool.name)
-    )
+    names = _visible_names(effect.phase, effect.role, run.policy.bash)
+    return tuple([spec for spec in tools if spec.name in names])
 
 
-def _is_visible(run: RunState, phase: Phase, role: str, name: str) -> bool:
+def specs_of(tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
+    """Tools as drivers are told of them; made once, since a schema costs more than a request."""
+    return tuple(ToolSpec(tool.name, tool.description, describe(tool)) for tool in tools)
+
+
+@cache
+def _visible_names(phase: Phase, role: str, has_bash: bool) -> frozenset[str]:
+    return frozenset(name for name in TOOL_ACCESS if _is_visible(name, phase, role, has_bash))
+
+
+def _is_visible(name: str, phase: Phase, role: str, has_bash: bool) -> bool:
     if name == "bash":
-        return run.policy.bash and is_reachable(name, Access.READ, phase)
+        return has_bash and is_reachable(name, Access.READ, phase)
     access = TOOL_ACCESS[name]
     return is_reachable(name, access, phase) and access in ROLE_TOOLS[role]
