@@ -10,6 +10,12 @@ from flyball.patch.read.parse import parse
 from flyball.patch.read.path import why_forbidden
 from flyball.patch.result import Change, Code, PatchResult, Refusal
 
+_NOTHING_CHANGES = Refusal(
+    Code.NOT_A_DIFF,
+    "The diff changes nothing: no line is added or removed. Put - in front of each line that goes, "
+    "and + in front of each that comes.",
+)
+
 
 def apply_diff(
     files: Mapping[str, bytes],
@@ -45,13 +51,7 @@ def apply_diff(
             if revision.change:
                 changes.append(revision.change)
     if not changes and not errors:
-        errors.append(
-            Refusal(
-                Code.NOT_A_DIFF,
-                "The diff changes nothing: no line is added or removed. Put - in front of each "
-                "line that goes, and + in front of each that comes.",
-            )
-        )
+        errors.append(_NOTHING_CHANGES)
     if errors and (not partial or not changes):
         return PatchResult(False, dict(files), (), tuple(warnings), tuple(errors))
     after: dict[str, bytes | None] = dict(files)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -129,27 +129,30 @@ def orders(
             *((path, DEVICE) for path in readable.DEVICES),
         ]
         return ruled
+    ruled |= {"shown": shown, "writable": writable, "hidden": list(hidden)}
+    ruled |= _new_root(sandbox, private, writable)
+    if means is Mechanism.BUBBLEWRAP:
+        ruled["bubblewrap"] = _bubblewrap_argv(ruled)
+        ruled["inner"] = supervisor_argv("inner")
+    return ruled
+
+
+def _new_root(sandbox: Sandbox, private: Path, writable: Sequence[str]) -> dict[str, Any]:
+    """The orders for a root of the command's own, and what Landlock grants inside it."""
     # Programs that ignore HOME and TMPDIR still reach for the real paths, so the private
     # directories are also mounted where the user's own would be.
     instead = [(str(private / "tmp"), "/tmp")]
     if sandbox.home and sandbox.home != Path("/"):
         instead.append((str(private / "home"), os.path.realpath(sandbox.home)))
     places = ("/dev/shm", *(path for _, path in instead), *writable)
-    ruled |= {
+    return {
         # Landlock again inside the new root, though only granted paths exist there: one mistake in
         # the mounts must not be enough to get out.
         "grants": [("/", READ), ("/dev", DEVICE | IOCTL_DEV), *((path, WRITE) for path in places)],
         "stage": str(private / "stage"),
         "instead": instead,
-        "shown": shown,
-        "writable": writable,
         "fixed": [os.path.realpath(path) for path in sandbox.fixed],
-        "hidden": list(hidden),
     }
-    if means is Mechanism.BUBBLEWRAP:
-        ruled["bubblewrap"] = _bubblewrap_argv(ruled)
-        ruled["inner"] = supervisor_argv("inner")
-    return ruled
 
 
 def rlimits(limits: CommandLimits) -> list[tuple[str, int]]:
