@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from bench.intent_train import Prompt, best_temperature, examples, held_out, load, tempered
-from flyball.core.reading.classifier import classify, is_settled, weighed
+from flyball.core.reading.classifier import classify, is_settled, reading_from
 from flyball.core.reading.speech import hear
 from flyball.core.terms.intent import MAY_MUTATE, Intent, Reading
 
@@ -39,7 +39,7 @@ def unseen_groups(prompts: Sequence[Prompt]) -> list[Judged]:
     scored = held_out(examples(open_ones))
     temperature = best_temperature([(shares, label) for shares, label, _ in scored])
     found = [
-        Judged(open_ones[at], weighed(hear(open_ones[at].text), tempered(shares, temperature)))
+        Judged(open_ones[at], reading_from(hear(open_ones[at].text), tempered(shares, temperature)))
         for shares, _, at in scored
     ]
     return found + [Judged(prompt, classify(prompt.text, prompt.history)) for prompt in settled]

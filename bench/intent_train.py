@@ -17,7 +17,7 @@ from zlib import compress, crc32
 import msgspec
 
 from flyball.core.reading.classifier import features, is_settled
-from flyball.core.reading.model import BUCKETS, CLASSES, FILE, evened
+from flyball.core.reading.model import BUCKETS, CLASSES, FILE, feature_share
 from flyball.core.reading.speech import hear
 from flyball.core.terms.intent import Intent, Turn
 
@@ -80,7 +80,7 @@ def examples(prompts: Sequence[Prompt]) -> list[Example]:
 
 def shares(model: Model, buckets: Sequence[int], rate_kept: float = 1.0) -> list[float]:
     """The likelihood of each class; of features left out at random, the rest stand for all."""
-    even = evened(len(buckets) / rate_kept) / rate_kept
+    even = feature_share(len(buckets) / rate_kept) / rate_kept
     columns = zip(*(model.table[bucket] for bucket in buckets), strict=True)
     sums = [sum(column) for column in columns] or [0.0] * CLASSES
     totals = [total * even + bias for total, bias in zip(sums, model.bias, strict=True)]
@@ -103,7 +103,7 @@ def fit(data: Sequence[Example], seed: int) -> Model:
             kept = [bucket for bucket in ruled + example.said if rng.random() > DROPOUT]
             found = shares(model, kept, 1 - DROPOUT)
             misses = [(n == example.label) - share for n, share in enumerate(found)]
-            even = evened(len(kept) / (1 - DROPOUT))
+            even = feature_share(len(kept) / (1 - DROPOUT))
             for n, miss in enumerate(misses):
                 model.bias[n] += rate * miss * 0.1
             steps = [rate * miss * even for miss in misses]

@@ -3,7 +3,7 @@
     FlyballError(code)
     ├── UsageError            the caller must change the request
     │   ├── ConfigError         a setting is wrong
-    │   ├── TemplateError       a template or flow file is wrong (file, line, mend)
+    │   ├── TemplateError       a template or flow file is wrong (file, line, hint)
     │   ├── NotFound            no such run, card, file … (kind, id)
     │   └── Conflict            the request does not fit the present state
     ├── IllegalEvent          an event the table does not allow: our bug
@@ -58,8 +58,8 @@ class TemplateError(UsageError):
 
     code = "template"
 
-    def __init__(self, message: str, *, file: str, line: int, mend: str) -> None:
-        super().__init__(message, mend)
+    def __init__(self, message: str, *, file: str, line: int, hint: str) -> None:
+        super().__init__(message, hint)
         self.file = file
         self.line = line
 

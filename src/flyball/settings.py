@@ -157,6 +157,7 @@ def key_of(field: str) -> str:
 
 
 def env_of(field: str) -> str:
+    """The environment variable of a field."""
     return f"FLYBALL_{field.upper()}"
 
 

@@ -23,7 +23,7 @@ from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
 from flyball.core.terms.phase import Phase
 from flyball.drivers.image import data_url
 from flyball.drivers.protocol import Reply, Request, ToolSpec
-from flyball.drivers.provider import ProviderDriver, Time
+from flyball.drivers.provider import ProviderDriver, WaitingClock
 from flyball.drivers.routing import Models, Price, Providers
 from flyball.errors import DriverError
 
@@ -83,8 +83,8 @@ class Watch:
         self.waited.append(seconds)
 
     @property
-    def time(self) -> Time:
-        return Time(lambda: 0.0, self.sleep)
+    def time(self) -> WaitingClock:
+        return WaitingClock(lambda: 0.0, self.sleep)
 
 
 def ask(

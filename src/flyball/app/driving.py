@@ -42,7 +42,7 @@ from flyball.core.run.state import RunState
 from flyball.core.terms.intent import Intent, Turn
 from flyball.drivers.image import data_url
 from flyball.drivers.protocol import Driver
-from flyball.drivers.relay.clipboard import Hand
+from flyball.drivers.relay.clipboard import PersonPort
 from flyball.engine.call.last_read import recall
 from flyball.engine.effects import EngineHands
 from flyball.engine.loop import Engine
@@ -101,7 +101,7 @@ Word = Callable[[RunState], AnyEvent]
 class Governed:
     """One run under way in this process."""
 
-    def __init__(self, home: Home, watcher: Watcher, hand: Hand | None = None) -> None:
+    def __init__(self, home: Home, watcher: Watcher, hand: PersonPort | None = None) -> None:
         self.home = home
         self.run = ""
         """The run that is driven, once there is one."""

@@ -17,7 +17,7 @@ from flyball.core.run.state import CardState, Judged, RunState
 from flyball.core.run.thread import ThreadLine, thread_lines
 from flyball.engine.telemetry import Telemetry, telemetry
 from flyball.errors import Corrupt, NotFound, UsageError
-from flyball.journal.protocol import Journal, JournalEntry, Summary
+from flyball.journal.protocol import Journal, JournalEntry, RunSummary
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings, Sources, settle
 from flyball.workspace.process.holder import may_live
@@ -76,7 +76,7 @@ async def find_run(home: Home, name: str) -> str:
     return meant[0]
 
 
-async def list_runs(home: Home) -> Sequence[Summary]:
+async def list_runs(home: Home) -> Sequence[RunSummary]:
     """The runs of a project, the newest first; looking makes no files."""
     if not home.journal_path.exists():
         return ()

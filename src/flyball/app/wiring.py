@@ -13,7 +13,7 @@ from flyball.app.keyring import key_from_keyring
 from flyball.app.project import Home
 from flyball.drivers.lazy import preload
 from flyball.drivers.protocol import Driver, Reply, Request
-from flyball.drivers.relay.clipboard import ClipboardDriver, Hand
+from flyball.drivers.relay.clipboard import ClipboardDriver, PersonPort
 from flyball.drivers.relay.relay import open_relay
 from flyball.drivers.repair.driver import RepairDriver
 from flyball.drivers.routing import Models, Providers
@@ -65,7 +65,7 @@ def driver_spec(settings: Settings, wished: str, cwd: Path) -> str:
     raise UsageError(f"There is no driver {spec!r}.", DRIVERS)
 
 
-def make_driver(home: Home, spec: str, hand: Hand | None) -> Driver:
+def make_driver(home: Home, spec: str, hand: PersonPort | None) -> Driver:
     """The driver a run was asked to use; whatever it lacks is said before the run begins."""
     kind, _, rest = spec.partition(":")
     if spec == REPAIR:

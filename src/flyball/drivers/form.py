@@ -46,12 +46,12 @@ class ReplyForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 class ReplyError(ValueError):
-    """What was written is no reply; says what is wrong and how to mend it."""
+    """What was written is no reply; says what is wrong and what to write instead."""
 
-    def __init__(self, message: str, mend: str) -> None:
-        super().__init__(f"{message} {mend}".rstrip())
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(f"{message} {hint}".rstrip())
         self.message = message
-        self.mend = mend
+        self.hint = hint
 
 
 def read_form(text: str) -> ReplyForm:
@@ -68,7 +68,7 @@ def read_form(text: str) -> ReplyForm:
     return msgspec.convert(value, ReplyForm)
 
 
-def addressed(form: ReplyForm, request: Request) -> ReplyForm:
+def require_addressee(form: ReplyForm, request: Request) -> ReplyForm:
     """A reply that is for whoever was asked; one for somebody else is refused."""
     if form.role and form.role != request.role:
         raise ReplyError(
@@ -88,11 +88,11 @@ def reply_from(form: ReplyForm, request: Request, model: str) -> Reply:
     calls = [SpokenCall(call.id, call.tool, call.args) for call in form.calls]
     finish = form.finish or (Finish.TOOL_CALLS if calls else Finish.STOP)
     usage = Usage(form.usage.input_tokens, form.usage.output_tokens, form.usage.money)
-    named = with_ids(calls, request)
+    named = give_ids(calls, request)
     return Reply(text=form.text, calls=named, finish=finish, usage=usage, model=model)
 
 
-def with_ids(calls: Iterable[SpokenCall], request: Request) -> tuple[SpokenCall, ...]:
+def give_ids(calls: Iterable[SpokenCall], request: Request) -> tuple[SpokenCall, ...]:
     """The calls, each with an id that no other call of the thread has.
 
     Providers need ids to pair calls with outcomes, and not every server makes good ones. An id of

@@ -25,6 +25,7 @@ class Picture(NamedTuple):
 
     @property
     def suffix(self) -> str:
+        """How a file with these bytes would end, as in `png`."""
         return self.media_type.partition("/")[2].partition("+")[0]
 
 

@@ -49,7 +49,7 @@ def opening(request: str, template: Template, injections: Mapping[str, str]) -> 
 
 
 def text_of(name: str) -> str:
-    """A prompt file."""
+    """The text of a prompt file, by its name without the ending."""
     folder = files("flyball.drivers") / "prompts"
     return (folder / f"{name}.md").read_text(encoding="utf-8").strip()
 

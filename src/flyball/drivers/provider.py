@@ -37,7 +37,7 @@ from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 from flyball.core.run.event import Finish, Usage
 from flyball.core.run.thread import SpokenCall
 from flyball.drivers.errors import ProviderTrouble, in_one_line, sentence
-from flyball.drivers.form import with_ids
+from flyball.drivers.form import give_ids
 from flyball.drivers.image import describe, is_address, picture
 from flyball.drivers.protocol import Reply, Request, ToolSpec
 from flyball.drivers.routing import Models, Providers, choose
@@ -76,14 +76,14 @@ CATEGORIES = (
 UserContent = str | BinaryContent | ImageUrl
 
 
-class Time(NamedTuple):
+class WaitingClock(NamedTuple):
     """A clock and a way to wait."""
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 
 
-class Asked(NamedTuple):
+class ReadyModel(NamedTuple):
     """A model that can be asked, the client it is asked through, and whether it can see."""
 
     provider: Provider[Any]
@@ -94,11 +94,13 @@ class Asked(NamedTuple):
 class ProviderDriver:
     """Asks the model that the role, the phase and the images call for."""
 
-    def __init__(self, models: Models, providers: Providers, clock: Time | None = None) -> None:
+    def __init__(
+        self, models: Models, providers: Providers, clock: WaitingClock | None = None
+    ) -> None:
         self._models = models
         self._providers = providers
-        self._clock = clock or Time()
-        self._built: dict[str, Asked] = {}
+        self._clock = clock or WaitingClock()
+        self._built: dict[str, ReadyModel] = {}
         self._entered: set[str] = set()
         self._rest_until: dict[str, float] = {}
         self._stack = AsyncExitStack()
@@ -136,14 +138,14 @@ class ProviderDriver:
         if left > 0:
             await self._clock.sleep(left)
 
-    def _build(self, name: str) -> Asked:
+    def _build(self, name: str) -> ReadyModel:
         if name not in self._built:
             provider, model = build(name, self._providers)
             can_see = name == self._models.vision or _host(provider) in SEEING
-            self._built[name] = Asked(provider, model, can_see)
+            self._built[name] = ReadyModel(provider, model, can_see)
         return self._built[name]
 
-    async def _reach(self, name: str) -> Asked:
+    async def _reach(self, name: str) -> ReadyModel:
         asked = self._build(name)
         if name not in self._entered:
             await self._stack.enter_async_context(asked.provider)
@@ -151,7 +153,7 @@ class ProviderDriver:
         return asked
 
     async def _ask(
-        self, asked: Asked, request: Request, on_text: Callable[[str], None]
+        self, asked: ReadyModel, request: Request, on_text: Callable[[str], None]
     ) -> ModelResponse:
         model = asked.model
         messages = to_messages(conversation(request), request.system, can_see=asked.can_see)
@@ -185,7 +187,7 @@ class ProviderDriver:
         calls = [SpokenCall(p.tool_call_id, p.tool_name, arguments_of(p)) for p in said]
         return Reply(
             text=response.text or "",
-            calls=with_ids(calls, request),
+            calls=give_ids(calls, request),
             finish=finish,
             usage=self._usage(name, response),
             model=f"{name.partition(':')[0]}:{response.model_name or name.partition(':')[2]}",

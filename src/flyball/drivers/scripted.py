@@ -41,14 +41,14 @@ def _read_line(line: str, where: str) -> ReplyForm:
     try:
         form = read_form(line)
     except ReplyError as error:
-        raise ConfigError(f"{where}: {error.message}", error.mend) from None
+        raise ConfigError(f"{where}: {error.message}", error.hint) from None
     roles = [role.value for role in Role]
     if form.role and form.role not in roles:
         raise ConfigError(f"{where}: there is no role {form.role!r}.", suggest(form.role, roles))
     return form
 
 
-class Handed(NamedTuple):
+class SharedLine(NamedTuple):
     """A shared line that a card was given, and how often the card had replied before."""
 
     turn: int
@@ -63,7 +63,7 @@ class ScriptedDriver:
 
     def __init__(self, script: Script) -> None:
         self._script = script
-        self._handed: defaultdict[str, dict[str, Handed]] = defaultdict(dict)
+        self._handed: defaultdict[str, dict[str, SharedLine]] = defaultdict(dict)
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
         """The next line for this card and role, or the end of the script."""
@@ -93,7 +93,7 @@ class ScriptedDriver:
             return last.place
         known = sum(count for card, count in turns.items() if card not in named)
         pending = [card for card, each in handed.items() if turns.get(card, 0) == each.turn]
-        handed[request.card] = Handed(turn, known + len(pending))
+        handed[request.card] = SharedLine(turn, known + len(pending))
         return handed[request.card].place
 
     async def close(self) -> None:

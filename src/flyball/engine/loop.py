@@ -20,7 +20,7 @@ from flyball.engine.lanes import RUN, Answers, Batch, Lanes, lane_of, startable
 from flyball.engine.telemetry import Telemetry, telemetry
 from flyball.errors import IllegalEvent, JournalError
 from flyball.journal.codec import storable
-from flyball.journal.protocol import Intention, Journal, Lease, Posted
+from flyball.journal.protocol import Intention, Journal, Lease, PostedEvent
 
 LEASE_SECONDS = 60.0
 RENEW_SECONDS = 20.0
@@ -131,7 +131,7 @@ class Engine:
             self._pause_by = ""
         self._is_to_rest = self._has_to_pause
 
-    async def _words(self) -> Sequence[Posted]:
+    async def _words(self) -> Sequence[PostedEvent]:
         """The inbox, looked into often enough for a person, and always before a rest."""
         now = self._clock()
         if now - self._heard_at < LISTEN_SECONDS and not self._state.is_at_rest:

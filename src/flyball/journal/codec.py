@@ -23,6 +23,7 @@ _line = msgspec.json.Decoder(ThreadLine)
 
 
 def encode(value: Event | RunState | ThreadLine) -> bytes:
+    """The value as JSON, which every later release still reads."""
     return _encoder.encode(value)
 
 
@@ -57,7 +58,7 @@ def decode_state(body: bytes, version: int) -> RunState | None:
 
 
 def decode_lines(bodies: Iterable[bytes]) -> list[ThreadLine]:
-    """The lines of a thread, in the order given."""
+    """The lines of a thread, in the order given; one that cannot be read raises `Corrupt`."""
     try:
         return [_line.decode(body) for body in bodies]
     except msgspec.MsgspecError as error:

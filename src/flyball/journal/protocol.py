@@ -46,14 +46,14 @@ class JournalEntry(msgspec.Struct, frozen=True):
     event: AnyEvent
 
 
-class Posted(msgspec.Struct, frozen=True):
+class PostedEvent(msgspec.Struct, frozen=True):
     """An event that somebody left for whoever drives the run."""
 
     id: int
     event: AnyEvent
 
 
-class Summary(msgspec.Struct, frozen=True):
+class RunSummary(msgspec.Struct, frozen=True):
     """A line of the list of runs."""
 
     run: str
@@ -78,7 +78,9 @@ class Journal(Protocol):
         """Keep the right; raises `LeaseHeld` when somebody else has taken it."""
         ...
 
-    async def release(self, lease: Lease) -> None: ...
+    async def release(self, lease: Lease) -> None:
+        """Give the right back; harmless where somebody else has it by now."""
+        ...
 
     async def holder(self, run: str) -> str:
         """Who holds the right to drive a run, dead or alive; empty when it was given back."""
@@ -106,23 +108,27 @@ class Journal(Protocol):
         """Append an event with its state and lines, and take it from the inbox, all or nothing."""
         ...
 
-    async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[JournalEntry]: ...
+    async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[JournalEntry]:
+        """The events of a run after a number, in order; no more than `limit` of them."""
+        ...
 
-    async def thread(
-        self, run: str, card: str, attempt: int, role: str
-    ) -> Sequence[ThreadLine]: ...
+    async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[ThreadLine]:
+        """What a driver of a card has said and heard in one attempt, in order."""
+        ...
 
     async def replies(self, run: str, role: str) -> Mapping[str, int]:
         """How often a role has replied in this run, card by card."""
         ...
 
-    async def runs(self) -> Sequence[Summary]: ...
+    async def runs(self) -> Sequence[RunSummary]:
+        """Every run, the newest first."""
+        ...
 
     async def post(self, run: str, event: AnyEvent) -> None:
         """Leave an event for whoever drives the run."""
         ...
 
-    async def inbox(self, run: str) -> Sequence[Posted]:
+    async def inbox(self, run: str) -> Sequence[PostedEvent]:
         """The events that were left for this run; `commit` takes them, `drop` throws them away."""
         ...
 
@@ -146,4 +152,6 @@ class Journal(Protocol):
         """Take mistakes out of the ledger; how many there were."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Let go of the file; nothing can be read or written afterwards."""
+        ...

@@ -24,7 +24,7 @@ from flyball.errors import (
 )
 from flyball.journal import codec
 from flyball.journal.migrations import MIGRATIONS
-from flyball.journal.protocol import Intention, JournalEntry, Lease, Posted, Summary
+from flyball.journal.protocol import Intention, JournalEntry, Lease, PostedEvent, RunSummary
 
 BUSY_MS = 10_000
 LANDMARKS = 16
@@ -37,7 +37,7 @@ class SqliteJournal:
     def __init__(self, path: Path) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _explained(path):
+        with _explain_errors(path):
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._db.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
             self._db.execute("PRAGMA journal_mode = WAL")
@@ -103,7 +103,7 @@ class SqliteJournal:
             )
 
     async def holder(self, run: str) -> str:
-        with _explained(self.path):
+        with _explain_errors(self.path):
             row = self._db.execute("SELECT holder FROM leases WHERE run = ?", (run,)).fetchone()
         return row[0] if row else ""
 
@@ -117,7 +117,7 @@ class SqliteJournal:
     async def load(self, run: str, known: RunState | None = None) -> RunState:
         if known is not None:
             return await self._fold(run, known)
-        with _explained(self.path):
+        with _explain_errors(self.path):
             row = self._db.execute(
                 "SELECT codec, state, seq FROM runs WHERE run = ?", (run,)
             ).fetchone()
@@ -140,7 +140,7 @@ class SqliteJournal:
             raise Corrupt(f"The log of run {run} does not add up: {error}.") from error
 
     async def intend(self, lease: Lease, owed: Owed, now: float) -> Intention:
-        with _explained(self.path):
+        with _explain_errors(self.path):
             added = self._db.execute(
                 "INSERT OR IGNORE INTO intentions SELECT run, ?, ?, fence FROM leases"
                 " WHERE run = ? AND fence = ?",
@@ -190,7 +190,7 @@ class SqliteJournal:
             raise Conflict(f"Event {seq} of run {run} does not follow its log.")
 
     async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[JournalEntry]:
-        with _explained(self.path):
+        with _explain_errors(self.path):
             rows = self._db.execute(
                 "SELECT seq, codec, body FROM events WHERE run = ? AND seq > ? ORDER BY seq"
                 " LIMIT ?",
@@ -199,7 +199,7 @@ class SqliteJournal:
         return [JournalEntry(seq, codec.decode_event(body, version)) for seq, version, body in rows]
 
     async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[ThreadLine]:
-        with _explained(self.path):
+        with _explain_errors(self.path):
             rows = self._db.execute(
                 "SELECT body FROM lines WHERE run = ? AND card = ? AND role = ? AND attempt = ?"
                 " ORDER BY seq, n",
@@ -208,7 +208,7 @@ class SqliteJournal:
         return codec.decode_lines([body for (body,) in rows])
 
     async def replies(self, run: str, role: str) -> Mapping[str, int]:
-        with _explained(self.path):
+        with _explain_errors(self.path):
             rows = self._db.execute(
                 "SELECT card, count(*) FROM lines"
                 " WHERE run = ? AND role = ? AND speaker = 'driver' GROUP BY card",
@@ -216,15 +216,15 @@ class SqliteJournal:
             ).fetchall()
         return dict(rows)
 
-    async def runs(self) -> Sequence[Summary]:
-        with _explained(self.path):
+    async def runs(self) -> Sequence[RunSummary]:
+        with _explain_errors(self.path):
             rows = self._db.execute(
                 "SELECT r.run, request, status, created_at, e.at, e.seq, coalesce(l.holder, '')"
                 " FROM runs r JOIN events e ON e.run = r.run"
                 " AND e.seq = (SELECT max(seq) FROM events WHERE run = r.run)"
                 " LEFT JOIN leases l ON l.run = r.run ORDER BY created_at DESC, r.rowid DESC"
             ).fetchall()
-        return [Summary(*row) for row in rows]
+        return [RunSummary(*row) for row in rows]
 
     async def post(self, run: str, event: AnyEvent) -> None:
         with self._transaction() as db:
@@ -233,12 +233,12 @@ class SqliteJournal:
                 (run, codec.VERSION, codec.encode(event)),
             )
 
-    async def inbox(self, run: str) -> Sequence[Posted]:
-        with _explained(self.path):
+    async def inbox(self, run: str) -> Sequence[PostedEvent]:
+        with _explain_errors(self.path):
             rows = self._db.execute(
                 "SELECT id, codec, body FROM inbox WHERE run = ? ORDER BY id", (run,)
             ).fetchall()
-        return [Posted(id, codec.decode_event(body, version)) for id, version, body in rows]
+        return [PostedEvent(id, codec.decode_event(body, version)) for id, version, body in rows]
 
     async def drop(self, lease: Lease, posted: int) -> None:
         with self._transaction() as db:
@@ -262,7 +262,7 @@ class SqliteJournal:
                 )
 
     async def mistakes(self, limit: int = -1) -> Sequence[Mistake]:
-        with _explained(self.path):
+        with _explain_errors(self.path):
             rows = self._db.execute(
                 "SELECT m.fingerprint, error, step_kind, files, count(*), coalesce((SELECT"
                 " resolution FROM sightings WHERE fingerprint = m.fingerprint AND resolution != ''"
@@ -277,7 +277,7 @@ class SqliteJournal:
         ]
 
     async def sightings(self, fingerprint: str) -> Sequence[Sighting]:
-        with _explained(self.path):
+        with _explain_errors(self.path):
             rows = self._db.execute(
                 "SELECT s.run, s.card, m.fingerprint, error, step_kind, files, s.at, resolution"
                 " FROM sightings s JOIN mistakes m ON m.fingerprint = s.fingerprint"
@@ -330,7 +330,7 @@ def status_of(state: RunState) -> str:
 
 
 @contextmanager
-def _explained(path: Path) -> Generator[None]:
+def _explain_errors(path: Path) -> Generator[None]:
     """SQLite's own errors, as ours, with what to do."""
     try:
         yield

@@ -15,7 +15,7 @@ from flyball.app.wiring import (
     tool_settings,
     unlocked,
 )
-from flyball.drivers.relay.clipboard import ClipboardDriver, Hand
+from flyball.drivers.relay.clipboard import ClipboardDriver, PersonPort
 from flyball.drivers.relay.relay import RelayDriver
 from flyball.drivers.routing import Models
 from flyball.errors import ConfigError, UsageError
@@ -91,7 +91,7 @@ def test_drivers_are_made_as_asked(tmp_path: Path):
     async def read() -> str:
         return "{}"
 
-    hand = Hand(lambda _text: None, lambda _text: None, read)
+    hand = PersonPort(lambda _text: None, lambda _text: None, read)
     here = home(tmp_path)
     assert isinstance(make_driver(here, "relay:clipboard", hand), ClipboardDriver)
     assert isinstance(make_driver(here, f"relay:{tmp_path}", None), RelayDriver)

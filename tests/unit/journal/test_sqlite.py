@@ -26,7 +26,7 @@ from flyball.core.run.thread import Speaker
 from flyball.errors import Conflict, Corrupt, JournalError, LeaseHeld, NotFound
 from flyball.journal import codec
 from flyball.journal.memory import memory_journal
-from flyball.journal.protocol import Lease, Posted
+from flyball.journal.protocol import Lease, PostedEvent
 from flyball.journal.sqlite import LANDMARKS, SqliteJournal, status_of
 
 
@@ -205,7 +205,7 @@ async def test_a_word_stays_in_the_inbox_until_its_event_is_written(
     word = Extended(by="ada", calls=3, why="more")
     await journal.post("r1", word)
     (posted,) = await journal.inbox("r1")
-    assert posted == Posted(1, word)
+    assert posted == PostedEvent(1, word)
     assert await journal.inbox("r1") == [posted]
     state = await write(journal, lease, state, replace(word, at=200.0), posted.id)
     assert await journal.inbox("r1") == []

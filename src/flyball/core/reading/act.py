@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from flyball.core.reading import forms, verbs, words
-from flyball.core.reading.text import contains, opens, says
+from flyball.core.reading.text import contains, opening_words, says
 
 
 class Act(StrEnum):
@@ -30,7 +30,7 @@ class Act(StrEnum):
 DIRECTIVES = frozenset({Act.FIX, Act.BUILD, Act.WHOLE})
 
 
-class Heard(NamedTuple):
+class HeardAct(NamedTuple):
     """An act, and the words that gave it away."""
 
     act: Act
@@ -38,35 +38,35 @@ class Heard(NamedTuple):
     is_question: bool = False
 
 
-GENERAL = Heard(Act.SOCIAL, "is a question of general knowledge", is_question=True)
+GENERAL = HeardAct(Act.SOCIAL, "is a question of general knowledge", is_question=True)
 
 
-def told(bare: str, opener: str = "") -> Heard | None:
+def hear_order(bare: str, opener: str = "") -> HeardAct | None:
     """A clause that tells to do something, by its leading verb."""
     if contains(bare, words.TROUBLE_CJK) and not contains(bare, verbs.FIX_CJK):
         return None
     if re.match(forms.SUBJECT, bare):
         return None
-    look = opens(bare, verbs.LOOK, verbs.LOOK_CJK)
-    inquire = opens(bare, verbs.INQUIRE, verbs.INQUIRE_CJK)
+    look = opening_words(bare, verbs.LOOK, verbs.LOOK_CJK)
+    inquire = opening_words(bare, verbs.INQUIRE, verbs.INQUIRE_CJK)
     if says(bare, forms.ABOUT_ME):
-        return Heard(Act.SOCIAL, "is small talk")
+        return HeardAct(Act.SOCIAL, "is small talk")
     if inquire and len(inquire) > len(look):
         if inquire in ("explain", "describe") and _is_generic(bare):
             return GENERAL
-        return Heard(Act.INQUIRE, f"tells to {inquire}")
+        return HeardAct(Act.INQUIRE, f"tells to {inquire}")
     if look:
         rest = bare[len(look) :].strip()
-        if opens(rest, "about") and _is_generic(bare):
+        if opening_words(rest, "about") and _is_generic(bare):
             return GENERAL
-        if says(bare, words.WHY, words.WHY_CJK) or opens(rest, forms.HOW_ASKED):
-            return Heard(Act.INQUIRE, f"tells to {look}, and asks how or why")
-        return Heard(Act.LOOK, f"tells to {look}")
+        if says(bare, words.WHY, words.WHY_CJK) or opening_words(rest, forms.HOW_ASKED):
+            return HeardAct(Act.INQUIRE, f"tells to {look}, and asks how or why")
+        return HeardAct(Act.LOOK, f"tells to {look}")
     if verb := verb_of(bare):
-        is_wish = bool(opener) and opens(opener, forms.INTENDS) == opener
-        return Heard(_size(bare, verb), f"{'wishes' if is_wish else 'tells'} to {verb}")
+        is_wish = bool(opener) and opening_words(opener, forms.INTENDS) == opener
+        return HeardAct(_size(bare, verb), f"{'wishes' if is_wish else 'tells'} to {verb}")
     if (verb := _likely_verb(bare)) or contains(bare, forms.ORDER_CJK):
-        return Heard(size_of(bare), f"seems to tell to {verb}".removesuffix(" to "))
+        return HeardAct(size_of(bare), f"seems to tell to {verb}".removesuffix(" to "))
     if re.match(verbs.VERB_LAST, opener) or re.search(rf"(?:{verbs.VERB_FINAL})$", bare):
         return _told_last(bare)
     return None
@@ -81,8 +81,8 @@ def _is_generic(bare: str) -> bool:
 
 def verb_of(bare: str) -> str:
     """The verb of doing that the clause begins with, or nothing."""
-    build = opens(bare, verbs.BUILD, verbs.BUILD_CJK)
-    verb = max(build, opens(bare, verbs.FIX, verbs.FIX_CJK), key=len)
+    build = opening_words(bare, verbs.BUILD, verbs.BUILD_CJK)
+    verb = max(build, opening_words(bare, verbs.FIX, verbs.FIX_CJK), key=len)
     if verb and re.match(rf"(?:{verbs.NOUN_OR_VERB}) (?:{forms.BE})\b", bare):
         return ""
     return verb
@@ -98,26 +98,28 @@ def _likely_verb(bare: str) -> str:
     return "" if is_inflected or verb in verbs.NOT_IMPERATIVE.split() else verb
 
 
-def _told_last(bare: str) -> Heard | None:
+def _told_last(bare: str) -> HeardAct | None:
     """A clause whose verb comes last, as in German requests."""
     first, _, last = bare.rpartition(" ")
-    if first and (order := told(f"{last} {first}")):
+    if first and (order := hear_order(f"{last} {first}")):
         return order
-    return Heard(size_of(bare), f"seems to tell to {last}") if last.endswith("en") else None
+    return HeardAct(size_of(bare), f"seems to tell to {last}") if last.endswith("en") else None
 
 
 def _size(clause: str, verb: str) -> Act:
     """How much a directive asks for: a touch, a piece of work, or the whole."""
     is_small = says(clause, words.SMALL)
     is_big = says(clause, words.BIG)
-    if says(clause, words.WHOLE, words.WHOLE_CJK) and not opens(clause, words.NOT_WHOLE):
+    if says(clause, words.WHOLE, words.WHOLE_CJK) and not opening_words(clause, words.NOT_WHOLE):
         return Act.WHOLE
     if re.match(forms.GENERIC_MAKE, clause):
         return Act.BUILD
     if verb in verbs.EITHER_SIZE.split():
         is_heavy = is_big or says(clause, words.HEAVY)
         return Act.BUILD if is_heavy and not is_small else Act.FIX
-    if len(opens(clause, verbs.BUILD, verbs.BUILD_CJK)) > len(opens(clause, verbs.FIX)):
+    if len(opening_words(clause, verbs.BUILD, verbs.BUILD_CJK)) > len(
+        opening_words(clause, verbs.FIX)
+    ):
         return Act.FIX if is_small and not is_big and len(clause.split()) < 14 else Act.BUILD
     return Act.FIX
 
@@ -141,10 +143,10 @@ def base_form(clause: str) -> str:
 
 def _is_verb(word: str) -> bool:
     kinds = (verbs.FIX, verbs.BUILD, verbs.INQUIRE, verbs.LOOK)
-    return any(opens(word, kind) == word for kind in kinds)
+    return any(opening_words(word, kind) == word for kind in kinds)
 
 
-def spelled(clause: str) -> str:
+def correct_spelling(clause: str) -> str:
     """Mends one slip in the first word: chnage → change, adress → address."""
     first, _, rest = clause.partition(" ")
     if not 4 <= len(first) <= 12 or _is_verb(first) or _is_verb(first.removesuffix("s")):

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from flyball.core.reading.act import DIRECTIVES, Act
-from flyball.core.reading.context import Resolved, follow_up
-from flyball.core.reading.model import Before, likelihoods, rule_features, word_features
+from flyball.core.reading.context import ReplyMeaning, follow_up
+from flyball.core.reading.model import PriorTalk, likelihoods, rule_features, word_features
 from flyball.core.reading.speech import Speech, hear
 from flyball.core.terms.intent import (
     CONFIDENCE_THRESHOLD,
@@ -78,7 +78,7 @@ def classify(text: str, history: Sequence[Turn] = ()) -> Reading:
     """Read a request in the light of the conversation so far."""
     speech = hear(text)
     ruled, said = features(speech, history)
-    alone = weighed(speech, likelihoods(ruled + said))
+    alone = reading_from(speech, likelihoods(ruled + said))
     resolved = _in_context(speech, history)
     if resolved is None:
         return alone
@@ -98,11 +98,11 @@ def features(speech: Speech, history: Sequence[Turn]) -> tuple[tuple[int, ...], 
     return rule_features(speech, verdict(speech)), word_features(speech, _before(history))
 
 
-def _before(history: Sequence[Turn]) -> Before | None:
+def _before(history: Sequence[Turn]) -> PriorTalk | None:
     if not history:
         return None
     asked = [turn.text for turn in history if turn.role == "user"]
-    return Before(
+    return PriorTalk(
         ends_asking=history[-1].role == "assistant" and history[-1].text.rstrip().endswith("?"),
         verdict=verdict(hear(asked[-1])) if asked else "",
     )
@@ -113,7 +113,7 @@ def is_settled(text: str, history: Sequence[Turn]) -> bool:
     return _in_context(hear(text), history) is not None
 
 
-def _in_context(speech: Speech, history: Sequence[Turn]) -> Resolved | None:
+def _in_context(speech: Speech, history: Sequence[Turn]) -> ReplyMeaning | None:
     if not history:
         return None
     offer = history[-1].text if history[-1].role == "assistant" else ""
@@ -121,7 +121,7 @@ def _in_context(speech: Speech, history: Sequence[Turn]) -> Resolved | None:
     return follow_up(speech, offer, hear(asked[-1]) if asked else None)
 
 
-def weighed(speech: Speech, likely: Sequence[float]) -> Reading:
+def reading_from(speech: Speech, likely: Sequence[float]) -> Reading:
     """The reading of a request that stands alone, from how likely each intent is."""
     barred = _barred(speech)
     shares = {i: share for i, share in zip(_ORDER, likely, strict=True) if i not in barred}

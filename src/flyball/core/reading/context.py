@@ -6,9 +6,16 @@ import re
 from typing import NamedTuple
 
 from flyball.core.reading import forms, words
-from flyball.core.reading.act import DIRECTIVES, Act, size_of, told
+from flyball.core.reading.act import DIRECTIVES, Act, hear_order, size_of
 from flyball.core.reading.speech import Speech
-from flyball.core.reading.text import bounded, clauses, cleaned, contains, opens, says
+from flyball.core.reading.text import (
+    clauses,
+    clean_text,
+    contains,
+    head_and_tail,
+    opening_words,
+    says,
+)
 
 RANK: tuple[Act, ...] = tuple(Act)
 DOINGS = DIRECTIVES | {Act.LOOK, Act.INQUIRE}
@@ -19,14 +26,14 @@ OFFER_PARTS = 2
 OFFER_SIGNS = 400
 
 
-class Resolved(NamedTuple):
+class ReplyMeaning(NamedTuple):
     """What a reply amounts to once its context is known."""
 
     act: Act
     reason: str
 
 
-def follow_up(speech: Speech, offer: str, request: Speech | None) -> Resolved | None:
+def follow_up(speech: Speech, offer: str, request: Speech | None) -> ReplyMeaning | None:
     """What a reply means after an offer by the assistant and a request by the user."""
     if speech.is_read_only or not speech.acts or speech.has_trouble_paste:
         return None
@@ -39,18 +46,18 @@ def follow_up(speech: Speech, offer: str, request: Speech | None) -> Resolved | 
     )
 
 
-def _refused(speech: Speech, offer: str, request: Speech | None) -> Resolved | None:
+def _refused(speech: Speech, offer: str, request: Speech | None) -> ReplyMeaning | None:
     acts = speech.acts
     if acts[0] is not Act.REFUSAL or set(acts) & (DOINGS - {Act.LOOK}):
         return None
     if len(acts) > 1 and _is_change(request) and says(speech.text, forms.MORE):
-        return Resolved(Act.FIX, "corrects the change just made")
+        return ReplyMeaning(Act.FIX, "corrects the change just made")
     if len(acts) > 1 and "?" not in offer and says(speech.text, forms.STILL):
-        return Resolved(Act.REPORT, "says that it did not help")
-    return Resolved(Act.REFUSAL, "turns the offer down")
+        return ReplyMeaning(Act.REPORT, "says that it did not help")
+    return ReplyMeaning(Act.REFUSAL, "turns the offer down")
 
 
-def _more_of_the_same(speech: Speech, request: Speech | None) -> Resolved | None:
+def _more_of_the_same(speech: Speech, request: Speech | None) -> ReplyMeaning | None:
     """A few words that adjust or extend the change just made."""
     if request is None or not _is_change(request) or len(speech.text.split()) > 9:
         return None
@@ -60,21 +67,23 @@ def _more_of_the_same(speech: Speech, request: Speech | None) -> Resolved | None
     if not set(speech.acts) <= mild and not says(speech.text, forms.SAME):
         return None
     is_extended = Act.BUILD in request.acts and says(speech.text, "same|also|too")
-    return Resolved(Act.BUILD if is_extended else Act.FIX, "goes on from the change just made")
+    return ReplyMeaning(Act.BUILD if is_extended else Act.FIX, "goes on from the change just made")
 
 
 def _unrestricted(speech: Speech) -> Speech:
     """The reply without the clauses that only say how far its yes goes."""
     first, *rest = speech.clauses
-    if first.heard.act not in (Act.ASSENT, Act.CONTINUE) and not opens(first.text, forms.DO_IT):
+    if first.heard.act not in (Act.ASSENT, Act.CONTINUE) and not opening_words(
+        first.text, forms.DO_IT
+    ):
         return speech
-    kept = (first, *[clause for clause in rest if not opens(clause.text, forms.RESTRICTS)])
+    kept = (first, *[clause for clause in rest if not opening_words(clause.text, forms.RESTRICTS)])
     return speech._replace(clauses=kept, text=", ".join(clause.text for clause in kept))
 
 
-def _agreed(speech: Speech, offer: str) -> Resolved | None:
+def _agreed(speech: Speech, offer: str) -> ReplyMeaning | None:
     acts = set(speech.acts)
-    is_yes = len(speech.text.split()) < BRIEF and opens(speech.text, words.ASSENT)
+    is_yes = len(speech.text.split()) < BRIEF and opening_words(speech.text, words.ASSENT)
     if not acts & {Act.ASSENT, Act.CONTINUE} and not is_yes and not _picked(speech.text):
         return None
     if acts & {Act.LOOK, Act.INQUIRE, Act.REPORT} or "?" in speech.text:
@@ -83,39 +92,47 @@ def _agreed(speech: Speech, offer: str) -> Resolved | None:
     if offered is None:
         return _ordered(speech, offer)
     if offered in DIRECTIVES:
-        own = {clause.heard.act for clause in speech.clauses if not opens(clause.text, forms.DO_IT)}
+        own = {
+            clause.heard.act
+            for clause in speech.clauses
+            if not opening_words(clause.text, forms.DO_IT)
+        }
         offered = max({offered} | (own & DIRECTIVES), key=RANK.index)
-    return Resolved(offered, "agrees to what was offered")
+    return ReplyMeaning(offered, "agrees to what was offered")
 
 
-def _ordered(speech: Speech, offer: str) -> Resolved | None:
+def _ordered(speech: Speech, offer: str) -> ReplyMeaning | None:
     """An order to do "it", where nothing was offered in so many words."""
     if set(speech.acts) & (DIRECTIVES | {Act.CONTINUE}):
         return None
     if offer and says(speech.text, forms.DO_IT):
-        return Resolved(_weight(cleaned(_end(offer)).text), "orders what was just spoken of")
-    return Resolved(Act.ASSENT, "agrees, with nothing on offer")
+        return ReplyMeaning(_weight(clean_text(_end(offer)).text), "orders what was just spoken of")
+    return ReplyMeaning(Act.ASSENT, "agrees, with nothing on offer")
 
 
-def _went_on(speech: Speech, offer: str, request: Speech | None) -> Resolved | None:
+def _went_on(speech: Speech, offer: str, request: Speech | None) -> ReplyMeaning | None:
     if request is None or Act.CONTINUE not in speech.acts or not set(speech.acts) <= CONSENT:
         return None
     act = max(request.acts, key=RANK.index, default=Act.SOCIAL)
     if act in DIRECTIVES and (_counts_many(offer) or _counts_many(request.text)):
         act = Act.WHOLE
-    return Resolved(act, "goes on with the request before")
+    return ReplyMeaning(act, "goes on with the request before")
 
 
-def _asked_on(speech: Speech, request: Speech | None) -> Resolved | None:
+def _asked_on(speech: Speech, request: Speech | None) -> ReplyMeaning | None:
     """A question cut short, such as "and the logs?"."""
-    if request is None or len(speech.text.split()) > 5 or not opens(speech.text, forms.ELLIPSIS):
+    if (
+        request is None
+        or len(speech.text.split()) > 5
+        or not opening_words(speech.text, forms.ELLIPSIS)
+    ):
         return None
     if says(speech.text, words.WHY, words.WHY_CJK) or set(speech.acts) & DIRECTIVES:
         return None
     if set(request.acts) <= {Act.LOOK, Act.INQUIRE}:
         act = max(request.acts, key=RANK.index, default=Act.LOOK)
-        return Resolved(act, "asks on in the same vein")
-    return Resolved(Act.LOOK, "asks on") if "?" in speech.text else None
+        return ReplyMeaning(act, "asks on in the same vein")
+    return ReplyMeaning(Act.LOOK, "asks on") if "?" in speech.text else None
 
 
 def _is_change(request: Speech | None) -> bool:
@@ -135,7 +152,7 @@ def _picked(text: str) -> str:
 
 def _offered(offer: str, reply: str) -> Act | None:
     """The act that the assistant offered to perform."""
-    plain = cleaned(_end(offer)).text
+    plain = clean_text(_end(offer)).text
     if picked := _picked(reply):
         parts = re.split(r"(?:^|\s)\(?([1-9a-d])[.):]\s", plain)
         if picked in parts[1::2]:
@@ -158,7 +175,7 @@ def _end(offer: str) -> str:
 def _offer_in(piece: str, whole: str, *, is_asking: bool) -> Act | None:
     """What one clause offers to do."""
     if contains(piece, forms.PROPOSAL_CJK):
-        order = told(piece)
+        order = hear_order(piece)
         return order.act if order else None
     found = re.search(rf"(?<!\w)(?:{forms.PROPOSAL})(?!\w)", piece)
     if not found and not is_asking:
@@ -168,7 +185,7 @@ def _offer_in(piece: str, whole: str, *, is_asking: bool) -> Act | None:
         return Act.SOCIAL
     if says(rest, forms.SEE):
         return Act.LOOK
-    order = told(rest)
+    order = hear_order(rest)
     if order is None or order.act not in DOINGS:
         return None
     is_vague = order.act in DIRECTIVES and re.search(r"\b(?:it|that|this|them|so|those)$", rest)
@@ -179,11 +196,11 @@ def _weight(text: str) -> Act:
     """How big a piece of work a description is."""
     if says(text, words.WHOLE, words.WHOLE_CJK) or _counts_many(text):
         return Act.WHOLE
-    orders = {order.act for piece, _ in clauses(text) if (order := told(piece))} & DIRECTIVES
+    orders = {order.act for piece, _ in clauses(text) if (order := hear_order(piece))} & DIRECTIVES
     return max(orders | {size_of(text)}, key=RANK.index)
 
 
 def _counts_many(text: str) -> bool:
     """Whether a tally speaks of many things: "3 of 25", "31 open bugs"."""
-    counts = re.findall(forms.TALLY, bounded(text).casefold())
+    counts = re.findall(forms.TALLY, head_and_tail(text).casefold())
     return any(int(a or b) >= MANY for a, b in counts)

@@ -22,7 +22,7 @@ USUAL = 40
 """The number of features whose weights count in full; more of them count less each."""
 
 
-class Before(NamedTuple):
+class PriorTalk(NamedTuple):
     """What was said before a request."""
 
     ends_asking: bool
@@ -34,13 +34,13 @@ def rule_features(speech: Speech, verdict: str) -> tuple[int, ...]:
     return _buckets(_rule_names(speech, verdict))
 
 
-def word_features(speech: Speech, before: Before | None = None) -> tuple[int, ...]:
+def word_features(speech: Speech, before: PriorTalk | None = None) -> tuple[int, ...]:
     """The words of the request, and what they answer."""
     text = " ".join(clause.text for clause in speech.clauses)
     return _buckets((*_word_names(text), *_talk_names(speech, before)))
 
 
-def evened(features: float) -> float:
+def feature_share(features: float) -> float:
     """How much each of so many features counts, so that a long text is not a louder one."""
     return sqrt(USUAL / features) if features else 1.0
 
@@ -64,7 +64,7 @@ def _rule_names(speech: Speech, verdict: str) -> Iterator[str]:
         yield f"last {acts[-1]}"
 
 
-def _talk_names(speech: Speech, before: Before | None) -> Iterator[str]:
+def _talk_names(speech: Speech, before: PriorTalk | None) -> Iterator[str]:
     if before is None:
         yield "talk none"
         return
@@ -110,7 +110,7 @@ def weights() -> Weights:
 def likelihoods(buckets: Sequence[int]) -> tuple[float, ...]:
     """How likely each intent is, from the smallest budget to the largest."""
     table, scale, bias = weights()
-    scale *= evened(len(buckets))
+    scale *= feature_share(len(buckets))
     totals = list(bias)
     for bucket in buckets:
         start = bucket * CLASSES

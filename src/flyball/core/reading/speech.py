@@ -6,8 +6,17 @@ import re
 from typing import NamedTuple
 
 from flyball.core.reading import forms, verbs, words
-from flyball.core.reading.act import GENERAL, Act, Heard, base_form, size_of, spelled, told, verb_of
-from flyball.core.reading.text import clauses, cleaned, contains, opens, says, wholly
+from flyball.core.reading.act import (
+    GENERAL,
+    Act,
+    HeardAct,
+    base_form,
+    correct_spelling,
+    hear_order,
+    size_of,
+    verb_of,
+)
+from flyball.core.reading.text import clauses, clean_text, contains, opening_words, says, says_only
 
 MANNERS = frozenset({Act.SOCIAL, Act.ASSENT, Act.REFUSAL, Act.CONTINUE})
 
@@ -16,7 +25,7 @@ class Clause(NamedTuple):
     """One stretch of a request, and what it does."""
 
     text: str
-    heard: Heard
+    heard: HeardAct
 
 
 class Speech(NamedTuple):
@@ -45,7 +54,7 @@ SMALL_TALK = (words.SOCIAL, words.SOCIAL_CJK)
 
 def hear(text: str) -> Speech:
     """Takes a request apart."""
-    plain = cleaned(text)
+    plain = clean_text(text)
     pieces = clauses(plain.text)
     kept = [piece for piece in pieces if not says(piece[0], forms.TALK_UP)]
     heard = _tagged(tuple(Clause(piece, _judge(piece, mark)) for piece, mark in kept), kept)
@@ -65,7 +74,7 @@ def _tagged(heard: tuple[Clause, ...], pieces: list[tuple[str, bool]]) -> tuple[
         tag, has_mark = pieces[n]
         is_order = found[n - 1].heard.cue.startswith("tells to")
         if has_mark and not is_order and re.fullmatch(forms.TAG, tag):
-            asked = Heard(Act.INQUIRE, "asks whether that is so", is_question=True)
+            asked = HeardAct(Act.INQUIRE, "asks whether that is so", is_question=True)
             found[n - 1] = found[n - 1]._replace(heard=asked)
     return tuple(found)
 
@@ -75,27 +84,27 @@ def _in_one_breath(clause: Clause, heard: tuple[Clause, ...]) -> Clause:
     if clause.heard.act is not Act.ASSENT or not says(clause.text, forms.DO_IT):
         return clause
     around = " ".join(other.text for other in heard if other.heard.act not in MANNERS)
-    order = Heard(size_of(around), "orders what was said before")
+    order = HeardAct(size_of(around), "orders what was said before")
     return clause._replace(heard=order) if around else clause
 
 
-def _judge(piece: str, has_mark: bool) -> Heard:
+def _judge(piece: str, has_mark: bool) -> HeardAct:
     if manners := _manners(piece, has_mark=has_mark):
         return manners
     bare, opener = _bared(piece)
-    if opens(bare, forms.ABOUT_ANSWER):
-        return Heard(Act.ASIDE, "speaks of the answer")
-    if opens(bare, forms.REAL_CHANGE) and not says(bare, words.TROUBLE):
-        return Heard(Act.FIX, f"tells to {' '.join(bare.split()[:2])}")
-    if opens(bare, r"(?:don'?t|do not|dont|never) \w+") and not has_mark:
+    if opening_words(bare, forms.ABOUT_ANSWER):
+        return HeardAct(Act.ASIDE, "speaks of the answer")
+    if opening_words(bare, forms.REAL_CHANGE) and not says(bare, words.TROUBLE):
+        return HeardAct(Act.FIX, f"tells to {' '.join(bare.split()[:2])}")
+    if opening_words(bare, r"(?:don'?t|do not|dont|never) \w+") and not has_mark:
         whole = says(bare, words.WHOLE)
-        return Heard(Act.WHOLE, "says not to stop") if whole else Heard(Act.FORBID, "forbids")
+        return HeardAct(Act.WHOLE, "says not to stop") if whole else HeardAct(Act.FORBID, "forbids")
     if contains(bare, forms.NO_CJK) and not has_mark:
-        return Heard(Act.REPORT, "reports trouble")
+        return HeardAct(Act.REPORT, "reports trouble")
     if asked := _asked(bare, opener, has_mark):
         return asked
-    mended = spelled(bare)
-    if order := told(mended, opener) or told(_without_clitic(mended), opener):
+    mended = correct_spelling(bare)
+    if order := hear_order(mended, opener) or hear_order(_without_clitic(mended), opener):
         return order
     return _manners(mended, has_mark=has_mark) or _stated(piece, bare)
 
@@ -106,19 +115,19 @@ def _without_clitic(bare: str) -> str:
     return re.sub(r"^(\w{3,})-(?:moi|nous|les?|la|l[ao]s?|me|[ao]s?)\b", r"\1", bare)
 
 
-def _manners(piece: str, *, has_mark: bool) -> Heard | None:
+def _manners(piece: str, *, has_mark: bool) -> HeardAct | None:
     """A clause of nothing but manners, consent or refusal."""
-    if opens(piece, forms.PRAISE) and not (has_mark or says(piece, words.TROUBLE)):
-        return Heard(Act.SOCIAL, "praises or thanks")
-    if wholly(piece, GO_ON):
-        return Heard(Act.CONTINUE, "says to go on")
-    if wholly(piece, NO):
-        return Heard(Act.REFUSAL, "refuses", is_question=has_mark)
-    if wholly(piece, YES, SMALL_TALK, (forms.LEAD_IN, "")):
-        is_social = wholly(piece, SMALL_TALK) or not says(piece, *YES)
+    if opening_words(piece, forms.PRAISE) and not (has_mark or says(piece, words.TROUBLE)):
+        return HeardAct(Act.SOCIAL, "praises or thanks")
+    if says_only(piece, GO_ON):
+        return HeardAct(Act.CONTINUE, "says to go on")
+    if says_only(piece, NO):
+        return HeardAct(Act.REFUSAL, "refuses", is_question=has_mark)
+    if says_only(piece, YES, SMALL_TALK, (forms.LEAD_IN, "")):
+        is_social = says_only(piece, SMALL_TALK) or not says(piece, *YES)
         if is_social:
-            return Heard(Act.SOCIAL, "is sociable", is_question=has_mark)
-        return Heard(Act.ASIDE if has_mark else Act.ASSENT, "agrees")
+            return HeardAct(Act.SOCIAL, "is sociable", is_question=has_mark)
+        return HeardAct(Act.ASIDE if has_mark else Act.ASSENT, "agrees")
     if says(piece, words.TROUBLE) or says(piece, words.WHY, words.WHY_CJK):
         return None
     for kind, act, slack in (
@@ -126,9 +135,9 @@ def _manners(piece: str, *, has_mark: bool) -> Heard | None:
         (NO, Act.REFUSAL, 1),
         (SMALL_TALK, Act.SOCIAL, 3),
     ):
-        said = opens(piece, *kind)
+        said = opening_words(piece, *kind)
         if said and len(piece.split()) - len(said.split()) <= slack:
-            return Heard(act, f"says {said!r}", is_question=has_mark)
+            return HeardAct(act, f"says {said!r}", is_question=has_mark)
     return None
 
 
@@ -137,8 +146,8 @@ def _bared(clause: str) -> tuple[str, str]:
     opener = ""
     clause = re.sub(r"@[\w./-]+\s*|^/(?=\w+$)", "", clause) or clause
     while True:
-        request = opens(clause, forms.REQUEST)
-        lead = request or opens(clause, forms.LEAD_IN)
+        request = opening_words(clause, forms.REQUEST)
+        lead = request or opening_words(clause, forms.LEAD_IN)
         rest = re.sub(r"^\W+", "", clause[len(lead) :])
         if not lead or not rest:
             return clause, opener
@@ -146,14 +155,14 @@ def _bared(clause: str) -> tuple[str, str]:
         clause = base_form(rest) if request else rest
 
 
-def _asked(bare: str, opener: str, has_mark: bool) -> Heard | None:
+def _asked(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
     """A clause that asks, unless it only asks politely for something to be done."""
     if contains(bare, forms.POLITE_CJK) and verb_of(bare):
         return None
     if re.match(forms.FRIENDLIER, bare):
-        return Heard(Act.FIX, "asks for a touch more or less")
+        return HeardAct(Act.FIX, "asks for a touch more or less")
     is_why = says(bare, words.WHY, words.WHY_CJK)
-    by_form = bool(opens(bare, words.QUESTION)) or contains(bare, words.QUESTION_CJK)
+    by_form = bool(opening_words(bare, words.QUESTION)) or contains(bare, words.QUESTION_CJK)
     if opener and not is_why and not (by_form and not verb_of(bare)):
         return _permission(bare, opener, has_mark)
     if is_why or by_form or (has_mark and (not verb_of(bare) or " " not in bare)):
@@ -161,95 +170,99 @@ def _asked(bare: str, opener: str, has_mark: bool) -> Heard | None:
     return None
 
 
-def _permission(bare: str, opener: str, has_mark: bool) -> Heard | None:
+def _permission(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
     """A request to be allowed asks: could we drop it without breaking anything?"""
     is_ours = opener.startswith(("could we", "can we"))
     is_doubt = opener in ("we should", "we ought to", "wir sollten", "you should")
     if has_mark and (is_doubt or (is_ours and says(bare, "without|safely|breaking|already|yet"))):
-        return Heard(Act.INQUIRE, "asks for a judgement", is_question=True)
+        return HeardAct(Act.INQUIRE, "asks for a judgement", is_question=True)
     return None
 
 
-def _question(bare: str) -> Heard:
+def _question(bare: str) -> HeardAct:
     is_trouble = says(bare, words.TROUBLE, words.TROUBLE_CJK)
     is_ours = says(bare, words.OURS) or not bare.isascii()
     is_state = says(bare, words.STATE, words.STATE_CJK)
     if says(bare, forms.ABOUT_ME, forms.ABOUT_ME_CJK):
-        return Heard(Act.SOCIAL, "asks about Flyball itself", is_question=True)
-    if opens(bare, forms.GENERIC, forms.GENERIC_CJK) and not says(bare, forms.HERE):
+        return HeardAct(Act.SOCIAL, "asks about Flyball itself", is_question=True)
+    if opening_words(bare, forms.GENERIC, forms.GENERIC_CJK) and not says(bare, forms.HERE):
         return GENERAL
     if says(bare, words.WHY, words.WHY_CJK):
-        return Heard(Act.INQUIRE, "asks for a cause", is_question=True)
-    if opens(bare, forms.FACTUAL) and (is_ours or is_state):
+        return HeardAct(Act.INQUIRE, "asks for a cause", is_question=True)
+    if opening_words(bare, forms.FACTUAL) and (is_ours or is_state):
         is_open = says(bare, "would|could") or (is_trouble and not is_state)
-        return Heard(Act.INQUIRE if is_open else Act.LOOK, "asks for a fact", is_question=True)
+        return HeardAct(Act.INQUIRE if is_open else Act.LOOK, "asks for a fact", is_question=True)
     if says(bare, forms.JUDGE, verbs.INQUIRE_CJK) and (is_ours or not is_state):
-        return Heard(Act.INQUIRE, "asks for a judgement", is_question=True) if is_ours else GENERAL
+        return (
+            HeardAct(Act.INQUIRE, "asks for a judgement", is_question=True) if is_ours else GENERAL
+        )
     if is_state:
-        return Heard(Act.LOOK, "asks about the present state", is_question=True)
+        return HeardAct(Act.LOOK, "asks about the present state", is_question=True)
     if is_trouble:
-        return Heard(Act.INQUIRE, "asks about trouble", is_question=True)
+        return HeardAct(Act.INQUIRE, "asks about trouble", is_question=True)
     if says(bare, words.OURS):
-        is_behaviour = bool(opens(bare, forms.BEHAVES))
+        is_behaviour = bool(opening_words(bare, forms.BEHAVES))
         act = Act.INQUIRE if is_behaviour else Act.LOOK
-        return Heard(act, "asks about this project", is_question=True)
-    if not bare.isascii() or len(bare.split()) < SHORT or opens(bare, "which"):
-        return Heard(Act.LOOK, "asks something", is_question=True)
-    return Heard(Act.SOCIAL, "asks something", is_question=True)
+        return HeardAct(act, "asks about this project", is_question=True)
+    if not bare.isascii() or len(bare.split()) < SHORT or opening_words(bare, "which"):
+        return HeardAct(Act.LOOK, "asks something", is_question=True)
+    return HeardAct(Act.SOCIAL, "asks something", is_question=True)
 
 
-def _stated(piece: str, bare: str) -> Heard:
+def _stated(piece: str, bare: str) -> HeardAct:
     """A clause that neither asks nor tells."""
     if says(piece, forms.UNDERSTAND):
-        return Heard(Act.INQUIRE, "wishes to understand")
-    if opens(bare, forms.SELF) and not (says(piece, forms.WANT) or says(piece, words.TROUBLE)):
-        return Heard(Act.ASIDE, "tells of the speaker")
-    if opens(bare, "let me"):
-        return Heard(Act.BUILD, "wishes for something")
+        return HeardAct(Act.INQUIRE, "wishes to understand")
+    if opening_words(bare, forms.SELF) and not (
+        says(piece, forms.WANT) or says(piece, words.TROUBLE)
+    ):
+        return HeardAct(Act.ASIDE, "tells of the speaker")
+    if opening_words(bare, "let me"):
+        return HeardAct(Act.BUILD, "wishes for something")
     if says(piece, forms.OKAY):
-        return Heard(Act.ASIDE, "says that it is well")
+        return HeardAct(Act.ASIDE, "says that it is well")
     if says(piece, forms.WANT, forms.WANT_CJK):
         is_small = says(bare, words.SMALL) and not (
             says(bare, words.BIG) or says(bare, words.HEAVY)
         )
         whole = says(bare, words.WHOLE, words.WHOLE_CJK)
         act = Act.WHOLE if whole else Act.FIX if is_small else Act.BUILD
-        return Heard(act, "wishes for something")
+        return HeardAct(act, "wishes for something")
     if says(piece, forms.OUGHT):
-        return Heard(Act.FIX, "says how it should be")
+        return HeardAct(Act.FIX, "says how it should be")
     if says(piece, words.TROUBLE, words.TROUBLE_CJK):
-        return Heard(Act.REPORT, "reports trouble")
+        return HeardAct(Act.REPORT, "reports trouble")
     if says(bare, words.WHOLE, words.WHOLE_CJK):
-        return Heard(Act.WHOLE, "speaks of the whole")
+        return HeardAct(Act.WHOLE, "speaks of the whole")
     if says(piece, words.SOCIAL, words.SOCIAL_CJK):
-        return Heard(Act.SOCIAL, "is sociable")
+        return HeardAct(Act.SOCIAL, "is sociable")
     return _fragment(bare) or _remark(bare)
 
 
-def _remark(bare: str) -> Heard:
+def _remark(bare: str) -> HeardAct:
     """Something said of the world: most of what people tell an agent unasked is trouble."""
     is_long = len(bare.split()) >= SHORT or (not bare.isascii() and len(bare) >= LONG_SIGNS)
-    return Heard(Act.REPORT if is_long else Act.ASIDE, "says something else")
+    return HeardAct(Act.REPORT if is_long else Act.ASIDE, "says something else")
 
 
-def _fragment(bare: str) -> Heard | None:
+def _fragment(bare: str) -> HeardAct | None:
     """A few words that describe what happens, or name what is wanted."""
     size = len(bare.split())
     if re.match(forms.FEATURE_PHRASE, bare):
-        return Heard(Act.BUILD, "names a feature")
+        return HeardAct(Act.BUILD, "names a feature")
     if says(bare, forms.HAPPENS) or re.match(r"(?:click|gett|see|runn|try)ing ", bare):
-        return Heard(Act.REPORT, "describes what happens")
+        return HeardAct(Act.REPORT, "describes what happens")
     is_sentence = says(bare, "is|are|was|were|has|have|does|gets|got|isn't|aren't|wasn't")
     if is_sentence and size >= SHORT:
-        return Heard(Act.REPORT, "describes what happens")
+        return HeardAct(Act.REPORT, "describes what happens")
     if size > 4 and re.match(r"(?:the|my|our|it|when|after|since|users?|customers?) ", bare):
-        return Heard(Act.REPORT, "describes what happens")
+        return HeardAct(Act.REPORT, "describes what happens")
     if size <= 8 and says(bare, "instead of|rather than"):
-        return Heard(Act.FIX, "names a detail")
+        return HeardAct(Act.FIX, "names a detail")
     if size <= 6 and says(bare, words.BIG):
-        return Heard(Act.BUILD, "names a feature")
+        return HeardAct(Act.BUILD, "names a feature")
     if size <= 5 and says(bare, words.STATE, words.STATE_CJK):
-        return Heard(Act.LOOK, "names a state")
+        return HeardAct(Act.LOOK, "names a state")
     if size <= 5 and says(bare, words.SMALL):
-        return Heard(Act.FIX, "names a detail")
+        return HeardAct(Act.FIX, "names a detail")
     return None

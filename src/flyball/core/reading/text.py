@@ -50,7 +50,7 @@ UNPARTED = (("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"))
 """Signs of scripts that do not part words; compiled as one class they would take milliseconds."""
 
 
-class Cleaned(NamedTuple):
+class CleanedText(NamedTuple):
     """A request without what was pasted into it, and whether the paste told of trouble."""
 
     text: str
@@ -72,7 +72,7 @@ class Lexicon(NamedTuple):
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
@@ -124,16 +124,16 @@ def _beginning(shape: str) -> str:
     return shape
 
 
-def _plausible(lexicon: Lexicon, text: str) -> Iterator[re.Pattern[str]]:
+def _fitting_patterns(lexicon: Lexicon, text: str) -> Iterator[re.Pattern[str]]:
     for shape in lexicon.shapes:
         if any(needle in text for needle in shape.needles):
-            yield _compiled(shape.pattern)
+            yield _compile(shape.pattern)
 
 
 @lru_cache(maxsize=64)
 def _phrases(text: str) -> frozenset[str]:
     """Every run of up to six words in the text."""
-    spans = [found.span() for found in _compiled(r"\w+(?:['-]\w+)*").finditer(text)]
+    spans = [found.span() for found in _compile(r"\w+(?:['-]\w+)*").finditer(text)]
     runs: set[str] = set()
     for n, (start, _) in enumerate(spans):
         for m in range(n, min(n + LONGEST_PHRASE, len(spans))):
@@ -148,7 +148,7 @@ def _openings(text: str) -> tuple[str, ...]:
     """The first words of the text, the longest run first."""
     found: list[str] = []
     end = 0
-    for word in _compiled(r"\w+(?:['-]\w+)*").finditer(text):
+    for word in _compile(r"\w+(?:['-]\w+)*").finditer(text):
         if len(found) == LONGEST_PHRASE or word.start() != (end + 1 if found else 0):
             break
         end = word.end()
@@ -161,54 +161,54 @@ def says(text: str, latin: str, cjk: str = "") -> bool:
     lexicon = _lexicon(latin)
     if not lexicon.phrases.isdisjoint(_phrases(text)):
         return True
-    if any(pattern.search(text) for pattern in _plausible(lexicon, text)):
+    if any(pattern.search(text) for pattern in _fitting_patterns(lexicon, text)):
         return True
     return contains(text, cjk)
 
 
 def contains(text: str, cjk: str) -> bool:
     """Whether any of these signs occurs, in a script that does not part its words."""
-    return bool(cjk) and not text.isascii() and _compiled(cjk).search(text) is not None
+    return bool(cjk) and not text.isascii() and _compile(cjk).search(text) is not None
 
 
-def opens(text: str, latin: str, cjk: str = "") -> str:
+def opening_words(text: str, latin: str, cjk: str = "") -> str:
     """The longest words of this kind that the text begins with, or nothing."""
     lexicon = _lexicon(latin)
     best = next((run for run in _openings(text) if run in lexicon.phrases), "")
-    for pattern in _plausible(lexicon, text):
+    for pattern in _fitting_patterns(lexicon, text):
         if found := pattern.match(text):
             best = max(best, found.group(), key=len)
     if not best and contains(text, cjk):
-        found = _compiled(cjk).search(text)
+        found = _compile(cjk).search(text)
         return found.group() if found else ""
     return best
 
 
-def wholly(text: str, *kinds: tuple[str, str]) -> bool:
+def says_only(text: str, *kinds: tuple[str, str]) -> bool:
     """Whether the text holds nothing but words of these kinds."""
     rest = text
     while rest:
-        said = max((opens(rest, latin, cjk) for latin, cjk in kinds), key=len)
+        said = max((opening_words(rest, latin, cjk) for latin, cjk in kinds), key=len)
         if not said or not rest.startswith(said):
             return False
         rest = rest[len(said) :].lstrip(" ,.!'\"()~-…👍")
     return bool(text)
 
 
-def bounded(text: str) -> str:
+def head_and_tail(text: str) -> str:
     """The head and the tail of a text too long to be a request."""
     if len(text) <= HEAD + TAIL:
         return text
     return f"{text[:HEAD]}\n{text[-TAIL:]}"
 
 
-def cleaned(text: str) -> Cleaned:
+def clean_text(text: str) -> CleanedText:
     """The text in one case and form, without code, traces, logs and quotations."""
-    whole = bounded(text).encode("utf-8", "replace").decode("utf-8")
+    whole = head_and_tail(text).encode("utf-8", "replace").decode("utf-8")
     plain = unicodedata.normalize("NFKC", whole).casefold().replace("’", "'").replace("\r\n", "\n")
     told = False
     if "```" in plain:
-        fence = _compiled(r"(?s)```.*?(?:```|\Z)")
+        fence = _compile(r"(?s)```.*?(?:```|\Z)")
         told = any("error" in block or "exception" in block for block in fence.findall(plain))
         plain = fence.sub("\n", plain)
     if "\n" in plain or any(sign in plain for sign in TROUBLE_SIGNS.split()):
@@ -216,8 +216,8 @@ def cleaned(text: str) -> Cleaned:
         told = told or told_in_lines
     for signs, pattern, instead in SET_ASIDE:
         if any(sign in plain for sign in signs):
-            plain = _compiled(pattern).sub(instead, plain)
-    return Cleaned(plain.strip(), told)
+            plain = _compile(pattern).sub(instead, plain)
+    return CleanedText(plain.strip(), told)
 
 
 def _without_output(lines: list[str]) -> tuple[str, bool]:
@@ -245,19 +245,19 @@ def _is_trouble(pasted: list[str], kept: list[str]) -> bool:
 
 
 def _tells_trouble(line: str) -> bool:
-    return bool(_compiled(TROUBLE_LINE).search(line)) and not _ends_in_order(line)
+    return bool(_compile(TROUBLE_LINE).search(line)) and not _ends_in_order(line)
 
 
 def _is_output(line: str) -> bool:
     """Whether a machine wrote a line: a trace, a log, code, or anything but words."""
-    if _tells_trouble(line) or _compiled(LOG_LINE).search(line) or "\t" in line.strip():
+    if _tells_trouble(line) or _compile(LOG_LINE).search(line) or "\t" in line.strip():
         return True
     if _is_unparted(line) or line.rstrip().endswith("?"):
         return False
     if line.rstrip().endswith((";", "{", "}")):
         return True
-    said = _compiled(r"^\s*(?:[-*•]|\d+[.)])\s").sub("", line).split()
-    plain = sum(_compiled(PLAIN_WORD).fullmatch(word) is not None for word in said)
+    said = _compile(r"^\s*(?:[-*•]|\d+[.)])\s").sub("", line).split()
+    plain = sum(_compile(PLAIN_WORD).fullmatch(word) is not None for word in said)
     return 2 * plain < len(said)
 
 
@@ -271,31 +271,31 @@ def _is_unparted(line: str) -> bool:
 def _is_spoken(line: str) -> bool:
     """Whether a line amid output begins as people ask or tell."""
     kinds = (verbs.FIX, verbs.INQUIRE, words.QUESTION, forms.REQUEST)
-    return line.rstrip().endswith("?") or any(opens(line.strip(), kind) for kind in kinds)
+    return line.rstrip().endswith("?") or any(opening_words(line.strip(), kind) for kind in kinds)
 
 
 def _ends_in_order(line: str) -> bool:
     """Whether an error on one line is followed by what to do about it."""
     ends = r"\s(?:please|pls|can you|could you|-|->|→|,)\s|[.,;?]\s"
-    *before, tail = _compiled(ends).split(line)
+    *before, tail = _compile(ends).split(line)
     kinds = (verbs.FIX, verbs.BUILD, words.QUESTION)
-    return bool(before) and any(opens(tail.strip(), kind) for kind in kinds)
+    return bool(before) and any(opening_words(tail.strip(), kind) for kind in kinds)
 
 
 def _joins_clauses(before: str, after: str) -> bool:
     """Whether an "and" stands between two clauses, and not between two words of one."""
-    if opens(before, words.QUESTION) or opens(before, forms.WISHED):
+    if opening_words(before, words.QUESTION) or opening_words(before, forms.WISHED):
         return False
     is_noun = re.match(rf"(?:{verbs.NOUN_OR_VERB})\b(?! (?:{forms.OBJECT})\b)", after) is not None
     kinds = (forms.GOES_ON, verbs.FIX, verbs.BUILD, verbs.INQUIRE, verbs.LOOK, words.QUESTION)
-    return not is_noun and any(opens(after, kind) for kind in kinds)
+    return not is_noun and any(opening_words(after, kind) for kind in kinds)
 
 
 def clauses(text: str) -> list[tuple[str, bool]]:
     """The clauses in order, each with whether a question mark ends it."""
     found: list[tuple[str, bool]] = []
     start = 0
-    for cut in _compiled(forms.SEPARATOR).finditer(text):
+    for cut in _compile(forms.SEPARATOR).finditer(text):
         if cut.group().strip() in forms.JOINTS.split() and not _joins_clauses(
             text[start:].lstrip(), text[cut.end() :]
         ):

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from flyball.core.memory.handover import RunnerAction, RunnerVerb, runner_actions
-from flyball.drivers.form import ReplyError, ReplyForm, addressed, read_form, reply_from
+from flyball.drivers.form import ReplyError, ReplyForm, read_form, reply_from, require_addressee
 from flyball.drivers.protocol import Reply, Request
-from flyball.drivers.relay.page import news, question
+from flyball.drivers.relay.page import question, unheard_messages
 from flyball.drivers.relay.prose import read_prose
 from flyball.drivers.wire import WireMessage, conversation
 
@@ -25,7 +25,7 @@ WORDS = {
 }
 
 
-class Hand(NamedTuple):
+class PersonPort(NamedTuple):
     """What the driver needs of the person's machine.
 
     `copy` fills the clipboard, `show` says something, `read` waits for the reply: pasted into the
@@ -40,7 +40,7 @@ class Hand(NamedTuple):
 class ClipboardDriver:
     """Copies the whole request into a new chat, then only what that chat has not heard yet."""
 
-    def __init__(self, hand: Hand) -> None:
+    def __init__(self, hand: PersonPort) -> None:
         self._hand = hand
         self._heard: tuple[WireMessage, ...] = ()
         self._one_at_a_time = asyncio.Lock()
@@ -71,7 +71,7 @@ class ClipboardDriver:
         heard = len(self._heard)
         if not heard or conversation(request)[:heard] != self._heard:
             return runner_actions(question(request, ANSWER_HERE))
-        text = news(request, heard + 1, ANSWER_HERE)
+        text = unheard_messages(request, heard + 1, ANSWER_HERE)
         actions = runner_actions(text)
         return tuple(action for action in actions if action.action is not RunnerVerb.NEW_THREAD)
 
@@ -80,7 +80,7 @@ class ClipboardDriver:
             text = await self._hand.read()
             try:
                 if text.lstrip().startswith("{"):
-                    return addressed(read_form(text), request)
+                    return require_addressee(read_form(text), request)
                 return read_prose(text, request.tools)
             except ReplyError as error:
                 self._hand.show(f"This cannot be used. {error} Bring the answer again.")

@@ -79,7 +79,7 @@ def question(request: Request, answer_with: str, by_hand: str = "") -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def news(request: Request, since: int, answer_with: str) -> str:
+def unheard_messages(request: Request, since: int, answer_with: str) -> str:
     """What a chat window that knows the first `since` messages has not heard yet."""
     messages = conversation(request)[since:]
     head = f"Phase: {request.phase.name_for_people}. {answer_with}"

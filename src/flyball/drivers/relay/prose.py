@@ -45,6 +45,7 @@ class FencedBlock(NamedTuple):
 
     @property
     def text(self) -> str:
+        """What stands between the fences."""
         return "".join(f"{line}\n" for line in self.body)
 
 
@@ -136,8 +137,8 @@ def _call(block: FencedBlock, schemas: Schemas) -> CallForm:
     try:
         form = read_form(f'{{"calls": [{block.text or "null"}]}}')
     except ReplyError as error:
-        mend = 'Write {"tool": "…", "args": {…}}.'
-        raise _wrong(block, error.message.replace("calls[0].", ""), mend) from None
+        hint = 'Write {"tool": "…", "args": {…}}.'
+        raise _wrong(block, error.message.replace("calls[0].", ""), hint) from None
     return form.calls[0]
 
 
@@ -172,8 +173,8 @@ def _fields(block: FencedBlock, properties: Mapping[str, Any]) -> dict[str, Any]
             current.append(line)
         elif line.strip():
             names = ", ".join(properties) or "none"
-            mend = f"Write a JSON object, or lines of name: value. The names are: {names}."
-            raise _wrong(block, f"{line.strip()!r} is not name: value.", mend)
+            hint = f"Write a JSON object, or lines of name: value. The names are: {names}."
+            raise _wrong(block, f"{line.strip()!r} is not name: value.", hint)
     return {
         name: _typed(block, name, "\n".join(lines).strip(), properties)
         for name, lines in values.items()
@@ -205,8 +206,8 @@ def _listed(block: FencedBlock, name: str, text: str) -> object:
         return [line[2:].strip() for line in lines]
     if len(lines) == 1 and ", " not in lines[0]:
         return lines
-    mend = "Begin each item on a line of its own with `- `, or write a JSON list."
-    raise _wrong(block, f"it is not clear what the items of `{name}` are.", mend)
+    hint = "Begin each item on a line of its own with `- `, or write a JSON list."
+    raise _wrong(block, f"it is not clear what the items of `{name}` are.", hint)
 
 
 def kind_of(schema: object) -> str:
@@ -234,5 +235,5 @@ def _json_object(text: str) -> dict[str, Any] | None:
     return cast(dict[str, Any], value) if isinstance(value, dict) else None
 
 
-def _wrong(block: FencedBlock, message: str, mend: str) -> ReplyError:
-    return ReplyError(f"Line {block.line}: {message}", mend)
+def _wrong(block: FencedBlock, message: str, hint: str) -> ReplyError:
+    return ReplyError(f"Line {block.line}: {message}", hint)

@@ -15,10 +15,10 @@ from flyball.core.memory.handover import RunnerVerb
 from flyball.drivers.form import (
     ReplyError,
     ReplyForm,
-    addressed,
     read_form,
     reply_from,
     reply_schema,
+    require_addressee,
 )
 from flyball.drivers.image import picture
 from flyball.drivers.protocol import Reply, Request, ToolSpec
@@ -45,7 +45,7 @@ NEW_THREAD = (
 NUMBERED = re.compile(r"(\d{4,})\.request\.json")
 
 
-class Relayed(msgspec.Struct, frozen=True, kw_only=True):
+class RelayedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request as it is written to `NNNN.request.json`."""
 
     run: str
@@ -61,7 +61,7 @@ class Relayed(msgspec.Struct, frozen=True, kw_only=True):
     """What whoever drives a chat window has to do with the page, where a thread begins."""
 
 
-class Written(NamedTuple):
+class ReplyFileState(NamedTuple):
     """One state of a reply file; two of the same mean that nobody is writing any more."""
 
     path: Path
@@ -133,7 +133,7 @@ class RelayDriver:
     async def _answer(self, number: str, request: Request) -> ReplyForm:
         """Poll until a reply can be read; one that stays wrong is answered with what is wrong."""
         complaint = self._folder / f"{number}.error.md"
-        last: Written | None = None
+        last: ReplyFileState | None = None
         same = 0
         while True:
             written = self._look(number)
@@ -149,13 +149,13 @@ class RelayDriver:
                     return form
             await self._sleep(POLL)
 
-    def _look(self, number: str) -> Written | None:
+    def _look(self, number: str) -> ReplyFileState | None:
         for suffix in ("json", "md"):
             path = self._folder / f"{number}.reply.{suffix}"
             with suppress(FileNotFoundError):
                 text = path.read_bytes().decode("utf-8-sig", errors="replace")
                 if text.strip():
-                    return Written(path, path.stat().st_mtime_ns, text)
+                    return ReplyFileState(path, path.stat().st_mtime_ns, text)
         return None
 
 
@@ -166,8 +166,8 @@ def open_relay(folder: Path, sleep: Sleep) -> RelayDriver:
     return RelayDriver(folder, sleep)
 
 
-def _relayed(request: Request) -> Relayed:
-    return Relayed(
+def _relayed(request: Request) -> RelayedRequest:
+    return RelayedRequest(
         run=request.run,
         card=request.card,
         role=request.role,
@@ -181,10 +181,10 @@ def _relayed(request: Request) -> Relayed:
     )
 
 
-def _read(written: Written, request: Request) -> ReplyForm:
+def _read(written: ReplyFileState, request: Request) -> ReplyForm:
     if written.path.suffix == ".md":
         return read_prose(written.text, request.tools)
-    return addressed(read_form(written.text), request)
+    return require_addressee(read_form(written.text), request)
 
 
 def _where(number: str, folder: Path) -> str:

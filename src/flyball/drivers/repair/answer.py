@@ -10,17 +10,17 @@ from flyball.core.terms.finding import HoldingChange
 from flyball.core.terms.phase import Phase
 from flyball.drivers.protocol import Reply, Request
 from flyball.drivers.repair import sentences
-from flyball.drivers.repair.repairing import call, offer
+from flyball.drivers.repair.repairing import ask_for, checkpoint_for
 from flyball.drivers.repair.request_words import (
     CHANGES,
     GREETING,
     SERVERS,
     THANKS,
     is_about_failure,
-    only_asks,
-    sought_in,
+    is_mere_question,
+    name_asked_about,
 )
-from flyball.drivers.repair.stopping import part
+from flyball.drivers.repair.stopping import last_reply
 from flyball.drivers.repair.symbols import whereabouts
 from flyball.drivers.repair.thread_facts import MadeCall, ThreadFacts, has_run
 
@@ -34,12 +34,12 @@ def answer(story: ThreadFacts, request: Request, seconds: float) -> Reply:
     if story.template == "answer":
         return Reply(text=_small_talk(story.request))
     if story.template not in ("status", "diagnose"):
-        return part(story, request.phase, sentences.needs_model(story.request))
+        return last_reply(story, request.phase, sentences.needs_model(story.request))
     shown = {tool.name for tool in request.tools}
     if request.phase is not Phase.FINAL:
         for tool, args in _wanted(story, seconds):
             if tool in shown and not any(_same(deed, tool, args) for deed in story.deeds):
-                return Reply(calls=(call(tool, **args),))
+                return Reply(calls=(ask_for(tool, **args),))
         if offered := _offer(story):
             return Reply(calls=(offered,))
     return Reply(text=_findings(story))
@@ -51,7 +51,7 @@ def _offer(story: ThreadFacts) -> SpokenCall | None:
     best = _best(story)
     if best is None or run is None or looked is None or story.count("checkpoint"):
         return None
-    return None if only_asks(story.request) else offer(run, looked, best)
+    return None if is_mere_question(story.request) else checkpoint_for(run, looked, best)
 
 
 def _best(story: ThreadFacts) -> HoldingChange | None:
@@ -68,7 +68,7 @@ def _wanted(story: ThreadFacts, seconds: float) -> list[Wanted]:
     """What to look at, in this order."""
     text = story.request
     is_status = story.template == "status"
-    if name := sought_in(text):
+    if name := name_asked_about(text):
         exactly: dict[str, object] = {"q": rf"\b{re.escape(name)}\b", "max": 60}
         found = [deed for deed in story.deeds if deed.tool == "grep" and deed.matches]
         loosely: dict[str, object] = {"q": name, "max": 60, "literal": True, "ignore_case": True}
@@ -135,7 +135,7 @@ def _place(story: ThreadFacts) -> str:
         lines += [f"  {each.score:.2f}  {each.path}:{each.line}  {each.text}" for each in found[:5]]
     if best := _best(story):
         lines.append(f"\nWith this change every test passes:\n{best.diff}")
-        if only_asks(story.request):
+        if is_mere_question(story.request):
             lines.append('To have it made: flyball run "the tests fail, fix it"')
     return "\n".join(lines)
 
@@ -144,7 +144,7 @@ def _plain(story: ThreadFacts) -> list[str]:
     """What needs few words of ours."""
     found: list[str] = []
     if deed := story.last("grep"):
-        found.append(whereabouts(sought_in(story.request), deed.matches))
+        found.append(whereabouts(name_asked_about(story.request), deed.matches))
     if deed := story.last("git_log"):
         of = f" to {deed.args['path']}" if "path" in deed.args else ""
         found.append(f"The last changes{of}:\n{deed.text.strip()[:LONGEST]}")

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from flyball.drivers.protocol import Reply, Request
 from flyball.drivers.repair.answer import answer
-from flyball.drivers.repair.repairing import call, mend
-from flyball.drivers.repair.request_words import asks_to_mend, asks_to_mend_surely
+from flyball.drivers.repair.repairing import ask_for, next_move
+from flyball.drivers.repair.request_words import clearly_asks_for_repair, may_ask_for_repair
 from flyball.drivers.repair.thread_facts import ThreadFacts, read_thread
 
 MODEL = "repair"
@@ -37,23 +37,23 @@ class RepairDriver:
         story = read_thread(request)
         if request.role == "reviewer":
             return review(story)
-        if is_mending(story):
+        if is_repair(story):
             if request.role == "researcher":
                 return Reply(text=NO_RESEARCH)
-            return mend(story, request.phase, self._seconds)
+            return next_move(story, request.phase, self._seconds)
         return answer(story, request, self._seconds)
 
     async def close(self) -> None:
         """Nothing is held."""
 
 
-def is_mending(story: ThreadFacts) -> bool:
+def is_repair(story: ThreadFacts) -> bool:
     """Whether a request is one that failing tests may describe."""
     match story.template:
         case "fix":
-            return asks_to_mend(story.request) or story.count("checkpoint") > 0
+            return may_ask_for_repair(story.request) or story.count("checkpoint") > 0
         case "feature" | "refactor" | "test-first":
-            return asks_to_mend_surely(story.request)
+            return clearly_asks_for_repair(story.request)
         case _:
             return False
 
@@ -62,4 +62,4 @@ def review(story: ThreadFacts) -> Reply:
     """Risk and assumptions of any change that was found by search."""
     if story.count("note"):
         return Reply(text=NOBODY)
-    return Reply(calls=(call("note", risk=RISK, assumptions=list(ASSUMPTIONS)),))
+    return Reply(calls=(ask_for("note", risk=RISK, assumptions=list(ASSUMPTIONS)),))

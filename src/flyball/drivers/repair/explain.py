@@ -39,6 +39,7 @@ class Frame(NamedTuple):
 
     @property
     def place(self) -> str:
+        """`path:line`, as editors take it."""
         return f"{self.path}:{self.line}"
 
 

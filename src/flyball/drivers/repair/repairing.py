@@ -11,7 +11,7 @@ from flyball.core.terms.phase import RECON, Phase
 from flyball.drivers.protocol import Reply
 from flyball.drivers.repair import sentences
 from flyball.drivers.repair.sentences import Words, diagnosis
-from flyball.drivers.repair.stopping import part
+from flyball.drivers.repair.stopping import last_reply
 from flyball.drivers.repair.thread_facts import MadeCall, ThreadFacts, has_run
 
 MOST_SELECTED = 20
@@ -35,12 +35,13 @@ PROMISE = (
 _PROMISED = re.compile(r"for up to (\d+) s")
 
 
-def call(tool: str, **args: object) -> SpokenCall:
+def ask_for(tool: str, **args: object) -> SpokenCall:
+    """A call of a tool; the engine gives it an id."""
     return SpokenCall("", tool, args)
 
 
-def mend(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
-    """The next move of a repair."""
+def next_move(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
+    """What a repair does next in this phase: calls, or its last words."""
     if phase.is_in(RECON):
         return _look(story, phase, seconds)
     if phase is Phase.CHECKPOINT:
@@ -49,7 +50,7 @@ def mend(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
         return _work(story, phase, seconds)
     if phase is Phase.VERIFY:
         return _prove(story, phase)
-    return part(story, phase, _last_words(story))
+    return last_reply(story, phase, _last_words(story))
 
 
 def _look(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
@@ -57,12 +58,14 @@ def _look(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     looks = [deed.suite for deed in story.deeds if deed.tool == "localise_faults"]
     if not looks or (_was_cut_short(looks[-1]) and len(looks) < MOST_LOOKS):
         limit = max(LEAST_SECONDS, seconds * (LOOKING_AGAIN if looks else LOOKING))
-        return Reply(calls=(call("localise_faults", seconds=round(min(limit, MOST_LOOKING), 1)),))
+        return Reply(
+            calls=(ask_for("localise_faults", seconds=round(min(limit, MOST_LOOKING), 1)),)
+        )
     tested = story.last("test")
     if story.red_run is None and tested is None:
-        return Reply(calls=(call("test"),))
+        return Reply(calls=(ask_for("test"),))
     if tested and tested.suite is None and story.last("check") is None:
-        return Reply(calls=(call("check"),))
+        return Reply(calls=(ask_for("check"),))
     return _promise(story, phase, seconds)
 
 
@@ -74,7 +77,7 @@ def _was_cut_short(run: SuiteReport | None) -> bool:
 def _promise(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     looked, run = story.last("localise_faults"), story.red_run
     if run is None or looked is None or not looked.suspects or story.count("checkpoint"):
-        return part(story, phase, _last_words(story))
+        return last_reply(story, phase, _last_words(story))
     names = ", ".join(each.name for each in run.failures[:SHOWN_NAMES])
     more = f" and {run.failed - SHOWN_NAMES} more" if run.failed > SHOWN_NAMES else ""
     goal = f"Every test passes, {names}{more} among them."
@@ -82,7 +85,7 @@ def _promise(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     return Reply(calls=(_checkpoint(goal, action, run, looked),))
 
 
-def offer(run: SuiteReport, looked: MadeCall, best: HoldingChange) -> SpokenCall:
+def checkpoint_for(run: SuiteReport, looked: MadeCall, best: HoldingChange) -> SpokenCall:
     """A checkpoint about a change that is known to hold, for who did not ask for one yet."""
     goal = f"{best.path}:{best.line}, so that every test passes"
     action = f"{best.template}, {best.label}:\n{best.diff}"
@@ -92,7 +95,7 @@ def offer(run: SuiteReport, looked: MadeCall, best: HoldingChange) -> SpokenCall
 def _checkpoint(goal: str, action: str, run: SuiteReport, looked: MadeCall) -> SpokenCall:
     lines = looked.suspects[:SHOWN_SUSPECTS]
     where = "\n".join(f"  {each.score:.2f}  {each.path}:{each.line}  {each.text}" for each in lines)
-    return call(
+    return ask_for(
         "checkpoint",
         goal=goal,
         findings=f"{diagnosis(run)}\nSuspicious lines:\n{where}",
@@ -120,23 +123,23 @@ def _work(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     searched = story.last("try_candidates")
     found = searched.search if searched else None
     if searched is None or (found is None and story.has_rested):
-        return Reply(calls=(call("try_candidates", seconds=_promised(story, seconds)),))
+        return Reply(calls=(ask_for("try_candidates", seconds=_promised(story, seconds)),))
     if found is None or not found.holding:
-        return part(story, phase, _last_words(story))
+        return last_reply(story, phase, _last_words(story))
     edits = [deed for deed in story.deeds if deed.tool == "edit_diff"]
     if not edits or (story.has_rested and not edits[-1].ok):
-        return Reply(calls=(call("edit_diff", diff=found.holding[0].diff),))
+        return Reply(calls=(ask_for("edit_diff", diff=found.holding[0].diff),))
     change = _standing(story, found)
     if change is None:
-        return part(story, phase, _last_words(story))
+        return last_reply(story, phase, _last_words(story))
     runs = [deed.suite for deed in story.since("edit_diff") if deed.tool == "test"]
     if not runs:
         return Reply(calls=_tests(story))
     if runs[-1] is None or not runs[-1].is_green:
         return Reply(calls=_take_back(found, change, edits))
     if len(found.holding) > 1 and not story.count("note"):
-        return Reply(calls=(call("note", text=sentences.alternatives(change, found)),))
-    return part(story, phase, _last_words(story))
+        return Reply(calls=(ask_for("note", text=sentences.alternatives(change, found)),))
+    return last_reply(story, phase, _last_words(story))
 
 
 def _tests(story: ThreadFacts) -> tuple[SpokenCall, ...]:
@@ -144,8 +147,8 @@ def _tests(story: ThreadFacts) -> tuple[SpokenCall, ...]:
     run = story.red_run
     names = [each.name for each in run.failures] if run else []
     if 0 < len(names) <= MOST_SELECTED and all(_is_name(name) for name in names):
-        return call("test", args=names), call("test")
-    return (call("test"),)
+        return ask_for("test", args=names), ask_for("test")
+    return (ask_for("test"),)
 
 
 def _is_name(name: str) -> bool:
@@ -159,13 +162,13 @@ def _take_back(
     applied = [deed.args.get("diff") for deed in edits]
     tried = [each for each in found.holding if each.diff in applied]
     following = [each for each in found.holding if each.diff not in applied]
-    calls = [call("edit_diff", diff=reverse(change.diff))]
+    calls = [ask_for("edit_diff", diff=reverse_diff(change.diff))]
     if following and len(tried) < MOST_APPLIED:
-        calls.append(call("edit_diff", diff=following[0].diff))
+        calls.append(ask_for("edit_diff", diff=following[0].diff))
     return tuple(calls)
 
 
-def reverse(diff: str) -> str:
+def reverse_diff(diff: str) -> str:
     """The diff that takes this one back."""
     lines: list[str] = []
     for line in diff.split("\n"):
@@ -186,8 +189,8 @@ def _prove(story: ThreadFacts, phase: Phase) -> Reply:
     """Run everything once more where the governor was not content; then leave it at that."""
     last = story.last("test")
     if story.is_rejected and (last is None or last.args):
-        return Reply(calls=(call("test"),))
-    return part(story, phase, _last_words(story))
+        return Reply(calls=(ask_for("test"),))
+    return last_reply(story, phase, _last_words(story))
 
 
 def _last_words(story: ThreadFacts) -> Words:
@@ -197,7 +200,7 @@ def _last_words(story: ThreadFacts) -> Words:
     change = _standing(story, found) if found else None
     last = tested.suite if tested else None
     if found and change and last and last.is_green:
-        return sentences.plausible(story.run, story.red_run, last, change, found)
+        return sentences.claim_for_change(story.run, story.red_run, last, change, found)
     looked = story.last("localise_faults")
     run = story.red_run or next((run for run in reversed(story.runs) if has_run(run)), None)
     if run is None:
@@ -212,8 +215,8 @@ def _last_words(story: ThreadFacts) -> Words:
         return sentences.only_together(run)
     edited = story.last("edit_diff")
     if found and found.holding and edited and not edited.ok:
-        return sentences.not_applied(run, found.holding[0], edited)
-    return sentences.could_not(run, looked.suspects, searched, story.request)
+        return sentences.refused_change(run, found.holding[0], edited)
+    return sentences.search_in_vain(run, looked.suspects, searched, story.request)
 
 
 def _standing(story: ThreadFacts, found: CandidateSearch) -> HoldingChange | None:

@@ -93,22 +93,22 @@ def is_about_failure(request: str) -> bool:
     return bool(FAILING.search(request))
 
 
-def asks_to_mend(request: str) -> bool:
+def may_ask_for_repair(request: str) -> bool:
     """Whether failing tests may show what a request wants: in doubt they may."""
     return bool(SUITE.search(request)) or not ORDER.search(request)
 
 
-def asks_to_mend_surely(request: str) -> bool:
+def clearly_asks_for_repair(request: str) -> bool:
     """Whether it clearly does, for requests that are read as larger than a fix."""
     return bool(SUITE.search(request)) or (is_about_failure(request) and not ORDER.search(request))
 
 
-def only_asks(request: str) -> bool:
+def is_mere_question(request: str) -> bool:
     """Whether a request wants to know, and does not report what should be different."""
     return bool(QUESTION.search(request))
 
 
-def sought_in(request: str) -> str:
+def name_asked_about(request: str) -> str:
     """The name that a question is about, unless it asks why something fails."""
     if is_about_failure(request) and not WHERE.search(request):
         return ""

@@ -47,7 +47,7 @@ def _quoted(request: str) -> str:
 
 
 def needs_model(request: str) -> Words:
-    """What no search can do."""
+    """That the request needs a model, and how to configure one."""
     brief = "This needs a model, and none is configured; nothing was changed."
     whole = (
         f"{brief} The built-in driver repairs what failing tests show, and answers from what it "
@@ -56,7 +56,7 @@ def needs_model(request: str) -> Words:
     return Words(brief, whole)
 
 
-def plausible(
+def claim_for_change(
     run: str,
     before: SuiteReport | None,
     after: SuiteReport,
@@ -93,29 +93,29 @@ def _title(change: HoldingChange) -> str:
     return f"{change.path}:{change.line} {change.template}: {label}"
 
 
-def could_not(
+def search_in_vain(
     run: SuiteReport, lines: Sequence[Suspect], searched: MadeCall | None, request: str
 ) -> Words:
-    """What was learnt where no change was found."""
+    """Why tests fail and what was tried, where no change was found."""
     if searched is None:
         brief = "No line was found at which changes could be tried; nothing was changed."
         return Words(brief, f"{brief}\n{diagnosis(run)}\n{ask_model(request)}")
     brief = "No change was found under which the tests pass; nothing was changed."
     parts = [brief, diagnosis(run), "The most suspicious lines:"]
     parts += [f"  {each.score:.2f}  {each.path}:{each.line}  {each.text}" for each in lines[:SHOWN]]
-    parts += [tried(searched), ask_model(request)]
+    parts += [search_summary(searched), ask_model(request)]
     return Words(brief, "\n".join(parts))
 
 
-def not_applied(run: SuiteReport, best: HoldingChange, edit: MadeCall) -> Words:
+def refused_change(run: SuiteReport, best: HoldingChange, edit: MadeCall) -> Words:
     """A change that holds in the scratch copy, and that the workspace does not take."""
     brief = "A change was found under which the tests pass, but it could not be made."
     parts = [brief, edit.text.strip(), diagnosis(run), f"The change: {_title(best)}\n{best.diff}"]
     return Words(brief, "\n".join(parts))
 
 
-def tried(deed: MadeCall) -> str:
-    """What a search in vain came to."""
+def search_summary(deed: MadeCall) -> str:
+    """How much a search in vain tried, and in which time."""
     found = deed.search
     if found is None:
         return f"The search could not be made: {deed.text.strip().partition(chr(10))[0]}"
@@ -129,7 +129,7 @@ def tried(deed: MadeCall) -> str:
 
 
 def only_python(run: SuiteReport, request: str) -> Words:
-    """A suite that the search cannot look into."""
+    """That tests fail which are not Python, and why they fail."""
     brief = "Tests fail, but without a model only Python can be repaired; nothing was changed."
     whole = f"{brief}\n{diagnosis(run)}\n{ask_model(request)}"
     return Words(brief, whole)
@@ -151,7 +151,7 @@ def _count(number: int) -> str:
 
 
 def nothing_red(run: SuiteReport, request: str) -> Words:
-    """A repairer without a failing test has nothing to go by."""
+    """That no failing test was seen, or not all tests could be run."""
     if not run.is_green:
         brief = "No test was seen to fail, but not all could be run; nothing was changed."
         return Words(brief, f"{brief} Give it more time with --budget-seconds.")
@@ -164,14 +164,14 @@ def nothing_red(run: SuiteReport, request: str) -> Words:
 
 
 def only_together(run: SuiteReport) -> Words:
-    """Tests that disturb each other are beyond a search for small changes."""
+    """That the tests only fail together, which is beyond a search for small changes."""
     brief = "Each test passes by itself, but not all of them together; nothing was changed."
     whole = f"{brief} They depend on each other or on what others leave behind.\n{diagnosis(run)}"
     return Words(brief, whole)
 
 
 def no_tests(text: str, checked: MadeCall | None) -> Words:
-    """No test could be run."""
+    """That no test could be run, and what was checked instead."""
     first = "\n".join(text.strip().split("\n")[:12])
     brief = "No test could be run, so there is nothing to go by; nothing was changed."
     looked = f"\nWhat can be checked without tests:\n{checked.text[:2000]}" if checked else ""

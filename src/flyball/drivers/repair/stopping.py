@@ -14,7 +14,7 @@ ASKED = 2
 AS_SAID = "As said: nothing will be changed."
 
 
-def part(story: ThreadFacts, phase: Phase, words: Words) -> Reply:
+def last_reply(story: ThreadFacts, phase: Phase, words: Words) -> Reply:
     """The last words: the whole of them where they end the card, a sentence where they do not."""
     template = LIBRARY.get(story.template)
     is_planning = phase.is_in(RECON) or phase is Phase.CHECKPOINT

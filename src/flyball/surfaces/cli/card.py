@@ -51,7 +51,7 @@ def show(run: str, name: str, repo: Path, as_json: bool) -> None:
     """What a card changed, and what was noted about it."""
     from flyball.workspace.cards.use_cases import show_card
 
-    place, run = meant(repo, run)
+    place, run = find_run(repo, run)
     view = show_card(place, run, name)
     if as_json:
         say_json(_as_dict(view))
@@ -106,7 +106,7 @@ def apply(
     _move(CommitKind.APPLY, run, name, _joined(paths, more), repo, **flags)
 
 
-def meant(repo: Path, run: str) -> tuple[ProjectPlaces, str]:
+def find_run(repo: Path, run: str) -> tuple[ProjectPlaces, str]:
     """The project and the run that are meant; a run without a journal goes by its whole name."""
     import asyncio
 
@@ -159,7 +159,7 @@ def _move(
 ) -> None:
     from flyball.workspace.cards.use_cases import foresee, move_card
 
-    place, run = meant(repo, run)
+    place, run = find_run(repo, run)
     if not yes and not as_json and sys.stdin.isatty():
         found = foresee(place, run, name, step, paths)
         if found.losses:

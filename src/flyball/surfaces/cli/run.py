@@ -133,8 +133,8 @@ def _flow(file: str) -> Flow:
     if reading.flow is not None:
         return reading.flow
     said = "\n".join(map(str, reading.problems))
-    first, mend = reading.problems[0], f"`flyball flow check {reading.file}` says the same."
-    raise TemplateError(said, file=first.file, line=first.line, mend=mend)
+    first, hint = reading.problems[0], f"`flyball flow check {reading.file}` says the same."
+    raise TemplateError(said, file=first.file, line=first.line, hint=hint)
 
 
 def _words(request: tuple[str, ...]) -> str:

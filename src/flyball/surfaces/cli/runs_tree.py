@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flyball.surfaces.cli.card import JSON, REPO, meant, readable, say_json
+from flyball.surfaces.cli.card import JSON, REPO, find_run, readable, say_json
 
 if TYPE_CHECKING:
     from flyball.workspace.cards.revert import Replayed
@@ -23,7 +23,7 @@ def merge(run: str, repo: Path, as_json: bool) -> None:
     """Bring a run's cards into your branch and checkout, if nothing of yours is lost by it."""
     from flyball.workspace.cards.use_cases import merge as merge_run
 
-    place, run = meant(repo, run)
+    place, run = find_run(repo, run)
     report = merge_run(place, run)
     branch = report.branch.removeprefix("refs/heads/")
     if as_json:
@@ -57,7 +57,7 @@ def replay(ctx: click.Context, run: str, into: Path, repo: Path, as_json: bool) 
     from flyball.workspace.cards.revert import Fate
     from flyball.workspace.cards.use_cases import replay_run
 
-    place, run = meant(repo, run)
+    place, run = find_run(repo, run)
     report = replay_run(place, run, into)
     fits = all(each.fate is not Fate.REFUSED for each in report)
     if as_json:
@@ -84,7 +84,7 @@ def prune(
     """Forget old snapshots of one run or of all; with --abandon, delete the run itself."""
     from flyball.workspace.cards import use_cases
 
-    place, named = meant(repo, run or "")
+    place, named = find_run(repo, run or "")
     run = named if run else None
     if abandon:
         _abandon(run, place, yes=yes, as_json=as_json)

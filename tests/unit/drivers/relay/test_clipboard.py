@@ -5,7 +5,7 @@ import asyncio
 from tests.unit.drivers.asking import line, request_for
 
 from flyball.core.run.thread import Speaker
-from flyball.drivers.relay.clipboard import ClipboardDriver, Hand
+from flyball.drivers.relay.clipboard import ClipboardDriver, PersonPort
 
 
 class Desk:
@@ -20,8 +20,8 @@ class Desk:
         return self.answers.pop(0)
 
     @property
-    def hand(self) -> Hand:
-        return Hand(self.copied.append, self.shown.append, self.read)
+    def hand(self) -> PersonPort:
+        return PersonPort(self.copied.append, self.shown.append, self.read)
 
 
 def test_a_new_thread_is_carried_whole_and_then_only_what_is_new() -> None:

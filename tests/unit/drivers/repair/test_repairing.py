@@ -32,7 +32,7 @@ from flyball.core.machine.on_driver import STATE_IT
 from flyball.core.run.thread import Speaker
 from flyball.core.terms.call import INTERRUPTED
 from flyball.core.terms.phase import Phase
-from flyball.drivers.repair.repairing import reverse
+from flyball.drivers.repair.repairing import reverse_diff
 
 LOOKED = did("localise_faults", RED)
 SEARCHED = did("try_candidates", FOUND)
@@ -113,17 +113,20 @@ def test_in_a_new_thread_it_still_claims_just_that():
 def test_a_change_that_the_whole_suite_refuses_is_taken_back_for_the_next():
     steps = (LOOKED, CHECKPOINT, SEARCHED, APPLIED, did("test", STILL_RED))
     reply = reply_to(asked(*steps, phase=Phase.EXECUTE))
-    assert made(reply) == [("edit_diff", {"diff": reverse(BEST)}), ("edit_diff", {"diff": OTHER})]
+    assert made(reply) == [
+        ("edit_diff", {"diff": reverse_diff(BEST)}),
+        ("edit_diff", {"diff": OTHER}),
+    ]
 
 
 def test_after_two_such_changes_it_gives_up_with_the_tree_as_it_was():
-    back = did("edit_diff", CHANGED, diff=reverse(BEST))
+    back = did("edit_diff", CHANGED, diff=reverse_diff(BEST))
     second = did("edit_diff", CHANGED, diff=OTHER)
     red = did("test", STILL_RED)
     steps = (LOOKED, CHECKPOINT, SEARCHED, APPLIED, red, back, second, red)
     reply = reply_to(asked(*steps, phase=Phase.EXECUTE))
-    assert made(reply) == [("edit_diff", {"diff": reverse(OTHER)})]
-    gone = did("edit_diff", CHANGED, diff=reverse(OTHER))
+    assert made(reply) == [("edit_diff", {"diff": reverse_diff(OTHER)})]
+    gone = did("edit_diff", CHANGED, diff=reverse_diff(OTHER))
     reply = reply_to(asked(*steps, gone, phase=Phase.EXECUTE))
     assert reply.text.startswith("No change was found under which the tests pass; nothing was")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from flyball.drivers.repair.request_words import (
-    asks_to_mend,
-    asks_to_mend_surely,
-    only_asks,
-    sought_in,
+    clearly_asks_for_repair,
+    is_mere_question,
+    may_ask_for_repair,
+    name_asked_about,
     symbol_in,
 )
 
@@ -26,8 +26,8 @@ from flyball.drivers.repair.request_words import (
     ],
 )
 def test_failing_tests_may_show_what_is_wanted(request_text: str):
-    assert asks_to_mend(request_text)
-    assert asks_to_mend_surely(request_text)
+    assert may_ask_for_repair(request_text)
+    assert clearly_asks_for_repair(request_text)
 
 
 @pytest.mark.parametrize(
@@ -41,13 +41,13 @@ def test_failing_tests_may_show_what_is_wanted(request_text: str):
     ],
 )
 def test_no_failing_test_describes_these(request_text: str):
-    assert not asks_to_mend(request_text)
-    assert not asks_to_mend_surely(request_text)
+    assert not may_ask_for_repair(request_text)
+    assert not clearly_asks_for_repair(request_text)
 
 
 def test_in_doubt_a_small_wish_is_looked_at_and_a_large_one_is_not():
-    assert asks_to_mend("carts behave oddly")
-    assert not asks_to_mend_surely("carts behave oddly")
+    assert may_ask_for_repair("carts behave oddly")
+    assert not clearly_asks_for_repair("carts behave oddly")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_in_doubt_a_small_wish_is_looked_at_and_a_large_one_is_not():
     ],
 )
 def test_a_question_is_not_a_report(request_text: str, *, is_question: bool):
-    assert only_asks(request_text) is is_question
+    assert is_mere_question(request_text) is is_question
 
 
 @pytest.mark.parametrize(
@@ -94,4 +94,4 @@ def test_the_name_in_question_is_found(request_text: str, name: str):
     ],
 )
 def test_who_asks_for_a_place_is_not_told_of_failures(request_text: str, name: str):
-    assert sought_in(request_text) == name
+    assert name_asked_about(request_text) == name

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from flyball.drivers.relay.clipboard import Hand
+from flyball.drivers.relay.clipboard import PersonPort
 from flyball.errors import DriverError, ToolError
 from flyball.surfaces.cli.terminal.plain import View
 from flyball.surfaces.cli.terminal.story import StoryLine
@@ -39,7 +39,7 @@ def find_clipboard() -> Clipboard | None:
     return next((each for each in CLIPBOARDS if shutil.which(each.copy[0])), None)
 
 
-def terminal_hand(view: View) -> Hand | None:
+def terminal_port(view: View) -> PersonPort | None:
     """Carries prompts out and answers back, where there is a keyboard and a clipboard."""
     clipboard = find_clipboard()
     if clipboard is None or not sys.stdin.isatty():
@@ -50,11 +50,11 @@ def terminal_hand(view: View) -> Hand | None:
 
     async def read() -> str:
         show("Press Enter when the answer is in the clipboard.")
-        with view.still():
+        with view.hold_still():
             await _enter()
         return _run(clipboard.paste, None).decode("utf-8", "replace")
 
-    return Hand(partial(copy, clipboard), show, read)
+    return PersonPort(partial(copy, clipboard), show, read)
 
 
 def copy(clipboard: Clipboard, text: str) -> None:

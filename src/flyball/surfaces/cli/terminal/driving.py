@@ -11,7 +11,7 @@ from flyball.app.driving import Governed, Rest, Watcher
 from flyball.app.project import Home
 from flyball.engine.telemetry import approval
 from flyball.surfaces.cli.terminal import exits
-from flyball.surfaces.cli.terminal.clipboard import terminal_hand
+from flyball.surfaces.cli.terminal.clipboard import terminal_port
 from flyball.surfaces.cli.terminal.story import StoryLine
 from flyball.surfaces.cli.terminal.view import make_view, tell_steps, user, with_repo
 
@@ -34,7 +34,7 @@ class _Driving:
     async def go(self) -> int:
         view = self._view
         watcher = Watcher(self._telemetry, view.text, view.output)
-        governed = Governed(self._home, watcher, terminal_hand(view))
+        governed = Governed(self._home, watcher, terminal_port(view))
         with view:
             rest = await self._listening(governed)
         if rest is None:

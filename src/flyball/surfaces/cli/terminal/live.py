@@ -102,7 +102,7 @@ class LiveView:
         self._console.print()
 
     @contextmanager
-    def still(self) -> Generator[None]:
+    def hold_still(self) -> Generator[None]:
         """Keep the bottom lines away while a person types."""
         self._live.stop()
         try:

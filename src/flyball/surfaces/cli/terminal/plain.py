@@ -45,7 +45,7 @@ class View(Protocol):
         """The change in the end; `see` says how to look at all of a long one."""
         ...
 
-    def still(self) -> AbstractContextManager[object]:
+    def hold_still(self) -> AbstractContextManager[object]:
         """Keep still while a person types."""
         ...
 
@@ -83,7 +83,7 @@ class PlainView:
     def diff(self, diff: str, see: str) -> None:  # noqa: ARG002
         click.echo(f"\n{printable(diff).rstrip()}\n")
 
-    def still(self) -> AbstractContextManager[object]:
+    def hold_still(self) -> AbstractContextManager[object]:
         return nullcontext()
 
 

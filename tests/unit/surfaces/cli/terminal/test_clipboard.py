@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flyball.errors import DriverError
-from flyball.surfaces.cli.terminal.clipboard import Clipboard, copy, find_clipboard, terminal_hand
+from flyball.surfaces.cli.terminal.clipboard import Clipboard, copy, find_clipboard, terminal_port
 from flyball.surfaces.cli.terminal.plain import PlainView
 
 LINGERING = """#!/bin/sh
@@ -46,4 +46,4 @@ def test_the_first_program_that_is_there_is_used(tmp_path: Path, monkeypatch: py
 
 
 def test_without_a_keyboard_there_is_no_hand():
-    assert terminal_hand(PlainView()) is None
+    assert terminal_port(PlainView()) is None

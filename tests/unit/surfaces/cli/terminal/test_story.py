@@ -219,7 +219,7 @@ def test_the_bottom_line_shows_phase_budget_call_and_words():
         started = {"type": "call", "call": "1", "state": "started", "tool": "grep", "about": "src"}
         view.telemetry(started)
         view.text("I am looking")
-        with view.still():
+        with view.hold_still():
             pass
     shown = file.getvalue()
     for words in (
@@ -236,7 +236,7 @@ def test_the_bottom_line_shows_where_each_of_several_cards_stands():
     view, file = live(100)
     with view:
         view.telemetry({"type": "iteration", "iteration": 1, "limit": 9, "text": "Planning…"})
-        with view.still():
+        with view.hold_still():
             pass
         for card, name in (("a", "execute"), ("b", "recon"), ("b", "verify"), ("c", "succeeded")):
             view.telemetry(phase(card, name))
