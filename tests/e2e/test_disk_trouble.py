@@ -13,7 +13,7 @@ import asyncio, json, os, pathlib, sys
 from flyball.errors import FlyballError
 from flyball.workspace.process import process
 from flyball.workspace.sandbox import environment
-from flyball.workspace.sandbox.confinement import Level, Sandbox
+from flyball.workspace.sandbox.confinement import Sandbox, SandboxLevel
 from flyball.workspace.files.paths import Root
 
 top = pathlib.Path(sys.argv[1])
@@ -28,7 +28,7 @@ def attempt(deed):
         told.append(f"{error.code}: {error}")
 
 def command(log):
-    sandbox = Sandbox(level=Level.NONE, root=top)
+    sandbox = Sandbox(level=SandboxLevel.NONE, root=top)
     env = environment.clean(os.environ)
     asking = process.run("echo the result", cwd=top, env=env, sandbox=sandbox, log=log)
     return asyncio.run(asking)
