@@ -128,7 +128,7 @@ class Shell:
             env=self.env,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=900,
             stdin=subprocess.DEVNULL,
         )
 

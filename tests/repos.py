@@ -28,7 +28,7 @@ def git(where: Path, *args: str, check: bool = True, stdin: str | None = None) -
         capture_output=True,
         text=True,
         input=stdin,
-        timeout=60,
+        timeout=600,
     )
     if check and done.returncode:
         raise AssertionError(f"git {' '.join(args)}: {done.stderr}")

@@ -53,4 +53,4 @@ def test_the_guide_names_every_problem():
     codes = {line.split(": ")[1] for line in lines}
     assert len(codes) > 15
     assert [code for code in codes if f"`{code}`" not in GUIDE] == []
-    assert [name for name in Problem.__struct_fields__ if f'"{name}"' not in GUIDE] == []
+    assert [name for name in Problem.__struct_encode_fields__ if f'"{name}"' not in GUIDE] == []

@@ -55,20 +55,20 @@ def room_of(path: Path) -> str:
 @cache
 def imports(path: Path) -> list[tuple[str, bool]]:
     """Every imported module, and whether it is imported inside a function."""
-    tree = ast.parse(path.read_text())
-    inner = {
-        id(node)
-        for outer in ast.walk(tree)
-        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef)
-        for node in ast.walk(outer)
-    }
     found: list[tuple[str, bool]] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found += [(alias.name, id(node) in inner) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} uses a relative import"
-            found.append((node.module or "", id(node) in inner))
+
+    def visit(block: ast.AST, is_inside: bool) -> None:
+        for node in ast.iter_child_nodes(block):
+            if isinstance(node, ast.Import):
+                found.extend((alias.name, is_inside) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{path} uses a relative import"
+                found.append((node.module or "", is_inside))
+            elif not isinstance(node, ast.expr):
+                is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                visit(node, is_inside or is_function)
+
+    visit(ast.parse(path.read_text()), False)
     return found
 
 

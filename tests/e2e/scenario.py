@@ -105,7 +105,7 @@ class Stage:
 
     def flyball(self, *words: str) -> Told:
         done = subprocess.run(
-            self.command(*words), env=self.env, capture_output=True, text=True, timeout=120
+            self.command(*words), env=self.env, capture_output=True, text=True, timeout=900
         )
         lines = [json.loads(line) for line in done.stdout.split("\n") if line.startswith("{")]
         return Told(done.returncode, [each for each in lines if "type" in each], done.stderr)
@@ -116,7 +116,7 @@ class Stage:
     def events(self) -> list[AnyEvent]:
         """The run's log, checked for gaps."""
         command = self.command("runs", "export", self.run)
-        done = subprocess.run(command, env=self.env, capture_output=True, check=True, timeout=60)
+        done = subprocess.run(command, env=self.env, capture_output=True, check=True, timeout=600)
         entries = [json.loads(line) for line in done.stdout.splitlines()[1:]]
         assert [entry["seq"] for entry in entries] == list(range(1, len(entries) + 1))
         return [decode_event(json.dumps(entry["event"]).encode()) for entry in entries]

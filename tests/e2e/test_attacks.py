@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from tests.tiers import one_of_each
 
 from flyball.errors import FlyballError
 from flyball.patch.engine import apply_diff
@@ -27,6 +28,8 @@ SECRET = "canary-secret-51f0aa"
 DATA = Path(__file__).parent.parent / "golden" / "attacks"
 ATTACKS = tomllib.loads((DATA / "commands.toml").read_text())["attack"]
 DIFFS = tomllib.loads((DATA / "diffs.toml").read_text())["attack"]
+ONE_OF_EACH = list({attack["class"]: attack for attack in reversed(ATTACKS)}.values())
+"""The first attack of each class."""
 MEANS = list(dict.fromkeys((levels.best_mechanism(), Mechanism.LANDLOCK)))
 LIMITS = CommandLimits(seconds=60)
 
@@ -167,7 +170,7 @@ def name_of(attack):
 @pytest.mark.slow
 @pytest.mark.parametrize("means", MEANS)
 @pytest.mark.parametrize("read_only", [True, False], ids=["read-only", "execute"])
-@pytest.mark.parametrize("attack", ATTACKS, ids=name_of)
+@pytest.mark.parametrize("attack", one_of_each(ATTACKS, lambda attack: attack["class"], name_of))
 def test_an_attack_does_no_harm(scene, attack, means, read_only):
     scene.plant(attack)
     end = scene.run(attack["cmd"], means, read_only=read_only)
@@ -183,10 +186,17 @@ def test_an_attack_does_no_harm(scene, attack, means, read_only):
 
 
 @pytest.mark.slow
-def test_the_same_attacks_do_harm_where_nothing_confines_them(tmp_path):
+@pytest.mark.parametrize(
+    ("attacks", "spared"),
+    [
+        pytest.param(ONE_OF_EACH, 1, id="one of each class"),
+        pytest.param(ATTACKS, len(ATTACKS) // 20, id="all", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_the_same_attacks_do_harm_where_nothing_confines_them(tmp_path, attacks, spared):
     """The control: what is refused above must be able to succeed."""
     harmless = []
-    for number, attack in enumerate(ATTACKS):
+    for number, attack in enumerate(attacks):
         if attack.get("late") or attack.get("privileged"):
             continue
         with ExitStack() as closing:
@@ -196,7 +206,7 @@ def test_the_same_attacks_do_harm_where_nothing_confines_them(tmp_path):
             harm = [name for place in scene.places for name in scene.changed(place)]
             if not (harm or scene.heard() or SECRET in end.output):
                 harmless.append((name_of(attack), end.output[-200:]))
-    assert len(harmless) <= len(ATTACKS) // 20, harmless
+    assert len(harmless) <= spared, harmless
 
 
 def test_the_suite_is_as_large_as_promised():
@@ -248,6 +258,7 @@ quietly(lambda: print(pathlib.Path({home!r}, ".ssh", "id_ed25519").read_text()))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("means", MEANS)
 def test_a_malicious_test_suite_does_no_harm_and_is_reported(scene, means):
     port = scene.tcp.getsockname()[1]
@@ -272,6 +283,7 @@ def test_a_malicious_test_suite_does_no_harm_and_is_reported(scene, means):
         assert report.count("permission") >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("means", MEANS)
 def test_a_malicious_suite_that_keeps_quiet_is_still_reported(scene, means):
     quiet = CONFTEST.replace("print(type(error).__name__, error)", "pass")

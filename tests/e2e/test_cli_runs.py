@@ -66,6 +66,7 @@ def test_the_scripted_demo_shows_what_a_governor_does_and_can_be_taken_back(tmp_
     assert "price * quantity" not in (project / "cart.py").read_text()
 
 
+@pytest.mark.slow
 def test_a_question_is_answered_by_another_process(shell: Shell, tmp_path: Path):
     run = fix(shell, tmp_path, args=("--approve",))
     shown = shell("runs", "show", run)
@@ -99,6 +100,7 @@ def relayed(tmp_path: Path) -> tuple[str, ...]:
     return ("run", "fix it", "--intent", "small_fix", "--driver", driver, "--json")
 
 
+@pytest.mark.slow
 def test_ctrl_c_pauses_and_resume_goes_on(shell: Shell, tmp_path: Path):
     with shell.begin(*relayed(tmp_path)) as process:
         run = read_until(process, "phase")[0]["run"]
@@ -122,6 +124,7 @@ class Endless(unittest.TestCase):
 """
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_stops_at_once_and_nothing_is_lost(tmp_path: Path):
     shell = Shell(shop(tmp_path / "shop", {"test_endless.py": ENDLESS}), tmp_path)
     driver = script(tmp_path / "s", say("I will test.", **SUITE), say("It hangs."))
@@ -143,6 +146,7 @@ def test_a_second_ctrl_c_stops_at_once_and_nothing_is_lost(tmp_path: Path):
     assert "✗ test was interrupted" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_second_process_is_told_who_holds_the_run(shell: Shell, tmp_path: Path):
     with shell.begin(*relayed(tmp_path)) as process:
         run = read_until(process, "phase")[0]["run"]
@@ -151,6 +155,7 @@ def test_the_second_process_is_told_who_holds_the_run(shell: Shell, tmp_path: Pa
         assert f"Run {run} is held by process {process.pid}" in held.stderr
 
 
+@pytest.mark.slow
 def test_words_from_outside_reach_the_process_that_drives(shell: Shell, tmp_path: Path):
     with shell.begin(*relayed(tmp_path)) as process:
         run = read_until(process, "phase")[0]["run"]
@@ -171,6 +176,7 @@ def test_words_from_outside_reach_the_process_that_drives(shell: Shell, tmp_path
     assert "extension" in types(followed)
 
 
+@pytest.mark.slow
 def test_following_tells_what_the_run_told(shell: Shell, tmp_path: Path):
     driver = script(tmp_path / "s", *GOOD)
     ran = shell("run", "fix it", "--intent", "small_fix", "--driver", driver, "--json")
@@ -180,6 +186,7 @@ def test_following_tells_what_the_run_told(shell: Shell, tmp_path: Path):
     assert objects(followed.stdout) == lines
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_seen_and_resumed(shell: Shell, tmp_path: Path):
     with shell.begin(*relayed(tmp_path)) as process:
         run = read_until(process, "phase")[0]["run"]
@@ -191,6 +198,7 @@ def test_a_killed_run_is_seen_and_resumed(shell: Shell, tmp_path: Path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_an_exported_run_can_be_imported_shown_and_judged_elsewhere(shell: Shell, tmp_path: Path):
     run = fix(shell, tmp_path, READ, EDIT, checkpoint(), EDIT, say("Done."), SUITE, REVIEW)
     file = tmp_path / "run.jsonl"
@@ -209,6 +217,7 @@ def test_an_exported_run_can_be_imported_shown_and_judged_elsewhere(shell: Shell
     assert "0 of 5 calls would have been answered differently." in shell("judge", run).stdout
 
 
+@pytest.mark.slow
 def test_a_spent_budget_is_extended_and_the_run_goes_on(shell: Shell, tmp_path: Path):
     reads = [call("grep", q=word) for word in ("total", "price", "items", "result")]
     lines = [*reads, say("I need more calls."), checkpoint(), EDIT, SUITE, say("Right."), REVIEW]
@@ -222,6 +231,7 @@ def test_a_spent_budget_is_extended_and_the_run_goes_on(shell: Shell, tmp_path: 
     assert told["budget"]["limit"] == 9
 
 
+@pytest.mark.slow
 def test_merging_and_pruning_are_commands_of_runs(shell: Shell, tmp_path: Path):
     run = fix(shell, tmp_path)
     merged = shell("runs", "merge", run)

@@ -68,7 +68,7 @@ def test_a_full_or_read_only_disk_is_told_in_a_sentence_and_loses_nothing(tmp_pa
         ["unshare", "-rm", "sh", "-c", make, sys.executable, "-c", SCRIPT, str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     full, kept, files, ended, changed, made, deleted, started, still = json.loads(done.stdout)

@@ -57,10 +57,11 @@ def run(program: list[str], home: Path) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     env = {"PATH": path, "HOME": str(home), "TMPDIR": str(home), "LANG": "C.UTF-8"}
     return subprocess.run(
-        [sys.executable, *program], cwd=home, env=env, capture_output=True, text=True, timeout=120
+        [sys.executable, *program], cwd=home, env=env, capture_output=True, text=True, timeout=900
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_shows_what_it_promises(example: Path, tmp_path: Path):
     done = run([str(example)], tmp_path)

@@ -37,7 +37,7 @@ class Under:
                 stage.run = line["run"]
             if line.get("state") == "started" and line.get("tool") == "test":
                 break
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while not stage.has("__pycache__/begun"):
             assert time.monotonic() < deadline, "the suite was never started"
             time.sleep(0.01)
@@ -45,7 +45,7 @@ class Under:
     def end(self, how: signal.Signals) -> int:
         self.process.send_signal(how)
         self.stage.put("__pycache__/go")
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=600)
         return self.process.returncode
 
 
@@ -90,7 +90,7 @@ def test_a_killed_process_leaves_a_run_that_can_go_on(stage: Stage, under: Under
 def test_a_run_can_be_cancelled_while_its_suite_runs(stage: Stage, under: Under) -> None:
     told = stage.then("runs", "cancel")
     assert told.exit == 0
-    under.process.communicate(timeout=60)
+    under.process.communicate(timeout=600)
     assert under.process.returncode == 1
     response = stage.state().response
     assert response is not None

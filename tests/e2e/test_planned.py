@@ -22,11 +22,11 @@ FILES: dict[str, str | bytes] = {
     "test_all.py": (
         "import time\nimport unittest\n\n\nclass AllTest(unittest.TestCase):\n"
         "    def test_it_loads(self):\n"
-        "        time.sleep(0.5)\n"
         "        import cart, tax\n\n"
         "        self.assertGreater(tax.tax(1) + cart.total([1, 2]), 0)\n"
     ),
 }
+LONG_SUITE = str(FILES["test_all.py"]).replace("import cart", "time.sleep(4); import cart")
 CART = swap("cart.py", "    return sum(prices[1:])", "    return sum(prices)")
 TAX = swap("tax.py", "    return price * 2", "    return price * 3")
 
@@ -80,6 +80,7 @@ def test_success_in_one_iteration(stage: Stage) -> None:
     assert titles[:2] == ["Do step-2", "Do step-1"]
 
 
+@pytest.mark.slow
 def test_success_in_three_iterations_with_the_issues_of_each(stage: Stage) -> None:
     red = issue("step-1", "Tests failed with compilation error")
     told = build(
@@ -110,6 +111,7 @@ def test_success_in_three_iterations_with_the_issues_of_each(stage: Stage) -> No
     assert len(messages(stage, UserResponse)) == 1
 
 
+@pytest.mark.slow
 def test_failure_at_the_limit_names_every_issue_and_what_to_do(stage: Stage) -> None:
     bad = report(
         achieved=False,
@@ -137,6 +139,7 @@ def test_failure_at_the_limit_names_every_issue_and_what_to_do(stage: Stage) -> 
     assert len(messages(stage, UserResponse)) == 1
 
 
+@pytest.mark.slow
 def test_a_verifiers_word_alone_is_not_success(stage: Stage) -> None:
     told = build(
         stage,
@@ -150,6 +153,7 @@ def test_a_verifiers_word_alone_is_not_success(stage: Stage) -> None:
     assert "no evidence shows it" in told.final["issues"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bad", "words"),
     [
@@ -184,7 +188,9 @@ def test_a_planner_that_cannot_be_understood_is_told_and_then_given_up(stage: St
     assert "The planner could not be understood" in told.final["issues"][0]
 
 
-def test_two_steps_overlap_and_are_merged_in_plan_order(stage: Stage) -> None:
+@pytest.mark.slow
+def test_two_steps_overlap_and_are_merged_in_plan_order(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {**FILES, "test_all.py": LONG_SUITE})
     told = build(
         stage,
         plan(step("a"), step("b")),
@@ -205,6 +211,7 @@ def test_two_steps_overlap_and_are_merged_in_plan_order(stage: Stage) -> None:
     assert len(git(stage.repo, "worktree", "list").strip().split("\n")) == 2
 
 
+@pytest.mark.slow
 def test_a_conflicting_pair_is_planned_anew(stage: Stage) -> None:
     other = swap("cart.py", "    return sum(prices[1:])", "    return sum(prices[0:])")
     told = build(
@@ -223,6 +230,7 @@ def test_a_conflicting_pair_is_planned_anew(stage: Stage) -> None:
     assert "sum(prices)\n" in (stage.committed("cart.py") or "")
 
 
+@pytest.mark.slow
 def test_a_new_plan_may_take_back_what_the_failed_one_left(stage: Stage) -> None:
     told = build(
         stage,
@@ -242,6 +250,7 @@ def test_a_new_plan_may_take_back_what_the_failed_one_left(stage: Stage) -> None
     assert "price * 3" in (stage.committed("tax.py") or "")
 
 
+@pytest.mark.slow
 def test_the_messages_of_a_run_can_be_shown(stage: Stage) -> None:
     build(
         stage,

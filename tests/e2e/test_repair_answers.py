@@ -39,6 +39,7 @@ def test_the_state_of_the_tests_is_told(shell: Shell):
     assert answer(shell, "do the tests pass?").startswith("The only test passes (unittest")
 
 
+@pytest.mark.slow
 def test_a_name_is_found_where_it_is_defined_and_used(shell: Shell):
     assert answer(shell, "where is price defined?") == (
         "`price` is defined at:\n  shop.py:1  def price(n):\n"
@@ -47,16 +48,19 @@ def test_a_name_is_found_where_it_is_defined_and_used(shell: Shell):
     )
 
 
+@pytest.mark.slow
 def test_the_last_changes_are_told(shell: Shell):
     told = answer(shell, "what changed lately?")
     assert told.startswith("The last changes:\n")
     assert "shop.py" in told
 
 
+@pytest.mark.slow
 def test_small_talk_is_one_line(shell: Shell):
     assert answer(shell, "thanks!") == "You are welcome."
 
 
+@pytest.mark.slow
 def test_a_feature_needs_a_model_and_the_lines_to_type_are_given(shell: Shell):
     told = answer(shell, "add a pricing page", code=4)
     assert "flyball run --model anthropic:claude-sonnet-5 'add a pricing page'" in told
@@ -69,6 +73,7 @@ def test_a_green_suite_leaves_nothing_to_repair(shell: Shell):
     assert told.startswith("No test fails, so there is nothing to repair; nothing was changed.")
 
 
+@pytest.mark.slow
 def test_a_project_without_tests_is_told_what_to_do(tmp_path: Path):
     shell = Shell(repository(tmp_path / "shop", {"shop.py": "x = 1\n"}), tmp_path)
     told = answer(shell, "fix the bug", code=4)

@@ -95,6 +95,7 @@ def green(event):
     return report
 
 
+@pytest.mark.slow
 def test_a_fix_goes_from_red_to_green_in_a_source_layout(open_shop):
     shop = open_shop({"src/cart.py": CART, "tests/test_cart.py": OLD})
     put(shop.root, {"src/cart.py": FIXED, "tests/test_cart.py": NEW})
@@ -103,6 +104,7 @@ def test_a_fix_goes_from_red_to_green_in_a_source_layout(open_shop):
     assert "tests/test_cart.py::test_pens" in base.detail
 
 
+@pytest.mark.slow
 def test_tests_that_pass_without_the_change_prove_nothing(open_shop):
     shop = open_shop({"cart.py": CART, "tests/test_cart.py": OLD})
     put(shop.root, {"cart.py": FIXED})
@@ -121,6 +123,7 @@ def test_a_new_test_that_cannot_even_be_imported_on_the_base_is_red(open_shop):
     assert "tests/test_half.py" in base.detail
 
 
+@pytest.mark.slow
 def test_a_base_run_that_fails_for_its_own_reasons_is_unclear(open_shop):
     place = "import os\n\ndef test_place():\n    assert 'scratch' not in os.getcwd()\n"
     shop = open_shop({"cart.py": CART, "tests/test_place.py": place})

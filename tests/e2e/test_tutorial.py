@@ -15,7 +15,7 @@ from tests.e2e.printed import Printed
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
 BLOCK = re.compile(r"^(`{3,})(sh|console|text)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
-SECONDS = 120
+SECONDS = 600
 
 
 class Reader:

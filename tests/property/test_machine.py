@@ -40,6 +40,7 @@ def story(seed: int, driver: Driver | None = None, longest: int = 400) -> list[A
     return events
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(SEEDS)
 def test_every_run_keeps_every_promise_and_folds_to_its_live_state(seed: int):
@@ -126,8 +127,17 @@ def test_a_state_survives_its_own_encoding(seed: int):
         assert msgspec.json.decode(encoded(state), type=RunState) == state
 
 
+LONG = frozenset({"fix with trouble", "a flow", "one step after another", "two steps at once"})
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("told", STORIES, ids=lambda told: told.name)
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param(told, id=told.name, marks=[pytest.mark.exhaustive] * (told.name in LONG))
+        for told in STORIES
+    ],
+)
 def test_every_reachable_state_keeps_the_promises(told: Story):
     found = walk(told, 100_000)
     assert found.is_complete

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.repos import contents, git, repository
+from tests.tiers import sampled
 
 from flyball.workspace.cards.revert import foresee_move, move_record
 from flyball.workspace.errors import Diverged
@@ -115,16 +116,20 @@ def check_against_git(story: tuple, *, in_place: bool) -> None:
 
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large]
+PARTS = sampled(range(4), 4)
+"""Each part tries examples of its own; all but the first are left to `make test-slow`."""
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=RELAXED)
-@given(stories(), st.booleans())
-def test_cards_go_back_in_any_order_that_git_could(story, in_place):
+@pytest.mark.parametrize("part", PARTS)
+@settings(max_examples=15, suppress_health_check=RELAXED)
+@given(story=stories(), in_place=st.booleans())
+def test_cards_go_back_in_any_order_that_git_could(part, story, in_place):
     check_against_git(story, in_place=in_place)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=RELAXED)
+@pytest.mark.slow
+@settings(max_examples=60, suppress_health_check=RELAXED)
 @given(stories())
 def test_without_git_cards_go_back_newest_first_to_the_byte(story):
     start, cards, _ = story
@@ -148,9 +153,11 @@ def test_without_git_cards_go_back_newest_first_to_the_byte(story):
             assert contents(root) == done
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=RELAXED)
-@given(stories())
-def test_without_git_any_order_goes_as_git_would_or_refuses_and_changes_nothing(story):
+@pytest.mark.slow
+@pytest.mark.parametrize("part", PARTS)
+@settings(max_examples=15, suppress_health_check=RELAXED)
+@given(story=stories())
+def test_without_git_any_order_goes_as_git_would_or_refuses_and_changes_nothing(part, story):
     start, cards, order = story
     with tempfile.TemporaryDirectory() as spare:
         places = [Path(spare, "plain"), repository(Path(spare, "repo"))]
@@ -183,7 +190,8 @@ def moves(workspace: Workspace, card: str) -> bool:
     return True
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=RELAXED)
+@pytest.mark.slow
+@settings(max_examples=40, suppress_health_check=RELAXED)
 @given(st.dictionaries(names, texts, max_size=8), st.sets(names))
 def test_a_tree_has_the_same_hash_with_and_without_git(files, executable):
     with tempfile.TemporaryDirectory() as spare:

@@ -24,6 +24,9 @@ from flyball.errors import JournalError, LeaseHeld, ToolError
 from flyball.journal.memory import memory_journal
 from flyball.journal.protocol import Intention
 
+SECONDS = 300
+"""Only what hangs takes so long."""
+
 
 @story
 async def test_a_run_is_driven_to_its_end_and_every_event_is_written() -> None:
@@ -81,7 +84,7 @@ async def test_a_pause_does_not_wait_for_a_model_and_its_request_stays_owed() ->
     driving = asyncio.create_task(s.engine.drive(await s.begin()))
     await thinking.wait()
     s.engine.pause("ada")
-    state = await asyncio.wait_for(driving, 10)
+    state = await asyncio.wait_for(driving, SECONDS)
     assert state.paused[0].question is not None
     assert state.paused[0].question.kind is Asking.PERSON
     assert [type(owed.effect) for owed in state.owed] == [Think]
@@ -103,7 +106,7 @@ async def test_a_pause_lets_the_call_under_way_come_back() -> None:
     await calling.wait()
     s.engine.pause("ada")
     let_go.set()
-    state = await asyncio.wait_for(driving, 10)
+    state = await asyncio.wait_for(driving, SECONDS)
     assert state.paused
     events = [type(entry.event) for entry in await s.journal.events("r1")]
     assert events[-2:] == [CallReturned, PauseAsked]
@@ -136,7 +139,7 @@ async def test_a_cancelled_run_waits_for_nothing(during: str) -> None:
     driving = asyncio.create_task(s.engine.drive(await s.begin()))
     await begun.wait()
     await s.journal.post("r1", Cancelled(by="ada", why="enough"))
-    state = await asyncio.wait_for(driving, 10)
+    state = await asyncio.wait_for(driving, SECONDS)
     assert state.response is not None
     assert state.response.status.value == "cancelled"
     assert await s.journal.inbox("r1") == []
@@ -219,7 +222,7 @@ async def test_without_its_lease_the_engine_stops_and_says_who_has_it() -> None:
     await journal.acquire("r1", "grace", 10**9, 60.0, lambda _: True)
     s.now += 3600.0
     with pytest.raises(LeaseHeld, match="grace"):
-        await asyncio.wait_for(driving, 10)
+        await asyncio.wait_for(driving, SECONDS)
     assert await journal.load("r1") == before
 
 

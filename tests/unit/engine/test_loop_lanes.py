@@ -29,7 +29,7 @@ from flyball.errors import LeaseHeld, ToolError
 from flyball.journal.memory import memory_journal
 from flyball.journal.protocol import Intention
 
-SECONDS = 20
+SECONDS = 300
 
 
 class Hanging:

@@ -38,7 +38,7 @@ async def test_a_full_disk_is_told_and_the_log_stays_whole(tmp_path: Path) -> No
     path = tmp_path / "journal.sqlite"
     command = [sys.executable, "-c", FILLER, str(path)]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert "cannot be used" in done.stdout
     assert "Check that the disk has room" in done.stdout

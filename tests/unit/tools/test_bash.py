@@ -24,6 +24,7 @@ def test_a_command_that_only_reads_cannot_write(make_bench):
     assert not (bench.root / "planted").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cmd", "is_verification", "nothing", "proves"),
     [

@@ -8,6 +8,7 @@ from flyball.core.terms.evidence_rows import strength
 from flyball.errors import ToolError, ToolUnavailable
 
 
+@pytest.mark.slow
 def test_every_check_of_the_project_is_run_and_reported(make_bench):
     bench = make_bench({"a.py": "import os\nx = 1\n", "ruff.toml": "", "mypy.ini": "[mypy]\n"})
     result = bench.do("check")

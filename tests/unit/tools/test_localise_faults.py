@@ -35,6 +35,7 @@ def test_the_failing_test_and_its_line_are_named(make_bench):
     assert not result.ok
 
 
+@pytest.mark.slow
 def test_nothing_is_suspicious_where_all_pass(make_bench):
     files = {"calc.py": ADD.replace("a - b", "a + b"), "test_calc.py": TESTS}
     result = looked(make_bench, files)
@@ -43,6 +44,7 @@ def test_nothing_is_suspicious_where_all_pass(make_bench):
     assert result.evidence[0].is_green
 
 
+@pytest.mark.slow
 def test_one_test_alone_still_points_into_what_it_runs(make_bench):
     files = {
         "calc.py": "def f(x):\n    y = x + 1\n    return y\n\n\ndef g(x):\n    return x\n",
@@ -52,6 +54,7 @@ def test_one_test_alone_still_points_into_what_it_runs(make_bench):
     assert {line for _, line, _ in result.data["places"]} == {2, 3}
 
 
+@pytest.mark.slow
 def test_the_end_of_a_traceback_counts_for_more(make_bench):
     files = {
         "calc.py": "def f(x):\n    y = x\n    z = y.real.missing\n    return z\n",
@@ -68,15 +71,13 @@ ENDINGS = {
     "too deep": "sys.setrecursionlimit(10**5); f(x)",
     "killed": "os.kill(os.getpid(), 9)",
 }
-
-
-SLOW = frozenset({"endless", "endless in C"})
+LONG = frozenset({"endless in C", "too deep"})
 
 
 @pytest.mark.parametrize(
     "ending",
     [
-        pytest.param(text, id=name, marks=[pytest.mark.slow] * (name in SLOW))
+        pytest.param(text, id=name, marks=[pytest.mark.exhaustive] * (name in LONG))
         for name, text in ENDINGS.items()
     ],
 )
@@ -113,6 +114,7 @@ def test_a_test_that_ends_its_process_does_not_end_the_look(make_bench, ending):
     assert first_place(result) == ("calc.py", 6)
 
 
+@pytest.mark.slow
 def test_what_a_test_prints_or_where_it_goes_does_not_matter(make_bench):
     files = {
         "calc.py": ADD,
@@ -156,6 +158,7 @@ def test_what_a_test_prints_or_where_it_goes_does_not_matter(make_bench):
     assert first_place(result) == ("calc.py", 2)
 
 
+@pytest.mark.slow
 def test_tests_that_cannot_be_loaded_point_at_the_line(make_bench):
     files = {
         "calc.py": "A = 1\nB = AA + 1\n\n\ndef f():\n    return B\n",
@@ -168,6 +171,7 @@ def test_tests_that_cannot_be_loaded_point_at_the_line(make_bench):
     assert first_place(result) == ("calc.py", 2)
 
 
+@pytest.mark.slow
 def test_a_file_that_ends_the_process_when_imported_is_named(make_bench):
     files = {
         "calc.py": "import sys\n\nif len(sys.path):\n    sys.exit(0)\n",
@@ -180,6 +184,7 @@ def test_a_file_that_ends_the_process_when_imported_is_named(make_bench):
     assert first_place(result) == ("calc.py", 4)
 
 
+@pytest.mark.slow
 def test_a_package_below_src_and_options_for_plugins_that_are_not_there(make_bench):
     files = {
         "src/shop/__init__.py": "",
@@ -192,6 +197,7 @@ def test_a_package_below_src_and_options_for_plugins_that_are_not_there(make_ben
     assert first_place(result) == ("src/shop/calc.py", 2)
 
 
+@pytest.mark.slow
 def test_examples_in_docstrings_are_tests_of_the_lines_below_them(make_bench):
     files = {
         "calc.py": '''\
@@ -217,6 +223,7 @@ def test_examples_in_docstrings_are_tests_of_the_lines_below_them(make_bench):
     assert result.data["places"] == [["calc.py", 6, 1.0]]
 
 
+@pytest.mark.slow
 def test_what_is_done_once_in_a_process_is_not_blamed_on_those_that_fail(make_bench):
     files = {
         "calc.py": """\
@@ -255,6 +262,7 @@ def test_what_is_done_once_in_a_process_is_not_blamed_on_those_that_fail(make_be
     assert {line for _, line, score in result.data["places"] if score > 0.9} == {15, 16}
 
 
+@pytest.mark.slow
 def test_of_many_lines_as_suspicious_those_where_a_change_helps_come_first(make_bench):
     steps = "".join(f"    total = total + values[{n}] * 10\n" for n in range(14))
     files = {
@@ -349,6 +357,7 @@ def test_a_project_of_unittest(make_bench):
     assert first_place(result) == ("calc.py", 2)
 
 
+@pytest.mark.slow
 def test_tests_are_never_suspicious(make_bench):
     files = {
         "test_calc.py": "def made():\n    return 1\n\n\ndef test_made():\n    assert made() == 2\n",
@@ -364,6 +373,7 @@ def test_a_project_without_tests_is_told_so(make_bench):
         looked(make_bench, {"calc.py": ADD})
 
 
+@pytest.mark.slow
 def test_nothing_is_left_behind(make_bench):
     bench = make_bench({"calc.py": ADD, "test_calc.py": TESTS}, candidates=400)
     before = bench.context.workspace.tree_hash()
@@ -384,6 +394,7 @@ def test_where_a_test_waits_for_ever_is_found(make_bench):
     assert "It did not end and was waiting." in result.text
 
 
+@pytest.mark.slow
 def test_what_is_done_once_in_a_process_is_not_suspicious(make_bench):
     calc = """\
         MADE = []
@@ -409,6 +420,7 @@ def test_what_is_done_once_in_a_process_is_not_suspicious(make_bench):
     assert [line for _, line, score in result.data["places"] if score > 0.7] == [16]
 
 
+@pytest.mark.slow
 def test_a_test_that_fails_only_on_its_own_is_still_traced(make_bench):
     files = {
         "calc.py": "MADE = []\n\n\ndef make():\n    MADE.append(1)\n\n\n"

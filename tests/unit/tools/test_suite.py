@@ -92,6 +92,7 @@ def test_the_whole_output_is_kept_where_the_driver_can_read_it(make_bench):
     assert "test_a.py::test_a FAILED" in bench.do("read", path=bench.context.log_name).text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "words"),
     [
@@ -117,8 +118,8 @@ def test_what_is_not_a_pass(make_bench, body, words):
 
 @pytest.mark.slow
 def test_a_suite_past_its_limit_is_ended_and_the_test_under_way_named(make_bench):
-    files = {"test_a.py": "import time\ndef test_ok(): pass\ndef test_hang(): time.sleep(60)\n"}
-    bench = make_bench(files, suite_limits=CommandLimits(seconds=6))
+    files = {"test_a.py": "import time\ndef test_ok(): pass\ndef test_hang(): time.sleep(600)\n"}
+    bench = make_bench(files, suite_limits=CommandLimits(seconds=20))
     result = bench.do("test")
     assert report(result).timed_out
     assert names(result) == ["test_a.py::test_hang"]
@@ -169,6 +170,7 @@ def test_a_runner_that_is_not_installed_is_a_clear_sentence(make_bench, runner):
         bench.do("test", runner=runner)
 
 
+@pytest.mark.slow
 def test_the_tree_wins_over_what_is_installed_from_the_checkout(make_bench):
     files = {
         "lib/src/shop.py": "VALUE = 'tree'\n",
@@ -244,6 +246,7 @@ def test_a_program_that_a_script_misses_is_named_as_such(make_bench):
     assert "a program that it starts is not installed" in result.text
 
 
+@pytest.mark.slow
 def test_secrets_in_output_are_hidden_in_text_and_log(make_bench):
     bench = make_bench({"test_a.py": "def test_a():\n    assert 'hunter2-canary-99aa' == 1\n"})
     bench.do("test")

@@ -57,11 +57,13 @@ def mended(make_bench, files, path):
     return bench.text(path)
 
 
+@pytest.mark.slow
 def test_the_best_survivor_comes_with_a_diff_that_applies(make_bench):
     files = {"calc.py": CALC, "test_calc.py": TESTS}
     assert mended(make_bench, files, "calc.py") == CALC.replace("a - b", "a + b")
 
 
+@pytest.mark.slow
 def test_nothing_in_the_workspace_changes_and_nothing_is_left(make_bench):
     bench = project(make_bench, {"calc.py": CALC, "test_calc.py": TESTS})
     before = bench.context.workspace.tree_hash()
@@ -74,6 +76,7 @@ def test_nothing_in_the_workspace_changes_and_nothing_is_left(make_bench):
     assert not list((bench.context.workspace.directory / "scratch").iterdir())
 
 
+@pytest.mark.slow
 def test_how_far_the_search_is_can_be_watched(make_bench):
     bench = project(make_bench, {"calc.py": CALC, "test_calc.py": TESTS})
     said = []
@@ -95,6 +98,7 @@ def test_a_search_of_a_run_that_is_to_rest_is_ended_and_leaves_nothing(make_benc
     assert not list((bench.context.workspace.directory / "scratch").iterdir())
 
 
+@pytest.mark.slow
 def test_what_an_ended_search_had_found_is_kept(make_bench):
     """The tests compute long enough for the search to be under way when it is ended."""
     slow = TESTS.replace("assert", "sum(range(10**6))\n        assert")
@@ -137,6 +141,7 @@ MEDDLING = """\
     """
 
 
+@pytest.mark.slow
 def test_what_tests_write_into_the_report_is_let_go(make_bench):
     bench = project(make_bench, {"calc.py": CALC, "test_calc.py": MEDDLING})
     result, found = searched(bench)
@@ -159,6 +164,7 @@ def test_what_cannot_be_mended_ends_without_a_survivor(make_bench):
     assert not list((bench.context.workspace.directory / "scratch").iterdir())
 
 
+@pytest.mark.slow
 def test_a_single_test_is_enough(make_bench):
     files = {
         "calc.py": "def largest(items):\n    return min(items)\n",
@@ -173,6 +179,7 @@ def test_a_single_test_is_enough(make_bench):
     assert "return max(items)" in mended(make_bench, files, "calc.py")
 
 
+@pytest.mark.slow
 def test_only_what_is_no_test_is_changed(make_bench):
     bench = project(
         make_bench,
@@ -280,8 +287,17 @@ FAULTS = {
 }
 
 
+QUICKLY_MENDED = ("constant of a module", "attribute of a class", "a missing import")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.exhaustive] * (name not in QUICKLY_MENDED))
+        for name in FAULTS
+    ],
+)
 def test_faults_of_many_kinds_are_mended(make_bench, name):
     source, claim = FAULTS[name]
     tests = f"import calc\n\n\ndef test_it():\n    {claim}\n"
@@ -293,6 +309,7 @@ def test_faults_of_many_kinds_are_mended(make_bench, name):
     assert after.ok, after.text
 
 
+@pytest.mark.slow
 def test_a_project_of_unittest_with_a_package(make_bench):
     files = {
         "shop/__init__.py": "",
@@ -315,6 +332,7 @@ def test_a_project_of_unittest_with_a_package(make_bench):
     assert "sum(prices)" in mended(make_bench, files, "shop/cart.py")
 
 
+@pytest.mark.slow
 def test_candidates_that_end_the_process_are_survived(make_bench):
     files = {
         "calc.py": """\
@@ -334,6 +352,7 @@ def test_candidates_that_end_the_process_are_survived(make_bench):
     assert found, result.text
 
 
+@pytest.mark.slow
 def test_a_test_that_looks_at_the_whole_suite_decides(make_bench):
     """A change that only mends the failing test and breaks another is no survivor."""
     files = {
@@ -357,6 +376,7 @@ def test_a_test_that_looks_at_the_whole_suite_decides(make_bench):
     assert "if n >= 10:" in mended(make_bench, files, "calc.py")
 
 
+@pytest.mark.slow
 def test_what_was_learnt_is_used_again(make_bench):
     bench = project(make_bench, {"calc.py": CALC, "test_calc.py": TESTS})
     bench.do("localise_faults")
@@ -368,6 +388,7 @@ def test_what_was_learnt_is_used_again(make_bench):
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seconds", [2.5, 9])
 def test_a_change_holds_though_some_tests_take_long(make_bench, seconds):
     files = {
@@ -380,6 +401,7 @@ def test_a_change_holds_though_some_tests_take_long(make_bench, seconds):
     assert "return a + b" in mended(make_bench, files, "calc.py")
 
 
+@pytest.mark.slow
 def test_what_probing_has_refuted_is_not_tried_again(make_bench, monkeypatch):
     steps = "".join(f"    total = total + values[{n}] * 10\n" for n in range(14))
     text = f"def f(values):\n    total = 0\n{steps}    return total\n"

@@ -110,7 +110,7 @@ def _send(d: WorkingCopy, call: Call) -> None:
     )
     if not call.keeps_regions:
         d.set(released=(*card.released, *call.writes))
-    d.owe(Perform(card=card.id, call=call, phase=card.phase))
+    d.effects.append(Perform(card=card.id, call=call, phase=card.phase))
 
 
 def _deny(d: WorkingCopy, call: Call, decision: Deny) -> None:

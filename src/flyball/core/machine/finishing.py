@@ -154,7 +154,9 @@ def _inspect(d: WorkingCopy) -> bool:
     suite = latest_of(card.evidence, SuiteReport)
     is_wanted = template.falsify or any(use.type == "new_test_fails_before" for use in unmet)
     falsify = suite.id if suite and suite.tree == card.tree and is_wanted else ""
-    d.owe(Inspect(card=card.id, base=card.base, tree=card.tree, falsify=falsify, gates=gates))
+    d.effects.append(
+        Inspect(card=card.id, base=card.base, tree=card.tree, falsify=falsify, gates=gates)
+    )
     return True
 
 

@@ -94,11 +94,13 @@ def _step(call: Call, event: CallReturned) -> GuardStep:
 
 
 def report_interruption(d: WorkingCopy, event: CallInterrupted) -> None:
+    """Say that a call was cut off, and go on: only the driver can tell what that means."""
     report_interruption_in_pause(d, event)
     go_on(d)
 
 
 def report_interruption_in_pause(d: WorkingCopy, event: CallInterrupted) -> None:
+    """Say so, and let the card rest."""
     call = take_back(d, event.call)
     set_tree(d, event.tree, ())
     text = f"`{call.tool}` was interrupted and may have done part of its work. {event.detail}"
@@ -158,11 +160,13 @@ def _may_propose(d: WorkingCopy) -> bool:
 
 
 def open_build(d: WorkingCopy) -> None:
+    """The checkpoint holds: what was queued behind it is judged in `execute`."""
     d.enter(Phase.EXECUTE)
     go_on(d)
 
 
 def take_note(d: WorkingCopy, event: Noted) -> None:
+    """Keep a note and go on, unless a guard has heard enough of them."""
     if stop := _keep_note(d, event):
         halt(d, stop)
     else:
@@ -170,6 +174,7 @@ def take_note(d: WorkingCopy, event: Noted) -> None:
 
 
 def take_note_in_pause(d: WorkingCopy, event: Noted) -> None:
+    """Keep a note that was under way when the card paused."""
     _keep_note(d, event)
 
 

@@ -175,6 +175,7 @@ def tell_extension(d: WorkingCopy, event: Extended) -> None:
 
 
 def end_pause_for_budget(d: WorkingCopy, event: Extended) -> None:
+    """More calls answer the question about the budget, and no other one."""
     question = d.card.question
     if question is None or question.kind is not Asking.EXTENSION:
         return

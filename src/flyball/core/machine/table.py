@@ -116,6 +116,7 @@ class CardRow(NamedTuple):
 
 
 def on(region: str, event: type[Event], rule: Rule, *targets: str) -> CardRow:
+    """A row, its targets listed at its end."""
     return CardRow(region, event, rule, targets)
 
 

@@ -45,7 +45,7 @@ class TripLevel(StrEnum):
 
 
 class Trip(msgspec.Struct, frozen=True):
-    """A guard noticed something."""
+    """What a guard noticed: which one, how grave it is, and the reason as a clause."""
 
     guard: str
     level: TripLevel

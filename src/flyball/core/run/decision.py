@@ -203,6 +203,9 @@ def mutation_in_flight(_run: RunState, card: CardState, call: Call) -> str | Non
     return None
 
 
+# The order is what a driver learns first. Where it may not be at all comes before what the call
+# would do there, promises before what a person may set aside, and repetition almost last: as long
+# as the first reason holds, the driver hears that one and not that it was said before.
 OBJECTIONS: tuple[Objection, ...] = (
     out_of_phase,
     out_of_role,
@@ -237,6 +240,7 @@ def judge(run: RunState, card: CardState, call: Call) -> Decision:
         return Deny("malformed", call.fault)
     for objection in OBJECTIONS:
         reason = objection(run, card, call)
+        # A person's grant sets one objection aside, not the list: the others are still asked.
         if reason is not None:
             name = objection.__name__
             if not (name in APPEALABLE and call.digest in card.granted):

@@ -29,6 +29,7 @@ class WorkingCopy:
         self.run = run
         self.card = card
         self.effects: list[AnyEffect] = []
+        """What the rule owes; it is numbered when the event has been applied."""
 
     def set(self, **changes: Any) -> None:
         card = self.card
@@ -60,9 +61,6 @@ class WorkingCopy:
         )
         force_setattr(self.run, "spend", spent)
 
-    def owe(self, effect: AnyEffect) -> None:
-        self.effects.append(effect)
-
     @property
     def has_debt(self) -> bool:
         """Whether something is owed to this card from before."""
@@ -71,7 +69,7 @@ class WorkingCopy:
     def think(self, *, text_only: bool = False, wait: float = 0.0) -> None:
         """Ask the driver, in the phase and role the card has now."""
         card = self.card
-        self.owe(
+        self.effects.append(
             Think(card=card.id, role=card.role, phase=card.phase, text_only=text_only, wait=wait)
         )
 
@@ -89,13 +87,13 @@ class WorkingCopy:
         """Owe a new thread; what the old one still waited for is dropped."""
         self.forget()
         self.set(thread_tokens=0, opening_tokens=0)
-        self.owe(ResetThread(card=self.card.id, reason=reason, words=words))
+        self.effects.append(ResetThread(card=self.card.id, reason=reason, words=words))
 
     def close(self) -> None:
         """Owe the last effect of a card: its commit and artifacts."""
         card = self.card
         ending = card.ending or Ending.FAILED
-        self.owe(CloseCard(card=card.id, ending=ending.value, proof=card.strength.label))
+        self.effects.append(CloseCard(card=card.id, ending=ending.value, proof=card.strength.label))
 
     def say(self, kind: str, text: str, call: str = "", guard: str = "") -> None:
         self.set(said=(*self.card.said, Said(kind, text, call, guard)))

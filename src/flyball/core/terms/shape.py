@@ -22,14 +22,17 @@ class Fault(NamedTuple):
 
 
 def is_map(value: object) -> TypeGuard[Mapping[object, object]]:
+    """Whether a plain value is a map, whatever it maps."""
     return isinstance(value, Mapping)
 
 
 def is_list(value: object) -> TypeGuard[Sequence[object]]:
+    """Whether a plain value is a list; text is not."""
     return isinstance(value, list | tuple)
 
 
 def is_number(value: object) -> TypeGuard[float]:
+    """Whether a plain value is a number; true and false are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

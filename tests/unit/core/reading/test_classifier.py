@@ -339,6 +339,7 @@ def test_a_long_text_is_read_by_its_head_and_tail():
     assert classify(f"fix the typo in the title. {padding}").intent is F
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.text(),

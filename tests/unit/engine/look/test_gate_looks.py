@@ -80,7 +80,7 @@ class Shop:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[Shop]:
-    settings = ToolSettings(suite_limits=CommandLimits(seconds=20.0))
+    settings = ToolSettings(suite_limits=CommandLimits(seconds=600.0))
     environ = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
     context = RunContext(
         repository(tmp_path / "repo", FILES),
@@ -191,6 +191,7 @@ async def test_without_a_sandbox_a_command_is_run_only_where_that_is_settled(sho
     assert isinstance(await shop.verdict(use.type, **use.parameters), Passed)
 
 
+@pytest.mark.slow
 @story
 async def test_checks_are_the_projects_own_or_the_named_one(shop: Shop):
     assert isinstance(await shop.verdict("build_passes"), Missing)

@@ -68,6 +68,7 @@ def test_a_checkpoint_that_is_refused_is_stated_again(desk: Desk):
     assert "succeeded" in approved.output
 
 
+@pytest.mark.slow
 def test_a_weakened_test_is_refused_and_mended(desk: Desk):
     back = "".join(
         ("+" if line[:1] == "-" else "-") + line[1:] if line[:2] in ("- ", "+ ") else line

@@ -13,6 +13,7 @@ def report():
     return CliRunner().invoke(doctor, ["--json"])
 
 
+@pytest.mark.slow
 def test_doctor_proves_the_level_it_shows(report):
     told = json.loads(report.stdout)
     assert told["sandbox"]["level"] == str(levels.detect_level())
@@ -31,6 +32,7 @@ def test_doctor_names_programs_and_places(report):
     assert told["python"]["version"]
 
 
+@pytest.mark.slow
 def test_doctor_speaks_to_people():
     told = CliRunner().invoke(doctor, [], env={"NO_COLOR": "1"})
     assert told.exit_code == 0
@@ -40,6 +42,7 @@ def test_doctor_speaks_to_people():
     assert "\x1b[" not in told.stdout
 
 
+@pytest.mark.slow
 def test_a_missing_git_is_shown_and_breaks_nothing(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -50,6 +53,7 @@ def test_a_missing_git_is_shown_and_breaks_nothing(monkeypatch, tmp_path):
     assert told["ok"] is True
 
 
+@pytest.mark.slow
 def test_doctor_tells_every_setting_and_where_it_came_from(report, tmp_path):
     told = json.loads(report.stdout)
     assert {row["key"] for row in told["settings"]} == set(FIELDS)

@@ -301,6 +301,7 @@ def test_brackets_are_set_where_they_are_needed():
     assert "def f(a, b, c):\n    return a * b + c\n" in made
 
 
+@pytest.mark.slow
 def test_every_proposal_can_at_least_be_written_down():
     for text, lines in ((LOOP, 6), (CLASS, 22), (MERGE, 12)):
         for line in range(1, lines + 1):

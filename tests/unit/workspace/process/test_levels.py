@@ -31,6 +31,7 @@ def test_the_level_is_that_of_the_best_means_that_work():
     assert CONFINING, "these tests need a kernel with Landlock"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("means", CONFINING)
 def test_every_proof_holds(means):
     broken = [proof for proof in asyncio.run(self_test.run_attacks(means)) if not proof.holds]

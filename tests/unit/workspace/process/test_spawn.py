@@ -17,5 +17,5 @@ def test_own_tools_that_are_missing_or_slow_are_told(tmp_path):
         run_sync(["git-of-nowhere"], cwd=tmp_path, env={})
     began = time.monotonic()
     with pytest.raises(ToolTimeout, match="did not finish within"):
-        run_sync(["/bin/sleep", "60"], cwd=tmp_path, env={}, seconds=0.2)
-    assert time.monotonic() - began < 10
+        run_sync(["/bin/sleep", "600"], cwd=tmp_path, env={}, seconds=0.2)
+    assert time.monotonic() - began < 300

@@ -18,14 +18,22 @@ def deaths(act: str, kind: str, stride: int, place: Path) -> int:
     """How many deaths it took until the act was through; all that must hold held each time."""
     module = "tests.unit.workspace.run.crashpoints"
     command = [sys.executable, "-W", "error", "-m", module, act, kind, str(stride), str(place)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stdout + done.stderr
     return int(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("act", STRIDES)
-def test_without_git_a_death_at_any_point_is_made_good(act: str, tmp_path: Path):
+def test_without_git_a_death_at_many_points_is_made_good(act: str, tmp_path: Path):
     assert deaths(act, "plain", 2, tmp_path) > 5
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("kind", ["plain", "git"])
+@pytest.mark.parametrize("act", STRIDES)
+def test_a_death_at_every_point_is_made_good(act: str, kind: str, tmp_path: Path):
+    assert deaths(act, kind, 1, tmp_path) > 5
 
 
 @pytest.mark.slow

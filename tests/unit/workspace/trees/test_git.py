@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 from tests.repos import contents, git, put, repository
+from tests.tiers import sampled
 
 from flyball.errors import ToolUnavailable, UsageError
 from flyball.workspace.cards.checkout import open_beside
@@ -297,7 +298,7 @@ def live(repo: Path, state: Path, *, in_place: bool) -> None:
 
 
 @pytest.mark.parametrize("in_place", [False, True], ids=["worktree", "in-place"])
-@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.lay.__name__)
+@pytest.mark.parametrize("plant", sampled(PLANTS, 4, lambda plant: plant.lay.__name__))
 def test_nothing_planted_in_a_repository_is_run(plant: Plant, in_place: bool, trap: Trap, tmp_path):
     plant.lay(trap)
     trap.trace.unlink(missing_ok=True)
@@ -319,6 +320,7 @@ def test_the_traps_are_real(plant: Plant, trap: Trap):
     assert trap.trace.exists()
 
 
+@pytest.mark.slow
 def test_the_callers_environment_is_not_heeded(trap: Trap, tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", str(trap.script))
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))

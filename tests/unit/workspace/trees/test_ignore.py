@@ -58,6 +58,7 @@ PATTERNS = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(
     st.lists(st.sampled_from(PATTERNS), max_size=5),

@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import pytest
+
 from flyball.tools.repair.code.source import Source
 from flyball.tools.repair.inside.hot_swap import Edit
 from flyball.tools.repair.locate.probe import EACH, PLACES, choose_probes, read_signs
@@ -17,6 +19,7 @@ def at(line, start=0):
     return Candidate("m.py", line, "comparison", "", (Edit(start, start, ""),), 1.0)
 
 
+@pytest.mark.slow
 def test_each_of_the_most_suspicious_lines_gets_as_many_as_any_other():
     places = [SuspectLine("m.py", line, 1.0) for line in range(2, LINES + 2)]
     found = Counter(each.line for each in choose_probes(SOURCES, places, frozenset()))
