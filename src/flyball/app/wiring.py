@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
 
-from flyball.app.keyring import key_from_keyring
 from flyball.app.project import Home
 from flyball.drivers.lazy import preload
 from flyball.drivers.protocol import Driver, Reply, Request
@@ -18,11 +18,12 @@ from flyball.drivers.relay.relay import open_relay
 from flyball.drivers.repair.driver import RepairDriver
 from flyball.drivers.routing import Models, Providers
 from flyball.drivers.scripted import ScriptedDriver, read_script
-from flyball.errors import ConfigError, DriverError, UsageError
+from flyball.errors import ConfigError, DriverError, ToolError, UsageError
 from flyball.settings import Settings
 from flyball.shellcheck import AllowRule
 from flyball.tools.call.protocol import ToolSettings
 from flyball.workspace.process.process import CommandLimits
+from flyball.workspace.process.spawn import run_sync
 
 NO_MODEL = "No model is configured, and the request needs one."
 HOW_TO_SET = (
@@ -45,6 +46,24 @@ KEYS = {
 
 BASE_URLS = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
 """Where a provider's own client looks for another address; such a server may want no key."""
+
+KEYRING_SERVICE = "flyball"
+KEYRING_SECONDS = 10.0
+KEYRING_NEEDS = (
+    "PATH",
+    "HOME",
+    "USER",
+    "LANG",
+    "DISPLAY",
+    "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS",
+)
+"""What a keyring's program needs to find the keyring."""
+
+KEYRINGS = (
+    ("secret-tool", "lookup", "service", KEYRING_SERVICE, "key", "{}"),
+    ("security", "find-generic-password", "-s", KEYRING_SERVICE, "-a", "{}", "-w"),
+)
 
 
 def driver_spec(settings: Settings, wished: str, cwd: Path) -> str:
@@ -99,7 +118,7 @@ def unlocked(home: Home, spec: str) -> Home:
         return home
     models = models_of(home.effective.settings, name)
     missing = _missing_keys(home.environ, models)
-    found = {variable: key_from_keyring(home.environ, variable) for variable in missing.values()}
+    found = {variable: _key_from_keyring(home.environ, variable) for variable in missing.values()}
     kept = {variable: key for variable, key in found.items() if key}
     return home._replace(environ={**home.environ, **kept}) if kept else home
 
@@ -158,3 +177,20 @@ def tool_settings(settings: Settings) -> ToolSettings:
         allow=allow,
         network=settings.bash_network,
     )
+
+
+def _key_from_keyring(environ: Mapping[str, str], variable: str) -> str:
+    """The key kept under a variable's name, or nothing."""
+    for store in KEYRINGS:
+        program = shutil.which(store[0], path=environ.get("PATH", os.defpath))
+        if program is None:
+            continue
+        argv = (program, *(part.format(variable) for part in store[1:]))
+        env = {name: environ[name] for name in KEYRING_NEEDS if name in environ}
+        try:
+            found = run_sync(argv, cwd=Path("/"), env=env, seconds=KEYRING_SECONDS)
+        except ToolError:
+            continue
+        if not found.exit_code and (key := found.stdout.decode("utf-8", "replace").strip()):
+            return key
+    return ""

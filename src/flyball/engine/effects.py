@@ -8,6 +8,8 @@ from functools import partial
 
 import msgspec
 
+from flyball.core.machine.mistake import sightings
+from flyball.core.memory.ledger import Sighting
 from flyball.core.run.effect import (
     Classify,
     CloseCard,
@@ -43,8 +45,7 @@ from flyball.core.terms.call import Access, Call
 from flyball.core.terms.intent import Turn
 from flyball.drivers.protocol import Driver
 from flyball.engine.call.last_read import seen_by
-from flyball.engine.call.ledger_entries import KNOWN, entries
-from flyball.engine.call.perform import do
+from flyball.engine.call.perform import perform_call
 from flyball.engine.call.redact import discreet
 from flyball.engine.look.inspection import inspect
 from flyball.engine.prompt.handover_text import hand_over
@@ -59,10 +60,13 @@ from flyball.tools import TOOLS
 from flyball.tools.call.prepare import prepare, read_form
 from flyball.tools.call.protocol import Tool
 from flyball.tools.checkpoint import AppealForm, CheckpointForm, NoteForm
+from flyball.workspace.redaction import Redactor
 from flyball.workspace.trees.trees import TreeHash
 
 BY_NAME: dict[str, Tool] = {tool.name: tool for tool in TOOLS}
 SPECS = specs_of(TOOLS)
+KNOWN_MISTAKES = 50
+"""How many mistakes of the ledger a run is told of: those seen last."""
 
 
 class EngineHands:
@@ -96,7 +100,7 @@ class EngineHands:
         )
 
     async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:
-        """One effect, one event."""
+        """The one event that answers an effect; what goes wrong on the way is an event, too."""
         match owed.effect:
             case Classify():
                 return await read_intent(state, self._history, self._reader)
@@ -124,7 +128,10 @@ class EngineHands:
             case CloseCard() as effect:
                 card = self._card(state, effect.card)
                 event = self._close(state, card, effect)
-                await self._journal.enter(entries(state, card, event, self.context.redactor))
+                # After the commit: a crash in between closes the card again, which finds its
+                # commit, and enters the same mistakes under the same keys.
+                seen = _ledger_entries(state, card, event, self.context.redactor)
+                await self._journal.enter(seen)
                 return event
 
     def _card(self, state: RunState, id: str) -> CardState:
@@ -134,7 +141,7 @@ class EngineHands:
         return card
 
     async def _open(self, state: RunState) -> AnyEvent:
-        known = await self._journal.mistakes(KNOWN)
+        known = await self._journal.mistakes(KNOWN_MISTAKES)
         try:
             workspace = self.context.open(state.run)
             return WorkspaceReady(
@@ -183,6 +190,7 @@ class EngineHands:
 
     def _prepare(self, state: RunState, card: CardState, id: str, spoken: SpokenCall) -> Call:
         context = self.context.at(card)
+        # Facts are only looked up here, so the context may write nothing and needs no key.
         call_context = context.call_context(
             state, card, id, key="", phase=card.phase, access=Access.READ
         )
@@ -192,6 +200,7 @@ class EngineHands:
         """Words become events of their own; deeds are done."""
         call, card = effect.call, self._card(state, effect.card)
         tool = BY_NAME[call.tool]
+        # Read again from what was journaled: after a restart nothing else is left of the reply.
         form = read_form(call.args, tool)
         match form:
             case str():
@@ -211,7 +220,7 @@ class EngineHands:
                 return Appealed(card=card.id, call=call.id, about=form.about, reason=form.reason)
             case _:
                 context = self.context.at(card)
-                event = await do(context, state, card, effect, tool, form, intention)
+                event = await perform_call(context, state, card, effect, tool, form, intention)
                 if isinstance(event, CallReturned):
                     context.seen.setdefault(card.id, {}).update(seen_by(call, event))
                 return event
@@ -222,6 +231,8 @@ class EngineHands:
                 taken = Committed("", TreeHash(state.tree))
             else:
                 taken = self.context.commit(card)
+            # The place beside the run goes last: until the artifacts are written, a crash comes
+            # back here and must still find the card's tree.
             self.context.write_artifacts(state, card, effect, taken.commit)
             self.context.leave(card)
         except FlyballError as error:
@@ -237,3 +248,16 @@ def _conflict(taken: Committed) -> str:
     first = taken.clashes[0]
     more = f" and {len(taken.clashes) - 1} more" if len(taken.clashes) > 1 else ""
     return f"Merge conflict with another step in {first.path}{more}: {first.reason}"
+
+
+def _ledger_entries(
+    run: RunState, card: CardState, closed: CardClosed, redactor: Redactor
+) -> tuple[Sighting, ...]:
+    """The mistakes of a card that is being closed, without the secrets that are known."""
+    return tuple(_clean_sighting(each, redactor) for each in sightings(run, card, closed))
+
+
+def _clean_sighting(seen: Sighting, redactor: Redactor) -> Sighting:
+    error = redactor.text(seen.failure.error)
+    failure = msgspec.structs.replace(seen.failure, error=error)
+    return msgspec.structs.replace(seen, failure=failure, resolution=redactor.text(seen.resolution))

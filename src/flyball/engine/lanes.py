@@ -94,6 +94,7 @@ class Lanes:
         await asyncio.wait([batch.task for batch in stopped])
         for batch in stopped:
             self._batches.remove(batch)
+            # Asked for, so that asyncio does not print that nobody did.
             if not batch.task.cancelled():
                 batch.task.exception()
 
@@ -101,6 +102,7 @@ class Lanes:
         try:
             return await deed()
         finally:
+            # A task that was told to stop may still come to its end; nobody wants its answer.
             if not batch.is_stopped:
                 self._finished.append(batch)
             self._news.set()
@@ -117,6 +119,7 @@ def startable(due: Sequence[Owed], under_way: Sequence[Owed]) -> Sequence[Sequen
     What is owed to the run waits for all before it, and all behind it waits for it. Closing a card
     writes the tree that all cards share, so only one does at a time.
     """
+    # The common case: one card, one effect at a time.
     if len(due) == 1 and not under_way:
         return (due,)
     batches: dict[str, list[Owed]] = {}
@@ -130,6 +133,7 @@ def startable(due: Sequence[Owed], under_way: Sequence[Owed]) -> Sequence[Sequen
         if lane in taken:
             continue
         if not _only_looks(owed):
+            # Looks of one card go side by side, but never beside or past a deed of the same card.
             taken.add(lane)
             is_close = isinstance(owed.effect, CloseCard)
             if lane in batches or (is_close and is_closing):

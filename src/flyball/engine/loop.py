@@ -1,4 +1,26 @@
-"""The loop: the only place where effects become events."""
+"""The loop: the only place where effects become events.
+
+How a crash is survived. An effect is owed in the journal before anything is done. A deed (a call
+that writes or runs something, the closing of a card) is also *intended* there, so that whoever goes
+on knows that it may have been begun. Its event, the new state and the next effects are committed in
+one transaction. What is owed and was never answered is performed again, and each place below finds
+out for itself how far the dead process got:
+
+    journal/sqlite           a lease with a fencing number: an old holder's commit is refused; a log
+                             longer than its stored state is folded on from there
+    workspace/process/holder whether the holder of a lease or a lock still lives
+    workspace/run/lock       one process in a tree; the kernel lets go of a dead one's lock
+    engine/call/perform      a repeated call: a finished write is found by its probe, a half-done
+                             one is undone by its snapshot, a command becomes `call-interrupted`
+    engine/look/gate_looks   a look cut off in the middle: what it changed is restored first
+    engine/call/last_read    what a driver had read is told again by the log
+    workspace/run/opening    an opening that died half way is cleared and begun anew
+    workspace/run/snapshot   the same key gives the same snapshot
+    workspace/trees/writer   writes that were planned and not finished are finished first
+    workspace/run/merge_card a merge of a card is found again, or done over from its plan
+    workspace/run/rollback   a roll-back is written down as a commit, and not repeated
+    workspace/cards          a revert or merge that was killed is finished by the next command
+"""
 
 from __future__ import annotations
 
@@ -29,7 +51,7 @@ NEVER = float("-inf")
 
 
 class Hands(Protocol):
-    """Whoever performs effects."""
+    """What the loop needs of an effect's performer: for every effect the event that answers it."""
 
     async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent: ...
 
@@ -73,6 +95,7 @@ class Engine:
         companion = asyncio.create_task(self._stand_by(state.run))
         try:
             while True:
+                # Words of people come first: a cancelled or resting run must not start anything.
                 await self._hear()
                 if not self._lanes.is_idle:
                     await self._lanes.stop(self._is_moot)
@@ -96,7 +119,10 @@ class Engine:
         try:
             await self.journal.commit(self._lease, event, after, lines, posted)
         except UnicodeEncodeError:
+            # A file name or an output may hold bytes that no text holds. They are made visible and
+            # the event is applied anew, so that log and state stay the same.
             return await self.append(state, storable(event), posted)
+        # Only now: a watcher must never hear of something that a crash could still take back.
         for line in telemetry(state, event, after):
             self._watch(line)
         return after
@@ -125,6 +151,7 @@ class Engine:
             try:
                 self._state = await self.append(self._state, word.event, word.id)
             except IllegalEvent:
+                # Posted while the run was somewhere else; kept, it would be met again for ever.
                 await self.journal.drop(self._lease, word.id)
         if self._has_to_pause and self._is_quiet:
             self._state = await self.append(self._state, PauseAsked(by=self._pause_by))
@@ -134,6 +161,7 @@ class Engine:
     async def _words(self) -> Sequence[PostedEvent]:
         """The inbox, looked into often enough for a person, and always before a rest."""
         now = self._clock()
+        # A look costs a query, and a busy run comes by here at every event.
         if now - self._heard_at < LISTEN_SECONDS and not self._state.is_at_rest:
             return ()
         found = await self.journal.inbox(self._state.run)
@@ -175,6 +203,7 @@ class Engine:
         if not self._owes_any(batch):
             return
         for owed, answer in zip(batch.owed, batch.answers(), strict=True):
+            # An earlier answer of the same batch may have ended the card or reset its thread.
             if owed not in self._state.owed:
                 continue
             if isinstance(answer, BaseException):
@@ -185,6 +214,7 @@ class Engine:
         """Leave nothing under way, and write down what was complete before we had to stop."""
         await self._lanes.stop(lambda _: True)
         while (batch := self._lanes.take()) is not None:
+            # Whatever goes wrong here, what made us stop is what must be told.
             with suppress(Exception, asyncio.CancelledError):
                 await self._answer(batch)
 
@@ -216,6 +246,7 @@ class Engine:
                     renewed = self._clock()
                     await self.journal.renew(self._lease, renewed, LEASE_SECONDS)
         except JournalError as error:
+            # Raised by the loop and not here: nobody awaits this task while effects are under way.
             self._lost = error
             self._lanes.wake()
 

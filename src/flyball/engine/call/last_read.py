@@ -17,6 +17,7 @@ def seen_by(call: Call, event: CallReturned) -> Iterator[tuple[str, str]]:
         path = event.outcome.data.get("path")
         if isinstance(path, str):
             yield path, event.tree
+    # What a command changed was not shown to the driver, so a diff against it is stale.
     elif call.tool in TOOL_ROWS and TOOL_ROWS[call.tool].writes_text:
         for path in event.changed:
             yield path, event.tree

@@ -21,7 +21,7 @@ from flyball.workspace.files.path_rules import is_own
 from flyball.workspace.trees.trees import SnapshotId, TreeHash
 
 
-async def do(
+async def perform_call(
     context: RunContext,
     state: RunState,
     card: CardState,
@@ -30,7 +30,7 @@ async def do(
     form: Form,
     intention: Intention,
 ) -> AnyEvent:
-    """Perform an allowed call and say what came of it."""
+    """What came of an allowed call: `call-returned`, or `call-interrupted` after a crash."""
     call = effect.call
     call_context = context.call_context(
         state, card, call.id, key=intention.key, phase=effect.phase, access=call.access
@@ -41,6 +41,8 @@ async def do(
     deed = PendingCall(
         context, card, call, effect.phase, may_modify_itself=state.policy.self_modify
     )
+    # An intention alone does not show that anything was done: the process may have died before the
+    # snapshot, and then the call is made as if for the first time.
     if intention.is_repeat and context.workspace.has_snapshot(intention.key):
         found = _recover(deed, tool, form, call_context)
         if found is not None:
@@ -61,6 +63,8 @@ async def _attempt(
     except (ToolError, UsageError, PatchError) as error:
         result = Result(False, str(error), error=error.code, same=str(error))
     except OSError as error:
+        # Its text may name a moment or a temporary file; a guard that counts repetitions must see
+        # the same trouble as the same.
         text = f"`{tool.name}` could not be done: {error}."
         result = Result(False, text, error="tool", same=[error.errno, str(error.filename)])
     return result, time.monotonic() - began
@@ -87,6 +91,8 @@ def _recover(
             return _settle(deed, done, 0.0, before)
         workspace.restore(before)
         return None
+    # In `execute` a command may have done half of its work for good reason, and its driver looks at
+    # what there is. Elsewhere it had nothing to change.
     if deed.phase is not Phase.EXECUTE:
         workspace.restore(before)
     _, tree, _ = _without_own(deed, before)
@@ -97,6 +103,7 @@ def _settle(deed: PendingCall, result: Result, elapsed: float, before: SnapshotI
     """Undo what must not have happened; report what did."""
     context, card, call, phase, _ = deed
     own, after, paths = _without_own(deed, before)
+    # A write that failed has no such reason: its half would be nobody's intention.
     is_half_done = call.access is Access.MUTATE and call.command is None and not result.ok
     if paths and (phase is not Phase.EXECUTE or is_half_done):
         context.workspace.restore(before)
@@ -119,6 +126,7 @@ def _without_own(
     changes = workspace.trees.changes(TreeHash(before), after)
     own = [each for each in changes if not deed.may_modify_itself and is_own(each.path)]
     if own:
+        # Another undoing may have been cut off by a crash; the writer does one at a time.
         workspace.writer.finish()
         workspace.writer.perform(f"undo {deed.call.id}", [each.inverse() for each in own])
         after = workspace.tree_hash()
@@ -140,6 +148,7 @@ def _returned(
 ) -> CallReturned:
     redact = context.redactor
     text = redact.text(result.text)
+    # Tools keep to the limit themselves; twice that is the most that gets into the journal.
     shown, cut = bounded(text, context.settings.max_text * 2)
     outcome = Outcome(
         ok=result.ok,

@@ -75,6 +75,7 @@ async def gather(
     if not effect.gates:
         return Gathered()
     workspace = context.workspace
+    # The same key from before a crash: a look was cut off, and what it left is not the card's work.
     if workspace.has_snapshot(key):
         workspace.restore(workspace.snapshot(key))
     before = workspace.snapshot(key)
@@ -90,6 +91,7 @@ async def gather(
         after = workspace.tree_hash()
         for change in workspace.trees.changes(TreeHash(before), after):
             undone[change.path] = None
+        # After every look and not at the end: the next one is about the same tree.
         if after != before:
             workspace.restore(before)
     return Gathered(tuple(evidence), tuple(undone))
@@ -158,6 +160,7 @@ async def _run(look: Look, command: str) -> Finished:
     judgement = judge(command, phase="execute", allow=context.settings.allow, root=root)
     if judgement.decision != "allow":
         raise UsageError(f"`{command}` is not run: {judgement.reason}")
+    # The command comes from a template in the repository, and nobody is asked about it.
     if look.state.project.sandbox == "none" and not look.state.policy.bash_without_sandbox:
         raise ToolUnavailable(NO_SANDBOX)
     with set_up(context) as start:

@@ -52,5 +52,6 @@ async def _ask(
         reply = await reader.think(request, lambda _text: None)
     except DriverError:
         return None
+    # Only what the rules thought possible: a model cannot talk a request into a larger budget.
     words = re.findall(r"[a-z_]+", reply.text.lower())
     return next((intent for intent in candidates if intent.value in words), None)

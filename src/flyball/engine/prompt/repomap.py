@@ -41,6 +41,7 @@ class Maps:
     def of(self, tree: str, root: Root) -> str:
         """The map of the tree that a card began with."""
         if tree not in self._drawn:
+            # Cards side by side begin with different trees; older ones do not come back.
             while len(self._drawn) >= MAPS_KEPT:
                 del self._drawn[next(iter(self._drawn))]
             self._drawn[tree] = draw(root)
