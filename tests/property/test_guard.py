@@ -77,8 +77,9 @@ def test_five_equal_steps_are_always_stopped(before: list[GuardStep], step: Guar
 
 
 @relaxed
-@given(st.lists(st.sampled_from(["read", "run", "verify"]), min_size=1, max_size=12), st.data())
+@given(st.lists(st.sampled_from(["read", "run", "verify"]), min_size=1, max_size=11), st.data())
 def test_a_poll_whose_output_changes_is_never_stopped(kinds: list[str], data: st.DataObject):
+    # Twelve different looks in a row are reading on, whatever they show.
     rounds = data.draw(st.integers(1, 60))
     memory = Memory()
     for n in range(rounds):

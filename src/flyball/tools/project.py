@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+import msgspec
+
+from flyball.core.suite.part import TOP, Part
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, no_facts
 from flyball.tools.call.ripgrep import files_below
-from flyball.tools.survey import survey
+from flyball.tools.runner.layout import look
+from flyball.tools.runner.parts import survey_parts
 
 SHOWN = 12
 
@@ -16,7 +20,7 @@ class ProjectForm(Form, frozen=True, kw_only=True):
 
 
 async def perform(_form: ProjectForm, context: CallContext) -> Result:
-    runners, checks = survey(context.root.path)
+    parts = survey_parts(look(context.root.path))
     endings: Counter[str] = Counter()
     tops: Counter[str] = Counter()
     for path in files_below(context):
@@ -27,15 +31,34 @@ async def perform(_form: ProjectForm, context: CallContext) -> Result:
         f"Project {context.workspace.project.name}, {sum(tops.values())} files.",
         f"Top: {', '.join(f'{name} ({n})' for name, n in tops.most_common(SHOWN))}.",
         f"Kinds: {', '.join(f'{name} ({n})' for name, n in endings.most_common(SHOWN))}.",
-        f"Tests: {', '.join(runners) or 'no known test runner'}.",
-        f"Checks: {', '.join(checks) or 'none'}.",
+        *(_line(part) for part in parts),
     ]
-    return Result(True, "\n".join(lines), {"runners": list(runners), "checks": list(checks)})
+    runners = dict.fromkeys(suite.runner for part in parts for suite in part.suites)
+    checks = dict.fromkeys(check for part in parts for check in part.checks)
+    data: dict[str, object] = {
+        "runners": [*runners],
+        "checks": [*checks],
+        "parts": [msgspec.to_builtins(part) for part in parts],
+    }
+    return Result(True, "\n".join(lines), data)
+
+
+def _line(part: Part) -> str:
+    """One part: what it is, what tests and checks it, and what it needs of the others."""
+    name = "The top" if part.path == TOP else part.path
+    kinds = f" ({', '.join(part.kinds)})" if part.kinds else ""
+    suites = [
+        f"{suite.runner} (`{suite.command}`)" if suite.command else suite.runner
+        for suite in part.suites
+    ]
+    needs = f" Needs: {', '.join(part.depends_on)}." if part.depends_on else ""
+    tests = ", ".join(suites) or "no known test runner"
+    return f"{name}{kinds}: tests: {tests}; checks: {', '.join(part.checks) or 'none'}.{needs}"
 
 
 PROJECT = Tool(
     "project",
-    "Describe the project: its files, test runners and checks.",
+    "Describe the project: its files, and its parts with their test runners and checks.",
     ProjectForm,
     no_facts,
     perform,

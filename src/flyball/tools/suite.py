@@ -20,7 +20,33 @@ class SuiteForm(Form, frozen=True, kw_only=True):
 
     runner: (
         Literal[
-            "pytest", "unittest", "vitest", "jest", "npm", "pnpm", "yarn", "go", "cargo", "make"
+            "pytest",
+            "unittest",
+            "vitest",
+            "jest",
+            "mocha",
+            "ava",
+            "tape",
+            "tap",
+            "node",
+            "npm",
+            "pnpm",
+            "yarn",
+            "go",
+            "cargo",
+            "maven",
+            "gradle",
+            "dotnet",
+            "ctest",
+            "rspec",
+            "rake",
+            "phpunit",
+            "mix",
+            "deno",
+            "bats",
+            "make",
+            "just",
+            "command",
         ]
         | None
     ) = None
@@ -43,12 +69,14 @@ def facts(_form: SuiteForm, _context: CallContext) -> CallFacts:
 
 
 async def perform(form: SuiteForm, context: CallContext) -> Result:
-    ran = await run_suite(form.runner or "", form.words, context, context.evidence_id())
+    ran = await run_suite(
+        form.runner or "", form.words, context, context.evidence_id(), from_driver=True
+    )
     return _result(ran, context)
 
 
 def _result(ran: SuiteRun, context: CallContext) -> Result:
-    report, finished = ran
+    report, finished = ran.report, ran.finished
     lines = [_head(report), *(f"Sandbox: {line}" for line in explain(finished))]
     lines += [f"FAILED {each.name}\n{each.message}" for each in report.failures[:SHOWN_FAILURES]]
     if others := report.failures[SHOWN_FAILURES:]:
@@ -60,16 +88,18 @@ def _result(ran: SuiteRun, context: CallContext) -> Result:
     names = [each.name for each in report.failures]
     ends = [report.passed, report.failed, report.skipped, report.exit_code, sorted(names)]
     return Result(
-        ok=report.is_green,
+        ok=not report.is_red,
         text=text,
         data={
             "runner": report.runner,
+            "part": report.part,
+            "counted": report.counted,
             "passed": report.passed,
             "failed": report.failed,
             "skipped": report.skipped,
             "failures": names,
         },
-        error="" if report.is_green else _why(report),
+        error=_why(report) if report.is_red else "",
         evidence=(report,),
         same=[*ends, steady(finished.output)] if is_unexplained else ends,
         artifact=str(finished.log or ""),
@@ -80,7 +110,9 @@ def _result(ran: SuiteRun, context: CallContext) -> Result:
 def _head(report: SuiteReport) -> str:
     skipped = f", {report.skipped} skipped" if report.skipped else ""
     end = f"(exit {report.exit_code}, {report.elapsed:.1f} s)"
-    head = f"{report.command}: {report.passed} passed, {report.failed} failed{skipped} {end}"
+    counts = f"{report.passed} passed, {report.failed} failed{skipped}"
+    where = "" if report.part == "." else f" in {report.part}"
+    head = f"{report.command}{where}: {counts if report.counted else 'uncounted'} {end}"
     return f"{head}\nNote: {report.reason}." if report.reason else head
 
 

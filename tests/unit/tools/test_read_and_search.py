@@ -188,7 +188,23 @@ def test_the_project_is_described(make_bench):
     bench = make_bench({"tests/test_a.py": "def test_a(): pass\n", "src/a.py": "", "Makefile": ""})
     result = bench.do("project")
     assert "Project project, 3 files." in result.text
-    assert result.data == {"runners": ["pytest", "unittest"], "checks": ["compileall"]}
+    assert result.data["runners"] == ["pytest"]
+    assert result.data["checks"] == ["compileall"]
+    assert "The top (make): tests: pytest; checks: compileall." in result.text
+
+
+def test_every_part_of_a_project_is_described(make_bench):
+    files = {
+        "api/pyproject.toml": "",
+        "api/test_a.py": "def test_a(): pass\n",
+        "web/package.json": '{"name": "web", "scripts": {"test": "node run.js", "build": "x"}}',
+        "site/package.json": '{"dependencies": {"web": "*"}}',
+    }
+    result = make_bench(files).do("project")
+    assert "api (python): tests: pytest; checks: none." in result.text
+    assert "web (node): tests: npm (`node run.js`); checks: build." in result.text
+    assert "site (node): tests: no known test runner; checks: none. Needs: web." in result.text
+    assert [part.get("path", ".") for part in result.data["parts"]] == [".", "api", "site", "web"]
 
 
 class Quiet(http.server.BaseHTTPRequestHandler):

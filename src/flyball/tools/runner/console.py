@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
+from flyball.tools.runner.reports.cargo import from_cargo
+from flyball.tools.runner.reports.tap import from_tap
+from flyball.tools.runner.reports.totals import (
+    counted,
+    from_automake,
+    from_google_test,
+    from_loose,
+    from_totals,
+    summed,
+)
+from flyball.tools.runner.reports.verbose import from_minitest, from_mix, unittest_cases
 from flyball.tools.runner.tally import Tally, plain, tally
 
 Reader = Callable[[str], Tally | None]
@@ -46,9 +57,12 @@ def from_unittest(text: str) -> Tally | None:
         for head, body in _blocks(_UNITTEST_HEAD, text, runs[-1].start())
     ]
     tests = {name for name, _ in bad if not _FIXTURE.search(name)}
-    counted = len(tests) if bad else failed
-    passed = max(sum(int(ran[1]) for ran in runs) - counted - skipped, 0)
-    return tally(passed, skipped, bad, failed=0 if bad else failed)
+    wrong = len(tests) if bad else failed
+    total = sum(int(ran[1]) for ran in runs)
+    passed = max(total - wrong - skipped, 0)
+    found = tally(passed, skipped, bad, failed=0 if bad else failed)
+    cases = unittest_cases(text[: runs[-1].start()])
+    return found._replace(cases=tuple(cases)) if len(cases) == total else found
 
 
 def _keyed(text: str) -> dict[str, int]:
@@ -70,34 +84,6 @@ def _blocks(
         yield found, text[found.end() : stop].strip("=-\n ")
 
 
-_CARGO_CASE = re.compile(r"^test (.+?) \.\.\. (?:.*\b)?(ok|FAILED|ignored)\b", re.M)
-_CARGO_SAID = re.compile(r"^---- (.+?) stdout ----\n(.*?)(?=^---- |^failures:|\Z)", re.M | re.S)
-_CARGO_END = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;", re.M)
-_RUSTC_ERROR = re.compile(r"^error(?:\[E\d+\])?: (.+)$", re.M)
-
-
-def from_cargo(text: str) -> Tally | None:
-    """What `cargo test` prints."""
-    results = [tuple(map(int, found)) for found in _CARGO_END.findall(text)]
-    bad = [name for name, end in _CARGO_CASE.findall(text) if end == "FAILED"]
-    said = dict(_CARGO_SAID.findall(text))
-    if not results and not bad:
-        return _rustc_trouble(text)
-    return tally(
-        sum(passed for passed, _, _ in results),
-        sum(ignored for _, _, ignored in results),
-        [(name, said.get(name, "")) for name in bad],
-        failed=sum(failed for _, failed, _ in results),
-    )
-
-
-def _rustc_trouble(text: str) -> Tally | None:
-    if "could not compile" not in text and "Compiling " not in text:
-        return None
-    errors = [each for each in _RUSTC_ERROR.findall(text) if "aborting" not in each]
-    return tally(0, 0, (), reason=f"it does not compile: {errors[0]}") if errors else None
-
-
 _PYTEST_END = re.compile(
     r"^=*\s*((?:\d+ (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?"
     r"|subtests passed|rerun)(?:, )?)+|no tests ran) in [\d.]+s.*$",
@@ -113,7 +99,7 @@ def from_pytest(text: str) -> Tally | None:
     ends = [found[1] for found in _PYTEST_END.finditer(text)]
     if not ends:
         return None
-    return _counted("\n".join(ends), [(m[1], m[2] or "") for m in _PYTEST_BAD.finditer(text)])
+    return counted("\n".join(ends), [(m[1], m[2] or "") for m in _PYTEST_BAD.finditer(text)])
 
 
 _PYTEST_STEP = re.compile(
@@ -150,7 +136,7 @@ def from_jest_text(text: str) -> Tally | None:
         if "Console" not in head[1]
     ]
     files = sum(int(found[1] or 0) for found in _JEST_FILES.finditer(text))
-    return _counted("\n".join(ends), bad, at_least=files)
+    return counted("\n".join(ends), bad, at_least=files)
 
 
 _VITEST_END = re.compile(r"^\s*Tests\s{2,}(.*\(\d+\)|no tests)\s*$", re.M)
@@ -165,7 +151,7 @@ def from_vitest_text(text: str) -> Tally | None:
         return None
     bad = [(head[1], body) for head, body in _blocks(_VITEST_BAD, text, text.rfind("Test Files"))]
     files = sum(int(found[1] or 0) for found in _VITEST_FILES.finditer(text))
-    return _counted("\n".join(ends), bad, at_least=files)
+    return counted("\n".join(ends), bad, at_least=files)
 
 
 _MOCHA_END = re.compile(r"^\s+(\d+) (passing|failing|pending)\b", re.M)
@@ -180,7 +166,7 @@ def from_mocha(text: str) -> Tally | None:
     start = max(text.rfind(" failing"), 0)
     found = _blocks(_MOCHA_BAD, text, len(text), start)
     bad = [(" ".join(head[1].split()), body) for head, body in found]
-    return _summed(count, bad)
+    return summed(count, bad)
 
 
 _NODE_END = re.compile(r"^(?:#|ℹ) (pass|fail|cancelled|skipped|todo) (\d+)$", re.M)
@@ -200,7 +186,7 @@ def from_node(text: str) -> Tally | None:
     bad = [(head[1], body) for head, body in _blocks(_NODE_BAD, text, len(text), start)]
     bad += _tap_failures(list(_TAP_CASE.finditer(text)), text)
     failed = sum(n for word, n in count if word in ("fail", "cancelled"))
-    return _summed(count, bad)._replace(failed=failed)
+    return summed(count, bad)._replace(failed=failed)
 
 
 def _tap_failures(cases: list[re.Match[str]], text: str) -> Iterator[tuple[str, str]]:
@@ -211,18 +197,6 @@ def _tap_failures(cases: list[re.Match[str]], text: str) -> Iterator[tuple[str, 
             if "subtestsFailed" not in block and "subtests failed" not in block:
                 error = _TAP_ERROR.search(block) if block.lstrip().startswith("---") else None
                 yield case[2], error[1].strip("'\"|- \n") if error else ""
-
-
-def from_tap(text: str) -> Tally | None:
-    """The Test Anything Protocol, its top level."""
-    found = [m for m in _TAP_CASE.finditer(text) if not m[0][:1].isspace()]
-    if not found:
-        return None
-    failed = sum(m[1].lower() == "not ok" and not m[3] for m in found)
-    skipped = sum(bool(m[3]) for m in found)
-    every = list(_TAP_CASE.finditer(text))
-    passed = len(found) - failed - skipped
-    return tally(passed, skipped, _tap_failures(every, text), failed=failed)
 
 
 _GO_BAD = re.compile(r"^\s*--- FAIL: (\S+) \(", re.M)
@@ -244,52 +218,9 @@ def from_go_text(text: str) -> Tally | None:
     return tally(passed, ends.count("SKIP"), [(name, "") for name in names])
 
 
-_TOTALS = (
-    re.compile(
-        r"^(?:\[\w+\]\s*)?Tests run: (?P<all>\d+), Failures: (?P<bad>\d+), Errors: (?P<worse>\d+)"
-        r"(?:, Skipped: (?P<skip>\d+))?$",
-        re.M,
-    ),
-    re.compile(r"^OK \((?P<all>\d+) tests?, \d+ assertions?\)$", re.M),
-    re.compile(
-        r"^Tests: (?P<all>\d+), Assertions: \d+(?:, Errors: (?P<worse>\d+))?"
-        r"(?:, Failures: (?P<bad>\d+))?(?:, .*?Skipped: (?P<skip>\d+))?.*\.$",
-        re.M,
-    ),
-    re.compile(
-        r"^(?P<all>\d+) (?:examples?|runs|tests)(?:, \d+ assertions)?, (?P<bad>\d+) failures?"
-        r"(?:, (?P<worse>\d+) errors?)?(?:, (?P<skip>\d+) (?:pending|skips))?$",
-        re.M,
-    ),
-    re.compile(r"tests passed, (?P<bad>\d+) tests failed out of (?P<all>\d+)$", re.M),
-)
-"""Closing lines that give a total: Maven, PHPUnit, RSpec and Minitest, CTest."""
-
-
-def from_totals(text: str) -> Tally | None:
-    """Runners that say how many there were and how many were bad."""
-    for pattern in _TOTALS:
-        found = [m.groupdict(default="0") for m in pattern.finditer(text)]
-        if found:
-            count = {key: sum(int(each.get(key, 0)) for each in found) for key in _PARTS}
-            failed = count["bad"] + count["worse"]
-            passed = max(count["all"] - failed - count["skip"], 0)
-            return tally(passed, count["skip"], (), failed=failed)
-    return None
-
-
-_PARTS = ("all", "bad", "worse", "skip")
-_LOOSE = re.compile(r"^\s*(\d+) (?:tests? )?(passed|failed|pass|fail|skipped|skip|todo)\b", re.M)
-
-
-def from_loose(text: str) -> Tally | None:
-    """A bare `3 passed` or `1 fail` on a line of its own."""
-    count = [(word, int(n)) for n, word in _LOOSE.findall(text)]
-    return _summed(count, ()) if count else None
-
-
 READERS: tuple[Reader, ...] = (
     from_unittest,
+    from_minitest,
     from_cargo,
     from_pytest,
     from_jest_text,
@@ -297,29 +228,11 @@ READERS: tuple[Reader, ...] = (
     from_mocha,
     from_node,
     from_go_text,
+    from_mix,
+    from_google_test,
+    from_automake,
     from_totals,
     from_tap,
     from_loose,
 )
-
-_COUNTS = re.compile(r"(\d+) (passed|failed|errors?|skipped|todo|pending|xfailed|xpassed)")
-_GOOD = frozenset({"passed", "passing", "pass", "xpassed"})
-_BAD = frozenset({"failed", "error", "errors", "failing", "fail", "cancelled"})
-
-
-def _counted(text: str, bad: Iterable[tuple[str, str]], at_least: int = 0) -> Tally:
-    found = [(word, int(n)) for n, word in _COUNTS.findall(text)]
-    count = _summed(found, bad)
-    return count._replace(failed=max(count.failed, at_least))
-
-
-def _summed(count: Iterable[tuple[str, int]], bad: Iterable[tuple[str, str]]) -> Tally:
-    passed = failed = skipped = 0
-    for word, n in count:
-        if word in _GOOD:
-            passed += n
-        elif word in _BAD:
-            failed += n
-        else:
-            skipped += n
-    return tally(passed, skipped, bad, failed=failed)
+"""In this order: a line that only one runner prints goes before one that several do."""

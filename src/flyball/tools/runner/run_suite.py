@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from flyball.core.suite.case import SuiteCase, digest_of
 from flyball.core.terms.evidence import SuiteReport
 from flyball.errors import ToolUnavailable
 from flyball.tools.call.protocol import CallContext
-from flyball.tools.runner.choice import Choice, choose, not_installed, require
+from flyball.tools.runner.choice import (
+    Choice,
+    choose,
+    not_installed,
+    require,
+    require_allowed,
+)
+from flyball.tools.runner.console import from_text
 from flyball.tools.runner.launch import exit_code, launch, set_up
+from flyball.tools.runner.reports.output import RunnerOutput
+from flyball.tools.runner.row import own_reports
 from flyball.tools.runner.table import BY_NAME
 from flyball.tools.runner.tally import Tally
 from flyball.workspace.process.process import Finished
@@ -27,15 +38,29 @@ PYTEST_ENDS = {
 
 
 class SuiteRun(NamedTuple):
-    """A report and the raw end of it."""
+    """A report, the raw end of it, and every test that the runner told of."""
 
     report: SuiteReport
     finished: Finished
+    cases: tuple[SuiteCase, ...] = ()
 
 
-async def run_suite(wished: str, words: Sequence[str], context: CallContext, id: str) -> SuiteRun:
-    """Run the wished or the fitting suite in its sandbox, and count what happened."""
-    choice = choose(wished, words, context.root.path)
+async def run_suite(
+    wished: str,
+    words: Sequence[str],
+    context: CallContext,
+    id: str,
+    *,
+    commands: Mapping[str, str] | None = None,
+    from_driver: bool = False,
+) -> SuiteRun:
+    """Run the wished or the fitting suite in its sandbox, and count what happened.
+
+    What a driver passes on is held against the runner's allow-list; our own words are not.
+    """
+    choice = choose(wished, words, context.root.path, commands)
+    if from_driver:
+        require_allowed(choice)
     try:
         finished, tally = await _run(choice, context)
     except ToolUnavailable:
@@ -55,24 +80,35 @@ async def run_suite(wished: str, words: Sequence[str], context: CallContext, id:
         failed=counted.failed,
         skipped=counted.skipped,
         failures=counted.failures,
-        selected=bool(words),
+        selected=bool(choice.args),
         timed_out=finished.timed_out,
         reason=_reason(choice.name, finished, tally),
+        part=choice.at,
+        counted=tally is not None,
+        digest=digest_of(counted.cases),
     )
-    return SuiteRun(report, finished)
+    return SuiteRun(report, finished, counted.cases)
 
 
 async def _run(choice: Choice, context: CallContext) -> tuple[Finished, Tally | None]:
-    runner = BY_NAME[choice.name]
-    with set_up(context, choice.at) as start:
-        argv = runner.argv(start, choice.land, choice.args)
-        require(choice.name, argv, start)
-        finished = await launch(argv, start)
-        report, text = _read(start.report), _read(finished.log)
+    runner = BY_NAME.get(choice.name)
+    with set_up(context, choice.at) as started:
+        if runner is None:
+            argv = ["sh", "-c", choice.command]
+        else:
+            argv = runner.argv(started, choice.land, choice.args)
+        require(choice.name, argv, started)
+        finished = await launch(argv, started)
+        found = (runner.reports if runner else own_reports)(started)
+        reports = [data for path in found if (data := _read(path)) is not None]
+        text = _read(finished.log)
+        place = os.path.realpath(started.workdir)
     said = finished.output if text is None else text.decode("utf-8", "replace")
-    if re.search(rf"No module named '?{choice.name}'?$", finished.output, re.M) and not report:
+    if re.search(rf"No module named '?{choice.name}'?$", finished.output, re.M) and not reports:
         raise not_installed(choice.name, f"{argv[0]} cannot import it")
-    return finished, runner.read(said, report)
+    if runner is None:
+        return finished, from_text(said)
+    return finished, runner.read(RunnerOutput(said, reports, place, choice.land.files))
 
 
 def _read(file: Path | None) -> bytes | None:
@@ -96,7 +132,7 @@ def _reason(name: str, finished: Finished, tally: Tally | None) -> str:
     if name == "pytest" and finished.exit_code in PYTEST_ENDS:
         return PYTEST_ENDS[finished.exit_code]
     if tally is None:
-        return "no test could be counted in what it printed"
+        return f"uncounted: exit {finished.exit_code}; it left no report and printed no counts"
     if not tally.passed and not tally.failed:
         return f"all {tally.skipped} tests were skipped" if tally.skipped else "no test ran"
     if finished.exit_code and not tally.failed:

@@ -22,7 +22,7 @@ _MAPPED = re.compile(r"['\"](/[^'\"]+)['\"]")
 
 def venv_of(context: CallContext) -> Path | None:
     """The project's virtual environment: its own, or the one whose programs come first."""
-    for home in _homes(context):
+    for home in homes_of(context):
         for name in VENVS:
             if (home / name / "bin" / "python").exists():
                 return Path(os.path.realpath(home / name))
@@ -43,20 +43,20 @@ def python_of(context: CallContext) -> str:
 def program_of(context: CallContext, name: str) -> str:
     """A program of the project's environment or its packages, or else the one on the path."""
     venv = venv_of(context)
-    homes = (*_homes(context), context.workdir, context.root.path)
+    homes = (*homes_of(context), context.workdir, context.root.path)
     places = [Path(os.path.realpath(home / "node_modules"), ".bin", name) for home in homes]
     places += [venv / "bin" / name] if venv else []
     return next((os.fspath(place) for place in places if place.exists()), name)
 
 
-def _homes(context: CallContext) -> tuple[Path, ...]:
+def homes_of(context: CallContext) -> tuple[Path, ...]:
     """Where the user installs things, the nearest first; what a run puts in its tree is not."""
     return tuple(dict.fromkeys((context.project / context.at, context.project)))
 
 
 def readable(context: CallContext) -> tuple[Path, ...]:
     """What lies outside the tree and must be in reach: installed packages, nothing else."""
-    found = [home / "node_modules" for home in _homes(context)]
+    found = [home / "node_modules" for home in homes_of(context)]
     if venv := venv_of(context):
         found += [venv, Path(os.path.realpath(venv / "bin" / "python")).parent.parent]
     real = {Path(os.path.realpath(place)) for place in found if place.is_dir()}

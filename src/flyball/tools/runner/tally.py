@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import msgspec
+
+from flyball.core.suite.case import CaseOutcome, SuiteCase
 from flyball.core.terms.evidence import FailedTest
 
 KEPT_FAILURES = 50
@@ -15,13 +18,17 @@ _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))
 
 
 class Tally(NamedTuple):
-    """Counts and failures; `reason` says what kept tests from running."""
+    """Counts and failures; `reason` says what kept tests from running.
+
+    `cases` holds every test where the runner tells of each, and is empty where it only counts.
+    """
 
     passed: int = 0
     failed: int = 0
     skipped: int = 0
     failures: tuple[FailedTest, ...] = ()
     reason: str = ""
+    cases: tuple[SuiteCase, ...] = ()
 
 
 def tally(
@@ -37,11 +44,32 @@ def tally(
     )
 
 
+def tally_of(cases: Sequence[SuiteCase], reason: str = "") -> Tally:
+    """A tally in which every test is known."""
+    bad = [case for case in cases if case.is_bad]
+    skipped = sum(case.outcome is CaseOutcome.SKIPPED for case in cases)
+    short = tuple(
+        msgspec.structs.replace(case, message=_shortened(case.message.strip())) for case in cases
+    )
+    return Tally(
+        len(cases) - len(bad) - skipped,
+        len(bad),
+        skipped,
+        tuple(_failure(case.label, case.message.strip()) for case in bad[:KEPT_FAILURES]),
+        reason,
+        short,
+    )
+
+
 def _failure(name: str, text: str) -> FailedTest:
+    return FailedTest(name, _shortened(text))
+
+
+def _shortened(text: str) -> str:
     """The beginning of why, and its end, where most runners put the heart of it."""
     if len(text) > KEPT_MESSAGE:
-        text = f"{text[: KEPT_MESSAGE // 4]}\n…\n{text[-3 * KEPT_MESSAGE // 4 :]}"
-    return FailedTest(name, text)
+        return f"{text[: KEPT_MESSAGE // 4]}\n…\n{text[-3 * KEPT_MESSAGE // 4 :]}"
+    return text
 
 
 def plain(output: str) -> str:

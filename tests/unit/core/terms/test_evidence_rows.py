@@ -30,6 +30,7 @@ from flyball.core.terms.evidence_rows import (
     is_failing,
     is_style,
     line_of,
+    new_failure,
     strength,
     verification_key,
 )
@@ -171,3 +172,12 @@ def test_only_lint_is_style():
     kinds = {kind: CheckReport(**HERE, kind=kind, command="c", exit_code=0) for kind in CheckKind}
     assert [kind for kind, item in kinds.items() if is_style(item)] == [CheckKind.LINT]
     assert not is_style(RED)
+
+
+def test_a_run_that_does_not_count_speaks_by_its_exit_code_alone():
+    ended = SuiteReport(**HERE, runner="make", command="make test", exit_code=0, counted=False)
+    assert line_of(ended) == "make test: uncounted, exit 0"
+    assert strength(ended) is Strength.NOTHING
+    assert new_failure([ended], frozenset()) is None
+    failed = SuiteReport(**HERE, runner="make", command="make test", exit_code=2, counted=False)
+    assert new_failure([ended, failed], frozenset()) is failed

@@ -5,20 +5,23 @@ from pathlib import Path
 import pytest
 
 from flyball.tools.runner.console import (
-    from_cargo,
     from_go_text,
     from_jest_text,
     from_mocha,
     from_node,
     from_pytest,
     from_pytest_steps,
-    from_tap,
     from_text,
     from_unittest,
     from_vitest_text,
 )
-from flyball.tools.runner.report import from_go_json, from_jest, from_junit, from_unittest_json
-from flyball.tools.runner.tally import plain
+from flyball.tools.runner.reports.cargo import from_cargo
+from flyball.tools.runner.reports.documents import from_jest, from_own
+from flyball.tools.runner.reports.golang import from_go_json
+from flyball.tools.runner.reports.junit import junit, pytest_case
+from flyball.tools.runner.reports.output import RunnerOutput, reported
+from flyball.tools.runner.reports.tap import from_tap
+from flyball.tools.runner.tally import plain, tally_of
 
 RECORDED = Path(__file__).parents[3] / "golden" / "runners"
 
@@ -36,13 +39,8 @@ PYTEST_FAILURES = [
     "tests/test_many.py::U::test_sub",
     "tests/test_many.py::test_subt",
 ]
-UNITTEST_FAILURES = [
-    "setUpClass (test_plain.B)",
-    "test_broken",
-    "test_plain.T.test_bad",
-    "test_plain.T.test_sub",
-    "test_plain.T.test_us",
-]
+
+FROM_JUNIT = junit(pytest_case, twice=True)
 
 
 def recorded(name):
@@ -64,14 +62,13 @@ def counts(found):
 @pytest.mark.parametrize(
     ("read", "name", "expected", "failures"),
     [
-        (from_junit, "pytest.xml", (3, 12, 2), PYTEST_FAILURES),
+        (FROM_JUNIT, "pytest.xml", (3, 12, 2), PYTEST_FAILURES),
         (from_jest, "jest.json", (2, 4, 2), None),
         (from_jest, "vitest.json", (1, 2, 2), None),
-        (from_unittest_json, "unittest.json", (3, 5, 2), UNITTEST_FAILURES),
     ],
 )
 def test_reports_for_machines(read, name, expected, failures):
-    found = read(recorded(name))
+    found = tally_of(read(recorded(name), RunnerOutput()))
     assert counts(found) == expected
     assert len(found.failures) == found.failed
     assert all(each.message for each in found.failures)
@@ -99,7 +96,7 @@ def test_reports_for_machines(read, name, expected, failures):
         (from_mocha, "mocha.txt", (1, 2, 1), ["sum bad", "sum deep worse"]),
         (from_node, "node-tap.txt", (2, 2, 1), ["bad", "inbad"]),
         (from_node, "node-spec.txt", (2, 2, 1), ["bad", "inbad"]),
-        (from_tap, "tap.txt", (1, 2, 0), ["b", "should be equal"]),
+        (from_tap, "tap.txt", (1, 1, 0), ["b > should be equal"]),
         (
             from_go_json,
             "go.json",
@@ -108,7 +105,12 @@ def test_reports_for_machines(read, name, expected, failures):
         ),
         (from_go_text, "go.txt", (1, 3, 0), ["TestBad", "TestSub/two_ü", "ex.org/m/bad"]),
         (from_go_text, "go-verbose.txt", (3, 3, 1), ["TestBad", "TestSub/two_ü", "ex.org/m/bad"]),
-        (from_cargo, "cargo.txt", (4, 2, 1), ["itbad", "tests::bad"]),
+        (
+            from_cargo,
+            "cargo.txt",
+            (4, 2, 1),
+            ["src/lib.rs > c > tests > bad", "tests/it.rs > it > itbad"],
+        ),
     ],
 )
 def test_output_for_people(read, name, expected, failures):
@@ -187,14 +189,15 @@ def test_what_counts_nothing_is_not_counted(said):
 
 @pytest.mark.parametrize("data", [b"", b"<a", b"{", b"[]", b"\xff\xfe", b'{"testResults": 3}'])
 def test_a_broken_report_is_no_report(data):
-    assert from_junit(data) is None
-    assert from_jest(data) is None
-    assert from_unittest_json(data) is None
+    assert FROM_JUNIT(data, RunnerOutput()) is None
+    assert from_jest(data, RunnerOutput()) is None
+    assert not data or from_own(data, RunnerOutput()) is None
     assert from_go_json(data.decode("latin-1")) is None
 
 
 def test_a_long_message_keeps_its_end():
     body = "x" * 9_000 + "the heart of it"
-    found = from_junit(f'<a><testcase name="n"><failure>{body}</failure></testcase></a>'.encode())
+    data = f'<a><testcase name="n"><failure>{body}</failure></testcase></a>'.encode()
+    found = reported(FROM_JUNIT, from_text)(RunnerOutput(reports=(data,)))
     assert found.failures[0].message.endswith("the heart of it")
     assert len(found.failures[0].message) < 2_100

@@ -1,0 +1,169 @@
+"""The parts of a tree: which directories are built and tested as one, and with what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from flyball.core.suite.manifest import declared, dependencies
+from flyball.core.suite.part import TOP, Part, PartSuite, is_within
+from flyball.core.suite.sides import is_data
+from flyball.tools.runner.checker import checks_of
+from flyball.tools.runner.layout import Land
+from flyball.tools.runner.rows.python import settles_pytest
+from flyball.tools.runner.rows.scripted import MAKEFILES
+from flyball.tools.runner.table import BY_NAME, TARGETS, WRAPPERS, runners_of
+
+KINDS: dict[str, re.Pattern[str]] = {
+    "python": re.compile(r"pyproject\.toml|setup\.(?:py|cfg)"),
+    "node": re.compile(r"package\.json"),
+    "deno": re.compile(r"deno\.jsonc?"),
+    "go": re.compile(r"go\.mod"),
+    "rust": re.compile(r"Cargo\.toml"),
+    "maven": re.compile(r"pom\.xml"),
+    "gradle": re.compile(r"build\.gradle(?:\.kts)?"),
+    "dotnet": re.compile(r".+\.(?:csproj|fsproj|slnx?)"),
+    "elixir": re.compile(r"mix\.exs"),
+    "ruby": re.compile(r"Gemfile"),
+    "php": re.compile(r"composer\.json"),
+    "cmake": re.compile(r"CMakeLists\.txt"),
+    "make": re.compile("|".join(MAKEFILES)),
+    "just": re.compile(r"[Jj]ustfile"),
+}
+"""Files that open a part, by the kind of project they belong to."""
+
+MOST_PARTS = 300
+COMMAND = "command"
+"""The runner of a suite whose command a person settled."""
+
+PYTHON = frozenset({"pytest", "unittest"})
+
+_OUTER_BUILD: dict[str, re.Pattern[str]] = {
+    "maven": re.compile(r"<modules>"),
+    "elixir": re.compile(r"\bapps_path:"),
+    "cmake": re.compile(r"\badd_subdirectory\b|\benable_testing\b", re.I),
+}
+"""What the manifest of an outer directory says when it builds and tests the inner ones itself."""
+
+
+def survey_parts(
+    land: Land,
+    commands: Mapping[str, str] | None = None,
+    checks: Mapping[str, str] | None = None,
+) -> tuple[Part, ...]:
+    """Every part of a tree, the top first; `commands` and `checks` are settled per directory.
+
+    The innermost parts are looked at first: what has a suite of its own is not tested again by
+    the part around it.
+    """
+    commands, checks = commands or {}, checks or {}
+    opened = _opened(land) | {path: () for path in (*commands, *checks) if path != TOP}
+    opened.setdefault(TOP, ())
+    paths = sorted(opened, key=lambda path: (path != TOP, path))[:MOST_PARTS]
+    needs = dependencies({path: declared(_manifests(land, path)) for path in paths})
+    found: dict[str, Part] = {}
+    for path in sorted(paths, key=_depth, reverse=True):
+        tested = [
+            each.path for each in found.values() if each.suites and is_within(each.path, path)
+        ]
+        inner = land.below(path, tuple(tested))
+        own = land.below(path)
+        suites = _suites(inner, path, commands.get(path, ""), _is_settled_outside(land, path, own))
+        kinds = opened[path] or (("python",) if path == TOP and inner.has_python else ())
+        settled = (checks[path],) if path in checks else ()
+        names = (*settled, *(check.name for check in checks_of(inner, is_top=path == TOP)))
+        found[path] = Part(path, kinds, suites, names, needs[path])
+    return tuple(found[path] for path in paths)
+
+
+def suites_of(land: Land) -> tuple[str, ...]:
+    """The runners that together run every test once: no second way to run the same ones."""
+    found = runners_of(land)
+    if "pytest" in found:
+        found = tuple(name for name in found if name != "unittest")
+    rest = [name for name in found if name not in TARGETS | WRAPPERS]
+    clients = [name for name in found if name in WRAPPERS]
+    if clients and not any(
+        re.search(rf"\b{name}\b", BY_NAME[clients[0]].describe(land)) for name in rest
+    ):
+        rest += clients
+    return tuple(rest or [name for name in found if name in TARGETS][:1])
+
+
+def _suites(land: Land, path: str, command: str, is_outer: bool) -> tuple[PartSuite, ...]:
+    if command:
+        return (PartSuite(COMMAND, path, command),)
+    names = [name for name in suites_of(land) if not (is_outer and name in PYTHON)]
+    return tuple(PartSuite(name, path, BY_NAME[name].describe(land)) for name in names)
+
+
+def _is_settled_outside(land: Land, path: str, own: Land) -> bool:
+    """Whether pytest is configured further out and not here: then it is run from there."""
+    if path == TOP or settles_pytest(own):
+        return False
+    return any(settles_pytest(_shallow(land, outer)) for outer in _around(path))
+
+
+def _shallow(land: Land, path: str) -> Land:
+    """A directory without what lies deeper, which is all that a configuration is looked for in."""
+    inner = land.below(path)
+    return Land(inner.root, tuple(file for file in inner.files if "/" not in file))
+
+
+def _around(path: str) -> Iterable[str]:
+    """The directories around one, the nearest first; the top is the last."""
+    while path != TOP:
+        path = path.rpartition("/")[0] or TOP
+        yield path
+
+
+def _depth(path: str) -> int:
+    return 0 if path == TOP else path.count("/") + 1
+
+
+def _opened(land: Land) -> dict[str, tuple[str, ...]]:
+    """Directory → the kinds of the manifests in it, where they open a part."""
+    found: dict[str, dict[str, None]] = {}
+    for file in land.files:
+        folder, _, name = file.rpartition("/")
+        for kind, pattern in KINDS.items():
+            if pattern.fullmatch(name) and not is_data(folder):
+                found.setdefault(folder or TOP, {})[kind] = None
+    opened = {
+        path: tuple(kind for kind in kinds if not _is_member(land, path, kind, found))
+        for path, kinds in found.items()
+    }
+    return {path: kinds for path, kinds in opened.items() if kinds or path == TOP}
+
+
+def _is_member(land: Land, path: str, kind: str, found: Mapping[str, Mapping[str, None]]) -> bool:
+    """Whether an outer build of the same kind builds and tests this directory itself."""
+    outer = [each for each in _around(path) if kind in found.get(each, {})]
+    if kind == "gradle":
+        return any(_shallow(land, each).has(*_GRADLE_SETTINGS) for each in _around(path))
+    if kind == "dotnet":
+        return any(
+            file.endswith((".sln", ".slnx"))
+            for each in _around(path)
+            for file in _shallow(land, each).files
+        )
+    mark = _OUTER_BUILD.get(kind)
+    return bool(mark) and any(
+        mark.search(text) for each in outer for text in _manifests(land, each).values()
+    )
+
+
+_GRADLE_SETTINGS = ("settings.gradle", "settings.gradle.kts")
+
+
+def _manifests(land: Land, path: str) -> dict[str, str]:
+    """The manifests of a directory and their texts."""
+    start = "" if path == TOP else f"{path}/"
+    patterns = [*KINDS.values(), re.compile(r"requirements.*\.txt")]
+    return {
+        name: land.text(file)
+        for file in land.files
+        if file.startswith(start)
+        and "/" not in (name := file[len(start) :])
+        and any(pattern.fullmatch(name) for pattern in patterns)
+    }

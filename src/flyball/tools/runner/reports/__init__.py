@@ -1,0 +1,1 @@
+"""Reading what runners leave behind: reports for machines first, lines for people last."""

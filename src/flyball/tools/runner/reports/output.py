@@ -1,0 +1,53 @@
+"""All that a test run left to be read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from flyball.core.suite.case import SuiteCase
+from flyball.tools.runner.tally import Tally, plain, tally_of
+
+
+class RunnerOutput(NamedTuple):
+    """What a runner printed, the reports it wrote, and the directory it was started in."""
+
+    text: str = ""
+    reports: Sequence[bytes] = ()
+    place: str = ""
+    files: Sequence[str] = ()
+    """What lies in that directory, for runners that only hint at their files."""
+
+    @property
+    def tidy(self) -> str:
+        """The output without colours, and with one kind of line end."""
+        return plain(self.text)
+
+    def from_place(self, path: str) -> str:
+        """A file as seen from where the run started, so that it is the same in every checkout."""
+        path = path.removeprefix("file://")
+        if self.place and path.startswith("/"):
+            path = os.path.relpath(path, self.place)
+        return os.path.normpath(path) if path else ""
+
+
+ReadOne = Callable[[bytes, RunnerOutput], Sequence[SuiteCase] | None]
+ReadText = Callable[[str], Tally | None]
+
+
+def reported(read: ReadOne, otherwise: ReadText) -> Callable[[RunnerOutput], Tally | None]:
+    """Read every report that is sound; where there is none, what was printed."""
+
+    def either(said: RunnerOutput) -> Tally | None:
+        found = [cases for data in said.reports if (cases := read(data, said)) is not None]
+        if not found:
+            return otherwise(said.tidy)
+        return tally_of([case for cases in found for case in cases])
+
+    return either
+
+
+def printed(read: ReadText) -> Callable[[RunnerOutput], Tally | None]:
+    """Read only what was printed."""
+    return lambda said: read(said.tidy)

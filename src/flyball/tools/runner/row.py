@@ -1,0 +1,96 @@
+"""What one row of the table of test runners says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from flyball.core.suite.case import SuiteCase
+from flyball.tools.call.protocol import CallContext
+from flyball.tools.runner.layout import Land
+from flyball.tools.runner.reports.output import RunnerOutput
+from flyball.tools.runner.tally import Tally
+
+Read = Callable[[RunnerOutput], Tally | None]
+"""What a runner left in; what it comes to out, or None where nothing could be counted."""
+
+Argv = Callable[[CallContext, Land, Sequence[str]], list[str]]
+Reports = Callable[[CallContext], Sequence[Path]]
+Select = Callable[[Sequence[str], Sequence[SuiteCase]], tuple[str, ...] | None]
+"""Test files and tests in; the words that run only those, or None where the runner cannot."""
+
+
+class Accepts(NamedTuple):
+    """What a driver may pass on to a runner: nothing else reaches it."""
+
+    switches: frozenset[str] = frozenset()
+    options: frozenset[str] = frozenset()
+    """Options that take a value, in the same word after `=` or in the next one."""
+    names: bool = True
+    """Whether paths and names of tests may be given."""
+
+
+def accepts(switches: str = "", options: str = "", *, names: bool = True) -> Accepts:
+    """An allow-list from words apart by blanks."""
+    return Accepts(frozenset(switches.split()), frozenset(options.split()), names)
+
+
+def refusal(allowed: Accepts, words: Sequence[str]) -> str:
+    """The first word that may not be passed on, or nothing."""
+    waiting = iter(words)
+    for word in waiting:
+        if word == "--":
+            continue
+        if not word.startswith("-"):
+            if not allowed.names or not is_plain_name(word):
+                return word
+            continue
+        name, equals, _ = word.partition("=")
+        if name in allowed.options:
+            if not equals and next(waiting, None) is None:
+                return word
+        elif word not in allowed.switches and not _is_cluster(word, allowed):
+            return word
+    return ""
+
+
+def is_plain_name(word: str) -> bool:
+    """A path within the tree or the name of a test: no assignment, no file of arguments."""
+    path = PurePosixPath(word.partition("::")[0])
+    leads_out = path.is_absolute() or ".." in path.parts
+    return bool(word) and not leads_out and not re.match(r"@|\w+:?=", word)
+
+
+def _is_cluster(word: str, allowed: Accepts) -> bool:
+    """Short switches in one word (`-xvs`), or a short option with its value (`-k3`)."""
+    if word.startswith("--") or len(word) < 3:
+        return False
+    if word[:2] in allowed.options:
+        return True
+    return all(f"-{letter}" in allowed.switches for letter in word[1:])
+
+
+def own_reports(context: CallContext) -> Sequence[Path]:
+    """What the runner was told to leave on the shelf of this start."""
+    return sorted(context.shelf.glob("report*"))
+
+
+def cannot_select(_files: Sequence[str], _cases: Sequence[SuiteCase]) -> None:
+    """The runner runs everything or nothing."""
+    return
+
+
+class Runner(NamedTuple):
+    """One test runner: how it is recognised, started, told to run less, and read."""
+
+    name: str
+    is_here: Callable[[Land], bool]
+    argv: Argv
+    read: Read
+    accepts: Accepts
+    select: Select = cannot_select
+    reports: Reports = own_reports
+    describe: Callable[[Land], str] = lambda _land: ""
+    """The project's own words for it, such as its script."""

@@ -1,0 +1,103 @@
+"""How unittest is started: a program for the project's own interpreter, whatever its version.
+
+`python -m unittest` looks only into packages, so tests in plain directories are not found, and it
+leaves nothing for machines. This looks everywhere it is told and writes down how each test ended.
+"""
+
+PROGRAM = r"""
+import json, sys, time, unittest
+
+report, tops, words = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:]
+lines, began = [], {}
+
+
+def name_of(test):
+    return test.id().replace("unittest.loader._FailedTest.", "")
+
+
+def file_of(test):
+    module = sys.modules.get(type(test).__module__)
+    is_own = module is not None and not module.__name__.startswith("unittest")
+    return getattr(module, "__file__", None) or "" if is_own else ""
+
+
+def note(test, outcome, message=""):
+    dotted = name_of(test)
+    owner, _, name = dotted.rpartition(".")
+    spent = time.monotonic() - began.get(id(test), time.monotonic())
+    lines.append({"name": name, "suite": owner.split(".") if owner else [], "file": file_of(test),
+                  "outcome": outcome, "seconds": round(spent, 6), "message": message,
+                  "spelling": dotted})
+
+
+class Result(unittest.TextTestResult):
+    def startTest(self, test):
+        began[id(test)] = time.monotonic()
+        super().startTest(test)
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        note(test, "passed")
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        note(test, "skipped")
+
+    def addExpectedFailure(self, test, err):
+        super().addExpectedFailure(test, err)
+        note(test, "skipped")
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        note(test, "failed", self.failures[-1][1])
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        note(test, "error", self.errors[-1][1])
+
+    def addUnexpectedSuccess(self, test):
+        super().addUnexpectedSuccess(test)
+        note(test, "failed", "it was expected to fail, and passed")
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            said = self._exc_info_to_string(err, test)
+            note(test, "failed", str(subtest) + "\n" + said)
+
+
+def each(suite):
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from each(test)
+        else:
+            yield test
+
+
+def named(found):
+    # Discovered tests whose dotted name begins with a word: what a directory without
+    # __init__.py holds cannot be imported by the name that it has here.
+    kept = unittest.TestSuite()
+    left = set(words)
+    for test in each(found):
+        hits = [word for word in words if (name_of(test) + ".").startswith(word + ".")]
+        left -= set(hits)
+        if hits:
+            kept.addTest(test)
+    return None if left else kept
+
+
+runner = unittest.TextTestRunner(verbosity=2, resultclass=Result)
+suite = unittest.TestSuite()
+for top, pattern in tops:
+    suite.addTests(unittest.TestLoader().discover(top, pattern, top))
+chosen = named(suite) if words and not any(word[:1] == "-" for word in words) else None
+if words and chosen is None:
+    argv = ["unittest"] + words
+    outcome = unittest.main(module=None, argv=argv, testRunner=runner, exit=False).result
+else:
+    outcome = runner.run(chosen if words else suite)
+with open(report, "w", encoding="utf-8") as file:
+    file.write("".join(json.dumps(line) + "\n" for line in lines))
+sys.exit(0 if outcome.wasSuccessful() and outcome.testsRun else 1 if outcome.testsRun else 5)
+"""

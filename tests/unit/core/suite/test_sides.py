@@ -1,0 +1,147 @@
+import json
+
+import pytest
+
+from flyball.core.suite.sides import find_testing_side, is_data
+
+
+def side(files, part="."):
+    return set(find_testing_side(files, files.get, part))
+
+
+def test_tests_their_data_and_what_configures_them_are_on_the_side_and_code_is_not():
+    files = {
+        "src/shop.py": "",
+        "src/shop.test.ts": "",
+        "tests/test_shop.py": "",
+        "tests/data/cart.json": "",
+        "conftest.py": "",
+        "pytest.toml": "",
+        "pyproject.toml": "",
+        "README.md": "",
+        "web/.npmrc": "",
+        "web/tsconfig.build.json": "",
+        "rs/Cargo.toml": "",
+        "rs/.cargo/config.toml": "",
+        "c/GNUmakefile": "",
+        "sitecustomize.py": "",
+        "lib/pytest.py": "",
+        "x.pth": "",
+    }
+    assert files.keys() - side(files) == {"src/shop.py", "README.md"}
+
+
+def test_only_the_part_and_the_configuration_around_it():
+    files = {
+        "package.json": "{}",
+        "conftest.py": "",
+        "tests/test_a.py": "",
+        "web/a.test.js": "",
+        "web/src/a.js": "",
+        "api/conftest.py": "",
+    }
+    assert side(files, "web") == {"package.json", "conftest.py", "web/a.test.js"}
+
+
+@pytest.mark.parametrize(
+    ("files", "named"),
+    [
+        ({"conftest.py": 'pytest_plugins = ["shop.plug"]', "shop/plug.py": ""}, "shop/plug.py"),
+        ({"pytest.ini": "addopts = -p plug -p no:cov", "plug.py": ""}, "plug.py"),
+        (
+            {"pyproject.toml": '[project.entry-points.pytest11]\nx="plug.x"', "src/plug/x.py": ""},
+            "src/plug/x.py",
+        ),
+        ({"jest.config.js": "setupFiles: ['<rootDir>/env.js']", "env.js": ""}, "env.js"),
+        ({"vitest.config.ts": "globalSetup: './boot'", "boot.ts": ""}, "boot.ts"),
+        ({"web/.mocharc.json": '{"require": ["./reg"]}', "web/reg.cjs": ""}, "web/reg.cjs"),
+        ({"package.json": '{"ava": {"require": ["./reg.js"]}}', "reg.js": ""}, "reg.js"),
+        ({"package.json": '{"scripts": {"test": "node run.js"}}', "run.js": ""}, "run.js"),
+        ({"package.json": '{"scripts": {"test": "x --import=./a.mjs"}}', "a.mjs": ""}, "a.mjs"),
+        ({"package.json": '{"scripts": {"test": "mocha -r ./a.js"}}', "a.js": ""}, "a.js"),
+        ({"package.json": '{"scripts": {"test": "sh ./go \'"}}', "go": ""}, "go"),
+        ({"Makefile": "include rules.mk\n", "rules.mk": ""}, "rules.mk"),
+        ({"Makefile": "test: run\nrun: x.c\n\t@sh t/run.sh x.c\n", "t/run.sh": ""}, "t/run.sh"),
+    ],
+)  # fmt: skip
+def test_what_the_runner_loads_is_on_the_side(files, named):
+    assert named in side(files)
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        ({"Makefile": "test: jsmn.h\n\tcc test.c jsmn.h\n", "jsmn.h": ""}, "jsmn.h"),
+        ({"vitest.config.ts": "alias: {x: './src/index.ts'}", "src/index.ts": ""}, "src/index.ts"),
+        ({"package.json": '{"main": "b.js", "scripts": {"build": "node b"}}', "b.js": ""}, "b.js"),
+        (
+            {
+                "package.json": '{"scripts": {"test": "node cli.js"}}',
+                "cli.js": "",
+                "lib.js": "require('./cli')",
+            },
+            "cli.js",
+        ),
+        ({"package.json": "[broken", "a.js": ""}, "a.js"),
+        ({"package.json": "[]", "a.js": ""}, "a.js"),
+        ({"package.json": '{"scripts": []}', "a.js": ""}, "a.js"),
+    ],
+)  # fmt: skip
+def test_code_that_a_configuration_only_mentions_is_not(files, code):
+    assert code not in side(files)
+
+
+def test_helpers_that_only_tests_import_are_on_the_side():
+    files = {
+        "shop/test_tools.py": "",
+        "shop/mocks.py": "",
+        "shop/helpers.py": "",
+        "shop/fakes/__init__.py": "",
+        "shop/fixtures_unused.py": "",
+        "shop/cart.py": "from shop import helpers\nimport os\n",
+        "tests/test_cart.py": "from shop.mocks import x\nimport shop.helpers\nimport shop.fakes\n",
+    }
+    found = side(files)
+    assert {"shop/mocks.py", "shop/fakes/__init__.py"} <= found
+    assert "shop/helpers.py" not in found
+    assert "shop/fixtures_unused.py" not in found
+    assert "shop/cart.py" not in found
+
+
+def test_a_module_that_only_tests_import_is_code_unless_its_name_says_otherwise():
+    files = {"src/slug.js": "", "test/slug.test.js": "import slug from '../src/slug.js'\n"}
+    assert side(files) == {"test/slug.test.js"}
+
+
+def test_what_cannot_be_read_is_no_reason_to_fail():
+    files = {"conftest.py": None, "helpers.py": None, "a.py": None, "package.json": None}
+    assert side(files) == {"conftest.py", "package.json"}
+
+
+def test_a_cycle_of_targets_ends():
+    makefile = "test: check\n\t./a.sh\ncheck: test\n\tsh b.sh 'open\n"
+    assert {"a.sh", "b.sh"} <= side({"Makefile": makefile, "a.sh": "", "b.sh": ""})
+
+
+def test_tables_of_package_json_load_too():
+    package = json.dumps({"jest": {"setupFiles": ["./one.js"], "globalSetup": "./two.js"}})
+    assert {"one.js", "two.js"} <= side({"package.json": package, "one.js": "", "two.js": ""})
+
+
+@pytest.mark.parametrize(
+    ("folder", "expected"),
+    [
+        ("", False),
+        ("packages/a", False),
+        ("tests/fixtures/app", True),
+        ("src/__fixtures__/x", True),
+        ("pkg/testdata/mod", True),
+        ("templates/{{name}}", True),
+        ("tests/cases/app", True),
+        ("tests/e2e", False),
+        ("e2e", False),
+        ("test", False),
+    ],
+)
+def test_data_of_tests_is_no_part(folder, expected):
+    assert is_data(folder) is expected
