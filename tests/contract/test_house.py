@@ -6,6 +6,7 @@ import ast
 import importlib
 import re
 import tokenize
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -16,6 +17,8 @@ import pytest
 
 from flyball.shellcheck.rule import Rule
 from flyball.surfaces.cli import COMMANDS
+from flyball.tools import TOOLS
+from flyball.tools.call.protocol import Tool
 
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src" / "flyball"
@@ -57,6 +60,52 @@ def test_no_public_class_name_is_defined_twice():
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
+SMALL = 40
+SHIPPED_FOR_TESTS = {"flyball.journal.memory"}
+"""Users of the library test with it, as we do; nothing in the package needs it."""
+NAMED_IN_A_STRING = {
+    # Imported when the first model is asked: pydantic-ai takes a second to load.
+    "flyball.drivers.provider",
+    # Named in the script of the bare interpreter that starts each command.
+    "flyball.workspace.sandbox.supervisor",
+    # Named in the script that the interpreter of the project under repair is given.
+    "flyball.tools.repair.inside.program",
+}
+
+
+def loaded_by_name() -> set[str]:
+    """Modules that no import needs to lead to: commands, entry points, and those above."""
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    places = [*scripts.values(), *(place for place, _ in COMMANDS.values())]
+    return {place.partition(":")[0] for place in places} | SHIPPED_FOR_TESTS | NAMED_IN_A_STRING
+
+
+def importers() -> Mapping[str, set[str]]:
+    found: dict[str, set[str]] = {module: set() for module in FILES}
+    for module in FILES:
+        for other in imported(module):
+            found[other].add(module)
+    return found
+
+
+def modules_that_could_fold() -> Iterator[tuple[str, set[str]]]:
+    for module, who in importers().items():
+        is_named = FILES[module].stem in ("__init__", "__main__") or module in loaded_by_name()
+        # One file each is what makes a list: a small tool is still a tool.
+        is_listed = name_of(FILES[module].parent) in LISTS
+        if not is_named and not is_listed:
+            yield module, who
+
+
+def test_a_small_file_with_one_importer_is_part_of_that_importer():
+    small = {
+        module: who.pop()
+        for module, who in modules_that_could_fold()
+        if len(who) == 1 and len(FILES[module].read_text().splitlines()) < SMALL
+    }
+    assert small == {}
+
+
 CROWD = 12
 LISTS = ("tools", "surfaces/cli", "shellcheck/programs")
 """Lists of things of one kind may be longer, and hold nothing else."""
@@ -89,6 +138,13 @@ def own_values(path: Path) -> list[object]:
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             names.add(node.target.id)
     return [getattr(module, name) for name in sorted(names)]
+
+
+@pytest.mark.parametrize("path", files_in(SRC / "tools"), ids=lambda path: path.stem)
+def test_each_file_among_the_tools_is_a_tool(path: Path):
+    tools = [value for value in own_values(path) if isinstance(value, Tool)]
+    assert tools
+    assert all(tool in TOOLS for tool in tools)
 
 
 def commands_below(command: click.Command) -> Iterator[click.Command]:
@@ -206,7 +262,7 @@ def test_every_unit_test_is_named_after_a_module_or_a_sub_room():
 
 
 EXPLAINED = (
-    "core/machine", "workspace/trees", "workspace/sandbox", "tools/repair",
+    "core/machine", "engine", "workspace/trees", "workspace/sandbox", "tools/repair",
 )  # fmt: skip
 PER = 100
 FOR_MACHINES = re.compile(r"#\s*(!|noqa|type:|pragma|pyright:|fmt:|ruff:)")

@@ -17,7 +17,7 @@ from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.call import Access, Call
 from flyball.core.terms.evidence import BaseRun
 from flyball.core.terms.phase import Phase
-from flyball.engine.call.perform import do
+from flyball.engine.call.perform import perform_call
 from flyball.engine.look.inspection import inspect
 from flyball.engine.run_context import RunContext
 from flyball.journal.protocol import Intention
@@ -64,7 +64,9 @@ class Shop:
         effect = Perform(card="k1", call=call, phase=phase)
         intention = Intention("r1", self._calls, is_repeat=again)
         return asyncio.run(
-            do(self.context, self.state, self.card, effect, BY_NAME[name], form, intention)
+            perform_call(
+                self.context, self.state, self.card, effect, BY_NAME[name], form, intention
+            )
         )
 
     def falsify(self, report) -> BaseRun:

@@ -20,7 +20,7 @@ from flyball.core.terms.evidence_rows import line_of
 from flyball.core.terms.phase import Phase
 from flyball.errors import IllegalEvent
 from flyball.tools.call.protocol import CallContext, ToolSettings
-from flyball.tools.survey import survey
+from flyball.tools.runner.parts import runners_and_checks
 from flyball.workspace.cards.artifacts import (
     CardArtifact,
     CommandRun,
@@ -147,7 +147,7 @@ class RunContext:
 
     def survey(self) -> Project:
         """What the project can be verified with."""
-        runners, checks = survey(self.workspace.root)
+        runners, checks = runners_and_checks(self.workspace.root)
         return Project(
             runners=runners,
             checks=checks,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from flyball.core.memory.fingerprint import without_passing_things
 from flyball.core.terms.call import Access, CommandFact
 from flyball.core.terms.evidence import AnyEvidence, CommandReport
 from flyball.shellcheck import CommandKind, judge
@@ -11,7 +12,6 @@ from flyball.shellcheck.falsifiable import cannot_fail, verification_kind
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.runner.console import from_text
 from flyball.tools.runner.launch import exit_code, launch, set_up
-from flyball.tools.same import steady
 from flyball.workspace.process.levels import explain
 from flyball.workspace.process.process import Finished
 
@@ -59,7 +59,7 @@ async def perform(form: BashForm, context: CallContext) -> Result:
         data={"exit_code": finished.exit_code},
         error="" if finished.ok else finished.output[-2_000:] or end,
         evidence=_evidence(form, finished, context),
-        same=[end, steady(finished.output)],
+        same=[end, without_passing_things(finished.output)],
         artifact=str(finished.log or ""),
         cut=cut + finished.cut_bytes,
     )

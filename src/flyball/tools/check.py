@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 
+from flyball.core.memory.fingerprint import without_passing_things
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import CheckKind, CheckReport
 from flyball.errors import ToolError, ToolUnavailable
@@ -13,7 +14,6 @@ from flyball.tools.runner.checker import BY_NAME, CHECKS, Check, checks_of
 from flyball.tools.runner.launch import exit_code, launch, set_up
 from flyball.tools.runner.layout import Land, look
 from flyball.tools.runner.tally import plain
-from flyball.tools.same import steady
 from flyball.workspace.process.levels import explain
 from flyball.workspace.process.process import Finished
 
@@ -53,7 +53,9 @@ async def perform(form: CheckForm, context: CallContext) -> Result:
         data={"checks": {report.command: report.exit_code for report in reports}},
         error="\n".join(problem for report in bad for problem in report.problems[:5]),
         evidence=tuple(reports),
-        same=[[r.command, r.exit_code, list(map(steady, r.problems))] for r in reports],
+        same=[
+            [r.command, r.exit_code, list(map(without_passing_things, r.problems))] for r in reports
+        ],
         cut=cut,
     )
 

@@ -11,10 +11,10 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
+from flyball.core.memory.fingerprint import without_passing_things
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import HttpReport
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
-from flyball.tools.same import steady
 
 KEPT = 4_000
 
@@ -74,7 +74,14 @@ async def perform(form: ProbeForm, context: CallContext) -> Result:
     over = "\n[the rest of the body is left out]" if len(body) > KEPT else ""
     text = f"{said}\n{body[:KEPT].decode('utf-8', 'replace')}{over}".rstrip()
     ok = not error and 200 <= status < 400
-    return Result(ok, text, {"status": status}, error=error, evidence=(report,), same=steady(text))
+    return Result(
+        ok,
+        text,
+        {"status": status},
+        error=error,
+        evidence=(report,),
+        same=without_passing_things(text),
+    )
 
 
 def _ask(form: ProbeForm) -> HttpAnswer:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from typing import Literal
 
+from flyball.core.memory.fingerprint import without_passing_things
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import SuiteReport
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.runner.run_suite import SuiteRun, run_suite
-from flyball.tools.same import steady
 from flyball.workspace.process.levels import explain
 
 SHOWN_FAILURES = 5
@@ -101,7 +101,7 @@ def _result(ran: SuiteRun, context: CallContext) -> Result:
         },
         error=_why(report) if report.is_red else "",
         evidence=(report,),
-        same=[*ends, steady(finished.output)] if is_unexplained else ends,
+        same=[*ends, without_passing_things(finished.output)] if is_unexplained else ends,
         artifact=str(finished.log or ""),
         cut=cut + finished.cut_bytes,
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from flyball.core.suite.manifest import declared, dependencies
 from flyball.core.suite.part import TOP, Part, PartSuite, is_within
 from flyball.core.suite.sides import is_data
 from flyball.tools.runner.checker import checks_of
-from flyball.tools.runner.layout import Land
+from flyball.tools.runner.layout import Land, look
 from flyball.tools.runner.rows.python import settles_pytest
 from flyball.tools.runner.rows.scripted import MAKEFILES
 from flyball.tools.runner.table import BY_NAME, TARGETS, WRAPPERS, runners_of
@@ -74,6 +75,14 @@ def survey_parts(
         names = (*settled, *(check.name for check in checks_of(inner, is_top=path == TOP)))
         found[path] = Part(path, kinds, suites, names, needs[path])
     return tuple(found[path] for path in paths)
+
+
+def runners_and_checks(root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The test runners and the checks of all parts of a tree, those of the top first."""
+    parts = survey_parts(look(root))
+    runners = (suite.runner for part in parts for suite in part.suites)
+    checks = (check for part in parts for check in part.checks)
+    return tuple(dict.fromkeys(runners)), tuple(dict.fromkeys(checks))
 
 
 def suites_of(land: Land) -> tuple[str, ...]:

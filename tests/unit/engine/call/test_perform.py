@@ -17,7 +17,7 @@ from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.call import Access, Call, CommandFact
 from flyball.core.terms.phase import Phase
-from flyball.engine.call.perform import do
+from flyball.engine.call.perform import perform_call
 from flyball.engine.effects import BY_NAME
 from flyball.engine.run_context import RunContext
 from flyball.journal.protocol import Intention
@@ -54,7 +54,9 @@ class Shop:
         assert not isinstance(form, str)
         effect = Perform(card="c", call=asked, phase=phase)
         intention = Intention("r1", n, repeat)
-        return await do(self.context, RUN, self.card, effect, BY_NAME[tool], form, intention)
+        return await perform_call(
+            self.context, RUN, self.card, effect, BY_NAME[tool], form, intention
+        )
 
     def crash_after(self, n: int, files: dict[str, str | None]) -> None:
         """What a process leaves that died in call n after it had written these files."""

@@ -11,7 +11,7 @@ from tests.repos import git
 from flyball.app.project import open_home
 from flyball.drivers.scripted import read_script
 from flyball.surfaces.cli.demo import make_project, own_environment
-from flyball.tools.survey import survey
+from flyball.tools.runner.parts import runners_and_checks
 
 
 def test_the_shop_is_committed_and_broken_in_one_place(tmp_path: Path):
@@ -21,7 +21,7 @@ def test_the_shop_is_committed_and_broken_in_one_place(tmp_path: Path):
         [sys.executable, "-m", "unittest"], cwd=project, capture_output=True, text=True
     )
     assert "FAILED (failures=1)" in ran.stderr
-    assert survey(project)[0] == ("unittest",)
+    assert runners_and_checks(project)[0] == ("unittest",)
 
 
 def test_the_script_can_be_read(tmp_path: Path):

@@ -9,8 +9,8 @@ from flyball.errors import ToolError
 from flyball.tools.runner.checker import checks_of
 from flyball.tools.runner.choice import choose
 from flyball.tools.runner.layout import look
+from flyball.tools.runner.parts import runners_and_checks
 from flyball.tools.runner.table import runners_of
-from flyball.tools.survey import survey
 
 FUNCTION = "def test_a():\n    assert 1\n"
 CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n"
@@ -71,7 +71,7 @@ def test_a_part_is_named_by_the_first_word(tmp_path):
     assert (choice.name, choice.at, choice.args) == ("jest", "web", ("-t", "x"))
     with pytest.raises(ToolError, match=r"Name one .*: api \(go\), web \(jest\)"):
         choose("", [], tmp_path)
-    assert survey(tmp_path)[0] == ("go", "jest")
+    assert runners_and_checks(tmp_path)[0] == ("go", "jest")
 
 
 def test_the_only_part_with_tests_is_taken(tmp_path):
@@ -151,6 +151,6 @@ def test_a_large_tree_is_surveyed_quickly(tmp_path):
             os.close(os.open(place / f"f{m}.py", os.O_CREAT | os.O_WRONLY))
     put(tmp_path, {"zz/test_last.py": FUNCTION})
     began = time.process_time()
-    runners, checks = survey(tmp_path)
+    runners, checks = runners_and_checks(tmp_path)
     assert time.process_time() - began < 5
     assert (runners, checks) == (("pytest",), ("compileall",))
