@@ -33,6 +33,8 @@ _SHADOW = re.compile(
 
 _SOURCE = re.compile(r".*\.(?:py|[cm]?[jt]sx?|rb|php|exs?|go|rs)")
 _SCRIPT = re.compile(r".*\.(?:sh|bash|zsh|py|[cm]?[jt]s|rb|pl|php|lua|exs|awk|tcl|bat|ps1)")
+_C = re.compile(r".*\.(?:c|cc|cpp|cxx)")
+_MAIN = re.compile(r"\bmain\s*\(")
 _HELPER = re.compile(
     r"(?:.*[_.-])?(?:tests?|testing|mocks?|stubs?|fakes?|fixtures?|specs?|harness|helpers?)"
     r"(?:[_.-].*)?|.*(?:Test|Mock|Spec|Fixture)(?:s|Utils?|Helpers?|Case|Base|Kit|Support)?"
@@ -59,6 +61,8 @@ def find_testing_side(paths: Iterable[str], read: Read, part: str = TOP) -> froz
     config |= {path for path in every if _is_config(path) and _is_around(path, part)}
     sure = {path for path in own if is_test_path(path) or _SHADOW.fullmatch(path)} | config
     named = {file for path in config for file in _named_by(path, read(path) or "", every)}
+    # A recipe compiles the code under test as well: only a source with a `main` is a test program.
+    named -= {file for file in named if _C.fullmatch(file) and not _MAIN.search(read(file) or "")}
     maybe = {path for path in own - sure if _is_helper(path)}
     maybe |= {path for path in named - sure if _SOURCE.fullmatch(path)}
     sure |= named - maybe
@@ -193,6 +197,7 @@ def _recipe_words(text: str) -> Iterator[str]:
         needs, recipe = rules[waiting.pop()]
         for line in recipe.split("\n"):
             yield from _command_words(line.strip().lstrip("@-+"))
+        yield from (name for name in needs if _C.fullmatch(name))
         new = [name for name in needs if name in rules and name not in seen]
         seen.update(new)
         waiting += new

@@ -145,3 +145,15 @@ def test_tables_of_package_json_load_too():
 )
 def test_data_of_tests_is_no_part(folder, expected):
     assert is_data(folder) is expected
+
+
+def test_a_source_with_a_main_that_the_test_recipe_needs_is_a_test_program():
+    files = {
+        "Makefile": (
+            "test: check\n\t./check\n\ncheck: check.c cart.c\n\tcc -o check check.c cart.c\n"
+        ),
+        "check.c": "int main(void) { return 0; }\n",
+        "cart.c": "int total(void) { return 0; }\n",
+        "other.c": "int main(void) { return 0; }\n",
+    }
+    assert find_testing_side(files, files.get) == {"Makefile", "check.c"}
