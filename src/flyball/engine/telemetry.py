@@ -149,22 +149,27 @@ def _about_run(event: Event) -> Iterator[Telemetry]:
             return
 
 
+def _about_reply(card: CardState, event: DriverReplied) -> Iterator[Telemetry]:
+    """What a driver said, and what saying it cost."""
+    if event.finish is Finish.ERROR:
+        message = event.text or "the reply ended in an error"
+        yield {"type": "error", "code": "driver", "card": card.id, "message": message}
+    elif event.text:
+        yield {"type": "text", "card": card.id, "role": card.role, "text": event.text}
+    yield {
+        "type": "usage",
+        "card": card.id,
+        "model": event.model,
+        "input_tokens": event.usage.input_tokens,
+        "output_tokens": event.usage.output_tokens,
+        "money": event.usage.money,
+    }
+
+
 def _about_event(card: CardState, event: CardEvent) -> Iterator[Telemetry]:
     match event:
         case DriverReplied():
-            if event.finish is Finish.ERROR:
-                message = event.text or "the reply ended in an error"
-                yield {"type": "error", "code": "driver", "card": card.id, "message": message}
-            elif event.text:
-                yield {"type": "text", "card": card.id, "role": card.role, "text": event.text}
-            yield {
-                "type": "usage",
-                "card": card.id,
-                "model": event.model,
-                "input_tokens": event.usage.input_tokens,
-                "output_tokens": event.usage.output_tokens,
-                "money": event.usage.money,
-            }
+            yield from _about_reply(card, event)
         case DriverFailed():
             yield {"type": "error", "code": "driver", "card": card.id, "message": event.error}
         case CallReturned():
