@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.durable_step import drive
-from flyball.engine.call.last_read import recall
+from flyball.engine.run_context import recall
 from flyball.journal.sqlite import SqliteJournal
 
 EVENTS = 10_000

@@ -10,19 +10,18 @@ from msgspec.structs import replace
 from tests.repos import put, repository
 
 from flyball.core.flow.library import FIX
-from flyball.core.run.effect import Inspect, Perform
+from flyball.core.run.effect import Inspect
 from flyball.core.run.event import CallReturned
 from flyball.core.run.state import CardState, RunState
 from flyball.core.run.thread import SpokenCall
-from flyball.core.terms.call import Access, Call
+from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import BaseRun
 from flyball.core.terms.phase import Phase
-from flyball.engine.call.perform import perform_call
 from flyball.engine.look.inspection import inspect
+from flyball.engine.perform import perform_call
 from flyball.engine.run_context import RunContext
-from flyball.journal.protocol import Intention
 from flyball.tools import TOOLS
-from flyball.tools.call.prepare import prepare, read_form
+from flyball.tools.call.prepare import prepare
 from flyball.workspace.redaction import Redactor
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
@@ -55,19 +54,15 @@ class Shop:
     def do(self, name, /, *, phase=Phase.EXECUTE, again=False, **args) -> CallReturned:
         self._calls += not again
         id = f"c{self._calls}"
-        call_context = self.context.call_context(
-            self.state, self.card, id, key="", phase=phase, access=Access.READ
+        context = self.context.call_context(
+            self.state, self.card, id, key=f"r1/{self._calls}", phase=phase, access=Access.READ
         )
-        call: Call = prepare(SpokenCall(id, name, args), BY_NAME, call_context)
-        assert not call.fault, call.fault
-        form = read_form(call.args, BY_NAME[name])
-        effect = Perform(card="k1", call=call, phase=phase)
-        intention = Intention("r1", self._calls, is_repeat=again)
-        return asyncio.run(
-            perform_call(
-                self.context, self.state, self.card, effect, BY_NAME[name], form, intention
-            )
+        call, form = prepare(SpokenCall(id, name, args), BY_NAME, context)
+        assert form is not None, call.fault
+        context = self.context.call_context(
+            self.state, self.card, id, key=context.key, phase=phase, access=call.access
         )
+        return asyncio.run(perform_call(context, call, BY_NAME[name], form, is_repeat=again))
 
     def falsify(self, report) -> BaseRun:
         """Judge the present tree by the same suite on the tree from before."""

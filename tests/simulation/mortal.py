@@ -24,10 +24,9 @@ from flyball.core.run.event import AnyEvent, DriverReplied, Messaged, RunStarted
 from flyball.core.run.policy import Policy
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import ThreadLine
-from flyball.engine.call.last_read import recall
-from flyball.engine.effects import EngineHands
+from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
-from flyball.engine.run_context import RunContext
+from flyball.engine.run_context import RunContext, recall
 from flyball.journal.protocol import Intention, Lease
 from flyball.journal.sqlite import SqliteJournal
 from flyball.workspace.redaction import Redactor
@@ -151,8 +150,10 @@ async def work(shop: Shop, fate: Fate) -> RunState:
         shop.repo, shop.state, environ=environ, redactor=Redactor(()), on_output=lambda _: None
     )
     lease = await acquire(journal, RUN)
-    hands = EngineHands(journal, shop.tale.driver, context, on_text=lambda _card, _text: None)
-    engine = Engine(journal, lease, hands, clock=time.time, watch=lambda _: None)
+    performer = EffectPerformer(
+        journal, shop.tale.driver, context, on_text=lambda _card, _text: None
+    )
+    engine = Engine(journal, lease, performer, clock=time.time, watch=lambda _: None)
     try:
         events = [entry.event for entry in await journal.events(RUN)]
         context.seen.update(recall(events))

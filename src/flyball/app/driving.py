@@ -43,10 +43,9 @@ from flyball.core.terms.intent import Intent, Turn
 from flyball.drivers.image import data_url
 from flyball.drivers.protocol import Driver
 from flyball.drivers.relay.clipboard import PersonPort
-from flyball.engine.call.last_read import recall
-from flyball.engine.effects import EngineHands
+from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
-from flyball.engine.run_context import RunContext
+from flyball.engine.run_context import RunContext, recall
 from flyball.errors import Conflict, LeaseHeld, NotFound, UsageError
 from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal, status_of
@@ -138,9 +137,9 @@ class Governed:
             templates=tuple(map(self._clean_value, own.templates)),
             shell={"driver": spec, "in_place": "yes" if wish.in_place else ""},
         )
-        async with self._held(started, self._made(spec)) as (engine, hands):
+        async with self._held(started, self._made(spec)) as (engine, performer):
             state = await engine.append(RunState(), started)
-            return await self._drive(engine, hands, state)
+            return await self._drive(engine, performer, state)
 
     async def resume(self, run: str, by: str, driver: str = "") -> Rest:
         """Go on with a run that rests or whose process died; a question keeps waiting."""
@@ -149,23 +148,23 @@ class Governed:
             status = status_of(record.state)
             raise Conflict(f"Run {run} has ended: {status}.", "Start a new one.")
         driver_now = self._driver(record.started, driver)
-        async with self._held(record.started, driver_now, record.entries) as (engine, hands):
+        async with self._held(record.started, driver_now, record.entries) as (engine, performer):
             state = await engine.journal.load(run, record.state)
             if state.is_at_rest and may_simply_go_on(state):
-                state = await engine.append(state, hands.look(state, by))
-            return await self._drive(engine, hands, state)
+                state = await engine.append(state, performer.look(state, by))
+            return await self._drive(engine, performer, state)
 
     async def say(self, run: str, word: Word, by: str, *, drive: bool = True) -> Rest:
         """Record a person's word, and drive the run on with it."""
         record = await record_of(self.home, run)
         word(record.state)
         driver = self._driver(record.started) if drive else NobodyDriver()
-        async with self._held(record.started, driver, record.entries) as (engine, hands):
+        async with self._held(record.started, driver, record.entries) as (engine, performer):
             state = await engine.journal.load(run, record.state)
             event = self._cleaned(word(state))
-            state = await self._look_again(engine, hands, state, by)
+            state = await self._look_again(engine, performer, state, by)
             state = await engine.append(state, event)
-            return await self._drive(engine, hands, state) if drive else Rest(state)
+            return await self._drive(engine, performer, state) if drive else Rest(state)
 
     async def extend(self, run: str, word: Word, by: str, *, drive: bool = True) -> Rest:
         """Add to a budget; a run that another process drives gets it there."""
@@ -206,12 +205,12 @@ class Governed:
                 return event
 
     async def _look_again(
-        self, engine: Engine, hands: EngineHands, state: RunState, by: str
+        self, engine: Engine, performer: EffectPerformer, state: RunState, by: str
     ) -> RunState:
         """Evidence is about the tree as it was; a person may have changed it while we rested."""
         if not state.paused:
             return state
-        seen = hands.look(state, by)
+        seen = performer.look(state, by)
         if all(card.tree == seen.tree_of(card.place) for card in state.paused):
             return state
         return await engine.append(state, seen)
@@ -226,9 +225,9 @@ class Governed:
             await journal.post(run, Cancelled(by=by, why=self._clean(why)))
             for _ in range(int(PATIENCE / ASK_AGAIN)):
                 try:
-                    async with self._held(record.started, NobodyDriver()) as (engine, hands):
+                    async with self._held(record.started, NobodyDriver()) as (engine, performer):
                         state = await engine.journal.load(run, record.state)
-                        return await self._drive(engine, hands, state)
+                        return await self._drive(engine, performer, state)
                 except LeaseHeld as held:
                     rest = Rest(await journal.load(run), left_to=held.holder)
                 if rest.state.has_ended:
@@ -236,18 +235,18 @@ class Governed:
                 await asyncio.sleep(ASK_AGAIN)
         return rest
 
-    async def _drive(self, engine: Engine, hands: EngineHands, state: RunState) -> Rest:
+    async def _drive(self, engine: Engine, performer: EffectPerformer, state: RunState) -> Rest:
         state = await engine.drive(state)
-        workspace = hands.context.opened
+        workspace = performer.context.opened
         if workspace is None:
             return Rest(state)
         diff = workspace.diff(state.base, present_tree(state)).decode("utf-8", "replace")
-        return Rest(state, hands.context.redactor.text(diff), workspace.in_place)
+        return Rest(state, performer.context.redactor.text(diff), workspace.in_place)
 
     @asynccontextmanager
     async def _held(
         self, started: RunStarted, driver: Driver, history: Sequence[JournalEntry] = ()
-    ) -> AsyncGenerator[tuple[Engine, EngineHands]]:
+    ) -> AsyncGenerator[tuple[Engine, EffectPerformer]]:
         home, run = self.home, started.run
         redactor = Redactor(secrets_in(home.environ))
         told = DiscreetWatcher(self._watcher, redactor)
@@ -267,7 +266,7 @@ class Governed:
             lease = await acquire(journal, run)
             self.run = run
             has_model = started.shell.get("driver", "").startswith("model:")
-            hands = EngineHands(
+            performer = EffectPerformer(
                 journal,
                 driver,
                 context,
@@ -275,7 +274,7 @@ class Governed:
                 on_text=told.text,
                 reader=driver if has_model else None,
             )
-            engine = Engine(journal, lease, hands, clock=time.time, watch=told.telemetry)
+            engine = Engine(journal, lease, performer, clock=time.time, watch=told.telemetry)
             self._engine = engine
             if self._pause_by:
                 engine.pause(self._pause_by)
@@ -283,7 +282,7 @@ class Governed:
                 if any(isinstance(entry.event, WorkspaceReady) for entry in history):
                     _check_workspace(home, run)
                     context.open(run)
-                yield engine, hands
+                yield engine, performer
             finally:
                 self._engine = None
                 context.close()

@@ -1,4 +1,4 @@
-"""Hands: perform an effect, report it as an event."""
+"""Performing one effect, and reporting what came of it as one event."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core.machine.mistake import sightings
 from flyball.core.memory.ledger import Sighting
@@ -44,21 +45,19 @@ from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.call import Access, Call
 from flyball.core.terms.intent import Turn
 from flyball.drivers.protocol import Driver
-from flyball.engine.call.last_read import seen_by
-from flyball.engine.call.perform import perform_call
-from flyball.engine.call.redact import discreet
 from flyball.engine.look.inspection import inspect
+from flyball.engine.perform import perform_call, redact_evidence
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.prompt.injections import injections
 from flyball.engine.prompt.intent import read_intent
 from flyball.engine.prompt.repomap import Maps
 from flyball.engine.prompt.request import build_request, specs_of
-from flyball.engine.run_context import Committed, RunContext
+from flyball.engine.run_context import Committed, RunContext, paths_seen
 from flyball.errors import DriverError, FlyballError, IllegalEvent
 from flyball.journal.protocol import Intention, Journal
 from flyball.tools import TOOLS
 from flyball.tools.call.prepare import prepare, read_form
-from flyball.tools.call.protocol import Tool
+from flyball.tools.call.protocol import Form, Tool
 from flyball.tools.checkpoint import AppealForm, CheckpointForm, NoteForm
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.trees.trees import TreeHash
@@ -69,7 +68,7 @@ KNOWN_MISTAKES = 50
 """How many mistakes of the ledger a run is told of: those seen last."""
 
 
-class EngineHands:
+class EffectPerformer:
     """Performs the effects of one run with a driver, a workspace and the tools."""
 
     def __init__(
@@ -89,6 +88,8 @@ class EngineHands:
         self._on_text = on_text
         self._reader = reader
         self._maps = Maps()
+        self._forms: dict[str, dict[str, tuple[str, Form]]] = {}
+        """Card → call → digest and form, for the calls of each card's latest reply."""
 
     def look(self, state: RunState, by: str) -> Resumed:
         """A word to go on, with what the places look like while nothing is under way."""
@@ -119,7 +120,7 @@ class EngineHands:
                 card = self._card(state, effect.card)
                 context = self.context.at(card)
                 seen = await inspect(context, state, card, effect, intention.key)
-                evidence = discreet(seen.evidence, self.context.redactor)
+                evidence = redact_evidence(seen.evidence, self.context.redactor)
                 return EvidenceTaken(card=card.id, evidence=evidence, undone=seen.undone)
             case ResetThread() as effect:
                 text = hand_over(state, self._card(state, effect.card), effect)
@@ -175,8 +176,9 @@ class EngineHands:
         except DriverError as error:
             text = self.context.redactor.text(str(error))
             return DriverFailed(card=card.id, error=text, retryable=error.retryable)
+        self._forms[card.id] = {}
         calls = tuple(
-            self._prepare(state, card, spoken.id or f"c{number}-{n}", spoken)
+            self._prepare(state, card, context, replace(spoken, id=spoken.id or f"c{number}-{n}"))
             for n, spoken in enumerate(reply.calls, 1)
         )
         return DriverReplied(
@@ -188,23 +190,35 @@ class EngineHands:
             model=reply.model,
         )
 
-    def _prepare(self, state: RunState, card: CardState, id: str, spoken: SpokenCall) -> Call:
-        context = self.context.at(card)
+    def _prepare(
+        self, state: RunState, card: CardState, context: RunContext, spoken: SpokenCall
+    ) -> Call:
         # Facts are only looked up here, so the context may write nothing and needs no key.
         call_context = context.call_context(
-            state, card, id, key="", phase=card.phase, access=Access.READ
+            state, card, spoken.id, key="", phase=card.phase, access=Access.READ
         )
-        return prepare(SpokenCall(id, spoken.tool, spoken.args), BY_NAME, call_context)
+        call, form = prepare(spoken, BY_NAME, call_context)
+        if form is not None:
+            self._forms[card.id][call.id] = call.digest, form
+        return call
+
+    def _form_of(self, card: str, call: Call, tool: Tool) -> Form:
+        """The form that was read for the judgement, or read anew where this process did not."""
+        known, form = self._forms.get(card, {}).pop(call.id, ("", None))
+        # A person may have answered since, or the driver used an id again: the digest tells.
+        if form is not None and known == call.digest:
+            return form
+        again = read_form(call.args, tool)
+        if isinstance(again, str):
+            raise IllegalEvent(f"a call that cannot be read was allowed: {again}")
+        return again
 
     async def _call(self, state: RunState, effect: Perform, intention: Intention) -> AnyEvent:
-        """Words become events of their own; deeds are done."""
+        """What the driver says of its work becomes an event at once; all else is performed."""
         call, card = effect.call, self._card(state, effect.card)
         tool = BY_NAME[call.tool]
-        # Read again from what was journaled: after a restart nothing else is left of the reply.
-        form = read_form(call.args, tool)
+        form = self._form_of(card.id, call, tool)
         match form:
-            case str():
-                raise IllegalEvent(f"a call that cannot be read was allowed: {form}")
             case CheckpointForm():
                 fields = msgspec.structs.asdict(form)
                 return CheckpointStated(card=card.id, call=call.id, **fields)
@@ -220,9 +234,19 @@ class EngineHands:
                 return Appealed(card=card.id, call=call.id, about=form.about, reason=form.reason)
             case _:
                 context = self.context.at(card)
-                event = await perform_call(context, state, card, effect, tool, form, intention)
+                call_context = context.call_context(
+                    state,
+                    card,
+                    call.id,
+                    key=intention.key,
+                    phase=effect.phase,
+                    access=call.access,
+                )
+                event = await perform_call(
+                    call_context, call, tool, form, is_repeat=intention.is_repeat
+                )
                 if isinstance(event, CallReturned):
-                    context.seen.setdefault(card.id, {}).update(seen_by(call, event))
+                    context.seen.setdefault(card.id, {}).update(paths_seen(call, event))
                 return event
 
     def _close(self, state: RunState, card: CardState, effect: CloseCard) -> CardClosed:
@@ -259,5 +283,5 @@ def _ledger_entries(
 
 def _clean_sighting(seen: Sighting, redactor: Redactor) -> Sighting:
     error = redactor.text(seen.failure.error)
-    failure = msgspec.structs.replace(seen.failure, error=error)
-    return msgspec.structs.replace(seen, failure=failure, resolution=redactor.text(seen.resolution))
+    failure = replace(seen.failure, error=error)
+    return replace(seen, failure=failure, resolution=redactor.text(seen.resolution))

@@ -10,10 +10,10 @@ out for itself how far the dead process got:
                              longer than its stored state is folded on from there
     workspace/process/holder whether the holder of a lease or a lock still lives
     workspace/run/lock       one process in a tree; the kernel lets go of a dead one's lock
-    engine/call/perform      a repeated call: a finished write is found by its probe, a half-done
+    engine/perform           a repeated call: a finished write is found by its probe, a half-done
                              one is undone by its snapshot, a command becomes `call-interrupted`
     engine/look/gate_looks   a look cut off in the middle: what it changed is restored first
-    engine/call/last_read    what a driver had read is told again by the log
+    engine/run_context       what a driver had read is told again by the log
     workspace/run/opening    an opening that died half way is cleared and begun anew
     workspace/run/snapshot   the same key gives the same snapshot
     workspace/trees/writer   writes that were planned and not finished are finished first
@@ -50,10 +50,12 @@ LISTEN_SECONDS = 0.3
 NEVER = float("-inf")
 
 
-class Hands(Protocol):
-    """What the loop needs of an effect's performer: for every effect the event that answers it."""
+class Performer(Protocol):
+    """What turns each effect that is owed into one event, in the world outside the core."""
 
-    async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent: ...
+    async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:
+        """The event that answers an effect; a repeated intention may have been carried out."""
+        ...
 
 
 class Engine:
@@ -63,14 +65,14 @@ class Engine:
         self,
         journal: Journal,
         lease: Lease,
-        hands: Hands,
+        performer: Performer,
         *,
         clock: Callable[[], float],
         watch: Callable[[Telemetry], None],
     ) -> None:
         self.journal = journal
         self._lease = lease
-        self._hands = hands
+        self._performer = performer
         self._clock = clock
         self._watch = watch
         self._state = RunState()
@@ -230,7 +232,7 @@ class Engine:
             intention = await self.journal.intend(self._lease, owed, self._clock())
         else:
             intention = Intention(self._lease.run, owed.n)
-        event = await self._hands.perform(state, owed, intention)
+        event = await self._performer.perform(state, owed, intention)
         return replace(event, effect=owed.n)
 
     async def _stand_by(self, run: str) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from flyball.core.run.effect import CloseCard
+from flyball.core.run.event import AnyEvent, CallReturned, DriverReplied
 from flyball.core.run.policy import Project
 from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.call import Access
+from flyball.core.terms.call import Access, Call
 from flyball.core.terms.evidence import (
     CheckReport,
     CommandReport,
@@ -18,6 +20,7 @@ from flyball.core.terms.evidence import (
 )
 from flyball.core.terms.evidence_rows import line_of
 from flyball.core.terms.phase import Phase
+from flyball.core.terms.tool import TOOL_ROWS
 from flyball.errors import IllegalEvent
 from flyball.tools.call.protocol import CallContext, ToolSettings
 from flyball.tools.runner.parts import runners_and_checks
@@ -25,8 +28,6 @@ from flyball.workspace.cards.artifacts import (
     CardArtifact,
     CommandRun,
     VerdictNote,
-    artifact_path,
-    hide_artifacts,
     write_artifact,
 )
 from flyball.workspace.files.path_rules import protected_names
@@ -37,7 +38,7 @@ from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import CommitKind
 from flyball.workspace.sandbox import environment
-from flyball.workspace.sandbox.confinement import Sandbox, SandboxLevel
+from flyball.workspace.sandbox.confinement import Sandbox
 from flyball.workspace.trees.trees import Changed, Clash, TreeHash
 
 ADVICE = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
@@ -76,12 +77,12 @@ class RunContext:
         self.settings = settings
         self.redactor = redactor
         self.seen: dict[str, dict[str, str]] = {}
+        """Card → path → the tree in which its driver saw the file last."""
         self.environ = environ
         self._on_output = on_output
         self.is_to_rest: Callable[[], bool] = lambda: False
         self._workspace: Workspace | None = None
         self.env: dict[str, str] = {}
-        self._level = SandboxLevel.NONE
         self._beside: dict[str, RunContext] = {}
 
     @property
@@ -108,7 +109,7 @@ class RunContext:
         """The run's workspace; opening it twice gives the same."""
         if self._workspace is None:
             opened = open_workspace(self.repo, run, self.state_dir, in_place=self.in_place)
-            self._settle(opened, levels.detect_level())
+            self._settle(opened)
         return self.workspace
 
     def at(self, card: CardState) -> RunContext:
@@ -128,7 +129,7 @@ class RunContext:
             )
             found.seen = self.seen
             found.is_to_rest = self.is_to_rest
-            found._settle(self.workspace.open_side(card.place, TreeHash(card.base)), self._level)
+            found._settle(self.workspace.open_side(card.place, TreeHash(card.base)))
             self._beside[card.place] = found
         return found
 
@@ -140,9 +141,8 @@ class RunContext:
             found.close()
         self.workspace.discard_side(card.place)
 
-    def _settle(self, workspace: Workspace, level: SandboxLevel) -> None:
+    def _settle(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._level = level
         self.env = environment.clean(self.environ, workspace=workspace.root)
 
     def survey(self) -> Project:
@@ -152,7 +152,7 @@ class RunContext:
             runners=runners,
             checks=checks,
             has_git=self.workspace.branch is not None,
-            sandbox=self._level.value,
+            sandbox=levels.detect_level().value,
         )
 
     def call_context(
@@ -169,22 +169,18 @@ class RunContext:
             tree=card.tree,
             root=Root(workspace.root, protected_names(self_modify=state.policy.self_modify)),
             workspace=workspace,
-            sandbox=self.sandbox(
-                read_only=access is Access.READ,
-                root=workspace.root,
-                self_modify=state.policy.self_modify,
-            ),
+            sandbox_in=partial(self._sandbox, read_only=access is Access.READ),
             env=self.env,
             redactor=self.redactor,
-            artifacts=artifact_path(self.repo, state.run, card.id).with_suffix(""),
             settings=self.settings,
             limits=self.settings.suite_limits,
             seen=self.seen.setdefault(card.id, {}),
             on_output=self._on_output,
             is_to_rest=self.is_to_rest,
+            self_modify=state.policy.self_modify,
         )
 
-    def sandbox(self, *, read_only: bool, root: Path, self_modify: bool = False) -> Sandbox:
+    def _sandbox(self, root: Root, *, read_only: bool) -> Sandbox:
         """Reading reaches the user's checkout, whose installed tools and history a run needs."""
         home = self.environ.get("HOME", "")
         workspace = self.workspace
@@ -192,18 +188,14 @@ class RunContext:
         if workspace.branch is not None:
             readable.append(workspace.branch.repository.common)
         return Sandbox(
-            level=self._level,
-            root=root,
+            level=levels.detect_level(),
+            root=root.path,
             read_only=read_only,
             network=self.settings.network,
             readable=tuple(readable),
-            fixed=Root(root, protected_names(self_modify=self_modify)).guarded_places(),
+            fixed=root.guarded_places(),
             home=Path(home) if home else None,
         )
-
-    def make_shelf(self) -> None:
-        """Make ready for the output that a call may leave."""
-        hide_artifacts(self.repo)
 
     def advice(self) -> str:
         """What the repository says to agents: advice, never policy."""
@@ -270,6 +262,32 @@ class RunContext:
         if self._workspace is not None:
             self._workspace.close()
             self._workspace = None
+
+
+def paths_seen(call: Call, event: CallReturned) -> Iterator[tuple[str, str]]:
+    """The paths a call has shown to its card's driver, each with the tree it was seen in."""
+    if not event.outcome.ok:
+        return
+    if call.tool == "read":
+        path = event.outcome.data.get("path")
+        if isinstance(path, str):
+            yield path, event.tree
+    # What a command changed was not shown to the driver, so a diff against it is stale.
+    elif call.tool in TOOL_ROWS and TOOL_ROWS[call.tool].writes_text:
+        for path in event.changed:
+            yield path, event.tree
+
+
+def recall(events: Iterable[AnyEvent]) -> dict[str, dict[str, str]]:
+    """What a run's journal says was seen, card by card."""
+    calls: dict[tuple[str, str], Call] = {}
+    seen: dict[str, dict[str, str]] = {}
+    for event in events:
+        if isinstance(event, DriverReplied):
+            calls.update(((event.card, call.id), call) for call in event.calls)
+        elif isinstance(event, CallReturned) and (call := calls.get((event.card, event.call))):
+            seen.setdefault(event.card, {}).update(paths_seen(call, event))
+    return seen
 
 
 def _commands(card: CardState) -> Iterator[CommandRun]:

@@ -1,4 +1,4 @@
-"""Hands that do as a test says, and a stage to drive a run on."""
+"""A performer that does as a test says, and a stage to drive a run on."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def says(*turns: tuple[Call, ...], text: str = "") -> Deed:
     return think
 
 
-class FakeHands:
+class FakePerformer:
     """Opens, publishes and closes at once; thinking and calls are as the test says."""
 
     def __init__(self, think: Deed, perform: Deed = performs) -> None:
@@ -94,8 +94,10 @@ class FakeHands:
                 raise AssertionError(f"nobody asked for {owed.effect}")
 
 
-def team(thinkers: Mapping[str, Deed], performers: Mapping[str, Deed] | None = None) -> FakeHands:
-    """Hands for a plan of independent steps that only look, one driver for each."""
+def team(
+    thinkers: Mapping[str, Deed], performers: Mapping[str, Deed] | None = None
+) -> FakePerformer:
+    """A performer for a plan of independent steps that only look, one driver for each."""
     steps = [
         {"id": name, "title": name, "success_criteria": ["it is seen"], "template": "diagnose"}
         for name in thinkers
@@ -115,18 +117,18 @@ def team(thinkers: Mapping[str, Deed], performers: Mapping[str, Deed] | None = N
         assert isinstance(owed.effect, Perform)
         return await (performers or {}).get(owed.effect.card, performs)(state, owed, intention)
 
-    return FakeHands(think, perform)
+    return FakePerformer(think, perform)
 
 
 class Stage:
     """A journal, an engine, what it told, and a clock that can be put forward."""
 
-    def __init__(self, journal: Journal, lease: Lease, hands: FakeHands) -> None:
+    def __init__(self, journal: Journal, lease: Lease, performer: FakePerformer) -> None:
         self.journal = journal
         self.told: list[Telemetry] = []
         self.on_told: Callable[[Telemetry], None] = lambda _: None
         self.now = 1000.0
-        self.engine = Engine(journal, lease, hands, clock=self.clock, watch=self.tell)
+        self.engine = Engine(journal, lease, performer, clock=self.clock, watch=self.tell)
 
     def tell(self, line: Telemetry) -> None:
         self.told.append(line)
@@ -154,9 +156,9 @@ class Stage:
         return [each for each in found if isinstance(each, CardEvent) and each.card == card]
 
 
-async def stage(hands: FakeHands, journal: SqliteJournal | None = None) -> Stage:
+async def stage(performer: FakePerformer, journal: SqliteJournal | None = None) -> Stage:
     found = journal or memory_journal()
-    return Stage(found, await take(found), hands)
+    return Stage(found, await take(found), performer)
 
 
 def owed_to(state: RunState) -> dict[str, str]:

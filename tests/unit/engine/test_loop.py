@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from tests.simulation.world import bash, call
-from tests.unit.engine.acting import FakeHands, returned, says, stage
+from tests.unit.engine.acting import FakePerformer, returned, says, stage
 from tests.unit.journal.runs import story
 
 from flyball.core.run.effect import Classify, Owed, Perform, Think
@@ -30,7 +30,7 @@ SECONDS = 300
 
 @story
 async def test_a_run_is_driven_to_its_end_and_every_event_is_written() -> None:
-    s = await stage(FakeHands(says((call("c1", "read"),), text="because")))
+    s = await stage(FakePerformer(says((call("c1", "read"),), text="because")))
     state = await s.engine.drive(await s.begin())
     assert state.response is not None
     assert state.response.message == "because"
@@ -48,7 +48,7 @@ async def test_reads_run_side_by_side_and_are_answered_in_order() -> None:
         return returned(owed.effect)
 
     calls = [call(f"c{n}", "read", f"f{n}.py") for n in range(3)]
-    s = await stage(FakeHands(says(tuple(calls)), read))
+    s = await stage(FakePerformer(says(tuple(calls)), read))
     async with asyncio.timeout(10):
         await s.engine.drive(await s.begin())
     events = [entry.event for entry in await s.journal.events("r1")]
@@ -57,13 +57,14 @@ async def test_reads_run_side_by_side_and_are_answered_in_order() -> None:
 
 @story
 async def test_deeds_are_written_down_before_they_are_done_and_looking_is_not() -> None:
-    hands = FakeHands(says((call("c1", "read"), bash("c2", "verification"))))
+    performer = FakePerformer(says((call("c1", "read"), bash("c2", "verification"))))
     journal = memory_journal()
-    s = await stage(hands, journal)
+    s = await stage(performer, journal)
     await s.engine.drive(await s.begin(policy=Policy(bash=True, bash_without_sandbox=True)))
     lease = await journal.acquire("r1", "next", 10**9, 60.0, lambda _: True)
     again = [
-        await journal.intend(lease, Owed(each.effect, Classify()), 0.0) for each in hands.intentions
+        await journal.intend(lease, Owed(each.effect, Classify()), 0.0)
+        for each in performer.intentions
     ]
     done_before = [each.effect for each in again if each.is_repeat]
     asked = {e.effect: e for e in [x.event for x in await journal.events("r1")]}
@@ -80,7 +81,7 @@ async def test_a_pause_does_not_wait_for_a_model_and_its_request_stays_owed() ->
         await asyncio.Event().wait()
         raise AssertionError
 
-    s = await stage(FakeHands(think))
+    s = await stage(FakePerformer(think))
     driving = asyncio.create_task(s.engine.drive(await s.begin()))
     await thinking.wait()
     s.engine.pause("ada")
@@ -101,7 +102,7 @@ async def test_a_pause_lets_the_call_under_way_come_back() -> None:
         assert isinstance(owed.effect, Perform)
         return returned(owed.effect)
 
-    s = await stage(FakeHands(says((call("c1", "read"),)), perform))
+    s = await stage(FakePerformer(says((call("c1", "read"),)), perform))
     driving = asyncio.create_task(s.engine.drive(await s.begin()))
     await calling.wait()
     s.engine.pause("ada")
@@ -114,7 +115,7 @@ async def test_a_pause_lets_the_call_under_way_come_back() -> None:
 
 @story
 async def test_a_paused_run_goes_on_where_it_was() -> None:
-    s = await stage(FakeHands(says((call("c1", "read"),), text="because")))
+    s = await stage(FakePerformer(says((call("c1", "read"),), text="because")))
     state = await s.begin()
     s.engine.pause("ada")
     state = await s.engine.drive(state)
@@ -134,8 +135,12 @@ async def test_a_cancelled_run_waits_for_nothing(during: str) -> None:
         await asyncio.Event().wait()
         raise AssertionError
 
-    hands = FakeHands(hang) if during == "think" else FakeHands(says((call("c1", "read"),)), hang)
-    s = await stage(hands)
+    performer = (
+        FakePerformer(hang)
+        if during == "think"
+        else FakePerformer(says((call("c1", "read"),)), hang)
+    )
+    s = await stage(performer)
     driving = asyncio.create_task(s.engine.drive(await s.begin()))
     await begun.wait()
     await s.journal.post("r1", Cancelled(by="ada", why="enough"))
@@ -147,7 +152,7 @@ async def test_a_cancelled_run_waits_for_nothing(during: str) -> None:
 
 @story
 async def test_a_word_that_comes_too_late_is_dropped() -> None:
-    s = await stage(FakeHands(says(text="because")))
+    s = await stage(FakePerformer(says(text="because")))
     await s.journal.post("r1", Resumed(by="ada"))
     state = await s.engine.drive(await s.begin())
     await s.journal.post("r1", PauseAsked(by="ada"))
@@ -165,7 +170,7 @@ async def test_stopping_at_once_leaves_the_run_resumable() -> None:
         raise AssertionError
 
     journal = memory_journal()
-    s = await stage(FakeHands(says((call("c1", "read"),)), hang), journal)
+    s = await stage(FakePerformer(says((call("c1", "read"),)), hang), journal)
     driving = asyncio.create_task(s.engine.drive(await s.begin()))
     await begun.wait()
     driving.cancel()
@@ -174,7 +179,9 @@ async def test_stopping_at_once_leaves_the_run_resumable() -> None:
     state = await journal.load("r1")
     assert [type(owed.effect) for owed in state.owed] == [Perform]
     lease = await journal.acquire("r1", "next", 10**9, 60.0, lambda _: True)
-    engine = Engine(journal, lease, FakeHands(says()), clock=lambda: 2000.0, watch=lambda _: None)
+    engine = Engine(
+        journal, lease, FakePerformer(says()), clock=lambda: 2000.0, watch=lambda _: None
+    )
     assert (await engine.drive(state)).has_ended
 
 
@@ -187,7 +194,7 @@ async def test_an_error_in_the_hands_is_told_and_leaves_what_was_done_before() -
         return returned(owed.effect)
 
     calls = [call(f"c{n}", "read", f"f{n}.py") for n in range(1, 4)]
-    s = await stage(FakeHands(says(tuple(calls)), fails))
+    s = await stage(FakePerformer(says(tuple(calls)), fails))
     with pytest.raises(ToolError, match="disk is full"):
         await s.engine.drive(await s.begin())
     state = await s.journal.load("r1")
@@ -200,7 +207,7 @@ async def test_a_timeout_of_the_hands_own_is_not_taken_for_a_pause() -> None:
     async def late(_state: RunState, _owed: Owed, _intention: Intention) -> AnyEvent:
         raise TimeoutError("the server did not answer")
 
-    s = await stage(FakeHands(late))
+    s = await stage(FakePerformer(late))
     with pytest.raises(TimeoutError, match="did not answer"):
         await s.engine.drive(await s.begin())
 
@@ -215,7 +222,7 @@ async def test_without_its_lease_the_engine_stops_and_says_who_has_it() -> None:
         raise AssertionError
 
     journal = memory_journal()
-    s = await stage(FakeHands(hang), journal)
+    s = await stage(FakePerformer(hang), journal)
     driving = asyncio.create_task(s.engine.drive(await s.begin()))
     await begun.wait()
     before = await journal.load("r1")
@@ -229,7 +236,7 @@ async def test_without_its_lease_the_engine_stops_and_says_who_has_it() -> None:
 @story
 async def test_a_journal_that_fails_stops_the_engine_with_its_error() -> None:
     journal = memory_journal()
-    s = await stage(FakeHands(says((call("c1", "read"),))), journal)
+    s = await stage(FakePerformer(says((call("c1", "read"),))), journal)
     state = await s.begin()
     await journal.close()
     with pytest.raises(JournalError, match="closed"):
@@ -242,7 +249,7 @@ async def test_text_that_utf8_cannot_hold_is_stored_readably() -> None:
         assert isinstance(owed.effect, Perform)
         return returned(owed.effect, "caf\udce9 and \ud800")
 
-    s = await stage(FakeHands(says((call("c1", "read"),), text="because"), odd))
+    s = await stage(FakePerformer(says((call("c1", "read"),), text="because"), odd))
     state = await s.engine.drive(await s.begin())
     assert state.has_ended
     events = [entry.event for entry in await s.journal.events("r1")]

@@ -78,8 +78,8 @@ async def test_the_calls_of_two_cards_overlap() -> None:
         await both.wait()
         return await performs(state, owed, intention)
 
-    hands = team({"a": reads("a", 2), "b": reads("b", 2)}, {"a": meet, "b": meet})
-    s = await stage(hands)
+    performer = team({"a": reads("a", 2), "b": reads("b", 2)}, {"a": meet, "b": meet})
+    s = await stage(performer)
     state = await asyncio.wait_for(s.engine.drive(await s.plan()), SECONDS)
     assert state.has_ended
     assert calls_of(await s.events("a")) == ["a-0", "a-1"]
@@ -117,8 +117,10 @@ async def test_a_long_lane_holds_up_no_other() -> None:
             short_ones_done.set()
         return await performs(state, owed, intention)
 
-    hands = team({"a": reads("a"), "b": reads("b", 3), "c": reads("c", 5)}, {"a": slow, "c": last})
-    s = await stage(hands)
+    performer = team(
+        {"a": reads("a"), "b": reads("b", 3), "c": reads("c", 5)}, {"a": slow, "c": last}
+    )
+    s = await stage(performer)
     driving = asyncio.create_task(s.engine.drive(await s.plan()))
     async with asyncio.timeout(SECONDS):
         await slow.begun.wait()
@@ -352,9 +354,9 @@ async def test_the_next_process_learns_of_both_deeds_that_were_under_way() -> No
     state = await journal.load("r1")
     assert owed_to(state) == {"a": "Perform", "b": "Perform"}
     lease = await journal.acquire("r1", "next", 10**9, 60.0, lambda _: True)
-    hands = team({"a": says(), "b": says()})
-    engine = Engine(journal, lease, hands, clock=lambda: 2000.0, watch=lambda _: None)
+    performer = team({"a": says(), "b": says()})
+    engine = Engine(journal, lease, performer, clock=lambda: 2000.0, watch=lambda _: None)
     ended = await asyncio.wait_for(engine.drive(state), SECONDS)
     assert ended.has_ended
-    repeated = [each.effect for each in hands.intentions if each.is_repeat]
+    repeated = [each.effect for each in performer.intentions if each.is_repeat]
     assert repeated == [owed.n for owed in state.owed]

@@ -36,7 +36,8 @@ class Bench:
 
     def call(self, name, /, **args):
         """The call as the judge would see it."""
-        return prepare(SpokenCall("c1", name, args), BY_NAME, self.context)
+        call, _ = prepare(SpokenCall("c1", name, args), BY_NAME, self.context)
+        return call
 
     def do(self, name, /, **args):
         """What the tool gives back; arguments that cannot be read are an error here."""
@@ -81,10 +82,9 @@ def make_bench(tmp_path):
                 tree=workspace.base,
                 root=Root(workspace.root),
                 workspace=workspace,
-                sandbox=Sandbox(level=levels.detect_level(), root=workspace.root),
+                sandbox_in=lambda root: Sandbox(level=levels.detect_level(), root=root.path),
                 env=environment.clean(source, workspace=workspace.root, extra=BARE),
                 redactor=Redactor([SECRET]),
-                artifacts=project / ".flyball" / "artifacts" / "r1" / "k1",
                 settings=(settled := ToolSettings(**settings)),
                 limits=settled.suite_limits,
                 seen={},

@@ -17,8 +17,9 @@ def test_a_command_runs_in_the_workspace(make_bench):
 
 def test_a_command_that_only_reads_cannot_write(make_bench):
     bench = make_bench()
-    sandbox = msgspec.structs.replace(bench.context.sandbox, read_only=True)
-    bench.context = bench.context._replace(sandbox=sandbox)
+    context = bench.context
+    sandbox = msgspec.structs.replace(context.sandbox_in(context.root), read_only=True)
+    bench.context = context._replace(sandbox_in=lambda _root: sandbox)
     result = bench.do("bash", cmd="echo x > planted; cat README.md")
     assert "hello" in result.text
     assert not (bench.root / "planted").exists()

@@ -24,8 +24,10 @@ SECRET = (
 )
 
 
-def prepare(spoken: SpokenCall, tools: Mapping[str, Tool], context: CallContext) -> Call:
-    """A call with its facts, or with the fault that keeps it from being made."""
+def prepare(
+    spoken: SpokenCall, tools: Mapping[str, Tool], context: CallContext
+) -> tuple[Call, Form | None]:
+    """A call with its facts and its form, or with the fault that keeps it from being made."""
     name = tool_name(spoken.tool)
     tool = tools.get(name) if name else None
     args = _recordable(spoken.args, context)
@@ -42,7 +44,7 @@ def prepare(spoken: SpokenCall, tools: Mapping[str, Tool], context: CallContext)
     if access is Access.MUTATE and args != spoken.args:
         return _faulty(spoken, args, SECRET.format(tool=name))
     facts: CallFacts = tool.facts(form, context)
-    return Call(
+    call = Call(
         id=spoken.id,
         tool=name,
         args=args,
@@ -54,6 +56,7 @@ def prepare(spoken: SpokenCall, tools: Mapping[str, Tool], context: CallContext)
         destructive=facts.destructive,
         keeps_regions=facts.keeps_regions,
     )
+    return call, form
 
 
 def _recordable(args: dict[str, object], context: CallContext) -> dict[str, object] | None:
@@ -67,6 +70,7 @@ def _recordable(args: dict[str, object], context: CallContext) -> dict[str, obje
 
 def read_form(args: dict[str, object], tool: Tool) -> Form | str:
     """The arguments as the tool's form, or a sentence about everything wrong with them."""
+    # The form alone would name the first fault only, and take blanks for text.
     wrong = faults(args, tool.form, whole="The call")
     if wrong:
         said = " ".join(f"{fault.message} {fault.hint}".strip() for fault in wrong)
@@ -94,8 +98,8 @@ def _unknown(name: str, tools: Mapping[str, Tool]) -> str:
     return f"There is no tool `{name}`. {suggest(name, [*tools, *ALIASES])}"
 
 
-def _faulty(spoken: SpokenCall, args: dict[str, object], fault: str) -> Call:
-    return Call(
+def _faulty(spoken: SpokenCall, args: dict[str, object], fault: str) -> tuple[Call, None]:
+    call = Call(
         id=spoken.id,
         tool=tool_name(spoken.tool) or spoken.tool,
         args=args,
@@ -103,3 +107,4 @@ def _faulty(spoken: SpokenCall, args: dict[str, object], fault: str) -> Call:
         digest=digest([spoken.tool, args]),
         fault=fault,
     )
+    return call, None

@@ -15,6 +15,7 @@ from flyball.core.terms.evidence import AnyEvidence
 from flyball.core.terms.finding import AnyFinding
 from flyball.core.terms.phase import Phase
 from flyball.shellcheck import AllowRule
+from flyball.workspace.cards.artifacts import artifact_path
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process.process import CommandLimits
 from flyball.workspace.redaction import Redactor
@@ -54,10 +55,10 @@ class CallContext(NamedTuple):
     """The hash of the tree this call finds."""
     root: Root
     workspace: Workspace
-    sandbox: Sandbox
+    sandbox_in: Callable[[Root], Sandbox]
+    """How a process is confined to a tree; asked when one starts, for most calls start none."""
     env: Mapping[str, str]
     redactor: Redactor
-    artifacts: Path
     settings: ToolSettings
     limits: CommandLimits
     """What one process of this call may use."""
@@ -66,6 +67,8 @@ class CallContext(NamedTuple):
     on_output: Callable[[str], None]
     is_to_rest: Callable[[], bool]
     """Whether somebody asked the run to rest: a long call may end with what it has."""
+    self_modify: bool = False
+    """Whether the run may change Flyball's own files."""
     is_shown: bool = True
     """Whether people see what its process prints while it prints it."""
     is_logged: bool = True
@@ -77,8 +80,7 @@ class CallContext(NamedTuple):
 
     def on_tree(self, root: Root, tree: str) -> CallContext:
         """The same call on a scratch copy of a tree."""
-        sandbox = msgspec.structs.replace(self.sandbox, root=root.path, fixed=root.guarded_places())
-        return self._replace(root=root, tree=tree, sandbox=sandbox)
+        return self._replace(root=root, tree=tree)
 
     def evidence_id(self, n: int = 1) -> str:
         """The name of the nth observation that this call makes."""
@@ -88,6 +90,11 @@ class CallContext(NamedTuple):
     def project(self) -> Path:
         """The user's checkout, where the project's tools are installed."""
         return self.workspace.project
+
+    @property
+    def artifacts(self) -> Path:
+        """The card's own directory beside its account, for what its calls leave to read."""
+        return artifact_path(self.project, self.run, self.card, "")
 
     @property
     def cache(self) -> Path:

@@ -14,6 +14,7 @@ import msgspec
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.provision import provide
 from flyball.tools.runner.start_env import environment, readable
+from flyball.workspace.cards.artifacts import hide_artifacts
 from flyball.workspace.process.process import Finished, run
 
 
@@ -33,7 +34,10 @@ async def launch(
     command: str | Sequence[str], context: CallContext, more: Mapping[str, str] | None = None
 ) -> Finished:
     """How a command of the project's ended, in a context that was set up; its output is logged."""
-    sandbox = context.sandbox
+    sandbox = context.sandbox_in(context.root)
+    if context.is_logged:
+        # Before the log is written: git must never see the directory that it lies in.
+        hide_artifacts(context.project)
     return await run(
         command,
         cwd=context.workdir,

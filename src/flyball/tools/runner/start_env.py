@@ -77,7 +77,7 @@ def environment(context: CallContext) -> dict[str, str]:
         "npm_config_verify_deps_before_run": "false",
         "pnpm_config_verify_deps_before_run": "false",
     }
-    if not context.sandbox.network:
+    if not context.settings.network:
         env |= {"CARGO_NET_OFFLINE": "true", "GOPROXY": "off"}
     return env
 

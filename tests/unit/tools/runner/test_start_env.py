@@ -4,10 +4,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from msgspec.structs import replace
 from tests.repos import put
 
-from flyball.tools.call.protocol import CallContext
+from flyball.tools.call.protocol import CallContext, ToolSettings
 from flyball.tools.runner.provision import provide
 from flyball.tools.runner.start_env import (
     environment,
@@ -17,7 +16,6 @@ from flyball.tools.runner.start_env import (
     readable,
 )
 from flyball.workspace.files.paths import Root
-from flyball.workspace.sandbox.confinement import Sandbox, SandboxLevel
 
 
 @pytest.fixture
@@ -36,7 +34,7 @@ def context(tree, project, **more):
     fields |= {
         "root": Root(tree),
         "workspace": SimpleNamespace(project=project, directory=tree.parent),
-        "sandbox": Sandbox(level=SandboxLevel.NONE, root=tree),
+        "settings": ToolSettings(),
         "env": {"PATH": str(tree.parent / "bin")},
         "shelf": tree.parent / "shelf",
     }
@@ -113,8 +111,8 @@ def test_without_network_nothing_is_fetched(places):
     env = environment(context(*places))
     assert (env["CARGO_NET_OFFLINE"], env["GOPROXY"]) == ("true", "off")
     there = context(*places)
-    online = replace(there.sandbox, network=True)
-    assert "GOPROXY" not in environment(there._replace(sandbox=online))
+    online = there._replace(settings=ToolSettings(network=True))
+    assert "GOPROXY" not in environment(online)
     assert env["CARGO_TARGET_DIR"].startswith(str(places[0].parent / "cache"))
 
 

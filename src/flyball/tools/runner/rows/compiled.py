@@ -89,7 +89,7 @@ def _has_pom(land: Land) -> bool:
 
 def _maven(context: CallContext, land: Land, args: Sequence[str]) -> list[str]:
     program = "./mvnw" if land.has("mvnw") else "mvn"
-    offline = () if context.sandbox.network else ("-o",)
+    offline = () if context.settings.network else ("-o",)
     # Without this one module's failure would keep the tests of those after it from running.
     fixed = ("-B", "-ntp", "--fail-at-end", *offline)
     return [program, *fixed, "test", *args]
@@ -115,7 +115,7 @@ def _has_gradle(land: Land) -> bool:
 
 def _gradle(context: CallContext, land: Land, args: Sequence[str]) -> list[str]:
     program = "./gradlew" if land.has("gradlew") else "gradle"
-    offline = () if context.sandbox.network else ("--offline",)
+    offline = () if context.settings.network else ("--offline",)
     return [program, "--console=plain", "--continue", "--no-daemon", *offline, "test", *args]
 
 

@@ -100,7 +100,7 @@ def _has_deno(land: Land) -> bool:
 
 
 def _deno(context: CallContext, _land: Land, args: Sequence[str]) -> list[str]:
-    offline = () if context.sandbox.network else ("--cached-only",)
+    offline = () if context.settings.network else ("--cached-only",)
     report = f"--junit-path={context.report}"
     return [program_of(context, "deno"), "test", "--allow-all", *offline, report, *args]
 

@@ -4,9 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from flyball.tools.call.protocol import CallContext
+from flyball.tools.call.protocol import CallContext, ToolSettings
 from flyball.workspace.files.paths import Root
-from flyball.workspace.sandbox.confinement import Sandbox, SandboxLevel
 
 
 @pytest.fixture
@@ -18,7 +17,7 @@ def start(tmp_path):
     fields |= {
         "root": Root(tree),
         "workspace": SimpleNamespace(project=tree, directory=tmp_path),
-        "sandbox": Sandbox(level=SandboxLevel.NONE, root=tree),
+        "settings": ToolSettings(),
         "env": {"PATH": "/usr/bin"},
         "shelf": shelf,
     }

@@ -1,9 +1,9 @@
 import os
 
 import pytest
-from msgspec.structs import replace
 from tests.repos import put
 
+from flyball.tools.call.protocol import ToolSettings
 from flyball.tools.runner.layout import look
 from flyball.tools.runner.table import BY_NAME
 
@@ -33,7 +33,7 @@ def test_wrappers_of_the_project_are_used_and_nothing_is_fetched(start):
     top = start.root.path
     put(top, {"pom.xml": "", "mvnw": "", "build.gradle": "", "gradlew": ""})
     land = look(top)
-    online = start._replace(sandbox=replace(start.sandbox, network=True))
+    online = start._replace(settings=ToolSettings(network=True))
     assert BY_NAME["maven"].argv(start, land, ())[0] == "./mvnw"
     assert "-o" in BY_NAME["maven"].argv(start, land, ())
     assert "-o" not in BY_NAME["maven"].argv(online, land, ())

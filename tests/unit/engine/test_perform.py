@@ -12,15 +12,13 @@ from tests.repos import repository
 from tests.unit.journal.runs import story
 
 from flyball.core.flow.library import LIBRARY
-from flyball.core.run.effect import Perform
 from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.call import Access, Call, CommandFact
 from flyball.core.terms.phase import Phase
-from flyball.engine.call.perform import perform_call
 from flyball.engine.effects import BY_NAME
+from flyball.engine.perform import perform_call
 from flyball.engine.run_context import RunContext
-from flyball.journal.protocol import Intention
 from flyball.tools.call.prepare import read_form
 from flyball.workspace.redaction import Redactor
 
@@ -52,11 +50,10 @@ class Shop:
         asked = Call(id="k", tool=tool, args=args, access=access, digest="d", command=command)
         form = read_form(args, BY_NAME[tool])
         assert not isinstance(form, str)
-        effect = Perform(card="c", call=asked, phase=phase)
-        intention = Intention("r1", n, repeat)
-        return await perform_call(
-            self.context, RUN, self.card, effect, BY_NAME[tool], form, intention
+        context = self.context.call_context(
+            RUN, self.card, "k", key=f"r1/{n}", phase=phase, access=access
         )
+        return await perform_call(context, asked, BY_NAME[tool], form, is_repeat=repeat)
 
     def crash_after(self, n: int, files: dict[str, str | None]) -> None:
         """What a process leaves that died in call n after it had written these files."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flyball.core.run.event import CallReturned, DriverReplied
 from flyball.core.terms.call import Access, Call, Outcome
-from flyball.engine.call.last_read import recall
+from flyball.engine.run_context import recall
 
 READ = Call("r", "read")
 EDIT = Call("e", "edit_diff", access=Access.MUTATE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flyball.core.terms.evidence import CheckKind, CheckReport, FailedTest, GateReport, SuiteReport
 from flyball.core.terms.finding import Match, TextMatches
-from flyball.engine.call.redact import clean_finding, discreet
+from flyball.engine.perform import redact_evidence, redact_struct
 from flyball.workspace.redaction import Redactor
 
 SECRET = "s3cret-value-42"
@@ -23,7 +23,7 @@ def test_every_text_is_cleaned_but_names_stay():
         id="c", tree="t1", kind=CheckKind.TYPES, command="mypy", exit_code=1, problems=(SECRET,)
     )
     gate = GateReport(id="g", tree="t1", gate="http_ok", parameters={"url": SECRET}, why="no")
-    cleaned = discreet((suite(f"key {SECRET}"), check, gate), REDACTOR)
+    cleaned = redact_evidence((suite(f"key {SECRET}"), check, gate), REDACTOR)
     assert [type(item) for item in cleaned] == [SuiteReport, CheckReport, GateReport]
     first = cleaned[0]
     assert isinstance(first, SuiteReport)
@@ -35,10 +35,9 @@ def test_every_text_is_cleaned_but_names_stay():
 
 def test_what_holds_no_secret_is_the_very_same():
     item = suite("AssertionError: 2 != 6")
-    assert discreet((item,), REDACTOR)[0] is item
+    assert redact_evidence((item,), REDACTOR)[0] is item
 
 
 def test_what_a_tool_found_is_cleaned_too():
     found = TextMatches(shown=(Match("a.py", 1, f"key = {SECRET}"),))
-    assert SECRET not in str(clean_finding(found, REDACTOR))
-    assert clean_finding(None, REDACTOR) is None
+    assert SECRET not in str(redact_struct(found, REDACTOR))

@@ -1,1 +1,0 @@
-"""Making one call: snapshot before, tool, tree hash after."""

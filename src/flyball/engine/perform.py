@@ -1,0 +1,184 @@
+"""Making one call: snapshot before, tool, tree hash after; nothing half done is left behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from flyball.core.memory.fingerprint import digest
+from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned
+from flyball.core.terms.call import Access, Call, Outcome
+from flyball.core.terms.evidence import AnyEvidence
+from flyball.core.terms.phase import Phase
+from flyball.core.terms.tool import TOOL_ROWS
+from flyball.errors import PatchError, ToolError, UsageError
+from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
+from flyball.workspace.files.path_rules import is_own
+from flyball.workspace.redaction import Redactor
+from flyball.workspace.trees.trees import SnapshotId, TreeHash
+
+NAMES = frozenset({"type", "id", "tree", "base", "report"})
+"""Fields that name things; what is looked up by them must stay as it is."""
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+async def perform_call(
+    context: CallContext, call: Call, tool: Tool, form: Form, *, is_repeat: bool
+) -> AnyEvent:
+    """What came of an allowed call; one that was begun before a crash is found out about first."""
+    if TOOL_ROWS[tool.name].leaves_tree:
+        result, elapsed = await _attempt(tool, form, context)
+        return _returned(context, call, result, elapsed, tree=context.tree)
+    # An intention alone does not show that anything was done: the process may have died before
+    # the snapshot, and then the call is made as if for the first time.
+    if is_repeat and context.workspace.has_snapshot(context.key):
+        found = _recover(context, call, tool, form)
+        if found is not None:
+            return found
+    before = context.workspace.snapshot(context.key)
+    result, elapsed = await _attempt(tool, form, context._replace(tree=before))
+    return _settle(context, call, result, elapsed, before)
+
+
+async def _attempt(tool: Tool, form: Form, context: CallContext) -> tuple[Result, float]:
+    began = time.monotonic()
+    try:
+        result = await tool.perform(form, context)
+    except (ToolError, UsageError, PatchError) as error:
+        result = Result(False, str(error), error=error.code, same=str(error))
+    except OSError as error:
+        # Its text may name a moment or a temporary file; a guard that counts repetitions must see
+        # the same trouble as the same.
+        text = f"`{tool.name}` could not be done: {error}."
+        result = Result(False, text, error="tool", same=[error.errno, str(error.filename)])
+    return result, time.monotonic() - began
+
+
+def _recover(context: CallContext, call: Call, tool: Tool, form: Form) -> AnyEvent | None:
+    """What a call that a crash cut off has come to, or None where it is to be made again.
+
+    A finished write is found, a half-done one undone and made again. A command is never started
+    twice, for nobody knows what it did outside the tree: that it was interrupted is reported.
+    """
+    workspace = context.workspace
+    before = workspace.snapshot(context.key)
+    if tool.probe is not None:
+        if done := tool.probe(form, context._replace(tree=before)):
+            return _settle(context, call, done, 0.0, before)
+        workspace.restore(before)
+        return None
+    # In `execute` a command may have done half of its work for good reason, and its driver looks at
+    # what there is. Elsewhere it had nothing to change.
+    if context.phase is not Phase.EXECUTE:
+        workspace.restore(before)
+    _, tree, _ = _restore_own(context, before)
+    return CallInterrupted(card=context.card, call=call.id, tree=tree)
+
+
+def _settle(
+    context: CallContext, call: Call, result: Result, elapsed: float, before: SnapshotId
+) -> CallReturned:
+    """Undo what must not have happened; report what did."""
+    own, after, paths = _restore_own(context, before)
+    # A write that failed has no such reason: its half would be nobody's intention.
+    is_half_done = call.access is Access.MUTATE and call.command is None and not result.ok
+    if paths and (context.phase is not Phase.EXECUTE or is_half_done):
+        context.workspace.restore(before)
+        return _returned(context, call, result, elapsed, tree=before, undone=(*own, *paths))
+    return _returned(
+        context, call, result, elapsed, tree=after, changed=paths, undone=own, snapshot=before
+    )
+
+
+def _restore_own(
+    context: CallContext, before: SnapshotId
+) -> tuple[tuple[str, ...], TreeHash, tuple[str, ...]]:
+    """Bring Flyball's own files back, unless the run may change those.
+
+    Gives what was brought back, the tree without it, and what else has changed.
+    """
+    workspace = context.workspace
+    after = workspace.tree_hash()
+    changes = workspace.trees.changes(TreeHash(before), after)
+    own = [each for each in changes if not context.self_modify and is_own(each.path)]
+    if own:
+        # Another undoing may have been cut off by a crash; the writer does one at a time.
+        workspace.writer.finish()
+        workspace.writer.perform(f"undo {context.call}", [each.inverse() for each in own])
+        after = workspace.tree_hash()
+    paths = tuple(each.path for each in changes if each not in own)
+    return tuple(each.path for each in own), after, paths
+
+
+def _returned(
+    context: CallContext,
+    call: Call,
+    result: Result,
+    elapsed: float,
+    *,
+    tree: str,
+    changed: tuple[str, ...] = (),
+    undone: tuple[str, ...] = (),
+    snapshot: str = "",
+) -> CallReturned:
+    """The event of a call that came back, without the secrets that are known."""
+    redactor = context.redactor
+    text = redactor.text(result.text)
+    # Tools keep to the limit themselves; twice that is the most that gets into the journal.
+    shown, cut = bounded(text, context.settings.max_text * 2)
+    outcome = Outcome(
+        ok=result.ok,
+        text=shown,
+        data=redactor.value(result.data),
+        digest=digest(result.same if result.same is not None else text),
+        error=redactor.text(result.error),
+        elapsed=round(elapsed, 4),
+        bytes=len(text.encode("utf-8", "surrogateescape")),
+        cut=result.cut + cut,
+        artifact=result.artifact,
+        finding=result.finding and redact_struct(result.finding, redactor),
+    )
+    return CallReturned(
+        card=context.card,
+        call=call.id,
+        outcome=outcome,
+        tree=tree,
+        evidence=redact_evidence(result.evidence, redactor),
+        changed=changed,
+        undone=undone,
+        snapshot=snapshot,
+    )
+
+
+def redact_evidence(evidence: Iterable[AnyEvidence], redactor: Redactor) -> tuple[AnyEvidence, ...]:
+    """The same observations without the secrets that are known, before they are journaled."""
+    return tuple(redact_struct(item, redactor) for item in evidence)
+
+
+def redact_struct(item: S, redactor: Redactor) -> S:
+    """The same value, the very same where no text in it holds a secret."""
+    found = msgspec.to_builtins(item)
+    cleaned = {
+        name: value if name in NAMES else _redact_value(value, redactor.text)
+        for name, value in found.items()
+    }
+    # Most hold no secret, and converting costs more than comparing.
+    return item if cleaned == found else msgspec.convert(cleaned, type(item))
+
+
+def _redact_value(value: Any, clean: Callable[[str], str]) -> Any:
+    match value:
+        case str():
+            return clean(value)
+        case tuple():
+            return tuple(_redact_value(each, clean) for each in cast(tuple[Any, ...], value))
+        case list():
+            return [_redact_value(each, clean) for each in cast(list[Any], value)]
+        case dict():
+            return {k: _redact_value(v, clean) for k, v in cast(dict[str, Any], value).items()}
+        case _:
+            return value
