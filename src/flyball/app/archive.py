@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from flyball.app.lease import acquire
 from flyball.app.project import Home
-from flyball.app.runs import list_runs, opened
+from flyball.app.runs import acquire, list_runs, opened
 from flyball.core.machine.machine import advance
 from flyball.core.record.recording import EXPORT_AGAIN, ExportedLine, Header
 from flyball.core.run.event import AnyEvent, RunStarted

@@ -14,9 +14,8 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from flyball.app.answering import may_simply_go_on
-from flyball.app.lease import acquire
 from flyball.app.project import Home
-from flyball.app.runs import holder_of, opened, present_tree, record_of
+from flyball.app.runs import acquire, holder_of, opened, present_tree, record_of
 from flyball.app.templates import flow_intent, project_templates
 from flyball.app.watcher import DiscreetWatcher, Watcher
 from flyball.app.wiring import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
@@ -15,12 +16,13 @@ from flyball.core.machine.machine import advance
 from flyball.core.run.event import AnyEvent, Messaged, RunStarted, name_of
 from flyball.core.run.state import CardState, Judged, RunState
 from flyball.core.run.thread import ThreadLine, thread_lines
+from flyball.engine.loop import LEASE_SECONDS
 from flyball.engine.telemetry import Telemetry, telemetry
 from flyball.errors import Corrupt, NotFound, UsageError
-from flyball.journal.protocol import Journal, JournalEntry, RunSummary
+from flyball.journal.protocol import Journal, JournalEntry, Lease, RunSummary
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings, Sources, settle
-from flyball.workspace.process.holder import may_live
+from flyball.workspace.process.holder import is_gone, may_live, name_this_process
 from flyball.workspace.redaction import Redactor, secrets_in
 from flyball.workspace.run.opening import find_workspace, peek_workspace
 
@@ -127,6 +129,11 @@ async def overviews(home: Home) -> tuple[Overview, ...]:
 def status_now(status: str, held: str) -> str:
     """A run that should be moving but that nobody moves was interrupted."""
     return "interrupted" if status == "running" and not held else status
+
+
+async def acquire(journal: Journal, run: str) -> Lease:
+    """The right to drive a run, for this process alone; `LeaseHeld` says who has it."""
+    return await journal.acquire(run, name_this_process(), time.time(), LEASE_SECONDS, is_gone)
 
 
 async def holder_of(journal: Journal, run: str) -> str:

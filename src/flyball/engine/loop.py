@@ -6,8 +6,8 @@ on knows that it may have been begun. Its event, the new state and the next effe
 one transaction. What is owed and was never answered is performed again, and each place below finds
 out for itself how far the dead process got:
 
-    journal/sqlite           a lease with a fencing number: an old holder's commit is refused; a log
-                             longer than its stored state is folded on from there
+    journal/sqlite           a lease with a fencing number: an old holder's commit is refused; the
+                             state stands beside its last event, one of another release is folded
     workspace/process/holder whether the holder of a lease or a lock still lives
     workspace/run/lock       one process in a tree; the kernel lets go of a dead one's lock
     engine/perform           a repeated call: a finished write is found by its probe, a half-done

@@ -27,8 +27,6 @@ from flyball.journal.migrations import MIGRATIONS
 from flyball.journal.protocol import Intention, JournalEntry, Lease, PostedEvent, RunSummary
 
 BUSY_MS = 10_000
-LANDMARKS = 16
-"""The state is written beside every so many events, and whenever the run rests."""
 
 
 class SqliteJournal:
@@ -130,10 +128,9 @@ class SqliteJournal:
 
     async def _fold(self, run: str, state: RunState | None) -> RunState:
         """The state after all events of a log, begun with a state from within it."""
-        begun = state.seq if state else 0
-        entries = await self.events(run, after=begun)
-        if any(entry.seq != n for n, entry in enumerate(entries, begun + 1)):
-            raise Corrupt(f"The log of run {run} has a gap after event {begun}.")
+        entries = await self.events(run, after=state.seq if state else 0)
+        if state is not None and not entries:
+            return state
         try:
             return replay((entry.event for entry in entries), state)
         except IllegalEvent as error:
@@ -160,7 +157,7 @@ class SqliteJournal:
         posted: int = 0,
     ) -> None:
         run, seq, fact = state.run, state.seq, codec.encode(event)
-        body = codec.encode(state) if _is_landmark(event, state) else b""
+        body = codec.encode(state)
         heard = [
             (run, x.card, x.role, x.attempt, seq, n, x.speaker.value, codec.encode(x))
             for n, x in enumerate(lines)
@@ -169,8 +166,7 @@ class SqliteJournal:
             self._put_event(db, lease, seq, event.at, fact)
             if heard:
                 db.executemany("INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?)", heard)
-            if body:
-                _put_state(db, event.at, state, body)
+            _put_state(db, event.at, state, body)
             if posted:
                 db.execute("DELETE FROM inbox WHERE id = ?", (posted,))
 
@@ -196,6 +192,8 @@ class SqliteJournal:
                 " LIMIT ?",
                 (run, after, limit),
             ).fetchall()
+        if any(row[0] != n for n, row in enumerate(rows, after + 1)):
+            raise Corrupt(f"The log of run {run} has a gap after event {after}.")
         return [JournalEntry(seq, codec.decode_event(body, version)) for seq, version, body in rows]
 
     async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[ThreadLine]:
@@ -302,11 +300,6 @@ class SqliteJournal:
 
 def _lines(text: str) -> tuple[str, ...]:
     return tuple(text.split("\n")) if text else ()
-
-
-def _is_landmark(event: AnyEvent, state: RunState) -> bool:
-    """Whether the state is written beside its event: often enough to load fast, not more."""
-    return not event.effect or state.seq % LANDMARKS == 0 or state.is_at_rest
 
 
 def _put_state(db: sqlite3.Connection, at: float, state: RunState, body: bytes) -> None:

@@ -27,7 +27,7 @@ from flyball.errors import Conflict, Corrupt, JournalError, LeaseHeld, NotFound
 from flyball.journal import codec
 from flyball.journal.memory import memory_journal
 from flyball.journal.protocol import Lease, PostedEvent
-from flyball.journal.sqlite import LANDMARKS, SqliteJournal, status_of
+from flyball.journal.sqlite import SqliteJournal, status_of
 
 
 @pytest.fixture
@@ -300,7 +300,10 @@ async def test_a_state_that_counts_otherwise_is_corrupt(journal: SqliteJournal) 
 async def test_a_log_with_a_gap_is_corrupt(journal: SqliteJournal) -> None:
     await begin(journal, await take(journal))
     spoil(journal, "DELETE FROM events WHERE seq = 2")
-    with pytest.raises(Corrupt, match="gap after event 1"):
+    with pytest.raises(Corrupt, match="gap after event 0"):
+        await journal.events("r1")
+    spoil(journal, "UPDATE runs SET codec = 1")
+    with pytest.raises(Corrupt, match="gap after event 0"):
         await journal.load("r1")
 
 
@@ -308,20 +311,24 @@ async def test_a_log_with_a_gap_is_corrupt(journal: SqliteJournal) -> None:
 async def test_a_log_that_does_not_add_up_is_corrupt(journal: SqliteJournal) -> None:
     await begin(journal, await take(journal))
     spoil(journal, "UPDATE events SET body = ? WHERE seq = 3", codec.encode(READY))
+    spoil(journal, "UPDATE runs SET codec = 1")
     with pytest.raises(Corrupt, match="does not add up"):
         await journal.load("r1")
 
 
 @story
-async def test_a_long_run_is_loaded_from_its_last_landmark(journal: SqliteJournal) -> None:
+async def test_a_state_from_within_its_log_is_folded_on(journal: SqliteJournal) -> None:
+    """Earlier releases stored the state beside every sixteenth event only."""
     lease = await take(journal)
-    state = await begin(journal, lease)
-    for n in range(2 * LANDMARKS):
+    early = state = await begin(journal, lease)
+    for n in range(20):
         event = DriverFailed(card=state.cards[0].id, error="busy", effect=state.owed[0].n)
         state = await write(journal, lease, state, replace(event, at=200.0 + n))
         if state.paused:
             state = await write(journal, lease, state, Resumed(by="ada", at=200.5 + n))
         assert await journal.load("r1") == state
+    spoil(journal, "UPDATE runs SET state = ?, seq = ?", codec.encode(early), early.seq)
+    assert await journal.load("r1") == state
     (summary,) = await journal.runs()
     assert (summary.seq, summary.updated_at) == (state.seq, state.at)
 

@@ -159,6 +159,8 @@ def _ledger(scene: InjectionSource) -> str:
     """Earlier mistakes; the choice is made when a thread begins, so that its opening stays."""
     run, card = scene.run, scene.card
     ledger = on_record(run, card)
+    if not ledger:
+        return ""
     text = f"{run.request}\n{card.title}"
     if step := step_of(run, card):
         text += f"\n{step_words(step)}"

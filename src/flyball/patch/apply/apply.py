@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from flyball.patch.apply.fast_path import apply_plainly
+from flyball.patch.apply.keep import WORD
 from flyball.patch.lines.text import Text
-from flyball.patch.place.locate import MatchLevel, Miss
-from flyball.patch.place.place import Placed, place_hunks
-from flyball.patch.read.hunk import ADD, CUT, Hunk
+from flyball.patch.place.incomplete import placeholders
+from flyball.patch.place.locate import MatchLevel, Miss, Spot
+from flyball.patch.place.place import Placed, believed_places, place_hunks
+from flyball.patch.read.hunk import ADD, BARE, CUT, Hunk
 from flyball.patch.result import Code
+
+_NEWLINE = b"\n"[0]
 
 
 class LineEdit(NamedTuple):
@@ -37,8 +40,8 @@ def apply_hunks(
     """Find every hunk's place in the file as it is, then make all the edits at once."""
     # Most diffs are exactly right, and files may be large: those are done without splitting the
     # file.
-    if plain := apply_plainly(data, hunks):
-        return Applied(*plain)
+    if plain := _apply_exactly(data, hunks):
+        return plain
     text = Text(data)
     placed, missed = place_hunks(text, hunks, fuzz=fuzz, max_offset=max_offset, in_order=in_order)
     edits: list[LineEdit] = []
@@ -57,6 +60,58 @@ def apply_hunks(
         tuple(sorted(missed, key=lambda m: m[0].number)),
         tuple(edits),
     )
+
+
+def _apply_exactly(data: bytes, hunks: Sequence[Hunk]) -> Applied | None:
+    """The common case: every hunk stands exactly where it says; None where one may not."""
+    stated = believed_places(hunks)
+    # Anything out of the ordinary takes the long way, which is the one that is specified: this one
+    # must only ever give the same answer sooner.
+    if len(stated) < len(hunks) or WORD in data:
+        return None
+    parts: list[bytes] = []
+    placed: list[Placed] = []
+    line = at = 0
+    for hunk in sorted(hunks, key=lambda h: stated[h.number]):
+        if not _is_plain(hunk):
+            return None
+        block = b"\n".join(hunk.old) + b"\n"
+        start = _find(data, block, at, stated[hunk.number] - line)
+        end = start + len(block)
+        if start < 0 or not _is_whole(hunk, start, end, len(data)):
+            return None
+        new = hunk.new
+        parts += (data[at:start], b"\n".join(new) + b"\n" if new else b"")
+        at, line = end, stated[hunk.number] + len(hunk.marks) - hunk.marks.count(ADD)
+        placed.append(Placed(hunk, Spot(stated[hunk.number]), believed=True))
+    parts.append(data[at:])
+    return Applied(b"".join(parts), tuple(sorted(placed, key=lambda one: one.hunk.number)))
+
+
+def _is_plain(hunk: Hunk) -> bool:
+    """Nothing in the hunk is out of the ordinary, and there is something to recognise it by."""
+    if hunk.old_unended or hunk.new_unended or BARE in hunk.marks:
+        return False
+    return hunk.marks.count(ADD) < len(hunk.marks) and not any(placeholders(hunk, only_dots=False))
+
+
+def _find(data: bytes, block: bytes, at: int, lines: int) -> int:
+    """Where the block stands so many lines after `at`, or -1."""
+    while True:
+        start = data.find(block, at)
+        if start < 0:
+            return -1
+        lines -= data.count(b"\n", at, start)
+        begins = start == 0 or data[start - 1] == _NEWLINE
+        if lines <= 0:
+            return start if begins and not lines else -1
+        at = start + 1
+        lines -= block[0] == _NEWLINE
+
+
+def _is_whole(hunk: Hunk, start: int, end: int, size: int) -> bool:
+    """Lines added at an edge of the hunk are at the same edge of the file."""
+    return (hunk.marks[0] != ADD or start == 0) and (hunk.marks[-1] != ADD or end == size)
 
 
 def edits_of(text: Text, one: Placed, *, faithful: bool) -> list[LineEdit]:
