@@ -218,3 +218,11 @@ def test_files_in_a_submodule_are_within_recall(tmp_path: Path):
 
     assert (repo / "sub/x.txt").read_text() == "edited in the submodule\n"
     assert not (repo / "sub/new.txt").exists()
+
+
+def test_files_of_a_submodule_are_not_taken_for_untracked_work(tmp_path: Path):
+    repo = tmp_path / "repo"
+    with_submodule(repo)
+    put(repo, {"subtle.txt": "mine\n"})
+    with open_workspace(repo, "r", tmp_path / "state", in_place=True) as workspace:
+        assert workspace.users_untracked == {"subtle.txt"}

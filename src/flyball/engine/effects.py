@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from flyball.core.machine.mistake import sightings
 from flyball.core.memory.ledger import Sighting
+from flyball.core.run.decision import may_replace_untracked
 from flyball.core.run.effect import (
     Classify,
     CloseCard,
@@ -242,6 +243,8 @@ class EffectPerformer:
                     phase=effect.phase,
                     access=call.access,
                 )
+                may_replace = partial(may_replace_untracked, state, card, call)
+                call_context = call_context._replace(may_replace=may_replace)
                 event = await perform_call(
                     call_context, call, tool, form, is_repeat=intention.is_repeat
                 )

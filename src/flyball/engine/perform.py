@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -18,7 +18,7 @@ from flyball.errors import PatchError, ToolError, UsageError
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
 from flyball.workspace.files.path_rules import is_own
 from flyball.workspace.redaction import Redactor
-from flyball.workspace.trees.trees import SnapshotId, TreeHash
+from flyball.workspace.trees.trees import Changed, SnapshotId, TreeHash
 
 NAMES = frozenset({"type", "id", "tree", "base", "report"})
 """Fields that name things; what is looked up by them must stay as it is."""
@@ -32,7 +32,7 @@ async def perform_call(
     """What came of an allowed call; one that was begun before a crash is found out about first."""
     if TOOL_ROWS[tool.name].leaves_tree:
         result, elapsed = await _attempt(tool, form, context)
-        return _returned(context, call, result, elapsed, tree=context.tree)
+        return _returned(context, call, result, elapsed, _Left(TreeHash(context.tree)))
     # An intention alone does not show that anything was done: the process may have died before
     # the snapshot, and then the call is made as if for the first time.
     if is_repeat and context.workspace.has_snapshot(context.key):
@@ -75,43 +75,86 @@ def _recover(context: CallContext, call: Call, tool: Tool, form: Form) -> AnyEve
     # what there is. Elsewhere it had nothing to change.
     if context.phase is not Phase.EXECUTE:
         workspace.restore(before)
-    _, tree, _ = _restore_own(context, before)
-    return CallInterrupted(card=context.card, call=call.id, tree=tree)
+    left = _take_back_forbidden(context, call, before)
+    return CallInterrupted(card=context.card, call=call.id, tree=left.tree, put_back=left.put_back)
+
+
+class _Left(NamedTuple):
+    """What a call left once all that it may never do was taken back."""
+
+    tree: TreeHash
+    changed: tuple[str, ...] = ()
+    undone: tuple[str, ...] = ()
+    put_back: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    """The user's files that could not be put back, because they were too large to keep."""
 
 
 def _settle(
     context: CallContext, call: Call, result: Result, elapsed: float, before: SnapshotId
 ) -> CallReturned:
     """Undo what must not have happened; report what did."""
-    own, after, paths = _restore_own(context, before)
+    left = _take_back_forbidden(context, call, before)
     # A write that failed has no such reason: its half would be nobody's intention.
     is_half_done = call.access is Access.MUTATE and call.command is None and not result.ok
-    if paths and (context.phase is not Phase.EXECUTE or is_half_done):
+    if left.changed and (context.phase is not Phase.EXECUTE or is_half_done):
         context.workspace.restore(before)
-        return _returned(context, call, result, elapsed, tree=before, undone=(*own, *paths))
-    return _returned(
-        context, call, result, elapsed, tree=after, changed=paths, undone=own, snapshot=before
-    )
+        undone = (*left.undone, *left.changed)
+        left = left._replace(tree=TreeHash(before), changed=(), undone=undone)
+        return _returned(context, call, result, elapsed, left)
+    return _returned(context, call, result, elapsed, left, snapshot=before)
 
 
-def _restore_own(
-    context: CallContext, before: SnapshotId
-) -> tuple[tuple[str, ...], TreeHash, tuple[str, ...]]:
-    """Bring Flyball's own files back, unless the run may change those.
-
-    Gives what was brought back, the tree without it, and what else has changed.
-    """
+def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -> _Left:
+    """Bring back Flyball's own files, and the user's work that nobody was asked about."""
     workspace = context.workspace
     after = workspace.tree_hash()
     changes = workspace.trees.changes(TreeHash(before), after)
-    own = [each for each in changes if not context.self_modify and is_own(each.path)]
-    if own:
+    lost = [each for each in changes if _loses_users_work(context, each)]
+    kept = [each for each in lost if each.before and workspace.trees.is_kept(each.before.blob)]
+    own = [
+        each
+        for each in changes
+        if each not in lost
+        and (_stands_in_the_way(each, kept) or (is_own(each.path) and not context.self_modify))
+    ]
+    if own or lost:
         # Another undoing may have been cut off by a crash; the writer does one at a time.
         workspace.writer.finish()
-        workspace.writer.perform(f"undo {context.call}", [each.inverse() for each in own])
+        back = [each.inverse() for each in (*own, *lost)]
+        workspace.writer.perform(f"undo {call.id}", back)
         after = workspace.tree_hash()
-    paths = tuple(each.path for each in changes if each not in own)
-    return tuple(each.path for each in own), after, paths
+    return _Left(
+        after,
+        tuple(each.path for each in changes if each not in own and each not in lost),
+        tuple(each.path for each in own),
+        tuple(each.path for each in kept),
+        tuple(each.path for each in lost if each not in kept),
+    )
+
+
+def _loses_users_work(context: CallContext, change: Changed) -> bool:
+    """Whether a file of the user's that is in no commit was removed or overwritten unasked."""
+    return (
+        change.before is not None
+        and change.path in context.workspace.users_untracked
+        and not context.may_replace(change.path)
+    )
+
+
+def _stands_in_the_way(change: Changed, lost: list[Changed]) -> bool:
+    """Whether a file is where a lost one's folder was, or below a folder of its name."""
+    return any(
+        each.path.startswith(f"{change.path}/") or change.path.startswith(f"{each.path}/")
+        for each in lost
+    )
+
+
+def _with_losses(text: str, gone: tuple[str, ...]) -> str:
+    if not gone:
+        return text
+    names = ", ".join(gone)
+    return f"{text}\n[{names}: the user's, not in git, and too large to be put back. Tell them.]"
 
 
 def _returned(
@@ -119,15 +162,12 @@ def _returned(
     call: Call,
     result: Result,
     elapsed: float,
-    *,
-    tree: str,
-    changed: tuple[str, ...] = (),
-    undone: tuple[str, ...] = (),
+    left: _Left,
     snapshot: str = "",
 ) -> CallReturned:
     """The event of a call that came back, without the secrets that are known."""
     redactor = context.redactor
-    text = redactor.text(result.text)
+    text = redactor.text(_with_losses(result.text, left.gone))
     # Tools keep to the limit themselves; twice that is the most that gets into the journal.
     shown, cut = bounded(text, context.settings.max_text * 2)
     outcome = Outcome(
@@ -146,11 +186,12 @@ def _returned(
         card=context.card,
         call=call.id,
         outcome=outcome,
-        tree=tree,
+        tree=left.tree,
         evidence=redact_evidence(result.evidence, redactor),
-        changed=changed,
-        undone=undone,
+        changed=left.changed,
+        undone=left.undone,
         snapshot=snapshot,
+        put_back=left.put_back,
     )
 
 

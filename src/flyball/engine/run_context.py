@@ -174,6 +174,7 @@ class RunContext:
             redactor=self.redactor,
             settings=self.settings,
             limits=self.settings.suite_limits,
+            changed=frozenset(path for each in state.cards for path in each.changed),
             seen=self.seen.setdefault(card.id, {}),
             on_output=self._on_output,
             is_to_rest=self.is_to_rest,

@@ -249,8 +249,8 @@ def _about_outcome(card: CardState, event: CallReturned) -> Iterator[Telemetry]:
         yield {"type": "patch", "card": card.id, "event": outcome.data.get("event"), "patch": patch}
     for item in event.evidence:
         yield _evidence(card, item)
-    if event.undone:
-        yield {"type": "undone", "card": card.id, "paths": list(event.undone)}
+    if undone := [*event.undone, *event.put_back]:
+        yield {"type": "undone", "card": card.id, "paths": undone}
 
 
 def _evidence(card: CardState, item: Evidence) -> Telemetry:

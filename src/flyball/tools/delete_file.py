@@ -20,7 +20,7 @@ class DeleteForm(Form, frozen=True, kw_only=True):
 
 
 def facts(form: DeleteForm, context: CallContext) -> CallFacts:
-    fact = path_fact(form.path, context, write=True)
+    fact = path_fact(form.path, context, write=True, deletes=True)
     return CallFacts(
         paths=(fact,),
         destructive=f"deletes {fact.path}, which is not in git" if fact.untracked else "",

@@ -23,7 +23,10 @@ class EditForm(Form, frozen=True, kw_only=True):
 
 
 def facts(form: EditForm, context: CallContext) -> CallFacts:
-    paths = tuple(path_fact(path, context, write=True) for path in touched_paths(form.diff))
+    deletes = "+++ /dev/null" in form.diff
+    paths = tuple(
+        path_fact(path, context, write=True, deletes=deletes) for path in touched_paths(form.diff)
+    )
     return CallFacts(paths=paths, keeps_regions=form.keep_regions)
 
 

@@ -197,3 +197,60 @@ async def test_a_card_is_committed_once_and_as_it_was_judged(shop: Shop) -> None
     (record,) = shop.context.workspace.cards()
     assert record.after == event.tree
     assert shop.text("b.py") == "written behind our back\n"
+
+
+@pytest.fixture
+def notes(shop: Shop, tmp_path: Path) -> Iterator[Shop]:
+    """A workspace into which files of the user's were carried that are in no commit."""
+    repo = repository(tmp_path / "noted", FILES)
+    (repo / "my").mkdir()
+    (repo / "my/notes.txt").write_text("mine\n")
+    (repo / "own.txt").write_text("mine\n")
+    context = RunContext(
+        repo,
+        tmp_path / "noted-state",
+        environ=shop.context.environ,
+        redactor=shop.context.redactor,
+        on_output=lambda _: None,
+    )
+    context.open("r1")
+    yield Shop(context)
+    context.close()
+
+
+@story
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -r my own.txt",
+        "echo theirs > my/notes.txt; mv own.txt moved.txt",
+        "rm -r my own.txt; mkdir own.txt; touch own.txt/x; echo x > my",
+        "rm -r my own.txt; ln -s /tmp my; ln -s a.py own.txt",
+        "chmod +x my/notes.txt; : > own.txt",
+    ],
+)
+async def test_what_a_command_does_to_the_users_work_is_put_back(notes: Shop, command: str) -> None:
+    event = returned(await notes.call("bash", {"cmd": command}))
+    assert event.put_back == ("my/notes.txt", "own.txt")
+    assert {"my/notes.txt", "own.txt"}.isdisjoint(event.changed)
+    assert (notes.text("my/notes.txt"), notes.text("own.txt")) == ("mine\n", "mine\n")
+    assert not (notes.root / "own.txt").is_symlink()
+    assert event.tree == notes.context.workspace.tree_hash()
+
+
+@story
+async def test_what_a_killed_command_did_to_it_is_put_back_too(notes: Shop) -> None:
+    notes.crash_after(1, {"own.txt": None, "half.txt": "half"})
+    event = await notes.call("bash", {"cmd": "true"}, repeat=True)
+    assert isinstance(event, CallInterrupted)
+    assert event.put_back == ("own.txt",)
+    assert (notes.text("own.txt"), notes.text("half.txt")) == ("mine\n", "half")
+
+
+@story
+async def test_a_card_in_a_side_workspace_knows_whose_files_those_are(notes: Shop) -> None:
+    (notes.root / "made.txt").write_text("by an earlier card\n")
+    workspace = notes.context.workspace
+    side = workspace.open_side("s", workspace.tree_hash())
+    assert side.users_untracked == {"my/notes.txt", "own.txt"}
+    workspace.discard_side("s")

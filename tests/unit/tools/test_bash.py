@@ -74,3 +74,25 @@ def test_what_only_varies_in_time_is_the_same(make_bench):
     one = bench.do("bash", cmd="echo done in 1.5s")
     assert bench.do("bash", cmd="echo done in 2.5s").same == one.same
     assert bench.do("bash", cmd="echo undone in 2.5s").same != one.same
+
+
+@pytest.mark.parametrize(
+    ("cmd", "named"),
+    [
+        ("rm mine.txt", ["mine.txt"]),
+        ("cd my && rm 'a day'", ["my/a day"]),
+        ("rm -rf my", ["my/a day"]),
+        ("rm m*.txt", ["mine.txt"]),
+        ("cat mine.txt > out.txt", []),
+        ("cat mine.txt", []),
+        ("rm gone.txt", []),
+        ("echo 'it isn't closed", []),
+    ],
+)
+def test_the_users_untracked_files_that_a_command_names_are_facts(make_bench, cmd, named):
+    theirs = {"mine.txt": "work\n", "my/a day": "x\n", "gone.txt": "y\n"}
+    bench = make_bench({"a.py": "x\n"}, ignored=theirs)
+    (bench.root / "gone.txt").unlink()
+    facts = bench.call("bash", cmd=cmd).paths
+    assert [fact.path for fact in facts] == named
+    assert all(fact.write and fact.untracked for fact in facts)

@@ -143,6 +143,27 @@ def test_untracked_work_of_the_user_is_marked(make_bench):
     assert bench.call("delete_file", path="a.py").destructive == ""
 
 
+@pytest.mark.parametrize("in_place", [False, True])
+def test_the_users_untracked_work_is_known_wherever_the_run_works(make_bench, in_place):
+    bench = make_bench({"a.py": "x\n"}, in_place=in_place, ignored={"mine.txt": "work\n"})
+    bench.put({"made.py": "by the run\n"})
+    bench.context = bench.context._replace(tree=bench.context.workspace.tree_hash())
+    writing = {"mine.txt": True, "made.py": False, "a.py": False, "new.py": False}
+    for path, is_theirs in writing.items():
+        assert bench.call("write_file", path=path, content="y").paths[0].untracked is is_theirs
+
+    bench.context = bench.context._replace(changed=frozenset({"mine.txt"}))
+    assert not bench.call("write_file", path="mine.txt", content="y").paths[0].untracked
+    gone = "--- a/mine.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-work\n"
+    assert bench.call("edit_diff", diff=gone).paths[0].untracked
+
+
+def test_in_place_a_file_that_the_user_ignores_is_theirs(make_bench):
+    ignored = {".gitignore": "*.local\n", "my.local": "plans\n"}
+    bench = make_bench({"a.py": "x\n"}, in_place=True, ignored=ignored)
+    assert bench.call("write_file", path="my.local", content="y").paths[0].untracked
+
+
 @pytest.mark.parametrize("path", ["../x", "/etc/passwd", ".git/config", "node_modules/x/i.js"])
 def test_nothing_outside_or_protected_is_written(make_bench, path):
     bench = make_bench()

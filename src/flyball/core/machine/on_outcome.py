@@ -61,7 +61,19 @@ def _keep_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str
         d.say(
             "guidance", f"`{call.tool}` changed {names}; that was undone, it is not allowed here."
         )
+    _tell_put_back(d, call, event.put_back)
     return d.observe(_step(call, event)), repeated
+
+
+def _tell_put_back(d: WorkingCopy, call: Call, paths: tuple[str, ...]) -> None:
+    if paths:
+        names = ", ".join(paths)
+        d.say(
+            "guidance",
+            f"`{call.tool}` removed or overwrote {names}: work of the user's that is not in git. "
+            "It was put back. If it must change, name the file in `edit_diff`, `write_file` or "
+            "`delete_file`; a person is asked.",
+        )
 
 
 STEP_KIND: dict[Access, Kind] = {
@@ -103,6 +115,7 @@ def report_interruption_in_pause(d: WorkingCopy, event: CallInterrupted) -> None
     """Say so, and let the card rest."""
     call = take_back(d, event.call)
     set_tree(d, event.tree, ())
+    _tell_put_back(d, call, event.put_back)
     text = f"`{call.tool}` was interrupted and may have done part of its work. {event.detail}"
     d.say(INTERRUPTED, f"{text.rstrip()} Look at the workspace before you repeat it.", call.id)
 

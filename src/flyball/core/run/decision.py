@@ -257,10 +257,22 @@ def _doubt(run: RunState, card: CardState, call: Call) -> Ask | None:
         return Ask("command", f"The command wants a person's yes: {call.command.reason}")
     for fact in call.paths:
         if fact.write and fact.untracked:
-            return Ask("untracked", f"{fact.path} is not in git; its content would be replaced.")
+            return Ask("untracked", f"{fact.path} is not in git; its content would be lost.")
     if run.policy.preview and call.access is Access.MUTATE and card.phase is Phase.EXECUTE:
         return Ask("preview", f"`{call.tool}` waits to be applied.")
     return None
+
+
+def may_replace_untracked(run: RunState, card: CardState, call: Call, path: str) -> bool:
+    """Whether an allowed call may also remove or overwrite this file that is in no commit.
+
+    Whoever names the file was asked about it. What a program did to a file that its call does not
+    name is covered only by a person's yes to that very command: nobody was asked about a test run.
+    """
+    if path in call.writes:
+        return True
+    is_doubtful = bool(call.destructive) or (call.command and call.command.decision == "ask")
+    return bool(is_doubtful) and (run.policy.assume_yes or call.digest in card.granted)
 
 
 def may_build(run: RunState, card: CardState) -> bool:

@@ -144,6 +144,8 @@ class CallReturned(CardEvent, frozen=True, kw_only=True, tag="call-returned"):
     changed: tuple[str, ...] = ()
     undone: tuple[str, ...] = ()
     snapshot: str = ""
+    put_back: tuple[str, ...] = ()
+    """Files of the user's, in no commit, that the call removed or overwrote unasked."""
 
 
 class CallInterrupted(CardEvent, frozen=True, kw_only=True, tag="call-interrupted"):
@@ -152,6 +154,7 @@ class CallInterrupted(CardEvent, frozen=True, kw_only=True, tag="call-interrupte
     call: str
     tree: TreeHash
     detail: str = ""
+    put_back: tuple[str, ...] = ()
 
 
 class CheckpointStated(CardEvent, frozen=True, kw_only=True, tag="checkpoint-stated"):

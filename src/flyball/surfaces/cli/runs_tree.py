@@ -17,18 +17,27 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run")
+@click.option(
+    "--remove-untracked",
+    is_flag=True,
+    help="Also remove files of yours that are not in git, where the run did.",
+)
 @REPO
 @JSON
-def merge(run: str, repo: Path, as_json: bool) -> None:
-    """Bring a run's cards into your branch and checkout, if nothing of yours is lost by it."""
+def merge(run: str, remove_untracked: bool, repo: Path, as_json: bool) -> None:
+    """Bring a run's cards into your branch and checkout, if nothing of yours is lost by it.
+
+    A file of yours that is not in git stays, even if the run removed its copy.
+    """
+    import msgspec
+
     from flyball.workspace.cards.use_cases import merge as merge_run
 
     place, run = find_run(repo, run)
-    report = merge_run(place, run)
+    report = merge_run(place, run, remove_untracked=remove_untracked)
     branch = report.branch.removeprefix("refs/heads/")
     if as_json:
-        said = {"run": run, "branch": branch, "commits": report.commits, "files": report.files}
-        say_json(said)
+        say_json({**msgspec.to_builtins(report), "branch": branch})
     elif not report.commits:
         click.echo(f"Everything of run {run} is on {branch} already.")
     else:
@@ -36,6 +45,8 @@ def merge(run: str, repo: Path, as_json: bool) -> None:
         click.echo(f"Merged run {run} into {branch}: {len(report.commits)} {many}.")
         for path in report.files:
             click.echo(f"  {readable(path)}")
+        for path in report.kept:
+            click.echo(f"Kept {readable(path)}, which the run removed: it is not in git.")
 
 
 @click.command()

@@ -10,27 +10,33 @@ from flyball.workspace.redaction import HIDDEN
 from flyball.workspace.trees.trees import TreeHash
 
 
-def path_fact(raw: str, context: CallContext, *, write: bool) -> PathFact:
+def path_fact(raw: str, context: CallContext, *, write: bool, deletes: bool = False) -> PathFact:
     """What the resolver says about a path, in the terms the judge uses."""
     found = context.root.fact(raw, write=write)
+    is_theirs = write and found.exists and is_users_untracked(found.path, context)
     return PathFact(
         path=found.path or raw,
         inside=found.inside,
         protected=found.protected,
-        untracked=write and found.exists and is_users_untracked(found.path, context),
+        # Once a person let the run overwrite a file, it holds the run's words and not the user's;
+        # that it may go altogether was not said.
+        untracked=is_theirs and (deletes or found.path not in context.changed),
         write=write,
     )
 
 
 def is_users_untracked(path: str, context: CallContext) -> bool:
-    """Whether an in-place run would touch work that the user never gave to git."""
+    """Whether a file is work that the user never gave to git: in no commit when the run began.
+
+    In their own checkout that is also a file they ignore, of which no tree knows.
+    """
     workspace = context.workspace
-    start = workspace.facts.start
-    if not (workspace.in_place and start):
+    if path in workspace.users_untracked:
+        return True
+    if not (workspace.in_place and workspace.facts.start):
         return False
-    trees = workspace.trees
-    at_first = trees.entries(workspace.base, [path])
-    return path in at_first and path not in trees.entries(TreeHash(start), [path])
+    known = [TreeHash(tree) for tree in (context.tree, workspace.base)]
+    return not any(path in workspace.trees.entries(tree, [path]) for tree in known)
 
 
 def present(path: str, context: CallContext) -> bytes | None:

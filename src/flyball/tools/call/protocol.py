@@ -69,6 +69,10 @@ class CallContext(NamedTuple):
     """Whether somebody asked the run to rest: a long call may end with what it has."""
     self_modify: bool = False
     """Whether the run may change Flyball's own files."""
+    changed: frozenset[str] = frozenset()
+    """The paths that calls of this run have changed so far."""
+    may_replace: Callable[[str], bool] = lambda _path: False
+    """Whether somebody was asked about losing this file of the user's that is in no commit."""
     is_shown: bool = True
     """Whether people see what its process prints while it prints it."""
     is_logged: bool = True

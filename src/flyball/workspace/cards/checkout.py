@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -40,6 +41,17 @@ class Checkout:
     def tree_hash(self) -> TreeHash:
         """The tree of what is there now."""
         return self.trees.capture().tree
+
+    def uncommitted(self, paths: Sequence[str]) -> frozenset[str]:
+        """Which of these files are in no commit of the directory's own repository."""
+        repository = find_repository(self.root) if paths else None
+        if repository is None or repository.top != self.root:
+            return frozenset()
+        git = user_git(repository, find_git())
+        head = git.resolve("HEAD^{commit}")
+        # Asked of their own git: in a directory of another repository our depot has no such commit.
+        listed = git.call("ls-tree", "-r", "-z", "--name-only", head).stdout if head else b""
+        return frozenset(paths) - {os.fsdecode(name) for name in listed.split(b"\0")}
 
     def __enter__(self) -> Checkout:
         return self

@@ -26,6 +26,8 @@ class MergeReport(msgspec.Struct, frozen=True):
     branch: str
     commits: tuple[str, ...]
     files: tuple[str, ...]
+    kept: tuple[str, ...] = ()
+    """The user's files that the run removed, and that were left: they are in no commit."""
 
 
 class _Plan(NamedTuple):
@@ -36,8 +38,13 @@ class _Plan(NamedTuple):
     staged: tuple[Changed, ...]
 
 
-def merge_run(workspace: Workspace, checkout: Checkout) -> MergeReport:
-    """Put the run's commits on the user's branch, and their changes into index and files."""
+def merge_run(
+    workspace: Workspace, checkout: Checkout, *, remove_untracked: bool = False
+) -> MergeReport:
+    """Put the run's commits on the user's branch, and their changes into index and files.
+
+    What the run removed of files that are in no commit stays, unless that is asked for.
+    """
     branch, trees = workspace.branch, checkout.trees
     if branch is None or not isinstance(trees, GitTrees):
         raise UsageError(
@@ -52,12 +59,24 @@ def merge_run(workspace: Workspace, checkout: Checkout) -> MergeReport:
     # Objects, files, index, and the branch last: whoever dies on the way finds the branch where it
     # was and merges again; `finish` above completes files that were half written.
     branch.publish(plan.commits[-1], plan.head or None)
-    checkout.writer.perform(f"Merging run {workspace.run}", plan.files)
+    kept = () if remove_untracked else _removed_untracked(trees, plan)
+    writes = [change for change in plan.files if change not in kept]
+    checkout.writer.perform(f"Merging run {workspace.run}", writes)
     _write_index(branch, trees, plan.staged)
     old = plan.head or "0" * len(plan.commits[-1])
     branch.user.set_ref("HEAD", plan.commits[-1], old, log=f"flyball: merge run {workspace.run}")
-    files = tuple(change.path for change in plan.files)
-    return MergeReport(workspace.run, plan.branch, plan.commits, files)
+    files = tuple(change.path for change in writes)
+    left = tuple(change.path for change in kept)
+    return MergeReport(workspace.run, plan.branch, plan.commits, files, left)
+
+
+def _removed_untracked(trees: GitTrees, plan: _Plan) -> tuple[Changed, ...]:
+    """The files that merging would take out of the checkout and that no commit could bring back."""
+    gone = {change.path: change for change in plan.files if change.after is None}
+    if not plan.head:
+        return tuple(gone.values())
+    committed = trees.entries(TreeHash(plan.head), list(gone))
+    return tuple(change for path, change in gone.items() if path not in committed)
 
 
 def _plan(workspace: Workspace, branch: RunBranch, checkout: Checkout, trees: GitTrees) -> _Plan:

@@ -12,8 +12,8 @@ from flyball.workspace.cards.divergence import Divergence, compare_move
 from flyball.workspace.errors import Diverged
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import CardRecord, CommitKind
-from flyball.workspace.trees.trees import Changed, Clash, TreeHash, Trees
-from flyball.workspace.trees.writer import Writer
+from flyball.workspace.trees.trees import Changed, Clash, ClashKind, TreeHash, Trees
+from flyball.workspace.trees.writer import Writer, holds_file
 
 
 class CardTree(Protocol):
@@ -26,6 +26,8 @@ class CardTree(Protocol):
     def writer(self) -> Writer: ...
 
     def tree_hash(self) -> TreeHash: ...
+
+    def uncommitted(self, paths: Sequence[str]) -> frozenset[str]: ...
 
 
 class Moved(msgspec.Struct, frozen=True):
@@ -63,7 +65,20 @@ def foresee_move(
 ) -> Divergence:
     """What taking the card back, or putting it again, would meet; nothing is touched."""
     origin, goal = _ends_of_move(record, step)
-    return compare_move(place.trees, place.tree_hash(), origin, goal, paths)
+    found = compare_move(place.trees, place.tree_hash(), origin, goal, paths)
+    # Taking back puts the user's own content there again, and is never a loss for it.
+    return found if step is CommitKind.REVERT else _with_untracked(place, found)
+
+
+def _with_untracked(place: CardTree, found: Divergence) -> Divergence:
+    """The same, with every file among the losses that would go and that no commit has."""
+    # What is not on disk was put there by a card that came before, in the same replay.
+    root = place.writer.root
+    replaced = [c.path for c in found.writes if c.before and holds_file(root, c.path)]
+    known = {loss.path for loss in found.losses}
+    untracked = sorted(place.uncommitted(replaced) - known)
+    losses = [Clash(path, ClashKind.UNTRACKED, ClashKind.UNTRACKED) for path in untracked]
+    return msgspec.structs.replace(found, losses=(*found.losses, *losses))
 
 
 def move_record(
@@ -123,7 +138,8 @@ def replay_records(place: CardTree, records: Sequence[CardRecord]) -> tuple[Repl
     start = tree = place.tree_hash()
     report: list[Replayed] = []
     for record in records:
-        found = compare_move(place.trees, tree, record.before, record.after)
+        moved = compare_move(place.trees, tree, record.before, record.after)
+        found = _with_untracked(place, moved)
         if found.losses:
             fate = Replayed(record.card, record.title, Fate.REFUSED, found.drifted, found.losses)
             return (*report, fate)

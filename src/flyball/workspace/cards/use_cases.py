@@ -33,6 +33,7 @@ from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import CardRecord, CommitKind
 from flyball.workspace.trees.git import find_repository
 from flyball.workspace.trees.trees import Changed
+from flyball.workspace.trees.writer import holds_file
 
 
 class ProjectPlaces(NamedTuple):
@@ -88,13 +89,13 @@ def move_card(
         return move_record(place, record, step, paths, force=force), place.root
 
 
-def merge(places: ProjectPlaces, run: str) -> MergeReport:
+def merge(places: ProjectPlaces, run: str, *, remove_untracked: bool = False) -> MergeReport:
     """Bring a run's cards into the user's branch and checkout."""
     with (
         _open(places, run) as workspace,
         open_beside(workspace, workspace.project, places.state_dir) as own,
     ):
-        return merge_run(workspace, own)
+        return merge_run(workspace, own, remove_untracked=remove_untracked)
 
 
 def replay_run(places: ProjectPlaces, run: str, into: Path) -> tuple[Replayed, ...]:
@@ -161,14 +162,40 @@ def _locate_card(
     if not (facts and facts.in_place):
         steps = _merged_steps(places, run)
         if facts is None or any(step.card == card for step in steps):
-            record = _pick_card(steps, run, card, places)
-            return _checkout_alone(places, run), record
+            return _merged_card(places, run, _pick_card(steps, run, card, places))
     workspace = _open(places, run)
     try:
         return workspace, workspace.card(card)
     except NotFound:
         workspace.close()
         raise
+
+
+def _merged_card(
+    places: ProjectPlaces, run: str, record: CardRecord
+) -> tuple[Checkout, CardRecord]:
+    """The user's checkout and a card merged into it, with what no commit could tell of the card.
+
+    A file of the user's that git does not know is in none of the branch's trees; that the card
+    removed it, only the run's own trees say.
+    """
+    facts = find_workspace(run, places.state_dir)
+    if facts is None or not Path(facts.root).is_dir():
+        return _checkout_alone(places, run), record
+    workspace = peek_workspace(run, places.state_dir, home=places.home)
+    own = next((each for each in workspace.cards() if each.card == record.card), record)
+    lost = [
+        change
+        for change in workspace.trees.changes(own.before, own.after)
+        if change.path in workspace.users_untracked
+        and not holds_file(workspace.project, change.path)
+    ]
+    if not lost:
+        return _checkout_alone(places, run), record
+    place = open_beside(workspace, workspace.project, places.state_dir)
+    before = place.trees.overlay(record.before, {each.path: each.before for each in lost})
+    after = place.trees.overlay(record.after, {each.path: each.after for each in lost})
+    return place, msgspec.structs.replace(record, before=before, after=after)
 
 
 def _merged_steps(places: ProjectPlaces, run: str) -> tuple[CardRecord, ...]:

@@ -38,7 +38,14 @@ from flyball.workspace.run.worktree import (
     share_index,
 )
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.trees import Changed, Skipped, SnapshotId, TreeHash, Trees
+from flyball.workspace.trees.trees import (
+    Changed,
+    Skipped,
+    SnapshotId,
+    TreeHash,
+    Trees,
+    uncommitted_files,
+)
 from flyball.workspace.trees.writer import Writer
 
 
@@ -53,6 +60,8 @@ class WorkspaceFacts(msgspec.Struct, frozen=True):
     base_commit: str = ""
     start: str = ""
     carried_skipped: tuple[Skipped, ...] = ()
+    run_base: TreeHash = TreeHash("")
+    """The tree that the whole run began from, where this is a card's side workspace."""
 
     @property
     def has_git(self) -> bool:
@@ -92,6 +101,7 @@ class Workspace:
         self._sides = Sides(directory, self.project, self.root, trees, branch)
         self._open_sides: dict[str, Workspace] = {}
         self._making = threading.Lock()
+        self._users_untracked: frozenset[str] | None = None
 
     def __enter__(self) -> Workspace:
         return self
@@ -142,6 +152,19 @@ class Workspace:
         if entry is None or not self.trees.is_kept(entry.blob):
             return None
         return self.trees.contents([entry.blob])[entry.blob]
+
+    @property
+    def users_untracked(self) -> frozenset[str]:
+        """The user's files that were carried in and are in no commit, wherever they are by now."""
+        if self._users_untracked is None:
+            start, base = TreeHash(self.facts.start), self.facts.run_base or self.base
+            found = uncommitted_files(self.trees, start, base) if start else frozenset[str]()
+            self._users_untracked = found
+        return self._users_untracked
+
+    def uncommitted(self, paths: Sequence[str]) -> frozenset[str]:
+        """Which of these are the user's own files and in no commit; in a worktree, copies only."""
+        return self.users_untracked.intersection(paths) if self.in_place else frozenset()
 
     def checkout_scratch(self, tree: str) -> Path:
         """A throw-away directory with that tree's files; it goes when the workspace closes."""
@@ -274,6 +297,7 @@ class Workspace:
             base=side.base,
             base_commit=side.commit,
             start=self.facts.start,
+            run_base=self.facts.run_base or self.base,
         )
         return Workspace(facts, side.directory, side.trees, side.branch, BorrowedLock())
 

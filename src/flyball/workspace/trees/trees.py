@@ -92,6 +92,7 @@ class ClashKind(StrEnum):
     IN_THE_WAY = "one has a file where the other has a directory"
     IGNORED = "a file that is ignored is in its place"
     UNKEPT = "it is too large or unreadable, so its content was never kept"
+    UNTRACKED = "it is not in git, and its content would be lost"
     OTHER = "both changed it"
 
 
@@ -172,6 +173,17 @@ class Trees(Protocol):
     def trees_in_use(self) -> tuple[TreeHash, ...]:
         """The trees that the next capture builds on, so that they must not be pruned."""
         ...
+
+
+def uncommitted_files(trees: Trees, commit: TreeHash, tree: TreeHash) -> frozenset[str]:
+    """The files of a tree that a commit does not have; those of its submodules are in git."""
+    added = [c.path for c in trees.changes(commit, tree) if c.kind is ChangeKind.ADDED]
+    folders = {
+        "/".join(path.split("/")[:n]) for path in added for n in range(1, path.count("/") + 1)
+    }
+    found = trees.entries(commit, sorted(folders))
+    modules = tuple(f"{path}/" for path, entry in found.items() if entry.mode == SUBMODULE)
+    return frozenset(path for path in added if not path.startswith(modules))
 
 
 def mode_of(status: os.stat_result) -> str | None:

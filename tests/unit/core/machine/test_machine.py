@@ -536,6 +536,14 @@ def test_changes_that_were_undone_are_told():
     assert "snapshots/x" in story.said
 
 
+def test_what_was_put_back_is_told_also_after_an_interruption():
+    story = Story().asks("test").returns(put_back=("notes.txt",))
+    assert "`test` removed or overwrote notes.txt" in story.said
+    story = Story().checkpoints().asks("test")
+    cut = CallInterrupted(card=CARD, call="test-0", tree="t1", put_back=("notes.txt",))
+    assert "It was put back" in story.answers(cut).said
+
+
 def test_an_appeal_is_for_a_person():
     released = call("k", "edit_diff", keeps_regions=False)
     story = Story().checkpoints().says(released)

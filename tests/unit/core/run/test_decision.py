@@ -7,7 +7,14 @@ from msgspec.structs import replace
 from tests.simulation.world import bash, call
 from tests.unit.core.stories import Story
 
-from flyball.core.run.decision import OBJECTIONS, Allow, Ask, Deny, decide
+from flyball.core.run.decision import (
+    OBJECTIONS,
+    Allow,
+    Ask,
+    Deny,
+    decide,
+    may_replace_untracked,
+)
 from flyball.core.run.event import Cancelled
 from flyball.core.run.policy import Policy, Project
 from flyball.core.run.state import RunState
@@ -166,3 +173,28 @@ def test_the_seeds_names_are_understood():
 def test_a_read_in_flight_does_not_hold_up_a_write():
     story = Story().checkpoints().asks("read")
     assert code(story.state, call("1", "edit_diff")) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("asked", "granted", "yes", "expected"),
+    [
+        (
+            call("1", "write_file", paths=(PathFact("n", write=True, untracked=True),)),
+            False,
+            False,
+            True,
+        ),
+        (call("1", "read", paths=(PathFact("n"),)), False, True, False),
+        (call("1", "test"), True, True, False),
+        (bash("1", "mutating"), True, True, False),
+        (bash("1", "mutating", "ask"), True, False, True),
+        (bash("1", "mutating", "ask"), False, False, False),
+        (bash("1", "mutating", "ask"), False, True, True),
+        (bash("1", "destructive"), True, False, True),
+        (bash("1", "destructive"), False, False, False),
+    ],
+)
+def test_only_who_was_asked_about_may_lose_what_is_in_no_commit(asked, granted, yes, expected):
+    state = building(Policy(review=False, assume_yes=bool(yes)))
+    card = replace(state.cards[0], granted=(asked.digest,) if granted else ())
+    assert may_replace_untracked(state, card, asked, "n") is expected

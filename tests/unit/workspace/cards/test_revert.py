@@ -357,3 +357,61 @@ def test_without_git_cards_are_done_over_too_and_merging_says_it_is_off(
         merge(desk, "r")
     with pytest.raises(UsageError, match="worked in"):
         replay_run(desk, "r", desk.repo)
+
+
+@pytest.fixture
+def noted(tmp_path: Path, desk: ProjectPlaces):
+    """A run whose only card removed a file that the user never gave to git."""
+    repo = repository(tmp_path / "proj", FILES)
+    put(repo, {"my notes.txt": "mine\n"})
+    with open_workspace(repo, "r", desk.state_dir, in_place=False, home=tmp_path) as workspace:
+        edit(workspace.root, 2, "two")
+        (workspace.root / "my notes.txt").unlink()
+        workspace.commit_card("r", "c1", "Two")
+    return repo
+
+
+def test_merging_leaves_what_is_in_no_commit(noted: Path, desk: ProjectPlaces):
+    report = merge(desk, "r")
+
+    assert (report.files, report.kept) == (("a.txt",), ("my notes.txt",))
+    assert (noted / "my notes.txt").read_text() == "mine\n"
+    put(noted, {"my notes.txt": "mine, later\n"})
+    moved, _ = move_card(desk, "r", "c1", CommitKind.REVERT, (), force=False)
+    assert [change.path for change in moved.writes] == ["a.txt"]
+    assert (noted / "my notes.txt").read_text() == "mine, later\n"
+
+
+def test_what_merging_was_told_to_remove_comes_back(noted: Path, desk: ProjectPlaces):
+    assert merge(desk, "r", remove_untracked=True).kept == ()
+    assert not (noted / "my notes.txt").exists()
+    moved, _ = move_card(desk, "r", "c1", CommitKind.REVERT, ["my notes.txt"], force=False)
+
+    assert [change.path for change in moved.writes] == ["my notes.txt"]
+    assert (noted / "my notes.txt").read_text() == "mine\n"
+    assert git(noted, "status", "--porcelain") == '?? "my notes.txt"\n'
+
+
+def test_doing_over_does_not_remove_what_is_in_no_commit_there(
+    noted: Path, desk: ProjectPlaces, tmp_path: Path
+):
+    other = repository(tmp_path / "other", FILES)
+    put(other, {"my notes.txt": "mine\n"})
+    with open_workspace(noted, "r", desk.state_dir, in_place=False, home=tmp_path) as workspace:
+        put(workspace.root, {"made.py": "x = 1\n"})
+        workspace.commit_card("r", "c2", "Made")
+
+    (report,) = replay_run(desk, "r", other)
+
+    assert report.fate is Fate.REFUSED
+    assert [clash.path for clash in report.clashes] == ["my notes.txt"]
+    assert (other / "my notes.txt").read_text() == "mine\n"
+
+
+def test_before_merging_the_worktree_copy_goes_and_comes(noted: Path, desk: ProjectPlaces):
+    moved, where = move_card(desk, "r", "c1", CommitKind.REVERT, (), force=False)
+    assert {change.path for change in moved.writes} == {"a.txt", "my notes.txt"}
+    assert (where / "my notes.txt").read_text() == "mine\n"
+    move_card(desk, "r", "c1", CommitKind.APPLY, (), force=False)
+    assert not (where / "my notes.txt").exists()
+    assert (noted / "my notes.txt").read_text() == "mine\n"
