@@ -100,8 +100,8 @@ def settings() -> str:
     for field in Settings.__struct_fields__:
         about = ABOUT[field]
         default = msgspec.to_builtins(getattr(defaults, field))
-        may = f"make it {about.tighter}" if about.tighter else "not set it"
-        row = (f"`{key_of(field)}`", f"`{env_of(field)}`", f"`{default}`", may, about.text)
+        names = (f"`{key_of(field)}`", f"`{env_of(field)}`", f"`{default}`")
+        row = (*names, about.repository_may, about.text)
         lines.append(f"| {' | '.join(map(_cell, row))} |")
     return "\n".join(lines) + "\n"
 

@@ -3,6 +3,9 @@
     FlyballError(code)
     ├── UsageError            the caller must change the request
     │   ├── ConfigError         a setting is wrong
+    │   │   ├── EmptyCommand      a settled command says nothing
+    │   │   ├── UnbalancedCommand a settled command cannot be split into words
+    │   │   └── NoSuchDirectory   a command is settled for a directory that is not there
     │   ├── TemplateError       a template or flow file is wrong (file, line, hint)
     │   ├── NotFound            no such run, card, file … (kind, id)
     │   └── Conflict            the request does not fit the present state
@@ -51,6 +54,24 @@ class ConfigError(UsageError):
     """A setting has a name or value that is not known."""
 
     code = "config"
+
+
+class EmptyCommand(ConfigError):
+    """A command that tests or checks a directory is settled, and says nothing."""
+
+    code = "command-empty"
+
+
+class UnbalancedCommand(ConfigError):
+    """A settled command cannot be split into words, as with a quote that nothing closes."""
+
+    code = "command-unbalanced"
+
+
+class NoSuchDirectory(ConfigError):
+    """A command is settled for a directory that the project does not have."""
+
+    code = "no-such-directory"
 
 
 class TemplateError(UsageError):

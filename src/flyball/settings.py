@@ -16,6 +16,13 @@ import msgspec
 
 from flyball.core.memory.guard import GuardLimits
 from flyball.core.run.policy import OnWeakened, Policy
+from flyball.core.suite.settled import (
+    NOTHING_SETTLED,
+    ProjectCommands,
+    ProjectPlace,
+    SettledCommand,
+    add_commands,
+)
 from flyball.core.terms.shape import suggest
 from flyball.errors import ConfigError
 
@@ -63,6 +70,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     limits_suite_seconds: Seconds = 600.0
     limits_memory: AtLeastOne = 4 << 30
     repair_seconds: Seconds = 120.0
+    test_command: dict[str, str] = {}
+    check_command: dict[str, str] = {}
     guards: dict[str, Any] = {}
 
     @property
@@ -100,6 +109,17 @@ class About(NamedTuple):
     text: str
     tighter: str = ""
 
+    @property
+    def repository_may(self) -> str:
+        """What a trusted repository can do with it."""
+        if self.tighter == MORE:
+            return "add directories that you left open"
+        return f"make it {self.tighter}" if self.tighter else "not set it"
+
+
+MORE = "more"
+"""A repository that is trusted may add to it, and change nothing that stands there."""
+
 
 ABOUT: dict[str, About] = {
     "driver_use": About("who thinks: `repair`, `scripted:FILE`, `relay:DIR`, or empty"),
@@ -135,6 +155,8 @@ ABOUT: dict[str, About] = {
     "limits_suite_seconds": About("time limit of a test run", "lower"),
     "limits_memory": About("memory limit of a command, in bytes", "lower"),
     "repair_seconds": About("how long the built-in repairer may search", "lower"),
+    "test_command": About("what tests a directory: one command, or one per directory", MORE),
+    "check_command": About("what checks a directory: one command, or one per directory", MORE),
     "guards": About("soft and hard levels of the guards"),
 }
 
@@ -148,6 +170,11 @@ class Effective(NamedTuple):
     settings: Settings
     origins: dict[str, str]
     ignored: tuple[str, ...]
+    commands: ProjectCommands = NOTHING_SETTLED
+
+
+COMMANDS: dict[str, None] = {"test_command": None, "check_command": None}
+"""Settings that hold a command per directory: every source adds to them."""
 
 
 def key_of(field: str) -> str:
@@ -173,6 +200,11 @@ class Sources(NamedTuple):
     user_path: str = "config.toml"
     environ: Mapping[str, str] = {}
     flags: Mapping[str, Any] = {}
+    top: str = ""
+
+    @property
+    def place(self) -> ProjectPlace:
+        return ProjectPlace(self.top, self.environ.get("HOME", ""))
 
 
 def settle(sources: Sources) -> Effective:
@@ -180,6 +212,7 @@ def settle(sources: Sources) -> Effective:
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     ignored: list[str] = []
+    commands: dict[str, dict[str, SettledCommand]] = {field: {} for field in COMMANDS}
     layers: list[tuple[str, dict[str, Any]]] = [
         (sources.user_path, _from_toml(sources.user, sources.user_path)),
         ("environment", _from_environ(sources.environ)),
@@ -187,14 +220,52 @@ def settle(sources: Sources) -> Effective:
     ]
     for origin, layer in layers:
         for field, value in layer.items():
-            values[field] = value
-            origins[field] = origin
+            if field in COMMANDS:
+                known = commands[field]
+                commands[field] = add_commands(known, value, key_of(field), origin, sources.place)
+            else:
+                values[field] = value
+                origins[field] = origin
     settings = _convert(values, origins)
     if sources.repo and not sources.repo_is_trusted:
         ignored.append(f"{REPO_FILE} is not trusted; run `flyball trust` to let it count")
     elif sources.repo:
-        settings = _tighten(settings, _from_toml(sources.repo, REPO_FILE), origins, ignored)
-    return Effective(settings, origins, tuple(ignored))
+        wishes = _from_toml(sources.repo, REPO_FILE)
+        for field in COMMANDS.keys() & wishes.keys():
+            commands[field] = _added(commands[field], field, wishes.pop(field), ignored)
+        settings = _tighten(settings, wishes, origins, ignored)
+    return _with_commands(Effective(settings, origins, tuple(ignored)), commands)
+
+
+def _with_commands(
+    effective: Effective, commands: Mapping[str, Mapping[str, SettledCommand]]
+) -> Effective:
+    """The same with these commands; a setting to which several sources added names all of them."""
+    sources = {
+        field: ", ".join(dict.fromkeys(each.origin for each in table.values()))
+        for field, table in commands.items()
+        if table
+    }
+    texts = {
+        field: {at: each.command for at, each in table.items()} for field, table in commands.items()
+    }
+    return Effective(
+        msgspec.structs.replace(effective.settings, **texts),
+        effective.origins | sources,
+        effective.ignored,
+        ProjectCommands(*(commands[field] for field in COMMANDS)),
+    )
+
+
+def _added(
+    own: Mapping[str, SettledCommand], field: str, wish: Any, ignored: list[str]
+) -> dict[str, SettledCommand]:
+    """A trusted repository's commands beside the user's own, which stay as they are."""
+    new = add_commands({}, wish, key_of(field), REPO_FILE)
+    ignored += [
+        f"{REPO_FILE}: `{key_of(field)}` for {at!r} is settled by you" for at in new if at in own
+    ]
+    return {**new, **own}
 
 
 def _from_toml(text: str, file: str) -> dict[str, Any]:
@@ -246,6 +317,8 @@ def _parse(text: str, field: str) -> Any:
             return True
         if text.lower() in ("0", "false", "no", "off", ""):
             return False
+    elif field in COMMANDS and not text.lstrip().startswith("{"):
+        return text
     elif isinstance(default, dict | tuple):
         return _from_toml_value(text, field)
     elif isinstance(default, int | float):

@@ -195,3 +195,31 @@ def test_where_things_are():
     assert str(user_file({"HOME": "/h"})) == "/h/.config/flyball/config.toml"
     assert str(user_file({"HOME": "/h", "XDG_CONFIG_HOME": "/c"})) == "/c/flyball/config.toml"
     assert str(user_file({"FLYBALL_CONFIG": "/x"})) == "/x"
+
+
+def test_commands_are_gathered_per_directory_from_every_source():
+    user = '[test.command]\nfw = "mine"\nweb = "mine"\n"/elsewhere" = "other"\n'
+    environ = {"FLYBALL_TEST_COMMAND": '{web = "env"}', "FLYBALL_CHECK_COMMAND": "make lint"}
+    repo = '[test.command]\n"fw/" = "theirs"\ndocs = "theirs"\n'
+    found = settle(
+        Sources(repo=repo, repo_is_trusted=True, user=user, environ=environ, top="/srv/shop")
+    )
+    assert found.settings.test_command == {"docs": "theirs", "fw": "mine", "web": "env"}
+    assert {at: each.origin for at, each in found.commands.tests.items()} == {
+        "docs": "flyball.toml",
+        "fw": "config.toml",
+        "web": "environment",
+    }
+    assert found.commands.checks["."].command == "make lint"
+    assert found.origins["test_command"] == "config.toml, flyball.toml, environment"
+    assert found.ignored == ("flyball.toml: `test.command` for 'fw' is settled by you",)
+
+
+def test_commands_of_a_repository_that_is_not_trusted_are_not_heard():
+    assert settle(Sources(repo='[test]\ncommand = "x"\n')).commands.tests == {}
+
+
+def test_what_a_repository_may_do_is_told():
+    assert ABOUT["test_command"].repository_may == "add directories that you left open"
+    assert ABOUT["budget_reserve"].repository_may == "make it higher"
+    assert ABOUT["model_default"].repository_may == "not set it"

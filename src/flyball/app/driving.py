@@ -256,7 +256,7 @@ class Governed:
             redactor=redactor,
             on_output=self._watcher.output,
             in_place=bool(started.shell.get("in_place")),
-            settings=tool_settings(home.effective.settings),
+            settings=tool_settings(home.effective),
         )
         context.is_to_rest = lambda: bool(self._pause_by)
         context.seen.update(recall(entry.event for entry in history))

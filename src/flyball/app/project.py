@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flyball.app.flowfile.template_file import read_data, template_files
-from flyball.errors import NotFound
+from flyball.errors import NoSuchDirectory, NotFound
 from flyball.settings import REPO_FILE, Effective, Sources, key_of, settle, state_dir, user_file
 
 
@@ -44,8 +44,26 @@ def open_home(repo: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) 
         user_path=os.fspath(user),
         environ=environ,
         flags=flags,
+        top=os.fspath(top),
     )
-    return Home(top, base / "projects" / _name(top), settle(sources), environ)
+    effective = settle(sources)
+    _require_directories(effective, top)
+    return Home(top, base / "projects" / _name(top), effective, environ)
+
+
+def _require_directories(effective: Effective, top: Path) -> None:
+    """Refuse a command for a directory that is not there: its tests would never run, unnoticed."""
+    tables = {"test.command": effective.commands.tests, "check.command": effective.commands.checks}
+    for key, table in tables.items():
+        for at, settled in table.items():
+            place = (top / at).resolve()
+            if not place.is_dir() or not place.is_relative_to(top):
+                raise NoSuchDirectory(
+                    f"{settled.origin}: `{key}` is settled for {at!r}, and the project has no such "
+                    f"directory.",
+                    "Mend its name; what is meant for one project alone is named whole, as "
+                    "in `~/src/shop/firmware`.",
+                )
 
 
 def project_top(start: Path) -> Path:
@@ -109,8 +127,12 @@ def offer(environ: Mapping[str, str], repo: Path) -> Offer:
     if not text and not templates:
         raise NotFound("file", os.fspath(path), "There is nothing to trust here.")
     user = user_file(environ)
-    effective = settle(Sources(text, bool(text), _read(user), os.fspath(user), environ))
-    counted = tuple((key, value) for key, value, origin in report(effective) if origin == REPO_FILE)
+    sources = Sources(text, bool(text), _read(user), os.fspath(user), environ, top=os.fspath(top))
+    effective = settle(sources)
+    _require_directories(effective, top)
+    counted = tuple(
+        (key, value) for key, value, origin in report(effective) if REPO_FILE in origin.split(", ")
+    )
     known = not text or is_trusted(state_dir(environ), top, text)
     is_known = known and all(each.is_trusted for each in templates)
     return Offer(path, text, counted, effective.ignored, is_known, templates)

@@ -19,7 +19,7 @@ from flyball.drivers.repair.driver import RepairDriver
 from flyball.drivers.routing import Models, Providers
 from flyball.drivers.scripted import ScriptedDriver, read_script
 from flyball.errors import ConfigError, DriverError, ToolError, UsageError
-from flyball.settings import Settings
+from flyball.settings import Effective, Settings
 from flyball.shellcheck import AllowRule
 from flyball.tools.call.protocol import ToolSettings
 from flyball.workspace.process.process import CommandLimits
@@ -163,8 +163,9 @@ class NobodyDriver:
         """Nothing is held."""
 
 
-def tool_settings(settings: Settings) -> ToolSettings:
+def tool_settings(effective: Effective) -> ToolSettings:
     """What the user settled about tools."""
+    settings = effective.settings
     try:
         allow = tuple(msgspec.convert(rule, AllowRule) for rule in settings.bash_allow)
     except msgspec.ValidationError as error:
@@ -176,6 +177,7 @@ def tool_settings(settings: Settings) -> ToolSettings:
         ),
         allow=allow,
         network=settings.bash_network,
+        commands=effective.commands,
     )
 
 

@@ -147,7 +147,7 @@ class RunContext:
 
     def survey(self) -> Project:
         """What the project can be verified with."""
-        runners, checks = runners_and_checks(self.workspace.root)
+        runners, checks = runners_and_checks(self.workspace.root, self.settings.commands)
         return Project(
             runners=runners,
             checks=checks,

@@ -14,8 +14,8 @@ from flyball.shellcheck import CommandKind, judge
 from flyball.shellcheck.falsifiable import cannot_fail, verification_kind
 from flyball.shellcheck.judgement import CommandPart
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
-from flyball.tools.runner.console import from_text
 from flyball.tools.runner.launch import exit_code, launch, set_up
+from flyball.tools.runner.reports.console import from_text
 from flyball.workspace.process.levels import explain
 from flyball.workspace.process.process import Finished
 from flyball.workspace.trees.writer import holds_file

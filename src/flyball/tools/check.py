@@ -6,11 +6,13 @@ import os
 import shutil
 
 from flyball.core.memory.fingerprint import without_passing_things
+from flyball.core.suite.part import TOP
+from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import CheckKind, CheckReport
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
-from flyball.tools.runner.checker import BY_NAME, CHECKS, Check, checks_of
+from flyball.tools.runner.checker import BY_NAME, CHECKS, Check, settled_checks
 from flyball.tools.runner.launch import exit_code, launch, set_up
 from flyball.tools.runner.layout import Land, look
 from flyball.tools.runner.tally import plain
@@ -34,7 +36,7 @@ async def perform(form: CheckForm, context: CallContext) -> Result:
     land = look(context.root.path)
     reports: list[CheckReport] = []
     texts: list[str] = []
-    for n, check in enumerate(choose(form.name, land), 1):
+    for n, check in enumerate(choose(form.name, land, context.settings.commands), 1):
         finished = await _run(check, land, context)
         if finished is None:
             texts.append(f"{check.name} ({check.kind.value}): not installed, so not run")
@@ -60,24 +62,39 @@ async def perform(form: CheckForm, context: CallContext) -> Result:
     )
 
 
-def choose(wished: str, land: Land) -> tuple[Check, ...]:
-    """The checks to run, or a sentence about why there are none."""
-    here = checks_of(land)
+def choose(
+    wished: str, land: Land, settled: ProjectCommands = NOTHING_SETTLED
+) -> tuple[Check, ...]:
+    """The checks to run, or a sentence about why there are none.
+
+    A settled one goes by its command or its directory; others by their name; all by their kind.
+    """
+    here = settled_checks(land, settled.checks)
     if not wished:
         if not here:
             raise ToolError("Nothing in this project can be checked by a tool we know.")
         return here
-    if of_kind := tuple(check for check in here if check.kind.value == wished):
-        return of_kind
+    if wanted := tuple(check for check in here if wished in _names(check)):
+        return wanted
     if wished in BY_NAME and wished not in set(CheckKind):
         return (BY_NAME[wished],)
     known = ", ".join(check.name for check in here or CHECKS)
     raise ToolError(f"This project has no check {wished!r}.", f"It has: {known}.")
 
 
+def _names(check: Check) -> tuple[str, ...]:
+    kind = check.kind.value
+    return (kind,) if check.name in BY_NAME else (kind, check.name, check.at, f"{check.at}/")
+
+
 async def _run(check: Check, land: Land, context: CallContext) -> Finished | None:
     """How a check ended, or None where it is not installed."""
-    with set_up(context) as start:
+    with set_up(context, check.at) as start:
+        if not start.workdir.is_dir():
+            raise ToolError(
+                f"A check is settled for {check.at}, and this tree has no such directory.",
+                "Put it back, or let whoever settled `check.command` take it out.",
+            )
         argv = check.argv(start, land)
         if not shutil.which(argv[0], path=start.env.get("PATH", "")):
             return None
@@ -104,7 +121,8 @@ def _report(check: Check, finished: Finished, context: CallContext, n: int) -> C
 
 def _describe(check: Check, report: CheckReport, finished: Finished) -> str:
     state = "clean" if report.exit_code == 0 else f"exit {report.exit_code}"
-    lines = [f"{check.name} ({check.kind.value}): {state}"]
+    where = "" if check.at == TOP else f" in {check.at}"
+    lines = [f"{check.name}{where} ({check.kind.value}): {state}"]
     lines += [f"Sandbox: {line}" for line in explain(finished)]
     if report.exit_code:
         lines.append(plain(finished.output).rstrip())

@@ -6,7 +6,7 @@ from collections import Counter
 
 import msgspec
 
-from flyball.core.suite.part import TOP, Part
+from flyball.core.suite.part import TOP, Part, PartSuite
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, no_facts
 from flyball.tools.call.ripgrep import files_below
 from flyball.tools.runner.layout import look
@@ -20,7 +20,7 @@ class ProjectForm(Form, frozen=True, kw_only=True):
 
 
 async def perform(_form: ProjectForm, context: CallContext) -> Result:
-    parts = survey_parts(look(context.root.path))
+    parts = survey_parts(look(context.root.path), context.settings.commands)
     endings: Counter[str] = Counter()
     tops: Counter[str] = Counter()
     for path in files_below(context):
@@ -47,13 +47,19 @@ def _line(part: Part) -> str:
     """One part: what it is, what tests and checks it, and what it needs of the others."""
     name = "The top" if part.path == TOP else part.path
     kinds = f" ({', '.join(part.kinds)})" if part.kinds else ""
-    suites = [
-        f"{suite.runner} (`{suite.command}`)" if suite.command else suite.runner
-        for suite in part.suites
-    ]
     needs = f" Needs: {', '.join(part.depends_on)}." if part.depends_on else ""
-    tests = ", ".join(suites) or "no known test runner"
-    return f"{name}{kinds}: tests: {tests}; checks: {', '.join(part.checks) or 'none'}.{needs}"
+    tests = ", ".join(map(_suite, part.suites)) or "no known test runner"
+    checks = ", ".join(part.checks) or "none"
+    if part.check_origin:
+        checks = f"`{checks}` (settled in {part.check_origin})"
+    return f"{name}{kinds}: tests: {tests}; checks: {checks}.{needs}"
+
+
+def _suite(suite: PartSuite) -> str:
+    """A suite's runner, the project's own words for it, and who settled them."""
+    if suite.origin:
+        return f"`{suite.command}` (settled in {suite.origin})"
+    return f"{suite.runner} (`{suite.command}`)" if suite.command else suite.runner
 
 
 PROJECT = Tool(

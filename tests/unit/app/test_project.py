@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flyball.app.project import offer, open_home, project_top, settings_report, trust
-from flyball.errors import NotFound
+from flyball.errors import NoSuchDirectory, NotFound
 from flyball.settings import Settings, key_of
 
 
@@ -64,3 +64,26 @@ def test_an_offer_changes_nothing(tmp_path: Path):
     env = environ(tmp_path)
     assert offer(env, tmp_path).settings == (("budget.reserve", "4"),)
     assert not (tmp_path / "state").exists()
+
+
+def test_a_command_for_a_directory_that_is_not_there_is_refused(tmp_path: Path):
+    top = tmp_path / "shop"
+    (top / "fw").mkdir(parents=True)
+    (top / "away").symlink_to(tmp_path)
+    env = environ(tmp_path)
+    home = open_home(top, {**env, "FLYBALL_TEST_COMMAND": '{"~/shop/fw" = "x"}'}, {})
+    assert set(home.effective.commands.tests) == {"fw"}
+    for name in ("firmware", "away"):
+        with pytest.raises(NoSuchDirectory, match=f"environment: `check.command` .* '{name}'"):
+            open_home(top, {**env, "FLYBALL_CHECK_COMMAND": f'{{{name} = "x"}}'}, {})
+
+
+def test_an_offer_shows_the_commands_that_would_count(tmp_path: Path):
+    (tmp_path / "fw").mkdir()
+    file = tmp_path / "flyball.toml"
+    file.write_text('[test.command]\nfw = "./run.sh"\n')
+    env = environ(tmp_path, FLYBALL_TEST_COMMAND="tox")
+    assert offer(env, tmp_path).settings == (("test.command", '{"fw": "./run.sh", ".": "tox"}'),)
+    file.write_text('[test.command]\nnowhere = "./run.sh"\n')
+    with pytest.raises(NoSuchDirectory):
+        offer(env, tmp_path)

@@ -19,7 +19,7 @@ from flyball.drivers.relay.clipboard import ClipboardDriver, PersonPort
 from flyball.drivers.relay.relay import RelayDriver
 from flyball.drivers.routing import Models
 from flyball.errors import ConfigError, UsageError
-from flyball.settings import Settings
+from flyball.settings import Effective, Settings
 
 
 def home(tmp_path: Path, environ: dict[str, str] | None = None, **flags: object) -> Home:
@@ -101,8 +101,8 @@ def test_drivers_are_made_as_asked(tmp_path: Path):
 
 def test_wrong_rules_for_commands_are_refused():
     with pytest.raises(ConfigError, match=r"bash\.allow"):
-        tool_settings(Settings(bash_allow=({"nonsense": 1},)))
-    assert tool_settings(Settings(limits_seconds=3.0)).limits.seconds == 3.0
+        tool_settings(Effective(Settings(bash_allow=({"nonsense": 1},)), {}, ()))
+    assert tool_settings(Effective(Settings(limits_seconds=3.0), {}, ())).limits.seconds == 3.0
 
 
 KEYRING = """#!/bin/sh

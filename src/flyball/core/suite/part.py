@@ -16,6 +16,8 @@ class PartSuite(msgspec.Struct, frozen=True, omit_defaults=True):
     at: str = TOP
     command: str = ""
     """A command that a person settled, or the project's own script; empty where we build it."""
+    origin: str = ""
+    """The source of settings that its command stands in, where a person settled it."""
 
 
 class Part(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -27,6 +29,8 @@ class Part(msgspec.Struct, frozen=True, omit_defaults=True):
     checks: tuple[str, ...] = ()
     depends_on: tuple[str, ...] = ()
     """Paths of the parts that this one says it needs."""
+    check_origin: str = ""
+    """The source of settings that its one check stands in, where a person settled it."""
 
 
 def is_within(path: str, part: str) -> bool:

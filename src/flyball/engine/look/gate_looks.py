@@ -31,8 +31,8 @@ from flyball.tools.call.protocol import CallContext
 from flyball.tools.check import CHECK, CheckForm
 from flyball.tools.http_probe import HTTP_PROBE, ProbeForm
 from flyball.tools.runner.checker import BY_NAME
-from flyball.tools.runner.console import from_text
 from flyball.tools.runner.launch import exit_code, launch, set_up
+from flyball.tools.runner.reports.console import from_text
 from flyball.tools.runner.run_suite import run_suite
 from flyball.tools.runner.tally import plain
 from flyball.tools.suite import TEST, SuiteForm

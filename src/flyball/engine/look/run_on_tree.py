@@ -6,9 +6,11 @@ import shlex
 
 import msgspec
 
+from flyball.core.suite.part import TOP
 from flyball.core.terms.evidence import SuiteReport
 from flyball.core.weakening import is_test_path
 from flyball.tools.call.protocol import CallContext
+from flyball.tools.runner.parts import COMMAND
 from flyball.tools.runner.run_suite import SuiteRun, run_suite
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process.process import CommandLimits
@@ -36,10 +38,16 @@ async def run_on(
         # Its log would take the place of the one that the driver is told to read.
         limits = _limits(context.limits, report)
         there = there._replace(limits=limits, is_shown=False, is_logged=False)
-        words = shlex.split(report.command)[1:]
-        return await run_suite(report.runner, words, there, f"{report.id}.again")
+        return await run_suite(report.runner, _words(report), there, f"{report.id}.again")
     finally:
         workspace.discard_scratch(place)
+
+
+def _words(report: SuiteReport) -> list[str]:
+    """What a suite was told; a settled command is told nothing but where it runs."""
+    if report.runner == COMMAND:
+        return [] if report.part == TOP else [report.part]
+    return shlex.split(report.command)[1:]
 
 
 def _limits(usual: CommandLimits, report: SuiteReport) -> CommandLimits:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
+from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands
 from flyball.core.terms.call import Access, CommandFact, PathFact
 from flyball.core.terms.evidence import AnyEvidence
 from flyball.core.terms.finding import AnyFinding
@@ -40,6 +41,8 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True):
     """A search tries so many and looks at no clock; None: it tries all there is time for."""
     allow: tuple[AllowRule, ...] = ()
     network: bool = False
+    commands: ProjectCommands = NOTHING_SETTLED
+    """What tests and checks a directory, by somebody's word and not by the survey's."""
 
 
 class CallContext(NamedTuple):

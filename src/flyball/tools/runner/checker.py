@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from flyball.core.suite.part import TOP
+from flyball.core.suite.settled import SettledCommand
 from flyball.core.terms.evidence import CheckKind
+from flyball.shellcheck import verification_kind
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import Land, depends_on, npm_script, python_tools
-from flyball.tools.runner.start_env import program_of, python_of, venv_of
+from flyball.tools.runner.start_env import program_of, python_of, venv_of, with_own_programs
 
 IsHere = Callable[[Land], bool]
 Argv = Callable[[CallContext, Land], list[str]]
@@ -23,6 +26,7 @@ class Check(NamedTuple):
     kind: CheckKind
     is_here: IsHere
     argv: Argv
+    at: str = TOP
 
 
 def _has(*names: str) -> IsHere:
@@ -106,6 +110,41 @@ CHECKS: tuple[Check, ...] = (
 )
 
 BY_NAME: dict[str, Check] = {check.name: check for check in CHECKS}
+
+
+_SETTLED_KINDS = {
+    "build": CheckKind.BUILD,
+    "types": CheckKind.TYPES,
+    "lint": CheckKind.LINT,
+    "import": CheckKind.SYNTAX,
+    "syntax": CheckKind.SYNTAX,
+}
+
+
+def settled_checks(land: Land, settled: Mapping[str, SettledCommand]) -> tuple[Check, ...]:
+    """The checks of a tree with those that somebody settled in the place of what was found there.
+
+    What a settled command speaks for is told from its words; a command nobody knows is a diagnosis.
+    """
+    own = [
+        Check(
+            each.command,
+            _SETTLED_KINDS.get(verification_kind(each.command) or "", CheckKind.DIAGNOSTICS),
+            _always,
+            _shell(each.command),
+            at,
+        )
+        for at, each in settled.items()
+    ]
+    return (*own, *(() if TOP in settled else checks_of(land)))
+
+
+def _always(_land: Land) -> bool:
+    return True
+
+
+def _shell(command: str) -> Argv:
+    return lambda context, _land: ["sh", "-c", with_own_programs(command, context)]
 
 
 def checks_of(land: Land, *, is_top: bool = True) -> tuple[Check, ...]:

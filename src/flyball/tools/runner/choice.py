@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flyball.core.suite.part import TOP, Part, PartSuite, is_within, owner_of
+from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import Land, look, texts_of_tests
@@ -38,13 +39,13 @@ class Choice(NamedTuple):
 
 
 def choose(
-    wished: str, words: Sequence[str], root: Path, commands: Mapping[str, str] | None = None
+    wished: str, words: Sequence[str], root: Path, settled: ProjectCommands = NOTHING_SETTLED
 ) -> Choice:
     """The runner to use, or a sentence about why there is none."""
     if wished and wished not in BY_NAME and wished != COMMAND:
         raise ToolError(f"There is no test runner {wished!r}.", f"Known are {', '.join(BY_NAME)}.")
     land = look(root)
-    parts = survey_parts(land, commands)
+    parts = survey_parts(land, settled)
     named, args = _named_part(words, parts)
     suited = {
         part.path: names

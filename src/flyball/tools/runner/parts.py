@@ -8,6 +8,7 @@ from pathlib import Path
 
 from flyball.core.suite.manifest import declared, dependencies
 from flyball.core.suite.part import TOP, Part, PartSuite, is_within
+from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands, SettledCommand
 from flyball.core.suite.sides import is_data
 from flyball.tools.runner.checker import checks_of
 from flyball.tools.runner.layout import Land, look
@@ -47,20 +48,16 @@ _OUTER_BUILD: dict[str, re.Pattern[str]] = {
 """What the manifest of an outer directory says when it builds and tests the inner ones itself."""
 
 
-def survey_parts(
-    land: Land,
-    commands: Mapping[str, str] | None = None,
-    checks: Mapping[str, str] | None = None,
-) -> tuple[Part, ...]:
-    """Every part of a tree, the top first; `commands` and `checks` are settled per directory.
+def survey_parts(land: Land, settled: ProjectCommands = NOTHING_SETTLED) -> tuple[Part, ...]:
+    """Every part of a tree, the top first; what was settled opens parts and overrides the rest.
 
     The innermost parts are looked at first: what has a suite of its own is not tested again by
     the part around it.
     """
-    commands, checks = commands or {}, checks or {}
-    opened = _opened(land) | {path: () for path in (*commands, *checks) if path != TOP}
-    opened.setdefault(TOP, ())
-    paths = sorted(opened, key=lambda path: (path != TOP, path))[:MOST_PARTS]
+    named = {TOP: (), **dict.fromkeys((*settled.tests, *settled.checks), ())}
+    opened: dict[str, tuple[str, ...]] = {**named, **_opened(land)}
+    kept = sorted(opened, key=lambda path: (path not in named, path))[:MOST_PARTS]
+    paths = sorted(kept, key=lambda path: (path != TOP, path))
     needs = dependencies({path: declared(_manifests(land, path)) for path in paths})
     found: dict[str, Part] = {}
     for path in sorted(paths, key=_depth, reverse=True):
@@ -69,17 +66,23 @@ def survey_parts(
         ]
         inner = land.below(path, tuple(tested))
         own = land.below(path)
-        suites = _suites(inner, path, commands.get(path, ""), _is_settled_outside(land, path, own))
+        is_outer = _is_settled_outside(land, path, own)
+        suites = _suites(inner, path, settled.tests.get(path), is_outer)
         kinds = opened[path] or (("python",) if path == TOP and inner.has_python else ())
-        settled = (checks[path],) if path in checks else ()
-        names = (*settled, *(check.name for check in checks_of(inner, is_top=path == TOP)))
-        found[path] = Part(path, kinds, suites, names, needs[path])
+        checks = tuple(check.name for check in checks_of(inner, is_top=path == TOP))
+        check = settled.checks.get(path)
+        if check is not None:
+            checks = (check.command,)
+        origin = check.origin if check else ""
+        found[path] = Part(path, kinds, suites, checks, needs[path], origin)
     return tuple(found[path] for path in paths)
 
 
-def runners_and_checks(root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def runners_and_checks(
+    root: Path, settled: ProjectCommands = NOTHING_SETTLED
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The test runners and the checks of all parts of a tree, those of the top first."""
-    parts = survey_parts(look(root))
+    parts = survey_parts(look(root), settled)
     runners = (suite.runner for part in parts for suite in part.suites)
     checks = (check for part in parts for check in part.checks)
     return tuple(dict.fromkeys(runners)), tuple(dict.fromkeys(checks))
@@ -99,9 +102,11 @@ def suites_of(land: Land) -> tuple[str, ...]:
     return tuple(rest or [name for name in found if name in TARGETS][:1])
 
 
-def _suites(land: Land, path: str, command: str, is_outer: bool) -> tuple[PartSuite, ...]:
-    if command:
-        return (PartSuite(COMMAND, path, command),)
+def _suites(
+    land: Land, path: str, settled: SettledCommand | None, is_outer: bool
+) -> tuple[PartSuite, ...]:
+    if settled is not None:
+        return (PartSuite(COMMAND, path, settled.command, settled.origin),)
     names = [name for name in suites_of(land) if not (is_outer and name in PYTHON)]
     return tuple(PartSuite(name, path, BY_NAME[name].describe(land)) for name in names)
 

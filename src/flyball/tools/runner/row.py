@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -20,6 +21,14 @@ Argv = Callable[[CallContext, Land, Sequence[str]], list[str]]
 Reports = Callable[[CallContext], Sequence[Path]]
 Select = Callable[[Sequence[str], Sequence[SuiteCase]], tuple[str, ...] | None]
 """Test files and tests in; the words that run only those, or None where the runner cannot."""
+
+Tell = Callable[[CallContext, str], str]
+"""Somebody's command that starts the runner in; the same, told to leave a report, out."""
+
+
+def adding(told: Callable[[CallContext], Sequence[str]]) -> Tell:
+    """Words behind a command."""
+    return lambda context, command: f"{command} {shlex.join(told(context))}"
 
 
 class Accepts(NamedTuple):
@@ -94,3 +103,4 @@ class Runner(NamedTuple):
     reports: Reports = own_reports
     describe: Callable[[Land], str] = lambda _land: ""
     """The project's own words for it, such as its script."""
+    tell: Tell = lambda _context, command: command

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from flyball.core.suite.case import SuiteCase, digest_of
 from flyball.core.terms.evidence import SuiteReport
-from flyball.errors import ToolUnavailable
+from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.choice import (
     Choice,
@@ -20,12 +20,13 @@ from flyball.tools.runner.choice import (
     require,
     require_allowed,
 )
-from flyball.tools.runner.console import from_text
 from flyball.tools.runner.launch import exit_code, launch, set_up
+from flyball.tools.runner.reports.find_files import FINDERS, with_files
 from flyball.tools.runner.reports.output import RunnerOutput
-from flyball.tools.runner.row import own_reports
+from flyball.tools.runner.row import Runner
+from flyball.tools.runner.settled_start import SettledStart, start_settled
 from flyball.tools.runner.table import BY_NAME
-from flyball.tools.runner.tally import Tally
+from flyball.tools.runner.tally import Tally, tally_of
 from flyball.workspace.process.process import Finished
 
 LARGEST = 1 << 26
@@ -51,14 +52,13 @@ async def run_suite(
     context: CallContext,
     id: str,
     *,
-    commands: Mapping[str, str] | None = None,
     from_driver: bool = False,
 ) -> SuiteRun:
     """Run the wished or the fitting suite in its sandbox, and count what happened.
 
     What a driver passes on is held against the runner's allow-list; our own words are not.
     """
-    choice = choose(wished, words, context.root.path, commands)
+    choice = choose(wished, words, context.root.path, context.settings.commands)
     if from_driver:
         require_allowed(choice)
     try:
@@ -74,7 +74,7 @@ async def run_suite(
         tree=context.tree,
         elapsed=round(finished.elapsed, 3),
         runner=choice.name,
-        command=shlex.join([choice.name, *words]),
+        command=choice.command or shlex.join([choice.name, *words]),
         exit_code=exit_code(finished),
         passed=counted.passed,
         failed=counted.failed,
@@ -91,24 +91,34 @@ async def run_suite(
 
 
 async def _run(choice: Choice, context: CallContext) -> tuple[Finished, Tally | None]:
-    runner = BY_NAME.get(choice.name)
     with set_up(context, choice.at) as started:
-        if runner is None:
-            argv = ["sh", "-c", choice.command]
-        else:
-            argv = runner.argv(started, choice.land, choice.args)
+        argv, runner = _started(choice, started)
         require(choice.name, argv, started)
         finished = await launch(argv, started)
-        found = (runner.reports if runner else own_reports)(started)
-        reports = [data for path in found if (data := _read(path)) is not None]
+        reports = [data for path in runner.reports(started) if (data := _read(path)) is not None]
         text = _read(finished.log)
         place = os.path.realpath(started.workdir)
     said = finished.output if text is None else text.decode("utf-8", "replace")
     if re.search(rf"No module named '?{choice.name}'?$", finished.output, re.M) and not reports:
         raise not_installed(choice.name, f"{argv[0]} cannot import it")
-    if runner is None:
-        return finished, from_text(said)
-    return finished, runner.read(RunnerOutput(said, reports, place, choice.land.files))
+    tally = runner.read(RunnerOutput(said, reports, place, choice.land.files))
+    if tally is None or not tally.cases or runner.name not in FINDERS:
+        return finished, tally
+    return finished, tally_of(with_files(runner.name, tally.cases, choice.land), tally.reason)
+
+
+def _started(choice: Choice, context: CallContext) -> tuple[list[str], Runner | SettledStart]:
+    """The words that start what was chosen, and what reads its end."""
+    if not choice.command:
+        runner = BY_NAME[choice.name]
+        return runner.argv(context, choice.land, choice.args), runner
+    if not context.workdir.is_dir():
+        raise ToolError(
+            f"A command is settled for {choice.at}, and this tree has no such directory.",
+            "Put it back, or let whoever settled `test.command` take it out.",
+        )
+    start = start_settled(choice.command, context)
+    return start.argv, start
 
 
 def _read(file: Path | None) -> bytes | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
@@ -47,6 +48,15 @@ def program_of(context: CallContext, name: str) -> str:
     places = [Path(os.path.realpath(home / "node_modules"), ".bin", name) for home in homes]
     places += [venv / "bin" / name] if venv else []
     return next((os.fspath(place) for place in places if place.exists()), name)
+
+
+def with_own_programs(command: str, context: CallContext) -> str:
+    """A shell command that finds the project's installed programs first, as its people do."""
+    places = [home / "node_modules" / ".bin" for home in (*homes_of(context), context.workdir)]
+    venv = venv_of(context)
+    places += [venv / "bin"] if venv else []
+    path = shlex.quote(os.pathsep.join(map(os.fspath, places)))
+    return f'PATH={path}:"$PATH"\nexport PATH\n{command}'
 
 
 def homes_of(context: CallContext) -> tuple[Path, ...]:

@@ -4,7 +4,8 @@ import os
 import pytest
 from tests.repos import put
 
-from flyball.core.suite.part import owner_of, reached
+from flyball.core.suite.part import PartSuite, owner_of, reached
+from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands, SettledCommand
 from flyball.tools.runner.layout import look
 from flyball.tools.runner.parts import suites_of, survey_parts
 
@@ -15,9 +16,9 @@ def package(test="", **more):
     return json.dumps({"scripts": {"test": test} if test else {}, **more})
 
 
-def surveyed(tmp_path, files, **settled):
+def surveyed(tmp_path, files, settled=NOTHING_SETTLED):
     put(tmp_path, files)
-    return survey_parts(look(tmp_path), **settled)
+    return survey_parts(look(tmp_path), settled)
 
 
 def suites(parts):
@@ -150,12 +151,17 @@ def test_a_person_may_settle_what_tests_and_checks_a_directory(tmp_path):
     parts = surveyed(
         tmp_path,
         {"fw/main.ino": "", "test_a.py": FUNCTION},
-        commands={"fw": "./run.sh", ".": "tox"},
-        checks={"fw": "./lint.sh"},
+        ProjectCommands(
+            tests={"fw": SettledCommand("./run.sh", "here"), ".": SettledCommand("tox", "there")},
+            checks={"fw": SettledCommand("./lint.sh", "here"), ".": SettledCommand("ty", "there")},
+        ),
     )
     assert suites(parts) == {".": ["command"], "fw": ["command"]}
-    assert parts[1].suites[0].command == "./run.sh"
-    assert parts[1].checks == ("./lint.sh",)
+    assert parts[1].suites[0] == PartSuite("command", "fw", "./run.sh", "here")
+    assert [(part.checks, part.check_origin) for part in parts] == [
+        (("ty",), "there"),
+        (("./lint.sh",), "here"),
+    ]
 
 
 def test_neither_links_nor_pipes_are_followed(tmp_path):

@@ -67,7 +67,7 @@ def _number(text: str) -> float:
 _PARAMETERS = re.compile(r"(.+?)\[(.*)\]", re.S)
 
 
-def _apart(name: str) -> tuple[str, str]:
+def parameters_apart(name: str) -> tuple[str, str]:
     """A name and the parameters in brackets behind it."""
     found = _PARAMETERS.fullmatch(name)
     return (found[1], found[2]) if found else (name, "")
@@ -77,7 +77,7 @@ def pytest_case(element: Element, _said: RunnerOutput) -> SuiteCase:
     """pytest's xunit1 dialect; spelt as pytest would run the test again."""
     file, owner = element.get("file", ""), element.get("classname", "")
     whole = element.get("name", "")
-    name, parameters = _apart(whole)
+    name, parameters = parameters_apart(whole)
     if not file:
         spelling = "::".join(filter(None, (owner, whole)))
         return SuiteCase(name, OPEN, "", (owner,) if owner else (), parameters, spelling=spelling)
@@ -128,7 +128,7 @@ def java_case(element: Element, _said: RunnerOutput) -> SuiteCase:
     """Surefire and Gradle: a class with its package; parameters and numbers behind the name."""
     whole = element.get("name", "")
     bare = re.sub(r"\(.*?\)", "", whole, count=1)
-    name, parameters = _apart(bare)
+    name, parameters = parameters_apart(bare)
     if bare.startswith("["):
         name, parameters = whole, ""
     owner = element.get("classname", "").replace("$", ".")

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from flyball.core.suite.case import SuiteCase
 from flyball.tools.call.protocol import CallContext
-from flyball.tools.runner.console import from_text
 from flyball.tools.runner.layout import Land
 from flyball.tools.runner.reports.cargo import from_cargo
+from flyball.tools.runner.reports.console import from_text
 from flyball.tools.runner.reports.golang import from_go_json
 from flyball.tools.runner.reports.junit import ctest_case, java_case, junit
 from flyball.tools.runner.reports.output import printed, reported
 from flyball.tools.runner.reports.trx import from_trx
-from flyball.tools.runner.row import Runner, accepts
+from flyball.tools.runner.row import Runner, accepts, adding
 
 _GO_TEST = re.compile(r".*_test\.go")
 _GO_VALUES = frozenset(
@@ -146,10 +146,13 @@ def _has_dotnet(land: Land) -> bool:
 
 
 def _dotnet(context: CallContext, _land: Land, args: Sequence[str]) -> list[str]:
+    return ["dotnet", "test", "--nologo", *_trx(context), *args]
+
+
+def _trx(context: CallContext) -> list[str]:
     # A prefix and not a file name: each test project writes a report of its own.
     logger = "trx;LogFilePrefix=report"
-    fixed = ("--nologo", "--logger", logger, "--results-directory", os.fspath(context.shelf))
-    return ["dotnet", "test", *fixed, *args]
+    return ["--logger", logger, "--results-directory", os.fspath(context.shelf)]
 
 
 def _dotnet_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...] | None:
@@ -169,9 +172,13 @@ def _ctest(context: CallContext, _land: Land, args: Sequence[str]) -> list[str]:
     """Built on the shelf: a build directory of another checkout would be refused."""
     build = shlex.quote(os.fspath(context.shelf / "build"))
     run = ["ctest", "--test-dir", os.fspath(context.shelf / "build"), "--output-on-failure"]
-    run += ["--output-junit", os.fspath(context.report), *args]
+    run += [*_ctest_report(context), *args]
     configure = f"cmake -S . -B {build} && cmake --build {build}"
     return ["sh", "-c", f"{configure} && {shlex.join(run)}"]
+
+
+def _ctest_report(context: CallContext) -> list[str]:
+    return ["--output-junit", os.fspath(context.report)]
 
 
 def _ctest_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...] | None:
@@ -188,6 +195,7 @@ ROWS: tuple[Runner, ...] = (
         printed(from_go_json),
         accepts("-v -short -failfast -race", " ".join(sorted(_GO_VALUES - {"-tags"}))),
         _go_select,
+        tell=adding(lambda _context: ("-json",)),
     ),
     Runner(
         "cargo",
@@ -226,6 +234,7 @@ ROWS: tuple[Runner, ...] = (
         reported(from_trx, from_text),
         accepts("--no-restore --no-build", "--filter -c --configuration -f --framework -v"),
         _dotnet_select,
+        tell=adding(_trx),
     ),
     Runner(
         "ctest",
@@ -238,5 +247,6 @@ ROWS: tuple[Runner, ...] = (
             names=False,
         ),
         _ctest_select,
+        tell=adding(_ctest_report),
     ),
 )

@@ -11,12 +11,13 @@ from pathlib import Path
 
 from flyball.core.suite.case import SuiteCase
 from flyball.tools.call.protocol import CallContext
-from flyball.tools.runner.console import from_text
 from flyball.tools.runner.layout import READ_TESTS, Land, depends_on, npm_script
+from flyball.tools.runner.reports.console import from_text
 from flyball.tools.runner.reports.documents import from_jest, from_own
 from flyball.tools.runner.reports.output import RunnerOutput, printed, reported
 from flyball.tools.runner.reports.tap import from_ava, from_tap, from_tape
-from flyball.tools.runner.row import Argv, Runner, accepts
+from flyball.tools.runner.reports.unknown import documents_left, from_unknown
+from flyball.tools.runner.row import Argv, Runner, accepts, adding
 from flyball.tools.runner.rows.node_reporters import MOCHA, NODE
 from flyball.tools.runner.rows.script import composed, only_step, starts
 from flyball.tools.runner.start_env import program_of
@@ -89,11 +90,14 @@ def _node(context: CallContext, land: Land, args: Sequence[str]) -> list[str]:
         return ["node", "--test", *_node_report(context, 1), *words]
 
     def tell(text: str, n: int) -> str:
-        bare = _OWN_REPORTER.sub("", text)
-        told = shlex.join(["--test", *_node_report(context, n)])
-        return f"{bare.replace('--test', told, 1)} {shlex.join(words)}"
+        return f"{_tell_node(context, text, n)} {shlex.join(words)}"
 
     return composed(context, land, "node", tell)
+
+
+def _tell_node(context: CallContext, text: str, n: int = 1) -> str:
+    bare = _OWN_REPORTER.sub("", text)
+    return bare.replace("--test", shlex.join(["--test", *_node_report(context, n)]), 1)
 
 
 def _node_report(context: CallContext, n: int) -> list[str]:
@@ -196,6 +200,7 @@ ROWS: tuple[Runner, ...] = (
             "-t --testNamePattern --bail --project --shard --retry --testTimeout --exclude",
         ),
         _by_title("--testNamePattern="),
+        tell=adding(lambda context: _vitest(context, 1)),
     ),
     Runner(
         "jest",
@@ -208,6 +213,7 @@ ROWS: tuple[Runner, ...] = (
             " --maxWorkers -w --bail --testTimeout --findRelatedTests",
         ),
         _by_title("--testNamePattern="),
+        tell=adding(lambda context: _jest(context, 1)),
     ),
     Runner(
         "mocha",
@@ -216,6 +222,7 @@ ROWS: tuple[Runner, ...] = (
         _READ_OWN,
         accepts("-b --bail -i --invert", "-g --grep -f --fgrep -t --timeout --retries -s --slow"),
         _mocha_select,
+        tell=adding(lambda context: _mocha(context, 1)),
     ),
     Runner(
         "ava",
@@ -224,6 +231,7 @@ ROWS: tuple[Runner, ...] = (
         _read_ava,
         accepts("-s --serial --fail-fast -v --verbose", "-m --match -T --timeout -c --concurrency"),
         _ava_select,
+        tell=adding(lambda _context: ("--tap",)),
     ),
     Runner(
         "tape",
@@ -238,6 +246,7 @@ ROWS: tuple[Runner, ...] = (
         _told("tap", lambda _context, _n: ["--reporter=tap"]),
         printed(lambda text: from_tap(text) or from_text(text)),
         accepts("-b --bail", "-g --grep -t --timeout"),
+        tell=adding(lambda _context: ("--reporter=tap",)),
     ),
     Runner(
         "node",
@@ -249,14 +258,16 @@ ROWS: tuple[Runner, ...] = (
             "--test-name-pattern --test-skip-pattern --test-concurrency --test-timeout",
         ),
         _node_select,
+        tell=_tell_node,
     ),
     *(
         Runner(
             client,
             _is_client(client),
             _npm(client),
-            printed(from_text),
+            from_unknown,
             accepts(options="-t -g --grep --match"),
+            reports=documents_left,
             describe=_script,
         )
         for client in ("npm", "pnpm", "yarn")

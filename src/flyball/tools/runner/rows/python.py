@@ -10,12 +10,12 @@ from pathlib import Path
 
 from flyball.core.suite.case import SuiteCase
 from flyball.tools.call.protocol import CallContext
-from flyball.tools.runner.console import from_pytest_steps, from_text
 from flyball.tools.runner.layout import READ_TESTS, Land, python_tools, table_of, texts_of_tests
+from flyball.tools.runner.reports.console import from_pytest_steps, from_text
 from flyball.tools.runner.reports.documents import from_own
 from flyball.tools.runner.reports.junit import junit, pytest_case
 from flyball.tools.runner.reports.output import RunnerOutput, reported
-from flyball.tools.runner.row import Runner, accepts
+from flyball.tools.runner.row import Runner, accepts, adding
 from flyball.tools.runner.rows.unittest_program import PROGRAM
 from flyball.tools.runner.start_env import python_of
 from flyball.tools.runner.tally import Tally
@@ -57,9 +57,15 @@ def _pytest(context: CallContext, _land: Land, args: Sequence[str]) -> list[str]
     return [
         python_of(context),
         *("-m", "pytest", "-v", "--color=no"),
+        *_pytest_report(context),
+        *args,
+    ]
+
+
+def _pytest_report(context: CallContext) -> list[str]:
+    return [
         *("-o", f"cache_dir={context.shelf / 'cache'}", "-o", "junit_family=xunit1"),
         f"--junitxml={context.report}",
-        *args,
     ]
 
 
@@ -118,6 +124,7 @@ ROWS: tuple[Runner, ...] = (
             " --ignore-glob --timeout --reruns --show-capture --verbosity --capture",
         ),
         _pytest_select,
+        tell=adding(_pytest_report),
     ),
     Runner(
         "unittest",
@@ -129,5 +136,6 @@ ROWS: tuple[Runner, ...] = (
             "-k --tag --exclude-tag",
         ),
         _unittest_select,
+        tell=adding(lambda _context: ("-v",)),
     ),
 )

@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 
 from flyball.core.suite.case import SuiteCase
 from flyball.tools.call.protocol import CallContext
-from flyball.tools.runner.console import from_text
 from flyball.tools.runner.layout import READ_TESTS, Land
+from flyball.tools.runner.reports.console import from_text
 from flyball.tools.runner.reports.documents import from_rspec
 from flyball.tools.runner.reports.junit import file_case, junit, phpunit_case, without_sums
 from flyball.tools.runner.reports.output import RunnerOutput, printed, reported
+from flyball.tools.runner.reports.unknown import documents_left, from_unknown
 from flyball.tools.runner.reports.verbose import from_minitest, from_mix
-from flyball.tools.runner.row import Argv, Runner, Select, accepts
+from flyball.tools.runner.row import Argv, Runner, Select, accepts, adding
 from flyball.tools.runner.start_env import homes_of, program_of
 from flyball.tools.runner.tally import Tally
 
@@ -43,8 +44,11 @@ def _bundled(land: Land, *words: str) -> list[str]:
 
 
 def _rspec(context: CallContext, land: Land, args: Sequence[str]) -> list[str]:
-    formats = ("--format", "progress", "--format", "json", "--out", os.fspath(context.report))
-    return [*_bundled(land, "rspec"), "--no-color", *formats, *args]
+    return [*_bundled(land, "rspec"), "--no-color", *_rspec_report(context), *args]
+
+
+def _rspec_report(context: CallContext) -> list[str]:
+    return ["--format", "progress", "--format", "json", "--out", os.fspath(context.report)]
 
 
 _MINITEST = re.compile(r"(?:.*/)?(?:test_[^/]+|[^/]+_test)\.rb")
@@ -173,6 +177,7 @@ ROWS: tuple[Runner, ...] = (
         reported(from_rspec, from_text),
         accepts("--fail-fast --only-failures", "-e --example -t --tag --seed"),
         _by_file(),
+        tell=adding(_rspec_report),
     ),
     Runner(
         "rake",
@@ -192,6 +197,7 @@ ROWS: tuple[Runner, ...] = (
             "--filter --group --exclude-group --testsuite",
         ),
         _phpunit_select,
+        tell=adding(lambda context: ("--log-junit", os.fspath(context.report))),
     ),
     Runner(
         "mix",
@@ -200,6 +206,7 @@ ROWS: tuple[Runner, ...] = (
         printed(lambda text: from_mix(text) or from_text(text)),
         accepts("--failed --stale", "--only --exclude --include --seed --max-failures"),
         _by_file(),
+        tell=adding(lambda _context: ("--trace", "--no-color")),
     ),
     Runner(
         "deno",
@@ -208,6 +215,7 @@ ROWS: tuple[Runner, ...] = (
         reported(without_sums(junit(file_case)), from_text),
         accepts("--fail-fast --parallel", "--filter --shuffle --ignore"),
         _by_file(),
+        tell=adding(lambda context: (f"--junit-path={context.report}",)),
     ),
     Runner(
         "bats",
@@ -216,21 +224,24 @@ ROWS: tuple[Runner, ...] = (
         _read_bats,
         accepts("-r --recursive", "-f --filter -j --jobs"),
         _by_file("--filter"),
+        tell=adding(lambda _context: ("--formatter", "junit")),
     ),
     Runner(
         "make",
         _is_there(make_target),
         _target("make", make_target),
-        printed(from_text),
+        from_unknown,
         accepts(names=False),
+        reports=documents_left,
         describe=_described("make", make_target),
     ),
     Runner(
         "just",
         _is_there(_just_target),
         _target("just", _just_target),
-        printed(from_text),
+        from_unknown,
         accepts(names=False),
+        reports=documents_left,
         describe=_described("just", _just_target),
     ),
 )

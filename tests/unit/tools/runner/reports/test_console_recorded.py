@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from flyball.tools.runner.console import (
+from flyball.tools.runner.reports.cargo import from_cargo
+from flyball.tools.runner.reports.console import (
     from_go_text,
     from_jest_text,
     from_mocha,
@@ -15,7 +16,6 @@ from flyball.tools.runner.console import (
     from_unittest,
     from_vitest_text,
 )
-from flyball.tools.runner.reports.cargo import from_cargo
 from flyball.tools.runner.reports.documents import from_jest, from_own
 from flyball.tools.runner.reports.golang import from_go_json
 from flyball.tools.runner.reports.junit import junit, pytest_case
@@ -23,7 +23,7 @@ from flyball.tools.runner.reports.output import RunnerOutput, reported
 from flyball.tools.runner.reports.tap import from_tap
 from flyball.tools.runner.tally import plain, tally_of
 
-RECORDED = Path(__file__).parents[3] / "golden" / "runners"
+RECORDED = Path(__file__).parents[4] / "golden" / "runners"
 
 PYTEST_FAILURES = [
     "tests/test_err.py",

@@ -1,0 +1,104 @@
+"""The commands that somebody settled for directories: what tests one, and what checks one."""
+
+from __future__ import annotations
+
+import posixpath
+import shlex
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.core.suite.part import TOP, is_within
+from flyball.errors import ConfigError, EmptyCommand, NoSuchDirectory, UnbalancedCommand
+
+
+class SettledCommand(msgspec.Struct, frozen=True):
+    """A command, and the source of settings that it stands in."""
+
+    command: str
+    origin: str
+
+
+class ProjectCommands(msgspec.Struct, frozen=True):
+    """Directory → its settled command, from the project's top; the survey heeds them first."""
+
+    tests: Mapping[str, SettledCommand] = {}
+    checks: Mapping[str, SettledCommand] = {}
+
+
+NOTHING_SETTLED = ProjectCommands()
+
+
+class ProjectPlace(NamedTuple):
+    """Where the project and the user's own files lie, for directories that are named whole."""
+
+    top: str = ""
+    home: str = ""
+
+
+ANYWHERE = ProjectPlace()
+
+
+def add_commands(
+    known: Mapping[str, SettledCommand],
+    value: object,
+    key: str,
+    origin: str,
+    place: ProjectPlace = ANYWHERE,
+) -> dict[str, SettledCommand]:
+    """The commands known so far and those that a source writes, which win.
+
+    A bare command is meant for the top. A directory that is named whole and lies in another project
+    is none of this one's. A command that says nothing, or that no shell could read, is an
+    error: found only when the tests run, it would look like a failing suite.
+    """
+    found = dict(known)
+    for directory, command in _table(value, key, origin).items():
+        where = f"{origin}: `{key}` for {_shown(directory)}"
+        _require_readable(command, where)
+        at = directory_in(directory, place)
+        if at.startswith(".."):
+            raise NoSuchDirectory(f"{where} leads out of the project.", "Name a directory in it.")
+        if not at.startswith("/"):
+            found[at] = SettledCommand(command.strip(), origin)
+    return found
+
+
+def directory_in(directory: str, place: ProjectPlace) -> str:
+    """A directory from the project's top; it stays whole where it lies elsewhere."""
+    named = directory.strip() or TOP
+    if named == "~" or named.startswith("~/"):
+        named = f"{place.home or '/'}{named[1:]}"
+    whole = posixpath.normpath(named)
+    if not whole.startswith("/") or not is_within(whole, place.top or "/nowhere"):
+        return whole
+    return posixpath.relpath(whole, place.top)
+
+
+def _require_readable(command: str, where: str) -> None:
+    if not command.strip():
+        raise EmptyCommand(f"{where} is empty.", "Write the command, or leave the line out.")
+    try:
+        shlex.split(command, comments=True)
+    except ValueError as error:
+        raise UnbalancedCommand(
+            f"{where} cannot be split into words: {str(error).lower()}.",
+            "Close the quotes, or escape the one that is meant.",
+        ) from error
+
+
+def _table(value: object, key: str, origin: str) -> dict[str, str]:
+    """Directory → command, where a bare command is the top's."""
+    try:
+        table = msgspec.convert(value, str | dict[str, str])
+    except msgspec.ValidationError as error:
+        raise ConfigError(
+            f"{origin}: `{key}` is neither a command nor a table of commands.",
+            'Write a command, or one for each directory: {"firmware" = "./run.sh"}.',
+        ) from error
+    return {TOP: table} if isinstance(table, str) else table
+
+
+def _shown(directory: str) -> str:
+    return "the top" if directory.strip() in ("", TOP) else repr(directory)
