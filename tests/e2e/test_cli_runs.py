@@ -239,3 +239,15 @@ def test_merging_and_pruning_are_commands_of_runs(shell: Shell, tmp_path: Path):
     assert "price * quantity" in (shell.cwd / "cart.py").read_text()
     assert f"Flyball-Run: {run}" in git(shell.cwd, "log", "-1", "--format=%B")
     assert shell("runs", "prune", run, "--abandon", "--yes").returncode == 0
+
+
+@pytest.mark.slow
+def test_a_commit_is_called_after_what_it_does(shell: Shell, tmp_path: Path):
+    noted = call("git", action="commit", message="Count every piece\n\nNot only the kinds.")
+    for lines, subject in (
+        (GOOD, "The total counts every piece"),
+        ((*GOOD[:3], noted, *GOOD[3:]), "Count every piece"),
+    ):
+        run = fix(shell, tmp_path, *lines)
+        said = git(shell.cwd, "log", "-1", "--format=%s", f"flyball/{run}").strip()
+        assert said == subject

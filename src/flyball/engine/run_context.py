@@ -217,12 +217,12 @@ class RunContext:
         fresh = [item.id for item in card.evidence if item.tree == card.tree]
         base, tree = TreeHash(card.base), TreeHash(card.tree)
         if card.place:
-            return Committed(*self.workspace.merge_card(card.id, card.title, base, tree, fresh))
+            return Committed(*self.workspace.merge_card(card.id, card.subject, base, tree, fresh))
         for record in self.workspace.cards():
             if record.card == card.id:
                 self.workspace.share_index()
                 return Committed(record.commit, tree)
-        commit = self.workspace.commit_step(CommitKind.CARD, card.id, card.title, tree, fresh)
+        commit = self.workspace.commit_step(CommitKind.CARD, card.id, card.subject, tree, fresh)
         return Committed(commit, tree)
 
     def write_artifacts(

@@ -56,6 +56,8 @@ def _keep_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str
     # observed is about the new one.
     set_tree(d, event.tree, event.changed)
     repeated = _keep_evidence(d, event.evidence)
+    if call.tool == "git" and (message := event.outcome.data.get("message")):
+        d.set(commit_message=str(message))
     if event.undone:
         names = ", ".join(event.undone)
         d.say(

@@ -125,6 +125,9 @@ class Remark(msgspec.Struct, frozen=True, omit_defaults=True):
     assumptions: tuple[str, ...] = ()
 
 
+LONGEST_SUBJECT = 100
+
+
 class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     """One unit of work and everything the governor must remember of it."""
 
@@ -194,6 +197,8 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     failures: tuple[Failure, ...] = ()
     """What went wrong on the way, as the ledger will know it."""
     commit: str = ""
+    commit_message: str = ""
+    """What the driver wants its commit to say."""
     is_taken_back: bool = False
 
     said: tuple[Said, ...] = ()
@@ -208,6 +213,18 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     def has_changed(self) -> bool:
         """Whether the tree differs from where the card began."""
         return self.tree != self.base
+
+    @property
+    def subject(self) -> str:
+        """The first line of its commit: what the change does, not what somebody complained of.
+
+        The title is the last choice, since that of a run's only card is the request.
+        """
+        goal = self.checkpoint.goal if self.checkpoint else ""
+        for text in (self.commit_message, goal, self.title):
+            if line := text.strip().partition("\n")[0].strip().removesuffix("."):
+                return line if len(line) <= LONGEST_SUBJECT else _cut(line)
+        return self.id
 
     @property
     def role(self) -> str:
@@ -247,6 +264,11 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.phase is Phase.FINAL:
             return "review"
         return "verifying" if self.phase is Phase.VERIFY else "doing"
+
+
+def _cut(line: str) -> str:
+    """As many whole words as fit."""
+    return f"{line[:LONGEST_SUBJECT].rpartition(' ')[0] or line[:LONGEST_SUBJECT]}…"
 
 
 class RunStage(StrEnum):

@@ -15,6 +15,7 @@ from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.evidence_rows import complaint_of, line_of, standing_evidence
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.prompt.plan_words import (
+    claim_lines,
     errand_of,
     plan_lines,
     result_lines,
@@ -56,6 +57,8 @@ def injections(run: RunState, card: CardState, context: RunContext, maps: Maps) 
     found = {name: MAKERS[name](scene) for name in wanted if name in MAKERS}
     if (step := step_of(run, card)) and not card.is_reviewing:
         found["step"] = step_words(step)
+    if "evidence" in wanted:
+        found["claims"] = "\n".join(claim_lines(run))
     if card.template.role is Role.PLANNER:
         found["templates"] = _templates(scene)
     return {

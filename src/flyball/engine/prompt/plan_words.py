@@ -54,13 +54,32 @@ def plan_lines(run: RunState, card: CardState) -> Iterator[str]:
 
 
 def result_lines(run: RunState) -> Iterator[str]:
-    """How the steps of the present plan came out, with what Flyball itself saw."""
+    """How the steps of the present plan came out: what Flyball itself saw, and no driver's words.
+
+    Why a step failed is the governor's own sentence; what an executor says of its success is not.
+    """
     if run.coordinator is None:
         return
     for each in run.coordinator.results:
         came = "succeeded" if each.success else "failed"
         changed = "changed files" if each.mutated else "changed nothing"
-        yield f"{each.step_id} {came}, {changed}, {each.proof.label}: {each.summary}"
+        why = "" if each.success else _why(run, each.step_id)
+        yield f"{each.step_id} {came}, {changed}, {each.proof.label}{f': {why}' if why else ''}"
+
+
+def _why(run: RunState, step: str) -> str:
+    """Why the last card of a step ended as it did."""
+    reasons = [card.ending_reason for card in run.cards if card.step == step]
+    return reasons[-1] if reasons else ""
+
+
+def claim_lines(run: RunState) -> Iterator[str]:
+    """What was said of the steps by whoever carried them out, as a quotation."""
+    results = run.coordinator.results if run.coordinator else ()
+    for each in results:
+        if each.summary and each.summary != _why(run, each.step_id):
+            yield f"{each.step_id} says:"
+            yield from (f"> {line}" for line in each.summary.split("\n"))
 
 
 def tried(run: RunState) -> tuple[str, ...]:

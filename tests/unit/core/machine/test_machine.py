@@ -41,7 +41,7 @@ from flyball.core.run.event import (
 )
 from flyball.core.run.policy import OnWeakened, Policy, Project
 from flyball.core.run.state import Asking, Ending, RunStage, RunState
-from flyball.core.terms.call import Access, Call, PathFact
+from flyball.core.terms.call import Access, Call, Outcome, PathFact
 from flyball.core.terms.evidence import CheckKind, CheckReport, HttpReport, Strength, Weakened
 from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import Phase
@@ -518,8 +518,6 @@ def test_calls_that_come_back_during_a_pause_are_taken():
 
 
 def story_outcome():
-    from flyball.core.terms.call import Outcome
-
     return Outcome(ok=True, digest="o")
 
 
@@ -902,3 +900,12 @@ def test_the_stage_follows_from_what_is_known():
     assert state.stage is RunStage.OPENING
     assert [move.event for move in moves(state)][:2] == ["workspace-ready", "workspace-failed"]
     assert Story().state.stage is RunStage.WORKING
+
+
+def test_what_a_driver_wants_its_commit_to_say_is_kept_with_the_card():
+    story = Story().checkpoints().asks("git")
+    id = story.card.in_flight[0].id
+    outcome = Outcome(ok=True, text="Noted.", data={"message": "Count every piece"}, digest="d")
+    story.answers(CallReturned(card="step-1", call=id, outcome=outcome, tree=story.card.tree))
+    assert story.card.commit_message == story.card.subject == "Count every piece"
+    assert Story().checkpoints().asks("git").returns().card.subject == "mend it"
