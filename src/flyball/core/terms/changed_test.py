@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 
 class Comparison(StrEnum):
-    """What became of a test's demands."""
+    """What became of a test's demands, from harmless to grave."""
 
     SAME = "same"
     ADDED = "added"
     STRONGER = "stronger"
     OTHER_EXPECTATION = "other-expectation"
     """As strong as before, about another value."""
+    NOT_UNDERSTOOD = "not-understood"
+    """It changed, and no known style of assertion explains how."""
     WEAKER = "weaker"
     SKIPPED = "skipped"
     GONE = "gone"
-    NOT_UNDERSTOOD = "not-understood"
-    """It changed, and no known style of assertion explains how."""
 
 
 class ChangedTest(NamedTuple):

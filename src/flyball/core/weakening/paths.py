@@ -9,18 +9,22 @@ EXPECTED_DIRS = frozenset({"golden", "goldens", "expected", "snapshots", "__snap
 
 TEST_NAME = re.compile(
     r"test_.*\.py|.*_test\.(?:py|go|rb|dart|exs|cc|cpp|c)|test.*\.rb|.*_spec\.rb"
-    r"|.*[.-](?:test|spec)\.[cm]?[jt]sx?|tests?\.(?:py|rs)"
+    r"|.*[._-](?:tests?|spec)\.[cm]?[jt]sx?|tests?[.-].*\.[cm]?[jt]sx?|tests?\.(?:py|rs|c|cc|cpp"
+    r"|sh|lua|[cm]?[jt]sx?)"
+    r"|test_.*\.(?:c|cc|cpp|sh|lua|php)|.*_tests?\.(?:rs|sh|lua)|.*_spec\.lua|.*\.bats"
     r"|(?:.*Tests?|.*TestCase|.*IT|.*Spec|Test[A-Z].*)\.(?:java|kt|scala|groovy|cs|php|swift)"
     r"|.*\.(?:snap|golden)"
 )
 EXPECTED_NAME = re.compile(r".*\.(?:snap|golden|approved\.\w+|expected)|expected[._-].*")
 
 CONFIG_NAME = re.compile(
-    r"pytest\.ini|\.pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|conftest\.py|noxfile\.py"
-    r"|\.coveragerc|package\.json|(?:jest|vitest|playwright|cypress|karma|ava)\.(?:config|conf)"
-    r"\.\w+|\.mocharc(?:\.\w+)?|phpunit\.xml(?:\.dist)?|\.rspec|nose\.cfg"
-    r"|(?:GNU)?[Mm]akefile|justfile|\.gitlab-ci\.ya?ml|\.travis\.ya?ml|azure-pipelines\.ya?ml"
-    r"|Jenkinsfile"
+    r"\.?pytest\.(?:ini|toml)|tox\.ini|setup\.cfg|pyproject\.toml|conftest\.py|noxfile\.py"
+    r"|\.coveragerc|package\.json|deno\.jsonc?|[tj]sconfig.*\.json|\.npmrc|Cargo\.toml|\.taprc"
+    r"|(?:jest|vite|vitest|playwright|cypress|karma|ava|web-test-runner)\.(?:config|conf"
+    r"|workspace)\.\w+"
+    r"|\.mocharc(?:\.\w+)?|phpunit\.xml(?:\.dist)?|\.rspec|nose\.cfg|Rakefile|mix\.exs|pom\.xml"
+    r"|build\.gradle(?:\.kts)?|CMakeLists\.txt|(?:GNU)?[Mm]akefile|[Jj]ustfile|\.gitlab-ci\.ya?ml"
+    r"|\.travis\.ya?ml|azure-pipelines\.ya?ml|Jenkinsfile"
 )
 CI_DIRS = (".github/workflows/", ".circleci/", ".ci/", ".buildkite/")
 CI_FILES = ("-ci.yml", "-ci.yaml", ".travis.yml", "azure-pipelines.yml", "Jenkinsfile")

@@ -63,6 +63,72 @@ WEAKER = [
     (".github/workflows/ci.yml", WORKFLOW, WORKFLOW.replace("pytest -q", "echo skipped")),
     (".github/workflows/ci.yml", WORKFLOW, WORKFLOW + "        continue-on-error: true\n"),
     (".gitlab-ci.yml", "script: make test", "script: make test || true\n"),
+    ("package.json", '{"scripts": {"test": "ava"}}', '{"scripts": {"test": "ava --match=foo"}}'),
+    (
+        "package.json",
+        '{"scripts": {"test": "jest"}}',
+        '{"scripts": {"test": "jest src/a.test.js"}}',
+    ),
+    (
+        "package.json",
+        '{"scripts": {"test": "mocha test/"}}',
+        '{"scripts": {"test": "mocha test/a"}}',
+    ),
+    (
+        "package.json",
+        '{"scripts": {"test": "mocha"}}',
+        '{"scripts": {"test": "mocha --grep fast"}}',
+    ),
+    ("package.json", '{"scripts": {"test": "jest"}}', '{"scripts": {"test": "echo ok"}}'),
+    ("package.json", '{"scripts": {"test": "jest"}}', '{"scripts": {}}'),
+    (
+        "package.json",
+        '{"scripts": {"test": "node --test"}}',
+        '{"scripts": {"test": "node --test --test-name-pattern=a"}}',
+    ),
+    ("package.json", '{"ava": {"files": ["test/*"]}}', '{"ava": {"files": ["test/a.js"]}}'),
+    ("package.json", "{}", '{"jest": {"testMatch": ["x"]}}'),
+    ("deno.json", '{"tasks": {"test": "deno test"}}', '{"tasks": {"test": "deno test a.ts"}}'),
+    ("vitest.config.ts", "test: {}", "test: { exclude: ['a.test.ts'] }"),
+    ("vite.config.ts", "test: {}", "test: {\n  exclude: ['a.test.ts'],\n}"),
+    (".mocharc.yml", "spec: test/*.js\n", "spec: test/a.js\n"),
+    ("jest.config.js", "module.exports = {}", "module.exports = {testNamePattern: 'a'}"),
+    (
+        "tsconfig.json",
+        '{"compilerOptions": {"strict": true}}',
+        '{"compilerOptions": {"strict": false}}',
+    ),
+    (
+        "tsconfig.json",
+        '{"compilerOptions": {"noImplicitAny": true,},} // all',
+        '{"compilerOptions": {}}',
+    ),
+    ("tsconfig.json", '{"exclude": ["dist"]}', '{"exclude": ["dist", "src/bad.ts"]}'),
+    (".npmrc", "save-exact=true\n", "save-exact=true\nscript-shell=/bin/true\n"),
+    (".npmrc", "", "node-options=--require ./hook.js\n"),
+    ("Cargo.toml", "[lib]\nname = 'a'\n", "[lib]\nname = 'a'\ntest = false\n"),
+    ("Cargo.toml", "[package]\nname = 'a'\n", "[package]\nname = 'a'\nautotests = false\n"),
+    (
+        "Cargo.toml",
+        "[[test]]\nname = 'a'\n",
+        "[[test]]\nname = 'a'\nrequired-features = ['never']\n",
+    ),
+    ("pytest.toml", "[pytest]\naddopts = ['-q']\n", "[pytest]\naddopts = ['-q', '-k', 'fast']\n"),
+    ("pytest.ini", "[pytest]\n", "[pytest]\naddopts = -p no:cacheprovider --deselect a.py::b\n"),
+    ("tox.ini", "[testenv]\ncommands = pytest tests\n", "[testenv]\ncommands = pytest tests/a\n"),
+    ("noxfile.py", 'session.run("pytest")\n', 'session.run("true")\n'),
+    ("Rakefile", "Rake::TestTask.new do |t|\n", "task :test\n"),
+    ("pom.xml", "<a/>\n", "<skipTests>true</skipTests>\n"),
+    ("build.gradle", "test {}\n", "test {\n  ignoreFailures = true\n}\n"),
+    ("CMakeLists.txt", "enable_testing()\nadd_test(NAME a COMMAND a)\n", "enable_testing()\n"),
+    ("Makefile", MAKEFILE, MAKEFILE.replace("pytest -q", "pytest -q tests/test_a.py")),
+    ("Makefile", "check: all\n\t./check\n", "check:\n\texit 0\n"),
+    (".rspec", "--color\n", "--color --tag ~slow\n--exclude x\n"),
+    (
+        "conftest.py",
+        "",
+        "def pytest_runtest_makereport(item, call):\n    return None\n",
+    ),
 ]
 
 
@@ -92,6 +158,34 @@ SOUND = [
     ),
     (".github/workflows/ci.yml", WORKFLOW, WORKFLOW.replace("@v3", "@v4").replace("latest", "24")),
     (".github/workflows/ci.yml", WORKFLOW, WORKFLOW.replace("Run the tests", "Test")),
+    (".github/workflows/ci.yml", WORKFLOW, WORKFLOW.replace("pytest -q", "tox -e py")),
+    ("package.json", '{"scripts": {"test": "mocha"}}', '{"scripts": {"test": "nyc mocha"}}'),
+    ("package.json", '{"scripts": {"test": "mocha -R spec"}}', '{"scripts": {"test": "mocha"}}'),
+    ("package.json", '{"scripts": {"lint": "eslint a"}}', '{"scripts": {"lint": "eslint ."}}'),
+    (
+        "package.json",
+        '{"scripts": {"test": "mocha test/a"}}',
+        '{"scripts": {"test": "mocha test"}}',
+    ),
+    (
+        "package.json",
+        '{"scripts": {"test": "mocha a/b"}}',
+        '{"scripts": {"test": "mocha a/b a/c"}}',
+    ),
+    ("tsconfig.json", '{"compilerOptions": {}}', '{"compilerOptions": {"strict": true}}'),
+    (
+        "tsconfig.json",
+        '{"compilerOptions": {"target": "a"}}',
+        '{"compilerOptions": {"target": "b"}}',
+    ),
+    ("Cargo.toml", "[package]\nversion = '1'\n", "[package]\nversion = '2'\n"),
+    ("Cargo.toml", "test = 3\n[lib]\ntest = false\n", "[lib]\nname = 'a'\n"),
+    ("tox.ini", "[testenv]\ncommands = pytest -v\n", "[testenv]\ncommands = pytest --tb=short\n"),
+    ("tox.ini", "[testenv]\ndescription = a\n", "[testenv]\ndescription = b\n"),
+    ("vite.config.ts", "plugins: [a()]\n", "plugins: [b()]\n"),
+    ("noxfile.py", "x = 1\n", "x = 2\n"),
+    ("deno.json", '{"tasks": {"dev": "a"}}', '{"tasks": {"dev": "b"}}'),
+    ("pom.xml", "<skipTests>true</skipTests>\n", "<a/>\n"),
 ]
 
 
@@ -105,9 +199,18 @@ def test_the_setting_its_values_and_its_line_are_told():
     (only,) = weakenings({"pytest.ini": before}, {"pytest.ini": after})
     assert (only.line, only.detail) == (3, "pytest.addopts: -q became -k x")
     (gone,) = weakenings({".ci/run": "make test\n"}, {".ci/run": "x\n"})
-    assert (gone.line, gone.detail) == (1, "`make test` was removed")
+    assert (gone.line, gone.detail) == (1, "tests are run: yes became nothing")
     (added,) = weakenings({".ci/run": "x\n"}, {".ci/run": "x\nallow_failure: true\n"})
     assert (added.line, added.detail) == (2, "`allow_failure: true` was added")
+
+
+def test_a_setting_that_moved_to_another_file_is_kept():
+    before = {"setup.cfg": "[tool:pytest]\naddopts = -q\ntestpaths = tests\n"}
+    after = {
+        "setup.cfg": "",
+        "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-q'\ntestpaths = 'tests'\n",
+    }
+    assert weakenings(before, after) == ()
 
 
 def test_long_values_are_shortened():

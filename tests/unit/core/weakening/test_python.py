@@ -396,7 +396,7 @@ def test_a_hollow_assertion_was_never_worth_anything():
         ("assert x is True", "assert x == True", []),
         ("assert x is True", "assert x == 1", ["changed-expected"]),
         ("assert not x", "assert x", ["changed-expected"]),
-        ("assert not f(x) < 3", "assert not f(x)", ["removed-assertion"]),
+        ("assert not f(x) < 3", "assert not f(x)", ["changed-expected"]),
         ("raises(KeyError)", "assert True", ["removed-assertion"]),
         ("pytest.raises(KeyError, f)", "pytest.raises(Exception, f)", ["broadened-exception"]),
         ("pytest.raises(expected_exception=KeyError)", "f()", ["removed-assertion"]),

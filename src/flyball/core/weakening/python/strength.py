@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from flyball.core.weakening.assertion import BROAD, OPPOSITE, Assertion, names_in, number_of
+from flyball.core.weakening.python.assertion import BROAD, OPPOSITE, Assertion, names_in, number_of
 
 STRENGTH = {
     "==": 5,
@@ -25,6 +25,11 @@ STRENGTH = {
     "tautology": 0,
 }
 RELAXED = {("<", "<="), (">", ">=")}
+
+
+def strength_of(assertion: Assertion) -> int:
+    """How much an assertion demands; one of an unknown kind as much as an equality."""
+    return STRENGTH.get(assertion.op, 5)
 
 
 def weaker(before: Assertion, after: Assertion) -> str | None:

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from enum import IntEnum
 from typing import NamedTuple
 
-
-class Reach(IntEnum):
-    """Whether an assertion can fail the test: always, sometimes, or not at all."""
-
-    DEAD = 0
-    SWALLOWED = 1
-    CONDITIONAL = 2
-    LIVE = 3
+from flyball.core.weakening.reach import Reach
 
 
 class Assertion(NamedTuple):

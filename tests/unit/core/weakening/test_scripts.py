@@ -72,11 +72,11 @@ CASES = [
     ("src/cart.test.ts", JS, '{ sum: 3, items: ["a)"] }', "{\n sum: 3,\n items: ['a)'],\n}", []),
     ("src/cart.test.ts", JS, "describe(", "it('x', () => expect(1).toBe(one()));\ndescribe(", []),
     ("x_test.go", GO, "want := 3", "want := 4", ["changed-expected"]),
-    ("x_test.go", GO, "got != want", "got < want", ["removed-assertion"]),
+    ("x_test.go", GO, "got != want", "got < want", ["loosened"]),
     ("x_test.go", GO, '"got %d", got', '"got %v", got', []),
     ("x_test.go", GO, "\tgot :=", '\tt.Skip("flaky")\n\tgot :=', ["new-skip"]),
     ("x_test.go", GO, "\trequire.NoError(t, err)\n", "", ["removed-assertion"]),
-    ("x_test.go", GO, "func TestAdd", "func testAdd", ["removed-test"]),
+    ("x_test.go", GO, "func TestAdd", "func testAdd", ["renamed-away"]),
     ("src/lib.rs", RUST, "assert!(x); ", "", []),
     ("src/lib.rs", RUST, ", 3)", ", 4)", ["changed-expected"]),
     (
@@ -84,14 +84,14 @@ CASES = [
         RUST,
         "assert_eq!(add(1, 2), 3)",
         "assert!(add(1, 2) > 0)",
-        ["removed-assertion"],
+        ["loosened"],
     ),
     ("src/lib.rs", RUST, "    #[test]", "    #[test]\n    #[ignore]", ["new-skip"]),
     ("tests/api.rs", "fn a() { assert!(x); }", "assert!(x)", "b()", ["removed-assertion"]),
     ("src/CartTest.java", JAVA, "  @Test", "  @Disabled\n  @Test", ["new-skip"]),
     ("src/CartTest.java", JAVA, "isEqualTo(4)", "isNotNull()", ["loosened"]),
     ("src/CartTest.java", JAVA, "assertEquals(3", "assertEquals(4", ["changed-expected"]),
-    ("src/CartTest.java", JAVA, "  @Test\n", "", ["removed-test"]),
+    ("src/CartTest.java", JAVA, "  @Test\n", "", ["renamed-away"]),
     ("spec/cart_spec.rb", RUBY, "eq 3", "eq 4", ["changed-expected"]),
     ("spec/cart_spec.rb", RUBY, '  it "adds"', '  xit "adds"', ["new-skip"]),
     ("spec/cart_spec.rb", RUBY, "    expect(add", "    # expect(add", ["commented-out"]),
@@ -110,9 +110,10 @@ def test_a_deleted_file_is_told_once():
     (only,) = weakenings({"a.spec.js": JS}, {"a.spec.js": None})
     assert (only.kind, only.detail) == (
         "deleted-file",
-        "deleted with its tests: cart, totals, throws",
+        "deleted with its tests: cart > totals, cart > throws",
     )
-    assert weakenings({"tests/setup.js": "x()"}, {}) == ()
+    (other,) = weakenings({"tests/setup.js": "x()"}, {})
+    assert (other.kind, other.detail) == ("not-understood", "the file was deleted")
 
 
 def test_a_moved_file_is_not_deleted():
@@ -150,7 +151,8 @@ def test_recorded_output_that_changed_is_an_expectation():
             assert (only.kind, only.detail) == ("changed-expected", "recorded output was rewritten")
     assert weakenings({"tests/golden/a.txt": "1"}, {})[0].detail == "recorded output was deleted"
     assert weakenings({}, {"tests/golden/a.txt": "1"}) == ()
-    assert weakenings({"tests/data.txt": "1"}, {"tests/data.txt": "2"}) == ()
+    (data,) = weakenings({"tests/data.txt": "1"}, {"tests/data.txt": "2"})
+    assert (data.kind, data.detail) == ("changed-expected", "data for tests was changed")
 
 
 def test_a_skip_that_was_there_is_not_new():
@@ -161,4 +163,4 @@ def test_a_skip_that_was_there_is_not_new():
 def test_an_assertion_inside_another_is_part_of_it():
     old = "it('a', () => { expect(assertOk(1)).toBe(2); });\n"
     kinds = [w.kind for w in weakenings({"a.spec.js": old}, {"a.spec.js": "it('a', () => {});"})]
-    assert kinds == ["removed-assertion"]
+    assert kinds == ["emptied-test"]

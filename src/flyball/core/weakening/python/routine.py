@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from flyball.core.weakening.assertion import Assertion, assertions_of, dotted, is_literal
+from flyball.core.weakening.python.assertion import Assertion, assertions_of, dotted, is_literal
+from flyball.core.weakening.python.tables import Table, decorated_tables, looped_tables
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -26,8 +28,24 @@ class Routine(NamedTuple):
     node: Definition
     is_collected: bool
     skips: tuple[Skip, ...]
-    cases: tuple[ast.expr, ...]
+    tables: tuple[Table, ...]
     assertions: tuple[Assertion, ...]
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """The classes around it, and its own name."""
+        return tuple(self.name.split("."))
+
+    @property
+    def cases(self) -> tuple[ast.expr, ...]:
+        """The rows of all its tables."""
+        return tuple(row for table in self.tables for row in table.rows)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Its statements, each on its own, whatever its variables are called."""
+        body = _without_docstring(self.node.body)
+        return tuple(_step(node) for stmt in body for node in ast.walk(stmt) if _is_step(node))
 
     @property
     def shape(self) -> str:
@@ -53,6 +71,8 @@ class Module(NamedTuple):
     text: str
     routines: Mapping[str, Routine]
     constants: Mapping[str, ast.expr]
+    helpers: frozenset[str]
+    lines: Sequence[str]
 
 
 def read_module(path: str, text: str) -> Module | None:
@@ -63,11 +83,14 @@ def read_module(path: str, text: str) -> Module | None:
         return None
     constants = dict(_constants(tree.body))
     skips = {name for name, value in constants.items() if _skip_names(value, frozenset())}
-    reader = Reader(path, constants, frozenset(skips), _helpers(tree))
+    helpers = _helpers(tree)
+    # Most modules skip nothing, and looking for it in every statement is dear.
+    has_skips = "skip" in text.lower() or "xfail" in text
+    reader = Reader(path, constants, frozenset(skips), helpers, has_skips)
     routines = {routine.name: routine for routine in reader.routines(tree.body)}
     for name in _removed_names(tree.body):
         routines.pop(name, None)
-    return Module(path, text, routines, constants)
+    return Module(path, text, routines, constants, helpers, text.split("\n"))
 
 
 def _constants(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
@@ -113,6 +136,7 @@ class Reader(NamedTuple):
     constants: Mapping[str, ast.expr]
     skip_names: frozenset[str]
     helpers: frozenset[str]
+    has_skips: bool
 
     def routines(
         self,
@@ -141,16 +165,21 @@ class Reader(NamedTuple):
     def _routine(
         self, node: Definition, prefix: str, outer: tuple[Skip, ...], is_suite: bool
     ) -> Routine:
-        skips = (*outer, *self._decorated(node.decorator_list), *_skipping(node.body))
+        inside = _skipping(node.body) if self.has_skips else ()
+        skips = (*outer, *self._decorated(node.decorator_list), *inside)
         return Routine(
             path=self.path,
             name=prefix + node.name,
             node=node,
             is_collected=is_suite and node.name.startswith("test"),
             skips=skips,
-            cases=tuple(self._cases(node.decorator_list)),
+            tables=tuple(self._tables(node)),
             assertions=tuple(assertions_of(node.body, self.helpers)),
         )
+
+    def _tables(self, node: Definition) -> Iterator[Table]:
+        yield from decorated_tables(node.decorator_list, self.constants)
+        yield from looped_tables(node.body, self.constants)
 
     def _marks(self, body: Sequence[ast.stmt]) -> Iterator[Skip]:
         """`pytestmark` and skips that are called while the module or class is read."""
@@ -174,18 +203,6 @@ class Reader(NamedTuple):
                         yield from self._decorated(
                             node.value.elts if isinstance(node.value, ast.List) else [node.value]
                         )
-
-    def _cases(self, decorators: Sequence[ast.expr]) -> Iterator[ast.expr]:
-        """The rows of every `parametrize`, also where they are listed under a name."""
-        for decorator in decorators:
-            if not isinstance(decorator, ast.Call):
-                continue
-            if not dotted(decorator.func).endswith("parametrize") or len(decorator.args) < 2:
-                continue
-            rows = decorator.args[1]
-            if isinstance(rows, ast.Name):
-                rows = self.constants.get(rows.id, rows)
-            yield from rows.elts if isinstance(rows, ast.List | ast.Tuple) else [rows]
 
 
 SKIPS = frozenset({"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure"})
@@ -247,3 +264,14 @@ def _without_docstring(body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
             return body[1:]
         case _:
             return body
+
+
+SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Assert, ast.Delete)
+
+
+def _is_step(node: ast.AST) -> bool:
+    return isinstance(node, (*SIMPLE, ast.withitem))
+
+
+def _step(node: ast.AST) -> str:
+    return re.sub(r"Name\(id='\w+'", "Name(", ast.dump(node))

@@ -1,0 +1,159 @@
+"""Changes to what decides which tests run, and how."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from flyball.core.terms.evidence import Weakened
+from flyball.core.weakening.config.settings import settings_of
+from flyball.core.weakening.paths import is_test_config
+
+HARMLESS = frozenset(
+    {"description", "markers", "minversion", "required_plugins", "envlist", "junit_family"}
+)
+NARROWING_KEYS = frozenset(
+    {
+        "autotests",
+        "collect_ignore",
+        "collect_ignore_glob",
+        "exclude",
+        "fail_under",
+        "ignore",
+        "match",
+        "norecursedirs",
+        "omit",
+        "python_classes",
+        "python_files",
+        "python_functions",
+        "required-features",
+        "script-shell",
+        "node-options",
+        "test_paths",
+        "testmatch",
+        "testnamepattern",
+        "testpathignorepatterns",
+        "testpaths",
+        "testregex",
+    }
+)
+NARROWING = re.compile(
+    r"(?:^|\s)['\"]?(?:-[gkmt]|-run|-skip|--(?:ignore|deselect|co|collect-only|passWithNoTests"
+    r"|f?grep|exclude|skip"
+    r"|match|filter|spec|invert|if-present|only\w*|test-only|changed|shard|related"
+    r"|findRelatedTests|lastCommit"
+    r"|test-?[nN]ame-?[pP]attern|testPath\w*|test-skip-pattern)\b|-p\s+no:)|\|\|\s*(?:true|:"
+    r"|exit 0)|;\s*true\b"
+    r"|\bexit 0\b|continue-on-error|allow_failure|\b(?:exclude|testPathIgnorePatterns"
+    r"|testNamePattern|grep)\s*[:=]"
+    r"|ignoreFailures|skipTests|testFailureIgnore|maven\.test\.skip|(?<!\w)enabled\s*=\s*false"
+)
+PATH_WORD = re.compile(r"['\"]?[\w.*@-]*(?:/[\w.*{},@-]*|\.[cm]?[jt]sx?|\.py|\.rb)['\",\]]*")
+
+
+class Elsewhere(NamedTuple):
+    """What all configuration of a change said before and says now."""
+
+    before: frozenset[tuple[str, str]]
+    now: frozenset[tuple[str, str]]
+
+
+NOWHERE = Elsewhere(frozenset(), frozenset())
+
+
+def config_weakenings(
+    path: str, before: str | None, after: str | None, elsewhere: Elsewhere = NOWHERE
+) -> Iterator[Weakened]:
+    """Settings that were changed or taken away, and new ones that leave tests out.
+
+    `elsewhere` holds what other files of the change said and say now, for what only moved.
+    """
+    old, new = settings_of(path, before), settings_of(path, after)
+    if old is None:
+        return
+    if new is None:
+        yield Weakened(path, 1, "edited-config", "cannot be parsed any more")
+        return
+    for key in sorted(old.keys() | new.keys()):
+        was, now = old.get(key), new.get(key)
+        if was == now or _last(key) in HARMLESS or not _is_weaker(key, was, now):
+            continue
+        has_moved = now is None and (_last(key), was) in elsewhere.now
+        if has_moved or (was is None and (_last(key), now) in elsewhere.before):
+            continue
+        detail = f"{key}: {_short(was or 'nothing')} became {_short(now or 'nothing')}"
+        if key in (was, now):
+            detail = f"`{_short(key)}` was {'removed' if now is None else 'added'}"
+        yield Weakened(path, _line(after or "", key), "edited-config", detail)
+
+
+def settings_in(files: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    """Every setting of some files by the last part of its name, with its value."""
+    return frozenset(
+        (_last(key), value)
+        for path, text in files.items()
+        if is_test_config(path)
+        for key, value in (settings_of(path, text) or {}).items()
+    )
+
+
+def _last(key: str) -> str:
+    return key.rpartition(".")[2].lower()
+
+
+# How a runner talks, and how long it waits, with the word that follows.
+TALK = re.compile(r"(?:(?<=\s)|^)(?:-R|--reporters?|--timeout|--slow|--colou?rs?)[ =][^\s-]\S*")
+
+
+def _is_weaker(key: str, old: str | None, new: str | None) -> bool:
+    """A new setting is weaker when it leaves tests out; an old one unless it only gained words."""
+    if key.startswith("strict."):
+        return old == "true" and new != "true"
+    if old is None:
+        is_off = key.startswith("cargo.") and new == "false"
+        return is_off or _last(key) in NARROWING_KEYS or bool(NARROWING.search(new or ""))
+    if new is None:
+        return not key.startswith(("cargo.", "excuse."))
+    was, now = (TALK.sub("", text).split() for text in (old, new))
+    gained = [word for word in now if word not in was]
+    lost = [word for word in was if word not in now]
+    if NARROWING.search(" ".join(gained)) or _last(key) in NARROWING_KEYS:
+        return True
+    if key.startswith(("scripts.", "target.", "tasks.")) or _last(key).startswith("commands"):
+        return _is_other_command(lost, gained, old)
+    return bool(lost)
+
+
+PLAIN_FLAG = re.compile(
+    r"['\"]?-{1,2}(?!strict|fail|cov-fail|forbid|max-warnings|W|error)[\w-]+.*|&&|NODE_\w+=.*"
+)
+
+
+def _is_other_command(lost: list[str], gained: list[str], old: str) -> bool:
+    """Whether a command runs something else; flags that only change how it talks are no matter."""
+    given = [word for word in gained if not PLAIN_FLAG.fullmatch(word)]
+    missed = [word for word in lost if not PLAIN_FLAG.fullmatch(word)]
+    # The first path that is named narrows a run; a further one widens it.
+    is_picked = any(map(PATH_WORD.fullmatch, given)) and not any(
+        map(PATH_WORD.fullmatch, old.split())
+    )
+    # A folder in place of files below it runs more, not less.
+    is_lost = any(not any(_holds(word, other) for word in given) for other in missed)
+    return is_picked or is_lost
+
+
+def _holds(folder: str, path: str) -> bool:
+    bare = folder.strip("'\",[]").rstrip("/")
+    return bool(bare) and path.strip("'\",[]").startswith(f"{bare}/")
+
+
+def _line(text: str, key: str) -> int:
+    wanted = key if "\n" not in key else ""
+    last = wanted.rpartition(".")[2] if wanted not in text else wanted
+    at = text.find(last) if last else -1
+    return text.count("\n", 0, at) + 1 if at >= 0 else 1
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= 120 else value[:119] + "…"

@@ -1,0 +1,64 @@
+"""Files in test places that are no code: recorded output, fixtures and other data."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from flyball.core.terms.evidence import Weakened
+from flyball.core.weakening.finding import Compared
+from flyball.core.weakening.paths import is_expectation, is_test_config, is_test_path
+from flyball.core.weakening.styles.family import family_of
+
+PROSE = re.compile(
+    r".*\.(?:md|rst|txt\.license|adoc)|README.*|LICENSE.*|\.git\w+|.*\.(?:css|svg|html?)"
+)
+
+
+def compare_data(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Compared]:
+    """Each such file that was rewritten, cut or deleted; one that moved, or only grew, is fine."""
+    kept = set(after.values())
+    for path, old in before.items():
+        new = after.get(path)
+        if not _is_data(path) or old in kept:
+            continue
+        found = _recorded(path, old, new) if is_expectation(path) else _data(path, old, new)
+        if found:
+            yield Compared(path, (), 1, old, new, (found,))
+
+
+def _is_data(path: str) -> bool:
+    if is_expectation(path):
+        return True
+    name = path.rpartition("/")[2]
+    is_known = family_of(path) is not None or is_test_config(path) or PROSE.fullmatch(name)
+    return is_test_path(path) and not is_known
+
+
+def _recorded(path: str, old: str, new: str | None) -> Weakened | None:
+    """A file of many snapshots may gain some; other recorded output is one expectation."""
+    if (
+        new is not None
+        and path.endswith(".snap")
+        and not Counter(_lines(old)) - Counter(_lines(new))
+    ):
+        return None
+    what = "was deleted" if new is None else "was rewritten"
+    return Weakened(path, 1, "changed-expected", f"recorded output {what}")
+
+
+def _data(path: str, old: str, new: str | None) -> Weakened | None:
+    """Other values are another expectation at most; fewer lines are nothing anybody can judge."""
+    if new is None:
+        return Weakened(path, 1, "not-understood", "data for tests was deleted")
+    lost = Counter(_lines(old)) - Counter(_lines(new))
+    if not lost:
+        return None
+    if len(_lines(new)) < len(_lines(old)):
+        return Weakened(path, 1, "not-understood", "data for tests lost lines")
+    return Weakened(path, 1, "changed-expected", "data for tests was changed")
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]

@@ -1,0 +1,1 @@
+"""Tests in other languages, compared as their styles read them."""

@@ -1,0 +1,99 @@
+"""The rows of tests that run over a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from flyball.core.weakening.styles.family import Family
+from flyball.core.weakening.styles.layers import LITERAL, Layers, plain
+
+
+class Row(NamedTuple):
+    """One case of a table, as plain code."""
+
+    text: str
+    offset: int
+
+
+# Spaces are matched possessively: blanked comments leave long stretches of them.
+NAMED = re.compile(
+    r"\b(?P<name>[A-Za-z_]\w*)[ \t]*+(?:\[\w*\][ \t]*+)*(?::[^=;\n{]++)?(?::=|=)[ \t]*+(?:&|\*"
+    r"|new\s\w+|vec!)?"
+    r"[ \t]*+(?:\[[^\]\n]*\]|map\[[^\]\n]*\])?(?:struct[ \t]*+(?P<struct>\{)"
+    r"|[*\w.]*+[ \t]*+(?P<open>[\[{(]))"
+)
+LOOPED = re.compile(
+    r"\brange[ \t]+&?(?P<go>\w+)|\b(?:of|in)[ \t]+&?(?P<of>\w+)|:[ \t]*(?P<java>\w+)[ \t]*\)"
+    r"|(?P<call>\b\w++)\.(?:forEach|map|each\w*|iter|into_iter|entries)\b"
+    r"|\beach\([ \t]*(?P<each>\w+)"
+    r"|(?P<index>\b\w++)\[[a-z]\w*\]|\bforeach[ \t]*\([ \t]*\$?(?P<php>\w+)"
+)
+DIRECT = re.compile(
+    r"\.(?:each|for)\s*\(\s*(?P<each>\[)|\brange\s+(?:\[[^\]\n]*\]|map\[)[^{}\n]*(?P<range>\{)"
+    r"|\b(?:of|in)\s+&?(?:vec!)?(?P<of>\[)"
+)
+CHAINED = re.compile(r"\s*\.\s*(?:forEach|map|each\w*|iter|into_iter)\b")
+MARKED = re.compile(
+    r"#\[(?:test_case|case|rstest_case)(?:::\w+)?\s*(?P<rust>\()|\[(?:TestCase|InlineData|DataRow"
+    r"|Arguments)\s*(?P<cs>\()"
+    r"|@(?:CsvSource|ValueSource|MethodSource|EnumSource)\s*(?P<java>\()|#\[(?:TestWith"
+    r"|DataProvider)\s*(?P<php>\()"
+)
+TEMPLATE = re.compile(r"\.each\s*`(?P<table>[^`]*)`")
+PROVIDER = re.compile(r"\breturn\s+(?P<open>\[)")
+
+
+def rows_of(source: Layers) -> list[Row]:
+    """Every row, in order; nested values belong to their row."""
+    found = {row.offset: row for row in _rows(source)}
+    return [found[offset] for offset in sorted(found)]
+
+
+def _rows(source: Layers) -> Iterator[Row]:
+    looped = {name for match in LOOPED.finditer(source.bare) for name in match.groups() if name}
+    for match in NAMED.finditer(source.bare):
+        if match["name"] not in looped:
+            continue
+        opening = match.start("open")
+        if match["struct"]:
+            opening = source.bare.find("{", source.closing(match.start("struct")))
+        yield from _elements(source, opening)
+    for match in DIRECT.finditer(source.bare):
+        opening = max(match.start(group) for group in ("each", "range", "of"))
+        if match["range"] and source.bare.endswith("struct ", 0, opening):
+            opening = source.bare.find("{", source.closing(opening))
+        yield from _elements(source, opening)
+    for opening, closing in source.pairs.items():
+        if source.bare[opening] == "[" and CHAINED.match(source.bare, closing + 1):
+            yield from _elements(source, opening)
+    for match in MARKED.finditer(source.bare):
+        opening = match.end() - 1
+        if match["java"]:
+            inner = source.bare.find("{", opening, source.closing(opening))
+            yield from _elements(source, inner if inner >= 0 else opening)
+        else:
+            yield _row(source, opening + 1, source.closing(opening))
+    for match in TEMPLATE.finditer(source.code):
+        at = match.start("table")
+        for line in match["table"].split("\n")[2:]:
+            at += len(line) + 1
+            if line.strip():
+                yield Row(plain(source.family, line), at)
+    if source.family is Family.PHP:
+        for match in PROVIDER.finditer(source.bare):
+            yield from _elements(source, match.start("open"))
+
+
+def _elements(source: Layers, opening: int) -> Iterator[Row]:
+    if opening < 0:
+        return
+    for start, end in source.items(opening + 1, source.closing(opening)):
+        row = _row(source, start, end)
+        if LITERAL.search(row.text):
+            yield row
+
+
+def _row(source: Layers, start: int, end: int) -> Row:
+    return Row(plain(source.family, source.code[start:end]), start)
