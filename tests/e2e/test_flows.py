@@ -103,7 +103,7 @@ def test_gates_are_checked_by_flyball_whatever_the_driver_says(shell: Shell, tmp
     assert [line["passing"] for line in suites] == [False, False]
     assert [
         (line["card"], line["escalation"]) for line in told if line["type"] == "escalation"
-    ] == [("mend", "DIAGNOSE")]
+    ] == [("mend", "RETRY"), ("mend", "DIAGNOSE"), ("mend.D1", "FAIL_JOB")]
     final = told[-1]
     assert final["message"] == "A step failed for good."
     assert "Diagnosis: The price is lost." in final["issues"][0]

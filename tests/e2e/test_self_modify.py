@@ -47,11 +47,18 @@ NAMED = ("cart.py", "test_cart.py", "flyball.toml", ".flyball/", "new/")
 PROVE = (call("edit_diff", diff=FIX), SUITE, say("It is mended."), REVIEW)
 
 
-def run(tmp_path: Path, *lines: Line, files: dict[str, str] = FILES, **env: str) -> list[Line]:
+def run(
+    tmp_path: Path,
+    *lines: Line,
+    files: dict[str, str] = FILES,
+    args: tuple[str, ...] = (),
+    **env: str,
+) -> list[Line]:
     """A run that says these lines once it may build, then mends the cart."""
     shell = Shell(shop(tmp_path / "shop", files), tmp_path, **env)
     driver = script(tmp_path / "s.jsonl", READ, checkpoint(*NAMED), *lines, *PROVE)
-    done = shell("run", "fix", "--intent", "small_fix", "--yes", "--driver", driver, "--json")
+    words = ("run", "fix", "--intent", "small_fix", "--yes", "--driver", driver, "--json")
+    done = shell(*words, *args)
     assert not done.stderr, done.stderr
     return objects(done.stdout)
 
@@ -108,6 +115,14 @@ def test_a_run_that_may_modify_itself_reaches_them(tmp_path: Path):
     assert changed(told) == [".flyball/templates/new.toml", "cart.py", "flyball.toml"]
 
 
+def test_a_run_about_the_framework_may_modify_it(tmp_path: Path):
+    policy = call("write_file", path="flyball.toml", content="# mine\n")
+    assert changed(run(tmp_path, policy, args=("--target", "framework"))) == [
+        "cart.py",
+        "flyball.toml",
+    ]
+
+
 def test_what_a_run_is_about_is_said_or_taken_from_the_directory(tmp_path: Path):
     shell = Shell(shop(tmp_path / "shop"), tmp_path)
     driver = script(tmp_path / "s.jsonl", say("Hello."))
@@ -119,3 +134,6 @@ def test_what_a_run_is_about_is_said_or_taken_from_the_directory(tmp_path: Path)
     refused = shell("run", "hi", "--driver", driver, "--target", "elsewhere")
     assert refused.returncode == 2
     assert "A run cannot be about 'elsewhere'. Say framework or project/NAME." in refused.stderr
+    other = shell("run", "hi", "--driver", driver, "--target", "project/bakery")
+    assert other.returncode == 2
+    assert "A run here is about shop, not about bakery." in other.stderr

@@ -302,6 +302,7 @@ def policy_of(settings: Settings, wish: Wish, driver: str) -> Policy:
     policy = settings.policy
     return msgspec.structs.replace(
         policy,
+        self_modify=policy.self_modify or wish.target == FRAMEWORK,
         assume_yes=wish.assume_yes,
         preview=wish.preview,
         plan_big_requests=policy.plan_big_requests and driver != REPAIR,
@@ -315,6 +316,11 @@ def target_of(home: Home, wished: str) -> str:
     kind, _, name = wished.partition("/")
     if wished != FRAMEWORK and not (kind == "project" and name.strip()):
         raise UsageError(f"A run cannot be about {wished!r}.", "Say framework or project/NAME.")
+    if kind == "project" and name != home.repo.name:
+        raise UsageError(
+            f"A run here is about {home.repo.name}, not about {name}.",
+            f"Say project/{home.repo.name}, or go to the other project's directory.",
+        )
     return wished
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from flyball.core.flow.template import Escalation
 from flyball.core.plan.coordinator import progress
 from flyball.core.plan.message import AnyMessage, ExecutionPlan, UserResponse, VerificationReport
 from flyball.core.run.event import (
@@ -33,7 +34,7 @@ from flyball.core.run.event import (
     WorkspaceFailed,
     WorkspaceReady,
 )
-from flyball.core.run.state import CardState, Question, RunState
+from flyball.core.run.state import Asking, CardState, Question, RunState
 from flyball.core.terms.call import Call
 from flyball.core.terms.evidence import Evidence
 from flyball.core.terms.evidence_rows import is_failing, strength
@@ -64,6 +65,7 @@ def _lines(before: RunState, event: Event, after: RunState) -> Iterator[Telemetr
     if isinstance(event, Messaged):
         yield from _about_message(event.message, after)
     if after.coordinator is not before.coordinator:
+        yield from _about_results(before, after)
         yield from _about_course(before, after)
     for card in after.cards:
         if card.question is None:
@@ -81,7 +83,8 @@ def _about_course(before: RunState, after: RunState) -> Iterator[Telemetry]:
     if now is None or not now.planned or now.response is not None:
         return
     text = progress(now)
-    if was is None or progress(was) != text:
+    # Not the text alone: a plan that failed like the one before it is told in the same words.
+    if was is None or (was.iteration, was.stage, progress(was)) != (now.iteration, now.stage, text):
         yield {
             "type": "iteration",
             "iteration": now.iteration,
@@ -281,6 +284,7 @@ def _about_card(previous: CardState | None, card: CardState) -> Iterator[Telemet
             "code": judged.code,
             "reason": judged.reason,
         }
+    yield from _about_setback(previous, card)
     known = previous.in_flight if previous else ()
     for call in card.in_flight:
         if call not in known:
@@ -298,6 +302,39 @@ def _about_card(previous: CardState | None, card: CardState) -> Iterator[Telemet
     for said in card.said:
         if said.kind in ("rejection", "guidance"):
             yield {"type": "governor", "card": card.id, "kind": said.kind, "text": said.text}
+
+
+def _about_setback(previous: CardState | None, card: CardState) -> Iterator[Telemetry]:
+    """What follows where a card fell short: every policy is told, also the one to try again."""
+    if previous is None:
+        return
+    has_ended = card.escalation is not None and previous.escalation is not card.escalation
+    if not has_ended and card.setbacks == previous.setbacks:
+        return
+    is_asked = card.question is not None and card.question.kind is Asking.FAILURE
+    choice = Escalation.PAUSE_FOR_HUMAN if is_asked else Escalation.RETRY
+    told = [said.text for said in card.said if said.kind == "rejection"]
+    yield {
+        "type": "escalation",
+        "card": card.id,
+        "escalation": (card.escalation or choice).value,
+        "reason": card.ending_reason or "\n".join(told),
+    }
+
+
+def _about_results(before: RunState, after: RunState) -> Iterator[Telemetry]:
+    """What the end of a step asks for, where none of its cards has said so."""
+    known = before.coordinator.results if before.coordinator else ()
+    for result in after.coordinator.results if after.coordinator else ():
+        own = [card for card in after.cards if card.step == result.step_id]
+        is_told = any(card.escalation is result.escalation for card in own)
+        if result.escalation is not None and result not in known and own and not is_told:
+            yield {
+                "type": "escalation",
+                "card": own[-1].id,
+                "escalation": result.escalation.value,
+                "reason": result.summary,
+            }
 
 
 def _about_call(call: Call) -> str:
@@ -332,13 +369,6 @@ def _about_phase(previous: CardState | None, card: CardState) -> Iterator[Teleme
             "ending": card.ending.value if card.ending else None,
             "proof": card.strength.label,
             "commit": card.commit,
-        }
-    if previous is not None and card.escalation and previous.escalation is not card.escalation:
-        yield {
-            "type": "escalation",
-            "card": card.id,
-            "escalation": card.escalation.value,
-            "reason": card.ending_reason,
         }
 
 

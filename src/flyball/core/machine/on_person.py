@@ -102,8 +102,7 @@ def _on_review(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: str
             _approve(d, event, what)
         settle(d)
     elif diagnosed_by(d.run, card):
-        why = f"The diagnosis was not accepted. {event.note}".rstrip()
-        fail(d, Escalation.FAIL_JOB, why)
+        try_again(d, "A person did not accept the diagnosis. Look again.")
     else:
         try_again(d, "A person reviewed the work and wants it changed.")
 

@@ -12,6 +12,7 @@ from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.call import Access, Call
 from flyball.core.terms.shape import faults, suggest
 from flyball.core.terms.tool import ALIASES, TOOL_ACCESS, tool_name
+from flyball.tools.call.accepted_forms import in_own_form
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Tool
 
 RAW = "__raw__"
@@ -37,11 +38,13 @@ def prepare(
         return _faulty(spoken, args, _unknown(spoken.tool, tools))
     if RAW in args:
         return _faulty(spoken, args, f"The arguments of `{name}` are not valid JSON.")
+    is_redacted = args != spoken.args
+    args = in_own_form(name, args)
     form = read_form(args, tool)
     if isinstance(form, str):
         return _faulty(spoken, args, form)
     access = TOOL_ACCESS[name]
-    if access is Access.MUTATE and args != spoken.args:
+    if access is Access.MUTATE and is_redacted:
         return _faulty(spoken, args, SECRET.format(tool=name))
     facts: CallFacts = tool.facts(form, context)
     call = Call(

@@ -129,12 +129,17 @@ def test_yes_to_everything_accepts_the_built_in_diagnosis():
     assert walk.closes().card.id == "plan.2"
 
 
-def test_a_person_who_refuses_the_diagnosis_ends_the_run():
+def test_a_diagnosis_that_a_person_refuses_goes_back_to_the_driver():
     walk = after(Escalation.PAUSE_FOR_HUMAN).stops(DIAGNOSIS)
-    walk.refuses("leave it").closes()
-    response = walk.state.response
-    assert response.status is Status.FAILED
-    assert "Not diagnosed: The diagnosis was not accepted. leave it" in response.issues[0]
+    walk.refuses("it is the cache")
+    assert walk.owed == ["Think"]
+    assert [said.text for said in walk.card.said] == [
+        "it is the cache",
+        "A person did not accept the diagnosis. Look again.",
+    ]
+    walk.stops(DIAGNOSIS)
+    assert walk.card.question.kind is Asking.REVIEW
+    assert walk.grants().closes().card.id == "plan.2"
 
 
 def test_a_person_who_accepts_the_diagnosis_has_it_planned_anew():

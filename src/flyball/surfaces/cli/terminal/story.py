@@ -183,7 +183,9 @@ class Story:
         yield StoryLine("bad", "\n".join(("the goal is not reached", *line["issues"])), "✗")
 
     def escalation(self, line: Telemetry) -> Iterator[StoryLine]:
-        yield StoryLine("warn", f"{line['escalation']}: {line['reason']}", "!")
+        # Why it is tried again is what the driver was just told, and that line stands above.
+        why = "" if line["escalation"] == "RETRY" else f": {line['reason']}"
+        yield StoryLine("warn", f"{line['escalation']}{why}", "!")
 
     def extension(self, line: Telemetry) -> Iterator[StoryLine]:
         yield StoryLine("dim", f"{line['by']} added {line['calls']} calls: {line['why']}", "+")

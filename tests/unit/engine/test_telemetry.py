@@ -1,0 +1,72 @@
+"""What a watcher is told when a card falls short and when a run plans anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from flyball.core.flow.library import LIBRARY
+from flyball.core.flow.template import Escalation
+from flyball.core.plan.message import Issue, StepResult
+from flyball.core.plan.stage import Coordinator, Stage
+from flyball.core.run.event import Resumed
+from flyball.core.run.state import Asking, CardState, Question, RunState, Said
+from flyball.core.terms.intent import Intent
+from flyball.engine.telemetry import telemetry
+
+CARD = CardState("one", LIBRARY["step"], "One", "t0", "t0", step="one")
+EVENT = Resumed(by="ann")
+
+
+def told(before: RunState, after: RunState, kind: str) -> list[dict[str, Any]]:
+    return [line for line in telemetry(before, EVENT, after) if line["type"] == kind]
+
+
+def fell(**more: Any) -> list[tuple[str, str]]:
+    after = replace(CARD, setbacks=1, **more)
+    found = told(RunState(run="r", cards=(CARD,)), RunState(run="r", cards=(after,)), "escalation")
+    return [(line["escalation"], line["reason"]) for line in found]
+
+
+def test_every_policy_is_told():
+    why = Said("rejection", "The gate did not pass.")
+    assert fell(said=(why,)) == [("RETRY", "The gate did not pass.")]
+    question = Question("q", Asking.FAILURE, "Try once more?")
+    assert fell(question=question, ending_reason="red") == [("PAUSE_FOR_HUMAN", "red")]
+    for policy in (Escalation.DIAGNOSE, Escalation.ROUTE_TO_PLANNING, Escalation.FAIL_JOB):
+        assert fell(escalation=policy, ending_reason="red") == [(policy.value, "red")]
+
+
+def test_a_card_that_goes_on_is_not_told_again():
+    card = replace(CARD, setbacks=1, escalation=Escalation.DIAGNOSE)
+    before = RunState(run="r", cards=(card,))
+    assert told(before, RunState(run="r", cards=(replace(card, turns=2),)), "escalation") == []
+
+
+COURSE = Coordinator(request_id="r", user_request="do it", intent=Intent.FEATURE_BUILD)
+
+
+@pytest.mark.parametrize(
+    ("own", "lines"), [(Escalation.DIAGNOSE, ["ROUTE_TO_PLANNING"]), (Escalation.FAIL_JOB, ["x"])]
+)
+def test_what_follows_a_diagnosis_is_told_once(own: Escalation, lines: list[str]):
+    then = Escalation.ROUTE_TO_PLANNING if lines != ["x"] else Escalation.FAIL_JOB
+    cards = (replace(CARD, escalation=own), replace(CARD, id="one.D1"))
+    before = RunState(run="r", cards=cards, coordinator=COURSE)
+    result = StepResult(step_id="one", success=False, summary="red", escalation=then)
+    after = replace(before, coordinator=replace(COURSE, results=(result,)))
+    found = told(before, after, "escalation")
+    assert [line["escalation"] for line in found] == ([] if lines == ["x"] else lines)
+    assert told(after, replace(after, seq=9, coordinator=after.coordinator), "escalation") == []
+
+
+def test_an_iteration_that_begins_like_the_one_before_is_told():
+    issues = (Issue(step_id="one", issue="Tests failed"),)
+    second = replace(COURSE, stage=Stage.PLANNING, iteration=2, issues=issues)
+    before = RunState(run="r", coordinator=second)
+    after = replace(before, coordinator=replace(second, iteration=3))
+    (line,) = told(before, after, "iteration")
+    assert (line["iteration"], line["text"]) == (3, "Re-planning… (tests failed)")
+    assert told(after, replace(after, seq=3), "iteration") == []
