@@ -12,6 +12,7 @@ import msgspec
 from flyball.errors import Conflict, NotFound, ToolUnavailable, UsageError
 from flyball.workspace.errors import explain_disk_errors
 from flyball.workspace.run.lock import WorkspaceLock
+from flyball.workspace.run.visible import find_trees_home, visible_name
 from flyball.workspace.run.workspace import Workspace, WorkspaceFacts
 from flyball.workspace.run.worktree import (
     Carried,
@@ -21,6 +22,7 @@ from flyball.workspace.run.worktree import (
     forget_worktrees,
     give_index,
     head_tree,
+    remove_trees_home,
     remove_whole,
     remove_worktree,
 )
@@ -71,9 +73,10 @@ def open_workspace(
         if (directory / "workspace.json").exists():
             return _reopen(directory, opened, lock, large)
         with explain_disk_errors(os.fspath(directory)):
+            place = find_trees_home(directory, home or Path.home())
             if opened is None:
-                return _make_without_git(project, run, directory, lock, large)
-            return _make_with_git(opened, run, directory, lock, large, in_place=in_place)
+                return _make_without_git(project, run, directory, place, lock, large)
+            return _make_with_git(opened, run, directory, place, lock, large, in_place=in_place)
     # Also Ctrl-C: who fails to open must not keep others out until the process ends.
     except BaseException:
         lock.release()
@@ -147,6 +150,7 @@ def _make_with_git(
     opened: OpenRepository,
     run: str,
     directory: Path,
+    trees_home: Path,
     lock: WorkspaceLock,
     large: int,
     *,
@@ -154,7 +158,8 @@ def _make_with_git(
 ) -> Workspace:
     repository, user, depot, config = opened
     branch = RunBranch(run, repository, user, depot, config.identity)
-    place = repository.top if in_place else directory / "tree" / repository.top.name
+    own_tree = trees_home / "tree" / visible_name(repository.top.name)
+    place = repository.top if in_place else own_tree
     # What says that a workspace exists is written last, by `_record_facts`; until then every step
     # may be found half done by the next opening, which clears it away and begins again.
     _clear_leftovers(branch, repository, directory, None if in_place else place)
@@ -183,6 +188,7 @@ def _make_with_git(
         base_commit,
         start,
         carried.skipped,
+        trees_home=os.fspath(trees_home),
     )
     return _record_facts(Workspace(facts, directory, trees, branch, lock))
 
@@ -218,12 +224,25 @@ def _clear_leftovers(
 
 
 def _make_without_git(
-    project: Path, run: str, directory: Path, lock: WorkspaceLock, large: int
+    project: Path,
+    run: str,
+    directory: Path,
+    trees_home: Path,
+    lock: WorkspaceLock,
+    large: int,
 ) -> Workspace:
     trees = PlainTrees(directory / "objects", project, large=large)
     captured = trees.capture()
     place = os.fspath(project)
-    facts = WorkspaceFacts(run, place, place, True, captured.tree, carried_skipped=captured.skipped)
+    facts = WorkspaceFacts(
+        run,
+        place,
+        place,
+        True,
+        captured.tree,
+        carried_skipped=captured.skipped,
+        trees_home=os.fspath(trees_home),
+    )
     return _record_facts(Workspace(facts, directory, trees, None, lock))
 
 
@@ -266,4 +285,7 @@ def forget_run(run: str, state_dir: Path) -> None:
     facts = find_workspace(run, state_dir)
     if facts and (repository := find_repository(Path(facts.project))):
         forget_worktrees(repository, directory)
+        forget_worktrees(repository, Path(facts.trees_home or directory))
+    if facts and facts.trees_home:
+        remove_trees_home(Path(facts.trees_home))
     remove_whole(directory)

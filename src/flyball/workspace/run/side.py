@@ -72,10 +72,17 @@ class Sides:
     """
 
     def __init__(
-        self, directory: Path, project: Path, root: Path, trees: Trees, branch: RunBranch | None
+        self,
+        directory: Path,
+        trees_home: Path,
+        tree_name: str,
+        root: Path,
+        trees: Trees,
+        branch: RunBranch | None,
     ) -> None:
         self.directory = directory / "beside"
-        self.project = project
+        self.trees_home = trees_home
+        self.tree_name = tree_name
         self.root = root
         self.trees = trees
         self.branch = branch
@@ -91,7 +98,7 @@ class Sides:
             return None
         note = msgspec.convert(json.loads(file.read_text()), _Note)
         directory = file.parent / note.attempt
-        root = directory / "tree" / self.project.name
+        root = self._root_of(name, note.attempt)
         if not root.is_dir():
             return None
         trees, branch = self._trees(directory, root), self._branch(note.commit)
@@ -104,7 +111,7 @@ class Sides:
         with explain_disk_errors(os.fspath(home)):
             home.mkdir(parents=True)
             directory = Path(tempfile.mkdtemp(dir=home, prefix=""))
-            root = directory / "tree" / self.project.name
+            root = self._root_of(name, directory.name)
             trees = self._fill(directory, root, tree, commit)
             self._copy_unkept(root, tree)
             # Looked at again, because file systems that ignore modes, links or case do not say so.
@@ -121,9 +128,13 @@ class Sides:
         """Take a place and git's notes about it away."""
         home = self._home_of(name)
         (home / "side.json").unlink(missing_ok=True)
-        if self.branch and home.is_dir():
-            forget_worktrees(self.branch.repository, home)
-        remove_whole(home)
+        for place in {home, self.trees_home / name}:
+            if self.branch and place.is_dir():
+                forget_worktrees(self.branch.repository, place)
+            remove_whole(place)
+
+    def _root_of(self, name: str, attempt: str) -> Path:
+        return self.trees_home / name / attempt / "tree" / self.tree_name
 
     def _home_of(self, name: str) -> Path:
         if not _NAME.fullmatch(name) or name in (".", ".."):

@@ -28,11 +28,13 @@ from flyball.workspace.run.snapshot import (
     append_line,
     read_lines,
 )
+from flyball.workspace.run.visible import visible_name
 from flyball.workspace.run.worktree import (
     CardRecord,
     CommitKind,
     RunBranch,
     forget_worktrees,
+    remove_trees_home,
     remove_whole,
     remove_worktree,
     share_index,
@@ -62,6 +64,8 @@ class WorkspaceFacts(msgspec.Struct, frozen=True):
     carried_skipped: tuple[Skipped, ...] = ()
     run_base: TreeHash = TreeHash("")
     """The tree that the whole run began from, where this is a card's side workspace."""
+    trees_home: str = ""
+    """Where its trees are, if not in its directory: runs of old have them there."""
 
     @property
     def has_git(self) -> bool:
@@ -92,13 +96,19 @@ class Workspace:
         self.in_place = facts.in_place
         """Whether the run works in the user's own checkout."""
         self.directory = directory
+        self.trees_home = Path(facts.trees_home) if facts.trees_home else directory
         self.trees = trees
         self.branch = branch
         self.writer = Writer(trees, self.root, directory / "pending.json")
         self.snapshots = Snapshots(trees, directory / "snapshots.jsonl")
         self.skipped: tuple[Skipped, ...] = facts.carried_skipped
         self._lock = lock or NoLock()
-        self._sides = Sides(directory, self.project, self.root, trees, branch)
+        # A run of old wrote its trees under the project's own name, dot and all.
+        name = self.project.name
+        self.tree_name = visible_name(name) if facts.trees_home else name
+        self._sides = Sides(
+            directory, self.trees_home / "beside", self.tree_name, self.root, trees, branch
+        )
         self._open_sides: dict[str, Workspace] = {}
         self._making = threading.Lock()
         self._users_untracked: frozenset[str] | None = None
@@ -169,9 +179,9 @@ class Workspace:
     def checkout_scratch(self, tree: str) -> Path:
         """A throw-away directory with that tree's files; it goes when the workspace closes."""
         with explain_disk_errors(os.fspath(self.directory)):
-            scratch = self.directory / "scratch"
-            scratch.mkdir(exist_ok=True)
-            place = Path(tempfile.mkdtemp(dir=scratch)) / self.project.name
+            scratch = self.trees_home / "scratch"
+            scratch.mkdir(parents=True, exist_ok=True)
+            place = Path(tempfile.mkdtemp(dir=scratch)) / self.tree_name
             place.mkdir()
             self.trees.checkout(TreeHash(tree), place)
         return place
@@ -298,6 +308,7 @@ class Workspace:
             base_commit=side.commit,
             start=self.facts.start,
             run_base=self.facts.run_base or self.base,
+            trees_home=os.fspath(self.trees_home / "beside" / side.directory.parent.name),
         )
         return Workspace(facts, side.directory, side.trees, side.branch, BorrowedLock())
 
@@ -348,7 +359,9 @@ class Workspace:
             if not self.in_place:
                 remove_worktree(self.branch.repository, self.root)
             forget_worktrees(self.branch.repository, self.directory)
+            forget_worktrees(self.branch.repository, self.trees_home)
             self.branch.delete()
+        remove_trees_home(self.trees_home)
         remove_whole(self.directory)
         self._lock.release()
 
@@ -357,5 +370,5 @@ class Workspace:
         for side in self._open_sides.values():
             side.close()
         if not isinstance(self._lock, NoLock):
-            shutil.rmtree(self.directory / "scratch", ignore_errors=True)
+            shutil.rmtree(self.trees_home / "scratch", ignore_errors=True)
         self._lock.release()

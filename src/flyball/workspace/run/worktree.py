@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from flyball.workspace.errors import GitFailed, NotWritable
+from flyball.workspace.run.visible import remove_empty_folders
 from flyball.workspace.trees.git import Git, Identity, Repository
 from flyball.workspace.trees.git_objects import object_name, split_batch
 from flyball.workspace.trees.git_trees import GitTrees
@@ -298,6 +299,12 @@ def forget_worktrees(repository: Repository, folder: Path) -> None:
             shutil.rmtree(admin, ignore_errors=True)
     with suppress(OSError):
         (repository.common / "worktrees").rmdir()
+
+
+def remove_trees_home(place: Path) -> None:
+    """Delete where a run's trees were, and the folders above it that nothing else is in."""
+    remove_whole(place)
+    remove_empty_folders(place)
 
 
 def remove_whole(place: Path) -> None:
