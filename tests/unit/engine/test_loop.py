@@ -49,7 +49,7 @@ async def test_reads_run_side_by_side_and_are_answered_in_order() -> None:
 
     calls = [call(f"c{n}", "read", f"f{n}.py") for n in range(3)]
     s = await stage(FakePerformer(says(tuple(calls)), read))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(SECONDS):
         await s.engine.drive(await s.begin())
     events = [entry.event for entry in await s.journal.events("r1")]
     assert [e.call for e in events if isinstance(e, CallReturned)] == ["c0", "c1", "c2"]
