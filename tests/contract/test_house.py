@@ -240,7 +240,7 @@ def leftover(parts: Mapping[str, Iterable[str]]) -> set[str]:
 PARENTS = sorted({name_of(room.parent) for room in ROOMS if room not in (SRC, SRC / "surfaces")})
 
 
-@pytest.mark.parametrize("room", [each for each in PARENTS if each not in (".", "tools/repair")])
+@pytest.mark.parametrize("room", [each for each in PARENTS if each != "."])
 def test_sub_rooms_and_the_files_beside_them_have_an_order(room: str):
     assert leftover(neighbours(room.replace("/", "."))) == set()
 

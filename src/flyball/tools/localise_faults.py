@@ -19,11 +19,11 @@ from flyball.tools.repair.locate.localise import (
     suspect_lines,
     trace_tests,
 )
-from flyball.tools.repair.locate.probe import probe
+from flyball.tools.repair.locate.memo import Memo, Once
 from flyball.tools.repair.locate.spectrum import SuspectLine
-from flyball.tools.repair.outside.memo import Memo, Once
 from flyball.tools.repair.outside.progress import interrupted_result
 from flyball.tools.repair.outside.trial import scratch_copy
+from flyball.tools.repair.search.probe import probe
 
 SHOWN_FAILURES = 5
 SHOWN_PLACES = 20

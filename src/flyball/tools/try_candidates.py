@@ -13,6 +13,7 @@ from flyball.core.terms.evidence import CommandReport
 from flyball.core.terms.finding import CandidateSearch, HoldingChange
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Tool
 from flyball.tools.repair.code.source import Source
+from flyball.tools.repair.locate import memo
 from flyball.tools.repair.locate.localise import (
     clues_of,
     files_of_failing,
@@ -20,9 +21,8 @@ from flyball.tools.repair.locate.localise import (
     suspect_lines,
     trace_tests,
 )
+from flyball.tools.repair.locate.memo import Memo
 from flyball.tools.repair.locate.spectrum import count_passing
-from flyball.tools.repair.outside import memo
-from flyball.tools.repair.outside.memo import Memo
 from flyball.tools.repair.outside.progress import interrupted_result
 from flyball.tools.repair.outside.trial import ScratchCopy, scratch_copy
 from flyball.tools.repair.search.generate import generate_candidates

@@ -6,7 +6,7 @@ import textwrap
 import msgspec
 import pytest
 
-from flyball.tools.repair.outside.memo import recall
+from flyball.tools.repair.locate.memo import recall
 from flyball.tools.repair.search.search import try_on_tests
 
 SURVIVOR = re.compile(r"^\d+\. (\S+):(\d+) ([^:\n]+): ([^\n]*)\n```diff\n(.*?)^```$", re.M | re.S)

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from flyball.tools.repair.code.candidate import Draft
 from flyball.tools.repair.code.source import Source, expressions
 from flyball.tools.repair.inside.hot_swap import Edit
-from flyball.tools.repair.search.candidate import Draft
 
 MOST_PARALLELS = 12
 WORD = re.compile(r"[A-Za-z_]\w*")

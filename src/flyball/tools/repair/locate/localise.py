@@ -14,10 +14,10 @@ import msgspec
 from flyball.core.weakening import is_test_path
 from flyball.errors import ToolUnavailable
 from flyball.tools.repair.code.source import Source
+from flyball.tools.repair.locate import memo
 from flyball.tools.repair.locate.clues import error_kinds
+from flyball.tools.repair.locate.memo import Memo, Once
 from flyball.tools.repair.locate.spectrum import SuspectLine, Traced, add_signs, rank_lines
-from flyball.tools.repair.outside import memo
-from flyball.tools.repair.outside.memo import Memo, Once
 from flyball.tools.repair.outside.progress import Line
 from flyball.tools.repair.outside.trial import ScratchCopy, run_program
 

@@ -1,4 +1,4 @@
 """The half of the repairer in Flyball's own process; `trial.run_program` starts the other half.
 
-`progress` follows it, `memo` remembers what was learnt about a tree.
+`progress` follows it.
 """

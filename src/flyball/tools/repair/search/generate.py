@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from flyball.tools.repair.code.candidate import Candidate, Draft, common_prefix
 from flyball.tools.repair.code.site import Site
 from flyball.tools.repair.code.source import Source
 from flyball.tools.repair.inside.hot_swap import apply_edits
 from flyball.tools.repair.locate.spectrum import SuspectLine
-from flyball.tools.repair.search.candidate import Candidate, Draft, common_prefix
 from flyball.tools.repair.search.ranking import chances
 from flyball.tools.repair.templates import (
     calls,

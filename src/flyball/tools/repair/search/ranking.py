@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from flyball.tools.repair.code.candidate import Candidate, common_prefix, diff_of
 from flyball.tools.repair.code.source import SCOPES, Source
 from flyball.tools.repair.inside.hot_swap import apply_edits
 from flyball.tools.repair.locate import clues
-from flyball.tools.repair.search.candidate import Candidate, common_prefix, diff_of
 
 MASS: Mapping[str, float] = {
     "comparison": 10, "arithmetic": 7, "augmented": 5, "boolean": 6, "negation": 6, "sign": 2,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from flyball.tools.repair.outside.memo import Memo
+from flyball.tools.repair.code.candidate import Candidate
+from flyball.tools.repair.locate.memo import Memo
 from flyball.tools.repair.outside.progress import Line
 from flyball.tools.repair.outside.trial import ScratchCopy, run_program
-from flyball.tools.repair.search.candidate import Candidate
 
 HOLDS = "hold"
 Ends = dict[int, str]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from flyball.tools.repair.code.candidate import Draft
 from flyball.tools.repair.code.site import Site
 from flyball.tools.repair.inside.hot_swap import Edit
-from flyball.tools.repair.search.candidate import Draft
 from flyball.tools.repair.templates.operators import exchange
 
 WRAPPERS = ("abs", "len", "int", "str", "list", "sorted", "set", "sum", "max", "min", "reversed",

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import cast
 
+from flyball.tools.repair.code.candidate import Draft
 from flyball.tools.repair.code.site import WORD, Site, rename
 from flyball.tools.repair.inside.hot_swap import Edit
 from flyball.tools.repair.locate.clues import NONE
-from flyball.tools.repair.search.candidate import Draft
 
 NAMES_USED = 8
 CONSTANTS_USED = 8

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from flyball.tools.repair.code.candidate import Draft
 from flyball.tools.repair.code.site import Site, rename
 from flyball.tools.repair.inside.hot_swap import Edit
-from flyball.tools.repair.search.candidate import Draft
 from flyball.tools.repair.templates.numbers import shift_number
 
 MOST_DONORS = 40

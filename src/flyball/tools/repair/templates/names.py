@@ -7,8 +7,8 @@ import builtins
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
+from flyball.tools.repair.code.candidate import Draft
 from flyball.tools.repair.code.site import Site
-from flyball.tools.repair.search.candidate import Draft
 
 BUILTINS = frozenset(dir(builtins))
 TWINS: tuple[tuple[str, ...], ...] = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from flyball.tools.repair.code.candidate import Draft
 from flyball.tools.repair.code.site import Site
 from flyball.tools.repair.code.source import own_lines
 from flyball.tools.repair.inside.hot_swap import Edit
-from flyball.tools.repair.search.candidate import Draft
 
 STRINGS_KEPT = 12
 AKIN = ((60, 24, 3600, 86400, 1440), (12, 24), (7, 12, 30, 31, 365, 366, 52), (1000, 1024, 100),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from flyball.tools.repair.code.candidate import Draft
 from flyball.tools.repair.code.site import Site
 from flyball.tools.repair.inside.hot_swap import Edit
-from flyball.tools.repair.search.candidate import Draft
 
 COMPARISONS: dict[type[ast.cmpop], tuple[tuple[str, float], ...]] = {
     ast.Lt: (("<=", 3), (">", 2), (">=", 1), ("!=", 0.2), ("==", 0.1)),

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 
+from flyball.tools.repair.code.candidate import Draft
 from flyball.tools.repair.code.site import Site
 from flyball.tools.repair.inside.hot_swap import Edit
-from flyball.tools.repair.search.candidate import Draft
 
 ALIKE = 0.6
 KNOWN_PARTS = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from flyball.tools.repair.code.candidate import Draft
 from flyball.tools.repair.code.site import Site, rename
 from flyball.tools.repair.inside.hot_swap import Edit
 from flyball.tools.repair.locate.clues import ENDLESS
-from flyball.tools.repair.search.candidate import Draft
 
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue, ast.Raise)
 MOST_LENGTH = 80

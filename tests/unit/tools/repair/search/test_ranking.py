@@ -2,9 +2,9 @@
 
 import pytest
 
+from flyball.tools.repair.code.candidate import Candidate, common_prefix, diff_of
 from flyball.tools.repair.code.source import Source
 from flyball.tools.repair.inside.hot_swap import Edit
-from flyball.tools.repair.search.candidate import Candidate, common_prefix, diff_of
 from flyball.tools.repair.search.ranking import changed_size, rank
 
 TEXT = """\

@@ -4,11 +4,11 @@ from collections import Counter
 
 import pytest
 
+from flyball.tools.repair.code.candidate import Candidate
 from flyball.tools.repair.code.source import Source
 from flyball.tools.repair.inside.hot_swap import Edit
-from flyball.tools.repair.locate.probe import EACH, PLACES, choose_probes, read_signs
 from flyball.tools.repair.locate.spectrum import Sign, SuspectLine, add_signs
-from flyball.tools.repair.search.candidate import Candidate
+from flyball.tools.repair.search.probe import EACH, PLACES, choose_probes, read_signs
 
 LINES = PLACES + 20
 TEXT = "def f(a, b):\n" + "    a = a + b * 2 - 1 if a < b else b\n" * LINES + "    return a\n"

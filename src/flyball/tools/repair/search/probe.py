@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from flyball.tools.repair.code.candidate import Candidate
 from flyball.tools.repair.code.source import Source
+from flyball.tools.repair.locate import memo
 from flyball.tools.repair.locate.localise import clues_of, suspect_lines
+from flyball.tools.repair.locate.memo import Memo
 from flyball.tools.repair.locate.spectrum import Sign, SuspectLine
-from flyball.tools.repair.outside import memo
-from flyball.tools.repair.outside.memo import Memo
 from flyball.tools.repair.outside.trial import ScratchCopy
-from flyball.tools.repair.search.candidate import Candidate
 from flyball.tools.repair.search.generate import generate_candidates
 from flyball.tools.repair.search.search import HOLDS, Ends, SearchLimits, try_on_tests
 
