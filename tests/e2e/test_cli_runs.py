@@ -251,3 +251,39 @@ def test_a_commit_is_called_after_what_it_does(shell: Shell, tmp_path: Path):
         run = fix(shell, tmp_path, *lines)
         said = git(shell.cwd, "log", "-1", "--format=%s", f"flyball/{run}").strip()
         assert said == subject
+
+
+@pytest.mark.slow
+def test_a_card_that_was_taken_back_says_so_everywhere(shell: Shell, tmp_path: Path):
+    run = fix(shell, tmp_path)
+    account = shell.cwd / ".flyball" / "artifacts" / run / "step-1.json"
+    told = json.loads(account.read_text())
+    assert told["calls"] == {"read": 1, "checkpoint": 1, "edit_diff": 1, "test": 1}
+    assert told["started_at"] <= told["ended_at"]
+    assert told["steps"] == ["Multiply by the quantity.", "verify with python -m unittest"]
+    suite = told["commands"][0]
+    assert "OK" in suite["log"]
+    assert (shell.cwd / suite["log_file"]).is_file()
+
+    def seen() -> list[str]:
+        """Where the card stands, as every way to look at it has it."""
+        (shown,) = objects(shell("runs", "show", run, "--json").stdout)
+        (listed,) = objects(shell("runs", "list", "--json").stdout)
+        card = json.loads(shell("card", "show", run, "step-1", "--json").stdout)
+        page = account.with_suffix(".md").read_text()
+        words = shell("runs", "show", run).stdout + shell("runs", "list").stdout
+        return [
+            shown["cards"][0]["status"],
+            listed["reverted"],
+            card["status"],
+            json.loads(account.read_text())["status"].partition(" ")[0],
+            str("Status: reverted" in page),
+            str("[reverted]" in words and "success, reverted" in words),
+        ]
+
+    kept = ["done", "", "kept", "succeeded", "False", "False"]
+    assert seen() == kept
+    assert shell("card", "revert", run, "step-1").returncode == 0
+    assert seen() == ["reverted", "reverted", "reverted", "reverted", "True", "True"]
+    assert shell("card", "apply", run, "step-1").returncode == 0
+    assert seen() == kept

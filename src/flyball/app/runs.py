@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -18,10 +19,12 @@ from flyball.core.run.state import CardState, Judged, RunState
 from flyball.core.run.thread import ThreadLine, thread_lines
 from flyball.engine.loop import LEASE_SECONDS
 from flyball.engine.telemetry import Telemetry, telemetry
-from flyball.errors import Corrupt, NotFound, UsageError
+from flyball.errors import Corrupt, FlyballError, NotFound, UsageError
 from flyball.journal.protocol import Journal, JournalEntry, Lease, RunSummary
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings, Sources, settle
+from flyball.workspace.cards.artifacts import REVERTED, read_artifact
+from flyball.workspace.cards.use_cases import ProjectPlaces, reverted_cards
 from flyball.workspace.process.holder import is_gone, may_live, name_this_process
 from flyball.workspace.redaction import Redactor, secrets_in
 from flyball.workspace.run.opening import find_workspace, peek_workspace
@@ -98,6 +101,8 @@ class Overview(NamedTuple):
     used: int
     limit: int
     driven_by: str
+    reverted: str = ""
+    """Whether its work was taken back, whole or in part."""
 
 
 async def overviews(home: Home) -> tuple[Overview, ...]:
@@ -121,9 +126,28 @@ async def overviews(home: Home) -> tuple[Overview, ...]:
                     state.spend.calls,
                     state.budget.limit,
                     held,
+                    _reverted_words(home, state),
                 )
             )
     return tuple(found)
+
+
+def _reverted_words(home: Home, state: RunState) -> str:
+    """From the accounts of its cards: asking git about every run of a list would take seconds."""
+    kept = [card for card in state.cards if card.commit]
+    back = [card for card in kept if card.is_taken_back or _is_noted_reverted(home, state, card)]
+    if not back:
+        return ""
+    return REVERTED if len(back) == len(kept) else f"{len(back)} of {len(kept)} cards {REVERTED}"
+
+
+def _is_noted_reverted(home: Home, state: RunState, card: CardState) -> bool:
+    try:
+        account = read_artifact(home.repo, state.run, card.id)
+    except (ValueError, OSError, msgspec.MsgspecError):
+        # Somebody changed the file; it lies in their project, and a list must not fail for it.
+        return False
+    return account is not None and account.status == REVERTED
 
 
 def status_now(status: str, held: str) -> str:
@@ -181,6 +205,7 @@ async def describe(home: Home, run: str) -> dict[str, Any]:
     told = recount(entry.event for entry in entries)
     status = status_now(status_of(state), held)
     steps = next_steps(state, status, in_place=bool(facts and facts.in_place))
+    reverted = reverted_in(home, state)
     return {
         "run": run,
         "status": status,
@@ -197,7 +222,9 @@ async def describe(home: Home, run: str) -> dict[str, Any]:
         "updated_at": state.at,
         "driven_by": held,
         "events": state.seq,
-        "cards": [_card(card, told.decisions) for card in state.cards],
+        "cards": [
+            _card(card, told.decisions, is_reverted=card.id in reverted) for card in state.cards
+        ],
         "questions": [
             {"card": each.card.id, **msgspec.to_builtins(each.question)} for each in pending(state)
         ],
@@ -206,11 +233,26 @@ async def describe(home: Home, run: str) -> dict[str, Any]:
     }
 
 
-def _card(card: CardState, decisions: Sequence[Decided]) -> dict[str, Any]:
+def reverted_in(home: Home, state: RunState) -> frozenset[str]:
+    """The cards whose work is gone again: rolled back by the run, or taken back by a person."""
+    own = frozenset(card.id for card in state.cards if card.is_taken_back)
+    if not any(card.commit for card in state.cards):
+        return own
+    try:
+        places = ProjectPlaces(home.repo, home.state, Path(home.environ.get("HOME", "/")))
+        return own | reverted_cards(places, state.run)
+    except FlyballError:
+        # An imported or pruned run, or a project without git: nothing of it can be taken back.
+        return own
+
+
+def _card(
+    card: CardState, decisions: Sequence[Decided], *, is_reverted: bool = False
+) -> dict[str, Any]:
     return {
         "id": card.id,
         "title": card.title,
-        "status": card.status,
+        "status": REVERTED if is_reverted else card.status,
         "phase": card.phase.name_for_people,
         "label": card.phase.label,
         "attempt": card.attempt,
@@ -218,7 +260,7 @@ def _card(card: CardState, decisions: Sequence[Decided]) -> dict[str, Any]:
         "ending_reason": card.ending_reason,
         "proof": card.strength.label if card.has_changed else "",
         "commit": card.commit,
-        "is_taken_back": card.is_taken_back,
+        "is_taken_back": is_reverted,
         "checkpoint": msgspec.to_builtins(card.checkpoint) if card.checkpoint else None,
         "drift": list(card.drift),
         "evidence": [

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from flyball.core.machine.mistake import sightings
 from flyball.core.memory.ledger import Sighting
+from flyball.core.record.card_account import account_of
 from flyball.core.run.decision import may_replace_untracked
 from flyball.core.run.effect import (
     Classify,
@@ -129,7 +130,7 @@ class EffectPerformer:
                 return ThreadReset(card=effect.card, reason=effect.reason, text=text)
             case CloseCard() as effect:
                 card = self._card(state, effect.card)
-                event = self._close(state, card, effect)
+                event = await self._close(state, card, effect)
                 # After the commit: a crash in between closes the card again, which finds its
                 # commit, and enters the same mistakes under the same keys.
                 seen = _ledger_entries(state, card, event, self.context.redactor)
@@ -252,7 +253,9 @@ class EffectPerformer:
                     context.seen.setdefault(card.id, {}).update(paths_seen(call, event))
                 return event
 
-    def _close(self, state: RunState, card: CardState, effect: CloseCard) -> CardClosed:
+    async def _close(self, state: RunState, card: CardState, effect: CloseCard) -> CardClosed:
+        log = await self._journal.events(state.run)
+        account = account_of((entry.event for entry in log), card.id)
         try:
             if not card.has_changed:
                 taken = Committed("", TreeHash(state.tree))
@@ -260,7 +263,7 @@ class EffectPerformer:
                 taken = self.context.commit(card)
             # The place beside the run goes last: until the artifacts are written, a crash comes
             # back here and must still find the card's tree.
-            self.context.write_artifacts(state, card, effect, taken.commit)
+            self.context.write_artifacts(state, card, effect, taken.commit, account)
             self.context.leave(card)
         except FlyballError as error:
             return CardClosed(card=card.id, error=str(error))

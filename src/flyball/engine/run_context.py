@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from flyball.core.record.card_account import CardAccount
 from flyball.core.run.effect import CloseCard
 from flyball.core.run.event import AnyEvent, CallReturned, DriverReplied
 from flyball.core.run.policy import Project
@@ -22,12 +23,13 @@ from flyball.core.terms.evidence_rows import line_of
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import TOOL_ROWS
 from flyball.errors import IllegalEvent
-from flyball.tools.call.protocol import CallContext, ToolSettings
+from flyball.tools.call.protocol import CallContext, ToolSettings, log_file
 from flyball.tools.runner.parts import runners_and_checks
 from flyball.workspace.cards.artifacts import (
     CardArtifact,
     CommandRun,
     VerdictNote,
+    artifact_path,
     write_artifact,
 )
 from flyball.workspace.files.path_rules import protected_names
@@ -44,6 +46,8 @@ from flyball.workspace.trees.trees import Changed, Clash, TreeHash
 ADVICE = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
 MAX_ADVICE = 8_000
 DEFAULT_SETTINGS = ToolSettings()
+KEPT_LOG = 4_000
+"""Bytes of a command's output that a card's account holds; the rest is in its log."""
 
 
 class Committed(NamedTuple):
@@ -226,7 +230,12 @@ class RunContext:
         return Committed(commit, tree)
 
     def write_artifacts(
-        self, state: RunState, card: CardState, effect: CloseCard, commit: str
+        self,
+        state: RunState,
+        card: CardState,
+        effect: CloseCard,
+        commit: str,
+        account: CardAccount,
     ) -> None:
         """The card's story, for people and for programs."""
         diff = self.workspace.diff(card.base, card.tree) if card.has_changed else b""
@@ -240,7 +249,7 @@ class RunContext:
             after=card.tree,
             files=tuple(change.path for change in self._changes(card)),
             diff=diff.decode("utf-8", "replace"),
-            commands=tuple(_commands(card)),
+            commands=tuple(self._commands(state, card)),
             verdicts=tuple(
                 VerdictNote(ruling.gate, ruling.answer, ruling.verdict.sentence)
                 for ruling in card.verdicts
@@ -250,8 +259,24 @@ class RunContext:
             risk=card.review.risk,
             assumptions=card.review.assumptions,
             warnings=tuple(f"changed beyond the checkpoint: {path}" for path in card.drift),
+            steps=tuple(_steps(card)),
+            started_at=account.began,
+            ended_at=state.at,
+            calls=account.calls,
+            refused_calls=account.refused,
         )
         write_artifact(self.repo, artifact, self.redactor.text)
+
+    def _commands(self, state: RunState, card: CardState) -> Iterator[CommandRun]:
+        """What was run for the card, each with the end of its output and where the rest is."""
+        shelf = artifact_path(self.repo, state.run, card.id, "")
+        for item in card.evidence:
+            if isinstance(item, SuiteReport | CheckReport | CommandReport):
+                call = item.id.removeprefix(f"{card.id}.").rpartition(".")[0]
+                log = shelf / log_file(call)
+                end = _end_of(log)
+                file = log.relative_to(self.repo).as_posix() if end else ""
+                yield CommandRun(item.command, item.exit_code, item.elapsed, end, file)
 
     def _changes(self, card: CardState) -> tuple[Changed, ...]:
         return self.workspace.trees.changes(TreeHash(card.base), TreeHash(card.tree))
@@ -291,7 +316,17 @@ def recall(events: Iterable[AnyEvent]) -> dict[str, dict[str, str]]:
     return seen
 
 
-def _commands(card: CardState) -> Iterator[CommandRun]:
-    for item in card.evidence:
-        if isinstance(item, SuiteReport | CheckReport | CommandReport):
-            yield CommandRun(item.command, item.exit_code, item.elapsed)
+def _steps(card: CardState) -> Iterator[str]:
+    """What the card set out to do, line by line, and how it would show that it is done."""
+    if point := card.checkpoint:
+        yield from filter(None, map(str.strip, point.proposed_action.split("\n")))
+        yield from (f"verify with {each}" for each in point.verify_with)
+
+
+def _end_of(log: Path) -> str:
+    """The last of what a command printed; nothing where no plain file is."""
+    if log.is_symlink() or not log.is_file():
+        return ""
+    with log.open("rb") as file:
+        file.seek(max(log.stat().st_size - KEPT_LOG, 0))
+        return file.read(KEPT_LOG).decode("utf-8", "replace")

@@ -253,6 +253,8 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def status(self) -> str:
         """The column of the board this card stands in."""
+        if self.is_taken_back:
+            return "reverted"
         if self.phase is Phase.SUCCEEDED:
             return "done"
         if self.phase is Phase.FAILED:

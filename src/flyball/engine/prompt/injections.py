@@ -27,6 +27,7 @@ from flyball.engine.prompt.repomap import Maps
 from flyball.engine.run_context import RunContext
 from flyball.errors import FlyballError
 from flyball.patch.apply.keep import regions
+from flyball.workspace.run.worktree import CommitKind
 
 MAX_TEXT = 8_000
 MAX_DIFF = 20_000
@@ -105,7 +106,7 @@ def _evidence(scene: InjectionSource) -> str:
     run, card = scene.run, scene.card
     others = [each for each in run.cards if each.id != card.id or card.is_reviewing]
     seen = standing_evidence((item for each in others for item in each.evidence), card.tree)
-    lines = [f"- {line}" for line in result_lines(run)]
+    lines = [f"- {line}" for line in result_lines(run, _reverted(scene))]
     for item in seen:
         line, more = line_of(item), complaint_of(item)
         lines.append(f"- {line}" if more == line else f"- {line}; {more}")
@@ -182,7 +183,16 @@ def _names(text: str, file: str) -> bool:
 
 
 def _plan(scene: InjectionSource) -> str:
-    return "\n".join(f"- {line}" for line in plan_lines(scene.run, scene.card))
+    lines = plan_lines(scene.run, scene.card, _reverted(scene))
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _reverted(scene: InjectionSource) -> frozenset[str]:
+    """The cards that a person took back while the run rested; the run's own log does not say."""
+    if not any(card.commit for card in scene.run.cards):
+        return frozenset()
+    last = {step.card: step.step for step in scene.context.workspace.history()}
+    return frozenset(card for card, step in last.items() if step is CommitKind.REVERT)
 
 
 def _repo_map(scene: InjectionSource) -> str:

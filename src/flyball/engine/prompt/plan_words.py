@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from flyball.core.plan.message import Step
 from flyball.core.plan.step_run import Errand
@@ -33,8 +33,8 @@ def step_words(step: Step) -> str:
     return "\n".join(filter(None, lines))
 
 
-def plan_lines(run: RunState, card: CardState) -> Iterator[str]:
-    """The plan's goal and its steps, each with how it stands."""
+def plan_lines(run: RunState, card: CardState, reverted: Collection[str] = ()) -> Iterator[str]:
+    """The plan's goal and its steps, each with how it stands; what was reverted is not done."""
     state = run.coordinator
     if state is None or state.plan is None or not state.planned:
         return
@@ -44,6 +44,8 @@ def plan_lines(run: RunState, card: CardState) -> Iterator[str]:
         result = results.get(step.id)
         if step.id == card.step:
             stands = "yours"
+        elif result is not None and _is_reverted(run, step.id, reverted):
+            stands = "reverted, its work is not there"
         elif result is None:
             stands = "under way" if step.id in state.started else "open"
         else:
@@ -53,7 +55,13 @@ def plan_lines(run: RunState, card: CardState) -> Iterator[str]:
         yield f"[{stands}] {step.id}{after}: {step.title}{criteria}"
 
 
-def result_lines(run: RunState) -> Iterator[str]:
+def _is_reverted(run: RunState, step: str, reverted: Collection[str]) -> bool:
+    """Whether the last work on a step is gone again."""
+    cards = [each for each in run.cards if each.step == step and each.commit]
+    return bool(cards) and (cards[-1].is_taken_back or cards[-1].id in reverted)
+
+
+def result_lines(run: RunState, reverted: Collection[str] = ()) -> Iterator[str]:
     """How the steps of the present plan came out: what Flyball itself saw, and no driver's words.
 
     Why a step failed is the governor's own sentence; what an executor says of its success is not.
@@ -64,6 +72,8 @@ def result_lines(run: RunState) -> Iterator[str]:
         came = "succeeded" if each.success else "failed"
         changed = "changed files" if each.mutated else "changed nothing"
         why = "" if each.success else _why(run, each.step_id)
+        if _is_reverted(run, each.step_id, reverted):
+            changed = "its work was reverted"
         yield f"{each.step_id} {came}, {changed}, {each.proof.label}{f': {why}' if why else ''}"
 
 

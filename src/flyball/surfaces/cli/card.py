@@ -57,7 +57,7 @@ def show(run: str, name: str, repo: Path, as_json: bool) -> None:
         say_json(_as_dict(view))
         return
     record = view.record
-    state = "taken back" if view.is_reverted else (view.artifact and view.artifact.status) or "kept"
+    state = "reverted" if view.is_reverted else (view.artifact and view.artifact.status) or "kept"
     click.echo(f"{record.card}  {record.title}  ({state})")
     click.echo(f"run {record.run}, commit {record.commit[:12]}")
     for change in view.changes:

@@ -120,13 +120,18 @@ class CallContext(NamedTuple):
 
     @property
     def log(self) -> Path:
-        """Where a call leaves its whole output; a driver's id cannot lead elsewhere."""
-        return self.artifacts / f"{re.sub(r'[^A-Za-z0-9_-]', '_', self.call)[:80]}.log"
+        """Where a call leaves its whole output."""
+        return self.artifacts / log_file(self.call)
 
     @property
     def log_name(self) -> str:
         """The same as the driver may read it."""
         return f".flyball/artifacts/{self.run}/{self.card}/{self.log.name}"
+
+
+def log_file(call: str) -> str:
+    """The name of a call's log; a driver's id cannot lead elsewhere."""
+    return f"{re.sub(r'[^A-Za-z0-9_-]', '_', call)[:80]}.log"
 
 
 class CallFacts(NamedTuple):

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,6 +26,7 @@ Redact = Callable[[str], str]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _LONGEST_DIFF = 2_000
 _HOME = Path(".flyball", "artifacts")
+REVERTED = "reverted"
 
 
 class CommandRun(msgspec.Struct, frozen=True):
@@ -34,6 +36,9 @@ class CommandRun(msgspec.Struct, frozen=True):
     exit_code: int | None = None
     elapsed: float = 0.0
     log: str = ""
+    """The end of what it printed."""
+    log_file: str = ""
+    """Where all of it is, from the project's top."""
 
 
 class VerdictNote(msgspec.Struct, frozen=True):
@@ -63,6 +68,15 @@ class CardArtifact(msgspec.Struct, frozen=True):
     risk: str = ""
     assumptions: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    """What it set out to do."""
+    started_at: float = 0.0
+    ended_at: float = 0.0
+    calls: dict[str, int] = {}
+    """How often each tool was used."""
+    refused_calls: int = 0
+    was: str = ""
+    """The status that it had until its work was taken back."""
 
 
 def artifact_path(project: Path, run: str, card: str, suffix: str = ".json") -> Path:
@@ -104,6 +118,24 @@ def read_artifact(project: Path, run: str, card: str) -> CardArtifact | None:
     return msgspec.convert(json.loads(place.read_text()), CardArtifact)
 
 
+def mark_reverted(
+    project: Path, run: str, card: str, *, is_reverted: bool, paths: Sequence[str] = ()
+) -> None:
+    """Say in a card's account that its work was taken back, whole or some paths, or put again."""
+    artifact = read_artifact(project, run, card)
+    if artifact is None:
+        return
+    before = artifact.was or artifact.status
+    if not is_reverted:
+        changed = msgspec.structs.replace(artifact, status=before, was="")
+    else:
+        some = f" in part: {', '.join(paths)}" if paths else ""
+        changed = msgspec.structs.replace(artifact, status=f"{REVERTED}{some}", was=before)
+    if changed != artifact:
+        # What is written here was read from a file without secrets.
+        write_artifact(project, changed, str)
+
+
 def _redact(value: object, redact: Redact) -> object:
     if isinstance(value, str):
         return redact(value.encode(errors="replace").decode())
@@ -117,6 +149,7 @@ def _redact(value: object, redact: Redact) -> object:
 
 def _page(card: CardArtifact) -> str:
     parts = [f"# {card.title}", _facts(card)]
+    parts += [_section("Steps", [f"- {each}" for each in card.steps])]
     parts += [_section("Risk", [card.risk] if card.risk else [])]
     parts += [_section("Assumptions", [f"- {each}" for each in card.assumptions])]
     parts += [_section("Warnings", [f"- {each}" for each in card.warnings])]
@@ -131,8 +164,22 @@ def _page(card: CardArtifact) -> str:
 
 
 def _facts(card: CardArtifact) -> str:
-    said = {"Run": card.run, "Card": card.card, "Status": card.status, "Commit": card.commit}
+    calls = ", ".join(f"{tool} {count}" for tool, count in card.calls.items())
+    refused = f"{card.refused_calls} refused" if card.refused_calls else ""
+    said = {
+        "Run": card.run,
+        "Card": card.card,
+        "Status": f"{card.status}; it was {card.was}" if card.was else card.status,
+        "Commit": card.commit,
+        "Started": _time(card.started_at),
+        "Ended": _time(card.ended_at),
+        "Calls": "; ".join(filter(None, (calls, refused))),
+    }
     return "\n".join(f"- {name}: {value}" for name, value in said.items() if value)
+
+
+def _time(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds") if at else ""
 
 
 def _section(title: str, lines: list[str]) -> str:
@@ -145,7 +192,8 @@ def _verdict(verdict: VerdictNote) -> str:
 
 def _command(run: CommandRun) -> str:
     code = "did not end by itself" if run.exit_code is None else f"exit code {run.exit_code}"
-    line = f"- `{run.command}`: {code}, {run.elapsed:.2f} s"
+    whole = f" (all of it: `{run.log_file}`)" if run.log_file else ""
+    line = f"- `{run.command}`: {code}, {run.elapsed:.2f} s{whole}"
     return f"{line}\n\n{_fenced(run.log)}\n" if run.log else line
 
 

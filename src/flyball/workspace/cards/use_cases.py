@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from flyball.errors import NotFound, UsageError
-from flyball.workspace.cards.artifacts import CardArtifact, read_artifact
+from flyball.workspace.cards.artifacts import CardArtifact, mark_reverted, read_artifact
 from flyball.workspace.cards.checkout import Checkout, merged_steps, open_alone, open_beside
 from flyball.workspace.cards.divergence import Divergence
 from flyball.workspace.cards.merge_run import MergeReport, merge_run
@@ -86,7 +86,21 @@ def move_card(
     """Take a card back or put it again where its work is now: your checkout, or the worktree."""
     place, record = _locate_card(places, run, card)
     with place:
-        return move_record(place, record, step, paths, force=force), place.root
+        moved = move_record(place, record, step, paths, force=force)
+        is_reverted = step is CommitKind.REVERT
+        mark_reverted(places.repo, run, card, is_reverted=is_reverted, paths=paths)
+        return moved, place.root
+
+
+def reverted_cards(places: ProjectPlaces, run: str) -> frozenset[str]:
+    """The cards of a run whose work was taken back, wherever it stands now."""
+    facts = find_workspace(run, places.state_dir)
+    steps: list[CardRecord] = []
+    if facts is not None and Path(facts.root).is_dir():
+        steps += peek_workspace(run, places.state_dir, home=places.home).history()
+    # What was merged is moved in the user's branch from then on, so that has the last word.
+    last = {step.card: step.step for step in (*steps, *_merged_steps(places, run))}
+    return frozenset(card for card, step in last.items() if step is CommitKind.REVERT)
 
 
 def merge(places: ProjectPlaces, run: str, *, remove_untracked: bool = False) -> MergeReport:

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from flyball.core.flow.library import FIX
 from flyball.core.run.state import LONGEST_SUBJECT, CardState, Checkpoint
+from flyball.core.terms.phase import Phase
 
 CARD = CardState("step-1", FIX, "the tests fail, fix it", "t0", "t1")
 POINT = Checkpoint(
@@ -34,3 +35,9 @@ def test_a_subject_is_one_short_line():
     assert many.subject.endswith("word…")
     assert len(many.subject) <= LONGEST_SUBJECT + 1
     assert len(replace(CARD, commit_message="x" * 300).subject) == LONGEST_SUBJECT + 1
+
+
+def test_a_card_that_was_taken_back_stands_in_no_other_column():
+    done = replace(CARD, phase=Phase.SUCCEEDED)
+    assert done.status == "done"
+    assert replace(done, is_taken_back=True).status == "reverted"

@@ -28,8 +28,10 @@ from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.prompt.injections import MAKERS, MAX_DIFF, MAX_TEXT, injections, template_in_use
 from flyball.engine.prompt.repomap import MAP_CHARS, MAP_FILES, MAPS_KEPT, Maps, draw
 from flyball.engine.run_context import RunContext
+from flyball.workspace.cards.revert import move_record
 from flyball.workspace.files.paths import Root
 from flyball.workspace.redaction import Redactor
+from flyball.workspace.run.worktree import CommitKind
 
 SECRET = "s3cret-value-42"
 FILES: dict[str, str | bytes] = {
@@ -228,6 +230,24 @@ def test_what_an_executor_says_stands_apart_from_what_was_observed(context: RunC
     observed, claims = text.split("## claims (the words of whoever did the work")
     assert "1969" in claims
     assert "1969" not in observed
+
+
+def test_a_step_whose_work_was_reverted_is_not_done(context: RunContext):
+    workspace = context.workspace
+    put(workspace.root, {"cart.py": "total = 1\n"})
+    commit = workspace.commit_card("r", "read", "Read it")
+    card = card_of("step", workspace.tree_hash(), id="s9", step="s9")
+    done = card_of("step", workspace.base, id="read", step="read", commit=commit)
+    run = run_of(workspace.base, done, card)
+    kept = found(context, run, replace(card, template=asking("plan", "evidence")))
+    assert "[done] read" in kept["plan"]
+    back = replace(run, cards=(replace(done, is_taken_back=True), card))
+    told = found(context, back, replace(card, template=asking("plan", "evidence")))
+    assert "[reverted, its work is not there] read" in told["plan"]
+    assert "- read succeeded, its work was reverted, tests are green" in told["evidence"]
+    move_record(workspace, workspace.card("read"), CommitKind.REVERT, (), force=False)
+    told = found(context, run, replace(card, template=asking("plan", "evidence")))
+    assert "[reverted, its work is not there] read" in told["plan"]
 
 
 def test_a_reviewer_reads_the_change_whatever_the_card_is_for(context: RunContext):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.repos import git, own_state, repository
 
@@ -14,6 +15,7 @@ from flyball.workspace.cards.artifacts import (
     VerdictNote,
     artifact_path,
     hide_artifacts,
+    mark_reverted,
     read_artifact,
     write_artifact,
 )
@@ -55,6 +57,45 @@ def test_both_files_say_the_same_and_no_secret(tmp_path: Path):
     for file in page.parent.iterdir():
         assert "s3cret" not in file.read_text()
     assert "````" in text
+
+
+def test_times_counters_steps_and_logs_are_on_the_page(tmp_path: Path):
+    card = msgspec.structs.replace(
+        CARD,
+        steps=("multiply by the quantity",),
+        started_at=1_700_000_000.0,
+        ended_at=1_700_000_060.0,
+        calls={"read": 2, "test": 1},
+        refused_calls=1,
+        commands=(CommandRun("pytest -q", 0, 1.5, "3 passed", ".flyball/artifacts/r1/c1/x.log"),),
+    )
+    text = write_artifact(tmp_path, card, hide).read_text()
+    for stated in (
+        "- Started: 2023-11-14T22:13:20+00:00",
+        "- Ended: 2023-11-14T22:14:20+00:00",
+        "- Calls: read 2, test 1; 1 refused",
+        "## Steps\n\n- multiply by the quantity",
+        "(all of it: `.flyball/artifacts/r1/c1/x.log`)",
+        "3 passed",
+    ):
+        assert stated in text
+    back = read_artifact(tmp_path, "r1", "c1")
+    assert back is not None
+    assert (back.steps, back.calls, back.commands) == (card.steps, card.calls, card.commands)
+
+
+def test_a_card_that_is_taken_back_says_so_and_one_put_again_does_not(tmp_path: Path):
+    page = write_artifact(tmp_path, CARD, hide)
+    written = page.read_text()
+    for _ in range(2):
+        mark_reverted(tmp_path, "r1", "c1", is_reverted=True)
+        assert "- Status: reverted; it was done" in page.read_text()
+    mark_reverted(tmp_path, "r1", "c1", is_reverted=True, paths=("cart.py",))
+    assert "- Status: reverted in part: cart.py; it was done" in page.read_text()
+    mark_reverted(tmp_path, "r1", "c1", is_reverted=False)
+    assert page.read_text() == written
+    mark_reverted(tmp_path, "r1", "c9", is_reverted=True)
+    assert not page.with_name("c9.md").exists()
 
 
 def test_a_card_without_an_account_has_none(tmp_path: Path):

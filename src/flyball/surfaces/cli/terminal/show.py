@@ -63,7 +63,8 @@ def print_list(found: Sequence[Overview], *, as_json: bool) -> None:
         request = " ".join(each.request.split())
         short = request if len(request) <= REQUEST_WIDTH else f"{request[: REQUEST_WIDTH - 1]}…"
         used = f"{each.used}/{each.limit}"
-        row = (each.run, each.status, each.intent, short, age(now - each.created_at), used)
+        status = ", ".join(filter(None, (each.status, each.reverted)))
+        row = (each.run, status, each.intent, short, age(now - each.created_at), used)
         table.add_row(*(Text(cell, no_wrap=True) for cell in row))
     console = Console(highlight=False)
     if not console.is_terminal:
@@ -135,7 +136,7 @@ def card_words(card: Mapping[str, Any]) -> Iterable[StoryLine]:
     yield StoryLine("head", f"card {card['id']} [{card['status']}] {card['title']}", "▸")
     ending = card["ending"] or card["label"]
     commit = f"commit {card['commit'][:12]}" if card["commit"] else ""
-    back = "taken back" if card["is_taken_back"] else ""
+    back = "its work was taken back" if card["is_taken_back"] else ""
     yield StoryLine("dim", ", ".join(filter(None, (ending, card["proof"], commit, back))))
     if card["ending_reason"]:
         yield StoryLine("warn", card["ending_reason"], "!")
