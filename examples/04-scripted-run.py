@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from flyball.app.driving import Governed, Watcher, Wish
+from flyball.app.driving import RunControl, RunRequest, Watcher
 from flyball.app.project import open_home
 from flyball.core.terms.intent import Intent
 
@@ -92,9 +92,11 @@ with tempfile.TemporaryDirectory() as name:
     script.write_text("".join(json.dumps(line) + "\n" for line in SCRIPT))
 
     environ = {**os.environ, "FLYBALL_STATE_DIR": str(place / "state")}
-    governed = Governed(open_home(shop, environ, {}), Watcher(tell, silence, silence))
-    wish = Wish("The total is wrong", intent=Intent.SMALL_FIX, driver=f"scripted:{script}")
-    rest = asyncio.run(governed.start(wish))
+    control = RunControl(open_home(shop, environ, {}), Watcher(tell, silence, silence))
+    wanted = RunRequest("The total is wrong", intent=Intent.SMALL_FIX, driver=f"scripted:{script}")
+    result = asyncio.run(control.start(wanted))
 
-    print(f"{rest.status}, {rest.state.spend.calls} calls, {rest.state.spend.blocked} blocked")
-    print(rest.diff, end="")
+    print(
+        f"{result.status}, {result.state.spend.calls} calls, {result.state.spend.blocked} blocked"
+    )
+    print(result.diff, end="")

@@ -60,7 +60,7 @@ PATIENCE = 10.0
 """How long a cancelled run's holder is waited for before we say that it is still at it."""
 
 
-class Wish(NamedTuple):
+class RunRequest(NamedTuple):
     """What a person asks for when a run starts."""
 
     request: str
@@ -76,7 +76,7 @@ class Wish(NamedTuple):
     target: str = ""
 
 
-class Rest(NamedTuple):
+class RunResult(NamedTuple):
     """A run that rests or has ended, and the change it stands for."""
 
     state: RunState
@@ -96,15 +96,15 @@ Word = Callable[[RunState], AnyEvent]
 """What a person says to a run, once its state is known."""
 
 
-class Governed:
-    """One run under way in this process."""
+class RunControl:
+    """Starts, resumes, answers, extends and cancels one run in this process."""
 
-    def __init__(self, home: Home, watcher: Watcher, hand: PersonPort | None = None) -> None:
+    def __init__(self, home: Home, watcher: Watcher, port: PersonPort | None = None) -> None:
         self.home = home
         self.run = ""
         """The run that is driven, once there is one."""
         self._watcher = watcher
-        self._hand = hand
+        self._port = port
         self._engine: Engine | None = None
         self._pause_by = ""
 
@@ -114,33 +114,33 @@ class Governed:
         if self._engine is not None:
             self._engine.pause(by)
 
-    async def start(self, wish: Wish) -> Rest:
+    async def start(self, wanted: RunRequest) -> RunResult:
         """Begin a run and drive it until it rests or ends."""
         settings = self.home.effective.settings
-        spec = driver_spec(settings, wish.driver, Path.cwd())
-        if wish.flow is not None and spec == REPAIR:
+        spec = driver_spec(settings, wanted.driver, Path.cwd())
+        if wanted.flow is not None and spec == REPAIR:
             raise UsageError("The built-in repairer cannot go through a flow.", NO_REPAIRER)
         own = project_templates(self.home)
         for notice in own.notices:
             self._watcher.telemetry({"type": "notice", "text": notice})
         started = RunStarted(
             run=new_run_id(),
-            request=self._clean(wish.request),
-            policy=policy_of(settings, wish, spec),
-            target=target_of(self.home, wish.target),
-            images=wish.images,
-            history=tuple(Turn(turn.role, self._clean(turn.text)) for turn in wish.history),
-            intent=flow_intent(wish.flow, wish.intent) if wish.flow else wish.intent,
-            budget=wish.budget,
-            flow=self._clean_value(wish.flow) if wish.flow else None,
+            request=self._clean(wanted.request),
+            policy=policy_of(settings, wanted, spec),
+            target=target_of(self.home, wanted.target),
+            images=wanted.images,
+            history=tuple(Turn(turn.role, self._clean(turn.text)) for turn in wanted.history),
+            intent=flow_intent(wanted.flow, wanted.intent) if wanted.flow else wanted.intent,
+            budget=wanted.budget,
+            flow=self._clean_value(wanted.flow) if wanted.flow else None,
             templates=tuple(map(self._clean_value, own.templates)),
-            shell={"driver": spec, "in_place": "yes" if wish.in_place else ""},
+            shell={"driver": spec, "in_place": "yes" if wanted.in_place else ""},
         )
         async with self._held(started, self._made(spec)) as (engine, performer):
             state = await engine.append(RunState(), started)
             return await self._drive(engine, performer, state)
 
-    async def resume(self, run: str, by: str, driver: str = "") -> Rest:
+    async def resume(self, run: str, by: str, driver: str = "") -> RunResult:
         """Go on with a run that rests or whose process died; a question keeps waiting."""
         record = await record_of(self.home, run)
         if record.state.has_ended:
@@ -153,7 +153,7 @@ class Governed:
                 state = await engine.append(state, performer.look(state, by))
             return await self._drive(engine, performer, state)
 
-    async def say(self, run: str, word: Word, by: str, *, drive: bool = True) -> Rest:
+    async def say(self, run: str, word: Word, by: str, *, drive: bool = True) -> RunResult:
         """Record a person's word, and drive the run on with it."""
         record = await record_of(self.home, run)
         word(record.state)
@@ -163,16 +163,16 @@ class Governed:
             event = self._cleaned(word(state))
             state = await self._look_again(engine, performer, state, by)
             state = await engine.append(state, event)
-            return await self._drive(engine, performer, state) if drive else Rest(state)
+            return await self._drive(engine, performer, state) if drive else RunResult(state)
 
-    async def extend(self, run: str, word: Word, by: str, *, drive: bool = True) -> Rest:
+    async def extend(self, run: str, word: Word, by: str, *, drive: bool = True) -> RunResult:
         """Add to a budget; a run that another process drives gets it there."""
         async with opened(self.home) as journal:
             state = await journal.load(run)
             held = "" if state.is_at_rest else await holder_of(journal, run)
             if held:
                 await journal.post(run, self._cleaned(word(state)))
-                return Rest(state, left_to=held)
+                return RunResult(state, left_to=held)
         return await self.say(run, word, by, drive=drive)
 
     def _driver(self, started: RunStarted, wished: str = "") -> Driver:
@@ -183,7 +183,7 @@ class Governed:
     def _made(self, spec: str) -> Driver:
         """A driver; a key from the keyring is from then on a secret like any other."""
         self.home = unlocked(self.home, spec)
-        return make_driver(self.home, spec, self._hand)
+        return make_driver(self.home, spec, self._port)
 
     def _clean(self, text: str) -> str:
         """What a person typed, without the secrets that are known; it will be journaled."""
@@ -214,12 +214,12 @@ class Governed:
             return state
         return await engine.append(state, seen)
 
-    async def cancel(self, run: str, by: str, why: str = "") -> Rest:
+    async def cancel(self, run: str, by: str, why: str = "") -> RunResult:
         """End a run; where another process drives it, that process is asked to."""
         record = await record_of(self.home, run)
         if record.state.has_ended:
             raise Conflict(f"Run {run} has ended already: {status_of(record.state)}.")
-        rest = Rest(record.state)
+        result = RunResult(record.state)
         async with opened(self.home) as journal:
             await journal.post(run, Cancelled(by=by, why=self._clean(why)))
             for _ in range(int(PATIENCE / ASK_AGAIN)):
@@ -228,19 +228,21 @@ class Governed:
                         state = await engine.journal.load(run, record.state)
                         return await self._drive(engine, performer, state)
                 except LeaseHeld as held:
-                    rest = Rest(await journal.load(run), left_to=held.holder)
-                if rest.state.has_ended:
-                    return rest
+                    result = RunResult(await journal.load(run), left_to=held.holder)
+                if result.state.has_ended:
+                    return result
                 await asyncio.sleep(ASK_AGAIN)
-        return rest
+        return result
 
-    async def _drive(self, engine: Engine, performer: EffectPerformer, state: RunState) -> Rest:
+    async def _drive(
+        self, engine: Engine, performer: EffectPerformer, state: RunState
+    ) -> RunResult:
         state = await engine.drive(state)
         workspace = performer.context.opened
         if workspace is None:
-            return Rest(state)
+            return RunResult(state)
         diff = workspace.diff(state.base, present_tree(state)).decode("utf-8", "replace")
-        return Rest(state, performer.context.redactor.text(diff), workspace.in_place)
+        return RunResult(state, performer.context.redactor.text(diff), workspace.in_place)
 
     @asynccontextmanager
     async def _held(
@@ -297,14 +299,14 @@ def new_run_id() -> str:
     return f"{stamp}-{''.join(secrets.choice('bcdfghjkmnpqrstvwxz') for _ in range(4))}"
 
 
-def policy_of(settings: Settings, wish: Wish, driver: str) -> Policy:
+def policy_of(settings: Settings, wanted: RunRequest, driver: str) -> Policy:
     """What was settled, and what was wished for this one run; the repairer makes no plans."""
     policy = settings.policy
     return msgspec.structs.replace(
         policy,
-        self_modify=policy.self_modify or wish.target == FRAMEWORK,
-        assume_yes=wish.assume_yes,
-        preview=wish.preview,
+        self_modify=policy.self_modify or wanted.target == FRAMEWORK,
+        assume_yes=wanted.assume_yes,
+        preview=wanted.preview,
         plan_big_requests=policy.plan_big_requests and driver != REPAIR,
     )
 

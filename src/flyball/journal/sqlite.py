@@ -43,6 +43,7 @@ class SqliteJournal:
             self._migrate()
 
     def _migrate(self) -> None:
+        """Bring the file to the present schema; a later release's raises `SchemaTooNew`."""
         with self._transaction() as db:
             (version,) = db.execute("PRAGMA user_version").fetchone()
             if version > len(MIGRATIONS):
@@ -73,6 +74,7 @@ class SqliteJournal:
     async def acquire(
         self, run: str, holder: str, now: float, ttl: float, is_dead: Callable[[str], bool]
     ) -> Lease:
+        """A lease with a higher fence than any before; `LeaseHeld` where a holder lives."""
         with self._transaction() as db:
             row = db.execute(
                 "SELECT holder, fence, expires_at FROM leases WHERE run = ?", (run,)
@@ -89,11 +91,13 @@ class SqliteJournal:
         return Lease(run, holder, fence)
 
     async def renew(self, lease: Lease, now: float, ttl: float) -> None:
+        """Put the end of a lease off; `LeaseHeld` where somebody else has taken it."""
         with self._transaction() as db:
             self._check_fence(lease)
             db.execute("UPDATE leases SET expires_at = ? WHERE run = ?", (now + ttl, lease.run))
 
     async def release(self, lease: Lease) -> None:
+        """Give a lease back at once; one that somebody else has taken stays theirs."""
         with self._transaction() as db:
             db.execute(
                 "UPDATE leases SET holder = '', expires_at = 0 WHERE run = ? AND fence = ?",
@@ -101,11 +105,13 @@ class SqliteJournal:
             )
 
     async def holder(self, run: str) -> str:
+        """Who holds the lease of a run, dead or alive; empty when it was given back."""
         with _explain_errors(self.path):
             row = self._db.execute("SELECT holder FROM leases WHERE run = ?", (run,)).fetchone()
         return row[0] if row else ""
 
     def _check_fence(self, lease: Lease) -> None:
+        """Raise `LeaseHeld` where a lease is not the last that was given."""
         row = self._db.execute(
             "SELECT holder, fence FROM leases WHERE run = ?", (lease.run,)
         ).fetchone()
@@ -113,6 +119,7 @@ class SqliteJournal:
             raise LeaseHeld(lease.run, row[0] if row else "nobody")
 
     async def load(self, run: str, known: RunState | None = None) -> RunState:
+        """The present state: as stored beside the last event, or folded on from there."""
         if known is not None:
             return await self._fold(run, known)
         with _explain_errors(self.path):
@@ -137,6 +144,7 @@ class SqliteJournal:
             raise Corrupt(f"The log of run {run} does not add up: {error}.") from error
 
     async def intend(self, lease: Lease, owed: Owed, now: float) -> Intention:
+        """The note that an effect is begun; it says whether there was one already."""
         with _explain_errors(self.path):
             added = self._db.execute(
                 "INSERT OR IGNORE INTO intentions SELECT run, ?, ?, fence FROM leases"
@@ -156,6 +164,7 @@ class SqliteJournal:
         lines: Sequence[ThreadLine],
         posted: int = 0,
     ) -> None:
+        """Write event, state and lines in one transaction: after a crash all are there, or none."""
         run, seq, fact = state.run, state.seq, codec.encode(event)
         body = codec.encode(state)
         heard = [
@@ -186,6 +195,7 @@ class SqliteJournal:
             raise Conflict(f"Event {seq} of run {run} does not follow its log.")
 
     async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[JournalEntry]:
+        """The events after a number, in order; a gap raises `Corrupt`."""
         with _explain_errors(self.path):
             rows = self._db.execute(
                 "SELECT seq, codec, body FROM events WHERE run = ? AND seq > ? ORDER BY seq"
@@ -197,6 +207,7 @@ class SqliteJournal:
         return [JournalEntry(seq, codec.decode_event(body, version)) for seq, version, body in rows]
 
     async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[ThreadLine]:
+        """The lines of one thread, in the order they were said."""
         with _explain_errors(self.path):
             rows = self._db.execute(
                 "SELECT body FROM lines WHERE run = ? AND card = ? AND role = ? AND attempt = ?"
@@ -206,6 +217,7 @@ class SqliteJournal:
         return codec.decode_lines([body for (body,) in rows])
 
     async def replies(self, run: str, role: str) -> Mapping[str, int]:
+        """Card → how often a role has replied there."""
         with _explain_errors(self.path):
             rows = self._db.execute(
                 "SELECT card, count(*) FROM lines"
@@ -215,6 +227,7 @@ class SqliteJournal:
         return dict(rows)
 
     async def runs(self) -> Sequence[RunSummary]:
+        """A line for every run, the newest first."""
         with _explain_errors(self.path):
             rows = self._db.execute(
                 "SELECT r.run, request, status, created_at, e.at, e.seq, coalesce(l.holder, '')"
@@ -225,6 +238,7 @@ class SqliteJournal:
         return [RunSummary(*row) for row in rows]
 
     async def post(self, run: str, event: AnyEvent) -> None:
+        """Leave an event for whoever drives the run; it needs no lease."""
         with self._transaction() as db:
             db.execute(
                 "INSERT INTO inbox (run, codec, body) VALUES (?, ?, ?)",
@@ -232,6 +246,7 @@ class SqliteJournal:
             )
 
     async def inbox(self, run: str) -> Sequence[PostedEvent]:
+        """What was left for a run and neither committed nor dropped yet."""
         with _explain_errors(self.path):
             rows = self._db.execute(
                 "SELECT id, codec, body FROM inbox WHERE run = ? ORDER BY id", (run,)
@@ -239,11 +254,13 @@ class SqliteJournal:
         return [PostedEvent(id, codec.decode_event(body, version)) for id, version, body in rows]
 
     async def drop(self, lease: Lease, posted: int) -> None:
+        """Take an event out of the inbox that nobody can act on any more."""
         with self._transaction() as db:
             self._check_fence(lease)
             db.execute("DELETE FROM inbox WHERE id = ?", (posted,))
 
     async def enter(self, sightings: Sequence[Sighting]) -> None:
+        """Add sightings to the ledger; the same card's is counted once, its cure replaced."""
         if not sightings:
             return
         with self._transaction() as db:
@@ -260,6 +277,7 @@ class SqliteJournal:
                 )
 
     async def mistakes(self, limit: int = -1) -> Sequence[Mistake]:
+        """The ledger's entries, seen last first, each with its count and latest cure."""
         with _explain_errors(self.path):
             rows = self._db.execute(
                 "SELECT m.fingerprint, error, step_kind, files, count(*), coalesce((SELECT"
@@ -275,6 +293,7 @@ class SqliteJournal:
         ]
 
     async def sightings(self, fingerprint: str) -> Sequence[Sighting]:
+        """Where one mistake was seen, the first time first."""
         with _explain_errors(self.path):
             rows = self._db.execute(
                 "SELECT s.run, s.card, m.fingerprint, error, step_kind, files, s.at, resolution"
@@ -288,6 +307,7 @@ class SqliteJournal:
         ]
 
     async def forget(self, fingerprints: Sequence[str]) -> int:
+        """How many entries were taken out of the ledger, with their sightings."""
         named = [(each,) for each in fingerprints]
         with self._transaction() as db:
             gone = db.executemany("DELETE FROM mistakes WHERE fingerprint = ?", named).rowcount
@@ -295,6 +315,7 @@ class SqliteJournal:
         return max(gone, 0)
 
     async def close(self) -> None:
+        """Let go of the file."""
         self._db.close()
 
 

@@ -34,9 +34,9 @@ class _Scanner:
         self.text = places.text
         self.at = 0
 
-    def broken(self, message: str, mend: str, offset: int | None = None) -> UnreadableError:
+    def broken(self, message: str, hint: str, offset: int | None = None) -> UnreadableError:
         where = self.at if offset is None else offset
-        return self.places.unreadable("broken-json", message, mend, where)
+        return self.places.unreadable("broken-json", message, hint, where)
 
     def skip(self) -> None:
         match = _SPACE.match(self.text, self.at)
@@ -111,8 +111,8 @@ class _Scanner:
         try:
             text, self.at = _DECODER.raw_decode(self.text, self.at)
         except JSONDecodeError as error:
-            mend = "Close the quotes; write a line break as \\n and a backslash as \\\\."
-            raise self.broken(error.msg.removesuffix(" at"), mend, error.pos) from None
+            hint = "Close the quotes; write a line break as \\n and a backslash as \\\\."
+            raise self.broken(error.msg.removesuffix(" at"), hint, error.pos) from None
         return str(text)
 
     def plain(self) -> object:

@@ -15,11 +15,11 @@ MAX_VALUES = 50_000
 class UnreadableError(ValueError):
     """The text is not what its format says; `line` and `column` say where."""
 
-    def __init__(self, code: str, message: str, mend: str, line: int, column: int = 0) -> None:
+    def __init__(self, code: str, message: str, hint: str, line: int, column: int = 0) -> None:
         super().__init__(message)
         self.code = code
         self.message = f"{message} (column {column})." if column else f"{message}."
-        self.mend = mend
+        self.hint = hint
         self.line = line
 
 
@@ -61,6 +61,6 @@ class Places:
         message = f"Values are nested more than {MAX_DEPTH} deep"
         return self.unreadable("too-deep", message, "Flatten it.", offset)
 
-    def unreadable(self, code: str, message: str, mend: str, offset: int) -> UnreadableError:
+    def unreadable(self, code: str, message: str, hint: str, offset: int) -> UnreadableError:
         offset = min(offset, len(self.text))
-        return UnreadableError(code, message, mend, self.line(offset), self.column(offset))
+        return UnreadableError(code, message, hint, self.line(offset), self.column(offset))

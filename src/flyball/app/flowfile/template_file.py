@@ -62,8 +62,8 @@ def parse_source(file: str, data: bytes) -> FlowSource | Problem:
     """The values in a file's bytes; the name's ending says which format they are in."""
     parse = FORMATS.get(Path(file).suffix.lower())
     if parse is None:
-        mend = f"Name it {', '.join(FORMATS)}."
-        return problem(file, 0, "unknown-format", "Its name does not say its format.", mend)
+        hint = f"Name it {', '.join(FORMATS)}."
+        return problem(file, 0, "unknown-format", "Its name does not say its format.", hint)
     if len(data) > MAX_BYTES:
         message = f"It is larger than {MAX_BYTES // 1024} KiB."
         return problem(file, 0, "too-large", message, "Split it into several flows.")
@@ -78,4 +78,4 @@ def parse_source(file: str, data: bytes) -> FlowSource | Problem:
     try:
         return FlowSource(file, parse(places), places.lines)
     except UnreadableError as error:
-        return problem(file, error.line, error.code, error.message, error.mend)
+        return problem(file, error.line, error.code, error.message, error.hint)

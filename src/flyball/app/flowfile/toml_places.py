@@ -44,12 +44,12 @@ def parse_toml(places: Places) -> object:
 def _broken(places: Places, text: str) -> UnreadableError:
     where = _WHERE.search(text)
     message = _WHERE.sub("", text)
-    code, mend = "broken-toml", "Mind the quotes and `key = value`."
+    code, hint = "broken-toml", "Mind the quotes and `key = value`."
     if "overwrite" in message or "declare" in message or "redefine" in message:
-        code, mend = "duplicate-key", "Give each key and table once."
+        code, hint = "duplicate-key", "Give each key and table once."
     if where and where[1]:
-        return UnreadableError(code, message, mend, int(where[1]), int(where[2]))
-    return places.unreadable(code, f"{message} at the end", mend, len(places.text))
+        return UnreadableError(code, message, hint, int(where[1]), int(where[2]))
+    return places.unreadable(code, f"{message} at the end", hint, len(places.text))
 
 
 class _Walk:

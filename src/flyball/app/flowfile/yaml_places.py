@@ -44,8 +44,8 @@ def _broken(places: Places, error: yaml.MarkedYAMLError) -> UnreadableError:
         mark = error.context_mark or mark
     if "single document" in problem:
         problem = "There is more than one document in the file"
-    mend = "Mind the indentation, and quote texts with special characters."
-    return places.unreadable("broken-yaml", problem, mend, mark.index if mark else 0)
+    hint = "Mind the indentation, and quote texts with special characters."
+    return places.unreadable("broken-yaml", problem, hint, mark.index if mark else 0)
 
 
 class _Builder:

@@ -42,20 +42,20 @@ def demo(ctx: click.Context, scripted: bool, as_json: bool) -> None:
 
     It needs no model, no key and no network.
     """
-    from flyball.app.driving import Wish
+    from flyball.app.driving import RunRequest
     from flyball.app.project import open_home
     from flyball.core.terms.intent import Intent
     from flyball.surfaces.cli.terminal.driving import drive
 
     place = Path(tempfile.mkdtemp(prefix="flyball-demo-")).resolve()
     project, script = make_project(place)
-    wish = Wish(REQUEST, intent=Intent.SMALL_FIX, driver="repair")
+    wanted = RunRequest(REQUEST, intent=Intent.SMALL_FIX, driver="repair")
     if scripted:
-        wish = wish._replace(request=REPORT, driver=f"scripted:{script}")
+        wanted = wanted._replace(request=REPORT, driver=f"scripted:{script}")
     if not as_json:
         click.echo(ABOUT_SCRIPT if scripted else ABOUT)
     home = open_home(project, own_environment(os.environ), {"repair_seconds": SECONDS})
-    code = drive(home, lambda governed: governed.start(wish), as_json=as_json)
+    code = drive(home, lambda control: control.start(wanted), as_json=as_json)
     if not as_json:
         click.echo((NEXT_SCRIPT if scripted else NEXT).format(project=project))
     ctx.exit(code)

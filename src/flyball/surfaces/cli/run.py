@@ -82,7 +82,7 @@ def run(
     Exit code: 0 succeeded, 1 failed, 2 wrong usage, 3 waits for a person, 4 ended unverified,
     130 interrupted.
     """
-    from flyball.app.driving import Wish, load_images
+    from flyball.app.driving import RunRequest, load_images
     from flyball.core.terms.intent import Intent
     from flyball.surfaces.cli.intent import history_from
     from flyball.surfaces.cli.terminal.driving import drive
@@ -98,7 +98,7 @@ def run(
         flags["policy_max_iterations"] = wishes["max_iterations"]
     if wishes["budget_seconds"]:
         flags["repair_seconds"] = wishes["budget_seconds"]
-    wish = Wish(
+    wanted = RunRequest(
         request=flow.name if flow and not request else _words(request),
         intent=Intent(intent) if intent else None,
         flow=flow,
@@ -112,7 +112,7 @@ def run(
         target=wishes["target"],
     )
     home = home_at(repo, flags)
-    ctx.exit(drive(home, lambda governed: governed.start(wish), as_json=as_json))
+    ctx.exit(drive(home, lambda control: control.start(wanted), as_json=as_json))
 
 
 def driver_of(driver: str, model: str) -> str:

@@ -127,7 +127,7 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
     """End a run; what it has done stays on its branch."""
     import asyncio
 
-    from flyball.app.driving import Governed, Watcher
+    from flyball.app.driving import RunControl, Watcher
     from flyball.app.runs import find_run
     from flyball.engine.telemetry import final
     from flyball.surfaces.cli.terminal.view import home_at, make_view, user
@@ -135,13 +135,13 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
     home = home_at(repo)
     name = asyncio.run(find_run(home, run))
     view = make_view(as_json=as_json)
-    governed = Governed(home, Watcher(view.telemetry, view.text, view.output))
+    control = RunControl(home, Watcher(view.telemetry, view.text, view.output))
     with view:
-        rest = asyncio.run(governed.cancel(name, user(), why))
-    if rest.left_to and rest.state.response is None:
-        view.telemetry({"type": "left", "run": name, "to": rest.left_to})
-    elif rest.left_to and rest.state.response is not None:
-        view.telemetry({**final(rest.state, rest.state.response), "seq": rest.state.seq})
+        result = asyncio.run(control.cancel(name, user(), why))
+    if result.left_to and result.state.response is None:
+        view.telemetry({"type": "left", "run": name, "to": result.left_to})
+    elif result.left_to and result.state.response is not None:
+        view.telemetry({**final(result.state, result.state.response), "seq": result.state.seq})
 
 
 @runs.command()

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Awaitable, Callable
 
 from flyball.app.answering import NextStep, next_steps, pending
-from flyball.app.driving import Governed, Rest, Watcher
+from flyball.app.driving import RunControl, RunResult, Watcher
 from flyball.app.project import Home
 from flyball.engine.telemetry import approval
 from flyball.surfaces.cli.terminal import exits
@@ -15,7 +15,7 @@ from flyball.surfaces.cli.terminal.clipboard import terminal_port
 from flyball.surfaces.cli.terminal.story import StoryLine
 from flyball.surfaces.cli.terminal.view import make_view, tell_steps, user, with_repo
 
-Deed = Callable[[Governed], Awaitable[Rest]]
+Deed = Callable[[RunControl], Awaitable[RunResult]]
 
 
 def drive(home: Home, deed: Deed, *, as_json: bool) -> int:
@@ -32,27 +32,28 @@ class _Driving:
         self._interrupts = 0
 
     async def go(self) -> int:
+        """The exit code, once the run rests or has ended and its end was told."""
         view = self._view
         watcher = Watcher(self._telemetry, view.text, view.output)
-        governed = Governed(self._home, watcher, terminal_port(view))
+        control = RunControl(self._home, watcher, terminal_port(view))
         with view:
-            rest = await self._listening(governed)
-        if rest is None:
+            result = await self._listening(control)
+        if result is None:
             view.say(StoryLine("warn", "Stopped at once; nothing is lost.", "!"))
-            if governed.run:
-                steps = (NextStep(f"flyball runs resume {governed.run}", "go on with it"),)
+            if control.run:
+                steps = (NextStep(f"flyball runs resume {control.run}", "go on with it"),)
                 tell_steps(view, steps, self._home.repo)
             return exits.INTERRUPTED
-        if rest.left_to:
-            view.telemetry({"type": "left", "run": rest.state.run, "to": rest.left_to})
+        if result.left_to:
+            view.telemetry({"type": "left", "run": result.state.run, "to": result.left_to})
             return exits.SUCCEEDED
-        self._tell_end(rest)
-        was_paused = self._interrupts and rest.status in ("paused", "running")
-        return exits.INTERRUPTED if was_paused else exits.BY_STATUS[rest.status]
+        self._tell_end(result)
+        was_paused = self._interrupts and result.status in ("paused", "running")
+        return exits.INTERRUPTED if was_paused else exits.BY_STATUS[result.status]
 
-    async def _listening(self, governed: Governed) -> Rest | None:
+    async def _listening(self, control: RunControl) -> RunResult | None:
         """Perform the deed; the first Ctrl-C pauses it, the second stops it."""
-        task = asyncio.ensure_future(self._deed(governed))
+        task = asyncio.ensure_future(self._deed(control))
         loop = asyncio.get_running_loop()
 
         def interrupt() -> None:
@@ -60,7 +61,7 @@ class _Driving:
             if self._interrupts > 1:
                 task.cancel()
                 return
-            governed.pause(user())
+            control.pause(user())
             words = "Pausing when the present call is over. Ctrl-C again stops at once."
             self._view.say(StoryLine("warn", words, "!"))
 
@@ -75,19 +76,21 @@ class _Driving:
             loop.remove_signal_handler(signal.SIGINT)
 
     def _telemetry(self, line: dict[str, object]) -> None:
+        """Show a line, and keep which question it asks, if any."""
         self._asked = str(line["question"]) if line["type"] == "approval" else ""
         self._view.telemetry(line)
 
-    def _tell_end(self, rest: Rest) -> None:
-        state, view = rest.state, self._view
+    def _tell_end(self, result: RunResult) -> None:
+        """Tell what is asked, the diff, what was used, and what to type next."""
+        state, view = result.state, self._view
         waiting = pending(state)
         if waiting and waiting[0].question.id != self._asked:
             view.telemetry(approval(waiting[0].card, waiting[0].question) | {"seq": state.seq})
-        if rest.diff.strip():
+        if result.diff.strip():
             see = with_repo(f"flyball runs show {state.run} --diff", self._home.repo)
-            view.diff(rest.diff, see)
+            view.diff(result.diff, see)
         used = f"{state.spend.calls} of {state.budget.limit} calls used"
         blocked = f", {state.spend.blocked} blocked" if state.spend.blocked else ""
         view.say(StoryLine("dim", used + blocked))
-        steps = next_steps(state, rest.status, in_place=rest.in_place)
+        steps = next_steps(state, result.status, in_place=result.in_place)
         tell_steps(view, steps, self._home.repo)

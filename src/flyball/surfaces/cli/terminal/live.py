@@ -57,6 +57,7 @@ class LiveView:
         )
 
     def __enter__(self) -> Self:
+        """Show the bottom lines from now on."""
         self._live.start()
         return self
 
@@ -66,20 +67,25 @@ class LiveView:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """Take the bottom lines away; what has scrolled by stays."""
         self._live.stop()
 
     def telemetry(self, line: Telemetry) -> None:
+        """Print the lines it is worth, and bring the bottom ones up to date."""
         self._note(line)
         for said in self._story.tell(line):
             self.say(said)
 
     def text(self, delta: str) -> None:
+        """Show the end of what is said just now; the whole is printed when it is over."""
         self._tail = (self._tail + printable(delta))[-4_000:]
 
     def output(self, chunk: str) -> None:
+        """Show the end of what a command prints just now."""
         self.text(chunk)
 
     def say(self, said: StoryLine) -> None:
+        """Print a line in its tone, folded under its words."""
         style = STYLES[said.tone]
         if said.tone == "command":
             self._console.print(Text(said.plain, style), soft_wrap=True)
@@ -92,6 +98,7 @@ class LiveView:
         self._console.print(line)
 
     def diff(self, diff: str, see: str) -> None:
+        """Print a diff in colours; of a long one the first lines and how to see the rest."""
         self._console.print()
         lines = printable(diff).rstrip("\n").split("\n")
         for line in lines[:LONGEST_DIFF]:
@@ -136,6 +143,7 @@ class LiveView:
                 pass
 
     def _now(self) -> RenderableType:
+        """The bottom lines as they stand: phase, budget, meters, the call, the last words."""
         line = Table.grid(padding=(0, 2))
         phase = Text(self._where(), "bold", no_wrap=True)
         bar = self._bar() if self._limit else Text()
@@ -160,6 +168,7 @@ class LiveView:
         return "  ".join(parts)
 
     def _bar(self) -> Text:
+        """The budget as a bar that turns red towards its end."""
         share = self._used / self._limit if self._limit else 0.0
         full = min(BAR, round(share * BAR))
         colour = "green" if share < 0.7 else "yellow" if share < 0.9 else "red"
@@ -168,6 +177,7 @@ class LiveView:
         return bar.append(f" {self._used}/{self._limit} calls")
 
     def _meters(self) -> str:
+        """Iteration, tokens and money, those there are."""
         parts = [self._iteration]
         if self._tokens:
             parts.append(f"{self._tokens:,} tokens")

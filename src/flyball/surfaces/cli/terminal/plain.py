@@ -57,6 +57,7 @@ class PlainView:
         self._story = Story()
 
     def __enter__(self) -> Self:
+        """The view itself: plain lines need no making ready."""
         return self
 
     def __exit__(
@@ -68,6 +69,7 @@ class PlainView:
         """Nothing to put away."""
 
     def telemetry(self, line: Telemetry) -> None:
+        """Print the lines it is worth."""
         for said in self._story.tell(line):
             self.say(said)
 
@@ -78,12 +80,15 @@ class PlainView:
         """Told as a whole when the command is over."""
 
     def say(self, said: StoryLine) -> None:
+        """Print a line without colours."""
         click.echo(said.plain)
 
     def diff(self, diff: str, see: str) -> None:  # noqa: ARG002
+        """Print all of a diff, however long: whoever reads it can scroll."""
         click.echo(f"\n{printable(diff).rstrip()}\n")
 
     def hold_still(self) -> AbstractContextManager[object]:
+        """Nothing moves here, so there is nothing to hold."""
         return nullcontext()
 
 
@@ -91,9 +96,11 @@ class JsonView(PlainView):
     """Telemetry as it is, one object per line."""
 
     def telemetry(self, line: Telemetry) -> None:
+        """Print the object."""
         click.echo(json.dumps(line, ensure_ascii=False))
 
     def text(self, delta: str) -> None:
+        """Print what is said just now as an object of its own."""
         click.echo(json.dumps({"type": "text", "delta": delta}, ensure_ascii=False))
 
     def say(self, said: StoryLine) -> None:

@@ -40,7 +40,10 @@ def printable(text: str) -> str:
 
 
 class Story:
-    """Tells one run; remembers what was said, so as not to say it twice."""
+    """Tells one run; remembers what was said, so as not to say it twice.
+
+    Each method is named after a type of telemetry and yields the lines that it is worth.
+    """
 
     def __init__(self) -> None:
         self._request = ""
