@@ -287,3 +287,32 @@ def test_a_card_that_was_taken_back_says_so_everywhere(shell: Shell, tmp_path: P
     assert seen() == ["reverted", "reverted", "reverted", "reverted", "True", "True"]
     assert shell("card", "apply", run, "step-1").returncode == 0
     assert seen() == kept
+
+
+@pytest.mark.slow
+def test_an_emitted_plan_is_a_checkpoint_and_a_go_ahead_is_noted(shell: Shell, tmp_path: Path):
+    plan = {
+        "goal": "The total counts every piece.",
+        "findings": "total() ignores the quantity.",
+        "tasks": [{"title": "Multiply by the quantity.", "files": ["cart.py"]}],
+        "verify_with": ["python -m unittest"],
+    }
+    emitted = say(f"EMIT_PLAN {json.dumps(plan)}\nPROCEED")
+    run = fix(shell, tmp_path, READ, emitted, call("PROCEED"), EDIT, SUITE, *GOOD[-2:])
+    (shown,) = objects(shell("runs", "show", run, "--json").stdout)
+    assert shown["status"] == "success"
+    assert shown["cards"][0]["checkpoint"]["proposed_action"] == "Multiply by the quantity."
+    assert shown["cards"][0]["checkpoint"]["files"] == ["cart.py"]
+    assert "Go ahead." in [note["text"] for note in shown["cards"][0]["notes"] if "text" in note]
+
+
+def test_an_image_that_was_pasted_travels_with_the_request(shell: Shell, tmp_path: Path):
+    url = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
+    driver = script(tmp_path / "s", say("I see."))
+    done = shell("run", f"hello {url} you", "--intent", "conversational", "--driver", driver)
+    assert done.returncode == 0, done.stderr
+    (first, *_) = objects(shell("runs", "export", "last").stdout)
+    text = json.dumps(objects(shell("runs", "export", "last").stdout)[:2])
+    assert "hello (image 1) you" in text
+    assert url in text
+    assert first

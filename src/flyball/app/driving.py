@@ -39,7 +39,7 @@ from flyball.core.run.event import (
 from flyball.core.run.policy import Policy
 from flyball.core.run.state import RunState
 from flyball.core.terms.intent import Intent, Turn
-from flyball.drivers.image import data_url
+from flyball.drivers.image import data_url, take_pasted
 from flyball.drivers.protocol import Driver
 from flyball.drivers.relay.clipboard import PersonPort
 from flyball.engine.effects import EffectPerformer
@@ -123,12 +123,14 @@ class RunControl:
         own = project_templates(self.home)
         for notice in own.notices:
             self._watcher.telemetry({"type": "notice", "text": notice})
+        # Before the request is cleaned: what is pasted there is no text, and may look like a key.
+        request, pasted = take_pasted(wanted.request, len(wanted.images))
         started = RunStarted(
             run=new_run_id(),
-            request=self._clean(wanted.request),
+            request=self._clean(request),
             policy=policy_of(settings, wanted, spec),
             target=target_of(self.home, wanted.target),
-            images=wanted.images,
+            images=(*wanted.images, *pasted),
             history=tuple(Turn(turn.role, self._clean(turn.text)) for turn in wanted.history),
             intent=flow_intent(wanted.flow, wanted.intent) if wanted.flow else wanted.intent,
             budget=wanted.budget,

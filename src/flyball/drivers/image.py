@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
@@ -52,6 +53,22 @@ def picture(url: str) -> Picture | None:
     except (ValueError, binascii.Error):
         return None
     return Picture(media_type, data) if data else None
+
+
+_PASTED = re.compile(r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=%]+")
+
+
+def take_pasted(text: str, known: int = 0) -> tuple[str, tuple[str, ...]]:
+    """A text without the images pasted into it, and the images, numbered after the `known` ones."""
+    found: list[str] = []
+
+    def stand_in(match: re.Match[str]) -> str:
+        if picture(match[0]) is None:
+            return match[0]
+        found.append(match[0])
+        return f"(image {known + len(found)})"
+
+    return _PASTED.sub(stand_in, text), tuple(found)
 
 
 def is_address(url: str) -> bool:

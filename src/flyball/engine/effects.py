@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from flyball.core.machine.mistake import sightings
 from flyball.core.memory.ledger import Sighting
 from flyball.core.record.card_account import account_of
-from flyball.core.run.decision import may_replace_untracked
+from flyball.core.run.decision import ROLE_TOOLS, may_replace_untracked
 from flyball.core.run.effect import (
     Classify,
     CloseCard,
@@ -46,6 +46,7 @@ from flyball.core.run.state import CardState, RunState
 from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.call import Access, Call
 from flyball.core.terms.intent import Turn
+from flyball.core.terms.tool import is_reachable
 from flyball.drivers.protocol import Driver
 from flyball.engine.look.inspection import inspect
 from flyball.engine.perform import perform_call, redact_evidence
@@ -58,6 +59,7 @@ from flyball.engine.run_context import Committed, RunContext, paths_seen
 from flyball.errors import DriverError, FlyballError, IllegalEvent
 from flyball.journal.protocol import Intention, Journal
 from flyball.tools import TOOLS
+from flyball.tools.call.accepted_forms import calls_in_words
 from flyball.tools.call.prepare import prepare, read_form
 from flyball.tools.call.protocol import Form, Tool
 from flyball.tools.checkpoint import AppealForm, CheckpointForm, NoteForm
@@ -179,9 +181,10 @@ class EffectPerformer:
             text = self.context.redactor.text(str(error))
             return DriverFailed(card=card.id, error=text, retryable=error.retryable)
         self._forms[card.id] = {}
+        spoken_calls = reply.calls or self._calls_in_words(effect, reply.text)
         calls = tuple(
             self._prepare(state, card, context, replace(spoken, id=spoken.id or f"c{number}-{n}"))
-            for n, spoken in enumerate(reply.calls, 1)
+            for n, spoken in enumerate(spoken_calls, 1)
         )
         return DriverReplied(
             card=card.id,
@@ -191,6 +194,12 @@ class EffectPerformer:
             usage=reply.usage,
             model=reply.model,
         )
+
+    def _calls_in_words(self, effect: Think, text: str) -> tuple[SpokenCall, ...]:
+        """A plan in prose is a call only for who could make it now; a planner's is its answer."""
+        may_state = is_reachable("checkpoint", Access.CHECKPOINT, effect.phase)
+        is_asked = not effect.text_only and Access.CHECKPOINT in ROLE_TOOLS[effect.role]
+        return calls_in_words(text) if may_state and is_asked else ()
 
     def _prepare(
         self, state: RunState, card: CardState, context: RunContext, spoken: SpokenCall

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.drivers.image import data_url, describe, is_address, picture
+from flyball.drivers.image import data_url, describe, is_address, picture, take_pasted
 from flyball.errors import UsageError
 
 
@@ -51,3 +51,11 @@ def test_addresses_and_long_names() -> None:
     assert is_address("https://example.com/a.png")
     assert not is_address("data:image/png;base64,AA==")
     assert describe("x" * 500) == "x" * 200 + "…"
+
+
+def test_pasted_images_are_taken_out_of_a_text() -> None:
+    one, two = (f"data:image/{kind};base64,aGVsbG8=" for kind in ("png", "svg+xml"))
+    text, images = take_pasted(f"Why is {one} not like\n{two}? Not data:image/png;base64,%%%.", 1)
+    assert images == (one, two)
+    assert text == "Why is (image 2) not like\n(image 3)? Not data:image/png;base64,%%%."
+    assert take_pasted("plain") == ("plain", ())

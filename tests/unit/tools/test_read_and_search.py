@@ -114,6 +114,10 @@ def test_listing_leaves_out_what_is_ignored_and_what_is_installed(make_bench):
     assert bench.do("list", pattern="*.py").text.endswith("src/a.py\nsrc/deep/b.py")
     assert bench.do("list", path="src", pattern="deep/*").text.endswith("src/deep/b.py")
     assert bench.do("list", pattern="src/**/*.py").text.endswith("src/a.py\nsrc/deep/b.py")
+    assert bench.do("list", pattern="**/*.py").text.endswith("src/a.py\nsrc/deep/b.py")
+    assert bench.do("list", path="src", pattern="**/b.py").text.endswith("src/deep/b.py")
+    assert bench.do("list", path="src", pattern="**/a.py").text.endswith("src/a.py")
+    assert bench.do("list", pattern="**/deep/").text.endswith("src/deep/b.py")
     assert bench.do("list", pattern="src/*.py").text.endswith("in .\nsrc/a.py")
     assert "src/ (2 files)" in bench.do("list", depth=1).text
     assert bench.do("list", path="src", depth=1).text.endswith("src/a.py\nsrc/deep/ (1 files)")

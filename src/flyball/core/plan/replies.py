@@ -25,6 +25,7 @@ from flyball.core.plan.message import (
 from flyball.core.terms.shape import is_list, is_map, value_words
 
 PLAN_FORM = '{"goal": "…", "steps": [{"id": "step-1", "title": "…", "success_criteria": ["…"]}]}'
+EMIT_PLAN = "EMIT_PLAN"
 REPORT_FORM = '{"goal_achieved": false, "issues": [], "next_actions": []}'
 
 _FENCED = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -38,7 +39,7 @@ class Unclear(msgspec.Struct, frozen=True):
 
 def spoken_plan(text: str, *, id: str, request_id: str) -> ExecutionPlan | Unclear:
     """The plan in a planner's answer."""
-    value = _block(text, "steps")
+    value = _plan_block(text)
     if value is None:
         return Unclear(f"Your answer holds no plan. End it with one JSON block: {PLAN_FORM}")
     steps = value.get("steps")
@@ -55,6 +56,32 @@ def spoken_plan(text: str, *, id: str, request_id: str) -> ExecutionPlan | Uncle
     if not isinstance(goal, str):
         return Unclear(f"`goal` must be text, not {value_words(goal)}.")
     return ExecutionPlan(id=id, request_id=request_id, goal=goal.strip(), steps=read)
+
+
+def _plan_block(text: str) -> dict[str, Any] | None:
+    """The JSON object that holds a plan, with its steps under their own name.
+
+    `EMIT_PLAN {"tasks": […]}` and `{"EMIT_PLAN": {…}}` can only mean the same; a `PROCEED` beside
+    it is the planner's consent to its own plan, which nobody asked for.
+    """
+    for key in ("steps", "tasks", EMIT_PLAN, "plan"):
+        found = _block(text, key)
+        if found is None:
+            continue
+        inner: object = found[key] if key in (EMIT_PLAN, "plan") else found
+        if is_list(inner):
+            return {**found, "steps": _tasks(inner)}
+        if is_map(inner):
+            fields = {str(name): item for name, item in inner.items()}
+            return fields if "steps" in fields else {**fields, "steps": _tasks(fields.get("tasks"))}
+    return None
+
+
+def _tasks(value: object) -> object:
+    """Tasks as steps: one text is a step's title."""
+    if not is_list(value):
+        return value
+    return [{"title": each} if isinstance(each, str) else each for each in value]
 
 
 def spoken_report(text: str, *, id: str, request_id: str) -> VerificationReport | Unclear:
@@ -114,7 +141,7 @@ def _step(n: int, value: object) -> Step:
     if not is_map(value):
         raise ValueError(f"Step {n} must be an object with id and title, not {value_words(value)}.")
     id = value.get("id")
-    title = value.get("title") or value.get("description") or ""
+    title = value.get("title") or value.get("task") or value.get("description") or ""
     return Step(
         id=str(id).strip() if id not in (None, "") else f"step-{n}",
         title=_text(title, f"the title of step {n}"),

@@ -81,7 +81,7 @@ _ROWS = (
     ToolRow("grep", Access.READ, Touch.WORKSPACE, ("GREP", "fs_grep")),
     ToolRow("git_log", Access.READ, Touch.WORKSPACE),
     ToolRow("project", Access.READ, Touch.WORKSPACE, ("projects_get",)),
-    ToolRow("checkpoint", Access.CHECKPOINT, Touch.NOTHING),
+    ToolRow("checkpoint", Access.CHECKPOINT, Touch.NOTHING, ("EMIT_PLAN",)),
     ToolRow(
         "edit_diff",
         Access.MUTATE,
@@ -104,7 +104,7 @@ _ROWS = (
     ToolRow("http_probe", Access.VERIFY, Touch.ADDRESS),
     ToolRow("localise_faults", Access.VERIFY, Touch.ANYTHING),
     ToolRow("try_candidates", Access.VERIFY, Touch.ANYTHING),
-    ToolRow("note", Access.READ, Touch.NOTHING, ("META",), also_in=SPEAKING),
+    ToolRow("note", Access.READ, Touch.NOTHING, ("META", "PROCEED"), also_in=SPEAKING),
     ToolRow("appeal", Access.READ, Touch.NOTHING, also_in=SPEAKING),
 )
 

@@ -39,7 +39,7 @@ def prepare(
     if RAW in args:
         return _faulty(spoken, args, f"The arguments of `{name}` are not valid JSON.")
     is_redacted = args != spoken.args
-    args = in_own_form(name, args)
+    args = in_own_form(name, args, spoken.tool)
     form = read_form(args, tool)
     if isinstance(form, str):
         return _faulty(spoken, args, form)

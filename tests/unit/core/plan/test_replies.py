@@ -40,6 +40,31 @@ def test_a_plan_is_found_wherever_it_stands(text):
     assert plan(text) == ExecutionPlan(id="p", request_id="r", goal="it works", steps=(step,))
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"action": "EMIT_PLAN", "goal": "it works", "tasks": [{"id": "a", "task": "Do a"}]},
+        {"EMIT_PLAN": {"goal": "it works", "tasks": [{"id": "a", "title": "Do a"}]}},
+        {"EMIT_PLAN": [{"id": "a", "title": "Do a"}], "goal": "it works"},
+        {"plan": {"goal": "it works", "steps": [{"id": "a", "title": "Do a"}]}},
+    ],
+)
+def test_a_plan_that_is_emitted_is_a_plan(value):
+    for text in (json.dumps(value), f"EMIT_PLAN {json.dumps(value)}\nPROCEED", fenced(value)):
+        step = Step(id="a", title="Do a")
+        assert plan(text) == ExecutionPlan(id="p", request_id="r", goal="it works", steps=(step,))
+
+
+def test_a_task_may_be_one_text():
+    found = plan(json.dumps({"tasks": ["read it", " mend it "]}))
+    assert [(step.id, step.title) for step in found.steps] == [
+        ("step-1", "read it"),
+        ("step-2", "mend it"),
+    ]
+    assert isinstance(plan('{"plan": "none"}'), Unclear)
+    assert isinstance(plan('{"plan": {"goal": "x"}}'), Unclear)
+
+
 def test_what_a_step_leaves_out_is_filled_in_by_its_place():
     found = plan(json.dumps({"steps": [{"title": "x"}, {"id": 2, "description": "y"}]}))
     assert [(step.id, step.title) for step in found.steps] == [("step-1", "x"), ("2", "y")]
