@@ -105,8 +105,14 @@ class RunControl:
         """The run that is driven, once there is one."""
         self._watcher = watcher
         self._port = port
+        self._told: DiscreetWatcher | None = None
         self._engine: Engine | None = None
         self._pause_by = ""
+
+    @property
+    def asked(self) -> str:
+        """The question that the watcher was told last, where nothing came after it."""
+        return self._told.asked if self._told else ""
 
     def pause(self, by: str) -> None:
         """Ask the run to rest."""
@@ -252,7 +258,7 @@ class RunControl:
     ) -> AsyncGenerator[tuple[Engine, EffectPerformer]]:
         home, run = self.home, started.run
         redactor = Redactor(secrets_in(home.environ))
-        told = DiscreetWatcher(self._watcher, redactor)
+        told = self._told = DiscreetWatcher(self._watcher, redactor)
         context = RunContext(
             home.repo,
             home.state,

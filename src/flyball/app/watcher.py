@@ -29,6 +29,8 @@ class DiscreetWatcher:
         self._watcher = watcher
         self._streams: defaultdict[str, Stream] = defaultdict(redactor.stream)
         self._waiting: dict[str, str] = {}
+        self.asked = ""
+        """The question that was told last, where nothing was told after it."""
 
     def text(self, card: str, delta: str) -> None:
         self._waiting[card] = self._waiting.get(card, "") + self._streams[card].feed(delta)
@@ -42,6 +44,7 @@ class DiscreetWatcher:
             del self._waiting[card]
             if is_speaking and rest:
                 self._watcher.text(rest)
+        self.asked = line["question"] if line["type"] == "approval" else ""
         self._watcher.telemetry(line)
         self._let_speak()
 

@@ -77,3 +77,12 @@ def test_a_secret_split_over_pieces_of_two_cards_is_hidden_in_both() -> None:
     ear.ends("a")
     ear.ends("b")
     assert SECRET[:12] not in "".join(ear.heard)
+
+
+def test_the_question_told_last_is_known_until_something_else_is_told() -> None:
+    ear = Ear()
+    assert ear.told.asked == ""
+    ear.told.telemetry({"type": "approval", "card": "a", "question": "q1"})
+    assert ear.told.asked == "q1"
+    ear.ends("a")
+    assert ear.told.asked == ""

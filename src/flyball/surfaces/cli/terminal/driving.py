@@ -28,13 +28,12 @@ class _Driving:
         self._home = home
         self._deed = deed
         self._view = make_view(as_json=as_json)
-        self._asked = ""
         self._interrupts = 0
 
     async def go(self) -> int:
         """The exit code, once the run rests or has ended and its end was told."""
         view = self._view
-        watcher = Watcher(self._telemetry, view.text, view.output)
+        watcher = Watcher(view.telemetry, view.text, view.output)
         control = RunControl(self._home, watcher, terminal_port(view))
         with view:
             result = await self._listening(control)
@@ -47,7 +46,7 @@ class _Driving:
         if result.left_to:
             view.telemetry({"type": "left", "run": result.state.run, "to": result.left_to})
             return exits.SUCCEEDED
-        self._tell_end(result)
+        self._tell_end(result, control.asked)
         was_paused = self._interrupts and result.status in ("paused", "running")
         return exits.INTERRUPTED if was_paused else exits.BY_STATUS[result.status]
 
@@ -75,16 +74,11 @@ class _Driving:
         finally:
             loop.remove_signal_handler(signal.SIGINT)
 
-    def _telemetry(self, line: dict[str, object]) -> None:
-        """Show a line, and keep which question it asks, if any."""
-        self._asked = str(line["question"]) if line["type"] == "approval" else ""
-        self._view.telemetry(line)
-
-    def _tell_end(self, result: RunResult) -> None:
+    def _tell_end(self, result: RunResult, asked: str) -> None:
         """Tell what is asked, the diff, what was used, and what to type next."""
         state, view = result.state, self._view
         waiting = pending(state)
-        if waiting and waiting[0].question.id != self._asked:
+        if waiting and waiting[0].question.id != asked:
             view.telemetry(approval(waiting[0].card, waiting[0].question) | {"seq": state.seq})
         if result.diff.strip():
             see = with_repo(f"flyball runs show {state.run} --diff", self._home.repo)
