@@ -249,8 +249,10 @@ class RunControl:
         workspace = performer.context.opened
         if workspace is None:
             return RunResult(state)
-        diff = workspace.diff(state.base, present_tree(state)).decode("utf-8", "replace")
-        return RunResult(state, performer.context.redactor.text(diff), workspace.in_place)
+        left = state.left_behind()
+        diff = workspace.diff(state.base, present_tree(state), without=left)
+        said = performer.context.redactor.text(diff.decode("utf-8", "replace"))
+        return RunResult(state, said, workspace.in_place)
 
     @asynccontextmanager
     async def _held(

@@ -307,8 +307,8 @@ async def diff_of(home: Home, run: str) -> str:
     if find_workspace(run, home.state) is None:
         raise NotFound("workspace of run", run, "It never began to work, or it was pruned.")
     workspace = peek_workspace(run, home.state)
-    diff = workspace.diff(state.base, present_tree(state)).decode("utf-8", "replace")
-    return Redactor(secrets_in(home.environ)).text(diff)
+    diff = workspace.diff(state.base, present_tree(state), without=state.left_behind())
+    return Redactor(secrets_in(home.environ)).text(diff.decode("utf-8", "replace"))
 
 
 def settings_from(text: str, path: str) -> Settings:

@@ -269,7 +269,7 @@ class EffectPerformer:
             if not card.has_changed:
                 taken = Committed("", TreeHash(state.tree))
             else:
-                taken = self.context.commit(card)
+                taken = self.context.commit(card, state.left_behind(card.id))
             # The place beside the run goes last: until the artifacts are written, a crash comes
             # back here and must still find the card's tree.
             self.context.write_artifacts(state, card, effect, taken.commit, account)

@@ -18,7 +18,13 @@ from flyball.errors import PatchError, ToolError, UsageError
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
 from flyball.workspace.files.path_rules import is_own
 from flyball.workspace.redaction import Redactor
-from flyball.workspace.trees.trees import Changed, SnapshotId, TreeHash
+from flyball.workspace.trees.trees import (
+    Changed,
+    ChangeKind,
+    SnapshotId,
+    TreeHash,
+    moved_files,
+)
 
 NAMES = frozenset({"type", "id", "tree", "base", "report"})
 """Fields that name things; what is looked up by them must stay as it is."""
@@ -76,7 +82,13 @@ def _recover(context: CallContext, call: Call, tool: Tool, form: Form) -> AnyEve
     if context.phase is not Phase.EXECUTE:
         workspace.restore(before)
     left = _take_back_forbidden(context, call, before)
-    return CallInterrupted(card=context.card, call=call.id, tree=left.tree, put_back=left.put_back)
+    return CallInterrupted(
+        card=context.card,
+        call=call.id,
+        tree=left.tree,
+        put_back=left.put_back,
+        created=left.created,
+    )
 
 
 class _Left(NamedTuple):
@@ -88,6 +100,8 @@ class _Left(NamedTuple):
     put_back: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     """The user's files that could not be put back, because they were too large to keep."""
+    created: tuple[str, ...] = ()
+    """What a program made that was not there before, under any name."""
 
 
 def _settle(
@@ -100,7 +114,7 @@ def _settle(
     if left.changed and (context.phase is not Phase.EXECUTE or is_half_done):
         context.workspace.restore(before)
         undone = (*left.undone, *left.changed)
-        left = left._replace(tree=TreeHash(before), changed=(), undone=undone)
+        left = left._replace(tree=TreeHash(before), changed=(), undone=undone, created=())
         return _returned(context, call, result, elapsed, left)
     return _returned(context, call, result, elapsed, left, snapshot=before)
 
@@ -130,7 +144,19 @@ def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -
         tuple(each.path for each in own),
         tuple(each.path for each in kept),
         tuple(each.path for each in lost if each not in kept),
+        _created(context, call, [c for c in changes if c not in own and c not in lost]),
     )
+
+
+def _created(context: CallContext, call: Call, changes: list[Changed]) -> tuple[str, ...]:
+    """The files that a program made; one that it only moved is no new one."""
+    row = TOOL_ROWS.get(call.tool)
+    if row is None or not row.starts_process:
+        return ()
+    worked_on = [change for change in changes if change.path not in context.made]
+    moved = moved_files(context.workspace.trees, worked_on)
+    fresh = [each.path for each in changes if each.kind is ChangeKind.ADDED]
+    return tuple(path for path in fresh if path not in moved)
 
 
 def _loses_users_work(context: CallContext, change: Changed) -> bool:
@@ -192,6 +218,7 @@ def _returned(
         undone=left.undone,
         snapshot=snapshot,
         put_back=left.put_back,
+        created=left.created,
     )
 
 

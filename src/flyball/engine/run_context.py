@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -178,6 +178,7 @@ class RunContext:
             redactor=self.redactor,
             settings=self.settings,
             limits=self.settings.suite_limits,
+            made=frozenset(state.left_behind(card.id)),
             changed=frozenset(path for each in state.cards for path in each.changed),
             seen=self.seen.setdefault(card.id, {}),
             on_output=self._on_output,
@@ -213,20 +214,25 @@ class RunContext:
                 return root.read_bytes(name, MAX_ADVICE).decode("utf-8", "replace")
         return ""
 
-    def commit(self, card: CardState) -> Committed:
+    def commit(self, card: CardState, left: Sequence[str] = ()) -> Committed:
         """Commit the very tree that was judged; a card that was committed before is found.
 
-        The work of a card beside the run's tree is merged into it.
+        The work of a card beside the run's tree is merged into it. What is left behind stays out.
         """
         fresh = [item.id for item in card.evidence if item.tree == card.tree]
         base, tree = TreeHash(card.base), TreeHash(card.tree)
         if card.place:
-            return Committed(*self.workspace.merge_card(card.id, card.subject, base, tree, fresh))
+            theirs = self.workspace.leave_out(tree, base, left)
+            return Committed(
+                *self.workspace.merge_card(card.id, card.subject, base, theirs, fresh, left)
+            )
         for record in self.workspace.cards():
             if record.card == card.id:
                 self.workspace.share_index()
                 return Committed(record.commit, tree)
-        commit = self.workspace.commit_step(CommitKind.CARD, card.id, card.subject, tree, fresh)
+        commit = self.workspace.commit_step(
+            CommitKind.CARD, card.id, card.subject, tree, fresh, left
+        )
         return Committed(commit, tree)
 
     def write_artifacts(
@@ -238,7 +244,8 @@ class RunContext:
         account: CardAccount,
     ) -> None:
         """The card's story, for people and for programs."""
-        diff = self.workspace.diff(card.base, card.tree) if card.has_changed else b""
+        left = state.left_behind(card.id)
+        diff = self.workspace.diff(card.base, card.tree, without=left) if card.has_changed else b""
         artifact = CardArtifact(
             run=state.run,
             card=card.id,
@@ -247,7 +254,8 @@ class RunContext:
             commit=commit,
             before=card.base,
             after=card.tree,
-            files=tuple(change.path for change in self._changes(card)),
+            files=tuple(change.path for change in self._changes(card) if change.path not in left),
+            left_behind=card.made,
             diff=diff.decode("utf-8", "replace"),
             commands=tuple(self._commands(state, card)),
             verdicts=tuple(

@@ -27,7 +27,7 @@ from flyball.core.terms.call import INTERRUPTED, Access, Call
 from flyball.core.terms.evidence import AnyEvidence, SuiteReport, TreeHash
 from flyball.core.terms.evidence_rows import is_failing
 from flyball.core.terms.phase import Phase
-from flyball.core.terms.tool import COMMANDS
+from flyball.core.terms.tool import COMMANDS, TOOL_ROWS
 
 
 def take_outcome(d: WorkingCopy, event: CallReturned) -> None:
@@ -54,7 +54,7 @@ def _keep_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str
     call = take_back(d, event.call)
     # The tree before the evidence: a new tree drops what is known of the old one, and what the call
     # observed is about the new one.
-    set_tree(d, event.tree, event.changed)
+    _take_tree(d, call, event)
     repeated = _keep_evidence(d, event.evidence)
     if call.tool == "git" and (message := event.outcome.data.get("message")):
         d.set(commit_message=str(message))
@@ -65,6 +65,24 @@ def _keep_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str
         )
     _tell_put_back(d, call, event.put_back)
     return d.observe(_step(call, event)), repeated
+
+
+def _take_tree(d: WorkingCopy, call: Call, event: CallReturned | CallInterrupted) -> None:
+    """The tree a call left, and which of its files only programs made."""
+    known, made = {*d.card.changed}, dict.fromkeys(d.card.made)
+    changed = event.changed if isinstance(event, CallReturned) else event.created
+    # A tool may have written a file that a program then removed and made anew: it stays the tool's.
+    fresh = [path for path in event.created if path not in known]
+    if not TOOL_ROWS[call.tool].starts_process:
+        made = {path: None for path in made if path not in changed}
+    set_tree(d, event.tree, changed, made=(*made, *fresh))
+    if fresh and call.tool in COMMANDS:
+        names = ", ".join(fresh)
+        d.say(
+            "guidance",
+            f"`{call.tool}` made {names}. What only commands make is left behind, not committed. "
+            "If it belongs to the work, write it with `write_file` or `edit_diff`.",
+        )
 
 
 def _tell_put_back(d: WorkingCopy, call: Call, paths: tuple[str, ...]) -> None:
@@ -116,7 +134,7 @@ def report_interruption(d: WorkingCopy, event: CallInterrupted) -> None:
 def report_interruption_in_pause(d: WorkingCopy, event: CallInterrupted) -> None:
     """Say so, and let the card rest."""
     call = take_back(d, event.call)
-    set_tree(d, event.tree, ())
+    _take_tree(d, call, event)
     _tell_put_back(d, call, event.put_back)
     text = f"`{call.tool}` was interrupted and may have done part of its work. {event.detail}"
     d.say(INTERRUPTED, f"{text.rstrip()} Look at the workspace before you repeat it.", call.id)
@@ -257,19 +275,24 @@ def take_claims(d: WorkingCopy, event: EvidenceSubmitted) -> None:
         d.set(claims=claims)
 
 
-def set_tree(d: WorkingCopy, tree: TreeHash, changed: tuple[str, ...]) -> None:
+def set_tree(
+    d: WorkingCopy, tree: TreeHash, changed: tuple[str, ...], made: tuple[str, ...] | None = None
+) -> None:
     """A new tree makes all evidence stale but what was seen on the base."""
     card = d.card
     if tree == card.tree:
         return
     named = {*card.checkpoint.files, *card.drift} if card.checkpoint else set[str]()
-    drift = tuple([path for path in changed if not is_named(path, named)])
+    made = card.made if made is None else made
+    # What is left behind is no part of the work, so it is no drift from the plan for it.
+    drift = tuple([path for path in changed if path not in made and not is_named(path, named)])
     d.set(
         tree=tree,
         mutated_at=d.run.seq,
         evidence=tuple([item for item in card.evidence if item.tree == card.base]),
         drift=(*card.drift, *drift),
         changed=() if tree == card.base else (*dict.fromkeys((*card.changed, *changed)),),
+        made=() if tree == card.base else made,
         is_reviewed=False,
     )
 

@@ -146,6 +146,8 @@ class CallReturned(CardEvent, frozen=True, kw_only=True, tag="call-returned"):
     snapshot: str = ""
     put_back: tuple[str, ...] = ()
     """Files of the user's, in no commit, that the call removed or overwrote unasked."""
+    created: tuple[str, ...] = ()
+    """Files that a program made where none was."""
 
 
 class CallInterrupted(CardEvent, frozen=True, kw_only=True, tag="call-interrupted"):
@@ -155,6 +157,7 @@ class CallInterrupted(CardEvent, frozen=True, kw_only=True, tag="call-interrupte
     tree: TreeHash
     detail: str = ""
     put_back: tuple[str, ...] = ()
+    created: tuple[str, ...] = ()
 
 
 class CheckpointStated(CardEvent, frozen=True, kw_only=True, tag="checkpoint-stated"):

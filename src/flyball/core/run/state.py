@@ -161,6 +161,8 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     claims: dict[str, object] = msgspec.field(default_factory=dict[str, object])
     changed: tuple[str, ...] = ()
     """The files that this card's calls have changed."""
+    made: tuple[str, ...] = ()
+    """Those of them that only programs made, and no tool has written."""
     mutated_at: int = 0
     verified_at: int = 0
     calls: int = 0
@@ -367,6 +369,17 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
         if not waiting and len(beside) < 2:
             return self.owed
         return tuple(owed for owed in self.owed if not _must_wait(owed.effect, waiting, beside))
+
+    def left_behind(self, card: str = "") -> tuple[str, ...]:
+        """Files that only programs made and no tool wrote, up to and with a card: not committed."""
+        found: dict[str, None] = {}
+        for each in self.cards:
+            written = {*each.changed} - {*each.made}
+            found = {path: None for path in found if path not in written}
+            found |= dict.fromkeys(each.made)
+            if each.id == card:
+                break
+        return tuple(found)
 
     def card(self, id: str) -> CardState | None:
         for card in self.cards:

@@ -95,7 +95,9 @@ def _diff(scene: InjectionSource) -> str:
         base = run.snapshot if card.template.role is Role.PLANNER else run.base
     if base == card.tree:
         return ""
-    return scene.context.workspace.diff(base, card.tree).decode("utf-8", "replace")
+    left = run.left_behind(card.id)
+    diff = scene.context.workspace.diff(base, card.tree, without=left)
+    return diff.decode("utf-8", "replace")
 
 
 def _evidence(scene: InjectionSource) -> str:

@@ -62,6 +62,8 @@ def show(run: str, name: str, repo: Path, as_json: bool) -> None:
     click.echo(f"run {record.run}, commit {record.commit[:12]}")
     for change in view.changes:
         click.echo(f"  {line_of(change)}")
+    if record.left:
+        click.echo(f"  left behind, not committed: {', '.join(map(readable, record.left))}")
     for verdict in view.artifact.verdicts if view.artifact else ():
         click.echo(f"  {verdict.check}: {verdict.verdict}. {verdict.sentence}".rstrip())
     if view.artifact and view.artifact.risk:

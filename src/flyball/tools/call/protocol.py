@@ -74,6 +74,8 @@ class CallContext(NamedTuple):
     """Whether the run may change Flyball's own files."""
     changed: frozenset[str] = frozenset()
     """The paths that calls of this run have changed so far."""
+    made: frozenset[str] = frozenset()
+    """Those of them that only programs made."""
     may_replace: Callable[[str], bool] = lambda _path: False
     """Whether somebody was asked about losing this file of the user's that is in no commit."""
     is_shown: bool = True

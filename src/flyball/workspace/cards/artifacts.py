@@ -60,6 +60,7 @@ class CardArtifact(msgspec.Struct, frozen=True):
     before: str = ""
     after: str = ""
     files: tuple[str, ...] = ()
+    left_behind: tuple[str, ...] = ()
     diff: str = ""
     commands: tuple[CommandRun, ...] = ()
     verdicts: tuple[VerdictNote, ...] = ()
@@ -159,6 +160,8 @@ def _page(card: CardArtifact) -> str:
     times = [f"- {name}: {seconds:.2f} s" for name, seconds in card.timings.items()]
     parts += [_section("Time", times)]
     parts += [_section("Files", [f"- `{each}`" for each in card.files])]
+    left = [f"- `{each}`" for each in card.left_behind]
+    parts += [_section("Left behind, not committed", left)]
     parts += [_section("Diff", [_diff(card)] if card.diff else [])]
     return "\n\n".join(part for part in parts if part) + "\n"
 

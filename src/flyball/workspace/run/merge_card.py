@@ -35,8 +35,16 @@ class RunHistory(Protocol):
     def committed_tree(self) -> TreeHash: ...
 
     def commit_step(
-        self, step: CommitKind, card: str, title: str, after: TreeHash, evidence: Sequence[str] = ()
+        self,
+        step: CommitKind,
+        card: str,
+        title: str,
+        after: TreeHash,
+        evidence: Sequence[str] = (),
+        left: Sequence[str] = (),
     ) -> str: ...
+
+    def leave_out(self, tree: TreeHash, base: TreeHash, paths: Sequence[str]) -> TreeHash: ...
 
     def share_index(self) -> None: ...
 
@@ -66,6 +74,7 @@ def merge_card(
     base: TreeHash,
     theirs: TreeHash,
     evidence: Sequence[str],
+    left: Sequence[str] = (),
 ) -> MergedCard:
     """Merge a card's work into the run's tree and commit it; all of it or, with clashes, none."""
     # The commit is the last step, so where it is there everything is: only what follows it may not
@@ -74,7 +83,8 @@ def merge_card(
         if record.card == card and record.step is CommitKind.CARD:
             _plan_file(run).unlink(missing_ok=True)
             run.share_index()
-            return MergedCard(record.commit, record.after)
+            has_left = any(each.left for each in run.history())
+            return MergedCard(record.commit, run.tree_hash() if has_left else record.after)
     if not _is_merged_already(run, card, base, theirs):
         ours = run.tree_hash()
         if base == theirs:
@@ -89,7 +99,7 @@ def merge_card(
         replace_whole(_plan_file(run), json.dumps(msgspec.to_builtins(plan)).encode())
         run.writer.perform(f"Taking in card {card}", writes)
     after = run.tree_hash()
-    commit = run.commit_step(CommitKind.CARD, card, title, after, evidence)
+    commit = run.commit_step(CommitKind.CARD, card, title, after, evidence, left)
     _plan_file(run).unlink()
     return MergedCard(commit, after)
 

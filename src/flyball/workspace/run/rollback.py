@@ -21,8 +21,11 @@ def roll_back_to(run: RunHistory, tree: TreeHash) -> TreeHash:
         forget_merge(run)
         run.restore(tree)
     forget_merge(run)
-    if run.committed_tree() != tree:
-        _commit_reverts(run, tree)
+    left = {path for record in run.history() for path in record.left}
+    # What is left behind is in no step's tree, however long it has been in the files.
+    goal = run.leave_out(tree, run.base, sorted(left))
+    if run.committed_tree() != goal:
+        _commit_reverts(run, goal)
     run.share_index()
     return run.tree_hash()
 

@@ -152,9 +152,19 @@ class Workspace:
         """Every path that differs now from what it was in that tree."""
         return self.trees.changes(TreeHash(tree), self.tree_hash())
 
-    def diff(self, from_tree: str, to_tree: str | None = None) -> bytes:
+    def diff(
+        self, from_tree: str, to_tree: str | None = None, *, without: Sequence[str] = ()
+    ) -> bytes:
         """The difference between two trees, or between one and the present, as a diff."""
-        return self.trees.diff(TreeHash(from_tree), TreeHash(to_tree or self.tree_hash()))
+        old, new = TreeHash(from_tree), TreeHash(to_tree or self.tree_hash())
+        return self.trees.diff(old, self.leave_out(new, old, without))
+
+    def leave_out(self, tree: TreeHash, base: TreeHash, paths: Sequence[str]) -> TreeHash:
+        """The tree with these paths as they are in the base, or without them."""
+        if not paths:
+            return tree
+        known = self.trees.entries(base, paths)
+        return self.trees.overlay(tree, {path: known.get(path) for path in paths})
 
     def file_at(self, tree: str, path: str) -> bytes | None:
         """A file's content in a tree, or nothing if it was not there or not kept."""
@@ -222,12 +232,25 @@ class Workspace:
         return self.commit_step(CommitKind.CARD, card, title, self.tree_hash(), evidence)
 
     def commit_step(
-        self, step: CommitKind, card: str, title: str, after: TreeHash, evidence: Sequence[str] = ()
+        self,
+        step: CommitKind,
+        card: str,
+        title: str,
+        after: TreeHash,
+        evidence: Sequence[str] = (),
+        left: Sequence[str] = (),
     ) -> str:
-        """Commit what changed from the last step's tree to this one; the commit's id."""
+        """Commit what changed from the last step's tree to this one, but for what is left behind;
+        the commit's id, or nothing where nothing else changed.
+        """
         self._refuse_in_side()
         before = self.committed_tree()
-        facts = (before, after, (*evidence,), step)
+        after = self.leave_out(after, before, left)
+        if left and after == before:
+            return ""
+        known = {path for record in self.history() for path in record.left}
+        fresh = tuple(path for path in left if path not in known)
+        facts = (before, after, (*evidence,), step, fresh)
         if self.branch is None:
             named = json.dumps([self.run, card, title, facts, len(self.history())])
             commit = hashlib.sha1(named.encode(), usedforsecurity=False).hexdigest()
@@ -278,12 +301,13 @@ class Workspace:
         base: TreeHash,
         theirs: TreeHash,
         evidence: Sequence[str] = (),
+        left: Sequence[str] = (),
     ) -> MergedCard:
         """Merge what a card did from base to theirs into the present tree and commit it, once;
         with clashes nothing is changed.
         """
         self._refuse_in_side()
-        return merge_card(self, card, title, base, theirs, evidence)
+        return merge_card(self, card, title, base, theirs, evidence, left)
 
     def roll_back(self, tree: TreeHash) -> TreeHash:
         """Bring the files back to a tree, and take back every card committed since it."""

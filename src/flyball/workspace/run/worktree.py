@@ -44,6 +44,8 @@ class CardRecord(msgspec.Struct, frozen=True):
     after: TreeHash
     evidence: tuple[str, ...] = ()
     step: CommitKind = CommitKind.CARD
+    left: tuple[str, ...] = ()
+    """Files that were there and are not in the commit: only programs made them."""
 
 
 class Commit(NamedTuple):

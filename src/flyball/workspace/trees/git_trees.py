@@ -35,6 +35,7 @@ from flyball.workspace.trees.trees import (
     Skipped,
     TreeEntry,
     TreeHash,
+    binary_line,
     mode_of,
     stub,
 )
@@ -178,10 +179,25 @@ class GitTrees:
 
     def diff(self, old: TreeHash, new: TreeHash) -> bytes:
         """The difference between two trees as a unified diff."""
-        args = ("diff-tree", "-r", "-p", "--binary", "--full-index", "--find-renames")
-        return self.depot.call(
-            *args, "--no-ext-diff", "--no-textconv", "--no-color", old, new
-        ).stdout
+        # Never --binary: what nobody can read would be shown to people and sent to models.
+        args = ("diff-tree", "-r", "-p", "--full-index", "--find-renames")
+        out = self.depot.call(*args, "--no-ext-diff", "--no-textconv", "--no-color", old, new)
+        return self._tell_binaries(out.stdout)
+
+    def _tell_binaries(self, diff: bytes) -> bytes:
+        """The diff with sizes in place of git's words about files that differ."""
+        if b"\nBinary files " not in diff:
+            return diff
+        lines = diff.split(b"\n")
+        for n, line in enumerate(lines):
+            # Content has a mark in front, so such lines are git's own; the blobs are named above.
+            if line.startswith(b"Binary files ") and lines[n - 1].startswith(b"index "):
+                blobs = lines[n - 1].decode().split()[1].split("..")
+                lines[n] = binary_line(*(self._size_of(blob) for blob in blobs)).encode()
+        return b"\n".join(lines)
+
+    def _size_of(self, blob: str) -> int | None:
+        return int(self.depot.text("cat-file", "-s", blob)) if blob.strip("0") else None
 
     def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, TreeEntry]:
         """What a tree holds at these paths."""

@@ -39,6 +39,7 @@ from flyball.workspace.trees.trees import (
     Skipped,
     TreeEntry,
     TreeHash,
+    binary_line,
     kind_of,
     mode_of,
     stub,
@@ -279,7 +280,11 @@ class PlainTrees:
     def _file_diff(self, change: Changed) -> bytes:
         """A file's diff, with the modes that content alone does not show."""
         old, new = change.before, change.after
-        text = unified_diff(change.path, self._content_of(old), self._content_of(new))
+        before, after = self._content_of(old), self._content_of(new)
+        text = unified_diff(change.path, before, after)
+        if change.binary and before != after:
+            sizes = [None if content is None else len(content) for content in (before, after)]
+            text = f"{text.rpartition('Binary files ')[0]}{binary_line(*sizes)}\n"
         if old is None or new is None:
             mode = (old or new or TreeEntry(REGULAR, "")).mode
             text = text.replace(f"file mode {REGULAR}\n", f"file mode {mode}\n", 1)

@@ -186,6 +186,36 @@ def uncommitted_files(trees: Trees, commit: TreeHash, tree: TreeHash) -> frozens
     return frozenset(path for path in added if not path.startswith(modules))
 
 
+def moved_files(trees: Trees, changes: Sequence[Changed]) -> frozenset[str]:
+    """The added files that are a deleted one under another name: the same, or most of its lines."""
+    gone = [c for c in changes if c.before and c.after is None and trees.is_kept(c.before.blob)]
+    come = [c for c in changes if c.after and c.before is None and trees.is_kept(c.after.blob)]
+    if not gone or not come:
+        return frozenset()
+    blobs = [entry.blob for c in (*gone, *come) for entry in (c.before, c.after) if entry]
+    contents = trees.contents(blobs)
+    lines = {blob: frozenset(text.split(b"\n")) - {b""} for blob, text in contents.items()}
+    old = [lines[c.before.blob] for c in gone if c.before]
+    new = [(c.path, lines[c.after.blob]) for c in come if c.after]
+    return frozenset(
+        path for path, now in new if now and any(2 * len(now & then) >= len(now) for then in old)
+    )
+
+
+def binary_line(before: int | None, after: int | None) -> str:
+    """What stands in a diff for a binary file of these sizes; None where there is none."""
+    if before is None or after is None:
+        verb = "added" if before is None else "deleted"
+        return f"binary file, {verb}, {_size_words((before or 0) + (after or 0))}"
+    return f"binary file, {_size_words(before)} -> {_size_words(after)}"
+
+
+def _size_words(size: int) -> str:
+    if size < 1_000:
+        return f"{size} bytes"
+    return f"{size / 1e3:.0f} kB" if size < 1_000_000 else f"{size / 1e6:.1f} MB"
+
+
 def mode_of(status: os.stat_result) -> str | None:
     """The mode git would give a file, or nothing for what git does not keep."""
     if stat.S_ISLNK(status.st_mode):

@@ -542,6 +542,37 @@ def test_what_was_put_back_is_told_also_after_an_interruption():
     assert "It was put back" in story.answers(cut).said
 
 
+def test_what_only_programs_made_is_left_behind_and_no_drift():
+    story = Story().checkpoints().asks("test")
+    story.returns(tree="t1", changed=("a.bin", "b.py"), created=("a.bin", "b.py"))
+    assert story.card.made == story.state.left_behind() == ("a.bin", "b.py")
+    assert story.card.drift == ()
+    story.asks("test").returns(tree="t2", changed=("a.bin",))
+    assert story.card.made == ("a.bin", "b.py")
+    story.asks("write_file").returns(tree="t3", changed=("b.py",))
+    assert story.card.made == ("a.bin",)
+    story.asks("test").returns(tree="t4", changed=("b.py",), created=("b.py",))
+    assert story.card.made == ("a.bin",), "what a tool wrote stays the tool's"
+    story.asks("test").returns(tree=story.card.base, changed=("a.bin", "b.py"))
+    assert story.card.made == ()
+
+
+def test_a_command_that_makes_files_is_told_how_they_get_into_the_commit():
+    story = Story(policy=Policy(review=False, bash=True)).checkpoints().says(bash("b", "mutating"))
+    story.answers(CallInterrupted(card=CARD, call="b", tree="t1", created=("new.py",)))
+    assert story.card.made == story.card.changed == ("new.py",)
+    assert "`bash` made new.py. What only commands make is left behind" in story.said
+
+
+def test_a_later_card_may_write_what_an_earlier_one_left():
+    story = Story().checkpoints()
+    one = replace(story.card, id="one", changed=("x", "y"), made=("x", "y"))
+    two = replace(story.card, id="two", changed=("x", "z"), made=("z",))
+    run = replace(story.state, cards=(one, two))
+    assert run.left_behind("one") == ("x", "y")
+    assert run.left_behind("two") == run.left_behind() == ("y", "z")
+
+
 def test_an_appeal_is_for_a_person():
     released = call("k", "edit_diff", keeps_regions=False)
     story = Story().checkpoints().says(released)

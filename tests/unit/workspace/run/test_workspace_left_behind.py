@@ -1,0 +1,117 @@
+"""A step leaves out what only programs made, and every way back knows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.repos import git, put, repository
+
+from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.run.worktree import CommitKind
+from flyball.workspace.trees.trees import binary_line, moved_files
+
+FILES: dict[str, str | bytes] = {"a.py": "a = 1\nb = 2\nc = 3\n"}
+
+
+@pytest.fixture(params=["worktree", "no-git"])
+def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Workspace]:
+    root = tmp_path / "proj"
+    if request.param == "no-git":
+        root.mkdir()
+        put(root, FILES)
+    else:
+        repository(root, FILES)
+    with open_workspace(root, "r", tmp_path / "state", in_place=False, home=tmp_path) as opened:
+        yield opened
+
+
+def step(workspace: Workspace, card: str, *left: str) -> str:
+    tree = workspace.tree_hash()
+    return workspace.commit_step(CommitKind.CARD, card, card, tree, (), left)
+
+
+def test_what_is_left_stays_out_of_this_step_and_the_next(workspace: Workspace):
+    put(workspace.root, {"a.py": "a = 2\n", "built.bin": b"\0\1"})
+    step(workspace, "c1", "built.bin")
+    put(workspace.root, {"b.py": "b = 1\n"})
+    step(workspace, "c2", "built.bin")
+
+    one, two = workspace.cards()
+    paths = [[c.path for c in workspace.trees.changes(r.before, r.after)] for r in (one, two)]
+    assert paths == [["a.py"], ["b.py"]]
+    assert (one.left, two.left) == (("built.bin",), ())
+    if workspace.branch:
+        named = git(workspace.root, "ls-tree", "-r", "--name-only", "flyball/r").split()
+        assert named == ["a.py", "b.py"]
+        assert git(workspace.root, "status", "--porcelain") == "?? built.bin\n"
+    put(workspace.root, {"built.bin": b"\0\2"})
+    step(workspace, "c3")
+    (changed,) = workspace.trees.changes(two.after, workspace.cards()[-1].after)
+    assert changed.path == "built.bin", "a tool wrote it now"
+
+
+def test_a_card_that_only_left_files_is_no_step(workspace: Workspace):
+    put(workspace.root, {"odd name\n.bin": b"\0"})
+    assert step(workspace, "c1", "odd name\n.bin") == ""
+    assert workspace.cards() == ()
+
+
+def test_going_back_to_a_tree_with_what_was_left_takes_no_more_back(workspace: Workspace):
+    put(workspace.root, {"a.py": "a = 2\n", "built.bin": b"\0\1"})
+    step(workspace, "c1", "built.bin")
+    first = workspace.tree_hash()
+    put(workspace.root, {"b.py": "b = 1\n"})
+    step(workspace, "c2", "built.bin")
+
+    assert workspace.roll_back(first) == first
+    assert [record.title for record in workspace.history()] == ["c1", "c2", "Revert: c2"]
+    assert workspace.committed_tree() == workspace.cards()[0].after
+    assert (workspace.root / "built.bin").exists()
+
+
+def test_a_card_merged_from_its_side_is_found_again_with_what_was_left(workspace: Workspace):
+    put(workspace.root, {"built.bin": b"\0\1"})
+    base = workspace.tree_hash()
+    side = workspace.open_side("s", base)
+    put(side.root, {"b.py": "b = 1\n", "report.bin": b"\0"})
+    left = ("built.bin", "report.bin")
+    theirs = workspace.leave_out(side.tree_hash(), base, left)
+
+    merged = workspace.merge_card("c1", "One", base, theirs, (), left)
+    again = workspace.merge_card("c1", "One", base, theirs, (), left)
+
+    assert merged == again
+    assert merged.tree == workspace.tree_hash()
+    (record,) = workspace.cards()
+    assert [c.path for c in workspace.trees.changes(record.before, record.after)] == ["b.py"]
+    assert not (workspace.root / "report.bin").exists()
+
+
+def test_a_diff_names_binaries_and_never_prints_them(workspace: Workspace):
+    put(workspace.root, {"new.bin": b"\0" * 12_345, "text.txt": "Binary files a and b differ\n"})
+    one = workspace.tree_hash()
+    put(workspace.root, {"new.bin": b"\0\1" * 1_000_000})
+    two = workspace.tree_hash()
+    (workspace.root / "new.bin").unlink()
+
+    added, grown = workspace.diff(workspace.base, one), workspace.diff(one, two)
+    assert b"binary file, added, 12 kB\n" in added
+    assert b"+Binary files a and b differ\n" in added
+    assert b"binary file, 12 kB -> 2.0 MB\n" in grown
+    assert b"binary file, deleted, 2.0 MB\n" in workspace.diff(two)
+    assert len(grown) < 400
+    assert b"new.bin" not in workspace.diff(workspace.base, one, without=["new.bin"])
+
+
+def test_a_file_that_only_went_elsewhere_is_no_new_one(workspace: Workspace):
+    (workspace.root / "a.py").unlink()
+    put(workspace.root, {"d/a.py": "a = 1\nb = 2\nc = 4\n", "x.py": "else\n", "empty": ""})
+    assert moved_files(workspace.trees, workspace.changed_since(workspace.base)) == {"d/a.py"}
+
+
+def test_sizes_are_said_in_words():
+    assert binary_line(None, 999) == "binary file, added, 999 bytes"
+    assert binary_line(1_000, 0) == "binary file, 1 kB -> 0 bytes"
