@@ -176,6 +176,12 @@ def _stands_in_the_way(change: Changed, lost: list[Changed]) -> bool:
     )
 
 
+def _with_snapshot(data: dict[str, object], call: Call, snapshot: str) -> dict[str, object]:
+    """What an edit gives back names the snapshot before it, by which `flyball undo` finds it."""
+    is_edit = snapshot and call.access is Access.MUTATE
+    return {**data, "snapshotId": snapshot} if is_edit else data
+
+
 def _with_losses(text: str, gone: tuple[str, ...]) -> str:
     if not gone:
         return text
@@ -199,7 +205,7 @@ def _returned(
     outcome = Outcome(
         ok=result.ok,
         text=shown,
-        data=redactor.value(result.data),
+        data=_with_snapshot(redactor.value(result.data), call, snapshot),
         digest=digest(result.same if result.same is not None else text),
         error=redactor.text(result.error),
         elapsed=round(elapsed, 4),

@@ -221,6 +221,7 @@ def _returned(
     elapsed: float = 0.0,
     size: int = 0,
     summary: str = "",
+    snapshot: str = "",
 ) -> Telemetry:
     made = next((each for each in card.in_flight if each.id == call), None)
     return {
@@ -234,6 +235,7 @@ def _returned(
         "elapsed": elapsed,
         "bytes": size,
         "summary": summary,
+        "snapshotId": snapshot,
     }
 
 
@@ -247,6 +249,7 @@ def _about_outcome(card: CardState, event: CallReturned) -> Iterator[Telemetry]:
         elapsed=outcome.elapsed,
         size=outcome.bytes,
         summary=summary,
+        snapshot=str(outcome.data.get("snapshotId", "")),
     )
     if patch := outcome.data.get("patch"):
         yield {"type": "patch", "card": card.id, "event": outcome.data.get("event"), "patch": patch}

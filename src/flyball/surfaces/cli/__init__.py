@@ -15,6 +15,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("flyball.surfaces.cli.run:run", "Make a request and govern whoever works on it."),
     "runs": ("flyball.surfaces.cli.runs:runs", "List, show, follow, resume, cancel, merge runs."),
     "card": ("flyball.surfaces.cli.card:card", "Show a card, take it back, apply it again."),
+    "undo": ("flyball.surfaces.cli.undo:undo", "Take the last edit back, or a named one."),
     "approve": ("flyball.surfaces.cli.answer:approve", "Say yes to what a run asks."),
     "deny": ("flyball.surfaces.cli.answer:deny", "Say no to what a run asks."),
     "extend": ("flyball.surfaces.cli.answer:extend", "Add calls to a run's budget."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -88,13 +89,28 @@ def _perform(request: PatchRequest, *, writes: bool, shows_diff: bool) -> int:
         raise UsageError(f"{request.repo} is not a directory.", "Give --repo a directory.")
     root = Root(request.repo)
     result = _compute(root, request)
-    if result.ok and writes:
+    snapshot = ""
+    if result.ok and writes and result.changes:
+        snapshot = _note_edit(root, request.repo, result.changes)
         write_all(root, result.changes)
     if request.as_json:
-        click.echo(json.dumps(result.to_json()))
+        taken = {"snapshotId": snapshot} if snapshot else {}
+        click.echo(json.dumps({**result.to_json(), **taken}))
     else:
         _show(result, done=writes, shows_diff=shows_diff)
+        if snapshot:
+            click.echo(f"`flyball undo {snapshot}` takes it back.")
     return 0 if result.ok else REFUSED
+
+
+def _note_edit(root: Root, repo: Path, changes: tuple[Change, ...]) -> str:
+    """Keep what is about to be replaced, under the paths that links lead to; the snapshot's id."""
+    from flyball.app.project import open_home
+    from flyball.workspace.cards.undo import UndoLog
+
+    log = UndoLog(open_home(repo, os.environ, {}).state)
+    kept = {root.fact(c.path, write=True).path: (c.before, c.after) for c in changes}
+    return log.note("patch apply", root.path, kept)
 
 
 def _compute(root: Root, request: PatchRequest) -> PatchResult:

@@ -19,7 +19,10 @@ GONE = "--- a/gone.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> Path:
+def repo(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    monkeypatch.setenv("FLYBALL_STATE_DIR", str(tmp_path_factory.mktemp("state")))
     (tmp_path / "cart.py").write_text("def total():\n    return 0\n")
     (tmp_path / "gone.py").write_text("x\n")
     return tmp_path

@@ -1,0 +1,91 @@
+"""`flyball undo`: take the last edit back, or the one that a snapshot was taken for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flyball.surfaces.cli.card import JSON, REPO, readable, say_json
+
+if TYPE_CHECKING:
+    from flyball.workspace.cards.undo import EditRecord
+
+
+@click.command()
+@click.argument("snapshot", required=False, default="")
+@click.option("--list", "is_list", is_flag=True, help="List the edits that can be taken back.")
+@click.option("--preview", is_flag=True, help="Say what would come back; write nothing.")
+@click.option("--force", is_flag=True, help="Go on even if the files changed since.")
+@REPO
+@JSON
+def undo(
+    snapshot: str, is_list: bool, preview: bool, force: bool, repo: Path, as_json: bool
+) -> None:
+    """Take an edit back: the last one in this checkout, or the one with this SNAPSHOT.
+
+    `flyball patch apply` and every edit of a run return the id of a snapshot as `snapshotId`; its
+    first characters are enough. An undo is an edit, too, and can be undone by its own id.
+    """
+    from flyball.app.project import open_home
+    from flyball.workspace.cards import undo as undoing
+    from flyball.workspace.cards.use_cases import ProjectPlaces
+
+    home = open_home(repo, os.environ, {})
+    places = ProjectPlaces(home.repo, home.state, Path.home())
+    if is_list:
+        _say_edits(undoing.edits(places), as_json=as_json)
+        return
+    edit = undoing.find_edit(places, snapshot)
+    if not as_json:
+        click.echo(f"{_when(edit)}  {edit.title}, in {readable(edit.root)}")
+        for line in _lines(edit):
+            click.echo(f"  {line}")
+    if preview:
+        if as_json:
+            say_json({"undoes": edit.id, "title": edit.title, "files": _files(edit)})
+        return
+    done = undoing.undo(places, edit, force=force)
+    if as_json:
+        files = [change.path for change in done.writes]
+        told = {"undoes": edit.id, "snapshotId": done.snapshot, "files": files, "lost": done.lost}
+        say_json({**told, "root": edit.root, "title": edit.title})
+    elif not done.writes:
+        click.echo("Everything is as it was before that edit already.")
+    else:
+        click.echo(f"Brought back. `flyball undo {done.snapshot}` takes that back.")
+
+
+def _say_edits(found: tuple[EditRecord, ...], *, as_json: bool) -> None:
+    if as_json:
+        rows = [{"snapshotId": e.id, "title": e.title, "files": _files(e)} for e in found]
+        say_json({"edits": [{**row, "at": e.at} for row, e in zip(rows, found, strict=True)]})
+        return
+    for edit in found:
+        names = ", ".join(readable(file.path) for file in edit.files)
+        click.echo(f"{edit.id[:12]}  {_when(edit)}  {edit.title}: {names}")
+    if not found:
+        click.echo("There is no edit to undo in this checkout.")
+
+
+def _files(edit: EditRecord) -> list[dict[str, Any]]:
+    return [{"path": file.path, "does": _deed(file.before, file.after)} for file in edit.files]
+
+
+def _lines(edit: EditRecord) -> list[str]:
+    return [f"{_deed(f.before, f.after):<8} {readable(f.path)}" for f in edit.files]
+
+
+def _deed(before: object, after: object) -> str:
+    """What undoing does to a file that an edit took from one state to another."""
+    if before is None:
+        return "remove"
+    return "restore" if after is None else "reset"
+
+
+def _when(edit: EditRecord) -> str:
+    import time
+
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(edit.at))
