@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.wire_server import Refuse, Say, WireServer
+from tests.tiers import sampled
 
 FLYBALL = str(Path(sys.executable).with_name("flyball"))
 BROKEN = "def double(n):\n    return n + 1\n"
@@ -46,7 +47,7 @@ ACTS = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["openai:gpt-4o", "anthropic:claude-sonnet-5"])
+@pytest.mark.parametrize("model", sampled(["openai:gpt-4o", "anthropic:claude-sonnet-5"], 2))
 def test_a_model_is_governed_from_recon_to_commit(model: str, tmp_path: Path):
     repo = tmp_path / "repo"
     repo.mkdir()

@@ -10,8 +10,8 @@ from flyball.tools.repair.inside.hot_swap import Edit
 from flyball.tools.repair.locate.spectrum import Sign, SuspectLine, add_signs
 from flyball.tools.repair.search.probe import EACH, PLACES, choose_probes, read_signs
 
-LINES = PLACES + 20
-TEXT = "def f(a, b):\n" + "    a = a + b * 2 - 1 if a < b else b\n" * LINES + "    return a\n"
+LINES = PLACES + 2
+TEXT = "def f(a, b):\n" + "    a = a + b\n" * LINES + "    return a\n"
 SOURCES = {"m.py": Source("m.py", TEXT.encode())}
 
 
