@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.governed import Shell, call, say, script
+from tests.governed import REVIEW, Shell, call, say, script
 from tests.repos import repository
 
 RUN = """\
@@ -52,6 +52,26 @@ def test_a_repositorys_commands_count_once_they_are_trusted(shell: Shell, tmp_pa
     assert "sh lint.sh in firmware (diagnostics): clean" in after
     doctor = shell("doctor", "--json")
     assert "sh run.sh" in doctor.stdout
+
+
+@pytest.mark.slow
+def test_a_change_is_proven_by_the_settled_command_red_to_green(shell: Shell, tmp_path: Path):
+    assert shell("trust", "--yes").returncode == 0
+    point = call(
+        "checkpoint",
+        goal="The board runs at 3 volts.",
+        findings="It runs at 5.",
+        proposed_action="Write 3.",
+        files=["firmware/volts.txt"],
+        verify_with=["sh run.sh"],
+    )
+    edit = call("write_file", path="firmware/volts.txt", content="3\n")
+    lines = point, edit, call("test", args=["firmware"]), say("Done."), REVIEW
+    driver = script(tmp_path / "s.jsonl", *lines)
+    done = shell("run", "fix the volts", "--intent", "small_fix", "--driver", driver)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed, 0 failed (sh run.sh)" in done.stdout
+    assert "red to green" in done.stdout
 
 
 @pytest.mark.parametrize(
