@@ -66,6 +66,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     bash_without_sandbox: bool = False
     bash_network: bool = False
     bash_allow: tuple[dict[str, Any], ...] = ()
+    patch_max_offset: AtLeastOne = 200
+    patch_paths: tuple[str, ...] = ()
     limits_seconds: Seconds = 120.0
     limits_suite_seconds: Seconds = 600.0
     limits_memory: AtLeastOne = 4 << 30
@@ -151,6 +153,8 @@ ABOUT: dict[str, About] = {
     "bash_without_sandbox": About("`bash` may run where no sandbox exists", "off"),
     "bash_network": About("commands may use the network", "off"),
     "bash_allow": About("further command prefixes, with argument patterns"),
+    "patch_max_offset": About("how far from its stated line a hunk may be found", "lower"),
+    "patch_paths": About("patterns of the only files that edits may write; empty is all", "fewer"),
     "limits_seconds": About("time limit of a command", "lower"),
     "limits_suite_seconds": About("time limit of a test run", "lower"),
     "limits_memory": About("memory limit of a command, in bytes", "lower"),
@@ -395,6 +399,8 @@ def is_tighter(direction: str, now: Any, then: Any) -> bool:
             return then > now
         case "on" | "off":
             return then is (direction == "on") and now is not then
+        case "fewer":
+            return bool(then) and then != now and (not now or {*then} <= {*now})
         case "refuse":
             order = ("allow", "ask", "refuse")
             return order.index(then) > order.index(now)

@@ -223,3 +223,17 @@ def test_what_a_repository_may_do_is_told():
     assert ABOUT["test_command"].repository_may == "add directories that you left open"
     assert ABOUT["budget_reserve"].repository_may == "make it higher"
     assert ABOUT["model_default"].repository_may == "not set it"
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "expected"),
+    [
+        ((), ("src/",), True),
+        (("src/",), (), False),
+        (("src/", "docs/"), ("src/",), True),
+        (("src/",), ("src/", "docs/"), False),
+        (("src/",), ("src/",), False),
+    ],
+)
+def test_a_repository_may_only_shorten_the_list_of_paths(now, then, expected):
+    assert is_tighter("fewer", now, then) is expected

@@ -176,6 +176,8 @@ def tool_settings(effective: Effective) -> ToolSettings:
             seconds=settings.limits_suite_seconds, memory=settings.limits_memory
         ),
         allow=allow,
+        max_offset=settings.patch_max_offset,
+        paths=settings.patch_paths,
         network=settings.bash_network,
         commands=effective.commands,
     )

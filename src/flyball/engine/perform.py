@@ -13,8 +13,9 @@ from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned
 from flyball.core.terms.call import Access, Call, Outcome
 from flyball.core.terms.evidence import AnyEvidence
 from flyball.core.terms.phase import Phase
-from flyball.core.terms.tool import TOOL_ROWS
+from flyball.core.terms.tool import COMMANDS, TOOL_ROWS
 from flyball.errors import PatchError, ToolError, UsageError
+from flyball.tools.call.file_facts import why_out_of_bounds
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
 from flyball.workspace.files.path_rules import is_own
 from flyball.workspace.redaction import Redactor
@@ -130,7 +131,7 @@ def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -
         each
         for each in changes
         if each not in lost
-        and (_stands_in_the_way(each, kept) or (is_own(each.path) and not context.self_modify))
+        and (_stands_in_the_way(each, kept) or _is_forbidden(context, call, each.path))
     ]
     if own or lost:
         # Another undoing may have been cut off by a crash; the writer does one at a time.
@@ -157,6 +158,14 @@ def _created(context: CallContext, call: Call, changes: list[Changed]) -> tuple[
     moved = moved_files(context.workspace.trees, worked_on)
     fresh = [each.path for each in changes if each.kind is ChangeKind.ADDED]
     return tuple(path for path in fresh if path not in moved)
+
+
+def _is_forbidden(context: CallContext, call: Call, path: str) -> bool:
+    """Whether nothing may write this: Flyball's own files, and what the user's list leaves out."""
+    if is_own(path) and not context.self_modify:
+        return True
+    # A suite writes where it must; a command is the same as an edit, and no way around the list.
+    return call.tool in COMMANDS and bool(why_out_of_bounds(path, context))
 
 
 def _loses_users_work(context: CallContext, change: Changed) -> bool:

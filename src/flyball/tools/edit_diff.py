@@ -69,6 +69,7 @@ def _compute(form: EditForm, context: CallContext, files: dict[str, bytes | None
         form.diff,
         base=base or None,
         fuzz=form.fuzz,
+        max_offset=context.settings.max_offset,
         keep_regions=form.keep_regions,
         partial=form.partial,
     )

@@ -35,7 +35,7 @@ class PatchRequest(NamedTuple):
     repo: Path
     as_json: bool
     fuzz: int
-    max_offset: int
+    max_offset: int | None
     keep_regions: bool
     partial: bool
 
@@ -51,8 +51,8 @@ def _diff_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--preview", is_flag=True, help="Show the resulting diff; write nothing."),
         click.option("--partial", is_flag=True, help="Apply the hunks that fit, skip the others."),
         click.option("--no-keep-regions", is_flag=True, help="Let keep regions be changed."),
-        click.option("--max-offset", type=click.IntRange(0), default=200, show_default=True,
-                     help="How far from its stated line a hunk may be found."),
+        click.option("--max-offset", type=click.IntRange(0), default=None,
+                     help="How far from its stated line a hunk may be found; `patch.max_offset`."),
         click.option("--fuzz", type=click.IntRange(0, 2), default=0, show_default=True,
                      help="How many outer context lines may differ."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
@@ -114,18 +114,24 @@ def _note_edit(root: Root, repo: Path, changes: tuple[Change, ...]) -> str:
 
 
 def _compute(root: Root, request: PatchRequest) -> PatchResult:
+    from flyball.app.project import open_home
+    from flyball.core.terms.glob import matches
     from flyball.patch import Code, PatchResult, Refusal, apply_diff, touched_paths
     from flyball.patch.read.path import why_forbidden
 
     diff = _read(request.file)
+    settings = open_home(request.repo, os.environ, {}).effective.settings
+    allowed = settings.patch_paths
     files: dict[str, bytes] = {}
     forbidden: list[Refusal] = []
     for path in touched_paths(diff):
         if why_forbidden(path):
             continue
         fact = root.fact(path, write=True)
-        if not fact.inside or fact.protected:
+        is_listed = not allowed or matches(fact.path, allowed)
+        if not fact.inside or fact.protected or not is_listed:
             why = fact.protected or "it leads out of the directory"
+            why = why if is_listed else f"`patch.paths` allows only {', '.join(allowed)}"
             message = f"It may not be written: {why}. Choose another file."
             forbidden.append(Refusal(Code.PATH_FORBIDDEN, message, path))
         elif fact.exists:
@@ -136,7 +142,7 @@ def _compute(root: Root, request: PatchRequest) -> PatchResult:
         apply_diff,
         diff=diff,
         fuzz=request.fuzz,
-        max_offset=request.max_offset,
+        max_offset=settings.patch_max_offset if request.max_offset is None else request.max_offset,
         keep_regions=request.keep_regions,
         partial=request.partial,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flyball.core.terms.call import PathFact
+from flyball.core.terms.glob import matches
 from flyball.patch.apply.keep import changed_regions, regions
 from flyball.tools.call.protocol import CallContext
 from flyball.workspace.files.paths import PathKind
@@ -17,12 +18,20 @@ def path_fact(raw: str, context: CallContext, *, write: bool, deletes: bool = Fa
     return PathFact(
         path=found.path or raw,
         inside=found.inside,
-        protected=found.protected,
+        protected=found.protected or (why_out_of_bounds(found.path, context) if write else ""),
         # Once a person let the run overwrite a file, it holds the run's words and not the user's;
         # that it may go altogether was not said.
         untracked=is_theirs and (deletes or found.path not in context.changed),
         write=write,
     )
+
+
+def why_out_of_bounds(path: str, context: CallContext) -> str:
+    """Why the user's own list of files that may be written keeps a file from being written."""
+    allowed = context.settings.paths
+    if not allowed or matches(path, allowed):
+        return ""
+    return f"the setting `patch.paths` allows only {', '.join(allowed)}"
 
 
 def is_users_untracked(path: str, context: CallContext) -> bool:

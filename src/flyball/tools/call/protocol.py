@@ -40,6 +40,9 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True):
     candidates: int | None = None
     """A search tries so many and looks at no clock; None: it tries all there is time for."""
     allow: tuple[AllowRule, ...] = ()
+    max_offset: int = 200
+    paths: tuple[str, ...] = ()
+    """The only files that may be written, where the user names some."""
     network: bool = False
     commands: ProjectCommands = NOTHING_SETTLED
     """What tests and checks a directory, by somebody's word and not by the survey's."""
