@@ -47,6 +47,8 @@ async def perform_call(
         if found is not None:
             return found
     before = context.workspace.snapshot(context.key)
+    if TOOL_ROWS[tool.name].starts_process:
+        context.workspace.hold_unkept(TreeHash(before))
     result, elapsed = await _attempt(tool, form, context._replace(tree=before))
     return _settle(context, call, result, elapsed, before)
 
@@ -126,7 +128,14 @@ def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -
     after = workspace.tree_hash()
     changes = workspace.trees.changes(TreeHash(before), after)
     lost = [each for each in changes if _loses_users_work(context, each)]
-    kept = [each for each in lost if each.before and workspace.trees.is_kept(each.before.blob)]
+    # A file too large for a tree comes back by its second name, if it was only deleted.
+    held = [c for c in lost if c.after is None and workspace.bring_back_held(c.path)]
+    workspace.let_go_of_held()
+    kept = [
+        each
+        for each in lost
+        if each in held or (each.before and workspace.trees.is_kept(each.before.blob))
+    ]
     own = [
         each
         for each in changes
@@ -136,7 +145,7 @@ def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -
     if own or lost:
         # Another undoing may have been cut off by a crash; the writer does one at a time.
         workspace.writer.finish()
-        back = [each.inverse() for each in (*own, *lost)]
+        back = [each.inverse() for each in (*own, *lost) if each not in held]
         workspace.writer.perform(f"undo {call.id}", back)
         after = workspace.tree_hash()
     return _Left(

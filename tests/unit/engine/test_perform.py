@@ -254,3 +254,29 @@ async def test_a_card_in_a_side_workspace_knows_whose_files_those_are(notes: Sho
     side = workspace.open_side("s", workspace.tree_hash())
     assert side.users_untracked == {"my/notes.txt", "own.txt"}
     workspace.discard_side("s")
+
+
+@story
+async def test_in_place_a_file_too_large_to_keep_is_not_lost(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "big", FILES)
+    with (repo / "big.bin").open("wb") as file:
+        file.truncate(11 << 20)
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    context = RunContext(
+        repo,
+        tmp_path / "state",
+        environ=environ,
+        redactor=Redactor(()),
+        on_output=lambda _: None,
+        in_place=True,
+    )
+    context.open("r1")
+    shop = Shop(context)
+    event = returned(await shop.call("bash", {"cmd": "rm big.bin; echo x > b.py"}))
+    assert event.put_back == ("big.bin",)
+    assert (repo / "big.bin").stat().st_size == 11 << 20
+    assert event.tree == context.workspace.tree_hash()
+    emptied = returned(await shop.call("bash", {"cmd": ": > big.bin"}, n=2))
+    assert "too large to be put back" in emptied.outcome.text
+    assert not (context.workspace.directory / "held").exists()
+    context.close()

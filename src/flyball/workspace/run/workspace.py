@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -48,7 +49,7 @@ from flyball.workspace.trees.trees import (
     Trees,
     uncommitted_files,
 )
-from flyball.workspace.trees.writer import Writer
+from flyball.workspace.trees.writer import Writer, holds_file, parent_of
 
 
 class WorkspaceFacts(msgspec.Struct, frozen=True):
@@ -181,6 +182,36 @@ class Workspace:
             found = uncommitted_files(self.trees, start, base) if start else frozenset[str]()
             self._users_untracked = found
         return self._users_untracked
+
+    def hold_unkept(self, tree: TreeHash) -> None:
+        """Give the user's files that are too large for a tree a second name, in case they go.
+
+        It costs nothing and brings back what was deleted; what is overwritten in place it does not.
+        """
+        unkept = self.users_untracked.intersection(self.trees.unkept_files(tree))
+        for path in unkept if self.in_place else ():
+            place = self._held_name(path)
+            with suppress(OSError):
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.unlink(missing_ok=True)
+                place.hardlink_to(self.root / path)
+
+    def bring_back_held(self, path: str) -> bool:
+        """Put a deleted file back under its own name, if it was held; whether it is there."""
+        held = self._held_name(path)
+        if not held.exists():
+            return False
+        # Step by step from the root: a folder may have become a link that leads out.
+        with suppress(OSError), parent_of(self.root, path, make=True) as (parent, name):
+            os.link(held, name, dst_dir_fd=parent)
+        return holds_file(self.root, path)
+
+    def let_go_of_held(self) -> None:
+        """Drop the second names, so that a file that its user deletes is gone."""
+        shutil.rmtree(self.directory / "held", ignore_errors=True)
+
+    def _held_name(self, path: str) -> Path:
+        return self.directory / "held" / hashlib.sha256(os.fsencode(path)).hexdigest()
 
     def uncommitted(self, paths: Sequence[str]) -> frozenset[str]:
         """Which of these are the user's own files and in no commit; in a worktree, copies only."""
