@@ -14,11 +14,12 @@ from flyball.core.weakening.paths import is_expectation, is_test_config, is_test
 from flyball.core.weakening.python.modules import compare_modules
 from flyball.core.weakening.python.routine import read_module
 from flyball.core.weakening.renames import Renames, renames_between
-from flyball.core.weakening.replaced import with_replacements
+from flyball.core.weakening.replaced import with_removals, with_replacements
 from flyball.core.weakening.scripts.comparing import compare_scripts
 from flyball.core.weakening.silencing import silencings
-from flyball.core.weakening.styles import read_script
+from flyball.core.weakening.styles import Script, read_script
 from flyball.core.weakening.styles.family import Family, family_of
+from flyball.core.weakening.styles.unchanged import without_unchanged
 
 Files = Mapping[str, str | None]
 Given = Mapping[str, bytes | str | None]
@@ -76,10 +77,12 @@ def _compared(before: Files, after: Files) -> list[Compared]:
     paths = [p for p in sorted({*before, *after}) if before.get(p) != after.get(p)]
     old = {p: text for p in paths if (text := before.get(p)) is not None}
     new = {p: text for p in paths if (text := after.get(p)) is not None}
-    settings = Elsewhere(settings_in(old), settings_in(new))
+    gone = frozenset(old.keys() - new.keys())
+    settings = Elsewhere(settings_in(old), settings_in(new), gone)
+    deleted = {p: text for p, text in old.items() if p not in new and is_test_path(p)}
     renames = renames_between(_product(old), _product(new))
     return [
-        *with_replacements(_tests(old, new, renames)),
+        *with_removals(with_replacements(_tests(old, new, renames)), renames, deleted),
         *compare_data(old, new),
         *silencings(old, new),
         *(
@@ -109,15 +112,33 @@ def _tests(
         {p: module for p, module in modules_now.items() if module and p not in broken},
         renames,
     )
-    scripts, scripts_now = (
-        {
-            p: read_script(p, text, family_of(p) or Family.OTHER)
-            for p, text in side.items()
-            if p in broken or not p.endswith(".py")
-        }
-        for side in (old, new)
+    yield from compare_scripts(
+        *_scripts(
+            {p: text for p, text in old.items() if p in broken or not p.endswith(".py")},
+            {p: text for p, text in new.items() if p in broken or not p.endswith(".py")},
+        ),
+        renames,
     )
-    yield from compare_scripts(scripts, scripts_now, renames)
+
+
+def _scripts(
+    before: Mapping[str, str], after: Mapping[str, str]
+) -> tuple[dict[str, Script], dict[str, Script]]:
+    """Both sides, read; tests that are the same in both are dear to read and left out."""
+    old, new = dict[str, Script](), dict[str, Script]()
+    for path in sorted(before.keys() | after.keys()):
+        family = family_of(path) or Family.OTHER
+        was, now = before.get(path), after.get(path)
+        has_rest = False
+        if was is not None and now is not None:
+            whole = was
+            was, now = without_unchanged(family, was, now)
+            has_rest = was != whole
+        if was is not None:
+            old[path] = read_script(path, was, family, is_understood=has_rest)
+        if now is not None:
+            new[path] = read_script(path, now, family, is_understood=has_rest)
+    return old, new
 
 
 def _holds_tests(path: str, text: str) -> bool:

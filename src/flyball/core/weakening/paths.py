@@ -30,6 +30,46 @@ CI_DIRS = (".github/workflows/", ".circleci/", ".ci/", ".buildkite/")
 CI_FILES = ("-ci.yml", "-ci.yaml", ".travis.yml", "azure-pipelines.yml", "Jenkinsfile")
 
 
+SUPPORT_DIRS = frozenset(
+    [
+        "helper",
+        "helpers",
+        "support",
+        "fixture",
+        "fixtures",
+        "lib",
+        "libs",
+        "util",
+        "utils",
+        "common",
+        "mocks",
+        "__mocks__",
+        "stubs",
+        "fakes",
+        "integration",
+        "resources",
+        "data",
+    ]
+)
+SUPPORT_NAME = re.compile(
+    r".*(?:helper|util|support|fixture|setup|common|mock|stub|fake|dummy|server|app)s?[.\d_-].*|.*\.h"
+)
+EXAMPLE_DIRS = frozenset({"example", "examples", "demo", "demos", "sample", "samples"})
+
+
+def is_support(path: str) -> bool:
+    """Whether a file in a test place is by its name something that tests use, not a test."""
+    *folders, name = path.split("/")
+    if TEST_NAME.fullmatch(name):
+        return False
+    return bool(SUPPORT_NAME.fullmatch(name.lower())) or not SUPPORT_DIRS.isdisjoint(folders)
+
+
+def is_example(path: str) -> bool:
+    """Whether a file belongs to an example project, which the project's own tests do not run."""
+    return not EXAMPLE_DIRS.isdisjoint(path.split("/")[:-1])
+
+
 def is_test_path(path: str) -> bool:
     """Whether a file holds tests, or what tests expect."""
     *folders, name = path.split("/")

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 WORD = re.compile(r"[A-Za-z_$]\w*")
 STRING = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`]*`")
+
+
+DEFINITION = re.compile(
+    r"(?:\b(?:def|class|function\*?|func|fn|struct|enum|interface|trait|module|type|macro_rules!)\s+"
+    r"(?:\([^()\n]*\)\s*)?(?:self\.)?|\bexports\.|^[ \t]*(?:(?:public|private|protected|static"
+    r"|final|async|export|const|let|var)\s+)*(?=[A-Z_]{4,}\s*=)|^export\s+const\s+)"
+    r"(?P<name>[A-Za-z_$]\w*)",
+    re.MULTILINE,
+)
+MIN_NAME = 4
 
 
 class Renames(NamedTuple):
@@ -15,6 +25,8 @@ class Renames(NamedTuple):
 
     gone: frozenset[str] = frozenset()
     came: frozenset[str] = frozenset()
+    undefined: frozenset[str] = frozenset()
+    """Those that left for whose definition left with them: features that are no more."""
 
     def explain(self, old: str, new: str) -> bool:
         """Whether two texts differ only by names that the product code exchanged likewise."""
@@ -30,10 +42,13 @@ class Renames(NamedTuple):
         return is_one_to_one and all(o in self.gone and n in self.came for o, n in pairs)
 
 
-def renames_between(before: Iterable[str], after: Iterable[str]) -> Renames:
+def renames_between(before: Sequence[str], after: Sequence[str]) -> Renames:
     """The names that product files lost and gained; strings do not count as names."""
     old, new = _names(before), _names(after)
-    return Renames(frozenset(old - new), frozenset(new - old))
+    gone, came = frozenset(old - new), frozenset(new - old)
+    defined = {match["name"] for text in before for match in DEFINITION.finditer(text)}
+    undefined = {name for name in gone & defined if len(name) >= MIN_NAME}
+    return Renames(gone, came, frozenset(undefined))
 
 
 def _names(texts: Iterable[str]) -> set[str]:

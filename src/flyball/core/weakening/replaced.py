@@ -1,11 +1,13 @@
-"""Losses of one test that another test makes up for."""
+"""Losses that something else in the change explains."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from flyball.core.terms.evidence import Weakened
 from flyball.core.weakening.finding import Compared
+from flyball.core.weakening.paths import is_example
+from flyball.core.weakening.renames import WORD, Renames
 
 LOSSES = frozenset({"removed-assertion", "removed-case", "removed-test"})
 MIN_NAME = 8
@@ -17,7 +19,7 @@ def with_replacements(compared: Iterable[Compared]) -> Iterator[Compared]:
     What a test gained is used up, so that one new assertion cannot stand in for many lost ones.
     """
     everything = list(compared)
-    gains = {n: one.gain for n, one in enumerate(everything) if one.gain > 0}
+    gains = {n: one.gain for n, one in enumerate(everything) if one.gain > 0 and one.is_test}
     for one in everything:
         if not any(found.kind in LOSSES for found in one.findings):
             yield one
@@ -30,7 +32,8 @@ def with_replacements(compared: Iterable[Compared]) -> Iterator[Compared]:
             yield one
             continue
         gains[successor] -= loss
-        yield one._replace(findings=tuple(_excused(one, everything[successor])))
+        reason = f"{' > '.join(everything[successor].name)} asks more now"
+        yield one._replace(findings=tuple(_explained(one, reason)))
 
 
 def _is_about(new: Compared, old: Compared) -> bool:
@@ -43,10 +46,37 @@ def _is_about(new: Compared, old: Compared) -> bool:
     return is_named_alike or (bool(shared) and len(shared) * 2 >= len(old.calls))
 
 
-def _excused(one: Compared, successor: Compared) -> Iterator[Weakened]:
+def _explained(one: Compared, reason: str) -> Iterator[Weakened]:
     for found in one.findings:
         if found.kind in LOSSES:
-            detail = f"{found.detail}; {' > '.join(successor.name)} asks more now"
+            detail = f"{found.detail}; {reason}"
             yield Weakened(found.path, found.line, "changed-expected", detail)
         else:
             yield found
+
+
+def with_removals(
+    compared: Iterable[Compared], renames: Renames, deleted: Mapping[str, str]
+) -> Iterator[Compared]:
+    """Call a loss another expectation where what was lost named a feature that is no more.
+
+    It stays a question in a fix; only where the removal was asked for, it is expected. `deleted`
+    holds the test files that are gone, whose tests may name the feature once for all of them.
+    """
+    for one in compared:
+        is_lost = any(found.kind in LOSSES for found in one.findings)
+        reason = _reason(one, renames, deleted) if is_lost else ""
+        yield one._replace(findings=tuple(_explained(one, reason))) if reason else one
+
+
+def _reason(one: Compared, renames: Renames, deleted: Mapping[str, str]) -> str:
+    if is_example(one.path):
+        return "it belongs to an example"
+    lost = deleted.get(one.path) or _lost(one)
+    names = renames.undefined.intersection(WORD.findall(lost))
+    return f"the product no longer has {min(names)}" if names else ""
+
+
+def _lost(one: Compared) -> str:
+    kept = set((one.after or "").split("\n"))
+    return "\n".join(line for line in (one.before or "").split("\n") if line not in kept)

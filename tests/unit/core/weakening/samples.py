@@ -562,6 +562,58 @@ JS_ASIDE = """
 JS_FIRST = """
     expect(double(3)).toBe(6)
     expect(add(1"""
+RUBY_RESCUED = """end
+
+  it 'copes' do
+    assert_equal 1, one
+  rescue Trouble => error
+    skip error.message
+  end
+end
+"""
+PY_SKIPPED = """import pytest
+
+
+@pytest.mark.skipif(system() == 'Windows', reason='no sed')
+def test_sed():
+    assert sed("a") == "b"
+"""
+GO_HELPED = """package x
+
+import "testing"
+
+func TestAdd(t *testing.T) {
+	got := Add(1, 2)
+	if got != 3 {
+		t.Errorf("got %d", got)
+	}
+	if _, err := Parse("x"); err == nil {
+		t.Fatal("no error")
+	}
+}
+
+func TestTable(t *testing.T) {
+	runSizes(t, makeSizes())
+}
+"""
+GO_ROWS = """package x
+
+func TestRows(t *testing.T) {
+	for _, tt := range []struct{ in string; want int }{
+		{"a", 1},
+		{"bb", 2},
+	} {
+		if got := Size(tt.in); got != tt.want {
+			t.Error(tt.in)
+		}
+	}
+}
+"""
+COUPON = """def test_coupon():
+    assert Coupon().value == 3
+
+
+"""
 
 A, J, S, N = "test.js", "src/cart.test.ts", "test/req.ip.js", "test/add.test.mjs"
 G, R, C, U = "x_test.go", "src/lib.rs", "tests/math.cpp", "test/test_add.c"

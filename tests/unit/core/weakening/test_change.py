@@ -7,6 +7,7 @@ from tests.unit.core.weakening.honest import HONEST
 from tests.unit.core.weakening.lies import LIES
 from tests.unit.core.weakening.samples import (
     AVA,
+    COUPON,
     GO,
     JEST,
     JS_ASIDE,
@@ -151,6 +152,36 @@ TOGETHER = [
         },
         set(),
         id="a test that went into another",
+    ),
+    pytest.param(
+        {"src/cart.py": "class Coupon:\n    pass\n", P: COUPON + SPLIT},
+        {"src/cart.py": "class Cart:\n    pass\n", P: SPLIT},
+        {"other-expectation"},
+        id="a feature that went with its test",
+    ),
+    pytest.param(
+        {"src/cart.py": "class Coupon:\n    pass\n", P: COUPON + SPLIT},
+        {"src/cart.py": "class Cart:\n    pass\n", P: COUPON},
+        {"gone"},
+        id="a test that went beside a feature",
+    ),
+    pytest.param(
+        {"src/cart.py": "class Coupon:\n    pass\n", P: "from cart import Coupon\n" + SPLIT},
+        {"src/cart.py": ""},
+        {"other-expectation"},
+        id="a feature that went with its file of tests",
+    ),
+    pytest.param(
+        {"examples/todo/tests/test_todo.py": SPLIT},
+        {},
+        {"other-expectation"},
+        id="an example that went",
+    ),
+    pytest.param(
+        {"tests/cases.conf": "a=1\n", "tests/run.rb": "load 'cases.conf'\nassert a\n"},
+        {"tests/run.rb": "assert a\n"},
+        {"other-expectation"},
+        id="data that went with who named it",
     ),
     pytest.param(
         {"a.test.js": JS_NAMED},

@@ -117,6 +117,11 @@ WEAKER = [
     ("pytest.ini", "[pytest]\n", "[pytest]\naddopts = -p no:cacheprovider --deselect a.py::b\n"),
     ("tox.ini", "[testenv]\ncommands = pytest tests\n", "[testenv]\ncommands = pytest tests/a\n"),
     ("noxfile.py", 'session.run("pytest")\n', 'session.run("true")\n'),
+    (
+        "pyproject.toml",
+        "[tool.pytest.ini_options]\naddopts = ['-ra', '--strict-markers']\nxfail_strict = true\n",
+        "[tool.pytest]\naddopts = ['-ra']\n",
+    ),
     ("Rakefile", "Rake::TestTask.new do |t|\n", "task :test\n"),
     ("pom.xml", "<a/>\n", "<skipTests>true</skipTests>\n"),
     ("build.gradle", "test {}\n", "test {\n  ignoreFailures = true\n}\n"),
@@ -185,6 +190,27 @@ SOUND = [
     ("vite.config.ts", "plugins: [a()]\n", "plugins: [b()]\n"),
     ("noxfile.py", "x = 1\n", "x = 2\n"),
     ("deno.json", '{"tasks": {"dev": "a"}}', '{"tasks": {"dev": "b"}}'),
+    (
+        "tox.ini",
+        "[tox]\nrequires = tox>=4\nenv_list = py39, py310\n[testenv:c]\ndepends = py39\n",
+        "[tox]\nrequires = tox>=5\nenv_list = py310\n[testenv:c]\ndepends = py310\n",
+    ),
+    (
+        "tox.ini",
+        "[testenv]\ncommands = pytest {posargs:-n auto}\n",
+        "[testenv]\ncommands = pytest {posargs}\n",
+    ),
+    (
+        "tox.ini",
+        "[testenv:pyright]\ncommands = pytest tests/a.py -vv\n",
+        "[testenv:typing]\ncommands =\n    pyright src\n    pytest tests/a.py -vv\n",
+    ),
+    ("tox.ini", "[testenv]\ncommands = pytest tests/a.py\n", "[testenv]\ncommands = pytest\n"),
+    (
+        "pyproject.toml",
+        "[tool.pytest.ini_options]\naddopts = ['-ra', '--strict-markers']\nxfail_strict = true\n",
+        "[tool.pytest]\nstrict = true\naddopts = ['-ra']\n",
+    ),
     ("pom.xml", "<skipTests>true</skipTests>\n", "<a/>\n"),
 ]
 
@@ -211,6 +237,13 @@ def test_a_setting_that_moved_to_another_file_is_kept():
         "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-q'\ntestpaths = 'tests'\n",
     }
     assert weakenings(before, after) == ()
+
+
+def test_a_path_that_was_deleted_need_not_be_checked_any_more():
+    before = {"tox.ini": "[testenv]\ncommands = mypy src tests/old.py\n", "tests/old.py": "x = 1\n"}
+    after = {"tox.ini": "[testenv]\ncommands = mypy src\n"}
+    assert [w for w in weakenings(before, after) if w.path == "tox.ini"] == []
+    assert weakenings(before, {**before, **after})
 
 
 def test_long_values_are_shortened():

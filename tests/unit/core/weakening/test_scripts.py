@@ -112,7 +112,9 @@ def test_a_deleted_file_is_told_once():
         "deleted-file",
         "deleted with its tests: cart > totals, cart > throws",
     )
-    (other,) = weakenings({"tests/setup.js": "x()"}, {})
+    (support,) = weakenings({"tests/setup.js": "x()"}, {})
+    assert (support.kind, support.detail) == ("changed-expected", "the file was deleted")
+    (other,) = weakenings({"tests/run.js": "x()"}, {})
     assert (other.kind, other.detail) == ("not-understood", "the file was deleted")
 
 

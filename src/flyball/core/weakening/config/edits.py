@@ -11,7 +11,33 @@ from flyball.core.weakening.config.settings import settings_of
 from flyball.core.weakening.paths import is_test_config
 
 HARMLESS = frozenset(
-    {"description", "markers", "minversion", "required_plugins", "envlist", "junit_family"}
+    [
+        "allowlist_externals",
+        "base_python",
+        "basepython",
+        "dependency_groups",
+        "depends",
+        "deps",
+        "description",
+        "download",
+        "env_list",
+        "envlist",
+        "extras",
+        "isolated_build",
+        "junit_family",
+        "markers",
+        "min_version",
+        "minversion",
+        "package",
+        "pass_env",
+        "passenv",
+        "recreate",
+        "required_plugins",
+        "requires",
+        "skip_missing_interpreters",
+        "whitelist_externals",
+        "wheel_build_env",
+    ]
 )
 NARROWING_KEYS = frozenset(
     {
@@ -57,6 +83,13 @@ class Elsewhere(NamedTuple):
 
     before: frozenset[tuple[str, str]]
     now: frozenset[tuple[str, str]]
+    deleted: frozenset[str] = frozenset()
+    """Files that the change deleted."""
+
+    def has_now(self, last: str, value: str) -> bool:
+        """Whether a setting of that name says all of it, and maybe more."""
+        words = set(value.split())
+        return any(last == name and words <= set(other.split()) for name, other in self.now)
 
 
 NOWHERE = Elsewhere(frozenset(), frozenset())
@@ -77,9 +110,9 @@ def config_weakenings(
         return
     for key in sorted(old.keys() | new.keys()):
         was, now = old.get(key), new.get(key)
-        if was == now or _last(key) in HARMLESS or not _is_weaker(key, was, now):
+        if was == now or _last(key) in HARMLESS or not _is_weaker(key, was, now, elsewhere):
             continue
-        has_moved = now is None and (_last(key), was) in elsewhere.now
+        has_moved = now is None and elsewhere.has_now(_last(key), was or "")
         if has_moved or (was is None and (_last(key), now) in elsewhere.before):
             continue
         detail = f"{key}: {_short(was or 'nothing')} became {_short(now or 'nothing')}"
@@ -106,7 +139,16 @@ def _last(key: str) -> str:
 TALK = re.compile(r"(?:(?<=\s)|^)(?:-R|--reporters?|--timeout|--slow|--colou?rs?)[ =][^\s-]\S*")
 
 
-def _is_weaker(key: str, old: str | None, new: str | None) -> bool:
+# Words that every run may be given, or that only tell where it works and how it talks.
+FREE = re.compile(
+    r"\{posargs[^{}]*\}|\{'replace': 'posargs'[^{}]*\}"
+    r"|(?:(?<=\s)|^)(?:-r\w+|-q+|-v+|-n[ =]?\w+"
+    r"|--(?:tb|color|durations|import-mode|basetemp)[= ]\S+)"
+)
+STRICT_WORDS = re.compile(r"--strict(?:-markers|-config)?\b")
+
+
+def _is_weaker(key: str, old: str | None, new: str | None, elsewhere: Elsewhere) -> bool:
     """A new setting is weaker when it leaves tests out; an old one unless it only gained words."""
     if key.startswith("strict."):
         return old == "true" and new != "true"
@@ -114,14 +156,18 @@ def _is_weaker(key: str, old: str | None, new: str | None) -> bool:
         is_off = key.startswith("cargo.") and new == "false"
         return is_off or _last(key) in NARROWING_KEYS or bool(NARROWING.search(new or ""))
     if new is None:
-        return not key.startswith(("cargo.", "excuse."))
-    was, now = (TALK.sub("", text).split() for text in (old, new))
+        is_implied = _last(key) == "xfail_strict" and ("strict", "True") in elsewhere.now
+        return not is_implied and not key.startswith(("cargo.", "excuse."))
+    if ("strict", "True") in elsewhere.now:
+        old = STRICT_WORDS.sub("", old)
+    was, now = (FREE.sub("", TALK.sub("", text)).split() for text in (old, new))
     gained = [word for word in now if word not in was]
     lost = [word for word in was if word not in now]
     if NARROWING.search(" ".join(gained)) or _last(key) in NARROWING_KEYS:
         return True
     if key.startswith(("scripts.", "target.", "tasks.")) or _last(key).startswith("commands"):
-        return _is_other_command(lost, gained, old)
+        lost = [word for word in lost if _bare(word) not in elsewhere.deleted]
+        return _is_other_command(lost, gained, old, now)
     return bool(lost)
 
 
@@ -130,7 +176,24 @@ PLAIN_FLAG = re.compile(
 )
 
 
-def _is_other_command(lost: list[str], gained: list[str], old: str) -> bool:
+RUNNERS = frozenset(
+    [
+        "pytest",
+        "mocha",
+        "jest",
+        "vitest",
+        "ava",
+        "tap",
+        "rspec",
+        "phpunit",
+        "unittest",
+        "nox",
+        "bats",
+    ]
+)
+
+
+def _is_other_command(lost: list[str], gained: list[str], old: str, now: list[str]) -> bool:
     """Whether a command runs something else; flags that only change how it talks are no matter."""
     given = [word for word in gained if not PLAIN_FLAG.fullmatch(word)]
     missed = [word for word in lost if not PLAIN_FLAG.fullmatch(word)]
@@ -138,14 +201,21 @@ def _is_other_command(lost: list[str], gained: list[str], old: str) -> bool:
     is_picked = any(map(PATH_WORD.fullmatch, given)) and not any(
         map(PATH_WORD.fullmatch, old.split())
     )
+    # A runner that is told no path any more looks for all tests.
+    if RUNNERS.intersection(map(_bare, now)) and not any(map(PATH_WORD.fullmatch, now)):
+        missed = [word for word in missed if not PATH_WORD.fullmatch(word)]
     # A folder in place of files below it runs more, not less.
     is_lost = any(not any(_holds(word, other) for word in given) for other in missed)
     return is_picked or is_lost
 
 
+def _bare(word: str) -> str:
+    return word.strip("'\",[]")
+
+
 def _holds(folder: str, path: str) -> bool:
-    bare = folder.strip("'\",[]").rstrip("/")
-    return bool(bare) and path.strip("'\",[]").startswith(f"{bare}/")
+    bare = _bare(folder).rstrip("/")
+    return bool(bare) and _bare(path).startswith(f"{bare}/")
 
 
 def _line(text: str, key: str) -> int:

@@ -44,7 +44,8 @@ def _contents(text: str) -> Iterator[tuple[str, str]]:
 
 def _pyproject(text: str) -> Iterator[tuple[str, str]]:
     tools = cast("object", tomllib.loads(text).get("tool", {}))
-    return _flat(tools, ("pytest", "coverage", "tox", "nox", "hatch"))
+    for key, value in _flat(tools, ("pytest", "coverage", "tox", "nox", "hatch")):
+        yield key.replace("pytest.ini_options.", "pytest.", 1), value
 
 
 def _pytest_toml(text: str) -> Iterator[tuple[str, str]]:

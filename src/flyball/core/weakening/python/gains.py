@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from flyball.core.weakening.python.assertion import names_in
 from flyball.core.weakening.python.routine import Module, Routine
 from flyball.core.weakening.python.strength import renamed
 from flyball.core.weakening.python.tables import expanded, row_values
@@ -30,9 +29,8 @@ def new_assertions(before: Mapping[str, Module], after: Mapping[str, Module]) ->
     """Assertions that functions gained, for those that only moved from one to another."""
     pool: Pool = Counter()
     for path, module in after.items():
-        used = _used(module)
         for name, routine in module.routines.items():
-            if routine.is_collected or name.split(".")[-1] in used:
+            if routine.is_collected or name.split(".")[-1] in module.used:
                 earlier = before[path].routines.get(name) if path in before else None
                 pool += asserted(routine) - (asserted(earlier) if earlier else Counter())
     return pool
@@ -42,13 +40,12 @@ def new_helpers(
     before: Mapping[str, Module], after: Mapping[str, Module]
 ) -> frozenset[tuple[str, ...]]:
     """What new functions assert on behalf of tests, whatever they call their variables."""
-    used = {path: _used(module) for path, module in after.items()}
     return frozenset(
         renamed(assertion)
         for path, module in after.items()
         for name, routine in module.routines.items()
         if not routine.is_collected
-        and name.split(".")[-1] in used[path]
+        and name.split(".")[-1] in module.used
         and (path not in before or name not in before[path].routines)
         for assertion in routine.assertions
     )
@@ -64,12 +61,6 @@ def new_rows(
         return Counter((r.name, *row_texts(row)) for r in routines for row in r.cases)
 
     return frozenset(key[1:] for key in tables(after) - tables(before))
-
-
-def _used(module: Module) -> set[str]:
-    """Every name that the tests of a module mention, their helpers' among them."""
-    tests = [routine.node for routine in module.routines.values() if routine.is_collected]
-    return {name for node in tests for stmt in node.body for name in names_in(stmt)}
 
 
 def asserted(routine: Routine) -> Pool:

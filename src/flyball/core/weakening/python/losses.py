@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from flyball.core.terms.evidence import Weakened
@@ -16,21 +16,34 @@ from flyball.core.weakening.python.tables import expanded
 from flyball.core.weakening.reach import LOWERED, Reach
 from flyball.core.weakening.renames import Renames
 
+NEAR = 60
+"""How many candidates are looked at: a test may have thousands of assertions."""
+
 
 def losses(old: Routine, new: Routine, now: Module, change: ModuleComparing) -> Iterator[Weakened]:
     if new.is_empty and not old.is_empty:
         yield Weakened(new.path, new.node.lineno, "emptied-test", f"{new.name} does nothing now")
         return
-    had = Counter(skip.text for skip in old.skips)
-    for skip in new.skips:
-        if had[skip.text]:
-            had[skip.text] -= 1
-        else:
-            yield Weakened(new.path, skip.line, "new-skip", skip.text)
+    yield from _skips(old, new)
     yield from _cases(old, new, change)
     yield from _locals(old, new)
     yield from _assertions(old, new, now, change)
     yield from _not_understood(old, new)
+
+
+def _skips(old: Routine, new: Routine) -> Iterator[Weakened]:
+    """Reasons not to run it that came; one in place of another is another condition."""
+    had, has = (Counter(skip.text for skip in routine.skips) for routine in (old, new))
+    lost = Counter(text.partition("(")[0] for text in (had - has).elements())
+    lines = {skip.text: skip.line for skip in new.skips}
+    for text in (has - had).elements():
+        kind = text.partition("(")[0]
+        is_other = lost[kind] > 0 and not ALWAYS.search(text)
+        lost[kind] -= is_other
+        yield Weakened(new.path, lines[text], "changed-expected" if is_other else "new-skip", text)
+
+
+ALWAYS = re.compile(r"\((?:True|1|not False|'.*')\)|\w+$")
 
 
 def _cases(old: Routine, new: Routine, change: ModuleComparing) -> Iterator[Weakened]:
@@ -108,19 +121,22 @@ def names_of(node: ast.expr | None) -> Iterator[str]:
 def _assertions(
     old: Routine, new: Routine, module: Module, change: ModuleComparing
 ) -> Iterator[Weakened]:
-    gone, fresh = list(old.assertions), list(new.assertions)
+    free: defaultdict[tuple[object, ...], list[Assertion]] = defaultdict(list)
+    for assertion in sorted(new.assertions, key=lambda a: a.reach):
+        free[assertion.key].append(assertion)
+    gone: list[Assertion] = []
     for assertion in sorted(old.assertions, key=lambda a: -a.reach):
-        same = [other for other in fresh if other.key == assertion.key]
-        if not same:
+        if not free[assertion.key]:
+            gone.append(assertion)
             continue
-        best = max(same, key=lambda other: other.reach)
-        gone.remove(assertion)
-        fresh.remove(best)
+        best = free[assertion.key].pop()
         if (old.path, old.name) != (new.path, new.name):
             change.pool[best.key] -= 1
         if best.reach < assertion.reach:
             kind, says = LOWERED[best.reach]
             yield Weakened(new.path, best.line, kind, f"`{best.text}` {says}")
+    fresh = sorted((a for left in free.values() for a in left), key=lambda a: a.line)
+    gone.sort(key=lambda a: a.line)
     able = [a for a in fresh if a.reach >= Reach.CONDITIONAL]
     rows = {key for a in able for key in expanded(a, new.tables)}
     for assertion in gone:
@@ -144,7 +160,8 @@ def _changed(
     """What became of an assertion that is not there any more; takes its successor off the list."""
     if renamed(old) in change.helped:
         return
-    successor, kind = _successor(old, fresh, new, change.renames)
+    near = [a for a in fresh if a.subject == old.subject][:NEAR] or fresh[:NEAR]
+    successor, kind = _successor(old, near, new, change.renames)
     if successor is not None:
         fresh.remove(successor)
         if kind:

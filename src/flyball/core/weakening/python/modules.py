@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from flyball.core.terms.evidence import Weakened
 from flyball.core.weakening.finding import Compared
+from flyball.core.weakening.pairing import pair_up
 from flyball.core.weakening.python.assertion import dotted, is_literal
 from flyball.core.weakening.python.gains import (
     ModuleComparing,
@@ -17,7 +18,7 @@ from flyball.core.weakening.python.gains import (
     new_rows,
 )
 from flyball.core.weakening.python.losses import losses, names_of, other_input
-from flyball.core.weakening.python.routine import Module, Routine
+from flyball.core.weakening.python.routine import Module, Routine, kept
 from flyball.core.weakening.python.strength import strength_of
 from flyball.core.weakening.renames import Renames
 
@@ -25,7 +26,9 @@ from flyball.core.weakening.renames import Renames
 def compare_modules(
     before: Mapping[str, Module], after: Mapping[str, Module], renames: Renames
 ) -> Iterator[Compared]:
-    """Every test of both sides once, beside what became of it."""
+    """Every test that is not the same on both sides, beside what became of it."""
+    same = {path: kept(before[path], after[path]) for path in before.keys() & after.keys()}
+    before, after = _without(before, same), _without(after, same)
     pool, helped = new_assertions(before, after), new_helpers(before, after)
     change = ModuleComparing(renames, pool, helped, new_rows(before, after))
     pairs = _pairs(before, after)
@@ -34,22 +37,33 @@ def compare_modules(
         for name, routine in module.routines.items():
             found = pairs.get((path, name))
             if found is not None:
-                yield _compared(routine, found, module, after[found.path], change)
+                yield _compared(routine, found, after[found.path], change)
         if path in after:
             yield from _constants(module, after[path])
     # What vanished comes last: those that stayed have first call on what was gained.
     routines = [r for module in before.values() for r in module.routines.values()]
     missing = [r for r in routines if r.is_collected and (r.path, r.name) not in pairs]
-    yield from _missing(missing, before, after, change)
+    yield from _missing(missing, after, change)
     for path, module in after.items():
         for routine in module.routines.values():
             if routine.is_collected and (path, routine.name) not in taken:
-                text, gain = _text(module, routine), _weight(routine)
+                text, gain = routine.text, _weight(routine)
                 line, calls = routine.node.lineno, _calls(routine)
                 yield Compared(path, routine.place, line, None, text, (), gain, calls)
 
 
 Place = tuple[str, str]
+
+
+def _without(
+    modules: Mapping[str, Module], same: Mapping[str, frozenset[str]]
+) -> dict[str, Module]:
+    return {
+        path: module._replace(
+            routines={n: r for n, r in module.routines.items() if n not in same.get(path, ())}
+        )
+        for path, module in modules.items()
+    }
 
 
 def _pairs(before: Mapping[str, Module], after: Mapping[str, Module]) -> dict[Place, Routine]:
@@ -70,25 +84,13 @@ def _pairs(before: Mapping[str, Module], after: Mapping[str, Module]) -> dict[Pl
         for name, other in module.routines.items()
         if other.is_collected and (path not in before or name not in before[path].routines)
     ]
-    for is_match in (_same_body, _same_name, _is_close):
-        for routine in missing:
-            other = (
-                None
-                if (routine.path, routine.name) in found
-                else next((o for o in free if is_match(routine, o)), None)
-            )
-            if other is not None:
-                found[routine.path, routine.name] = other
-                free.remove(other)
-    return found
+    keys: tuple[Callable[[Routine], Hashable], ...] = (lambda r: r.shape, lambda r: r.place[-1])
+    pairs = pair_up(missing, free, keys, _features, _is_close)
+    return found | {(missing[a].path, missing[a].name): free[b] for a, b in pairs.items()}
 
 
-def _same_body(old: Routine, new: Routine) -> bool:
-    return old.shape == new.shape
-
-
-def _same_name(old: Routine, new: Routine) -> bool:
-    return old.name.split(".")[-1] == new.name.split(".")[-1]
+def _features(routine: Routine) -> Counter[Hashable]:
+    return Counter[Hashable]([*asserted(routine), *routine.steps])
 
 
 def _is_close(old: Routine, new: Routine) -> bool:
@@ -100,19 +102,13 @@ def _is_close(old: Routine, new: Routine) -> bool:
     return (did & does).total() * 5 >= max(did.total(), does.total()) * 3
 
 
-def _text(module: Module, routine: Routine) -> str:
-    first = min([routine.node.lineno, *(d.lineno for d in routine.node.decorator_list)])
-    return "\n".join(module.lines[first - 1 : routine.node.end_lineno])
-
-
 def _missing(
     missing: Sequence[Routine],
-    before: Mapping[str, Module],
     after: Mapping[str, Module],
     change: ModuleComparing,
 ) -> Iterator[Compared]:
     """Tests that are nowhere any more, unless all they asserted is now asserted by new ones."""
-    kept = {r.shape for m in after.values() for r in m.routines.values() if not r.is_collected}
+    rest = {r.shape for m in after.values() for r in m.routines.values() if not r.is_collected}
     for routine in missing:
         found: tuple[Weakened, ...] = ()
         wanted = asserted(routine)
@@ -120,11 +116,11 @@ def _missing(
             change.pool.subtract(wanted)
         else:
             kind, says = "removed-test", "was removed"
-            if routine.shape in kept:
+            if routine.shape in rest:
                 kind, says = "renamed-away", "is no longer collected"
             line, detail = routine.node.lineno, f"{routine.name} {says}"
             found = (Weakened(routine.path, line, kind, detail),)
-        text = _text(before[routine.path], routine)
+        text = routine.text
         line, loss = routine.node.lineno, -_weight(routine)
         yield Compared(routine.path, routine.place, line, text, None, found, loss, _calls(routine))
 
@@ -143,20 +139,15 @@ def _called(routine: Routine) -> Iterator[str]:
                     yield name
 
 
-def _compared(
-    old: Routine, new: Routine, was: Module, now: Module, change: ModuleComparing
-) -> Compared:
+def _compared(old: Routine, new: Routine, now: Module, change: ModuleComparing) -> Compared:
     moved = (old.path, old.name) != (new.path, new.name)
-    text, text_now = _text(was, old), _text(now, new)
-    if not moved and text == text_now and _surroundings(was, old) == _surroundings(now, new):
-        return Compared(old.path, old.place, new.node.lineno, text, text_now)
     found = [*losses(old, new, now, change)]
     return Compared(
         old.path,
         old.place,
         new.node.lineno,
-        text,
-        text_now,
+        old.text,
+        new.text,
         tuple(found),
         gain=_weight(new) - _weight(old),
         calls=_calls(old) | _calls(new),
@@ -164,13 +155,6 @@ def _compared(
         other_input=other_input(old, new) if old.is_collected else "",
         is_test=old.is_collected,
     )
-
-
-def _surroundings(module: Module, routine: Routine) -> tuple[object, ...]:
-    """What decides about a test beside its own text."""
-    listed = [row for row in routine.cases if row.lineno < routine.node.lineno]
-    skips = tuple(skip.text for skip in routine.skips)
-    return module.helpers, routine.is_collected, skips, tuple(map(ast.dump, listed))
 
 
 def _weight(routine: Routine) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from flyball.core.weakening.python.assertion import Assertion, assertions_of, dotted, is_literal
@@ -20,16 +22,35 @@ class Skip(NamedTuple):
     line: int
 
 
-class Routine(NamedTuple):
-    """A function or method of a test module."""
+@dataclass(frozen=True)
+class Routine:
+    """A function or method of a test module; what is dear to read is read when it is asked for."""
 
     path: str
     name: str
     node: Definition
     is_collected: bool
-    skips: tuple[Skip, ...]
-    tables: tuple[Table, ...]
-    assertions: tuple[Assertion, ...]
+    text: str
+    outer: tuple[Skip, ...]
+    """What skips everything in the class or module around it."""
+    reader: Reader
+
+    @cached_property
+    def skips(self) -> tuple[Skip, ...]:
+        """Every reason not to run it."""
+        return (*self.outer, *self.reader.skips(self.node, self.text))
+
+    @cached_property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables it runs over."""
+        constants = self.reader.constants
+        marked = decorated_tables(self.node.decorator_list, constants)
+        return (*marked, *looped_tables(self.node.body, constants))
+
+    @cached_property
+    def assertions(self) -> tuple[Assertion, ...]:
+        """What it asserts, itself or by a helper of its module."""
+        return tuple(assertions_of(self.node.body, self.reader.helpers))
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -41,13 +62,13 @@ class Routine(NamedTuple):
         """The rows of all its tables."""
         return tuple(row for table in self.tables for row in table.rows)
 
-    @property
+    @cached_property
     def steps(self) -> tuple[str, ...]:
         """Its statements, each on its own, whatever its variables are called."""
         body = _without_docstring(self.node.body)
         return tuple(_step(node) for stmt in body for node in ast.walk(stmt) if _is_step(node))
 
-    @property
+    @cached_property
     def shape(self) -> str:
         """What it does, whatever it is called."""
         arguments = ast.dump(self.node.args)
@@ -72,7 +93,8 @@ class Module(NamedTuple):
     routines: Mapping[str, Routine]
     constants: Mapping[str, ast.expr]
     helpers: frozenset[str]
-    lines: Sequence[str]
+    used: frozenset[str]
+    """Every name that the tests mention, their helpers' among them."""
 
 
 def read_module(path: str, text: str) -> Module | None:
@@ -84,13 +106,40 @@ def read_module(path: str, text: str) -> Module | None:
     constants = dict(_constants(tree.body))
     skips = {name for name, value in constants.items() if _skip_names(value, frozenset())}
     helpers = _helpers(tree)
-    # Most modules skip nothing, and looking for it in every statement is dear.
-    has_skips = "skip" in text.lower() or "xfail" in text
-    reader = Reader(path, constants, frozenset(skips), helpers, has_skips)
+    reader = Reader(path, text.split("\n"), constants, frozenset(skips), helpers)
     routines = {routine.name: routine for routine in reader.routines(tree.body)}
     for name in _removed_names(tree.body):
         routines.pop(name, None)
-    return Module(path, text, routines, constants, helpers, text.split("\n"))
+    tests = [routine for routine in routines.values() if routine.is_collected]
+    used = frozenset(word for test in tests for word in WORD.findall(test.text))
+    return Module(path, text, routines, constants, helpers, used)
+
+
+WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def kept(old: Module, new: Module) -> frozenset[str]:
+    """The functions that a change left as they are, with everything that decides about them.
+
+    A table or a mark listed under a name, and a helper that asserts now, change what a test does
+    whose own text stays the same.
+    """
+    names = old.constants.keys() | new.constants.keys()
+    other = {n for n in names if _dumped(old.constants.get(n)) != _dumped(new.constants.get(n))}
+    other |= old.helpers ^ new.helpers
+
+    def is_kept(name: str) -> bool:
+        was, now = old.routines[name], new.routines.get(name)
+        if now is None or (was.text, was.is_collected) != (now.text, now.is_collected):
+            return False
+        has_same_marks = [skip.text for skip in was.outer] == [skip.text for skip in now.outer]
+        return has_same_marks and other.isdisjoint(WORD.findall(was.text))
+
+    return frozenset(filter(is_kept, old.routines))
+
+
+def _dumped(node: ast.expr | None) -> str:
+    return ast.dump(node) if node else ""
 
 
 def _constants(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
@@ -133,10 +182,10 @@ class Reader(NamedTuple):
     """Walks a module's definitions, carrying what outer scopes say about inner ones."""
 
     path: str
+    lines: Sequence[str]
     constants: Mapping[str, ast.expr]
     skip_names: frozenset[str]
     helpers: frozenset[str]
-    has_skips: bool
 
     def routines(
         self,
@@ -165,21 +214,23 @@ class Reader(NamedTuple):
     def _routine(
         self, node: Definition, prefix: str, outer: tuple[Skip, ...], is_suite: bool
     ) -> Routine:
-        inside = _skipping(node.body) if self.has_skips else ()
-        skips = (*outer, *self._decorated(node.decorator_list), *inside)
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
         return Routine(
             path=self.path,
             name=prefix + node.name,
             node=node,
             is_collected=is_suite and node.name.startswith("test"),
-            skips=skips,
-            tables=tuple(self._tables(node)),
-            assertions=tuple(assertions_of(node.body, self.helpers)),
+            text="\n".join(self.lines[first - 1 : node.end_lineno]),
+            outer=outer,
+            reader=self,
         )
 
-    def _tables(self, node: Definition) -> Iterator[Table]:
-        yield from decorated_tables(node.decorator_list, self.constants)
-        yield from looped_tables(node.body, self.constants)
+    def skips(self, node: Definition, text: str) -> Iterator[Skip]:
+        """What a function itself says about not being run."""
+        yield from self._decorated(node.decorator_list)
+        # Most tests skip nothing, and looking for it in every statement is dear.
+        if SKIPPING.search(text):
+            yield from _skipping(node.body)
 
     def _marks(self, body: Sequence[ast.stmt]) -> Iterator[Skip]:
         """`pytestmark` and skips that are called while the module or class is read."""
@@ -205,6 +256,7 @@ class Reader(NamedTuple):
                         )
 
 
+SKIPPING = re.compile(r"skip|xfail", re.IGNORECASE)
 SKIPS = frozenset({"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure"})
 SKIP_CALLS = frozenset({"pytest.skip", "pytest.xfail", "pytest.importorskip", "self.skipTest"})
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from flyball.core.terms.evidence import Weakened
 from flyball.core.weakening.finding import Compared
+from flyball.core.weakening.pairing import pair_up
+from flyball.core.weakening.paths import is_support
+from flyball.core.weakening.reach import Reach
 from flyball.core.weakening.renames import Renames
 from flyball.core.weakening.scripts.gains import (
     Pool,
     ScriptComparing,
+    ValueIndex,
     counts,
     gained_demands,
     gained_helpers,
     gained_rows,
-    is_within,
 )
-from flyball.core.weakening.scripts.losses import CALLED, losses, other_input
+from flyball.core.weakening.scripts.losses import losses, other_input
 from flyball.core.weakening.styles import Piece, Script
 
 
@@ -28,7 +31,8 @@ def compare_scripts(
     """Every test of both sides once, beside what became of it."""
     demands, rows = gained_demands(before, after), gained_rows(before, after)
     helpers = frozenset(name for script in after.values() for name in script.helpers)
-    change = ScriptComparing(renames, demands, rows, gained_helpers(before, after), helpers)
+    helped = gained_helpers(before, after)
+    change = ScriptComparing(renames, demands, rows, ValueIndex(rows), helped, helpers)
     old = [block for script in before.values() for block in script.blocks]
     new = [block for script in after.values() for block in script.blocks]
     pairs = _pairs(old, new)
@@ -48,50 +52,32 @@ def compare_scripts(
 
 def _pairs(old: Sequence[Piece], new: Sequence[Piece]) -> list[tuple[Piece, Piece | None]]:
     """Each block with its successor: by place, else by body, by name, by what it asserts."""
-    free = list(new)
-    found: dict[int, Piece] = {}
-
-    def take(is_match: Match) -> None:
-        for block in old:
-            if id(block) in found:
-                continue
-            other = next((b for b in free if is_match(block, b)), None)
-            if other is not None:
-                found[id(block)] = other
-                free[:] = [b for b in free if b is not other]
-
-    for is_match in MATCHES:
-        take(is_match)
-    return [(block, found.get(id(block))) for block in old]
+    keys: tuple[Callable[[Piece], Hashable], ...] = (
+        lambda p: (p.path, p.place, p.is_suite),
+        lambda p: p.body or None if p.is_test else None,
+        lambda p: p.place[-1] if p.is_test else None,
+    )
+    pairs = pair_up(old, new, keys, _features, _alike)
+    return [(one, new[pairs[n]] if n in pairs else None) for n, one in enumerate(old)]
 
 
-def _same_place(old: Piece, new: Piece) -> bool:
-    return (old.path, old.place, old.is_suite) == (new.path, new.place, new.is_suite)
-
-
-def _same_body(old: Piece, new: Piece) -> bool:
-    return old.is_test and new.is_test and bool(old.statements) and old.body == new.body
-
-
-def _same_name(old: Piece, new: Piece) -> bool:
-    return old.is_test and new.is_test and old.place[-1] == new.place[-1]
+def _features(piece: Piece) -> Counter[Hashable]:
+    rows = [row.text for row in piece.rows]
+    return Counter[Hashable]([*(d.key for d in piece.demands), *rows, *piece.statements])
 
 
 def _alike(old: Piece, new: Piece) -> bool:
-    """At least half of what it asserted, or most of what it did."""
+    """At least half of what it asserted, or of its rows, or most of what it did."""
     if not (old.is_test and new.is_test):
         return False
     wanted, given = Counter(c.key for c in old.demands), Counter(c.key for c in new.demands)
     if wanted and (wanted & given).total() * 2 >= wanted.total():
         return True
+    rows = Counter(row.text for row in old.rows)
+    if rows and (rows & Counter(row.text for row in new.rows)).total() * 2 >= rows.total():
+        return True
     did, does = Counter(old.statements), Counter(new.statements)
     return bool(did) and (did & does).total() * 5 >= max(did.total(), does.total()) * 3
-
-
-Match = Callable[[Piece, Piece], bool]
-
-
-MATCHES = (_same_place, _same_body, _same_name, _alike)
 
 
 def _vanished(
@@ -111,7 +97,8 @@ def _vanished(
     what = f"{block.name or 'what it held beside tests'} was removed"
     if not block.is_test and not wanted:
         is_kept = bool(_tests_of(before[block.path])) or not block.statements
-        kind, what = "not-understood", "the file was deleted"
+        kind = "changed-expected" if is_support(block.path) else "not-understood"
+        what = "the file was deleted"
     rest = after[block.path].blocks[-1] if block.path in after else None
     if block.is_test and rest and block.statements and set(block.statements) <= {*rest.statements}:
         is_kept, kind, what = False, "renamed-away", f"{block.name} is no longer collected"
@@ -129,14 +116,14 @@ def _kind_of_loss(block: Piece, wanted: Pool, change: ScriptComparing) -> str:
     if not block.is_test:
         return "removed-assertion"
     parts = wanted.total() + len(block.rows)
-    rows = sum(any(is_within(row.text, other) for other in change.rows) for row in block.rows)
+    rows = sum(change.moved.holds(row.text) for row in block.rows)
     found = (wanted & change.demands).total() + rows
     return "changed-expected" if parts and found * 2 >= parts else "removed-test"
 
 
 def _calls(block: Piece) -> frozenset[str]:
     """The functions it calls, those that every test calls left aside."""
-    return frozenset(name for name in CALLED.findall(block.body) if not TOOLS.match(name))
+    return frozenset(name for name in block.calls if not TOOLS.match(name))
 
 
 TOOLS = re.compile(
@@ -160,7 +147,7 @@ def _compared(
     old: Piece, new: Piece, scripts: tuple[Script, Script], change: ScriptComparing
 ) -> Compared:
     moved = (old.path, old.place) != (new.path, new.place)
-    if old.text == new.text and not moved and _skip_texts(old) == _skip_texts(new):
+    if old.text == new.text and not moved and _surroundings(old) == _surroundings(new):
         return Compared(old.path, old.place, new.line, old.text, new.text)
     return Compared(
         old.path,
@@ -177,5 +164,6 @@ def _compared(
     )
 
 
-def _skip_texts(block: Piece) -> list[str]:
-    return [skip.text for skip in block.skips]
+def _surroundings(block: Piece) -> tuple[list[str], list[Reach]]:
+    """What decides about a test beside its own text."""
+    return [skip.text for skip in block.skips], [demand.reach for demand in block.demands]

@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from flyball.core.weakening.reach import Reach
 from flyball.core.weakening.renames import Renames
 from flyball.core.weakening.styles import Demand, Script
-from flyball.core.weakening.styles.layers import LITERAL, without_names
+from flyball.core.weakening.styles.layers import values_of, without_names
 
 Pool = Counter[tuple[object, ...]]
+
+
+NEAR = 60
+"""How many candidates are looked at: a test may have thousands of rows or assertions."""
+
+
+class ValueIndex:
+    """Rows by the values they hold, so that one among thousands is found at once."""
+
+    def __init__(self, rows: Iterable[str]) -> None:
+        self._holders: defaultdict[str, list[str]] = defaultdict(list)
+        for row in rows:
+            for value in set(values_of(row)):
+                self._holders[value].append(row)
+
+    def around(self, row: str) -> list[str]:
+        """Those that hold its rarest value."""
+        holders = [self._holders.get(value, []) for value in values_of(row)]
+        return min(holders, key=len)[:NEAR] if holders else []
+
+    def holds(self, row: str) -> bool:
+        """Whether every value of a row stands in one of them, in the same order."""
+        return any(is_within(row, other) for other in self.around(row))
 
 
 class ScriptComparing(NamedTuple):
@@ -20,6 +43,7 @@ class ScriptComparing(NamedTuple):
     renames: Renames
     demands: Pool
     rows: Counter[str]
+    moved: ValueIndex
     helped: frozenset[str]
     helpers: frozenset[str]
 
@@ -62,5 +86,5 @@ def counts(demand: Demand) -> bool:
 
 def is_within(row: str, other: str) -> bool:
     """Whether every value of a row stands in another, in the same order."""
-    values = iter(LITERAL.findall(other))
-    return all(value in values for value in LITERAL.findall(row))
+    values = iter(values_of(other))
+    return all(value in values for value in values_of(row))

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import islice
 
 from flyball.core.terms.evidence import Weakened
+from flyball.core.weakening.paths import is_support
 from flyball.core.weakening.reach import LOWERED, Reach
-from flyball.core.weakening.scripts.gains import ScriptComparing, counts, is_within
+from flyball.core.weakening.scripts.gains import (
+    NEAR,
+    ScriptComparing,
+    ValueIndex,
+    counts,
+    is_within,
+)
 from flyball.core.weakening.scripts.successor import became_rows, judge
 from flyball.core.weakening.styles import Demand, Piece, Script
-from flyball.core.weakening.styles.layers import LITERAL, without_literals, without_names
-
-CALLED = re.compile(r"([A-Za-z_]\w*)(?=[(<\[])")
+from flyball.core.weakening.styles.layers import LITERAL, values_of, without_literals, without_names
+from flyball.core.weakening.styles.skips import Skipping
 
 
 def losses(
@@ -22,11 +29,11 @@ def losses(
     """Every place where a test got weaker; `scripts` are the files it stood and stands in."""
     was, now = scripts
     is_emptied = old.is_test and old.statements and not new.statements
-    if is_emptied and not any(_is_commented(demand, now.text) for demand in old.demands):
+    if is_emptied and not any(_is_commented(demand, now) for demand in old.demands):
         detail = f"{new.name} does nothing now"
-        return [Weakened(new.path, new.line, "emptied-test", detail), *_skips(old, new, now)]
+        return [Weakened(new.path, new.line, "emptied-test", detail), *_skips(old, new, scripts)]
     found = [
-        *_skips(old, new, now),
+        *_skips(old, new, scripts),
         *_rows(old, new, now, change),
         *_assertions(old, new, now, change),
         *_wanted(old, new),
@@ -34,70 +41,90 @@ def losses(
     return found or list(_not_understood(old, new, was))
 
 
-def _skips(old: Piece, new: Piece, script: Script) -> Iterator[Weakened]:
+def _skips(old: Piece, new: Piece, scripts: tuple[Script, Script]) -> Iterator[Weakened]:
+    was, script = scripts
     had = Counter(skip.text for skip in old.skips)
     for skip in new.skips:
         if had[skip.text]:
             had[skip.text] -= 1
-        else:
+        elif not _is_on_something_new(skip, was, script):
             kind = "focused-test" if skip.is_focus else "new-skip"
             yield Weakened(new.path, script.source.line(skip.offset), kind, skip.text)
+
+
+ATTRIBUTED = re.compile(r"(?:\s*#!?\[[^\]]*\])*\s*(?P<item>(?:pub\s+)?mod\s+\w+\s*;)")
+MODULE = re.compile(r"\bmod\s+\w+\s*;")
+
+
+def _is_on_something_new(skip: Skipping, was: Script, now: Script) -> bool:
+    """Whether a Rust attribute stands on a file of tests that was not there before."""
+    item = ATTRIBUTED.match(now.source.code, skip.offset)
+    had, has = (set(MODULE.findall(script.source.code)) for script in (was, now))
+    return item is not None and item["item"] not in was.source.code and had <= has
 
 
 def _rows(old: Piece, new: Piece, script: Script, change: ScriptComparing) -> Iterator[Weakened]:
     """Rows that are gone, or hold other values; one that only gained values is the same row."""
     earlier, later = (Counter(r.text for r in b.rows) for b in (old, new))
-    fresh = list((later - earlier).elements())
-    gone: list[str] = []
-    for row in (earlier - later).elements():
-        grown = next(
-            (f for f in fresh if is_within(row, f) or change.renames.explain(row, f)), None
-        )
+    left, gone = later - earlier, list((earlier - later).elements())
+    fresh, asserted = ValueIndex(left), ValueIndex(d.plain for d in new.demands if gone)
+    lost: list[str] = []
+    for row in gone:
+        near = [f for f in fresh.around(row) or islice(left, NEAR) if left[f] > 0]
+        grown = next((f for f in near if is_within(row, f) or change.renames.explain(row, f)), None)
         if grown is not None:
-            fresh.remove(grown)
+            left[grown] -= 1
         elif change.rows[row] > 0:
             change.rows[row] -= 1
-        elif not any(is_within(row, demand.plain) for demand in new.demands):
-            gone.append(row)
+        elif not asserted.holds(row):
+            lost.append(row)
     lines = {r.text: script.source.line(r.offset) for r in new.rows}
-    for row in gone:
-        if fresh:
-            other = max(fresh, key=lambda f: _likeness(row, f))
-            fresh.remove(other)
+    others = list((+left).elements())
+    # A helper that the test calls only now may make the rows, or run over others.
+    is_left_to = lost and _new_helper(new, old, change)
+    for row in lost:
+        if others:
+            other = max(others[:NEAR], key=lambda f: _likeness(row, f))
+            others.remove(other)
             detail = f"case {row} became {other}"
             yield Weakened(new.path, lines[other], "changed-expected", detail)
         else:
             # A row that went over to another table now says something else.
-            is_moved = any(is_within(row, other) for other in change.rows)
-            kind = "changed-expected" if is_moved else "removed-case"
+            is_kept = is_left_to or change.moved.holds(row)
+            kind = "changed-expected" if is_kept else "removed-case"
             yield Weakened(new.path, new.line, kind, f"{new.name}: case {row}".lstrip(": "))
 
 
 def _likeness(one: str, other: str) -> int:
-    return (Counter(LITERAL.findall(one)) & Counter(LITERAL.findall(other))).total()
+    return len({*values_of(one)} & {*values_of(other)})
 
 
 def _assertions(
     old: Piece, new: Piece, script: Script, change: ScriptComparing
 ) -> Iterator[Weakened]:
-    gone, fresh = list(old.demands), list(new.demands)
+    free: defaultdict[tuple[object, ...], list[Demand]] = defaultdict(list)
+    for demand in sorted(new.demands, key=lambda c: c.reach):
+        free[demand.key].append(demand)
+    gone: list[Demand] = []
     for demand in sorted(old.demands, key=lambda c: -c.reach):
-        same = [other for other in fresh if other.key == demand.key]
-        if not same:
+        if not free[demand.key]:
+            gone.append(demand)
             continue
-        best = max(same, key=lambda other: other.reach)
-        gone.remove(demand)
-        fresh.remove(best)
+        best = free[demand.key].pop()
         if (old.path, old.place) != (new.path, new.place):
             change.demands[best.key] -= 1
         if best.reach < demand.reach:
             kind, says = LOWERED[best.reach]
             yield Weakened(new.path, best.line, kind, f"`{_first(best)}` {says}")
-    able = [c for c in fresh if c.reach >= Reach.CONDITIONAL]
-    for demand in filter(counts, gone):
-        if change.demands[demand.key] > 0 and demand.key not in {c.key for c in able}:
+    fresh = sorted((d for left in free.values() for d in left), key=lambda d: d.offset)
+    able = [d for d in fresh if d.reach >= Reach.CONDITIONAL]
+    known = {d.key for d in able}
+    had = {row.text for row in old.rows}
+    came = ValueIndex(row.text for row in new.rows if row.text not in had)
+    for demand in sorted(filter(counts, gone), key=lambda d: d.offset):
+        if change.demands[demand.key] > 0 and demand.key not in known:
             change.demands[demand.key] -= 1
-        elif not became_rows(demand, able, new.rows, old.rows):
+        elif not became_rows(demand, able, came):
             yield from _judged(demand, able, (old, new), script, change)
 
 
@@ -111,7 +138,8 @@ def _judged(
     was, new = pieces
     if without_names(old.plain) in change.helped:
         return
-    successor, kind = judge(old, fresh, new, change.renames)
+    near = [d for d in fresh if d.subject == old.subject][:NEAR] or fresh[:NEAR]
+    successor, kind = judge(old, near, pieces, change.renames)
     if successor is not None:
         fresh.remove(successor)
         if kind:
@@ -122,14 +150,13 @@ def _judged(
         detail = f"`{_first(old)}` is left to {helper}"
         yield Weakened(new.path, new.line, "changed-expected", detail)
         return
-    kind = "commented-out" if _is_commented(old, script.text) else "removed-assertion"
+    kind = "commented-out" if _is_commented(old, script) else "removed-assertion"
     yield Weakened(new.path, new.line if new.name else old.line, kind, f"`{_first(old)}`")
 
 
 def _new_helper(new: Piece, old: Piece, change: ScriptComparing) -> str | None:
     """A function that asserts, and that the test calls only now."""
-    called, before = (set(CALLED.findall(piece.body)) for piece in (new, old))
-    came = called - before
+    came = new.calls - old.calls
     return min(
         (name for name in came if name in change.helpers or HELPER.match(name)), default=None
     )
@@ -142,13 +169,9 @@ def _first(demand: Demand) -> str:
     return demand.text.strip().split("\n")[0]
 
 
-def _is_commented(demand: Demand, text: str) -> bool:
+def _is_commented(demand: Demand, script: Script) -> bool:
     wanted = re.sub(r"\s+", "", _first(demand))
-    return any(
-        re.sub(r"\s+", "", line.lstrip(" \t/#*-")).startswith(wanted)
-        for line in text.split("\n")
-        if line.lstrip().startswith(("//", "#", "/*", "*", "--"))
-    )
+    return any(line.startswith(wanted) for line in script.comments)
 
 
 WANTED = re.compile(
@@ -177,17 +200,21 @@ def _not_understood(old: Piece, new: Piece, was: Script) -> Iterator[Weakened]:
     """Something was lost where nothing is known to assert: say so rather than be silent."""
     if old.demands or old.rows or old.is_suite:
         return
-    if not old.is_test and any(block.demands for block in was.blocks):
+    if not old.is_test and was.is_understood:
         return
-    had, has = (Counter(map(without_names, block.statements)) for block in (old, new))
+    had, has = (
+        Counter(without_names(SPOKEN.sub("", line)) for line in block.statements)
+        for block in (old, new)
+    )
     lost = list((had - has).elements())
-    came = [without_literals(line) for line in (has - had).elements()]
+    came = {without_literals(line) for line in has - had}
     literal = next((line for line in lost if without_literals(line) in came), None)
     if lost and (literal is not None or len(new.statements) < len(old.statements)):
         where = new.name or "the file"
         what = f"lost or changed `{(literal or lost[0])[:120]}`"
         detail = f"{where} {what}, and no known way to assert explains it"
-        yield Weakened(new.path, new.line, "not-understood", detail)
+        kind = "changed-expected" if is_support(new.path) else "not-understood"
+        yield Weakened(new.path, new.line, kind, detail)
 
 
 # What a test prints decides nothing.
@@ -201,9 +228,9 @@ def other_input(old: Piece, new: Piece) -> str:
     if not old.is_test:
         return ""
     had, has = (Counter(SPOKEN.sub("", text) for text in piece.inputs) for piece in (old, new))
-    came = list((has - had).elements())
-    for line in (had - has).elements():
-        other = next((c for c in came if without_literals(c) == without_literals(line)), None)
+    came = {without_literals(line): line for line in has - had}
+    for line in had - has:
+        other = came.get(without_literals(line))
         if other is not None:
             return f"other input: `{line[:200]}` became `{other[:200]}`"
     return ""

@@ -6,20 +6,22 @@ import re
 from collections.abc import Sequence
 
 from flyball.core.weakening.renames import Renames
+from flyball.core.weakening.scripts.gains import ValueIndex
 from flyball.core.weakening.styles import Demand, Piece
 from flyball.core.weakening.styles.layers import (
-    LITERAL,
     is_literal,
+    values_of,
     without_literals,
     without_names,
 )
-from flyball.core.weakening.styles.rows import Row
 from flyball.core.weakening.styles.strength import EXACT, HOLLOW, is_lower_bound, is_upper_bound
 
 Verdict = tuple[Demand | None, str | None]
 
 
-def judge(old: Demand, fresh: Sequence[Demand], block: Piece, renames: Renames) -> Verdict:
+def judge(
+    old: Demand, fresh: Sequence[Demand], pieces: tuple[Piece, Piece], renames: Renames
+) -> Verdict:
     """The successor, and in which way it is weaker, or None where it is not."""
     for new in sorted(fresh, key=lambda c: c.op != old.op):
         if new.subject == old.subject and (old.subject or new.op == old.op):
@@ -28,14 +30,14 @@ def judge(old: Demand, fresh: Sequence[Demand], block: Piece, renames: Renames) 
         if renames.explain(old.plain, new.plain):
             return new, None
     for new in fresh:
-        if without_names(new.plain) == without_names(old.plain) and _is_renamed(old, new, block):
+        if without_names(new.plain) == without_names(old.plain) and _is_renamed(old, new, pieces):
             return new, None
     for new in fresh:
         if without_literals(new.plain) == without_literals(old.plain):
             return new, "changed-expected"
     for new in fresh:
         if new.strength >= old.strength:
-            is_hollow = bool(NAME.fullmatch(new.subject)) and _holds_literal(new.subject, block)
+            is_hollow = bool(NAME.fullmatch(new.subject)) and _holds_literal(new.subject, pieces[1])
             return new, "tautology" if is_hollow else "changed-expected"
     hollow = next((new for new in fresh if new.strength == HOLLOW), None)
     return hollow, "tautology"
@@ -71,10 +73,11 @@ def _number(demand: Demand) -> float | None:
 NAME = re.compile(r"[A-Za-z_$]\w*")
 
 
-def _is_renamed(old: Demand, new: Demand, block: Piece) -> bool:
+def _is_renamed(old: Demand, new: Demand, pieces: tuple[Piece, Piece]) -> bool:
     """Another variable is the same demand, unless the new one merely holds the wanted value."""
-    came = set(NAME.findall(new.plain)) - set(NAME.findall(old.plain))
-    return not any(_holds_literal(name, block) for name in came)
+    was, now = set(NAME.findall(old.plain)), set(NAME.findall(new.plain))
+    held = any(_holds_literal(name, pieces[0]) for name in was - now)
+    return held or not any(_holds_literal(name, pieces[1]) for name in now - was)
 
 
 def _holds_literal(name: str, block: Piece) -> bool:
@@ -83,14 +86,8 @@ def _holds_literal(name: str, block: Piece) -> bool:
     return bool(values) and all(map(is_literal, values))
 
 
-def became_rows(
-    demand: Demand, fresh: Sequence[Demand], rows: Sequence[Row], known: Sequence[Row]
-) -> bool:
+def became_rows(demand: Demand, fresh: Sequence[Demand], came: ValueIndex) -> bool:
     """Whether a new row of a table holds all its values, for a new assertion of the same kind."""
-    values = LITERAL.findall(demand.plain)
-    had = {row.text for row in known}
-    holds = any(
-        values and row.text not in had and set(values) <= set(LITERAL.findall(row.text))
-        for row in rows
-    )
+    values = {*values_of(demand.plain)}
+    holds = any(values <= {*values_of(row)} for row in came.around(demand.plain))
     return holds and any(new.strength >= demand.strength for new in fresh)

@@ -170,6 +170,9 @@ def _worded(source: Layers) -> Iterator[Extent]:
         yield Extent(name, word in SUITES or match["word"] in SUITES, start, match.end(), end)
 
 
+CONTINUED = re.compile(r"\s*(?:rescue|ensure|else|elsif|after|catch)\b")
+
+
 def _dedent(source: Layers, start: int, header: int) -> int:
     """The end of an indented block: its closing line, or the last line that is deeper."""
     line = source.bare.rfind("\n", 0, start + 1) + 1
@@ -182,7 +185,7 @@ def _dedent(source: Layers, start: int, header: int) -> int:
         stop = len(source.bare) if stop < 0 else stop
         text = source.bare[at + 1 : stop]
         if text.strip():
-            if len(text) - len(text.lstrip()) <= depth:
+            if len(text) - len(text.lstrip()) <= depth and not CONTINUED.match(text):
                 return stop if text.strip().startswith(("end", "}")) else last
             last = stop
         at = stop

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from flyball.core.weakening.styles.family import TOKENS, Family
@@ -15,12 +16,13 @@ GOES_ON = re.compile(r"[,\\] *\Z")
 
 
 class Layers(NamedTuple):
-    """One file in three layers of the same length, so that offsets hold in all of them.
+    """One file in layers of the same length, so that offsets hold in all of them.
 
     `code` has no comments; `bare` has empty strings besides, for patterns that look at structure.
     """
 
     family: Family
+    text: str
     code: str
     bare: str
     pairs: Mapping[int, int]
@@ -76,7 +78,7 @@ def read_layers(family: Family, text: str) -> Layers:
     code = tokens.sub(comment, text)
     bare = tokens.sub(string, code)
     newlines = [match.start() for match in re.finditer("\n", code)]
-    return Layers(family, code, bare, _pairs(bare), newlines)
+    return Layers(family, text, code, bare, _pairs(bare), newlines)
 
 
 def _blank(text: str) -> str:
@@ -127,6 +129,12 @@ LITERAL = re.compile(
     r"|\b(?:true|false|null|nil|None|True|False|undefined|NULL|nullptr)\b"
 )
 VARIABLE = re.compile(r"(?<![\w.$\"'>])[A-Za-z_$]\w*(?![\w(!\"'])")
+
+
+@lru_cache(maxsize=20_000)
+def values_of(text: str) -> tuple[str, ...]:
+    """The literals in some plain code; kept, since rows are compared with many others."""
+    return tuple(LITERAL.findall(text))
 
 
 def without_literals(text: str) -> str:

@@ -62,7 +62,7 @@ def _rows(source: Layers) -> Iterator[Row]:
         yield from _elements(source, opening)
     for match in DIRECT.finditer(source.bare):
         opening = max(match.start(group) for group in ("each", "range", "of"))
-        if match["range"] and source.bare.endswith("struct ", 0, opening):
+        if match["range"] and source.bare.endswith(("struct ", "struct"), 0, opening):
             opening = source.bare.find("{", source.closing(opening))
         yield from _elements(source, opening)
     for opening, closing in source.pairs.items():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from flyball.core.weakening.reach import Reach
@@ -17,8 +19,11 @@ from flyball.core.weakening.styles.reach import reaches_of
 from flyball.core.weakening.styles.rows import Row, rows_of
 from flyball.core.weakening.styles.skips import Skipping, skips_of
 
+CALLED = re.compile(r"([A-Za-z_]\w*)(?=[(<\[])")
 
-class Piece(NamedTuple):
+
+@dataclass(frozen=True)
+class Piece:
     """One test, or (without a name) what a file holds beside its tests."""
 
     path: str
@@ -37,7 +42,12 @@ class Piece(NamedTuple):
         """The suites around it and its own name, as one text."""
         return " > ".join(self.place)
 
-    @property
+    @cached_property
+    def calls(self) -> frozenset[str]:
+        """The functions it calls."""
+        return frozenset(CALLED.findall(self.body))
+
+    @cached_property
     def body(self) -> str:
         """What it does, whatever it is called and however it is laid out."""
         return "\n".join(self.statements)
@@ -52,13 +62,16 @@ class Script(NamedTuple):
     """A test file, read."""
 
     path: str
-    text: str
     source: Layers
     blocks: tuple[Piece, ...]
     helpers: frozenset[str]
+    comments: tuple[str, ...]
+    """Its lines that are comments, without white space and marks."""
+    is_understood: bool
+    """Whether anything in the whole file is known to assert."""
 
 
-def read_script(path: str, text: str, family: Family) -> Script:
+def read_script(path: str, text: str, family: Family, is_understood: bool = False) -> Script:
     """Read a test file; what nobody recognises ends up in the block without a name."""
     source = _only_tests(read_layers(family, text))
     spans = extents_of(source)
@@ -74,7 +87,15 @@ def read_script(path: str, text: str, family: Family) -> Script:
     blocks = [_block(path, source, span, spans, parts) for span in spans]
     rest = Extent("", False, 0, 0, len(source.code))
     pieces = (*blocks, _block(path, source, rest, spans, parts))
-    return Script(path, text, source, pieces, frozenset(helpers_of(source, demands)))
+    helpers = frozenset(helpers_of(source, demands))
+    comments = tuple(_comments(text))
+    return Script(path, source, pieces, helpers, comments, is_understood or bool(demands))
+
+
+def _comments(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        if line.lstrip().startswith(("//", "#", "/*", "*", "--")):
+            yield re.sub(r"\s+", "", line.lstrip(" \t/#*-"))
 
 
 def _only_tests(source: Layers) -> Layers:

@@ -49,7 +49,7 @@ SKIPS: tuple[tuple[tuple[Family, ...], str], ...] = (
         (
             r"@(?:Disabled|Ignored?|Enabled)\w*|\bassum(?:e|ing)\w*\s*\(|@Category\b|@Tag\b"
             r"|@Test\(enabled"
-            r"|\.enabled\(if:|\.disabled\s*\(|\bXCTSkip\w*|@Suppress\w*\b|@Test\s*\(\s*expected\b"
+            r"|\.enabled\(if:|\.disabled\s*\(|\bXCTSkip\w*|@Test\s*\(\s*expected\b"
             r"|withKnownIssue"
         ),
     ),

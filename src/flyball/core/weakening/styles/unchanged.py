@@ -1,0 +1,95 @@
+"""Tests that a change left alone, taken out before the rest of their file is read."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from flyball.core.weakening.styles.family import Family
+from flyball.core.weakening.styles.headers import Extent, extents_of
+from flyball.core.weakening.styles.layers import Layers, read_layers
+
+# Around a test these decide whether it runs, or whether its failure matters.
+AROUND = re.compile(
+    r"\b(?:if|unless|while|for|try|catch|rescue|recover|return|exit|end|fi|begin|ensure|defer)\b"
+    r"|#[ \t]*(?:if|else|endif)\w*|#!?\[[^\]]*\]|[{}]"
+)
+DEFINED = re.compile(
+    r"(?:\b(?:const|let|var|static|func|function|fn|def|fun|void|int|class)\s+(?:mut\s+)?"
+    r"(?:\([^()\n]*\)\s*)?|^[ \t]*@?|[(,]\s*)(?P<name>[A-Za-z_$]\w*)(?=\s*(?:[:=(\[{]|\s[a-z[]))",
+    re.MULTILINE,
+)
+WORD = re.compile(r"[A-Za-z_$]\w*")
+
+
+def without_unchanged(family: Family, old: str, new: str) -> tuple[str, str]:
+    """Both texts of a file without the tests that are the same in both; lines keep their numbers.
+
+    A test stays where something beside tests that it names was changed: a table, a helper. All
+    stay where a condition or a bracket beside tests came or went, for it may surround them.
+    """
+    was, now = read_layers(family, old), read_layers(family, new)
+    tests, tests_now = _outermost(was), _outermost(now)
+    rest, rest_now = _rest(was, tests), _rest(now, tests_now)
+    if Counter(AROUND.findall(rest)) != Counter(AROUND.findall(rest_now)):
+        return old, new
+    named = _changed_names(rest, rest_now)
+    texts = Counter(_identity(was, test) for test in tests)
+    texts &= Counter(_identity(now, test) for test in tests_now)
+    same = {key for key in texts if named.isdisjoint(WORD.findall(key[1]))}
+    return _cut(was, tests, same), _cut(now, tests_now, same)
+
+
+Identity = tuple[tuple[str, ...], str]
+
+
+def _identity(source: Layers, test: Extent) -> Identity:
+    return (*test.outer, test.name), source.code[test.start : test.end]
+
+
+def _outermost(source: Layers) -> list[Extent]:
+    """Tests that stand in no other test, in order."""
+    found: list[Extent] = []
+    for extent in extents_of(source):
+        if not extent.is_suite and (not found or extent.start >= found[-1].end):
+            found.append(extent)
+    return found
+
+
+def _rest(source: Layers, tests: list[Extent]) -> str:
+    parts: list[str] = []
+    at = 0
+    for test in tests:
+        parts.append(source.code[at : test.start])
+        at = test.end
+    return "".join([*parts, source.code[at:]])
+
+
+def _changed_names(old: str, new: str) -> frozenset[str]:
+    """Names beside tests that stand for something else now.
+
+    What a name stands for is taken to end where the next one is defined.
+    """
+    was, now = _definitions(old), _definitions(new)
+    return frozenset(name for name in was.keys() | now.keys() if was.get(name) != now.get(name))
+
+
+def _definitions(rest: str) -> dict[str, str]:
+    found = list(DEFINED.finditer(rest))
+    ends = [*(match.start() for match in found[1:]), len(rest)]
+    meant: dict[str, str] = {}
+    for match, end in zip(found, ends, strict=False):
+        text = "".join(rest[match.start() : end].split())
+        meant[match["name"]] = meant.get(match["name"], "") + text
+    return meant
+
+
+def _cut(source: Layers, tests: list[Extent], same: set[Identity]) -> str:
+    parts: list[str] = []
+    at = 0
+    for test in tests:
+        if _identity(source, test) in same:
+            gap = source.code.count("\n", test.start, test.end)
+            parts += [source.text[at : test.start], "\n" * gap]
+            at = test.end
+    return "".join([*parts, source.text[at:]])
