@@ -10,7 +10,7 @@ from flyball.core.terms.evidence import Weakened
 from flyball.core.weakening.config.edits import Elsewhere, config_weakenings, settings_in
 from flyball.core.weakening.data import compare_data
 from flyball.core.weakening.finding import Compared, changed_test
-from flyball.core.weakening.paths import is_expectation, is_test_config, is_test_path
+from flyball.core.weakening.paths import is_example, is_expectation, is_test_config, is_test_path
 from flyball.core.weakening.python.modules import compare_modules
 from flyball.core.weakening.python.routine import read_module
 from flyball.core.weakening.renames import Renames, renames_between
@@ -88,7 +88,7 @@ def _compared(before: Files, after: Files) -> list[Compared]:
         *(
             Compared(p, (), w.line, before.get(p), after.get(p), (w,))
             for p in paths
-            if is_test_config(p)
+            if is_test_config(p) and not is_example(p)
             for w in config_weakenings(p, before.get(p), after.get(p), settings)
         ),
     ]

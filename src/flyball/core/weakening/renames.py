@@ -13,7 +13,9 @@ STRING = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`]*`")
 DEFINITION = re.compile(
     r"(?:\b(?:def|class|function\*?|func|fn|struct|enum|interface|trait|module|type|macro_rules!)\s+"
     r"(?:\([^()\n]*\)\s*)?(?:self\.)?|\bexports\.|^[ \t]*(?:(?:public|private|protected|static"
-    r"|final|async|export|const|let|var)\s+)*(?=[A-Z_]{4,}\s*=)|^export\s+const\s+)"
+    r"|final|async|export|const|let|var)\s+)*(?=[A-Z_]{4,}\s*=)|^export\s+const\s+"
+    r"|^[ \t]+(?:(?:async|static|get|set)\s+)*(?!(?:if|for|while|switch|catch|return)\b)"
+    r"(?=\w+\s*\([^()\n]*\)\s*\{))"
     r"(?P<name>[A-Za-z_$]\w*)",
     re.MULTILINE,
 )

@@ -614,6 +614,10 @@ COUPON = """def test_coupon():
 
 
 """
+WRAPPED = """test('wraps', () => {
+  expect(new Help().wrapped('a b')).toBe('a')
+})
+"""
 
 A, J, S, N = "test.js", "src/cart.test.ts", "test/req.ip.js", "test/add.test.mjs"
 G, R, C, U = "x_test.go", "src/lib.rs", "tests/math.cpp", "test/test_add.c"

@@ -20,6 +20,7 @@ from tests.unit.core.weakening.samples import (
     PY,
     PY_STEPS,
     SPLIT,
+    WRAPPED,
     A,
     G,
     J,
@@ -170,6 +171,12 @@ TOGETHER = [
         {"src/cart.py": ""},
         {"other-expectation"},
         id="a feature that went with its file of tests",
+    ),
+    pytest.param(
+        {"src/help.js": "class Help {\n  wrapped(str) {\n    go();\n  }\n}\n", J: WRAPPED + JEST},
+        {"src/help.js": "class Help {\n}\n", J: JEST},
+        {"other-expectation"},
+        id="a method that went with its test",
     ),
     pytest.param(
         {"examples/todo/tests/test_todo.py": SPLIT},

@@ -202,6 +202,12 @@ SOUND = [
     ),
     (
         "tox.ini",
+        "[testenv]\ncommands = pytest tests\n",
+        "[testenv]\ncommands = pytest {posargs:tests}\n",
+    ),
+    ("examples/a/package.json", '{"scripts": {"test": "jest"}}', "{}"),
+    (
+        "tox.ini",
         "[testenv:pyright]\ncommands = pytest tests/a.py -vv\n",
         "[testenv:typing]\ncommands =\n    pyright src\n    pytest tests/a.py -vv\n",
     ),

@@ -141,11 +141,17 @@ TALK = re.compile(r"(?:(?<=\s)|^)(?:-R|--reporters?|--timeout|--slow|--colou?rs?
 
 # Words that every run may be given, or that only tell where it works and how it talks.
 FREE = re.compile(
-    r"\{posargs[^{}]*\}|\{'replace': 'posargs'[^{}]*\}"
+    r"\{'replace': 'posargs'[^{}]*\}"
     r"|(?:(?<=\s)|^)(?:-r\w+|-q+|-v+|-n[ =]?\w+"
     r"|--(?:tb|color|durations|import-mode|basetemp)[= ]\S+)"
 )
+POSARGS = re.compile(r"\{posargs:?([^{}]*)\}")
 STRICT_WORDS = re.compile(r"--strict(?:-markers|-config)?\b")
+
+
+def _words(text: str) -> list[str]:
+    """The words that decide what is run; by default, a run is given what stands in the braces."""
+    return FREE.sub("", TALK.sub("", POSARGS.sub(r"\1", text))).split()
 
 
 def _is_weaker(key: str, old: str | None, new: str | None, elsewhere: Elsewhere) -> bool:
@@ -160,7 +166,7 @@ def _is_weaker(key: str, old: str | None, new: str | None, elsewhere: Elsewhere)
         return not is_implied and not key.startswith(("cargo.", "excuse."))
     if ("strict", "True") in elsewhere.now:
         old = STRICT_WORDS.sub("", old)
-    was, now = (FREE.sub("", TALK.sub("", text)).split() for text in (old, new))
+    was, now = (_words(text) for text in (old, new))
     gained = [word for word in now if word not in was]
     lost = [word for word in was if word not in now]
     if NARROWING.search(" ".join(gained)) or _last(key) in NARROWING_KEYS:
