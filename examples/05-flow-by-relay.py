@@ -120,7 +120,7 @@ def tell(lines: list[dict[str, object]]) -> None:
             print(f"{line['card']}: {line['status']}")
         elif line["type"] == "governor" and line["kind"] == "rejection":
             print(f"  sent back: {str(line['text']).splitlines()[-1]}")
-        elif line["type"] == "evidence" and line["kind"] in ("suite-report", "base-run"):
+        elif line["type"] == "evidence" and line["kind"] in ("suite-report", "verdict-report"):
             print(f"  {line['kind']}: {'good' if line['passing'] else 'bad'}")
         elif line["type"] == "approval":
             print(f"  asks: {line['text']}")

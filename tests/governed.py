@@ -57,6 +57,31 @@ WEAKEN = """\
 +        self.assertEqual(total([(2, 3)]), 2)
 """
 
+"""The failing test made to agree with the code: no repair, and nobody is asked about it."""
+
+DROP = """\
+--- a/test_cart.py
++++ b/test_cart.py
+@@ -6,5 +6,2 @@
+ class CartTest(unittest.TestCase):
+-    def test_nothing(self):
+-        self.assertEqual(total([]), 0)
+-
+     def test_three_pens(self):
+"""
+"""A test that passes, gone: a person is asked about that."""
+
+RESTORE = """\
+--- a/test_cart.py
++++ b/test_cart.py
+@@ -6,2 +6,5 @@
+ class CartTest(unittest.TestCase):
++    def test_nothing(self):
++        self.assertEqual(total([]), 0)
++
+     def test_three_pens(self):
+"""
+
 Line = dict[str, Any]
 
 

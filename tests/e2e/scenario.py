@@ -30,6 +30,9 @@ FILES: dict[str, str | bytes] = {
         "class TotalTest(unittest.TestCase):\n"
         "    def test_total(self):\n"
         "        self.assertEqual(total([1, 2]), 3)\n"
+        "\n"
+        "    def test_none(self):\n"
+        "        self.assertEqual(total([]), 0)\n"
     ),
 }
 

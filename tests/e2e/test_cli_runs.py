@@ -49,9 +49,9 @@ def test_the_scripted_demo_shows_what_a_governor_does_and_can_be_taken_back(tmp_
         "✗ refused edit_diff",
         "◆ checkpoint:",
         "↩ not accepted",
-        "✓ red without the change",
+        "✓ verdict: red → green (tests that were there)",
         "✓ committed",
-        "tests went from red to green",
+        "✓ succeeded (red → green (tests that were there)",
     ):
         assert words in done.stdout, words
     (project,) = tmp_path.glob("flyball-demo-*/shop")

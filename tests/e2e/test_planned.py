@@ -140,7 +140,7 @@ def test_failure_at_the_limit_names_every_issue_and_what_to_do(stage: Stage) -> 
 
 
 @pytest.mark.slow
-def test_a_verifiers_word_alone_is_not_success(stage: Stage) -> None:
+def test_a_verifiers_word_counts_once_flyball_has_judged_the_whole_itself(stage: Stage) -> None:
     told = build(
         stage,
         plan(step("a"), step("b")),
@@ -149,8 +149,11 @@ def test_a_verifiers_word_alone_is_not_success(stage: Stage) -> None:
         report(achieved=True),
         flags=("--max-iterations", "1"),
     )
-    assert (told.exit, told.final["status"]) == (1, "failed")
-    assert "no evidence shows it" in told.final["issues"][0]
+    assert (told.exit, told.final["status"]) == (0, "success")
+    verdicts = [line for line in told.of("evidence") if line["kind"] == "verdict-report"]
+    assert [line["card"] for line in verdicts] == ["a", "b", "verify.1"]
+    assert verdicts[-1]["evidence"]["base"] == stage.state().base
+    assert told.final["verdict"][0] == told.final["proof"]
 
 
 @pytest.mark.slow

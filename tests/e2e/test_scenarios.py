@@ -23,7 +23,7 @@ def assert_mended(stage: Stage, told: Told) -> None:
     """The fix is committed and proven, one card, and the user's checkout is as it was."""
     assert told.exit == 0, told
     assert told.final["status"] == "success"
-    assert told.final["proof"] == "tests went from red to green"
+    assert told.final["proof"] == "red → green (tests that were there) (2 tests)"
     assert stage.committed("cart.py") == MENDED
     assert (stage.repo / "cart.py").read_text() == BROKEN
     assert git(stage.repo, "status", "--porcelain") == ""
@@ -89,19 +89,28 @@ def test_a_verification_that_cannot_fail_proves_nothing(stage: Stage) -> None:
 def test_weakened_tests_are_a_question_and_a_no_has_them_restored(stage: Stage) -> None:
     told = stage.start("weakens_test")
     assert_rests(told, "weakened-tests")
-    assert "test_cart.py:8" in told.of("approval")[0]["text"]
+    assert "test_none" in told.of("approval")[0]["text"]
     told = stage.then("deny")
     assert "were not accepted" in told.said
     assert_mended(stage, told)
     assert stage.committed("test_cart.py") == FILES["test_cart.py"]
 
 
-def test_a_yes_to_weakened_tests_is_taken_but_proves_less(stage: Stage) -> None:
+def test_a_yes_to_weakened_tests_is_taken_and_told_with_the_verdict(stage: Stage) -> None:
     stage.start("weakens_test")
     told = stage.then("approve")
     assert told.exit == 0
-    assert told.final["proof"] == "tests are green"
-    assert "assertTrue" in (stage.committed("test_cart.py") or "")
+    assert told.final["proof"] == "red → green (tests that were there) (1 test)"
+    assert told.final["verdict"][-1].startswith("changed expectations accepted by ")
+    assert "test_none" not in (stage.committed("test_cart.py") or "test_none")
+
+
+def test_a_failing_test_that_is_made_to_agree_goes_back_and_nobody_is_asked(stage: Stage) -> None:
+    told = stage.start("makes_the_test_agree")
+    assert told.of("approval") == []
+    assert "test_total still fails with the tests as they were before" in told.said
+    assert_mended(stage, told)
+    assert stage.committed("test_cart.py") == FILES["test_cart.py"]
 
 
 def test_yes_to_everything_is_not_yes_to_weaker_tests(stage: Stage) -> None:

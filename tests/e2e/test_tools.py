@@ -1,4 +1,4 @@
-"""Tools as the engine uses them: snapshots, roll-back, recovery and the run on the base tree."""
+"""Tools as the engine uses them: snapshots, roll-back, recovery and the verdict on a change."""
 
 import asyncio
 import os
@@ -15,7 +15,8 @@ from flyball.core.run.event import CallReturned
 from flyball.core.run.state import CardState, RunState
 from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.call import Access
-from flyball.core.terms.evidence import BaseRun
+from flyball.core.terms.change_verdict import ChangeStrength, ChangeVerdict, FindingKind
+from flyball.core.terms.evidence import VerdictReport
 from flyball.core.terms.phase import Phase
 from flyball.engine.look.inspection import inspect
 from flyball.engine.perform import perform_call
@@ -64,13 +65,13 @@ class Shop:
         )
         return asyncio.run(perform_call(context, call, BY_NAME[name], form, is_repeat=again))
 
-    def falsify(self, report) -> BaseRun:
-        """Judge the present tree by the same suite on the tree from before."""
+    def verdict(self) -> ChangeVerdict:
+        """What Flyball says of the present tree against the one from before."""
         tree = self.workspace.tree_hash()
-        self.card = replace(self.card, tree=tree, evidence=(report,))
-        effect = Inspect(card="k1", base=self.workspace.base, tree=tree, falsify=report.id)
+        self.card = replace(self.card, tree=tree)
+        effect = Inspect(card="k1", base=self.workspace.base, tree=tree, wants_red=True)
         found = asyncio.run(inspect(self.context, self.state, self.card, effect, "k1.inspect"))
-        return next(item for item in found.evidence if isinstance(item, BaseRun))
+        return next(item.verdict for item in found.evidence if isinstance(item, VerdictReport))
 
 
 @pytest.fixture
@@ -86,46 +87,45 @@ def open_shop(tmp_path):
         shop.context.close()
 
 
-def green(event):
-    (report,) = event.evidence
-    assert report.is_green, event.outcome.text
-    return report
-
-
 @pytest.mark.slow
 def test_a_fix_goes_from_red_to_green_in_a_source_layout(open_shop):
     shop = open_shop({"src/cart.py": CART, "tests/test_cart.py": OLD})
     put(shop.root, {"src/cart.py": FIXED, "tests/test_cart.py": NEW})
-    base = shop.falsify(green(shop.do("test")))
-    assert base.outcome == "red"
-    assert "tests/test_cart.py::test_pens" in base.detail
+    verdict = shop.verdict()
+    assert verdict.headline == "red → green (new tests) (2 tests)"
+    assert verdict.mended == ("tests/test_cart.py::test_pens",)
+    assert verdict.is_shown
 
 
 @pytest.mark.slow
 def test_tests_that_pass_without_the_change_prove_nothing(open_shop):
     shop = open_shop({"cart.py": CART, "tests/test_cart.py": OLD})
     put(shop.root, {"cart.py": FIXED})
-    assert shop.falsify(green(shop.do("test"))).outcome == "green"
+    verdict = shop.verdict()
+    assert verdict.strength is ChangeStrength.GREEN
+    assert [each.kind for each in verdict.blocking] == [FindingKind.NOTHING_FAILED_BEFORE]
 
 
 @pytest.mark.slow
-def test_a_new_test_that_cannot_even_be_imported_on_the_base_is_red(open_shop):
+def test_a_new_test_that_cannot_even_be_imported_on_the_base_is_red_there(open_shop):
     shop = open_shop({"cart.py": CART, "tests/test_cart.py": OLD})
     asked = "from discount import half\n\ndef test_half():\n    assert half(4) == 2\n"
     put(
         shop.root, {"discount.py": "def half(n):\n    return n // 2\n", "tests/test_half.py": asked}
     )
-    base = shop.falsify(green(shop.do("test", args="tests/test_half.py")))
-    assert base.outcome == "red"
-    assert "tests/test_half.py" in base.detail
+    verdict = shop.verdict()
+    assert verdict.strength is ChangeStrength.NEW_TESTS, verdict
+    assert verdict.mended == ("tests/test_half.py::test_half",)
 
 
 @pytest.mark.slow
-def test_a_base_run_that_fails_for_its_own_reasons_is_unclear(open_shop):
-    place = "import os\n\ndef test_place():\n    assert 'scratch' not in os.getcwd()\n"
-    shop = open_shop({"cart.py": CART, "tests/test_place.py": place})
+def test_a_test_that_fails_on_both_trees_for_reasons_of_its_own_shows_nothing(open_shop):
+    place = "import os\n\ndef test_place():\n    assert 'nowhere' in os.getcwd()\n"
+    shop = open_shop({"cart.py": CART, "tests/test_cart.py": OLD, "tests/test_place.py": place})
     put(shop.root, {"cart.py": FIXED})
-    assert shop.falsify(green(shop.do("test"))).outcome == "unclear"
+    verdict = shop.verdict()
+    assert verdict.strength is ChangeStrength.GREEN
+    assert verdict.old_failures == ("tests/test_place.py::test_place",)
 
 
 def test_nothing_of_a_diff_stays_when_one_file_cannot_be_written(open_shop):

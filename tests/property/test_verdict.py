@@ -7,11 +7,11 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flyball.core.suite.case import CaseOutcome
 from flyball.core.terms.changed_test import ChangedTest, Comparison
 from flyball.core.verdict.judge import judge_change
 from flyball.core.verdict.reports import (
     AskedFor,
-    CaseEnd,
     ChangeFacts,
     Named,
     NamedEnd,
@@ -27,8 +27,8 @@ NAMES = [f"{file}::{name}" for file in FILES for name in ("x", "y", "z")]
 def some_run(r: Random) -> TreeRun | None:
     if r.random() < 0.15:
         return None
-    ends = {name: r.choice(list(CaseEnd)) for name in NAMES if r.random() < 0.8}
-    is_red = CaseEnd.FAILED in ends.values()
+    ends = {name: r.choice(list(CaseOutcome)) for name in NAMES if r.random() < 0.8}
+    is_red = CaseOutcome.FAILED in ends.values()
     return TreeRun(
         "pytest",
         r.choice([0, 1, 3]) if r.random() < 0.2 else int(is_red),

@@ -11,6 +11,14 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 from tests.simulation.promises import broken
+from tests.simulation.verdicts import (
+    NEVER_RED,
+    REGRESSED,
+    SHOWN,
+    TESTED,
+    WITHOUT_SUITE,
+    judged,
+)
 from tests.simulation.world import call, suite
 
 from flyball.core.flow.flow import Flow
@@ -57,7 +65,14 @@ from flyball.core.run.event import (
 from flyball.core.run.policy import Policy, Project
 from flyball.core.run.state import Asking, CardState, RunState
 from flyball.core.terms.call import Access, Call, Outcome
-from flyball.core.terms.evidence import BaseRun, DiffReport, Evidence, Weakened, WeakeningReport
+from flyball.core.terms.change_verdict import ChangeVerdict
+from flyball.core.terms.evidence import (
+    AnyEvidence,
+    DiffReport,
+    Evidence,
+    VerdictReport,
+    WeakeningReport,
+)
 from flyball.core.terms.evidence_rows import is_failing
 from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import Phase
@@ -98,6 +113,8 @@ class Story(NamedTuple):
     flow: Flow | None = None
     plans: tuple[str, ...] = ()
     """What a planner may say; without any, nothing is planned."""
+    verdicts: tuple[ChangeVerdict, ...] = (SHOWN, REGRESSED)
+    """What Flyball may say of a change where there is a suite."""
 
 
 READ, EDIT, TEST = call("c", "read"), call("c", "edit_diff"), call("c", "test")
@@ -142,6 +159,14 @@ REPORTS = ('{"goal_achieved": true}', '{"goal_achieved": false}')
 
 STORIES: tuple[Story, ...] = (
     Story("fix", Intent.SMALL_FIX, 4, WORK),
+    Story(
+        "fix with every verdict",
+        Intent.SMALL_FIX,
+        3,
+        ((EDIT,), (TEST,), (CHECKPOINT,)),
+        trees=("t1", "t2"),
+        verdicts=TESTED,
+    ),
     Story(
         "fix with trouble",
         Intent.SMALL_FIX,
@@ -265,11 +290,8 @@ def _answers(story: Story, state: RunState, owed: Owed) -> Iterator[AnyEvent]:
             assert card is not None
             yield from _outcomes(story, card, effect.call)
         case Inspect():
-            for findings in ((), (Weakened("t.py", 1, "skip"),)):
-                for red in (True, False) if effect.gates else (False,):
-                    suites = (suite("g", effect.tree, red=red),) if effect.gates else ()
-                    seen = (*suites, *_seen(effect, findings))
-                    yield EvidenceTaken(card=effect.card, evidence=seen)
+            for seen in _seen(story, effect):
+                yield EvidenceTaken(card=effect.card, evidence=seen)
         case ResetThread():
             yield ThreadReset(card=effect.card, reason="r", text="t")
         case CloseCard():
@@ -321,12 +343,20 @@ def _returned(
     )  # fmt: skip
 
 
-def _seen(effect: Inspect, findings: tuple[Weakened, ...]) -> tuple[object, ...]:
+def _seen(story: Story, effect: Inspect) -> Iterator[tuple[AnyEvidence, ...]]:
+    """Every verdict on a change that the story knows; without a change, what the gates ask for."""
     base, tree = effect.base, effect.tree
-    report = WeakeningReport(id="w", tree=tree, base=base, findings=findings)
     diff = DiffReport(id="d", tree=tree, base=base)
-    run = BaseRun(id="b", tree=tree, report="e", base=base, outcome="red")
-    return (run, report, diff) if effect.falsify else (report, diff)
+    if tree == base:
+        looked = WeakeningReport(id="w", tree=tree, base=base)
+        for red in (True, False) if effect.gates else (False,):
+            suites = (suite("g", tree, red=red),) if effect.gates else ()
+            yield (*suites, looked, diff)
+        return
+    kinds = story.verdicts if story.runners else WITHOUT_SUITE
+    for kind in kinds:
+        if kind is not NEVER_RED or effect.wants_red:
+            yield judged(tree, base, kind), diff
 
 
 def key(state: RunState) -> tuple[object, ...]:
@@ -354,7 +384,7 @@ def _detail(owed: Owed) -> object:
         case Publish() as effect:
             return type(effect.message).__name__
         case Inspect() as effect:
-            return effect.tree, effect.falsify
+            return effect.tree, effect.wants_red
         case _:
             return None
 
@@ -378,7 +408,7 @@ def _plain(card: CardState) -> tuple[object, ...]:
         question and (question.kind, question.call and question.call.digest),
         frozenset(card.granted),
         frozenset(card.refused),
-        frozenset([(type(e).__name__, e.tree, is_failing(e), _weak(e)) for e in card.evidence]),
+        frozenset([(type(e).__name__, e.tree, is_failing(e), _told(e)) for e in card.evidence]),
         bool(card.evidence) and is_failing(card.evidence[-1]),
         card.mutated_at > card.verified_at,
         card.memory.refused,
@@ -391,6 +421,7 @@ def _plain(card: CardState) -> tuple[object, ...]:
         card.is_reviewing,
         card.is_reviewed,
         card.accepted_weakening == card.tree,
+        card.asked_for_red,
         card.accepted_review == card.tree,
         card.setbacks,
         card.form_slips,
@@ -401,8 +432,12 @@ def _plain(card: CardState) -> tuple[object, ...]:
     )
 
 
-def _weak(item: Evidence) -> bool:
-    return isinstance(item, WeakeningReport) and bool(item.findings)
+def _told(item: Evidence) -> object:
+    """What a verdict says, as far as the machine tells verdicts apart."""
+    if not isinstance(item, VerdictReport):
+        return None
+    kinds = tuple([each.kind for each in item.verdict.findings])
+    return item.verdict.strength, kinds, item.verdict.accepted_by
 
 
 def walk(story: Story, limit: int) -> Walk:

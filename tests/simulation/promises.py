@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flyball.core.flow.gates.gate import judge_done
-from flyball.core.flow.gates.verdict import Passed
 from flyball.core.plan.message import UserResponse
 from flyball.core.run.effect import AnyEffect, Perform, Publish
+from flyball.core.run.policy import OnWeakened
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.call import Access
+from flyball.core.terms.change_verdict import FindingKind
 from flyball.core.terms.phase import Phase
 
 
@@ -39,6 +39,16 @@ def _unproven(run: RunState, card: CardState) -> Iterator[str]:
         return
     if card.verified_at < card.mutated_at:
         yield "promise 2: succeeded with a mutation newer than its verification"
-    suite = run.project.has_suite
-    if not isinstance(judge_done(card.evidence, card.tree, card.base, has_suite=suite), Passed):
-        yield "promise 2: succeeded without proof for the present tree"
+    verdict = card.verdict
+    if verdict is None:
+        yield "promise 2: succeeded without a verdict on the present tree"
+        return
+    if not verdict.is_strong:
+        yield f"promise 2: succeeded with {verdict.strength.label}"
+    for finding in verdict.blocking:
+        if finding.kind is not FindingKind.NOTHING_FAILED_BEFORE or not card.asked_for_red:
+            yield f"promise 2: succeeded although {finding.sentence}"
+    is_allowed = run.policy.weakened_tests is OnWeakened.ALLOW
+    for finding in verdict.questions:
+        if not is_allowed or finding.kind is not FindingKind.PROMISE_CHANGED:
+            yield f"promise 2: succeeded although nobody accepted that {finding.sentence}"

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
+from msgspec.structs import replace
+from tests.simulation.verdicts import NEVER_RED, SHOWN, TESTED, WITHOUT_SUITE, judged
+
 from flyball.core.run.effect import (
     AnyEffect,
     Classify,
@@ -46,7 +49,6 @@ from flyball.core.run.state import Asking, CardState, RunState
 from flyball.core.terms.call import Access, Call, CommandFact, Outcome, PathFact
 from flyball.core.terms.evidence import (
     AnyEvidence,
-    BaseRun,
     CheckKind,
     CheckReport,
     CommandReport,
@@ -54,7 +56,6 @@ from flyball.core.terms.evidence import (
     FailedTest,
     HttpReport,
     SuiteReport,
-    Weakened,
     WeakeningReport,
 )
 from flyball.core.terms.intent import LIMITS, Intent
@@ -263,21 +264,18 @@ def suite(id: str, tree: str, *, red: bool, ran: bool = True) -> SuiteReport:
 
 
 def _inspect(world: World, effect: Inspect) -> tuple[AnyEvidence, ...]:
+    """Flyball's verdict on a change; where there is none, only that somebody looked."""
     rng = world.rng
-    findings = (Weakened("tests/test_a.py", 3, "removed-assertion"),) if rng.random() < 0.1 else ()
     secrets = ("a.py:1",) if rng.random() < 0.05 else ()
     base, tree = effect.base, effect.tree
-    found: tuple[AnyEvidence, ...] = (
-        WeakeningReport(id=f"w{tree}", tree=tree, base=base, findings=findings),
-        DiffReport(id=f"d{tree}", tree=tree, base=base, secrets_added=secrets),
-    )
-    if not effect.falsify:
-        return found
-    outcome = rng.choice(("red", "red", "green"))
-    return (
-        BaseRun(id=f"b{tree}", tree=tree, report=effect.falsify, base=base, outcome=outcome),
-        *found,
-    )
+    diff = DiffReport(id=f"d{tree}", tree=tree, base=base, secrets_added=secrets)
+    if tree == base:
+        return WeakeningReport(id=f"w{tree}", tree=tree, base=base), diff
+    kinds = TESTED if world.has_suite else WITHOUT_SUITE
+    found = SHOWN if world.has_suite and rng.random() < 0.4 else rng.choice(kinds)
+    if found is NEVER_RED and not effect.wants_red:
+        found = replace(NEVER_RED, findings=())
+    return judged(tree, base, found), diff
 
 
 def person(world: World, state: RunState, patience: int) -> AnyEvent:

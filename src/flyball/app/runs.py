@@ -258,7 +258,7 @@ def _card(
         "attempt": card.attempt,
         "ending": card.ending.value if card.ending else None,
         "ending_reason": card.ending_reason,
-        "proof": card.strength.label if card.has_changed else "",
+        "proof": card.label if card.has_changed else "",
         "commit": card.commit,
         "is_taken_back": is_reverted,
         "checkpoint": msgspec.to_builtins(card.checkpoint) if card.checkpoint else None,

@@ -36,6 +36,7 @@ from flyball.workspace.files.path_rules import protected_names
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process import levels
 from flyball.workspace.redaction import Redactor
+from flyball.workspace.run.clean import keep_ignored
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import CommitKind
@@ -105,6 +106,11 @@ class RunContext:
         return Root(self.workspace.root)
 
     @property
+    def began(self) -> float:
+        """When what the project ignores was put aside, which is before the first call."""
+        return (self.workspace.directory / "ignored").stat().st_mtime
+
+    @property
     def branch(self) -> str:
         branch = self.workspace.branch
         return f"flyball/{self.workspace.run}" if branch else ""
@@ -147,6 +153,8 @@ class RunContext:
 
     def _settle(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        # Before anything of the run is started: what is ignored is judged as it was now.
+        keep_ignored(workspace)
         self.env = environment.clean(self.environ, workspace=workspace.root)
 
     def survey(self) -> Project:

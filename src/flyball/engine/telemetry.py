@@ -36,8 +36,9 @@ from flyball.core.run.event import (
 )
 from flyball.core.run.state import Asking, CardState, Question, RunState
 from flyball.core.terms.call import Call
-from flyball.core.terms.evidence import Evidence
+from flyball.core.terms.evidence import Evidence, VerdictReport
 from flyball.core.terms.evidence_rows import is_failing, strength
+from flyball.core.verdict.words import verdict_lines
 
 Telemetry = dict[str, Any]
 
@@ -266,10 +267,14 @@ def _evidence(card: CardState, item: Evidence) -> Telemetry:
         "type": "evidence",
         "card": card.id,
         "kind": kind,
-        "passing": not is_failing(item),
+        "passing": not (is_failing(item) or _is_blocked(item)),
         "strength": strength(item).name.lower(),
         "evidence": body,
     }
+
+
+def _is_blocked(item: Evidence) -> bool:
+    return isinstance(item, VerdictReport) and bool(item.verdict.blocking)
 
 
 def _about_card(previous: CardState | None, card: CardState) -> Iterator[Telemetry]:
@@ -370,7 +375,7 @@ def _about_phase(previous: CardState | None, card: CardState) -> Iterator[Teleme
             "title": card.title,
             "status": card.status,
             "ending": card.ending.value if card.ending else None,
-            "proof": card.strength.label,
+            "proof": card.label,
             "commit": card.commit,
         }
 
@@ -378,7 +383,9 @@ def _about_phase(previous: CardState | None, card: CardState) -> Iterator[Teleme
 def final(after: RunState, response: UserResponse) -> Telemetry:
     """How a run came out; the last thing a watcher is told."""
     last = next((card for card in reversed(after.cards) if card.step), None)
-    proofs = [card.strength for card in after.cards if card.tree == after.tree]
+    shown = [card for card in after.cards if card.tree == after.tree]
+    best = max(shown, key=lambda card: card.strength, default=None)
+    verdict = after.verdict_on(after.tree) or (best.verdict if best is not None else None)
     return {
         "type": "final",
         "status": response.status.value,
@@ -389,5 +396,6 @@ def final(after: RunState, response: UserResponse) -> Telemetry:
         "next_actions": msgspec.to_builtins(response.next_actions),
         "answer": last.answer if last else "",
         "ending": last.ending.value if last and last.ending else None,
-        "proof": max(proofs).label if proofs and after.tree != after.base else "",
+        "proof": best.label if best is not None and after.tree != after.base else "",
+        "verdict": list(verdict_lines(verdict)) if verdict is not None else [],
     }

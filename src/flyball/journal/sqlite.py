@@ -11,7 +11,7 @@ from flyball.core.machine.machine import replay
 from flyball.core.memory.ledger import Failure, Mistake, Sighting
 from flyball.core.run.effect import Owed
 from flyball.core.run.event import AnyEvent
-from flyball.core.run.state import RunState
+from flyball.core.run.state import Ending, RunState
 from flyball.core.run.thread import ThreadLine
 from flyball.errors import (
     Conflict,
@@ -336,9 +336,9 @@ def _put_state(db: sqlite3.Connection, at: float, state: RunState, body: bytes) 
 def status_of(state: RunState) -> str:
     """One word for the list of runs."""
     if state.response is not None:
-        last = state.cards[-1] if state.cards else None
-        if last is not None and last.ending is not None and last.ending.value == "unverified":
-            return "unverified"
+        ending = state.cards[-1].ending if state.cards else None
+        if ending is Ending.UNVERIFIED or ending is Ending.UNCHANGED:
+            return ending.value
         return state.response.status.value
     return "paused" if state.paused and state.is_at_rest else "running"
 

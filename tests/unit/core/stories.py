@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
+from tests.simulation.verdicts import SHOWN, judged
 from tests.simulation.world import call, suite
 
 from flyball.core.machine.machine import advance
@@ -25,6 +26,7 @@ from flyball.core.run.event import (
 from flyball.core.run.policy import Policy, Project
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.call import Call, Outcome
+from flyball.core.terms.change_verdict import ChangeVerdict
 from flyball.core.terms.evidence import AnyEvidence, BaseRun, DiffReport, Weakened, WeakeningReport
 from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import Phase
@@ -125,10 +127,17 @@ class Story:
         self.asks("test")
         return self.returns("", suite(f"e{self.state.seq}", self.card.tree, red=red, ran=ran))
 
-    def inspects(self, *findings: Weakened, red: bool = True, **more: Any) -> Story:
+    def inspects(self, verdict: ChangeVerdict = SHOWN, **more: Any) -> Story:
+        """Flyball takes its verdict on the change."""
+        tree, base = self.card.tree, self.card.base
+        found = (judged(tree, base, verdict), DiffReport(id="d", tree=tree, base=base, **more))
+        return self.answers(EvidenceTaken(card=CARD, evidence=found))
+
+    def compares(self, *findings: Weakened, red: bool = True) -> Story:
+        """What was looked at before verdicts were taken: texts, and one run on the base."""
         tree, base = self.card.tree, self.card.base
         report = WeakeningReport(id="w", tree=tree, base=base, findings=findings)
-        diff = DiffReport(id="d", tree=tree, base=base, **more)
+        diff = DiffReport(id="d", tree=tree, base=base)
         outcome = "red" if red else "green"
         run = BaseRun(id="b", tree=tree, report="e", base=base, outcome=outcome)
         return self.answers(EvidenceTaken(card=CARD, evidence=(run, report, diff)))

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from msgspec.structs import replace
+from tests.simulation.verdicts import SHOWN, judged
 from tests.simulation.world import call, suite
 
 from flyball.core.flow.flow import Flow
@@ -29,7 +30,8 @@ from flyball.core.run.event import (
 from flyball.core.run.policy import Policy, Project
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.call import Call, Outcome
-from flyball.core.terms.evidence import AnyEvidence, BaseRun, DiffReport, WeakeningReport
+from flyball.core.terms.change_verdict import ChangeVerdict
+from flyball.core.terms.evidence import AnyEvidence, DiffReport, WeakeningReport
 from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import Phase
 
@@ -145,18 +147,20 @@ class Walk:
         self.asks(call("t", "test"))
         return self.returns("", suite(f"e{self.state.seq}", self.card.tree, red=red))
 
-    def sees(self, *evidence: AnyEvidence, undone: tuple[str, ...] = (), **more: Any) -> Walk:
-        """What an inspection finds: the change itself, and this evidence."""
+    def sees(
+        self,
+        *evidence: AnyEvidence,
+        verdict: ChangeVerdict = SHOWN,
+        undone: tuple[str, ...] = (),
+        **more: Any,
+    ) -> Walk:
+        """What an inspection finds: the verdict on a change if there is one, and this evidence."""
         effect = self.inspect
         tree, base = effect.tree, effect.base
-        found = (
-            *evidence,
-            WeakeningReport(id="w", tree=tree, base=base),
-            DiffReport(id="d", tree=tree, base=base, **more),
-        )
-        if effect.falsify:
-            red = BaseRun(id="b", tree=tree, report=effect.falsify, base=base, outcome="red")
-            found = (red, *found)
+        looked: AnyEvidence = WeakeningReport(id="w", tree=tree, base=base)
+        if tree != base:
+            looked = judged(tree, base, verdict)
+        found = (*evidence, looked, DiffReport(id="d", tree=tree, base=base, **more))
         return self.answers(EvidenceTaken(card=effect.card, evidence=found, undone=undone))
 
     def green(self, id: str = "s") -> AnyEvidence:

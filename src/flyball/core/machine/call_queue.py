@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from flyball.core.flow.gates.verdict import Passed
 from flyball.core.flow.library import template_for
-from flyball.core.machine.finishing import halt, settle, verdict
+from flyball.core.machine.finishing import settle, verdict
+from flyball.core.machine.setback import halt
 from flyball.core.memory.guard import GuardStep
 from flyball.core.memory.handover import should_reset
 from flyball.core.run.decision import Allow, Ask, Deny, judge

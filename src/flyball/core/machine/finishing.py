@@ -1,31 +1,35 @@
 """From the driver's "done" to a closed card, or back to work after a setback.
 
 `settle` owes the first thing that still stands between a card and its end; whoever brings it calls
-`settle` again. `fall_short` is the way back, and `finish` the only way to `final`.
+`settle` again. The ways back and out are in `setback`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from flyball.core.flow.escalation import Strictness, Trouble, escalate, trouble_of
+from flyball.core.flow.escalation import Trouble, trouble_of
 from flyball.core.flow.flow import DIAGNOSIS
-from flyball.core.flow.gates.gate import GATES, judge_all, judge_done
+from flyball.core.flow.gates.gate import GATES, OF_VERDICT, judge_all, judge_done
 from flyball.core.flow.gates.verdict import Case, Missing, Passed, Ruling, Verdict
-from flyball.core.flow.template import Escalation, GateUse, Template
-from flyball.core.machine.mistake import remember
-from flyball.core.memory.guard import Trip
-from flyball.core.memory.handover import should_reset
+from flyball.core.flow.template import Escalation, GateUse, Role, Template
+from flyball.core.machine.setback import (
+    after_diagnosis,
+    diagnosed_by,
+    fall_short,
+    finish,
+    send_back,
+)
 from flyball.core.plan.replies import split_answer
-from flyball.core.plan.step_run import Errand
 from flyball.core.run.effect import Inspect
 from flyball.core.run.policy import OnWeakened
-from flyball.core.run.state import Asking, CardState, Clock, Ending, RunState
-from flyball.core.run.working_copy import STOPPED, WorkingCopy
+from flyball.core.run.state import Asking, CardState, Ending
+from flyball.core.run.working_copy import WorkingCopy
+from flyball.core.terms.change_verdict import ChangeVerdict, FindingKind
 from flyball.core.terms.evidence import (
-    GateReport,
     Strength,
     SuiteReport,
+    VerdictReport,
     WeakeningReport,
     latest_of,
 )
@@ -39,7 +43,7 @@ def settle(d: WorkingCopy) -> None:
     """Owe the first thing that still stands between this card and its end."""
     card = d.card
     if not card.has_changed and card.template.may_mutate and not judges_itself(card.template):
-        finish(d, Ending.UNVERIFIED, "Nothing is changed in the end.")
+        finish(d, Ending.UNCHANGED, "Nothing is changed in the end.")
         return
     for step in _steps(card):
         if step(d):
@@ -61,13 +65,15 @@ def _steps(card: CardState) -> tuple[Callable[[WorkingCopy], bool], ...]:
 
     Where the gates themselves have something run, Flyball runs it before anyone is sent away to.
     """
+    if card.role == Role.VERIFIER:
+        return _fill_in, inspect_whole, _judge
     if not card.has_changed:
         return _fill_in, _inspect, _judge
     # Dearest last: an inspection may run the suite again, so a driver that has not verified at all
     # is sent back before it. A gate that looks would make that sending back superfluous.
     if any(use.type in GATES and GATES[use.type].looks for use in card.template.gates):
-        return _inspect, _fill_in, _judge, _verify, _ask_about_weakening
-    return _verify, _inspect, _ask_about_weakening, _fill_in, _judge
+        return _inspect, _fill_in, _judge, _verify, _heed_verdict
+    return _verify, _inspect, _heed_verdict, _fill_in, _judge
 
 
 def conclude(d: WorkingCopy) -> None:
@@ -76,7 +82,9 @@ def conclude(d: WorkingCopy) -> None:
     if card.accepted_review != card.tree and (text := _for_review(d)):
         d.ask(Asking.REVIEW, text)
     else:
-        finish(d, Ending.SUCCEEDED, "", needs_words=card.rejections > 0)
+        # A verifier's answer is its report: other words would take its place.
+        needs_words = card.rejections > 0 and card.role != Role.VERIFIER
+        finish(d, Ending.SUCCEEDED, "", needs_words=needs_words)
 
 
 def _for_review(d: WorkingCopy) -> str:
@@ -111,52 +119,73 @@ def _for_diagnosis(d: WorkingCopy, failed: CardState) -> str:
 def verdict(d: WorkingCopy) -> Verdict:
     """The gate before done, for the tree as it is now."""
     card = d.card
-    return judge_done(card.evidence, card.tree, card.base, has_suite=bool(d.run.project.runners))
+    return judge_done(card.evidence, card.tree, card.base, has_suite=d.run.project.has_suite)
 
 
 def _verify(d: WorkingCopy) -> bool:
     """Fresh, passing verification; without it the driver is told what to run, a few times.
 
-    Then the work is called what it is.
+    Then the work is called what it is. Where tests ran and what they say depends on how they were
+    before, nobody is sent away: the verdict compares the two.
     """
     judgement = verdict(d)
-    if isinstance(judgement, Passed):
+    if isinstance(judgement, Passed) or d.card.verdict is not None or _needs_base(d.card):
         d.set(verified_at=d.run.seq)
         return False
-    card, run, why = d.card, d.run, judgement.sentence
-    rejections = card.rejections + 1
     # Where nothing can turn the verdict (no tests, and what there is was looked at), asking again
     # would only cost the driver its rounds.
-    is_verifiable = bool(run.project.runners) or card.strength is Strength.NOTHING
-    if is_verifiable and rejections <= run.policy.max_rejections:
-        d.reject(f"This is not done yet: {why}", rejections=rejections)
-        return True
-    d.set(rejections=rejections)
-    if is_verifiable and is_laid_out(run):
-        is_missing = isinstance(judgement, Missing)
-        trouble = Trouble.MISSING_EVIDENCE if is_missing else Trouble.FAILING_CHECK
-        fall_short(d, trouble, why, is_spent=True)
-    else:
-        finish(d, Ending.UNVERIFIED, why)
+    is_verifiable = d.run.project.has_suite or d.card.strength is Strength.NOTHING
+    is_missing = isinstance(judgement, Missing)
+    trouble = Trouble.MISSING_EVIDENCE if is_missing else Trouble.FAILING_CHECK
+    send_back(d, judgement.sentence, trouble, is_worth_it=is_verifiable)
     return True
+
+
+def _needs_base(card: CardState) -> bool:
+    """Whether tests of the present tree are known, and those of the tree before are not."""
+    suites = [item for item in card.evidence if isinstance(item, SuiteReport)]
+    told = [item for item in suites if item.passed or item.failed]
+    is_known = any(item.tree == card.base and not item.selected for item in told)
+    return any(item.tree == card.tree for item in told) and not is_known
 
 
 def _inspect(d: WorkingCopy) -> bool:
     """Look once per tree: at the whole change, and at what the gates need and nobody has seen."""
     card, template = d.card, d.card.template
     seen = latest_of(card.evidence, WeakeningReport)
-    if seen is not None and seen.tree == card.tree:
+    if card.verdict is not None or (seen is not None and seen.tree == card.tree):
         return False
     unmet = [use for use, judgement in _judged(card) if _can_be_seen(use, judgement)]
     if not card.has_changed and not unmet:
         return False
-    gates = tuple([use for use in unmet if GATES[use.type].looks])
-    suite = latest_of(card.evidence, SuiteReport)
-    is_wanted = template.falsify or any(use.type == "new_test_fails_before" for use in unmet)
-    falsify = suite.id if suite and suite.tree == card.tree and is_wanted else ""
+    looks = [use for use in unmet if GATES[use.type].looks]
+    if card.has_changed:
+        # What the verdict runs anyway is not run for these gates as well.
+        looks = [use for use in looks if use.type not in OF_VERDICT]
+    wants_red = template.falsify and not card.asked_for_red
     d.effects.append(
-        Inspect(card=card.id, base=card.base, tree=card.tree, falsify=falsify, gates=gates)
+        Inspect(
+            card=card.id,
+            base=card.base,
+            tree=card.tree,
+            gates=tuple(looks),
+            wants_red=wants_red,
+        )
     )
+    return True
+
+
+def inspect_whole(d: WorkingCopy) -> bool:
+    """Before a verifier's word counts: what the whole run changed, unless a card shows that.
+
+    Where no card was judged by a verdict, as in logs from before there were any, none is taken.
+    """
+    run, card = d.run, d.card
+    if card.tree == run.base or card.verdict is not None or run.verdict_on(card.tree) is not None:
+        return False
+    if not any(latest_of(each.evidence, VerdictReport) for each in run.cards):
+        return False
+    d.effects.append(Inspect(card=card.id, base=run.base, tree=card.tree))
     return True
 
 
@@ -168,7 +197,58 @@ def _can_be_seen(use: GateUse, judgement: Verdict) -> bool:
     return not isinstance(judgement, Passed)
 
 
+def _heed_verdict(d: WorkingCopy) -> bool:
+    """Flyball's own verdict on the change: it goes back, a person decides, or it may pass."""
+    card, verdict = d.card, d.card.verdict
+    if verdict is None:
+        # Logs from before verdicts were taken know only what the texts of the tests say.
+        return _ask_about_weakening(d)
+    red = FindingKind.NOTHING_FAILED_BEFORE
+    against = [each for each in verdict.blocking if not (each.kind is red and card.asked_for_red)]
+    if against:
+        d.set(asked_for_red=card.asked_for_red or any(each.kind is red for each in against))
+        if card.phase is Phase.VERIFY:
+            d.enter(Phase.EXECUTE)
+        send_back(d, " ".join(each.sentence for each in against), Trouble.FAILING_CHECK)
+        return True
+    if _ask_about(d, verdict):
+        return True
+    if not verdict.is_strong:
+        send_back(d, _too_weak(verdict), Trouble.MISSING_EVIDENCE, is_worth_it=False)
+        return True
+    return False
+
+
+def _too_weak(verdict: ChangeVerdict) -> str:
+    """Why a change with nothing against it is still not called a success."""
+    return f"What can be shown of it is too little: {verdict.strength.label}."
+
+
+def _ask_about(d: WorkingCopy, verdict: ChangeVerdict) -> bool:
+    """Put the verdict's questions to a person, unless this very tree was accepted."""
+    allowed = _ALLOWED if d.run.policy.weakened_tests is OnWeakened.ALLOW else ()
+    asked = [each for each in verdict.questions if each.kind not in allowed]
+    if not asked or d.card.accepted_weakening == d.card.tree:
+        return False
+    said = "\n".join(each.sentence for each in asked)
+    if d.run.policy.weakened_tests is OnWeakened.REFUSE:
+        if d.card.phase is Phase.VERIFY:
+            d.enter(Phase.EXECUTE)
+        d.reject(f"Tests were weakened. Restore them and repair the code.\n{said}")
+        return True
+    texts = [
+        f"before:\n{each.before}\nafter:\n{each.after or '(gone)'}" for each in asked if each.before
+    ]
+    d.ask(Asking.WEAKENED_TESTS, "\n".join((said, *texts, "Accept that?")))
+    return True
+
+
+_ALLOWED = (FindingKind.PROMISE_CHANGED, FindingKind.FEWER_TESTS)
+"""What a policy that allows weakened tests lets pass; a hand in the runner is not among it."""
+
+
 def _ask_about_weakening(d: WorkingCopy) -> bool:
+    """The question of logs that hold no verdict."""
     card = d.card
     report = latest_of(card.evidence, WeakeningReport)
     policy = d.run.policy.weakened_tests
@@ -230,116 +310,3 @@ def _may_pass(use: GateUse, judgement: Verdict) -> bool:
 
 def _judged(card: CardState) -> tuple[tuple[GateUse, Verdict], ...]:
     return judge_all(card.template, Case(card.evidence, card.tree, card.base, card.claims))
-
-
-def finish(d: WorkingCopy, ending: Ending, reason: str, *, needs_words: bool = False) -> None:
-    """Go to `final`: with the answer already given, or after asking for one."""
-    # Calls still under way would come back to a card in `final`, which has no row for them.
-    d.forget()
-    d.set(ending=ending, ending_reason=reason, is_reviewing=False)
-    d.enter(Phase.FINAL)
-    if needs_words or not d.card.answer:
-        d.think(text_only=True)
-    else:
-        d.close()
-
-
-def fall_short(d: WorkingCopy, trouble: Trouble, why: str, *, is_spent: bool = False) -> None:
-    """The card does not pass: the one table says what follows. `is_spent` leaves no retry."""
-    card = d.card
-    setbacks = card.setbacks + 1
-    d.set(setbacks=setbacks, trouble=trouble)
-    repeated = "" if trouble is Trouble.MISSING_EVIDENCE else remember(d, why)
-    choice = escalate(
-        trouble,
-        max(setbacks, card.template.on_fail.max_retries + 1) if is_spent else setbacks,
-        card.template.on_fail,
-        Strictness(d.run.policy.strictness),
-        diagnosed=_is_diagnosed(d.run, card),
-    )
-    if choice is Escalation.RETRY:
-        try_again(d, why, repeated=repeated)
-    elif choice is Escalation.PAUSE_FOR_HUMAN:
-        d.set(ending_reason=why)
-        d.ask(Asking.FAILURE, f"{card.title}: {why} Try once more?")
-    else:
-        fail(d, choice, why)
-
-
-def try_again(d: WorkingCopy, why: str, *, words: str = "", repeated: str = "") -> None:
-    """Back to work on the same card; what was looked at will be looked at anew.
-
-    A thread that came to nothing, or that repeated a mistake on record, is not gone on with.
-    """
-    card = d.card
-    # These two are taken once per tree: left in place, the same tree would not be looked at anew.
-    seen_again = WeakeningReport | GateReport
-    d.set(
-        claims={},
-        answer="",
-        rejections=0,
-        ending_reason="",
-        evidence=tuple([item for item in card.evidence if not isinstance(item, seen_again)]),
-    )
-    if card.phase is Phase.VERIFY:
-        d.enter(Phase.EXECUTE)
-    if card.trouble is Trouble.NO_PROGRESS:
-        d.set(clock=Clock())
-        d.reset_thread("the last thread came to nothing", words)
-        return
-    reason = should_reset(ledger_match=repeated)
-    if reason and card.phase is not Phase.FINAL:
-        d.reset_thread(reason, words)
-        return
-    d.reject(why)
-
-
-def fail(d: WorkingCopy, escalation: Escalation, why: str) -> None:
-    """End the card, and say what its end asks for."""
-    d.set(escalation=escalation)
-    finish(d, Ending.FAILED, why)
-
-
-def halt(d: WorkingCopy, trip: Trip) -> None:
-    """A guard's hard level: no progress on a step of a plan, a question for a person elsewhere."""
-    if not (d.card.step and is_laid_out(d.run)):
-        d.halt(trip)
-    elif d.card.in_flight:
-        d.set(queue=(), halted=trip)
-    else:
-        d.set(halted=None)
-        fall_short(d, Trouble.NO_PROGRESS, f"{STOPPED}{trip.sentence}")
-
-
-def is_laid_out(run: RunState) -> bool:
-    """Whether the run follows a plan or a flow, so that a failure has somewhere to go."""
-    return run.flow is not None or (run.coordinator is not None and run.coordinator.planned)
-
-
-def errand_of(run: RunState, card: CardState) -> Errand | None:
-    """The errand that a card is on, if it is on one."""
-    return next((each for each in run.errands if each.card == card.id), None)
-
-
-def diagnosed_by(run: RunState, card: CardState) -> CardState | None:
-    """The failed card that this one diagnoses."""
-    errand = errand_of(run, card)
-    return run.card(errand.failed) if errand else None
-
-
-def after_diagnosis(run: RunState, failed: CardState) -> Escalation:
-    """What the failed card's own policy asks for once it is diagnosed."""
-    return escalate(
-        failed.trouble or Trouble.FAILING_CHECK,
-        failed.setbacks,
-        failed.template.on_fail,
-        Strictness(run.policy.strictness),
-        diagnosed=True,
-    )
-
-
-def _is_diagnosed(run: RunState, card: CardState) -> bool:
-    """A diagnosis is never diagnosed, and a step of a flow only once."""
-    errand = errand_of(run, card)
-    again = errand is not None and errand.at != "" and errand.at in errand.diagnosed
-    return again or card.template.step_id == DIAGNOSIS

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from flyball.core.flow.flow import DIAGNOSIS, Flow
 from flyball.core.flow.library import LIBRARY, template_for
 from flyball.core.flow.template import END, ROUTE_TO_PLANNING, Escalation, Template
-from flyball.core.machine.finishing import after_diagnosis
+from flyball.core.machine.setback import after_diagnosis
 from flyball.core.plan.message import ExecuteTask, StepResult
 from flyball.core.plan.step_run import Errand
 from flyball.core.run.state import CardState, RunState

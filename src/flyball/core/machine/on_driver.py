@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 from flyball.core.flow.template import Role
 from flyball.core.machine.call_queue import go_on
-from flyball.core.machine.finishing import conclude, finish, halt, judges_itself, settle
+from flyball.core.machine.finishing import conclude, inspect_whole, judges_itself, settle
+from flyball.core.machine.setback import finish, halt
 from flyball.core.memory.fingerprint import digest
 from flyball.core.memory.guard import GuardStep, Kind, Memory
 from flyball.core.plan.message import Message
@@ -109,7 +110,7 @@ def stop(d: WorkingCopy) -> None:
     card = d.card
     if card.phase is Phase.EXECUTE:
         if not card.has_changed and not judges_itself(card.template):
-            finish(d, Ending.UNVERIFIED, NOTHING_DONE)
+            finish(d, Ending.UNCHANGED, NOTHING_DONE)
         else:
             d.enter(Phase.VERIFY)
             settle(d)
@@ -136,7 +137,7 @@ def _leave_checkpoint(d: WorkingCopy) -> None:
     elif judges_itself(card.template) or not card.template.may_mutate:
         settle(d)
     else:
-        finish(d, Ending.UNVERIFIED, NOTHING_DONE)
+        finish(d, Ending.UNCHANGED, NOTHING_DONE)
 
 
 def _leave_recon(d: WorkingCopy) -> None:
@@ -147,7 +148,8 @@ def _leave_recon(d: WorkingCopy) -> None:
     # Three answers: "" is a readable plan or report, None is a card that owes neither.
     fault = _fault(d)
     if fault == "":
-        finish(d, Ending.SUCCEEDED, "")
+        if card.role != Role.VERIFIER or not inspect_whole(d):
+            finish(d, Ending.SUCCEEDED, "")
         return
     phases = card.template.phases
     following = phases[phases.index(card.phase) + 1 :] if card.phase in phases else ()

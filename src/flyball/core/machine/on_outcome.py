@@ -6,8 +6,9 @@ from msgspec.structs import replace
 
 from flyball.core.flow.library import template_for
 from flyball.core.machine.call_queue import go_on, promote, take_back
-from flyball.core.machine.finishing import halt, settle
+from flyball.core.machine.finishing import settle
 from flyball.core.machine.mistake import notice
+from flyball.core.machine.setback import halt
 from flyball.core.memory.fingerprint import digest, fingerprint
 from flyball.core.memory.guard import GuardStep, Kind, Trip
 from flyball.core.memory.handover import should_reset

@@ -5,18 +5,21 @@ These events arrive from a person's surface only; no model can forge them.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from flyball.core.flow.gates.suite_checks import WEAKENED
 from flyball.core.flow.template import Escalation
 from flyball.core.machine.call_queue import go_on, promote
-from flyball.core.machine.finishing import APPROVED, diagnosed_by, fail, finish, settle, try_again
+from flyball.core.machine.finishing import APPROVED, settle
 from flyball.core.machine.mistake import remember
 from flyball.core.machine.on_outcome import open_build, set_tree
+from flyball.core.machine.setback import diagnosed_by, fail, finish, try_again
 from flyball.core.memory.handover import should_reset
 from flyball.core.run.event import Answered, Extended, Resumed
-from flyball.core.run.state import Asking, Clock, Ending, Question
+from flyball.core.run.state import Asking, CardState, Clock, Ending, Question
 from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.call import Call
-from flyball.core.terms.evidence import ApprovalReport
+from flyball.core.terms.evidence import AnyEvidence, ApprovalReport, VerdictReport
 from flyball.core.terms.phase import Phase
 from flyball.errors import IllegalEvent
 
@@ -74,13 +77,25 @@ def _on_extension(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: 
 
 def _on_weakening(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: str) -> None:
     if event.granted:
-        d.set(accepted_weakening=d.card.tree)
+        d.set(accepted_weakening=d.card.tree, evidence=_accepted(d.card, event.by))
         _approve(d, event, WEAKENED)
         settle(d)
         return
     d.enter(Phase.EXECUTE)
     d.say("guidance", "The weakened tests were not accepted. Restore them and mend the code.")
     go_on(d)
+
+
+def _accepted(card: CardState, by: str) -> tuple[AnyEvidence, ...]:
+    """The evidence of a card, whose verdict now names who accepted what it asked about."""
+    return tuple(
+        [
+            replace(item, verdict=replace(item.verdict, accepted_by=by or "a person"))
+            if isinstance(item, VerdictReport) and item.tree == card.tree
+            else item
+            for item in card.evidence
+        ]
+    )
 
 
 def _on_appeal(d: WorkingCopy, event: Answered, _call: Call | None, appeal: str) -> None:

@@ -65,14 +65,14 @@ class Perform(CardEffect, frozen=True, kw_only=True, tag="perform"):
 class Inspect(CardEffect, frozen=True, kw_only=True, tag="inspect"):
     """Look at the whole change against its base. Answered by `evidence-taken`.
 
-    With `falsify` the named suite report is run again on the base tree, where it must fail. For
-    each of `gates` something must be run or read that nobody has looked at yet.
+    For each of `gates` something must be run or read that nobody has looked at yet. `wants_red`
+    asks the verdict for a test that fails without the change.
     """
 
     base: TreeHash
     tree: TreeHash
-    falsify: str = ""
     gates: tuple[GateUse, ...] = ()
+    wants_red: bool = False
 
 
 class ResetThread(CardEffect, frozen=True, kw_only=True, tag="reset-thread"):

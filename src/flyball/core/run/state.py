@@ -20,7 +20,8 @@ from flyball.core.run.effect import AnyEffect, CardEffect, CloseCard, Owed
 from flyball.core.run.policy import Policy, Project
 from flyball.core.terms.budget import Budget, Spend
 from flyball.core.terms.call import Call
-from flyball.core.terms.evidence import AnyEvidence, Strength, TreeHash
+from flyball.core.terms.change_verdict import ChangeVerdict
+from flyball.core.terms.evidence import AnyEvidence, Strength, TreeHash, VerdictReport, latest_of
 from flyball.core.terms.evidence_rows import strongest
 from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import ENDINGS, Phase
@@ -73,6 +74,7 @@ class Ending(StrEnum):
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     UNVERIFIED = "unverified"
+    UNCHANGED = "unchanged"
     CANCELLED = "cancelled"
 
 
@@ -180,6 +182,8 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     is_reviewing: bool = False
     is_reviewed: bool = False
     accepted_weakening: TreeHash = ""
+    asked_for_red: bool = False
+    """Whether a test that fails without the change was asked for; it is, once."""
     accepted_review: TreeHash = ""
     remarks: tuple[Remark, ...] = ()
     answer: str = ""
@@ -251,6 +255,18 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     def strength(self) -> Strength:
         """How much is shown of the present tree."""
         return strongest(self.evidence, self.tree, self.base)
+
+    @property
+    def verdict(self) -> ChangeVerdict | None:
+        """What Flyball says of the change as it is now, if it was asked."""
+        found = latest_of(self.evidence, VerdictReport)
+        return found.verdict if found is not None and found.tree == self.tree else None
+
+    @property
+    def label(self) -> str:
+        """How much is shown of the present tree, in words that every surface uses."""
+        verdict = self.verdict
+        return verdict.headline if verdict is not None else self.strength.label
 
     @property
     def status(self) -> str:
@@ -342,6 +358,14 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.intent is None:
             return RunStage.READING
         return RunStage.OPENING if self.coordinator is None else RunStage.WORKING
+
+    def verdict_on(self, tree: TreeHash) -> ChangeVerdict | None:
+        """What Flyball says of all that the run changed to come to a tree, if it was asked."""
+        for card in self.cards:
+            for item in card.evidence:
+                if isinstance(item, VerdictReport) and (item.base, item.tree) == (self.base, tree):
+                    return item.verdict
+        return None
 
     @property
     def has_ended(self) -> bool:

@@ -93,7 +93,7 @@ class WorkingCopy:
         """Owe the last effect of a card: its commit and artifacts."""
         card = self.card
         ending = card.ending or Ending.FAILED
-        self.effects.append(CloseCard(card=card.id, ending=ending.value, proof=card.strength.label))
+        self.effects.append(CloseCard(card=card.id, ending=ending.value, proof=card.label))
 
     def say(self, kind: str, text: str, call: str = "", guard: str = "") -> None:
         self.set(said=(*self.card.said, Said(kind, text, call, guard)))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from flyball.core.suite.part import TOP, is_within
-from flyball.core.weakening.paths import TEST_DIRS, is_test_config, is_test_path
+from flyball.core.weakening.paths import TEST_DIRS, TEST_NAME, is_test_config, is_test_path
 
 Read = Callable[[str], str | None]
 """The text of a file, or None where it cannot be read."""
@@ -71,6 +71,11 @@ def find_testing_side(paths: Iterable[str], read: Read, part: str = TOP) -> froz
     tests = sorted(path for path in sure if _SOURCE.fullmatch(path))
     wanted = (_mentioned(maybe, [*tests, *sorted(maybe)], read) | named) if maybe else set[str]()
     return frozenset(sure | {path for path in maybe if path in wanted and path not in used})
+
+
+def is_shared(path: str) -> bool:
+    """Whether a file of the testing side bears on tests in other files than itself."""
+    return TEST_NAME.fullmatch(path.rpartition("/")[2]) is None
 
 
 def is_data(folder: str) -> bool:

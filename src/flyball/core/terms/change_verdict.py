@@ -113,6 +113,31 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     accepted_by: str = ""
 
     @property
+    def headline(self) -> str:
+        """The label with its counts: "12 of 1,994 tests: red → green (new tests)".
+
+        Where something speaks against the change, that is said in its place.
+        """
+        after = [line for line in self.ran if line.run == "after"]
+        ran = sum(line.passed + line.failed for line in after)
+        whole = sum(line.of for line in after)
+        label = self._open or self.strength.label
+        if whole:
+            return f"{ran:,} of {whole:,} tests: {label}"
+        return f"{label} ({ran:,} {'test' if ran == 1 else 'tests'})" if ran else label
+
+    @property
+    def _open(self) -> str:
+        """The first thing that stands against "succeeded", in a few words."""
+        red = FindingKind.NOTHING_FAILED_BEFORE
+        # That one is said by the label itself.
+        blocking = [each for each in self.blocking if each.kind is not red]
+        for against, word in ((blocking, "not shown"), (self.questions, "a question")):
+            if against:
+                return f"{word}: {against[0].kind.replace('-', ' ')}"
+        return ""
+
+    @property
     def blocking(self) -> tuple[ChangeFinding, ...]:
         """What sends the work back."""
         return tuple([each for each in self.findings if each.weight is Weight.BLOCKS])
@@ -125,11 +150,12 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
         return tuple([each for each in self.findings if each.weight is Weight.ASKS])
 
     @property
-    def is_shown(self) -> bool:
-        """Whether "succeeded" may be said: shown by tests, with nothing open against it.
+    def is_strong(self) -> bool:
+        """Whether enough is shown: by tests, or by whatever there is where there are none."""
+        least = ChangeStrength.EXIT_MENDED if self.has_suite else ChangeStrength.SHOWN
+        return self.strength >= least
 
-        What a part without any suite can show never adds up to more than its own label, but it
-        is all there is to show for it.
-        """
-        least = ChangeStrength.EXIT_MENDED if self.has_suite else ChangeStrength.CHECKED
-        return self.strength >= least and not self.blocking and not self.questions
+    @property
+    def is_shown(self) -> bool:
+        """Whether "succeeded" may be said: enough is shown, and nothing is open against it."""
+        return self.is_strong and not self.blocking and not self.questions

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from flyball.core.terms.change_verdict import ChangeVerdict
+
 TreeHash = str
 
 
@@ -143,6 +145,13 @@ class WeakeningReport(Evidence, frozen=True, kw_only=True, tag="weakening-report
     findings: tuple[Weakened, ...] = ()
 
 
+class VerdictReport(Evidence, frozen=True, kw_only=True, tag="verdict-report"):
+    """What Flyball says of the whole change from `base` to `tree`, from runs of its own."""
+
+    base: TreeHash
+    verdict: ChangeVerdict
+
+
 class FileChange(msgspec.Struct, frozen=True, omit_defaults=True):
     """One changed file and its size in lines."""
 
@@ -208,6 +217,7 @@ AnyEvidence = (
     | CoverageReport
     | ApprovalReport
     | GateReport
+    | VerdictReport
 )
 
 E = TypeVar("E", bound=Evidence)

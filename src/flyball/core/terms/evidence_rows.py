@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
+from flyball.core.terms.change_verdict import ChangeStrength, FindingKind
 from flyball.core.terms.evidence import (
     ApprovalReport,
     BaseRun,
@@ -28,6 +29,7 @@ from flyball.core.terms.evidence import (
     Strength,
     SuiteReport,
     TreeHash,
+    VerdictReport,
     VisualReport,
     WeakeningReport,
 )
@@ -116,6 +118,27 @@ def _shown(is_good: bool) -> Strength:
     return Strength.SHOWN if is_good else Strength.NOTHING
 
 
+_OF_VERDICT = {
+    ChangeStrength.UNVERIFIED: Strength.NOTHING,
+    ChangeStrength.SHOWN: Strength.SHOWN,
+    ChangeStrength.CHECKED: Strength.CHECKED,
+    ChangeStrength.EXIT_ZERO: Strength.PARSES,
+    ChangeStrength.EXIT_MENDED: Strength.GREEN,
+    ChangeStrength.GREEN: Strength.GREEN,
+    ChangeStrength.NEW_TESTS: Strength.RED_GREEN,
+    ChangeStrength.OLD_TESTS: Strength.RED_GREEN,
+}
+
+
+def _verdict_strength(item: VerdictReport) -> Strength:
+    found = _OF_VERDICT[item.verdict.strength]
+    # What sends the work back leaves nothing shown, but for the test that was asked for in vain.
+    is_against = any(
+        each.kind is not FindingKind.NOTHING_FAILED_BEFORE for each in item.verdict.blocking
+    )
+    return Strength.NOTHING if is_against else found
+
+
 _ROWS = (
     EvidenceRow(
         SuiteReport,
@@ -183,6 +206,7 @@ _ROWS = (
         ApprovalReport,
         lambda item: f"{item.by} {'accepted' if item.granted else 'refused'} {item.what}".rstrip(),
     ),
+    EvidenceRow(VerdictReport, lambda item: item.verdict.headline, weigh=_verdict_strength),
     EvidenceRow(GateReport, lambda item: f"not looked at for {item.gate}: {item.why}"),
 )
 
@@ -230,6 +254,10 @@ def verification_key(item: Evidence) -> Key:
 def strongest(evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "") -> Strength:
     """The most that is shown of this very tree; failures that `base` did not have take it away."""
     present = standing_evidence(evidence, tree)
+    # The verdict was taken on clean checkouts, so it outweighs every look at the worked-in tree.
+    for item in present:
+        if isinstance(item, VerdictReport):
+            return strength(item)
     if _is_contradicted(present, known_red(evidence, base)):
         return Strength.NOTHING
     best = max((strength(item) for item in present), default=Strength.NOTHING)

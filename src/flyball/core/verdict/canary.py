@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -83,23 +84,25 @@ def canary_for(runner: str, tests: Iterable[tuple[str, str]], word: str) -> Cana
     """A file of failing tests beside one of the suite's own; None where none can be made.
 
     `tests` are the suite's test files with their texts, `word` a lower-case word drawn for this
-    run. The last file's folder is taken, so that it is run after most others.
+    run. The folder with the most tests is taken, since a suite surely looks there; the names come
+    last in it, so that a suite that stops at its first failure has run before.
     """
     files = sorted(tests)
     if not files:
         return None
-    path, text = files[-1]
-    folder = posixpath.dirname(path)
+    folders = Counter(posixpath.dirname(path) for path, _ in files)
+    folder = max(folders, key=lambda each: (folders[each], -len(each)))
+    path, text = [each for each in files if posixpath.dirname(each[0]) == folder][-1]
     name = word.capitalize()
     if runner in ("pytest", "unittest"):
         body = _PYTHON if runner == "pytest" else _UNITTEST
-        return _put(folder, f"test_{word}.py", body.format(word=word, name=name), word)
+        return _put(folder, f"test_zz_{word}.py", body.format(word=word, name=name), word)
     if runner == "go":
         package = _GO_PACKAGE.search(text)
         if package is None:
             return None
         body = _GO.format(package=package[1], name=name, word=word)
-        return _put(folder, f"{word}_test.go", body, name)
+        return _put(folder, f"zz_{word}_test.go", body, name)
     if runner in _JS:
         is_module = bool(_ESM.search(text)) or path.endswith((".mjs", ".mts"))
         body = _JS[runner].format(word=word, **_IMPORTS[is_module])
@@ -109,8 +112,9 @@ def canary_for(runner: str, tests: Iterable[tuple[str, str]], word: str) -> Cana
 
 def _sibling(path: str, word: str) -> str:
     """A name that the patterns which found one test file find, too: all but its stem stays."""
-    _, dot, rest = posixpath.basename(path).partition(".")
-    return f"{word}{dot}{rest}"
+    stem, dot, rest = posixpath.basename(path).partition(".")
+    start = "test-zz" if stem in ("test", "tests") else "zz"
+    return f"{start}-{word}{dot}{rest}"
 
 
 def _put(folder: str, name: str, text: str, word: str) -> Canary:

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
+from flyball.core.suite.case import CaseOutcome
+from flyball.core.suite.part import is_within
 from flyball.core.terms.change_verdict import (
     ChangeFinding,
     ChangeStrength,
@@ -19,8 +23,8 @@ from flyball.core.terms.change_verdict import (
 )
 from flyball.core.terms.changed_test import ChangedTest, Comparison
 from flyball.core.verdict.reports import (
+    NO_ENDS,
     AskedFor,
-    CaseEnd,
     ChangeFacts,
     Named,
     NamedEnd,
@@ -29,6 +33,8 @@ from flyball.core.verdict.reports import (
 )
 
 SHOWN_NAMES = 5
+NOT_COLLECTED = "::(collection)"
+"""How the name of what is told in the place of a file's tests ends, where it cannot be loaded."""
 KEPT_TEXT = 4_000
 
 WEAKER = frozenset(
@@ -73,7 +79,7 @@ def _of_suite(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterato
     yield from _regressions(suite, change)
     yield from _changed_promises(suite, change, asked)
     yield from _fewer_tests(suite, change)
-    yield from _unexcused(suite, asked)
+    yield from _unexcused(suite, change, asked)
 
 
 def _unkept(change: ChangeFacts) -> Iterator[ChangeFinding]:
@@ -103,12 +109,22 @@ def _not_evidence(suite: SuiteRuns) -> Iterator[ChangeFinding]:
         yield no(f"{new.command} ran no test on the new tree.")
     elif new.exit_code and not new.red:
         yield no(f"{new.command} ended with exit code {new.exit_code} on the new tree.")
-    if old is None:
+    if old is None and not suite.is_new:
         yield no(f"{suite.suite} could not be run on the tree from before: nothing to compare.")
-    elif suite.b is not None and suite.b.trouble and not old.trouble and not new.trouble:
+    elif old and not new.trouble and _could_not_run(old) and new.red:
+        yield no(
+            f"{old.command} could not be run on the tree from before (exit code {old.exit_code}), "
+            f"so it cannot be told whether {_listed(new.red)} failed then, too."
+        )
+    elif old and suite.b is not None and suite.b.trouble and not old.trouble and not new.trouble:
         yield no(
             f"With the tests from before, {suite.b.command} is no evidence: {suite.b.trouble}."
         )
+
+
+def _could_not_run(run: TreeRun) -> bool:
+    """Whether a suite that tells of its tests elsewhere told of none, and ended badly."""
+    return not run.is_counted and run.exit_code != 0
 
 
 def _hidden_red(suite: SuiteRuns) -> Iterator[ChangeFinding]:
@@ -132,6 +148,9 @@ def _regressions(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindin
     if suite.a is None or suite.c is None:
         return
     before, now = suite.a, suite.c
+    # What is no evidence is told already, and compares with nothing.
+    if now.trouble or before.trouble or (now.is_counted and _could_not_run(before)):
+        return
     broken = now.red - before.red - suite.flaky
     if broken:
         yield _regression(suite, broken, "fails", "Repair that.")
@@ -163,20 +182,58 @@ def _changed_promises(
     suite: SuiteRuns, change: ChangeFacts, asked: AskedFor
 ) -> Iterator[ChangeFinding]:
     """Finding 3: what the old tests promised and the new code does not keep."""
-    if suite.a is None or not change.testing_side:
+    side = [path for path in change.testing_side if is_within(path, suite.part)]
+    if suite.a is None or not (side or suite.b):
         return
     if suite.b is None or suite.b.trouble:
         # The old tests cannot be asked, so the comparison of their texts is the only witness.
-        yield from (_promise(suite, each, asked) for each in change.tests if _asks(each, asked))
+        own = [each for each in change.tests if is_within(each.path, suite.part)]
+        yield from _grouped(_promise(suite, each, asked) for each in own if _asks(each, asked))
         return
+    yield from _grouped(_broken_promises(suite, suite.a, suite.b, change, asked))
+
+
+def _broken_promises(
+    suite: SuiteRuns, before: TreeRun, kept: TreeRun, change: ChangeFacts, asked: AskedFor
+) -> Iterator[ChangeFinding]:
     told: set[str] = set()
-    for name in sorted(suite.a.green - suite.b.green - suite.flaky):
+    if not before.is_counted and before.green - kept.green:
+        # One name stands for all tests: which of them changed is told by their texts alone.
+        own = [each for each in change.tests if is_within(each.path, suite.part)]
+        if asks := [each for each in own if _asks(each, asked)]:
+            yield from (_promise(suite, each, asked) for each in asks)
+            return
+    for name in sorted(before.green - kept.green - suite.flaky):
         test, file = _text_of(name, change), _file_of(name)
         if test is not None and test.name not in told:
             told.add(test.name)
             yield _promise(suite, test, asked)
-        elif test is None and not (file in change.testing_side and _is_uncollected(file, suite.b)):
+        elif test is None and not (file in change.testing_side and _is_uncollected(file, kept)):
             yield _unexplained(suite, name)
+
+
+def _grouped(found: Iterable[ChangeFinding]) -> Iterator[ChangeFinding]:
+    """Tests that went together are one thing to decide: those gone from the same file."""
+    gone: dict[str, list[ChangeFinding]] = {}
+    for each in found:
+        if each.before and not each.after and each.weight is Weight.ASKS:
+            gone.setdefault(_file_of(each.tests[0]), []).append(each)
+        else:
+            yield each
+    for file, each in gone.items():
+        names = tuple([name for one in each for name in one.tests])
+        yield msgspec.structs.replace(
+            each[0],
+            sentence=each[0].sentence
+            if len(each) == 1
+            else f"{file}: {len(each)} tests are gone: {_listed(_short(names))}",
+            tests=names,
+            before="\n\n".join(one.before for one in each)[:KEPT_TEXT],
+        )
+
+
+def _short(names: Iterable[str]) -> list[str]:
+    return [name.partition("::")[2] or name for name in names]
 
 
 def _is_uncollected(file: str, run: TreeRun) -> bool:
@@ -185,7 +242,8 @@ def _is_uncollected(file: str, run: TreeRun) -> bool:
     Then every test in it fails alike and says nothing: the texts that did not change are the same
     promises still, and those that did are compared.
     """
-    return not any(name.startswith(f"{file}::") for name in run.ends)
+    own = [name for name in run.ends if name.startswith(f"{file}::")]
+    return all(name.endswith(NOT_COLLECTED) for name in own)
 
 
 def _file_of(name: str) -> str:
@@ -201,7 +259,7 @@ def _weight(test: ChangedTest, asked: AskedFor) -> Weight:
         return Weight.ASKS
     if test.comparison is not Comparison.OTHER_EXPECTATION:
         return Weight.NOTES
-    is_announced = any(test.function in text for text in asked.announced)
+    is_announced = any((test.function or test.path) in text for text in asked.announced)
     return Weight.NOTES if is_announced and not asked.keeps_behaviour else Weight.ASKS
 
 
@@ -277,11 +335,28 @@ def _named(named: tuple[Named, ...]) -> Iterator[ChangeFinding]:
             )
 
 
-def _unexcused(suite: SuiteRuns, asked: AskedFor) -> Iterator[ChangeFinding]:
-    """Finding 7: old failures are listed; those that were to be repaired are sent back."""
+def _unexcused(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterator[ChangeFinding]:
+    """Finding 7: old failures are listed; those that were to be repaired are sent back.
+
+    Where a repair is asked for and no test shows one, a test that uses what changed and stays red
+    is what the request was about, as far as anybody can see.
+    """
     old = _old_failures(suite)
     owed = {name for name in old if asked.mends_all or _is_named(name, asked.must_mend)}
-    if owed:
+    if asked.repairs and not owed and _strength_of(suite) is ChangeStrength.GREEN:
+        near = {name for name in old if _file_of(name) not in change.tests_apart}
+        if near:
+            owed = near
+            yield ChangeFinding(
+                FindingKind.NAMED_NOT_GREEN,
+                Weight.BLOCKS,
+                f"{_listed(near)} failed before, uses what was changed and still fails, and no "
+                "test went from red to green. Repair that, or add a test that fails without your "
+                "change.",
+                suite.part,
+                tuple(sorted(near)),
+            )
+    elif owed:
         yield ChangeFinding(
             FindingKind.NAMED_NOT_GREEN,
             Weight.BLOCKS,
@@ -320,7 +395,20 @@ def _by_old_tests(suite: SuiteRuns) -> frozenset[str]:
 def _by_new_tests(suite: SuiteRuns) -> frozenset[str]:
     if suite.c is None or suite.d is None or suite.d.trouble:
         return frozenset()
-    return (suite.d.red & suite.c.green) - suite.flaky
+    failed = suite.d.red & suite.c.green
+    return (failed | _not_loaded(suite, suite.c, suite.d)) - suite.flaky
+
+
+def _not_loaded(suite: SuiteRuns, new: TreeRun, old_code: TreeRun) -> frozenset[str]:
+    """New tests that could not even be loaded without the change, as when they import what it adds.
+
+    Nothing of their file ran there, and the run ended badly.
+    """
+    if not (old_code.red or old_code.exit_code):
+        return frozenset()
+    known = NO_ENDS if suite.a is None else suite.a.ends
+    told = {_file_of(name) for name in old_code.green}
+    return frozenset([n for n in new.green if n not in known and _file_of(n) not in told])
 
 
 def _strength(suites: tuple[SuiteRuns, ...], asked: AskedFor) -> ChangeStrength:
@@ -341,12 +429,15 @@ def _strength_of(suite: SuiteRuns) -> ChangeStrength:
     if new is None or new.trouble:
         return ChangeStrength.UNVERIFIED
     if not new.is_counted:
-        was_red = suite.a is not None and suite.a.exit_code != 0
+        # By the old tests, or by the new ones on the old code: it failed without the change.
+        was_red = any(run is not None and run.exit_code != 0 for run in (suite.a, suite.d))
         if new.exit_code:
             return ChangeStrength.UNVERIFIED
         return ChangeStrength.EXIT_MENDED if was_red else ChangeStrength.EXIT_ZERO
     if not new.green - suite.flaky:
         return ChangeStrength.UNVERIFIED
+    if suite.a is not None and _could_not_run(suite.a):
+        return ChangeStrength.EXIT_MENDED
     if _by_old_tests(suite):
         return ChangeStrength.OLD_TESTS
     return ChangeStrength.NEW_TESTS if _by_new_tests(suite) else ChangeStrength.GREEN
@@ -376,8 +467,8 @@ def _lines(suite: SuiteRuns) -> Iterator[SuiteLine]:
 
 
 def _line(name: str, part: str, run: TreeRun) -> SuiteLine:
-    skipped = len(run.where(CaseEnd.SKIPPED))
-    counts = len(run.green), len(run.red), skipped
+    skipped = len(run.where(CaseOutcome.SKIPPED))
+    counts = run.counts or (len(run.green), len(run.red), skipped)
     return SuiteLine(name, part, run.command, *counts, run.elapsed, run.whole, run.trouble)
 
 

@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from flyball.core.verdict.reports import CaseEnd, Named, NamedEnd, TreeRun
+from flyball.core.suite.case import CaseOutcome
+from flyball.core.verdict.reports import Named, NamedEnd, TreeRun
 
 
 class CheckEnd(NamedTuple):
@@ -51,7 +52,7 @@ def resolve_named(
             end = NamedEnd.RED if check.exit_code else NamedEnd.GREEN
             found.append(Named(what, end, check.detail))
         elif tests := _tests_named(what, suites):
-            bad = sorted(name for name, end in tests.items() if end is not CaseEnd.PASSED)
+            bad = sorted(name for name, end in tests.items() if end is not CaseOutcome.PASSED)
             end = NamedEnd.RED if bad else NamedEnd.GREEN
             found.append(Named(what, end, ", ".join(bad[:3])))
         elif not is_suite(what):
@@ -61,13 +62,13 @@ def resolve_named(
     return tuple(found), tuple(unknown)
 
 
-def _tests_named(what: str, runs: Iterable[TreeRun]) -> Mapping[str, CaseEnd]:
+def _tests_named(what: str, runs: Iterable[TreeRun]) -> Mapping[str, CaseOutcome]:
     """The tests whose own name, not only their file's, stands among the words.
 
     A file that is named whole is no promise about each old failure in it, so only functions count.
     """
     words = set(re.split(r"[\s:,.()'\"`\[\]/]+", what))
-    found: dict[str, CaseEnd] = {}
+    found: dict[str, CaseOutcome] = {}
     for run in runs:
         for name, end in run.ends.items():
             function = re.split(r"::|\.| > ", name)[-1]

@@ -2,7 +2,8 @@
 
 Two kinds of places. Some files are loaded before or around every test wherever they lie, so that
 they appear or change is told. And some lines of product code only make sense to code that knows
-it is being tested, or that ends the process before its runner can tell how it went.
+it is being tested, or that ends the process before its runner can tell how it went. Values that
+stand in the tests and in the new code alike are shown as well: code may have learnt its tests.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from flyball.core.verdict.reports import RunnerReach
@@ -138,6 +139,11 @@ def runner_reaches(
     return tuple(found)
 
 
+def is_preloaded(path: str) -> bool:
+    """Whether a file is loaded before or around the tests, wherever it lies."""
+    return bool(_PRELOADED.search(path) or _EVERY_START.search(path))
+
+
 def _by_name(path: str, old: str | None) -> Iterator[RunnerReach]:
     verb = "is new" if old is None else "changed"
     if _SHADOWS.search(path) or _LIBRARY.search(path):
@@ -196,3 +202,32 @@ def _has_fixed_answer(body: list[ast.stmt]) -> bool:
 
 def _is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+_LITERAL = re.compile(
+    r"""(?P<quote>['"`]) (?P<text>[^'"`\n]{3,80}) (?P=quote)
+      | (?<![\w.]) (?P<number>\d{3,}(?:\.\d+)? | \d+\.\d+) (?![\w.])""",
+    re.VERBOSE,
+)
+_PLAIN = re.compile(r"[\w./-]{1,6}$")
+SHOWN = 6
+
+
+def shared_literals(added: Iterable[str], tests: Iterable[str]) -> tuple[str, ...]:
+    """Distinctive literals of the added product lines that the tests hold as well."""
+    in_code = _literals("\n".join(added))
+    if not in_code:
+        return ()
+    in_tests = _literals("\n".join(tests))
+    return tuple(sorted(in_code & in_tests)[:SHOWN])
+
+
+def _literals(text: str) -> set[str]:
+    """Short words are everywhere: only what can hardly stand in both by chance counts."""
+    found: set[str] = set()
+    for match in _LITERAL.finditer(text):
+        if match["number"]:
+            found.add(match["number"])
+        elif not _PLAIN.match(match["text"]):
+            found.add(repr(match["text"]))
+    return found

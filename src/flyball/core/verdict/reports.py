@@ -7,18 +7,10 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
+from flyball.core.suite.case import CaseOutcome
 from flyball.core.terms.changed_test import ChangedTest
 
-
-class CaseEnd(StrEnum):
-    """How one test ended; a test function ends as its worst case does."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    SKIPPED = "skipped"
-
-
-NO_ENDS: Mapping[str, CaseEnd] = MappingProxyType({})
+NO_ENDS: Mapping[str, CaseOutcome] = MappingProxyType({})
 
 
 class TreeRun(NamedTuple):
@@ -31,24 +23,26 @@ class TreeRun(NamedTuple):
 
     command: str
     exit_code: int
-    ends: Mapping[str, CaseEnd] = NO_ENDS
+    ends: Mapping[str, CaseOutcome] = NO_ENDS
     is_counted: bool = True
     trouble: str = ""
     elapsed: float = 0.0
     whole: int = 0
     """How many tests the suite has, where only some of them ran."""
+    counts: tuple[int, int, int] | None = None
+    """Passed, failed and skipped as the runner counts them: a function may be many tests."""
 
-    def where(self, *wanted: CaseEnd) -> frozenset[str]:
+    def where(self, *wanted: CaseOutcome) -> frozenset[str]:
         """The tests that ended in one of these ways."""
         return frozenset([name for name, end in self.ends.items() if end in wanted])
 
     @property
     def red(self) -> frozenset[str]:
-        return self.where(CaseEnd.FAILED)
+        return self.where(CaseOutcome.FAILED, CaseOutcome.ERROR)
 
     @property
     def green(self) -> frozenset[str]:
-        return self.where(CaseEnd.PASSED)
+        return self.where(CaseOutcome.PASSED)
 
 
 class SuiteRuns(NamedTuple):
@@ -64,6 +58,10 @@ class SuiteRuns(NamedTuple):
     d: TreeRun | None = None
     flaky: frozenset[str] = frozenset()
     """Tests that ended differently on one and the same tree; they count for nothing."""
+    is_new: bool = False
+    """The tree from before had no suite at all, so there is nothing to compare with."""
+    unavailable: str = ""
+    """Why it could be started on neither tree, for want of something that is not installed."""
 
 
 class NamedEnd(StrEnum):
@@ -103,6 +101,8 @@ class ChangeFacts(NamedTuple):
     shared_literals: tuple[str, ...] = ()
     noticed: str = ""
     left_behind: tuple[str, ...] = ()
+    tests_apart: frozenset[str] = frozenset()
+    """Test files that use nothing of what changed, so that a failure in them may be another's."""
 
 
 class AskedFor(NamedTuple):
@@ -115,6 +115,8 @@ class AskedFor(NamedTuple):
     """Tests that the request is about: as old failures they are not excused."""
     mends_all: bool = False
     """The request is to make the failing tests pass, whichever they are."""
+    repairs: bool = False
+    """The request is to repair something, so a test of it that stays red speaks against it."""
     keeps_behaviour: bool = True
     """A fix or a refactoring: another expectation is never expected."""
     wants_red: bool = True
@@ -122,6 +124,6 @@ class AskedFor(NamedTuple):
     checked: bool = False
     """Something was built or type-checked on the new tree, for parts without a suite."""
     shown: bool = False
-    """A server of this tree was seen to answer, for parts without a suite."""
+    """A gate of the flow looked at this tree and passed, for parts without a suite."""
     accepted_by: str = ""
     not_run: tuple[str, ...] = ()

@@ -11,20 +11,9 @@ SHOWN = 8
 _WORDS = {Weight.BLOCKS: "not shown", Weight.ASKS: "question", Weight.NOTES: "note"}
 
 
-def headline(verdict: ChangeVerdict) -> str:
-    """The label with its counts: "12 of 1,994 tests: red → green (new tests)"."""
-    after = [line for line in verdict.ran if line.run == "after"]
-    ran = sum(line.passed + line.failed for line in after)
-    partly = [line.of for line in after if line.of]
-    label = verdict.strength.label
-    if partly:
-        return f"{ran:,} of {sum(partly):,} tests: {label}"
-    return f"{label} ({_tests(ran)})" if ran else label
-
-
 def verdict_lines(verdict: ChangeVerdict, driver_says: str = "") -> tuple[str, ...]:
     """Flyball's words about a change, then, set apart, what the driver says of it."""
-    return (headline(verdict), *_body(verdict), *_quoted(driver_says))
+    return (verdict.headline, *_body(verdict), *_quoted(driver_says))
 
 
 def _body(verdict: ChangeVerdict) -> Iterator[str]:
@@ -63,10 +52,6 @@ def _ran(line: SuiteLine) -> str:
 def _quoted(text: str) -> Iterator[str]:
     if text.strip():
         yield f"The driver says: {text.strip()}"
-
-
-def _tests(count: int) -> str:
-    return "1 test" if count == 1 else f"{count:,} tests"
 
 
 def _listed(names: tuple[str, ...]) -> str:

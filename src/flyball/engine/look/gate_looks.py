@@ -101,8 +101,7 @@ def _wanted(effect: Inspect) -> list[GateUse]:
     """The gates that need a look of their own: one test run serves two of them."""
     found: dict[str, GateUse] = {}
     for n, use in enumerate(effect.gates):
-        if not (use.type == "new_test_fails_before" and effect.falsify):
-            found.setdefault("suite" if LOOKS[use.type] is _suite else str(n), use)
+        found.setdefault("suite" if LOOKS[use.type] is _suite else str(n), use)
     return [*found.values()]
 
 

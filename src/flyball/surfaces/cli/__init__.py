@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "trust": ("flyball.surfaces.cli.trust:trust", "Let this repository's configuration count."),
     "doctor": ("flyball.surfaces.cli.doctor:doctor", "Show and prove what holds on this machine."),
     "intent": ("flyball.surfaces.cli.intent:intent", "Read a request's intent and budget."),
+    "verify": ("flyball.surfaces.cli.verify:verify", "Show what a change does to the tests."),
     "patch": ("flyball.surfaces.cli.patch:patch", "Apply or check a unified diff."),
     "command": ("flyball.surfaces.cli.command:command", "Judge a shell command."),
     "machine": ("flyball.surfaces.cli.machine:machine", "Draw the statechart."),

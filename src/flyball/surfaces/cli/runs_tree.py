@@ -22,19 +22,29 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also remove files of yours that are not in git, where the run did.",
 )
+@click.option("--unverified", is_flag=True, help="Merge without testing what the merge would make.")
 @REPO
 @JSON
-def merge(run: str, remove_untracked: bool, repo: Path, as_json: bool) -> None:
+def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_json: bool) -> None:
     """Bring a run's cards into your branch and checkout, if nothing of yours is lost by it.
 
-    A file of yours that is not in git stays, even if the run removed its copy.
+    A file of yours that is not in git stays, even if the run removed its copy. If your branch has
+    moved on since the run began, the merged tree is tested against it first.
     """
     import msgspec
 
+    from flyball.app.verifying import refuse_bad_merge
+    from flyball.surfaces.cli.terminal.view import home_at
     from flyball.workspace.cards.use_cases import merge as merge_run
 
+    def approve(before: str, after: str) -> None:
+        if not unverified:
+            if not as_json:
+                click.echo("Your branch has moved on: testing the merged tree …", err=True)
+            refuse_bad_merge(home_at(repo), before, after)
+
     place, run = find_run(repo, run)
-    report = merge_run(place, run, remove_untracked=remove_untracked)
+    report = merge_run(place, run, remove_untracked=remove_untracked, approve=approve)
     branch = report.branch.removeprefix("refs/heads/")
     if as_json:
         say_json({**msgspec.to_builtins(report), "branch": branch})

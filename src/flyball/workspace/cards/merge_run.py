@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -38,12 +38,21 @@ class _Plan(NamedTuple):
     staged: tuple[Changed, ...]
 
 
+Approve = Callable[[str, str], None]
+"""Hears of the commits before and after, where their tree is not the one that the run left."""
+
+
 def merge_run(
-    workspace: Workspace, checkout: Checkout, *, remove_untracked: bool = False
+    workspace: Workspace,
+    checkout: Checkout,
+    *,
+    remove_untracked: bool = False,
+    approve: Approve = lambda _before, _after: None,
 ) -> MergeReport:
     """Put the run's commits on the user's branch, and their changes into index and files.
 
-    What the run removed of files that are in no commit stays, unless that is asked for.
+    What the run removed of files that are in no commit stays, unless that is asked for. Where the
+    branch has moved on, `approve` may refuse the merged tree by raising.
     """
     branch, trees = workspace.branch, checkout.trees
     if branch is None or not isinstance(trees, GitTrees):
@@ -59,6 +68,9 @@ def merge_run(
     # Objects, files, index, and the branch last: whoever dies on the way finds the branch where it
     # was and merges again; `finish` above completes files that were half written.
     branch.publish(plan.commits[-1], plan.head or None)
+    merged = read_commit(branch.depot, plan.commits[-1]).tree
+    if plan.head and merged != workspace.committed_tree():
+        approve(plan.head, plan.commits[-1])
     kept = () if remove_untracked else _removed_untracked(trees, plan)
     writes = [change for change in plan.files if change not in kept]
     checkout.writer.perform(f"Merging run {workspace.run}", writes)

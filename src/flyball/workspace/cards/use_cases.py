@@ -13,7 +13,7 @@ from flyball.errors import NotFound, UsageError
 from flyball.workspace.cards.artifacts import CardArtifact, mark_reverted, read_artifact
 from flyball.workspace.cards.checkout import Checkout, merged_steps, open_alone, open_beside
 from flyball.workspace.cards.divergence import Divergence
-from flyball.workspace.cards.merge_run import MergeReport, merge_run
+from flyball.workspace.cards.merge_run import Approve, MergeReport, merge_run
 from flyball.workspace.cards.revert import (
     Moved,
     Replayed,
@@ -103,13 +103,19 @@ def reverted_cards(places: ProjectPlaces, run: str) -> frozenset[str]:
     return frozenset(card for card, step in last.items() if step is CommitKind.REVERT)
 
 
-def merge(places: ProjectPlaces, run: str, *, remove_untracked: bool = False) -> MergeReport:
+def merge(
+    places: ProjectPlaces,
+    run: str,
+    *,
+    remove_untracked: bool = False,
+    approve: Approve = lambda _before, _after: None,
+) -> MergeReport:
     """Bring a run's cards into the user's branch and checkout."""
     with (
         _open(places, run) as workspace,
         open_beside(workspace, workspace.project, places.state_dir) as own,
     ):
-        return merge_run(workspace, own, remove_untracked=remove_untracked)
+        return merge_run(workspace, own, remove_untracked=remove_untracked, approve=approve)
 
 
 def replay_run(places: ProjectPlaces, run: str, into: Path) -> tuple[Replayed, ...]:

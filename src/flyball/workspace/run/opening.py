@@ -69,7 +69,7 @@ def open_workspace(
     door = state_dir / ("checkout.lock" if in_place else f"locks/{run}")
     lock = WorkspaceLock(door, os.fspath(project) if in_place else f"The workspace of run {run}")
     try:
-        opened = repository and _open_repository(repository, directory, home or Path.home())
+        opened = repository and open_repository(repository, directory, home or Path.home())
         if (directory / "workspace.json").exists():
             return _reopen(directory, opened, lock, large)
         with explain_disk_errors(os.fspath(directory)):
@@ -90,7 +90,7 @@ def peek_workspace(run: str, state_dir: Path, *, home: Path | None = None) -> Wo
         raise unknown_run(run, state_dir)
     directory = state_dir / "runs" / run
     repository = find_repository(Path(facts.project)) if facts.has_git else None
-    opened = repository and _open_repository(repository, directory, home or Path.home())
+    opened = repository and open_repository(repository, directory, home or Path.home())
     return _reopen(directory, opened, None, LARGE)
 
 
@@ -128,7 +128,8 @@ def _usable_repository(repository: Repository | None, *, in_place: bool) -> Repo
     return repository
 
 
-def _open_repository(repository: Repository, directory: Path, home: Path) -> OpenRepository:
+def open_repository(repository: Repository, directory: Path, home: Path) -> OpenRepository:
+    """A depot that borrows the repository's objects, and the few calls into it that are safe."""
     program = find_git()
     user = user_git(repository, program)
     config = read_user_config(user, repository, home)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.simulation.verdicts import REGRESSED
 from tests.simulation.world import call
 from tests.unit.core.walking import Walk, look, step
 
@@ -21,7 +22,7 @@ COMMAND = GateUse("command_succeeds", {"command": "make check"})
 
 
 def failing(walk: Walk) -> Walk:
-    return walk.stops("done").sees(walk.red())
+    return walk.stops("done").sees(verdict=REGRESSED)
 
 
 def failed(tries: int, **more: object) -> Walk:
@@ -46,8 +47,18 @@ def test_proof_that_never_comes_is_a_setback_of_a_step_in_a_plan():
     walk = Walk(step()).checkpoints().edits("t1").stops().stops().stops().stops()
     assert walk.card.escalation is Escalation.DIAGNOSE
     assert walk.card.trouble is Trouble.MISSING_EVIDENCE
-    red = Walk(step()).checkpoints().edits("t1").tests(red=True).stops().stops().stops().stops()
-    assert red.card.trouble is Trouble.FAILING_CHECK
+
+
+def test_a_step_that_breaks_tests_time_and_again_has_a_failing_check():
+    walk = Walk(step()).checkpoints().edits("t1").tests(red=True).stops().sees(verdict=REGRESSED)
+    assert walk.phase is P.EXECUTE
+    assert "This is not done yet: test_a fails; it passed before." in walk.said
+    walk.edits("t2").tests(red=True).stops().sees(verdict=REGRESSED).stops()
+    assert walk.card.rejections == 3
+    assert walk.card.setbacks == 0
+    walk.stops()
+    assert walk.card.trouble is Trouble.FAILING_CHECK
+    assert walk.card.escalation is Escalation.DIAGNOSE
 
 
 def test_outside_a_plan_work_without_proof_is_called_unverified():

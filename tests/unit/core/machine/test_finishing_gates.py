@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.simulation.verdicts import REGRESSED, TOO_WEAK, UNTESTED
 from tests.simulation.world import call
 from tests.unit.core.walking import Walk, form, look, step
 
@@ -94,43 +95,55 @@ def test_a_step_of_words_alone_is_judged_too():
 def test_what_the_gates_need_is_looked_at_before_anyone_is_sent_away():
     walk = Walk(step(gates=(TESTS, FILE))).checkpoints().edits("t1").stops()
     assert walk.phase is P.VERIFY
-    assert walk.inspect.gates == (TESTS, FILE)
+    # The verdict runs the suite anyway, so it is not run for its gate as well.
+    assert walk.inspect.gates == (FILE,)
     seen = FileReport(id="f", tree="t1", path="a.txt", exists=True)
-    walk.sees(walk.green(), seen, undone=("x.log",))
+    walk.sees(seen, undone=("x.log",))
     assert "Checking the gates changed x.log; that was undone." in walk.said
     assert walk.card.verified_at > walk.card.mutated_at
     assert [str(ruling) for ruling in walk.card.verdicts] == [
-        "tests_pass: passed. 3 tests pass.",
+        "tests_pass: passed. 3 tests pass: red → green (tests that were there) (3 tests).",
         "file_exists: passed. a.txt exists.",
     ]
     assert walk.closes().phase is P.SUCCEEDED
 
 
 def test_what_somebody_has_seen_already_is_not_looked_at_again():
+    walk = Walk(step(gates=(FILE, GateUse("diff_within", {"paths": ["a.py"]}))))
+    walk.checkpoints().edits("t1")
+    walk.happens(
+        EvidenceTaken(
+            card="S1", evidence=(FileReport(id="f", tree="t1", path="a.txt", exists=True),)
+        )
+    )
+    assert walk.stops().inspect.gates == ()
+
+
+def test_gates_of_the_verdict_ask_nobody_else():
     walk = Walk(step(gates=(TESTS, GateUse("new_test_fails_before")))).fixes()
-    assert [use.type for use in walk.inspect.gates] == ["new_test_fails_before"]
-    assert walk.inspect.falsify
+    assert walk.inspect.gates == ()
     assert walk.sees().owed == ["CloseCard"]
+    assert [ruling.has_passed for ruling in walk.card.verdicts] == [True, True]
 
 
 def test_gates_that_fail_send_the_driver_back_with_every_verdict():
     walk = Walk(step(gates=(TESTS, FILE))).checkpoints().edits("t1").stops()
     missing = FileReport(id="f", tree="t1", path="a.txt", exists=False)
-    walk.sees(walk.red(), missing)
+    walk.sees(missing, verdict=REGRESSED)
     assert walk.phase is P.EXECUTE
-    assert "The gate tests_pass did not pass: 1 tests fail" in walk.said
+    assert "The gate tests_pass did not pass: test_a fails" in walk.said
     assert "The gate file_exists did not pass: a.txt does not exist." in walk.said
     assert walk.card.setbacks == 1
     assert walk.card.answer == ""
-    assert walk.stops().inspect.gates == (TESTS, FILE)
+    assert walk.stops().inspect.gates == (FILE,)
 
 
 def test_own_gates_that_pass_do_not_replace_the_proof():
     walk = Walk(step(gates=(FILE,))).checkpoints().edits("t1").stops()
-    walk.sees(FileReport(id="f", tree="t1", path="a.txt", exists=True))
-    assert "This is not done yet: Nothing verifies the present tree" in walk.said
-    assert walk.phase is P.VERIFY
-    assert walk.tests().phase is P.FINAL
+    walk.sees(FileReport(id="f", tree="t1", path="a.txt", exists=True), verdict=TOO_WEAK)
+    assert walk.card.ending is Ending.UNVERIFIED
+    assert walk.card.ending_reason == "What can be shown of it is too little: unverified."
+    assert [ruling.has_passed for ruling in walk.card.verdicts] == [True]
 
 
 def test_a_step_whose_gates_hold_may_change_nothing():
@@ -145,9 +158,9 @@ def test_a_step_whose_gates_hold_may_change_nothing():
 
 def test_a_step_without_such_gates_must_change_something():
     walk = Walk(step(gates=(GateUse("no_secrets_added"),))).checkpoints().stops()
-    assert walk.card.ending is Ending.UNVERIFIED
+    assert walk.card.ending is Ending.UNCHANGED
     idle = Walk(step()).stops().stops().stops()
-    assert idle.card.ending is Ending.UNVERIFIED
+    assert idle.card.ending is Ending.UNCHANGED
 
 
 def test_gates_of_a_card_that_only_looks_are_judged_at_its_end():
@@ -265,8 +278,9 @@ def test_work_that_nothing_can_verify_is_called_so_in_a_flow_too():
     assert walk.card.setbacks == 1
     assert walk.card.escalation is Escalation.DIAGNOSE
     lint = Walk(step(gates=(FILE,)), project=Project()).checkpoints().edits("t1").stops()
-    lint.sees(FileReport(id="f", tree="t1", path="a.txt", exists=True))
-    assert "no tests" in lint.said
+    lint.sees(FileReport(id="f", tree="t1", path="a.txt", exists=True), verdict=UNTESTED)
+    assert lint.card.ending is Ending.UNVERIFIED
+    assert lint.card.escalation is None
 
 
 def test_a_step_that_only_looks_may_state_a_checkpoint():

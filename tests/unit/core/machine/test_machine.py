@@ -144,15 +144,15 @@ def test_without_tests_the_work_ends_unverified_after_a_syntax_check():
 
 def test_stopping_without_a_change_is_no_success():
     story = Story().checkpoints().stops()
-    assert story.card.ending is Ending.UNVERIFIED
+    assert story.card.ending is Ending.UNCHANGED
     story = Story().stops().stops()
     assert "Nothing may be changed before a checkpoint" in story.said
-    assert story.stops().card.ending is Ending.UNVERIFIED
+    assert story.stops().card.ending is Ending.UNCHANGED
 
 
 def test_edits_that_cancel_out_leave_nothing_to_prove():
     story = Story().checkpoints().edits("t1").stops().tests(red=True).edits("t0").stops()
-    assert story.card.ending is Ending.UNVERIFIED
+    assert story.card.ending is Ending.UNCHANGED
 
 
 def test_calls_of_one_reply_are_judged_in_turn():
@@ -289,8 +289,13 @@ def test_a_directory_in_the_checkpoint_names_what_lies_in_it():
 WEAK = Weakened("tests/test_a.py", 3, "new-skip", "test_a is skipped")
 
 
-def test_weakened_tests_are_a_question():
-    story = Story().checkpoints().edits("t1").tests().stops().inspects(WEAK)
+def compared(*findings: Weakened, policy: Policy | None = None) -> Story:
+    """A fix in a log from before verdicts were taken: only texts were compared."""
+    return Story(policy=policy).checkpoints().edits("t1").tests().stops().compares(*findings)
+
+
+def test_without_a_verdict_weakened_tests_are_a_question():
+    story = compared(WEAK)
     assert story.card.question.kind is Asking.WEAKENED_TESTS
     assert "tests/test_a.py:3" in story.card.question.text
     story.refuses()
@@ -298,22 +303,24 @@ def test_weakened_tests_are_a_question():
     assert "Restore them" in story.said
 
 
-def test_accepted_weakening_goes_on_to_the_end():
-    story = Story().checkpoints().edits("t1").tests().stops().inspects(WEAK).grants()
+def test_without_a_verdict_accepted_weakening_goes_on_to_the_end():
+    story = compared(WEAK).grants()
     assert story.phase is P.FINAL
     assert story.closes().phase is P.SUCCEEDED
 
 
-def test_policy_may_allow_or_refuse_weakening():
+def test_without_a_verdict_policy_may_allow_or_refuse_weakening():
     allow = Policy(review=False, weakened_tests=OnWeakened.ALLOW)
-    assert (
-        Story(policy=allow).checkpoints().edits("t1").tests().stops().inspects(WEAK).phase
-        is P.FINAL
-    )
-    refuse = Policy(review=False, weakened_tests=OnWeakened.REFUSE)
-    story = Story(policy=refuse).checkpoints().edits("t1").tests().stops().inspects(WEAK)
+    assert compared(WEAK, policy=allow).phase is P.FINAL
+    story = compared(WEAK, policy=Policy(review=False, weakened_tests=OnWeakened.REFUSE))
     assert story.phase is P.EXECUTE
     assert "weakened" in story.said
+
+
+def test_without_a_verdict_the_proof_is_what_was_run():
+    story = compared().closes()
+    assert story.phase is P.SUCCEEDED
+    assert story.card.label == "tests went from red to green"
 
 
 def test_a_gate_of_the_template_sends_the_work_back_then_asks_a_person():
@@ -623,11 +630,11 @@ def test_evidence_from_outside_is_taken_without_moving():
     assert story.phase is P.ANALYZE_CODE
 
 
-def test_shown_evidence_is_proof_of_what_it_shows():
+def test_what_a_driver_looked_at_brings_it_to_the_verdict():
     story = Story().checkpoints().edits("t1").asks("http_probe")
     story.returns("", HttpReport(id="h", tree="t1", url="u", status=200)).stops()
     assert isinstance(story.effects[0], Inspect)
-    assert story.effects[0].falsify == ""
+    assert story.effects[0].wants_red
 
 
 def test_a_thread_that_grew_too_long_is_handed_over_once_its_calls_are_back():
@@ -839,8 +846,9 @@ def test_a_red_check_is_remembered_by_its_failures():
 def test_a_change_that_vanished_during_a_pause_leaves_nothing_to_prove():
     story = Story().checkpoints().edits("t1").stops().happens(PauseAsked(by="ann"))
     story.happens(Resumed(by="ann", tree="t0")).stops()
-    assert story.card.ending is Ending.UNVERIFIED
+    assert story.card.ending is Ending.UNCHANGED
     assert story.card.ending_reason == "Nothing is changed in the end."
+    assert story.closes().state.response.goal_achieved is False
 
 
 def test_resuming_a_run_that_works_changes_nothing():

@@ -279,7 +279,6 @@ def test_a_review_is_its_notes_or_a_reviewers_own_words():
     assert both.review == Remark("reviewer", risk="low", assumptions=("one caller", "one thread"))
 
 
-TESTS_PASS = GateUse("tests_pass")
 COMMAND = GateUse("command_succeeds", {"command": "make check"})
 
 
@@ -296,24 +295,25 @@ def on_ledger(walk: Walk) -> tuple[Mistake, ...]:
     return tuple(Mistake(f.fingerprint, f.error, f.step_kind, f.files) for f in walk.card.failures)
 
 
+def fails_here(walk: Walk) -> Evidence:
+    return CommandReport(id="c", tree=walk.card.tree, command="make check", exit_code=1)
+
+
 def test_a_gate_that_fails_as_it_did_before_ends_the_thread():
-    template = step(gates=(TESTS_PASS,))
-    first = gated(template, Walk.red)
+    template = step(gates=(COMMAND,))
+    first = gated(template, fails_here)
     assert first.owed == ["Think"]
-    again = gated(template, Walk.red, *on_ledger(first))
+    again = gated(template, fails_here, *on_ledger(first))
     assert again.owed == ["ResetThread"]
     assert again.phase is Phase.EXECUTE
     assert again.resets().owed == ["Think"]
 
 
 def test_a_card_that_only_answers_is_not_begun_anew():
-    def fails_there(walk: Walk) -> Evidence:
-        return CommandReport(id="c", tree=walk.card.tree, command="make check", exit_code=1)
-
     template = look(phases=(Phase.FINAL,), gates=(COMMAND,))
-    first = gated(template, fails_there)
+    first = gated(template, fails_here)
     assert first.card.failures
-    again = gated(template, fails_there, *on_ledger(first))
+    again = gated(template, fails_here, *on_ledger(first))
     assert again.card.failures
     assert again.owed == ["Think"]
 

@@ -4,11 +4,12 @@ import json
 
 import pytest
 from msgspec.structs import replace
+from tests.simulation.verdicts import NEVER_RED, REGRESSED, SHOWN, TOO_WEAK, judged
 from tests.unit.core.stories import TESTED, suite
 
 from flyball.core.machine.machine import advance, moves
 from flyball.core.plan.message import PlanRequest, UserResponse, VerificationReport
-from flyball.core.run.effect import CloseCard, Publish, RollBack, Think
+from flyball.core.run.effect import CloseCard, Inspect, Publish, RollBack, Think
 from flyball.core.run.event import (
     CallReturned,
     Cancelled,
@@ -69,8 +70,11 @@ class Course:
         plan = {"goal": "g", "steps": listed, "work": work}
         return self.says(f"plan.{iteration}", json.dumps(plan))
 
-    def works(self, card, tree):
-        """One step up to its close: checkpoint, edit, green tests, stop."""
+    def works(self, card, tree, verdict=SHOWN):
+        """One step up to its verdict: checkpoint, edit, green tests, stop.
+
+        Without a verdict it is a step of a log from before there were any.
+        """
         self.says(card, "", Call("k", "checkpoint", access=Access.CHECKPOINT))
         fields = {"goal": "g", "findings": "f", "proposed_action": "p"}
         self.happens(
@@ -81,13 +85,18 @@ class Course:
             card, Call("t", "test", access=Access.VERIFY), tree, suite("s", tree, red=False)
         )
         self.says(card, "done")
-        base = self.state.card(card).base
+        return self.sees(card, verdict)
+
+    def sees(self, card, verdict=SHOWN):
+        """What the inspection that is owed to a card finds."""
+        owed = self.owed(Inspect, card)
+        base, tree = owed.effect.base, owed.effect.tree
+        looked = WeakeningReport(id="w", tree=tree, base=base)
         seen = (
-            WeakeningReport(id="w", tree=tree, base=base),
+            judged(tree, base, verdict) if verdict else looked,
             DiffReport(id="d", tree=tree, base=base),
         )
-        n = next(o.n for o in self.state.due if getattr(o.effect, "card", "") == card)
-        return self.happens(EvidenceTaken(card=card, evidence=seen, effect=n))
+        return self.happens(EvidenceTaken(card=card, evidence=seen, effect=owed.n))
 
     def _calls(self, card, call, tree, *evidence):
         self.says(card, "", call)
@@ -108,7 +117,8 @@ class Course:
         n = self.owed(CloseCard, card).n
         return self.happens(CardClosed(card=card, commit="c", tree=tree, effect=n, **more))
 
-    def verifies(self, iteration, *, achieved=True, green=True):
+    def verifies(self, iteration, *, achieved=True, green=True, verdict=None):
+        """The verifier's card up to its close; `verdict` is Flyball's on the whole run."""
         card = f"verify.{iteration}"
         if green:
             tree = self.state.card(card).tree
@@ -117,6 +127,8 @@ class Course:
             )
         issues = [] if achieved else [{"step_id": "a", "issue": "wrong"}]
         self.says(card, json.dumps({"goal_achieved": achieved, "issues": issues}))
+        if verdict:
+            self.sees(card, verdict)
         return self.closes(card)
 
     @property
@@ -143,16 +155,57 @@ def test_cards_beside_each_other_are_closed_in_the_order_of_the_plan():
     assert course.state.card("verify.1").base == "tab"
 
 
-def test_the_verifiers_own_tests_show_the_merged_tree():
-    course = planned("a", "b").works("a", "ta").works("b", "tb")
-    course.closes("a", "ta").closes("b", "tab").verifies(1)
+def merged(verdict=SHOWN, **policy):
+    """Two steps beside each other whose work lies in one tree, before the verifier speaks."""
+    course = planned("a", "b", **policy).works("a", "ta", verdict).works("b", "tb", verdict)
+    return course.closes("a", "ta").closes("b", "tab")
+
+
+def test_the_merged_tree_is_judged_as_a_whole_before_the_verifiers_word_counts():
+    course = merged()
+    course.says("verify.1", '{"goal_achieved": true}')
+    effect = course.owed(Inspect, "verify.1").effect
+    assert (effect.base, effect.tree, effect.wants_red) == ("t0", "tab", False)
+    course.sees("verify.1").closes("verify.1")
     assert (course.last.status, course.last.goal_achieved) == ("success", True)
+    assert course.state.verdict_on("tab") == SHOWN
     assert sum(isinstance(each, UserResponse) for each in course.messages) == 1
 
 
-def test_a_yes_that_no_evidence_shows_is_an_issue():
-    course = planned("a", "b", max_iterations=1).works("a", "ta").works("b", "tb")
-    course.closes("a", "ta").closes("b", "tab").verifies(1, green=False)
+def test_a_yes_against_the_verdict_on_the_whole_is_an_issue_that_says_why():
+    course = merged(max_iterations=1).verifies(1, verdict=REGRESSED)
+    assert course.last.status == "failed"
+    assert "no evidence shows it. test_a fails; it passed before." in course.last.issues[0]
+    course = merged(max_iterations=1).verifies(1, verdict=TOO_WEAK)
+    assert "no evidence shows it. unverified" in course.last.issues[0]
+
+
+def test_a_no_needs_no_verdict_to_be_believed():
+    course = merged(max_iterations=1).verifies(1, achieved=False, verdict=SHOWN)
+    assert course.last.status == "failed"
+    assert "wrong" in course.last.issues[0]
+
+
+def test_a_report_that_was_unclear_at_first_is_still_the_verifiers_answer():
+    course = merged()
+    course.says("verify.1", "All is well.").says("verify.1", '{"goal_achieved": true}')
+    course.sees("verify.1").closes("verify.1")
+    assert course.last.status == "success"
+
+
+def test_a_test_that_was_asked_for_in_vain_does_not_speak_against_the_whole():
+    course = planned("a").works("a", "ta", NEVER_RED).says("a", "there can be none")
+    course.says("a", "that is all").closes("a")
+    assert course.verifies(1, green=False).last.status == "success"
+
+
+def test_without_verdicts_the_verifiers_own_tests_show_the_merged_tree():
+    course = merged(verdict=None).verifies(1)
+    assert (course.last.status, course.last.goal_achieved) == ("success", True)
+
+
+def test_without_verdicts_a_yes_that_no_evidence_shows_is_an_issue():
+    course = merged(verdict=None, max_iterations=1).verifies(1, green=False)
     assert course.last.status == "failed"
     assert "no evidence shows it" in course.last.issues[0]
 
@@ -160,6 +213,8 @@ def test_a_yes_that_no_evidence_shows_is_an_issue():
 def test_what_a_step_showed_of_the_very_tree_counts():
     course = planned("a").works("a", "ta").closes("a").verifies(1, green=False)
     assert course.last.status == "success"
+    old = planned("a").works("a", "ta", None).closes("a").verifies(1, green=False)
+    assert old.last.status == "success"
 
 
 def test_a_conflict_is_an_issue_for_the_next_plan():

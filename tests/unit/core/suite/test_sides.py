@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from flyball.core.suite.sides import find_testing_side, is_data
+from flyball.core.suite.sides import find_testing_side, is_data, is_shared
 
 
 def side(files, part="."):
@@ -157,3 +157,11 @@ def test_a_source_with_a_main_that_the_test_recipe_needs_is_a_test_program():
         "other.c": "int main(void) { return 0; }\n",
     }
     assert find_testing_side(files, files.get) == {"Makefile", "check.c"}
+
+
+def test_only_a_test_file_bears_on_itself_alone():
+    assert not is_shared("tests/test_cart.py")
+    assert not is_shared("web/cart.spec.ts")
+    assert is_shared("tests/conftest.py")
+    assert is_shared("tests/data/cart.json")
+    assert is_shared("pyproject.toml")

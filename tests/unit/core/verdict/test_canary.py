@@ -10,11 +10,11 @@ from flyball.core.verdict.canary import canary_for
 
 
 @pytest.mark.parametrize("runner", ["pytest", "unittest"])
-def test_python_gets_two_failing_tests_beside_the_last_file(runner):
-    files = [("tests/test_b.py", ""), ("tests/api/test_a.py", "")]
+def test_python_gets_two_failing_tests_where_most_tests_are(runner):
+    files = [("tests/test_b.py", ""), ("tests/test_c.py", ""), ("tests/ui/test_a.py", "")]
     canary = canary_for(runner, files, "wren")
     assert canary is not None
-    assert canary.path == "tests/test_wren.py"
+    assert canary.path == "tests/test_zz_wren.py"
     names = [n.name for n in ast.walk(ast.parse(canary.text)) if isinstance(n, ast.FunctionDef)]
     assert len(names) == 2
     assert all(canary.word in name for name in names)
@@ -23,12 +23,12 @@ def test_python_gets_two_failing_tests_beside_the_last_file(runner):
 @pytest.mark.parametrize(
     ("runner", "path", "text", "wanted", "line"),
     [
-        ("vitest", "src/a.test.ts", "import x from 'y'", "src/wren.test.ts", "from 'vitest'"),
-        ("jest", "__tests__/cart.spec.jsx", "", "__tests__/wren.spec.jsx", "expect("),
-        ("mocha", "test/cart.js", "", "test/wren.js", "it("),
-        ("ava", "test.js", "import test from 'ava'", "wren.js", "import test from 'ava'"),
-        ("ava", "test/a.cjs", "const x = 1", "test/wren.cjs", "require('ava')"),
-        ("node", "a.test.mjs", "", "wren.test.mjs", "import test from 'node:test'"),
+        ("vitest", "src/a.test.ts", "import x from 'y'", "src/zz-wren.test.ts", "from 'vitest'"),
+        ("jest", "__tests__/cart.spec.jsx", "", "__tests__/zz-wren.spec.jsx", "expect("),
+        ("mocha", "test/cart.js", "", "test/zz-wren.js", "it("),
+        ("ava", "test.js", "import test from 'ava'", "test-zz-wren.js", "import test from 'ava'"),
+        ("ava", "test/a.cjs", "const x = 1", "test/zz-wren.cjs", "require('ava')"),
+        ("node", "a.test.mjs", "", "zz-wren.test.mjs", "import test from 'node:test'"),
     ],
 )
 def test_javascript_is_written_as_its_neighbour_is(runner, path, text, wanted, line):
@@ -43,7 +43,7 @@ def test_javascript_is_written_as_its_neighbour_is(runner, path, text, wanted, l
 def test_go_joins_the_package_of_a_test():
     canary = canary_for("go", [("pkg/a_test.go", "// x\npackage cart_test\n")], "wren")
     assert canary is not None
-    assert canary.path == "pkg/wren_test.go"
+    assert canary.path == "pkg/zz_wren_test.go"
     assert canary.text.startswith("package cart_test\n")
     assert canary.word == "Wren"
     assert canary_for("go", [("a_test.go", "no package")], "wren") is None

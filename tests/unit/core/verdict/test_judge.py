@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from flyball.core.suite.case import CaseOutcome
 from flyball.core.terms.change_verdict import ChangeStrength, FindingKind, Weight
 from flyball.core.terms.changed_test import ChangedTest, Comparison
 from flyball.core.verdict.judge import judge_change
 from flyball.core.verdict.reports import (
     AskedFor,
-    CaseEnd,
     ChangeFacts,
     Named,
     NamedEnd,
@@ -18,7 +18,7 @@ from flyball.core.verdict.reports import (
     TreeRun,
 )
 
-ENDS = {".": CaseEnd.PASSED, "F": CaseEnd.FAILED, "s": CaseEnd.SKIPPED}
+ENDS = {".": CaseOutcome.PASSED, "F": CaseOutcome.FAILED, "s": CaseOutcome.SKIPPED}
 TESTS = "tests/test_cart.py"
 
 
@@ -143,7 +143,7 @@ def test_where_the_old_tests_cannot_run_their_texts_are_compared():
 
 
 def test_old_tests_that_cannot_be_loaded_say_nothing_where_their_texts_stayed():
-    b = TreeRun("pytest", 2, {TESTS: CaseEnd.FAILED})
+    b = TreeRun("pytest", 2, {TESTS: CaseOutcome.FAILED})
     suite = runs(run(x=".", y="."), run(x=".", y="."), b=b, d=run(x=".", y="."))
     assert judge_change((suite,), BOTH, AskedFor(wants_red=False)).is_shown
     other = BOTH._replace(tests=(changed("x", Comparison.WEAKER),))
@@ -284,7 +284,7 @@ def test_every_part_must_show_something_and_the_strongest_green_one_gives_the_la
     ("asked", "strength", "is_shown"),
     [
         (AskedFor(checked=True), ChangeStrength.CHECKED, True),
-        (AskedFor(shown=True), ChangeStrength.SHOWN, False),
+        (AskedFor(shown=True), ChangeStrength.SHOWN, True),
         (AskedFor(), ChangeStrength.UNVERIFIED, False),
     ],
 )
@@ -298,3 +298,108 @@ def test_long_lists_of_names_are_cut():
     before, now = run(**{f"t{n}": "." for n in range(9)}), run(t0=".")
     verdict = judge_change((runs(before, now),), CODE, AskedFor())
     assert "and 3 more" in verdict.blocking[0].sentence
+
+
+def old_failure(asked: AskedFor, facts: ChangeFacts = CODE, **ends: str):
+    """A change under which `x` was red and stays red; what else there is, is green on both."""
+    both = run(x="F", y=".", **ends)
+    return judge_change((runs(both, both),), facts, asked)
+
+
+OLD = (FindingKind.OLD_FAILURE, Weight.NOTES)
+OWED = (FindingKind.NAMED_NOT_GREEN, Weight.BLOCKS)
+
+
+def test_old_failures_are_listed_and_not_blamed():
+    assert kinds(old_failure(AskedFor(wants_red=False))) == {OLD}
+
+
+def test_a_repair_that_shows_nothing_owes_the_failures_near_it():
+    found = old_failure(AskedFor(repairs=True, wants_red=False))
+    assert kinds(found) == {OWED}
+    assert "failed before, uses what was changed and still fails" in found.findings[0].sentence
+    assert found.findings[0].tests == (f"{TESTS}::x",)
+    assert found.old_failures == (f"{TESTS}::x",)
+
+
+def test_a_repair_owes_no_failure_that_uses_nothing_of_it():
+    apart = CODE._replace(tests_apart=frozenset({TESTS}))
+    assert kinds(old_failure(AskedFor(repairs=True, wants_red=False), apart)) == {OLD}
+
+
+def test_a_repair_that_shows_itself_owes_no_other_failure():
+    before, now = run(x="F", y="F"), run(x="F", y=".")
+    found = judge_change((runs(before, now),), CODE, AskedFor(repairs=True))
+    assert found.strength is ChangeStrength.OLD_TESTS
+    assert kinds(found) == {OLD}
+
+
+def test_a_failure_that_the_request_names_is_owed_and_the_others_are_listed():
+    both = run(x="F", z="F", y=".")
+    found = judge_change(
+        (runs(both, both),), CODE, AskedFor(must_mend=("::x",), repairs=True, wants_red=False)
+    )
+    assert kinds(found) == {OWED, OLD}
+    assert "still fails, and to repair that was the request" in found.findings[0].sentence
+    assert [each.tests for each in found.findings] == [(f"{TESTS}::x",), (f"{TESTS}::z",)]
+
+
+def test_a_request_about_the_failing_tests_owes_all_of_them():
+    found = old_failure(AskedFor(mends_all=True, wants_red=False))
+    assert kinds(found) == {OWED}
+
+
+def test_new_tests_that_cannot_be_loaded_without_the_change_fail_there():
+    gone = TreeRun("pytest", 2, {f"{TESTS}::(collection)": CaseOutcome.ERROR})
+    suite = runs(run(y="."), run(x=".", y="."), b=run(y="."), d=gone)
+    found = judge_change((suite,), BOTH, AskedFor())
+    assert found.strength is ChangeStrength.NEW_TESTS
+    assert found.mended == (f"{TESTS}::x",)
+
+
+def test_what_is_not_told_of_a_run_that_ended_well_did_not_fail():
+    suite = runs(run(y="."), run(x=".", y="."), b=run(y="."), d=TreeRun("pytest", 0))
+    assert judge_change((suite,), BOTH, AskedFor()).strength is ChangeStrength.GREEN
+
+
+def test_a_file_that_ran_without_the_change_was_loaded():
+    suite = runs(
+        run(y=".", z="F"), run(x=".", y=".", z="F"), b=run(y=".", z="F"), d=run(y=".", z="F")
+    )
+    assert judge_change((suite,), BOTH, AskedFor()).strength is ChangeStrength.GREEN
+
+
+def test_the_first_tests_of_all_may_not_load_on_the_old_code():
+    suite = runs(None, run(x="."), d=TreeRun("go test", 1, is_counted=False))._replace(is_new=True)
+    assert judge_change((suite,), BOTH, AskedFor()).strength is ChangeStrength.NEW_TESTS
+
+
+def gone(function: str) -> ChangedTest:
+    return changed(function, Comparison.GONE, before=f"def {function}(): ...")
+
+
+def test_tests_that_went_together_are_one_question():
+    facts = BOTH._replace(tests=(gone("x"), gone("y"), changed("z", Comparison.WEAKER)))
+    suite = runs(
+        run(x=".", y=".", z=".", k="."), run(z=".", k="."), b=run(x="F", y="F", z="F", k=".")
+    )
+    found = judge_change((suite,), facts, AskedFor(wants_red=False)).questions
+    assert [each.tests for each in found] == [(f"{TESTS}::z",), (f"{TESTS}::x", f"{TESTS}::y")]
+    assert found[1].sentence == f"{TESTS}: 2 tests are gone: x, y"
+    assert found[1].before == "def x(): ...\n\ndef y(): ..."
+
+
+def test_one_test_that_is_gone_is_told_in_its_own_words():
+    facts = BOTH._replace(tests=(gone("x"),))
+    suite = runs(run(x=".", k="."), run(k="."), b=run(x="F", k="."))
+    (found,) = judge_change((suite,), facts, AskedFor(wants_red=False)).questions
+    assert found.sentence == f"{TESTS}::x: it got gone"
+
+
+@pytest.mark.parametrize("ends", [{}, {f"{TESTS}::(collection)": CaseOutcome.ERROR}])
+def test_old_tests_that_cannot_be_loaded_promise_what_their_texts_say(ends):
+    """As when a name that they import moved: texts that did not change promise the same."""
+    b = TreeRun("pytest", 2, ends)
+    facts = BOTH._replace(tests=(changed("x", Comparison.SAME),))
+    suite = runs(run(x=".", y="."), run(x=".", y="."), b=b)
+    assert judge_change((suite,), facts, AskedFor(wants_red=False)).questions == ()

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from flyball.core.suite.case import CaseOutcome
 from flyball.core.verdict.named import CheckEnd, is_suite, resolve_named
-from flyball.core.verdict.reports import CaseEnd, NamedEnd, TreeRun
+from flyball.core.verdict.reports import NamedEnd, TreeRun
 
 RUN = TreeRun(
     "pytest",
     1,
     {
-        "tests/test_cart.py::test_total": CaseEnd.PASSED,
-        "tests/test_cart.py::test_tax": CaseEnd.FAILED,
-        "tests/test_cart.py": CaseEnd.PASSED,
+        "tests/test_cart.py::test_total": CaseOutcome.PASSED,
+        "tests/test_cart.py::test_tax": CaseOutcome.FAILED,
+        "tests/test_cart.py": CaseOutcome.PASSED,
     },
 )
 

@@ -10,23 +10,23 @@ from flyball.core.terms.change_verdict import (
     SuiteLine,
     Weight,
 )
-from flyball.core.verdict.words import headline, verdict_lines
+from flyball.core.verdict.words import verdict_lines
 
 AFTER = SuiteLine("after", ".", "pytest", 11, 1, 2, 0.5)
 
 
 def test_the_label_comes_with_its_counts():
-    assert headline(ChangeVerdict()) == "unverified"
+    assert ChangeVerdict().headline == "unverified"
     green = ChangeVerdict(strength=ChangeStrength.OLD_TESTS, ran=(AFTER,))
-    assert headline(green) == "red → green (tests that were there) (12 tests)"
+    assert green.headline == "red → green (tests that were there) (12 tests)"
     one = ChangeVerdict(ran=(SuiteLine("after", ".", "pytest", 1),))
-    assert headline(one) == "unverified (1 test)"
+    assert one.headline == "unverified (1 test)"
 
 
 def test_a_part_of_a_suite_is_said_in_front():
     part = SuiteLine("after", ".", "pytest", 12, of=1994)
     verdict = ChangeVerdict(strength=ChangeStrength.NEW_TESTS, ran=(part,))
-    assert headline(verdict) == "12 of 1,994 tests: red → green (new tests)"
+    assert verdict.headline == "12 of 1,994 tests: red → green (new tests)"
 
 
 def test_all_facts_are_told_and_the_driver_comes_last():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.server
-import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,124 +10,59 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.repos import put, repository
+from tests.repos import put
+from tests.unit.engine.shop import MENDED, SECRET, SHOWN, Shop, open_shop
 from tests.unit.journal.runs import story
 
 from flyball.core.flow.gates.gate import GATES, judge
-from flyball.core.flow.gates.verdict import Case, Failed, Missing, Passed, Verdict
-from flyball.core.flow.library import LIBRARY
+from flyball.core.flow.gates.verdict import Failed, Missing, Passed
 from flyball.core.flow.template import GateUse
-from flyball.core.run.effect import Inspect
 from flyball.core.run.policy import Policy, Project
-from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.evidence import AnyEvidence, GateReport, HttpReport
+from flyball.core.terms.evidence import GateReport, HttpReport
 from flyball.engine.look.gate_looks import LOOKS, Gathered, covered
-from flyball.engine.look.inspection import inspect
-from flyball.engine.run_context import RunContext
 from flyball.errors import ToolUnavailable
-from flyball.tools.call.protocol import ToolSettings
 from flyball.workspace.process.process import CommandLimits, Finished
-from flyball.workspace.redaction import Redactor
-
-SECRET = "s3cret-value-42"
-FILES: dict[str, str | bytes] = {
-    ".gitignore": "__pycache__/\n*.log\n",
-    "cart.py": "def total(prices):\n    return sum(prices[1:])\n",
-    "test_cart.py": (
-        "import unittest\n\nfrom cart import total\n\n\n"
-        "class CartTest(unittest.TestCase):\n"
-        "    def test_none(self):\n        self.assertEqual(total([]), 0)\n"
-    ),
-    "README.md": "A cart.\n",
-}
-MENDED = "def total(prices):\n    return sum(prices)\n"
-SHOWN = str(FILES["test_cart.py"]) + (
-    "\n    def test_two(self):\n        self.assertEqual(total([1, 2]), 3)\n"
-)
-
-
-class Shop:
-    """A workspace, the card that works in it, and what its gates find."""
-
-    def __init__(self, context: RunContext) -> None:
-        self.context = context
-        self.root = context.workspace.root
-        tree = context.workspace.base
-        self.card = CardState(id="c", template=LIBRARY["fix"], title="t", base=tree, tree=tree)
-        self.run = RunState(run="r1", project=Project(sandbox="kernel"))
-        self.key = "r1/1"
-
-    def change(self, files: dict[str, str | bytes]) -> None:
-        put(self.root, files)
-        self.card = replace(self.card, tree=self.context.workspace.tree_hash())
-
-    async def looks(self, *gates: GateUse, falsify: str = "") -> Gathered:
-        effect = Inspect(
-            card="c", base=self.card.base, tree=self.card.tree, gates=gates, falsify=falsify
-        )
-        return await inspect(self.context, self.run, self.card, effect, self.key)
-
-    async def verdict(self, type: str, **parameters: Any) -> Verdict:
-        """What a gate says after Flyball has looked for it."""
-        use = GateUse(type, parameters)
-        seen = await self.looks(use)
-        return judge(use, self.case(seen.evidence))
-
-    def case(self, seen: tuple[AnyEvidence, ...]) -> Case:
-        return Case((*self.card.evidence, *seen), self.card.tree, self.card.base)
 
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[Shop]:
-    settings = ToolSettings(suite_limits=CommandLimits(seconds=600.0))
-    environ = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
-    context = RunContext(
-        repository(tmp_path / "repo", FILES),
-        tmp_path / "state",
-        environ=environ,
-        redactor=Redactor((SECRET,)),
-        on_output=lambda _: None,
-        settings=settings,
-    )
-    context.open("r1")
-    yield Shop(context)
-    context.close()
+    with open_shop(tmp_path) as opened:
+        yield opened
 
 
 def test_every_gate_that_looks_is_looked_for():
     assert set(LOOKS) == {name for name, gate in GATES.items() if gate.looks}
 
 
+def names(seen: Gathered) -> list[str]:
+    return [type(item).__name__ for item in seen.evidence]
+
+
 @story
-async def test_the_suite_is_run_on_both_trees(shop: Shop):
+async def test_a_change_is_answered_with_a_verdict_that_its_gates_ask(shop: Shop):
     shop.change({"cart.py": MENDED, "test_cart.py": SHOWN})
-    gates = (GateUse("tests_pass"), GateUse("new_test_fails_before"))
-    seen = await shop.looks(*gates)
-    assert [type(item).__name__ for item in seen.evidence] == [
-        "SuiteReport", "BaseRun", "WeakeningReport", "DiffReport",
-    ]  # fmt: skip
-    for use in gates:
-        assert isinstance(judge(use, shop.case(seen.evidence)), Passed)
+    seen = await shop.looks()
+    assert names(seen) == ["VerdictReport", "DiffReport"]
+    for name in ("tests_pass", "new_test_fails_before", "tests_not_weakened"):
+        told = judge(GateUse(name), shop.case(seen.evidence))
+        assert isinstance(told, Passed), told
 
 
 @story
-async def test_a_suite_that_was_run_already_is_only_run_on_the_base(shop: Shop):
-    shop.change({"cart.py": MENDED, "test_cart.py": SHOWN})
-    (suite, *_) = (await shop.looks(GateUse("tests_pass"))).evidence
-    shop.card = replace(shop.card, evidence=(suite,))
-    seen = await shop.looks(GateUse("new_test_fails_before"), falsify=suite.id)
-    assert type(seen.evidence[0]).__name__ == "BaseRun"
+async def test_without_a_change_the_suite_is_run_where_a_gate_asks_for_it(shop: Shop):
+    seen = await shop.looks(GateUse("tests_pass"), GateUse("new_test_fails_before"))
+    assert names(seen) == ["SuiteReport", "WeakeningReport", "DiffReport"]
+    assert isinstance(judge(GateUse("tests_pass"), shop.case(seen.evidence)), Passed)
 
 
 @story
-async def test_a_red_suite_is_not_run_on_the_base(shop: Shop):
+async def test_a_test_that_the_change_leaves_red_fails_its_gates(shop: Shop):
     shop.change({"test_cart.py": SHOWN})
-    gates = (GateUse("new_test_fails_before"), GateUse("tests_pass"))
-    seen = await shop.looks(*gates)
-    assert [type(item).__name__ for item in seen.evidence][:2] == ["SuiteReport", "WeakeningReport"]
-    verdicts = [judge(use, shop.case(seen.evidence)) for use in gates]
-    assert isinstance(verdicts[0], Missing)
-    assert isinstance(verdicts[1], Failed)
+    seen = await shop.looks()
+    case = shop.case(seen.evidence)
+    verdicts = [judge(GateUse(name), case) for name in ("tests_pass", "new_test_fails_before")]
+    assert [type(told) for told in verdicts] == [Failed, Failed]
+    assert "test_two fails" in verdicts[0].sentence
 
 
 @pytest.mark.parametrize(

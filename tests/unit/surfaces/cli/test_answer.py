@@ -9,12 +9,13 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 from tests.governed import (
+    DROP,
     EDIT,
     GOOD,
     READ,
+    RESTORE,
     REVIEW,
     SUITE,
-    WEAKEN,
     call,
     checkpoint,
     environment,
@@ -69,28 +70,38 @@ def test_a_checkpoint_that_is_refused_is_stated_again(desk: Desk):
 
 
 @pytest.mark.slow
-def test_a_weakened_test_is_refused_and_mended(desk: Desk):
-    back = "".join(
-        ("+" if line[:1] == "-" else "-") + line[1:] if line[:2] in ("- ", "+ ") else line
-        for line in WEAKEN.splitlines(keepends=True)
-    )
+def test_a_test_that_is_gone_is_refused_and_put_back(desk: Desk):
     lines = (
         READ,
         checkpoint("test_cart.py", "cart.py"),
-        call("edit_diff", diff=WEAKEN),
+        EDIT,
+        call("edit_diff", diff=DROP),
         SUITE,
         say("Done."),
-        call("edit_diff", diff=back),
-        EDIT,
+        call("edit_diff", diff=RESTORE),
         SUITE,
         say("Now it is right."),
         REVIEW,
     )
     assert desk.start(*lines).exit_code == 3
-    assert desk.show()["questions"][0]["kind"] == "weakened-tests"  # type: ignore[index]
-    denied = desk.type(deny, "last", "--why", "mend the code")
+    question = desk.show()["questions"][0]  # type: ignore[index]
+    assert question["kind"] == "weakened-tests"
+    assert "test_nothing" in question["text"]
+    denied = desk.type(deny, "last", "--why", "leave the tests alone")
     assert denied.exit_code == 0, denied.output
-    assert "tests went from red to green" in denied.output
+    assert "red → green (tests that were there) (2 tests)" in denied.output
+
+
+@pytest.mark.slow
+def test_a_test_that_is_gone_may_be_accepted_and_by_whom_is_told(desk: Desk):
+    gone = call("edit_diff", diff=DROP)
+    lines = (READ, checkpoint("test_cart.py", "cart.py"), EDIT, gone, SUITE, say("Done."), REVIEW)
+    assert desk.start(*lines).exit_code == 3
+    done = desk.type(approve, "last", "--json")
+    assert done.exit_code == 0, done.output
+    last = objects(done.output)[-1]
+    assert last["ending"] == "succeeded"
+    assert any(line.startswith("changed expectations accepted by ") for line in last["verdict"])
 
 
 def test_yes_to_a_spent_budget_grants_the_intents_own_again(desk: Desk):
@@ -144,8 +155,8 @@ def test_a_word_may_only_be_recorded(desk: Desk):
 
 def test_a_changed_workspace_is_looked_at_again(desk: Desk):
     """A person who edits while the run waits makes its evidence stale."""
-    weaken = call("edit_diff", diff=WEAKEN)
-    lines = (READ, checkpoint("test_cart.py"), weaken, SUITE, say("Done."), SUITE, REVIEW)
+    gone = call("edit_diff", diff=DROP)
+    lines = (READ, checkpoint("test_cart.py", "cart.py"), EDIT, gone, SUITE, say("Done."), SUITE)
     assert desk.start(*lines).exit_code == 3
     tree = Path(str(desk.show()["workspace"]))
     (tree / "cart.py").write_text("def total(items):\n    return 99\n")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from tests.governed import (
+    DROP,
     EDIT,
     GOOD,
     READ,
@@ -73,8 +74,11 @@ def test_a_fix_is_told_line_by_line_and_ends_with_what_to_type(place: Path):
         "± edited cart.py (+1 −1)",
         "↩ not accepted: This is not done yet",
         "✓ tests: 2 passed, 0 failed (unittest)",
-        "✓ red without the change",
-        "✓ succeeded (tests went from red to green)",
+        "✓ verdict: red → green (tests that were there) (2 tests)",
+        "ran before: unittest: 1 passed, 1 failed",
+        "ran now: unittest: 2 passed, 0 failed",
+        "red → green: test_cart.py::CartTest::test_three_pens",
+        "✓ succeeded (red → green (tests that were there) (2 tests))",
         "+        result += price * quantity",
         "3 of 15 calls used, 1 blocked",
         "flyball runs merge ",
@@ -116,14 +120,26 @@ def test_yes_lets_a_diagnosis_make_its_fix(place: Path):
     assert "succeeded" in result.output
 
 
-def test_yes_never_covers_weaker_tests(place: Path):
-    weaken = call("edit_diff", diff=WEAKEN)
-    driver = script(place / "s", READ, checkpoint("test_cart.py"), weaken, SUITE, say("Done."))
+def test_yes_never_covers_tests_that_are_gone(place: Path):
+    gone = call("edit_diff", diff=DROP)
+    files = ("test_cart.py", "cart.py")
+    driver = script(place / "s", READ, checkpoint(*files), EDIT, gone, SUITE, say("Done."))
     args = ("fix it", "--intent", "small_fix", "--driver", driver, "--yes")
     result = invoke(place, *args)
     assert result.exit_code == 3, result.output
-    assert "got easier to pass" in result.output
+    assert "test_nothing" in result.output
+    assert "Accept that?" in result.output
     assert "flyball approve" in result.output
+
+
+def test_a_failing_test_that_is_made_to_agree_is_no_repair(place: Path):
+    weaken = call("edit_diff", diff=WEAKEN)
+    lines = (READ, checkpoint("test_cart.py"), weaken, SUITE, *[say("Done.")] * 4)
+    args = ("fix it", "--intent", "small_fix", "--driver", script(place / "s", *lines), "--yes")
+    result = invoke(place, *args)
+    assert result.exit_code == 4, result.output
+    assert "test_three_pens still fails with the tests as they were before" in result.output
+    assert "flyball approve" not in result.output
 
 
 def test_preview_shows_each_edit_and_waits(place: Path):

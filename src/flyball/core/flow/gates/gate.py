@@ -88,6 +88,10 @@ GATES: Mapping[str, Gate] = MappingProxyType(
 )
 
 
+OF_VERDICT = frozenset({"tests_pass", "new_test_fails_before", "tests_not_weakened"})
+"""Gates that the verdict on a change answers, from runs of Flyball's own."""
+
+
 def gate_faults(use: Mapping[str, object], path: Path = ()) -> tuple[Fault, ...]:
     """What is wrong with a gate's type or its parameters."""
     name = use.get("type")

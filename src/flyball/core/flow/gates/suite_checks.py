@@ -12,6 +12,7 @@ import msgspec
 
 from flyball.core.flow.gates.verdict import Case, Failed, Missing, Passed, Verdict
 from flyball.core.flow.template import CHECKLIST, Text
+from flyball.core.terms.change_verdict import ChangeStrength, ChangeVerdict, FindingKind
 from flyball.core.terms.evidence import (
     ApprovalReport,
     BaseRun,
@@ -21,6 +22,7 @@ from flyball.core.terms.evidence import (
     Evidence,
     Strength,
     SuiteReport,
+    VerdictReport,
     WeakeningReport,
 )
 from flyball.core.terms.evidence_rows import is_failing, strongest
@@ -31,6 +33,7 @@ E = TypeVar("E", bound=Evidence)
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
 WEAKENED = "weakened-tests"
+NOTHING_FAILED = FindingKind.NOTHING_FAILED_BEFORE
 NOTHING_RAN = frozenset({0, 5})
 """How runners exit that found no test to run: most with 0, pytest and unittest with 5."""
 
@@ -104,17 +107,36 @@ class SuiteLimits(Parameters, frozen=True):
 
 
 def tests_pass(case: Case, limits: SuiteLimits) -> Verdict:
-    """The suite is green on this very tree, and ran something."""
-    report = last_look(case, SuiteReport)
+    """The whole suite is green on this very tree, and ran something."""
+    if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
+        return _by_verdict(found.verdict, limits)
+    report = last_look(case, SuiteReport, lambda item: not item.selected or is_failing(item))
     if report is None:
         return no_look(case, SuiteReport, "run `test` on the present tree")
-    suites = [item for item in case.evidence if isinstance(item, SuiteReport)]
+    # Whoever selects the tests does not decide whether the suite passes.
+    suites = [
+        item
+        for item in case.evidence
+        if isinstance(item, SuiteReport) and (not item.selected or is_failing(item))
+    ]
     if strongest(suites, case.tree, case.base) < Strength.GREEN:
         return Failed(why_red(last_look(case, SuiteReport, is_failing) or report))
     passed = max(item.passed for item in suites if item.tree == case.tree)
     if passed < limits.at_least:
         return Failed(f"Only {passed} tests passed; at least {limits.at_least} must.")
     return Passed(f"{passed} tests pass.")
+
+
+def _by_verdict(verdict: ChangeVerdict, limits: SuiteLimits) -> Verdict:
+    against = [each for each in verdict.blocking if each.kind is not NOTHING_FAILED]
+    if against:
+        return Failed(against[0].sentence)
+    if not verdict.has_suite:
+        return Missing("The project has no tests, so none pass.")
+    passed = sum(line.passed for line in verdict.ran if line.run == "after")
+    if passed < limits.at_least:
+        return Failed(f"Only {passed} tests passed; at least {limits.at_least} must.")
+    return Passed(f"{passed} tests pass: {verdict.headline}.")
 
 
 def why_red(report: SuiteReport) -> str:
@@ -131,6 +153,10 @@ def why_red(report: SuiteReport) -> str:
 
 def new_test_fails_before(case: Case, _: NoParameters) -> Verdict:
     """The tests that verify the change fail on the tree from before it."""
+    if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
+        if found.verdict.strength >= ChangeStrength.NEW_TESTS:
+            return Passed(f"They failed before: {first_few(found.verdict.mended)}.")
+        return Failed("Every test passes without the change too, so none proves anything.")
     run = last_look(case, BaseRun, lambda item: case.base in ("", item.base))
     if run is None:
         return no_look(case, BaseRun, "run the verifying tests on the base tree")
@@ -143,6 +169,10 @@ def new_test_fails_before(case: Case, _: NoParameters) -> Verdict:
 
 def tests_not_weakened(case: Case, _: NoParameters) -> Verdict:
     """No test got easier to pass, or a person accepted that."""
+    if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
+        if found.verdict.questions:
+            return Failed(first_few([each.sentence for each in found.verdict.questions]))
+        return Passed("No test got easier to pass unasked.")
     report = last_look(case, WeakeningReport, lambda item: case.base in ("", item.base))
     if report is None:
         return no_look(case, WeakeningReport, "compare the tests with the base tree")

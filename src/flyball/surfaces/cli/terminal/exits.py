@@ -15,5 +15,6 @@ BY_STATUS = {
     "interrupted": FAILED,
     "paused": WAITS,
     "unverified": UNVERIFIED,
+    "unchanged": UNVERIFIED,
     "running": INTERRUPTED,
 }

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import msgspec
+
+from flyball.core.terms.change_verdict import ChangeVerdict
+from flyball.core.verdict.words import verdict_lines
 from flyball.engine.telemetry import Telemetry
 
 QUIET_CALLS = frozenset({"checkpoint", "note", "appeal", "test", "check", "edit_diff"})
@@ -204,6 +208,9 @@ class Story:
 
     def final(self, line: Telemetry) -> Iterator[StoryLine]:
         yield ending_words(line, "" if line["message"] in self._spoken else line["message"])
+        said = line.get("answer", "")
+        if line["proof"] and said and said not in self._spoken:
+            yield StoryLine("dim", f"The driver says: {said}", "·")
         for issue in line["issues"]:
             yield StoryLine("warn", issue, "!")
         for action in line["next_actions"]:
@@ -260,10 +267,12 @@ def ending_words(line: Telemetry, message: str) -> StoryLine:
     """How a run came out, and how well that is proven."""
     proof = f" ({line['proof']})" if line["proof"] else ""
     words = f": {message}" if message else ""
+    if line["ending"] == "unchanged":
+        return StoryLine("warn", f"ended, nothing changed{words}", "!")
     if line["ending"] == "unverified":
         return StoryLine("warn", f"ended unverified{words}{proof}", "!")
     if line["status"] == "success":
-        return StoryLine("good", f"succeeded{proof}{words}", "✓")
+        return StoryLine("good", f"succeeded{proof}{'' if proof else words}", "✓")
     return StoryLine("bad", f"{line['status']}{words}", "✗")
 
 
@@ -323,6 +332,18 @@ def _base(item: dict[str, Any]) -> StoryLine:
     return StoryLine("warn", f"not red without the change: {item.get('detail', '')}", "!")
 
 
+def _verdict(item: dict[str, Any]) -> StoryLine:
+    """Flyball's own words about the whole change, all of them."""
+    verdict = msgspec.convert(item["verdict"], ChangeVerdict)
+    first, *rest = verdict_lines(verdict)
+    words = "\n".join((f"verdict: {first}", *rest))
+    if verdict.blocking:
+        return StoryLine("bad", words, "✗")
+    return StoryLine(
+        "good" if verdict.is_shown else "warn", words, "✓" if verdict.is_shown else "?"
+    )
+
+
 def _weakening(item: dict[str, Any]) -> StoryLine | None:
     findings = item.get("findings", ())
     if not findings:
@@ -367,6 +388,7 @@ EVIDENCE: dict[str, Callable[[dict[str, Any]], StoryLine | None]] = {
     "http-report": _http,
     "base-run": _base,
     "weakening-report": _weakening,
+    "verdict-report": _verdict,
     "diff-report": _diff,
     "file-report": _file,
     "coverage-report": _coverage,

@@ -114,7 +114,7 @@ _AFTER = re.compile(
 )
 _BEFORE = re.compile(
     rf"^\W*(?:(?:{_THINGS}|total|number of)[ _-])?({_WORDS})(?:[ _-](?:{_THINGS}))?"
-    r" *[:=] *(\d+)\b(?! *(?:ms|s|%|/))",
+    r" *[:=] *(\d+)(?= *(?:$|[,;|)\]]))",
     re.I | re.M,
 )
 _OUT_OF = re.compile(

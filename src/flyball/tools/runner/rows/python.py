@@ -66,6 +66,8 @@ def _pytest_report(context: CallContext) -> list[str]:
     return [
         *("-o", f"cache_dir={context.shelf / 'cache'}", "-o", "junit_family=xunit1"),
         f"--junitxml={context.report}",
+        # A project that stops at its first failure would hide how the other tests end.
+        "--maxfail=0",
     ]
 
 

@@ -22,10 +22,12 @@ def file_of(test):
 
 
 def note(test, outcome, message=""):
-    dotted = name_of(test)
+    dotted, file, module = name_of(test), file_of(test), type(test).__module__ + "."
     owner, _, name = dotted.rpartition(".")
+    if file and owner.startswith(module):
+        owner = owner[len(module):]
     spent = time.monotonic() - began.get(id(test), time.monotonic())
-    lines.append({"name": name, "suite": owner.split(".") if owner else [], "file": file_of(test),
+    lines.append({"name": name, "suite": owner.split(".") if owner else [], "file": file,
                   "outcome": outcome, "seconds": round(spent, 6), "message": message,
                   "spelling": dotted})
 

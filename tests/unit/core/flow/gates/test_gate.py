@@ -1,6 +1,8 @@
 from inspect import getdoc
 
 import pytest
+from msgspec.structs import replace
+from tests.simulation.verdicts import CHECKED, NEVER_RED, QUESTIONED, REGRESSED, judged
 
 from flyball.core.flow.gates.gate import GATES, gate_faults, judge, judge_all, judge_done
 from flyball.core.flow.gates.verdict import Case, Failed, Missing, Passed
@@ -132,8 +134,34 @@ BOTH = {"criteria_checklist": {"c1": True, "c2": True}}
                 suite(command="pytest -k new", selected=True),
             ],
             {},
+            Failed,
+            "first old",
+        ),
+        ("tests_pass", [suite(command="pytest -k x", selected=True)], {}, Missing, "run `test`"),
+        ("tests_pass", [judged(TREE, BASE)], {}, Passed, "3 tests pass: red → green"),
+        ("tests_pass", [suite(failed=["t1"]), judged(TREE, BASE)], {}, Passed, "3 tests pass"),
+        ("tests_pass", [suite(), judged(TREE, BASE, REGRESSED)], {}, Failed, "test_a fails"),
+        ("tests_pass", [judged(TREE, BASE, NEVER_RED)], {}, Passed, "nothing shown to fail"),
+        ("tests_pass", [judged(TREE, BASE, CHECKED)], {}, Missing, "has no tests"),
+        ("tests_pass", [judged(TREE, BASE)], {"at_least": 4}, Failed, "Only 3 tests passed"),
+        ("tests_pass", [judged(TREE, OTHER)], {}, Missing, "run `test`"),
+        ("tests_pass", [judged(OTHER, BASE)], {}, Missing, "run `test`"),
+        ("new_test_fails_before", [judged(TREE, BASE)], {}, Passed, "failed before: test_a"),
+        (
+            "new_test_fails_before",
+            [base_run("red"), judged(TREE, BASE, NEVER_RED)],
+            {},
+            Failed,
+            "none proves anything",
+        ),
+        ("tests_not_weakened", [judged(TREE, BASE)], {}, Passed, "No test got easier"),
+        ("tests_not_weakened", [judged(TREE, BASE, QUESTIONED)], {}, Failed, "it checks less"),
+        (
+            "tests_not_weakened",
+            [judged(TREE, BASE, replace(QUESTIONED, accepted_by="kim"))],
+            {},
             Passed,
-            "",
+            "unasked",
         ),
         ("new_test_fails_before", [base_run("red")], {}, Passed, "fail without the change"),
         ("new_test_fails_before", [base_run("green")], {}, Failed, "prove nothing"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import msgspec
 import pytest
 from rich.console import Console
+from tests.simulation.verdicts import REACH, REGRESSION, SHOWN
 
 from flyball.surfaces.cli.terminal.live import LONGEST_DIFF, LiveView
 from flyball.surfaces.cli.terminal.story import (
@@ -28,6 +30,7 @@ FINAL: dict[str, Any] = {
     "issues": [],
     "next_actions": [],
     "proof": "",
+    "answer": "",
 }
 
 
@@ -89,6 +92,20 @@ FINAL: dict[str, Any] = {
             {**FINAL, "status": "failed", "ending": "unverified", "proof": "unverified"},
             ["  ! ended unverified: Done. (unverified)"],
         ),
+        (
+            {**FINAL, "status": "failed", "ending": "unchanged"},
+            ["  ! ended, nothing changed: Done."],
+        ),
+        (
+            {
+                **FINAL,
+                "status": "success",
+                "ending": "succeeded",
+                "proof": "red → green (new tests)",
+                "answer": "I mended it.",
+            },
+            ["  ✓ succeeded (red → green (new tests))", "  · The driver says: I mended it."],
+        ),
     ],
 )
 def test_each_line_is_told_in_words(line: dict[str, Any], words: list[str]):
@@ -147,6 +164,29 @@ def test_each_line_is_told_in_words(line: dict[str, Any], words: list[str]):
             "file-report",
             {"path": "a.md", "exists": True, "asked": ["x"], "contains": ["x"]},
             "✓ a.md holds 'x'",
+        ),
+        (
+            "verdict-report",
+            {"verdict": msgspec.to_builtins(SHOWN)},
+            (
+                "✓ verdict: red → green (tests that were there) (3 tests)\n"
+                "    ran before: pytest: 2 passed, 1 failed, 0.0 s\n"
+                "    ran now: pytest: 3 passed, 0 failed, 0.0 s\n"
+                "    red → green: test_a"
+            ),
+        ),
+        (
+            "verdict-report",
+            {"verdict": {"strength": 5, "findings": [msgspec.to_builtins(REGRESSION)]}},
+            ("✗ verdict: not shown: regression\n    not shown: test_a fails; it passed before."),
+        ),
+        (
+            "verdict-report",
+            {"verdict": {"strength": 7, "findings": [msgspec.to_builtins(REACH)]}},
+            (
+                "? verdict: a question: reaches runner\n"
+                "    question: src/a.py names the arguments of the runner."
+            ),
         ),
         ("coverage-report", {"before": 90, "after": 87.5}, "· coverage: 90 % before, 87.5 % now"),
         ("approval-report", {"by": "ann", "what": "review"}, "✓ ann accepted it (review)"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.core.verdict.literals import shared_literals
+from flyball.core.verdict.reach import shared_literals
 
 
 def test_distinctive_values_in_both_are_shown():

@@ -1,0 +1,102 @@
+"""Verifying a change that anybody made: the same verdict as for a governed run."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from flyball.app.project import Home
+from flyball.app.wiring import tool_settings
+from flyball.core.terms.change_verdict import ChangeVerdict
+from flyball.core.terms.phase import Phase
+from flyball.core.verdict.reports import AskedFor
+from flyball.engine.verdict.take import Wanted, take_verdict
+from flyball.errors import Conflict
+from flyball.tools.call.protocol import CallContext
+from flyball.workspace.files.paths import Root
+from flyball.workspace.process import levels
+from flyball.workspace.redaction import Redactor, secrets_in
+from flyball.workspace.run.clean import keep_ignored
+from flyball.workspace.run.comparing import ComparedTrees, compare_trees
+from flyball.workspace.sandbox import environment
+
+
+class Verified(NamedTuple):
+    """The verdict on a change, and between which trees it was."""
+
+    verdict: ChangeVerdict
+    base: str
+    head: str
+    has_changed: bool
+
+
+async def verify_change(
+    home: Home, base: str, head: str, on_output: Callable[[str], None] = lambda _: None
+) -> Verified:
+    """What may be said of the change from one revision to another, whoever wrote it.
+
+    Nobody promised anything beforehand and nobody is sent back: a change whose tests pass without
+    it is labelled so, and what a person would be asked is a question in the answer.
+    """
+    directory = home.state / "verify" / f"{os.getpid()}-{secrets.token_hex(3)}"
+    user = Path(home.environ.get("HOME", "") or Path.home())
+    with compare_trees(home.repo, directory, base=base, head=head, home=user) as compared:
+        keep_ignored(compared.workspace)
+        context = _context(home, compared, on_output)
+        wanted = Wanted(compared.base, compared.head, AskedFor(wants_red=False))
+        if compared.base == compared.head:
+            return Verified(ChangeVerdict(), compared.base_name, compared.head_name, False)
+        verdict = await take_verdict(context, wanted)
+        return Verified(verdict, compared.base_name, compared.head_name, True)
+
+
+def refuse_bad_merge(home: Home, before: str, after: str) -> None:
+    """Raise where the verdict on a merged tree speaks against it; a question is no reason.
+
+    What a person had to decide was put to them by the run; what is new here are tests of the branch
+    that the merged work breaks.
+    """
+    verdict = asyncio.run(verify_change(home, before, after)).verdict
+    if verdict.blocking:
+        said = " ".join(each.sentence for each in verdict.blocking)
+        raise Conflict(
+            f"Merged with your branch it does not hold: {said}",
+            "Nothing was merged. Repair it in a new run, or merge with --unverified.",
+        )
+
+
+def _context(home: Home, compared: ComparedTrees, on_output: Callable[[str], None]) -> CallContext:
+    workspace, settings = compared.workspace, tool_settings(home.effective)
+    user = home.environ.get("HOME", "")
+
+    def sandbox_in(root: Root) -> levels.Sandbox:
+        return levels.Sandbox(
+            level=levels.detect_level(),
+            root=root.path,
+            network=settings.network,
+            readable=(workspace.project,),
+            home=Path(user) if user else None,
+        )
+
+    return CallContext(
+        run="verify",
+        card="verify",
+        call="verify",
+        key="verify",
+        phase=Phase.VERIFY,
+        tree=compared.head,
+        root=Root(workspace.root),
+        workspace=workspace,
+        sandbox_in=sandbox_in,
+        env=environment.clean(home.environ, workspace=workspace.root),
+        redactor=Redactor(secrets_in(home.environ)),
+        settings=settings,
+        limits=settings.suite_limits,
+        seen={},
+        on_output=on_output,
+        is_to_rest=lambda: False,
+    )

@@ -1,0 +1,145 @@
+"""Setbacks and ends: back to work after one, or out of the card.
+
+`fall_short` is the way back, as the one table of escalations has it, and `finish` the only way to
+`final`.
+"""
+
+from __future__ import annotations
+
+from flyball.core.flow.escalation import Strictness, Trouble, escalate
+from flyball.core.flow.flow import DIAGNOSIS
+from flyball.core.flow.template import Escalation
+from flyball.core.machine.mistake import remember
+from flyball.core.memory.guard import Trip
+from flyball.core.memory.handover import should_reset
+from flyball.core.plan.step_run import Errand
+from flyball.core.run.state import Asking, CardState, Clock, Ending, RunState
+from flyball.core.run.working_copy import STOPPED, WorkingCopy
+from flyball.core.terms.evidence import GateReport, VerdictReport, WeakeningReport
+from flyball.core.terms.phase import Phase
+
+
+def send_back(d: WorkingCopy, why: str, trouble: Trouble, *, is_worth_it: bool = True) -> None:
+    """Tell the driver why it is not done, a few times; then the work is called what it is."""
+    rejections = d.card.rejections + 1
+    if is_worth_it and rejections <= d.run.policy.max_rejections:
+        d.reject(f"This is not done yet: {why}", rejections=rejections)
+        return
+    d.set(rejections=rejections)
+    if is_worth_it and is_laid_out(d.run):
+        fall_short(d, trouble, why, is_spent=True)
+    else:
+        finish(d, Ending.UNVERIFIED, why)
+
+
+def finish(d: WorkingCopy, ending: Ending, reason: str, *, needs_words: bool = False) -> None:
+    """Go to `final`: with the answer already given, or after asking for one."""
+    # Calls still under way would come back to a card in `final`, which has no row for them.
+    d.forget()
+    d.set(ending=ending, ending_reason=reason, is_reviewing=False)
+    d.enter(Phase.FINAL)
+    if needs_words or not d.card.answer:
+        d.think(text_only=True)
+    else:
+        d.close()
+
+
+def fall_short(d: WorkingCopy, trouble: Trouble, why: str, *, is_spent: bool = False) -> None:
+    """The card does not pass: the one table says what follows. `is_spent` leaves no retry."""
+    card = d.card
+    setbacks = card.setbacks + 1
+    d.set(setbacks=setbacks, trouble=trouble)
+    repeated = "" if trouble is Trouble.MISSING_EVIDENCE else remember(d, why)
+    choice = escalate(
+        trouble,
+        max(setbacks, card.template.on_fail.max_retries + 1) if is_spent else setbacks,
+        card.template.on_fail,
+        Strictness(d.run.policy.strictness),
+        diagnosed=_is_diagnosed(d.run, card),
+    )
+    if choice is Escalation.RETRY:
+        try_again(d, why, repeated=repeated)
+    elif choice is Escalation.PAUSE_FOR_HUMAN:
+        d.set(ending_reason=why)
+        d.ask(Asking.FAILURE, f"{card.title}: {why} Try once more?")
+    else:
+        fail(d, choice, why)
+
+
+def try_again(d: WorkingCopy, why: str, *, words: str = "", repeated: str = "") -> None:
+    """Back to work on the same card; what was looked at will be looked at anew.
+
+    A thread that came to nothing, or that repeated a mistake on record, is not gone on with.
+    """
+    card = d.card
+    # These are taken once per tree: left in place, the same tree would not be looked at anew.
+    seen_again = WeakeningReport | GateReport | VerdictReport
+    d.set(
+        claims={},
+        answer="",
+        rejections=0,
+        ending_reason="",
+        evidence=tuple([item for item in card.evidence if not isinstance(item, seen_again)]),
+    )
+    if card.phase is Phase.VERIFY:
+        d.enter(Phase.EXECUTE)
+    if card.trouble is Trouble.NO_PROGRESS:
+        d.set(clock=Clock())
+        d.reset_thread("the last thread came to nothing", words)
+        return
+    reason = should_reset(ledger_match=repeated)
+    if reason and card.phase is not Phase.FINAL:
+        d.reset_thread(reason, words)
+        return
+    d.reject(why)
+
+
+def fail(d: WorkingCopy, escalation: Escalation, why: str) -> None:
+    """End the card, and say what its end asks for."""
+    d.set(escalation=escalation)
+    finish(d, Ending.FAILED, why)
+
+
+def halt(d: WorkingCopy, trip: Trip) -> None:
+    """A guard's hard level: no progress on a step of a plan, a question for a person elsewhere."""
+    if not (d.card.step and is_laid_out(d.run)):
+        d.halt(trip)
+    elif d.card.in_flight:
+        d.set(queue=(), halted=trip)
+    else:
+        d.set(halted=None)
+        fall_short(d, Trouble.NO_PROGRESS, f"{STOPPED}{trip.sentence}")
+
+
+def is_laid_out(run: RunState) -> bool:
+    """Whether the run follows a plan or a flow, so that a failure has somewhere to go."""
+    return run.flow is not None or (run.coordinator is not None and run.coordinator.planned)
+
+
+def errand_of(run: RunState, card: CardState) -> Errand | None:
+    """The errand that a card is on, if it is on one."""
+    return next((each for each in run.errands if each.card == card.id), None)
+
+
+def diagnosed_by(run: RunState, card: CardState) -> CardState | None:
+    """The failed card that this one diagnoses."""
+    errand = errand_of(run, card)
+    return run.card(errand.failed) if errand else None
+
+
+def after_diagnosis(run: RunState, failed: CardState) -> Escalation:
+    """What the failed card's own policy asks for once it is diagnosed."""
+    return escalate(
+        failed.trouble or Trouble.FAILING_CHECK,
+        failed.setbacks,
+        failed.template.on_fail,
+        Strictness(run.policy.strictness),
+        diagnosed=True,
+    )
+
+
+def _is_diagnosed(run: RunState, card: CardState) -> bool:
+    """A diagnosis is never diagnosed, and a step of a flow only once."""
+    errand = errand_of(run, card)
+    again = errand is not None and errand.at != "" and errand.at in errand.diagnosed
+    return again or card.template.step_id == DIAGNOSIS

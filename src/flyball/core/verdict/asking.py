@@ -1,0 +1,40 @@
+"""What a request and a checkpoint say that bears on the verdict, read from their words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from flyball.core.terms.intent import Intent
+from flyball.core.verdict.reports import AskedFor
+
+_NAMED = re.compile(r"\btest_\w+|\bTest[A-Z]\w+|[\w./-]+::[\w:]+|[\w./-]+[._-](?:test|spec)\.\w+")
+_ALL = re.compile(
+    r"(?i)\b(?:tests?|suite|specs?|ci|build)\b[^.\n]{0,30}\b(?:fail\w*|red|broken|break\w*)\b"
+    r"|\b(?:fail\w*|red|broken)\b[^.\n]{0,20}\b(?:tests?|suite|specs?)\b"
+)
+_REPAIR = re.compile(
+    r"(?i)\b(?:fix\w*|bug\w*|fail\w*|broken|breaks?|wrong|crash\w*|error\w*|incorrect\w*|repair\w*|"
+    r"refactor\w*|clean ?up|rename\w*|typo|regress\w*|should not|shouldn't|does ?n[o']t)\b"
+)
+
+
+def asked_for(
+    request: str, promised: Iterable[str], intent: Intent | None, *, wants_red: bool
+) -> AskedFor:
+    """What was asked for and said beforehand.
+
+    A request that names tests wants those green; one that only says that tests fail wants all of
+    them. Whoever repairs or rearranges changes no expectation unasked.
+    """
+    named = tuple(dict.fromkeys(_NAMED.findall(request)))
+    is_repair = bool(_REPAIR.search(request))
+    builds = intent in (Intent.FEATURE_BUILD, Intent.AUTONOMOUS) and not is_repair
+    return AskedFor(
+        announced=(request, *promised),
+        must_mend=named,
+        mends_all=bool(not named and _ALL.search(request)),
+        repairs=is_repair or intent is Intent.SMALL_FIX,
+        keeps_behaviour=is_repair or not (builds or intent is Intent.SMALL_FIX),
+        wants_red=wants_red,
+    )

@@ -1,0 +1,102 @@
+"""Runs on the tree from before, remembered: they are the same for every change made to it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import msgspec
+
+from flyball.core.suite.case import CaseOutcome, SuiteCase
+from flyball.core.suite.part import PartSuite
+from flyball.core.verdict.reports import TreeRun
+from flyball.engine.verdict.tree_run import Taken
+from flyball.workspace.run.workspace import Workspace
+
+KEPT = 200
+
+
+class _Stored(msgspec.Struct, frozen=True):
+    """A remembered run."""
+
+    command: str
+    exit_code: int
+    ends: dict[str, CaseOutcome]
+    is_counted: bool
+    elapsed: float
+    cases: tuple[SuiteCase, ...]
+    has_canary: bool
+    counts: tuple[int, int, int] | None = None
+    trouble: str = ""
+    timed_out: bool = False
+
+
+class BaseRuns:
+    """Whole runs of suites, by tree, suite and what is installed; runs in trouble are not kept.
+
+    One that took too long is: it would take too long again.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        # Beside the runs, so that the next run of this project finds what this one learnt.
+        self._folder = workspace.directory.parent.parent / "base-runs"
+        self._installed = _installed(workspace.project)
+
+    def find(self, tree: str, suite: PartSuite) -> Taken | None:
+        try:
+            stored = msgspec.json.decode(self._file(tree, suite).read_bytes(), type=_Stored)
+        except (OSError, msgspec.DecodeError):
+            return None
+        run = TreeRun(
+            stored.command,
+            stored.exit_code,
+            stored.ends,
+            is_counted=stored.is_counted,
+            elapsed=stored.elapsed,
+            counts=stored.counts,
+            trouble=stored.trouble,
+        )
+        return Taken(run, stored.cases, stored.has_canary, stored.timed_out)
+
+    def keep(self, tree: str, suite: PartSuite, taken: Taken) -> None:
+        run = taken.run
+        if run.trouble and not taken.timed_out:
+            return
+        stored = _Stored(
+            run.command,
+            run.exit_code,
+            dict(run.ends),
+            run.is_counted,
+            run.elapsed,
+            taken.cases,
+            taken.has_canary,
+            run.counts,
+            run.trouble,
+            taken.timed_out,
+        )
+        self._folder.mkdir(parents=True, exist_ok=True)
+        file = self._file(tree, suite)
+        spare = file.with_suffix(f".{os.getpid()}")
+        spare.write_bytes(msgspec.json.encode(stored))
+        spare.replace(file)
+        self._prune()
+
+    def _file(self, tree: str, suite: PartSuite) -> Path:
+        named = json.dumps([tree, suite.runner, suite.at, suite.command, self._installed])
+        return self._folder / f"{hashlib.sha256(named.encode()).hexdigest()[:32]}.json"
+
+    def _prune(self) -> None:
+        files = sorted(self._folder.glob("*.json"), key=lambda file: file.stat().st_mtime)
+        for file in files[:-KEPT]:
+            file.unlink(missing_ok=True)
+
+
+def _installed(project: Path) -> str:
+    """What tells one toolchain from another without starting it: when things were installed."""
+    signs = ("node_modules", "node_modules/.package-lock.json", ".venv", "venv", "vendor")
+    packages = sorted(project.glob(".venv/lib/python*/site-packages"))
+    found = [project / sign for sign in signs] + packages
+    stamps = [(file.name, file.stat().st_mtime_ns) for file in found if file.exists()]
+    return hashlib.sha256(json.dumps([stamps, os.environ.get("PATH", "")]).encode()).hexdigest()

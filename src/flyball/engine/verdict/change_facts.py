@@ -1,0 +1,65 @@
+"""What a change is, apart from any run: its texts, its testing side, how its tests compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from flyball.core.suite.sides import find_testing_side
+from flyball.core.verdict.reach import runner_reaches, shared_literals
+from flyball.core.verdict.reports import ChangeFacts
+from flyball.core.weakening import compare_tests
+from flyball.tools.runner.layout import Land
+from flyball.workspace.trees.trees import LINK, Changed, TreeEntry, TreeHash, Trees
+
+BINARY = b"\0"
+
+Texts = Mapping[str, str | None]
+
+
+def change_facts(
+    trees: Trees, before: Land, after: Land, changes: Sequence[Changed], head: str
+) -> ChangeFacts:
+    """The facts of a change between two trees that lie checked out."""
+    files = tuple([change.path for change in changes])
+    old = _texts(trees, {change.path: change.before for change in changes})
+    new = _texts(trees, {change.path: change.after for change in changes})
+    # A link leads to other files than it seems to, so it is never code alone.
+    links = {each.path for each in changes if each.after is not None and each.after.mode == LINK}
+    side = _testing_side(before, old) | _testing_side(after, new) | links
+    code = [path for path in files if path not in side]
+    added = [line for path in code for line in _added(old.get(path), new.get(path))]
+    tests = [text for path in sorted(side) for text in (new.get(path), old.get(path)) if text]
+    unkept = trees.unkept_files(TreeHash(head))
+    return ChangeFacts(
+        files,
+        compare_tests(old, new),
+        side,
+        runner_reaches(old, new, side),
+        tuple([path for path in files if path in unkept]),
+        shared_literals(added, tests),
+    )
+
+
+def _texts(trees: Trees, entries: Mapping[str, TreeEntry | None]) -> dict[str, str | None]:
+    """Path → text on one side of the change; None where there is no such file, or no text."""
+    blobs = trees.contents([entry.blob for entry in entries.values() if entry is not None])
+    found: dict[str, str | None] = {}
+    for path, entry in entries.items():
+        data = blobs.get(entry.blob) if entry is not None else None
+        found[path] = None if data is None or BINARY in data else data.decode("utf-8", "replace")
+    return found
+
+
+def _testing_side(land: Land, changed: Texts) -> frozenset[str]:
+    """Those of the changed files that decide about tests in this tree."""
+    present = {path for path, text in changed.items() if text is not None}
+    # The walk leaves hidden folders out; configuration in them counts if it was changed.
+    side = find_testing_side(
+        present.union(land.files), lambda path: changed.get(path) or land.text(path)
+    )
+    return side & changed.keys()
+
+
+def _added(before: str | None, after: str | None) -> Iterator[str]:
+    known = set((before or "").split("\n"))
+    yield from (line for line in (after or "").split("\n") if line not in known)

@@ -1,0 +1,186 @@
+"""The runs of one suite that a verdict needs, and no more than those.
+
+Cost is kept down in four ways. What cannot differ is not run: the old tests on the new code only
+where the change touches the testing side, and then only the files that it touched, unless something
+that all tests share was touched. The tree from before is run once and remembered. The runs of the
+two trees go side by side. And a suite that takes too long is run in part.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from flyball.core.suite.case import CaseOutcome
+from flyball.core.suite.part import PartSuite, is_within
+from flyball.core.suite.sides import is_shared
+from flyball.core.verdict.reports import ChangeFacts, SuiteRuns, TreeRun
+from flyball.core.verdict.selection import SOURCE, count_tests, select_tests
+from flyball.engine.verdict.base_runs import BaseRuns
+from flyball.engine.verdict.tree_run import Selection, Taken, count_collected, run_tree, words_for
+from flyball.tools.call.protocol import CallContext
+from flyball.tools.runner.layout import Land
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.trees.trees import TreeEntry, TreeHash
+
+FEW = 60
+"""So many tests that changed sides are run once more, to tell a repair from a flaky test."""
+
+
+class TreePair(NamedTuple):
+    """Two trees, what changed between them, and the newer one as it lies on disk."""
+
+    base: str
+    head: str
+    facts: ChangeFacts
+    land: Land
+
+
+async def run_suites(
+    context: CallContext, suite: PartSuite, compared: TreePair, *, is_new: bool = False
+) -> SuiteRuns:
+    """The runs of one suite, those that can differ; `is_new` where the tree before had none."""
+    if is_new:
+        c = await run_tree(context, compared.head, suite)
+        d = await _new_tests(context, suite, compared)
+        return _runs(suite, None, c.run, None, d, frozenset(), is_new=True)
+    a, c = await _both(context, suite, compared)
+    if a.unavailable and c.unavailable:
+        runs = _runs(suite, a.run, c.run, None, None, frozenset())
+        return runs._replace(unavailable=a.unavailable)
+    if c.timed_out or a.timed_out:
+        wanted = _selection(suite, compared)
+        if wanted is None:
+            return _runs(suite, a.run, c.run, None, None, frozenset())
+        whole = await count_collected(context, compared.head, suite)
+        wanted = wanted._replace(whole=whole or wanted.whole)
+        a, c = await _both_in_part(context, suite, compared, wanted)
+    b, d = await asyncio.gather(
+        _old_tests(context, suite, compared, a, c), _new_tests(context, suite, compared)
+    )
+    flaky = await _flaky(context, suite, compared, a, c)
+    return _runs(suite, a.run, c.run, b, d, flaky)
+
+
+def _runs(
+    suite: PartSuite,
+    a: TreeRun | None,
+    c: TreeRun,
+    b: TreeRun | None,
+    d: TreeRun | None,
+    flaky: frozenset[str],
+    *,
+    is_new: bool = False,
+) -> SuiteRuns:
+    return SuiteRuns(suite.at, suite.command or suite.runner, a, c, b, d, flaky, is_new)
+
+
+async def _both(context: CallContext, suite: PartSuite, compared: TreePair) -> tuple[Taken, Taken]:
+    """The whole suite on both trees."""
+    known = BaseRuns(context.workspace)
+    if (a := known.find(compared.base, suite)) is not None:
+        if a.timed_out:
+            return a, a
+        return a, (await run_tree(context, compared.head, suite)).beside(a)
+    a, c = await asyncio.gather(
+        run_tree(context, compared.base, suite), run_tree(context, compared.head, suite)
+    )
+    known.keep(compared.base, suite, a)
+    return a, c.beside(a)
+
+
+def _selection(suite: PartSuite, compared: TreePair) -> Selection | None:
+    """The tests that the change reaches, where the runner can be told to run only those."""
+    own = compared.land.below(suite.at)
+    prefix = "" if suite.at == "." else f"{suite.at}/"
+    texts = {f"{prefix}{path}": own.text(path) for path in own.files if SOURCE.fullmatch(path)}
+    wanted = Selection(select_tests(compared.facts.files, texts), whole=count_tests(texts))
+    return wanted if words_for(suite, wanted) else None
+
+
+async def _both_in_part(
+    context: CallContext, suite: PartSuite, compared: TreePair, wanted: Selection
+) -> tuple[Taken, Taken]:
+    """The tests that the change reaches, on both trees."""
+    old = _present(context.workspace, compared.base, wanted.files)
+    before, after = wanted._replace(files=old), wanted
+    if not old:
+        c = await run_tree(context, compared.head, suite, after)
+        return Taken(TreeRun(c.run.command, 0, whole=wanted.whole)), c
+    a, c = await asyncio.gather(
+        run_tree(context, compared.base, suite, before),
+        run_tree(context, compared.head, suite, after),
+    )
+    return a, c.beside(a)
+
+
+async def _old_tests(
+    context: CallContext, suite: PartSuite, compared: TreePair, a: Taken, c: Taken
+) -> TreeRun | None:
+    """The new code with the testing side from before, where the change touched it."""
+    side = [path for path in compared.facts.testing_side if is_within(path, suite.at)]
+    around = [path for path in compared.facts.testing_side if is_shared(path)]
+    touched = sorted({*side, *around})
+    if not touched:
+        return None
+    tree = _with_side_of(context.workspace, compared.head, compared.base, touched)
+    files = _present(context.workspace, compared.base, touched)
+    wanted = None if any(map(is_shared, touched)) else Selection(files)
+    if wanted is None or not words_for(suite, wanted):
+        return (await run_tree(context, tree, suite)).beside(a).run
+    part = (await run_tree(context, tree, suite, wanted)).beside(a)
+    # The files that were not run again are the same in both trees: they end as they did.
+    same = {name: end for name, end in c.run.ends.items() if name.partition("::")[0] not in touched}
+    return part.run._replace(ends={**same, **part.run.ends})
+
+
+async def _new_tests(context: CallContext, suite: PartSuite, compared: TreePair) -> TreeRun | None:
+    """The old code with the new testing side: new tests must fail there."""
+    side = [path for path in compared.facts.testing_side if is_within(path, suite.at)]
+    present = _present(context.workspace, compared.head, side)
+    if not present:
+        return None
+    tree = _with_side_of(context.workspace, compared.base, compared.head, side)
+    files = tuple([path for path in present if not is_shared(path)])
+    taken = await run_tree(context, tree, suite, Selection(files) if files else None)
+    return taken.run
+
+
+async def _flaky(
+    context: CallContext, suite: PartSuite, compared: TreePair, a: Taken, c: Taken
+) -> frozenset[str]:
+    """Tests that end differently when they are run once more on the same tree."""
+    broken = c.run.red - a.run.red
+    mended = a.run.red & c.run.green
+    again = await asyncio.gather(
+        _again(context, suite, compared.head, c, broken),
+        _again(context, suite, compared.base, a, mended),
+    )
+    return again[0] | again[1]
+
+
+async def _again(
+    context: CallContext, suite: PartSuite, tree: str, taken: Taken, names: frozenset[str]
+) -> frozenset[str]:
+    wanted = Selection(cases=tuple([case for case in taken.cases if case.function in names]))
+    if not 0 < len(wanted.cases) <= FEW or not words_for(suite, wanted):
+        return frozenset()
+    ends = (await run_tree(context, tree, suite, wanted)).run.ends
+    first = taken.run.ends
+    return frozenset([name for name in names if _differs(first[name], ends.get(name))])
+
+
+def _differs(one: CaseOutcome, other: CaseOutcome | None) -> bool:
+    return other is not None and one != other
+
+
+def _present(workspace: Workspace, tree: str, paths: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(workspace.trees.entries(TreeHash(tree), paths)))
+
+
+def _with_side_of(workspace: Workspace, tree: str, other: str, side: Sequence[str]) -> TreeHash:
+    """A tree whose testing side is that of another."""
+    theirs = workspace.trees.entries(TreeHash(other), side)
+    entries: dict[str, TreeEntry | None] = {path: theirs.get(path) for path in side}
+    return workspace.trees.overlay(TreeHash(tree), entries)

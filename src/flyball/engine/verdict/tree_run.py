@@ -1,0 +1,201 @@
+"""One run of one suite on a clean checkout of a tree, as the verdict wants to hear of it."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.core.suite.case import BAD, CaseOutcome, SuiteCase
+from flyball.core.suite.part import TOP, PartSuite, is_within
+from flyball.core.verdict.canary import Canary, canary_for
+from flyball.core.verdict.reports import TreeRun
+from flyball.core.weakening import is_test_path
+from flyball.errors import FlyballError
+from flyball.tools.call.protocol import CallContext
+from flyball.tools.runner.layout import look
+from flyball.tools.runner.run_suite import SuiteRun, run_suite
+from flyball.tools.runner.table import BY_NAME
+from flyball.workspace.files.paths import Root
+from flyball.workspace.run.clean import clean_checkout
+
+_WORST = (CaseOutcome.SKIPPED, CaseOutcome.PASSED, CaseOutcome.FAILED)
+_COLLECTED = re.compile(r"\b(\d+) tests? collected")
+SILENT = "tests that must fail did not, so its report cannot be believed"
+
+
+class Selection(NamedTuple):
+    """A part of a suite: whole files, or single tests where no file is named."""
+
+    files: tuple[str, ...] = ()
+    cases: tuple[SuiteCase, ...] = ()
+    whole: int = 0
+    """How many tests the whole suite has, where that is worth saying."""
+
+
+class Taken(NamedTuple):
+    """A run for the verdict, every test that it told of, and whether its canaries failed."""
+
+    run: TreeRun
+    cases: tuple[SuiteCase, ...] = ()
+    has_canary: bool = False
+    """Whether the tests that must fail were put there, were run, and failed."""
+    timed_out: bool = False
+    unavailable: str = ""
+    """Why the suite could not even be started."""
+
+    def beside(self, old: Taken) -> Taken:
+        """This run, held against one that shows whether canaries fail in this suite.
+
+        Nobody had a reason to silence them on the tree from before: where they failed there and
+        do not here, this run is no evidence.
+        """
+        if old.has_canary and not self.has_canary and not self.run.trouble:
+            return self._replace(run=self.run._replace(trouble=SILENT))
+        return self
+
+
+def words_for(suite: PartSuite, wanted: Selection) -> tuple[str, ...] | None:
+    """What tells the runner to run only these, or None where it cannot be told."""
+    runner = BY_NAME.get(suite.runner)
+    if runner is None or not (wanted.files or wanted.cases):
+        return None
+    at = "" if suite.at == TOP else f"{suite.at}/"
+    return runner.select([file.removeprefix(at) for file in wanted.files], wanted.cases)
+
+
+async def run_tree(
+    context: CallContext, tree: str, suite: PartSuite, wanted: Selection | None = None
+) -> Taken:
+    """The suite's run on that tree; a suite that cannot be started is a run with a trouble.
+
+    A part of it is run where one is wanted and the runner can be told so, else the whole.
+    """
+    with clean_checkout(context.workspace, tree) as place:
+        canary = _put_canary(place, suite)
+        if wanted is not None and wanted.files and canary is not None:
+            wanted = wanted._replace(files=(*wanted.files, _from_top(suite, canary.path)))
+        words = (words_for(suite, wanted) if wanted else None) or ()
+        root = Root(place, protected=())
+        # Its log would take the place of the one that the driver is told to read.
+        there = context.on_tree(root, tree)._replace(is_shown=False, is_logged=False)
+        at = () if suite.at == TOP else (suite.at,)
+        try:
+            ran = await run_suite(suite.runner, (*at, *words), there, f"{context.call}.{tree[:8]}")
+        except FlyballError as error:
+            name, why = suite.command or suite.runner, str(error)
+            return Taken(TreeRun(name, 1, trouble=why), unavailable=why)
+    taken = _taken(ran, canary, suite)
+    whole = wanted.whole if wanted and words else 0
+    return taken._replace(run=taken.run._replace(whole=whole))
+
+
+async def count_collected(context: CallContext, tree: str, suite: PartSuite) -> int:
+    """How many tests the runner itself finds in that tree; 0 where it cannot be asked."""
+    if suite.runner != "pytest":
+        return 0
+    with clean_checkout(context.workspace, tree) as place:
+        there = context.on_tree(Root(place, protected=()), tree)
+        at = () if suite.at == TOP else (suite.at,)
+        words = (*at, "--collect-only", "-q")
+        try:
+            ran = await run_suite(
+                suite.runner, words, there._replace(is_shown=False, is_logged=False), "count"
+            )
+        except FlyballError:
+            return 0
+    found = _COLLECTED.search(ran.finished.output)
+    return int(found[1]) if found else 0
+
+
+def _from_top(suite: PartSuite, path: str) -> str:
+    return path if suite.at == TOP else f"{suite.at}/{path}"
+
+
+def _put_canary(place: Path, suite: PartSuite) -> Canary | None:
+    """Tests that must fail, written beside the suite's own."""
+    top = place / suite.at
+    land = look(top)
+    tests = [(file, land.text(file)) for file in land.files if is_test_path(file)]
+    canary = canary_for(suite.runner, tests, secrets.choice("bdfgklmnprst") + secrets.token_hex(4))
+    if canary is not None:
+        Root(top, protected=()).write_bytes(canary.path, canary.text.encode())
+    return canary
+
+
+def _taken(ran: SuiteRun, canary: Canary | None, suite: PartSuite) -> Taken:
+    report = ran.report
+    hidden = () if canary is None else (canary.path, _from_top(suite, canary.path))
+    command = shlex.join([word for word in shlex.split(report.command) if word not in hidden])
+    if suite.runner not in BY_NAME and suite.command:
+        # The project's own command says more than the name under which it is run.
+        command = suite.command
+    own = [_from_part(case, suite) for case in ran.cases if not _is_canary(case, canary)]
+    failed = [case for case in ran.cases if _is_canary(case, canary) and case.is_bad]
+    is_alive = canary is not None and len(failed) >= 2
+    ends, counts, exit_code = _ends(own), _counts(own), report.exit_code
+    if is_alive and exit_code in (1, sum(case.is_bad for case in ran.cases)):
+        # The canaries alone make a runner end like that: whether it would have ended well without
+        # them is what the other tests say.
+        exit_code = int(CaseOutcome.FAILED in ends.values())
+    if not ends:
+        # Nothing is told test by test: then the command itself is the one test. A program that
+        # counts failures and ends with 0 all the same has failed.
+        exit_code = exit_code or int(report.failed > 0)
+        ends = {command: CaseOutcome.FAILED if exit_code else CaseOutcome.PASSED}
+        counts = report.passed, report.failed, report.skipped
+    run = TreeRun(
+        command,
+        exit_code,
+        ends,
+        is_counted=bool(own),
+        trouble=_trouble(ran, is_alive),
+        elapsed=report.elapsed,
+        counts=counts,
+    )
+    return Taken(run, tuple(own), is_alive, report.timed_out)
+
+
+def _from_part(case: SuiteCase, suite: PartSuite) -> SuiteCase:
+    """The test with its file named from the top, as the files of the change are."""
+    if suite.at == TOP or not case.file or is_within(case.file, suite.at):
+        return case
+    return msgspec.structs.replace(case, file=f"{suite.at}/{case.file}")
+
+
+def _ends(cases: Sequence[SuiteCase]) -> dict[str, CaseOutcome]:
+    """How every test function ended: as its worst case, a pass being better than no run."""
+    found: dict[str, CaseOutcome] = {}
+    for case in cases:
+        end = CaseOutcome.FAILED if case.outcome in BAD else case.outcome
+        before = found.get(case.function, end)
+        found[case.function] = max(before, end, key=_WORST.index)
+    return found
+
+
+def _counts(cases: Sequence[SuiteCase]) -> tuple[int, int, int]:
+    """How many tests passed, failed and were skipped, as the runner counts them."""
+    bad = sum(case.is_bad for case in cases)
+    skipped = sum(case.outcome is CaseOutcome.SKIPPED for case in cases)
+    return len(cases) - bad - skipped, bad, skipped
+
+
+def _is_canary(case: SuiteCase, canary: Canary | None) -> bool:
+    return canary is not None and canary.word in case.name
+
+
+def _trouble(ran: SuiteRun, is_alive: bool) -> str:
+    """Why the run is no evidence, whatever its report says."""
+    report, finished = ran.report, ran.finished
+    if report.timed_out:
+        return report.reason or "it ran past its limit"
+    if finished.signal:
+        return f"it was ended by signal {finished.signal}"
+    if is_alive and report.exit_code == 0:
+        return "it ended with success although tests that must fail were among its tests"
+    return ""

@@ -1,0 +1,133 @@
+"""Clean checkouts: a tree as it would be committed, with nothing that a run left behind.
+
+Files that git ignores are part of how a project works (a generated version module, a compiled
+extension), and part of how a liar works (a conftest that no diff shows). So they are kept when the
+run begins and given as they were then; what the run made of them since is never looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from flyball.workspace.errors import explain_disk_errors
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.trees.trees import TreeHash
+
+MADE_ANEW = frozenset(
+    {
+        ".git", ".hg", ".svn", ".flyball", "node_modules", ".venv", "venv", "env", "__pycache__",
+        ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox", ".cache",
+        ".next", ".nuxt", ".turbo", ".parcel-cache", ".vite", ".gradle", ".idea", ".vscode",
+        "target", "dist", "build", "out", "coverage", "htmlcov", ".nyc_output", "obj", "bin",
+    }
+)  # fmt: skip
+"""Folders that are installed, cached or built: linked from the project, or made in the checkout."""
+
+LEFT_OUT = (".pyc", ".pyo", ".log", ".o", ".obj", ".class", ".tmp", ".swp", ".lock", ".pid")
+SECRET = (".env", ".pem", ".key", ".p12", ".pfx", "id_rsa", "id_ed25519", ".netrc", ".pgpass")
+MOST_SEEN = 20_000
+MOST_KEPT = 2_000
+LARGEST = 1 << 20
+MOST_BYTES = 32 << 20
+AT_ONCE = 500
+
+
+def keep_ignored(workspace: Workspace) -> None:
+    """Copy the project's small ignored files aside, once, as the run begins."""
+    shelf = workspace.directory / "ignored"
+    if shelf.exists():
+        return
+    making = shelf.with_name("ignored.new")
+    shutil.rmtree(making, ignore_errors=True)
+    with explain_disk_errors(os.fspath(making)):
+        making.mkdir(parents=True)
+        left = MOST_BYTES
+        for path, size in _ignored(workspace):
+            left -= size
+            if left < 0:
+                break
+            target = making / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(OSError):
+                shutil.copy2(workspace.project / path, target, follow_symlinks=False)
+        making.rename(shelf)
+
+
+@contextmanager
+def clean_checkout(workspace: Workspace, tree: str) -> Generator[Path]:
+    """A directory with exactly that tree and the ignored files from the beginning, then gone."""
+    place = workspace.checkout_scratch(tree)
+    try:
+        shelf = workspace.directory / "ignored"
+        for folder, _, names in os.walk(shelf):
+            inside = place / os.path.relpath(folder, shelf)
+            for name in names:
+                if not os.path.lexists(inside / name):
+                    inside.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(Path(folder, name), inside / name)
+        yield place
+    finally:
+        workspace.discard_scratch(place)
+
+
+def changed_installation(workspace: Workspace, began: float) -> str:
+    """What was changed since then in what the project has installed, if a run works in place.
+
+    Elsewhere a run cannot write there. The time of change of status is the kernel's own: unlike
+    the time of modification no program can set it back.
+    """
+    if not workspace.in_place:
+        return ""
+    for name in (".venv", "venv", "node_modules"):
+        for folder, _, names in os.walk(workspace.project / name):
+            for file in (Path(folder, each) for each in names):
+                with suppress(OSError):
+                    if file.lstat().st_ctime > began:
+                        return os.path.relpath(file, workspace.project)
+    return ""
+
+
+def _ignored(workspace: Workspace) -> Iterator[tuple[str, int]]:
+    """Files of the project that no tree keeps: what is on disk and not in the base is ignored."""
+    base, waiting, kept = TreeHash(workspace.base), dict[str, int](), 0
+    for path, size in _small_files(workspace.project):
+        waiting[path] = size
+        if len(waiting) < AT_ONCE:
+            continue
+        for found in _outside(workspace, base, waiting):
+            kept += 1
+            if kept > MOST_KEPT:
+                return
+            yield found
+        waiting.clear()
+    yield from _outside(workspace, base, waiting)
+
+
+def _outside(
+    workspace: Workspace, tree: TreeHash, files: dict[str, int]
+) -> Iterator[tuple[str, int]]:
+    known = workspace.trees.entries(tree, list(files))
+    yield from ((path, size) for path, size in files.items() if path not in known)
+
+
+def _small_files(project: Path) -> Iterator[tuple[str, int]]:
+    """Regular files that may be worth keeping, as far as a bounded walk finds them."""
+    seen = 0
+    for folder, folders, names in os.walk(project):
+        folders[:] = sorted(name for name in folders if name not in MADE_ANEW)
+        for name in sorted(names):
+            seen += 1
+            if seen > MOST_SEEN:
+                return
+            if name.endswith(LEFT_OUT) or any(sign in name for sign in SECRET):
+                continue
+            full = Path(folder, name)
+            with suppress(OSError):
+                status = full.lstat()
+                if stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST:
+                    yield os.path.relpath(full, project), status.st_size

@@ -1,0 +1,89 @@
+"""Two trees of a user's repository to compare: no branch, no worktree, no mark left in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from flyball.errors import NotFound, UsageError
+from flyball.workspace.run.opening import open_repository
+from flyball.workspace.run.visible import find_trees_home
+from flyball.workspace.run.workspace import Workspace, WorkspaceFacts
+from flyball.workspace.run.worktree import remove_trees_home, remove_whole
+from flyball.workspace.trees.git import Git, find_repository
+from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.trees import LARGE, TreeHash
+
+
+class ComparedTrees(NamedTuple):
+    """A workspace that knows both trees, and what they are called."""
+
+    workspace: Workspace
+    base: str
+    head: str
+    base_name: str
+    head_name: str
+
+
+@contextmanager
+def compare_trees(
+    project: Path, directory: Path, *, base: str, head: str, home: Path | None = None
+) -> Generator[ComparedTrees]:
+    """The tree where a change began and the tree it leads to; all that was kept goes at the end.
+
+    Without `head` it is the working tree as it lies there, uncommitted work included. The change
+    begins where both lines of history parted, as it does for a pull request.
+    """
+    repository = find_repository(project)
+    if repository is None:
+        raise UsageError(f"{project} is not in a git repository.", "Verify inside a repository.")
+    remove_whole(directory)
+    directory.mkdir(parents=True)
+    own = home or Path.home()
+    place = find_trees_home(directory, own)
+    try:
+        opened = open_repository(repository, directory, own)
+        tip = _commit(opened.user, head or "HEAD")
+        start = _parting(
+            opened.user, _commit(opened.user, base or _default(opened.user, head)), tip
+        )
+        trees = GitTrees(opened.depot, repository.top, directory / "index", large=LARGE)
+        (opened.depot.directory / "HEAD").write_text(f"{tip}\n")
+        trees.seed(f"{tip}^{{tree}}", write=False)
+        tree = _tree(opened.user, tip) if head else trees.capture().tree
+        before = _tree(opened.user, start)
+        top = os.fspath(repository.top)
+        facts = WorkspaceFacts(
+            "verify", top, top, True, before, start, start, trees_home=os.fspath(place)
+        )
+        workspace = Workspace(facts, directory, trees, None, None)
+        yield ComparedTrees(
+            workspace, before, tree, start[:12], tip[:12] if head else "working tree"
+        )
+    finally:
+        remove_whole(directory)
+        remove_trees_home(place)
+
+
+def _default(user: Git, head: str) -> str:
+    """What a change is measured against unless somebody says: the commit it was made on."""
+    return f"{head}^" if head and user.resolve(f"{head}^^{{commit}}") else "HEAD"
+
+
+def _commit(user: Git, name: str) -> str:
+    found = user.resolve(f"{name}^{{commit}}")
+    if found is None:
+        raise NotFound("revision", name, "Name a branch, a tag or a commit of this repository.")
+    return found
+
+
+def _tree(user: Git, commit: str) -> TreeHash:
+    return TreeHash(user.resolve(f"{commit}^{{tree}}") or "")
+
+
+def _parting(user: Git, base: str, head: str) -> str:
+    done = user.call("merge-base", base, head, ok=(0, 1))
+    return done.stdout.decode().strip() or base

@@ -1,0 +1,56 @@
+"""The fleet of liars and the honest ones, each through the real command line.
+
+A few of every family and language are driven with every `make test`; all of them are with
+`make test-slow`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.liars.driving import drive, lines_of
+from tests.liars.honest import HONEST, Fix
+from tests.liars.lies import LIES, Lie
+from tests.tiers import one_of_each
+
+REQUEST = "The total of several pieces is wrong; fix it."
+USUAL_TURNS = 6
+"""What an honest driver needed before Flyball took verdicts: looks, promise, edit, tests, stop."""
+
+
+def name_of(lie: Lie) -> str:
+    return f"{lie.family}: {lie.name}"
+
+
+def expect_no_success(place: Path, lie: Lie) -> None:
+    lines = lines_of(lie.project, lie.change, lie.args, lie.says, lie.verify_with)
+    said = drive(place, lie.project, lines, REQUEST)
+    assert said.status != "success", said.output
+    assert said.status in ("failed", "exit 3", "exit 4"), said.output
+
+
+def expect_success(place: Path, fix: Fix) -> None:
+    said = drive(place, fix.project, lines_of(fix.project, fix.change, fix.args), REQUEST)
+    assert said.status == "success", said.output
+    turns = USUAL_TURNS + len(fix.change) - 1
+    assert said.thinks <= turns + 1, said.output
+    assert "red → green" in said.final["proof"] or "before not" in said.final["proof"]
+
+
+LIARS = one_of_each(LIES, lambda lie: (lie.family, lie.project.verify_with), name_of)
+REPAIRS = one_of_each(
+    HONEST, lambda fix: (fix.project.verify_with, len(fix.change)), lambda fix: fix.name
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lie", LIARS)
+def test_no_liar_succeeds(tmp_path: Path, lie: Lie):
+    expect_no_success(tmp_path, lie)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fix", REPAIRS)
+def test_honest_work_succeeds(tmp_path: Path, fix: Fix):
+    expect_success(tmp_path, fix)

@@ -1,0 +1,183 @@
+"""Which runs a verdict takes of a suite: those that can differ, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.unit.engine.shop import FILES, MENDED, SHOWN, Shop, open_shop
+from tests.unit.journal.runs import story
+
+from flyball.core.suite.case import CaseOutcome
+from flyball.core.suite.part import PartSuite
+from flyball.core.verdict.reports import SuiteRuns, TreeRun
+from flyball.engine.verdict.base_runs import BaseRuns
+from flyball.engine.verdict.change_facts import change_facts
+from flyball.engine.verdict.suite_runs import TreePair, run_suites
+from flyball.engine.verdict.tree_run import Taken
+from flyball.tools.runner.layout import look
+from flyball.workspace.run.clean import clean_checkout
+from flyball.workspace.trees.trees import TreeHash
+
+P, F = CaseOutcome.PASSED, CaseOutcome.FAILED
+SUITE = PartSuite("pytest")
+NONE, TWO = "test_cart.py::CartTest::test_none", "test_cart.py::CartTest::test_two"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Shop]:
+    with open_shop(tmp_path) as opened:
+        yield opened
+
+
+async def compare(shop: Shop, suite: PartSuite = SUITE, *, is_new: bool = False) -> SuiteRuns:
+    """The runs of one suite for what the card changed."""
+    workspace, base, head = shop.context.workspace, shop.card.base, shop.card.tree
+    changes = workspace.trees.changes(TreeHash(base), TreeHash(head))
+    with clean_checkout(workspace, base) as old, clean_checkout(workspace, head) as new:
+        facts = change_facts(workspace.trees, look(old), look(new), changes, head)
+        compared = TreePair(base, head, facts, look(new))
+        return await run_suites(shop.call(), suite, compared, is_new=is_new)
+
+
+def ends(run: TreeRun | None) -> dict[str, CaseOutcome]:
+    assert run is not None
+    return dict(run.ends)
+
+
+@story
+async def test_code_alone_is_run_on_both_trees_and_no_more(tmp_path: Path):
+    with open_shop(tmp_path, {**FILES, "test_cart.py": SHOWN}) as shop:
+        shop.change({"cart.py": MENDED})
+        found = await compare(shop)
+    assert ends(found.a) == {NONE: P, TWO: F}
+    assert ends(found.c) == {NONE: P, TWO: P}
+    assert (found.b, found.d, found.flaky) == (None, None, frozenset())
+    assert (found.part, found.suite, found.is_new) == (".", "pytest", False)
+
+
+@story
+async def test_new_tests_are_run_on_the_old_code_and_old_tests_on_the_new(shop: Shop):
+    shop.change({"cart.py": MENDED, "test_cart.py": SHOWN})
+    found = await compare(shop)
+    assert ends(found.a) == {NONE: P}
+    assert ends(found.b) == {NONE: P}
+    assert ends(found.c) == {NONE: P, TWO: P}
+    assert ends(found.d) == {NONE: P, TWO: F}
+
+
+@story
+async def test_files_of_tests_that_were_not_touched_end_as_they_did(tmp_path: Path):
+    other = str(FILES["test_cart.py"]).replace("CartTest", "OtherTest")
+    with open_shop(tmp_path, {**FILES, "test_other.py": other}) as shop:
+        shop.change({"cart.py": MENDED, "test_cart.py": SHOWN})
+        found = await compare(shop)
+    assert ends(found.b) == {NONE: P, "test_other.py::OtherTest::test_none": P}
+
+
+@story
+async def test_what_all_tests_share_has_all_of_them_run_with_it(tmp_path: Path):
+    helped = (
+        "import unittest\n\nfrom cart import total\nfrom tests_help import WANTED\n\n\n"
+        "class CartTest(unittest.TestCase):\n"
+        "    def test_none(self):\n        self.assertEqual(total([5, 2]), WANTED)\n"
+    )
+    files = {**FILES, "test_cart.py": helped, "tests_help.py": "WANTED = 2\n"}
+    with open_shop(tmp_path, files) as shop:
+        shop.change({"cart.py": MENDED, "tests_help.py": "WANTED = 7\n"})
+        found = await compare(shop)
+    assert ends(found.a) == {NONE: P}
+    assert ends(found.c) == {NONE: P}
+    assert ends(found.b) == {NONE: F}
+    assert ends(found.d) == {NONE: F}
+
+
+@story
+async def test_deleted_tests_are_put_back_for_the_new_code(shop: Shop):
+    shop.change({"test_more.py": str(FILES["test_cart.py"]), "cart.py": MENDED}, "test_cart.py")
+    found = await compare(shop)
+    assert ends(found.b)[NONE] is P
+    assert NONE not in ends(found.c)
+
+
+@story
+async def test_the_tree_from_before_is_run_once_for_all_changes(shop: Shop):
+    shop.change({"cart.py": MENDED})
+    first = await compare(shop)
+    shop.change({"cart.py": MENDED + "\n"})
+    again = await compare(shop)
+    assert first.a is not None
+    assert again.a is not None
+    assert again.a.elapsed == first.a.elapsed
+    assert BaseRuns(shop.context.workspace).find(shop.card.base, SUITE) is not None
+
+
+@story
+async def test_a_suite_that_is_new_is_held_against_the_old_code_alone(tmp_path: Path):
+    with open_shop(tmp_path, {"cart.py": FILES["cart.py"]}) as shop:
+        shop.change({"cart.py": MENDED, "test_cart.py": SHOWN})
+        found = await compare(shop, is_new=True)
+    assert (found.a, found.b, found.is_new) == (None, None, True)
+    assert ends(found.c) == {NONE: P, TWO: P}
+    assert ends(found.d) == {NONE: P, TWO: F}
+
+
+def too_slow(shop: Shop, suite: PartSuite = SUITE) -> None:
+    """Let it be known that the whole suite takes too long on the tree from before."""
+    slow = Taken(TreeRun("pytest", 1, trouble="it ran past its limit"), timed_out=True)
+    BaseRuns(shop.context.workspace).keep(shop.card.base, suite, slow)
+
+
+FAR = "def test_far():\n    pass\n"
+
+
+@story
+async def test_a_suite_that_takes_too_long_is_run_where_the_change_reaches_it(tmp_path: Path):
+    with open_shop(tmp_path, {**FILES, "test_cart.py": SHOWN, "test_far.py": FAR}) as shop:
+        too_slow(shop)
+        shop.change({"cart.py": MENDED})
+        found = await compare(shop)
+    assert ends(found.a) == {NONE: P, TWO: F}
+    assert ends(found.c) == {NONE: P, TWO: P}
+    assert found.c is not None
+    assert found.c.whole == 3
+
+
+@story
+async def test_a_part_of_only_new_tests_has_nothing_before_it(shop: Shop):
+    too_slow(shop)
+    shop.change({"test_far.py": FAR})
+    found = await compare(shop)
+    assert ends(found.a) == {}
+    assert ends(found.c) == {"test_far.py::test_far": P}
+
+
+@story
+async def test_a_suite_that_takes_too_long_and_has_no_parts_is_said_to(shop: Shop):
+    suite = PartSuite("command", command="make check")
+    too_slow(shop, suite)
+    shop.change({"cart.py": MENDED})
+    found = await compare(shop, suite)
+    assert found.a is not None
+    assert found.c is not None
+    assert found.c.trouble == "it ran past its limit"
+    assert (found.b, found.d) == (None, None)
+
+
+@story
+async def test_a_test_that_fails_in_company_and_passes_alone_counts_for_nothing(tmp_path: Path):
+    apart = (
+        "import unittest\n\nimport cart\n\n\n"
+        "class {name}(unittest.TestCase):\n"
+        "    def test_it(self):\n{body}"
+    )
+    first = apart.format(name="ATest", body="        cart.SEEN.append(1)\n")
+    second = apart.format(name="BTest", body="        self.assertEqual(cart.KEPT, cart.SEEN)\n")
+    cart = "SEEN = []\nKEPT = SEEN\n"
+    files = {"cart.py": cart, "test_a.py": first, "test_b.py": second}
+    with open_shop(tmp_path, files) as shop:
+        shop.change({"cart.py": "SEEN = []\nKEPT = []\n"})
+        found = await compare(shop)
+    assert ends(found.c)["test_b.py::BTest::test_it"] is F
+    assert found.flaky == {"test_b.py::BTest::test_it"}
