@@ -55,12 +55,19 @@ def lines_of(
     return words
 
 
-def drive(place: Path, project: BrokenProject, lines: list[Line], request: str, *more: str) -> Said:
+def drive(
+    place: Path,
+    project: BrokenProject,
+    lines: list[Line],
+    request: str,
+    *more: str,
+    env: dict[str, str] | None = None,
+) -> Said:
     """Run `flyball run` on a fresh repository of the project with this script."""
     home = place / "home"
     home.mkdir(parents=True)
-    repo = repository(place / "shop", project.files)
-    shell = Shell(repo, home)
+    repo = repository(place / "shop", {**project.files})
+    shell = Shell(repo, home, **(env or {}))
     driver = script(place / "script.jsonl", *lines)
     done = shell("run", "--json", "--driver", driver, "--intent", "small_fix", request, *more)
     found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
