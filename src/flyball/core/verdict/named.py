@@ -44,6 +44,7 @@ def resolve_named(
     verdict judges test by test: naming a part of it does not make the part enough.
     """
     suites, ended = list(runs), {_plain(each.command): each for each in checks}
+    started = {_plain(each.command) for each in suites}
     found: list[Named] = []
     unknown: list[str] = []
     for what in dict.fromkeys(each.strip() for each in named if each.strip()):
@@ -55,6 +56,8 @@ def resolve_named(
             bad = sorted(name for name, end in tests.items() if end is not CaseOutcome.PASSED)
             end = NamedEnd.RED if bad else NamedEnd.GREEN
             found.append(Named(what, end, ", ".join(bad[:3])))
+        elif _plain(what) in started:
+            continue
         elif not is_suite(what):
             unknown.append(what)
         elif not suites:

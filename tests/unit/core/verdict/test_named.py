@@ -50,3 +50,9 @@ def test_words_that_no_program_could_run_are_told_apart():
 def test_suites_are_known_by_their_runners(what):
     assert is_suite(what)
     assert not is_suite("mypy src")
+
+
+def test_the_projects_own_command_is_a_suite_whatever_it_is_called():
+    settled = TreeRun("sh run.sh", 0, is_counted=False)
+    assert resolve_named(["sh run.sh"], [settled], []) == ((), ())
+    assert resolve_named(["sh other.sh"], [settled], []) == ((), ("sh other.sh",))
