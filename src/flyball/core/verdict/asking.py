@@ -14,7 +14,7 @@ _ALL = re.compile(
     r"|\b(?:fail\w*|red|broken)\b[^.\n]{0,20}\b(?:tests?|suite|specs?)\b"
 )
 _REPAIR = re.compile(
-    r"(?i)\b(?:fix\w*|bug\w*|fail\w*|broken|breaks?|wrong|crash\w*|error\w*|incorrect\w*|repair\w*|"
+    r"(?i)\b(?:fix\w*|bug\w*|fail\w*|broken|breaks?|wrong|crash\w*|error\w*|incorrect\w*|repair\w*|mend\w*|"
     r"refactor\w*|clean ?up|rename\w*|typo|regress\w*|should not|shouldn't|does ?n[o']t)\b"
 )
 

@@ -139,11 +139,6 @@ def runner_reaches(
     return tuple(found)
 
 
-def is_preloaded(path: str) -> bool:
-    """Whether a file is loaded before or around the tests, wherever it lies."""
-    return bool(_PRELOADED.search(path) or _EVERY_START.search(path))
-
-
 def _by_name(path: str, old: str | None) -> Iterator[RunnerReach]:
     verb = "is new" if old is None else "changed"
     if _SHADOWS.search(path) or _LIBRARY.search(path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.core.verdict.reach import is_preloaded, runner_reaches
+from flyball.core.verdict.reach import runner_reaches
 
 NONE: frozenset[str] = frozenset()
 
@@ -88,9 +88,3 @@ def test_a_test_may_name_its_framework_and_a_deleted_file_names_nothing():
 
 def test_a_sentence_is_said_once_a_file():
     assert len(reaches("cart.py", "os._exit(0)\nos._exit(1)")) == 1
-
-
-def test_what_runs_before_the_tests_is_known_by_its_name():
-    assert is_preloaded("tests/conftest.py")
-    assert is_preloaded("sitecustomize.py")
-    assert not is_preloaded("src/cart.py")

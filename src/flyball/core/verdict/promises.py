@@ -1,0 +1,139 @@
+"""Finding 3: what the old tests promised, and the new code does not keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from flyball.core.suite.part import is_within
+from flyball.core.terms.change_verdict import ChangeFinding, FindingKind, Weight
+from flyball.core.terms.changed_test import ChangedTest, Comparison
+from flyball.core.verdict.names import file_of, listed
+from flyball.core.verdict.reports import AskedFor, ChangeFacts, SuiteRuns, TreeRun
+
+NOT_COLLECTED = "::(collection)"
+"""How the name of what is told in the place of a file's tests ends, where it cannot be loaded."""
+KEPT_TEXT = 4_000
+
+WEAKER = frozenset(
+    {Comparison.WEAKER, Comparison.SKIPPED, Comparison.GONE, Comparison.NOT_UNDERSTOOD}
+)
+
+
+def changed_promises(
+    suite: SuiteRuns, change: ChangeFacts, asked: AskedFor
+) -> Iterator[ChangeFinding]:
+    """Finding 3: what the old tests promised and the new code does not keep."""
+    side = [path for path in change.testing_side if is_within(path, suite.part)]
+    if suite.a is None or not (side or suite.b):
+        return
+    if suite.b is None or suite.b.trouble:
+        # The old tests cannot be asked, so the comparison of their texts is the only witness.
+        own = [each for each in change.tests if is_within(each.path, suite.part)]
+        yield from _grouped(_promise(suite, each, asked) for each in own if _asks(each, asked))
+        return
+    yield from _grouped(_broken_promises(suite, suite.a, suite.b, change, asked))
+
+
+def _broken_promises(
+    suite: SuiteRuns, before: TreeRun, kept: TreeRun, change: ChangeFacts, asked: AskedFor
+) -> Iterator[ChangeFinding]:
+    told: set[str] = set()
+    if not before.is_counted and before.green - kept.green:
+        # One name stands for all tests: which of them changed is told by their texts alone.
+        own = [each for each in change.tests if is_within(each.path, suite.part)]
+        if asks := [each for each in own if _asks(each, asked)]:
+            yield from (_promise(suite, each, asked) for each in asks)
+            return
+    for name in sorted(before.green - kept.green - suite.flaky):
+        test, file = _text_of(name, change), file_of(name)
+        if test is not None and test.name not in told:
+            told.add(test.name)
+            yield _promise(suite, test, asked)
+        elif test is None and not (file in change.testing_side and _is_uncollected(file, kept)):
+            yield _unexplained(suite, name)
+
+
+def _grouped(found: Iterable[ChangeFinding]) -> Iterator[ChangeFinding]:
+    """Tests that went together are one thing to decide: those gone from the same file."""
+    gone: dict[str, list[ChangeFinding]] = {}
+    for each in found:
+        if each.before and not each.after and each.weight is Weight.ASKS:
+            gone.setdefault(file_of(each.tests[0]), []).append(each)
+        else:
+            yield each
+    for file, each in gone.items():
+        names = tuple([name for one in each for name in one.tests])
+        yield msgspec.structs.replace(
+            each[0],
+            sentence=each[0].sentence
+            if len(each) == 1
+            else f"{file}: {len(each)} tests are gone: {listed(_short(names))}",
+            tests=names,
+            before="\n\n".join(one.before for one in each)[:KEPT_TEXT],
+        )
+
+
+def _short(names: Iterable[str]) -> list[str]:
+    return [name.partition("::")[2] or name for name in names]
+
+
+def _is_uncollected(file: str, run: TreeRun) -> bool:
+    """Whether an old test file could not even be loaded, as when a name that it imports moved.
+
+    Then every test in it fails alike and says nothing: the texts that did not change are the same
+    promises still, and those that did are compared.
+    """
+    own = [name for name in run.ends if name.startswith(f"{file}::")]
+    return all(name.endswith(NOT_COLLECTED) for name in own)
+
+
+def _asks(test: ChangedTest, asked: AskedFor) -> bool:
+    return _weight(test, asked) is Weight.ASKS
+
+
+def _weight(test: ChangedTest, asked: AskedFor) -> Weight:
+    if test.comparison in WEAKER:
+        return Weight.ASKS
+    if test.comparison is not Comparison.OTHER_EXPECTATION:
+        return Weight.NOTES
+    is_announced = any((test.function or test.path) in text for text in asked.announced)
+    return Weight.NOTES if is_announced and not asked.keeps_behaviour else Weight.ASKS
+
+
+def _promise(suite: SuiteRuns, test: ChangedTest, asked: AskedFor) -> ChangeFinding:
+    return ChangeFinding(
+        FindingKind.PROMISE_CHANGED,
+        _weight(test, asked),
+        f"{test.name}: {test.sentence}",
+        suite.part,
+        (test.name,),
+        test.before[:KEPT_TEXT],
+        test.after[:KEPT_TEXT],
+    )
+
+
+def _unexplained(suite: SuiteRuns, name: str) -> ChangeFinding:
+    """The text of the test is as it was: something that it uses was changed for it."""
+    return ChangeFinding(
+        FindingKind.PROMISE_CHANGED,
+        Weight.ASKS,
+        f"{name} passes only with what the change did around the tests; with the helpers, data and "
+        "configuration from before it does not.",
+        suite.part,
+        (name,),
+    )
+
+
+def _text_of(name: str, change: ChangeFacts) -> ChangedTest | None:
+    for test in change.tests:
+        if test.name == name or name.startswith(f"{test.name}::"):
+            return test
+    return None
+
+
+def is_explained(name: str, change: ChangeFacts) -> bool:
+    """Whether a test that is gone lives on under another name, or its end is a question already."""
+    test = _text_of(name, change)
+    return test is not None and test.became != ""
