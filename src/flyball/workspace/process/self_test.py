@@ -8,6 +8,7 @@ import shutil
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -24,6 +25,7 @@ _CONNECT = "import socket; socket.create_connection(('127.0.0.1', {port}), 2).se
 _SEND = "import socket; socket.socket(2, 2).sendto(b'x', ('127.0.0.1', {port}))"
 _CALL = "import socket; s = socket.socket(1); s.connect({path!r}); s.send(b'x')"
 _LIMITS = CommandLimits(seconds=20)
+_PATIENCE = 1_000
 
 
 class AttackReport(msgspec.Struct, frozen=True):
@@ -67,13 +69,19 @@ class Scene:
     @contextmanager
     def neighbour(self) -> Generator[None]:
         """A process of the same user, outside the sandbox, that holds a secret."""
+        ready = self.workspace.parent / "ready"
         running = process.start(
-            ["/bin/sleep", "60"],
+            ["/bin/sh", "-c", ': > "$0"; exec sleep 60', os.fspath(ready)],
             cwd=self.workspace,
             env={"NEIGHBOUR_API_KEY": _SECRET},
             sandbox=Sandbox(level=SandboxLevel.NONE, root=self.workspace),
         )
         try:
+            # On a busy machine an attack could look before there is anything to be seen.
+            for _ in range(_PATIENCE):
+                if ready.exists():
+                    break
+                time.sleep(0.01)
             yield
         finally:
             running.stop()
