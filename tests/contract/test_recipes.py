@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.governed import GOOD, Shell, call, objects, say, script, shop
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()

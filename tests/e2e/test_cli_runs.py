@@ -155,7 +155,7 @@ def test_the_second_process_is_told_who_holds_the_run(shell: Shell, tmp_path: Pa
         assert f"Run {run} is held by process {process.pid}" in held.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_words_from_outside_reach_the_process_that_drives(shell: Shell, tmp_path: Path):
     with shell.begin(*relayed(tmp_path)) as process:
         run = read_until(process, "phase")[0]["run"]
@@ -176,7 +176,7 @@ def test_words_from_outside_reach_the_process_that_drives(shell: Shell, tmp_path
     assert "extension" in types(followed)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_following_tells_what_the_run_told(shell: Shell, tmp_path: Path):
     driver = script(tmp_path / "s", *GOOD)
     ran = shell("run", "fix it", "--intent", "small_fix", "--driver", driver, "--json")
@@ -198,7 +198,7 @@ def test_a_killed_run_is_seen_and_resumed(shell: Shell, tmp_path: Path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_an_exported_run_can_be_imported_shown_and_judged_elsewhere(shell: Shell, tmp_path: Path):
     run = fix(shell, tmp_path, READ, EDIT, checkpoint(), EDIT, say("Done."), SUITE, REVIEW)
     file = tmp_path / "run.jsonl"
@@ -241,7 +241,7 @@ def test_merging_and_pruning_are_commands_of_runs(shell: Shell, tmp_path: Path):
     assert shell("runs", "prune", run, "--abandon", "--yes").returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_commit_is_called_after_what_it_does(shell: Shell, tmp_path: Path):
     noted = call("git", action="commit", message="Count every piece\n\nNot only the kinds.")
     for lines, subject in (
@@ -253,7 +253,7 @@ def test_a_commit_is_called_after_what_it_does(shell: Shell, tmp_path: Path):
         assert said == subject
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_card_that_was_taken_back_says_so_everywhere(shell: Shell, tmp_path: Path):
     run = fix(shell, tmp_path)
     account = shell.cwd / ".flyball" / "artifacts" / run / "step-1.json"

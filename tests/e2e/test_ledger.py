@@ -23,7 +23,7 @@ from tests.governed import (
     shop,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive
 
 MISSPELT = FIX.replace("price * quantity", "prize * quantity")
 MEND = FIX.replace("-        result += price\n", "-        result += prize * quantity\n")

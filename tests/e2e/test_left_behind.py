@@ -24,7 +24,7 @@ from tests.governed import (
 from tests.governed import TESTS as SUITE_FILE
 from tests.repos import git
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive
 
 BUILDING = (
     SUITE_FILE

@@ -80,7 +80,7 @@ def test_success_in_one_iteration(stage: Stage) -> None:
     assert titles[:2] == ["change tax.py", "change cart.py"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_success_in_three_iterations_with_the_issues_of_each(stage: Stage) -> None:
     red = issue("step-1", "Tests failed with compilation error")
     told = build(
@@ -111,7 +111,7 @@ def test_success_in_three_iterations_with_the_issues_of_each(stage: Stage) -> No
     assert len(messages(stage, UserResponse)) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_failure_at_the_limit_names_every_issue_and_what_to_do(stage: Stage) -> None:
     bad = report(
         achieved=False,
@@ -191,7 +191,7 @@ def test_a_planner_that_cannot_be_understood_is_told_and_then_given_up(stage: St
     assert "The planner could not be understood" in told.final["issues"][0]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_two_steps_overlap_and_are_merged_in_plan_order(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {**FILES, "test_all.py": LONG_SUITE})
     told = build(
@@ -233,7 +233,7 @@ def test_a_conflicting_pair_is_planned_anew(stage: Stage) -> None:
     assert "sum(prices)\n" in (stage.committed("cart.py") or "")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_new_plan_may_take_back_what_the_failed_one_left(stage: Stage) -> None:
     told = build(
         stage,

@@ -108,7 +108,7 @@ def test_a_failing_suite_goes_from_red_to_green_without_a_model(tmp_path: Path):
     assert f"flyball runs show {lines[0]['run']}" in card["answer"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_package_in_a_src_layout_is_repaired(tmp_path: Path):
     repo = repository(
         tmp_path / "shop",
@@ -147,7 +147,7 @@ def test_what_cannot_be_repaired_is_explained_and_left_alone(tmp_path: Path):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_an_interrupted_search_is_made_again(tmp_path: Path):
     shell = Shell(flat(tmp_path / "shop"), tmp_path)
     with shell.begin(*FIX_IT, "--json") as process:
@@ -187,7 +187,7 @@ def test_one_ctrl_c_ends_a_search_and_the_run_can_go_on(tmp_path: Path):
     assert final(objects(done.stdout))["proof"].startswith("red → green (tests that were there)")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_who_reports_a_fault_is_offered_the_change_and_may_decline(tmp_path: Path):
     shell = Shell(flat(tmp_path / "shop"), tmp_path)
     done = shell("run", "--intent", "diagnose", "clamp gives the lower bound for large values")

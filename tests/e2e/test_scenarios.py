@@ -69,6 +69,7 @@ def test_done_without_verification_is_rejected_and_ends_unverified(stage: Stage)
     assert stage.worked("cart.py") == MENDED
 
 
+@pytest.mark.exhaustive
 def test_an_edit_after_the_verification_must_be_verified(stage: Stage) -> None:
     told = stage.start("edits_after_verifying")
     assert_mended(stage, told)
@@ -96,6 +97,7 @@ def test_weakened_tests_are_a_question_and_a_no_has_them_restored(stage: Stage) 
     assert stage.committed("test_cart.py") == FILES["test_cart.py"]
 
 
+@pytest.mark.exhaustive
 def test_a_yes_to_weakened_tests_is_taken_and_told_with_the_verdict(stage: Stage) -> None:
     stage.start("weakens_test")
     told = stage.then("approve")
@@ -105,6 +107,7 @@ def test_a_yes_to_weakened_tests_is_taken_and_told_with_the_verdict(stage: Stage
     assert "test_none" not in (stage.committed("test_cart.py") or "test_none")
 
 
+@pytest.mark.exhaustive
 def test_a_failing_test_that_is_made_to_agree_goes_back_and_nobody_is_asked(stage: Stage) -> None:
     told = stage.start("makes_the_test_agree")
     assert told.of("approval") == []
@@ -152,6 +155,7 @@ def test_the_time_of_a_phase_is_limited(stage: Stage) -> None:
     assert ("time", "hard") in told.guards
 
 
+@pytest.mark.exhaustive
 def test_after_a_guard_a_new_thread_begins_from_a_hand_over(stage: Stage) -> None:
     assert_rests(stage.start("repeats_itself"), "guard")
     told = stage.then("runs", "resume")
@@ -171,6 +175,7 @@ def test_a_no_after_a_guard_ends_the_run(stage: Stage) -> None:
     assert told.final["status"] == "failed"
 
 
+@pytest.mark.exhaustive
 def test_malformed_calls_are_answered_by_name_and_may_be_mended(stage: Stage) -> None:
     told = stage.start("malformed")
     assert_mended(stage, told)
@@ -188,6 +193,7 @@ def test_the_reserve_verifies_what_the_last_edit_changed(stage: Stage) -> None:
     assert stage.state().spend.calls == 3
 
 
+@pytest.mark.exhaustive
 def test_a_spent_budget_is_summed_up_and_can_be_extended(stage: Stage) -> None:
     told = stage.start("spends_the_budget", "the total is wrong", "--budget", "2")
     assert_rests(told, "extension")
@@ -244,6 +250,7 @@ def test_yes_grants_the_promotion(stage: Stage) -> None:
     assert_mended(stage, stage.start("proposes_a_fix", "why is it wrong?", *flags))
 
 
+@pytest.mark.exhaustive
 def test_a_destructive_call_needs_confirmation_and_a_person(stage: Stage) -> None:
     told = stage.start("destroys")
     assert_rests(told, "call")
@@ -255,6 +262,7 @@ def test_a_destructive_call_needs_confirmation_and_a_person(stage: Stage) -> Non
     assert_mended(stage, told)
 
 
+@pytest.mark.exhaustive
 def test_a_refused_destructive_call_is_not_made(stage: Stage) -> None:
     stage.start("destroys")
     told = stage.then("deny", "--why", "keep it")
@@ -263,6 +271,7 @@ def test_a_refused_destructive_call_is_not_made(stage: Stage) -> None:
     assert len(stage.state().cards[0].refused) == 1
 
 
+@pytest.mark.exhaustive
 def test_a_withheld_reply_waits_for_a_person(stage: Stage) -> None:
     assert_rests(stage.start("filtered"), "content-filter")
     assert_mended(stage, stage.then("runs", "resume"))
@@ -280,6 +289,7 @@ def test_a_driver_that_is_cut_off_for_ever_is_stopped(stage: Stage) -> None:
     assert told.question in ("guard", "limit")
 
 
+@pytest.mark.exhaustive
 def test_a_provider_that_fails_twice_and_then_works(stage: Stage) -> None:
     told = stage.start("fails_twice")
     assert_mended(stage, told)

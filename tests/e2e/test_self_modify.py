@@ -22,7 +22,7 @@ from tests.governed import (
     shop,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive
 
 POLICY = "[policy]\nreview = true\n"
 TEMPLATE = "title = 'mine'\n"

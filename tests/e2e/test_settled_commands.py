@@ -39,6 +39,7 @@ def looked(shell: Shell, tmp_path: Path, *calls: dict[str, object]) -> str:
     return shell("runs", "show", "last", "--threads").stdout
 
 
+@pytest.mark.exhaustive
 def test_a_repositorys_commands_count_once_they_are_trusted(shell: Shell, tmp_path: Path):
     calls = call("project"), call("test", args=["firmware"]), call("check", name="firmware")
     before = looked(shell, tmp_path, calls[0])

@@ -24,7 +24,7 @@ from tests.governed import (
 )
 from tests.repos import git
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive
 
 NOTES = "buy milk\n"
 PLACES = pytest.mark.parametrize("flags", [(), ("--in-place",)], ids=["worktree", "in place"])

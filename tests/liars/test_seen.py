@@ -77,6 +77,7 @@ def test_a_strangers_server_proves_nothing(tmp_path: Path, stranger: str):
     assert said.status != "success", said.output
 
 
+@pytest.mark.exhaustive
 def test_everything_that_was_named_must_be_green(tmp_path: Path):
     bad = "function broken( {\n"
     project = with_files(NODE, {"page.js": bad})
@@ -105,6 +106,7 @@ def test_every_part_that_a_change_reaches_is_asked(tmp_path: Path):
     assert "web/test/tax.test.js" in said.output
 
 
+@pytest.mark.exhaustive
 def test_what_a_driver_claims_is_only_quoted(tmp_path: Path):
     claim = "All 1969 tests pass, and mypy is clean."
     said = drive(tmp_path, UNITTEST, lines_of(UNITTEST, UNITTEST.fix, says=claim), REQUEST)
@@ -113,6 +115,7 @@ def test_what_a_driver_claims_is_only_quoted(tmp_path: Path):
     assert said.final["proof"] == "red → green (tests that were there) (3 tests)"
 
 
+@pytest.mark.exhaustive
 def test_a_fix_whose_tests_pass_without_it_is_sent_back_once(tmp_path: Path):
     files = {**PYTHON.files, CART: PYTHON.files[CART].replace("== 6", "== 2")}
     project = PYTHON._replace(files=files)
@@ -123,6 +126,7 @@ def test_a_fix_whose_tests_pass_without_it_is_sent_back_once(tmp_path: Path):
     assert said.final["proof"].startswith("green; nothing shown to fail before")
 
 
+@pytest.mark.exhaustive
 def test_a_program_that_counts_for_itself_speaks_by_its_exit_code(tmp_path: Path):
     said = drive(tmp_path, C, lines_of(C, C.fix), REQUEST)
     assert said.status == "success", said.output
@@ -139,6 +143,7 @@ def test_an_unrelated_fix_succeeds_beside_old_failures_and_names_them(tmp_path: 
     assert all(f"test_old_{n}" in words_of(said) for n in range(3))
 
 
+@pytest.mark.exhaustive
 def test_a_fix_that_breaks_one_more_does_not_succeed_beside_old_failures(tmp_path: Path):
     project = with_files(PYTHON, {TAX: PYTHON.files[TAX] + OLD})
     change: Files = {
@@ -150,6 +155,7 @@ def test_a_fix_that_breaks_one_more_does_not_succeed_beside_old_failures(tmp_pat
     assert f"{TAX}::test_net fails" in said.output
 
 
+@pytest.mark.exhaustive
 def test_of_a_suite_that_takes_too_long_the_reached_tests_are_run(tmp_path: Path):
     slow = "import time\n\n\n" + "".join(
         f"def test_{n}():\n    time.sleep(600)\n\n\n" for n in range(50)

@@ -298,7 +298,7 @@ SPINS = """\
     """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_slow_test_is_not_blamed_where_others_fail(make_bench):
     files = {
         "calc.py": SPINS,
@@ -382,7 +382,7 @@ def test_nothing_is_left_behind(make_bench):
     assert not list((bench.context.workspace.directory / "scratch").iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_where_a_test_waits_for_ever_is_found(make_bench):
     files = {
         "calc.py": "import threading\n\n\ndef f(x):\n    lock = threading.Lock()\n"

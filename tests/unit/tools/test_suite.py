@@ -116,7 +116,7 @@ def test_what_is_not_a_pass(make_bench, body, words):
     assert words in result.text.replace("test_a\nit did", "test_a did")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_suite_past_its_limit_is_ended_and_the_test_under_way_named(make_bench):
     files = {"test_a.py": "import time\ndef test_ok(): pass\ndef test_hang(): time.sleep(600)\n"}
     bench = make_bench(files, suite_limits=CommandLimits(seconds=20))

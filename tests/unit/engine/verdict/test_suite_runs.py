@@ -67,6 +67,7 @@ async def test_new_tests_are_run_on_the_old_code_and_old_tests_on_the_new(shop: 
     assert ends(found.d) == {NONE: P, TWO: F}
 
 
+@pytest.mark.exhaustive
 @story
 async def test_files_of_tests_that_were_not_touched_end_as_they_did(tmp_path: Path):
     other = str(FILES["test_cart.py"]).replace("CartTest", "OtherTest")
@@ -76,6 +77,7 @@ async def test_files_of_tests_that_were_not_touched_end_as_they_did(tmp_path: Pa
     assert ends(found.b) == {NONE: P, "test_other.py::OtherTest::test_none": P}
 
 
+@pytest.mark.exhaustive
 @story
 async def test_what_all_tests_share_has_all_of_them_run_with_it(tmp_path: Path):
     helped = (
@@ -93,6 +95,7 @@ async def test_what_all_tests_share_has_all_of_them_run_with_it(tmp_path: Path):
     assert ends(found.d) == {NONE: F}
 
 
+@pytest.mark.exhaustive
 @story
 async def test_deleted_tests_are_put_back_for_the_new_code(shop: Shop):
     shop.change({"test_more.py": str(FILES["test_cart.py"]), "cart.py": MENDED}, "test_cart.py")
@@ -101,6 +104,7 @@ async def test_deleted_tests_are_put_back_for_the_new_code(shop: Shop):
     assert NONE not in ends(found.c)
 
 
+@pytest.mark.exhaustive
 @story
 async def test_the_tree_from_before_is_run_once_for_all_changes(shop: Shop):
     shop.change({"cart.py": MENDED})
@@ -113,6 +117,7 @@ async def test_the_tree_from_before_is_run_once_for_all_changes(shop: Shop):
     assert BaseRuns(shop.context.workspace).find(shop.card.base, SUITE) is not None
 
 
+@pytest.mark.exhaustive
 @story
 async def test_a_suite_that_is_new_is_held_against_the_old_code_alone(tmp_path: Path):
     with open_shop(tmp_path, {"cart.py": FILES["cart.py"]}) as shop:
@@ -132,6 +137,7 @@ def too_slow(shop: Shop, suite: PartSuite = SUITE) -> None:
 FAR = "def test_far():\n    pass\n"
 
 
+@pytest.mark.exhaustive
 @story
 async def test_a_suite_that_takes_too_long_is_run_where_the_change_reaches_it(tmp_path: Path):
     with open_shop(tmp_path, {**FILES, "test_cart.py": SHOWN, "test_far.py": FAR}) as shop:
@@ -144,6 +150,7 @@ async def test_a_suite_that_takes_too_long_is_run_where_the_change_reaches_it(tm
     assert found.c.whole == 3
 
 
+@pytest.mark.exhaustive
 @story
 async def test_a_part_of_only_new_tests_has_nothing_before_it(shop: Shop):
     too_slow(shop)
@@ -165,6 +172,7 @@ async def test_a_suite_that_takes_too_long_and_has_no_parts_is_said_to(shop: Sho
     assert (found.b, found.d) == (None, None)
 
 
+@pytest.mark.exhaustive
 @story
 async def test_a_test_that_fails_in_company_and_passes_alone_counts_for_nothing(tmp_path: Path):
     apart = (

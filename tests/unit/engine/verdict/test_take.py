@@ -80,6 +80,7 @@ async def test_a_test_that_breaks_is_a_regression_and_one_that_stays_red_is_not(
     assert verdict.old_failures == ("test_far.py::test_far",)
 
 
+@pytest.mark.exhaustive
 @story
 async def test_a_failure_that_uses_nothing_of_a_repair_is_not_held_against_it(tmp_path: Path):
     far = "def test_far():\n    assert False\n"
@@ -130,6 +131,7 @@ async def test_what_is_named_as_verification_must_be_green(shop: Shop):
     assert (await take(shop, verify_with=("python -m compileall -q .",))).is_shown
 
 
+@pytest.mark.exhaustive
 @story
 async def test_a_part_that_was_seen_red_is_asked_again_wherever_the_change_is(tmp_path: Path):
     part: dict[str, str | bytes] = {

@@ -130,6 +130,7 @@ async def test_a_command_that_counts_nothing_is_one_test_itself(shop: Shop, want
     assert taken.run.exit_code == int(end is F)
 
 
+@pytest.mark.exhaustive
 @story
 async def test_tests_of_a_part_are_named_from_the_top(tmp_path: Path):
     files = {f"shop/{name}": text for name, text in FILES.items()}

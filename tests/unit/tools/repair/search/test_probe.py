@@ -19,7 +19,7 @@ def at(line, start=0):
     return Candidate("m.py", line, "comparison", "", (Edit(start, start, ""),), 1.0)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_each_of_the_most_suspicious_lines_gets_as_many_as_any_other():
     places = [SuspectLine("m.py", line, 1.0) for line in range(2, LINES + 2)]
     found = Counter(each.line for each in choose_probes(SOURCES, places, frozenset()))
