@@ -142,11 +142,14 @@ def _verify(d: WorkingCopy) -> bool:
 
 
 def _needs_base(card: CardState) -> bool:
-    """Whether tests of the present tree are known, and those of the tree before are not."""
+    """Whether tests of the present tree are known, and those of the tree before are not.
+
+    A suite that does not count says nothing by itself: only its exit code on both trees does.
+    """
     suites = [item for item in card.evidence if isinstance(item, SuiteReport)]
-    told = [item for item in suites if item.passed or item.failed]
+    told = [item for item in suites if item.passed or item.failed or not item.counted]
     is_known = any(item.tree == card.base and not item.selected for item in told)
-    return any(item.tree == card.tree for item in told) and not is_known
+    return any(item.tree == card.tree and not (is_known and item.counted) for item in told)
 
 
 def _inspect(d: WorkingCopy) -> bool:
