@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from flyball.core.flow.library import template_for
 from flyball.core.machine.call_queue import go_on, promote, take_back
-from flyball.core.machine.finishing import settle
+from flyball.core.machine.finishing import conclude, settle
 from flyball.core.machine.mistake import notice
 from flyball.core.machine.setback import halt
 from flyball.core.memory.fingerprint import digest, fingerprint
@@ -200,9 +200,15 @@ def open_build(d: WorkingCopy) -> None:
 
 
 def take_note(d: WorkingCopy, event: Noted) -> None:
-    """Keep a note and go on, unless a guard has heard enough of them."""
+    """Keep a note and go on, unless a guard has heard enough of them.
+
+    A reviewer that has named the risk has done all that it was asked for.
+    """
     if stop := _keep_note(d, event):
         halt(d, stop)
+    elif d.card.is_reviewing and event.risk and not (d.card.queue or d.card.in_flight):
+        d.set(is_reviewing=False, is_reviewed=True)
+        conclude(d)
     else:
         go_on(d)
 

@@ -343,11 +343,21 @@ def test_a_reviewer_speaks_before_the_end():
     story.asks("test")
     assert story.card.judged[0].code == "out_of_role"
     story.asks("note")
-    story.answers(Noted(card=CARD, call="note-0", risk="low", assumptions=("none",)))
+    story.answers(Noted(card=CARD, call="note-0", text="one caller"))
+    assert story.owed == ["Think"]
     story.stops("looks fine")
     assert [remark.role for remark in story.card.remarks] == ["reviewer", "reviewer"]
     assert story.phase is P.FINAL
     assert story.card.answer == "done"
+
+
+def test_a_reviewer_that_names_the_risk_is_not_asked_again():
+    story = Story(policy=Policy()).checkpoints().edits("t1").tests().stops().inspects()
+    story.says(call("n", "note"), text="as promised")
+    story.answers(Noted(card=CARD, call="n", risk="low", assumptions=("none",)))
+    assert story.phase is P.FINAL
+    assert story.card.review.risk == "low"
+    assert story.owed == ["CloseCard"]
 
 
 def test_a_person_reviews_where_the_template_wants_it():
