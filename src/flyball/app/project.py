@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flyball.app.flowfile.template_file import read_data, template_files
+from flyball.app.settling import REPO_FILE, Effective, Sources, settle, state_dir, user_file
 from flyball.errors import NoSuchDirectory, NotFound
-from flyball.settings import REPO_FILE, Effective, Sources, key_of, settle, state_dir, user_file
+from flyball.settings import key_of
 
 
 class Home(NamedTuple):

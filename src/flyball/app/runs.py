@@ -13,6 +13,7 @@ import msgspec
 
 from flyball.app.answering import next_steps, pending
 from flyball.app.project import Home
+from flyball.app.settling import Sources, settle
 from flyball.core.machine.machine import advance
 from flyball.core.run.event import AnyEvent, Messaged, RunStarted, name_of
 from flyball.core.run.state import CardState, Judged, RunState
@@ -22,7 +23,7 @@ from flyball.engine.telemetry import Telemetry, telemetry
 from flyball.errors import Corrupt, FlyballError, NotFound, UsageError
 from flyball.journal.protocol import Journal, JournalEntry, Lease, RunSummary
 from flyball.journal.sqlite import SqliteJournal, status_of
-from flyball.settings import Settings, Sources, settle
+from flyball.settings import Settings
 from flyball.workspace.cards.artifacts import REVERTED, read_artifact
 from flyball.workspace.cards.use_cases import ProjectPlaces, reverted_cards
 from flyball.workspace.process.holder import is_gone, may_live, name_this_process

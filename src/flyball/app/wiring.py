@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from flyball.app.project import Home
+from flyball.app.settling import Effective
 from flyball.drivers.lazy import preload
 from flyball.drivers.protocol import Driver, Reply, Request
 from flyball.drivers.relay.clipboard import ClipboardDriver, PersonPort
@@ -19,7 +20,7 @@ from flyball.drivers.repair.driver import RepairDriver
 from flyball.drivers.routing import Models, Providers
 from flyball.drivers.scripted import ScriptedDriver, read_script
 from flyball.errors import ConfigError, DriverError, ToolError, UsageError
-from flyball.settings import Effective, Settings
+from flyball.settings import Settings
 from flyball.shellcheck import AllowRule
 from flyball.tools.call.protocol import ToolSettings
 from flyball.workspace.process.process import CommandLimits

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from flyball.app.project import Home, open_home
+from flyball.app.settling import Effective
 from flyball.app.wiring import (
     driver_spec,
     family,
@@ -19,7 +20,7 @@ from flyball.drivers.relay.clipboard import ClipboardDriver, PersonPort
 from flyball.drivers.relay.relay import RelayDriver
 from flyball.drivers.routing import Models
 from flyball.errors import ConfigError, UsageError
-from flyball.settings import Effective, Settings
+from flyball.settings import Settings
 
 
 def home(tmp_path: Path, environ: dict[str, str] | None = None, **flags: object) -> Home:

@@ -1,0 +1,273 @@
+"""What the user settled: read once, at the edge, with the origin of every value.
+
+Four sources, later ones winning where they may: the repository's `flyball.toml` (only once trusted,
+and only to tighten), the user's `config.toml`, the environment (`FLYBALL_…`), the command line.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import msgspec
+
+from flyball.core.memory.guard import GuardLimits
+from flyball.core.suite.settled import (
+    NOTHING_SETTLED,
+    ProjectCommands,
+    ProjectPlace,
+    SettledCommand,
+    add_commands,
+)
+from flyball.core.terms.shape import suggest
+from flyball.errors import ConfigError
+from flyball.settings import ABOUT, COMMANDS, FIELDS, Settings, env_of, key_of
+
+REPO_FILE = "flyball.toml"
+
+ENV_ALIASES = {"FLYBALL_ENABLE_BASH": "bash_enabled"}
+ENV_OTHER = frozenset({"FLYBALL_STATE_DIR", "FLYBALL_CONFIG", "FLYBALL_DEBUG"})
+
+
+class Effective(NamedTuple):
+    """The settings in force, where each value came from, and what was not heeded."""
+
+    settings: Settings
+    origins: dict[str, str]
+    ignored: tuple[str, ...]
+    commands: ProjectCommands = NOTHING_SETTLED
+
+
+class Sources(NamedTuple):
+    """The texts that settings come from; the shell reads them, this module judges them."""
+
+    repo: str = ""
+    repo_is_trusted: bool = False
+    user: str = ""
+    user_path: str = "config.toml"
+    environ: Mapping[str, str] = {}
+    flags: Mapping[str, Any] = {}
+    top: str = ""
+
+    @property
+    def place(self) -> ProjectPlace:
+        return ProjectPlace(self.top, self.environ.get("HOME", ""))
+
+
+def settle(sources: Sources) -> Effective:
+    """Join all sources; anything unknown or of the wrong type is an error with a suggestion."""
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    ignored: list[str] = []
+    commands: dict[str, dict[str, SettledCommand]] = {field: {} for field in COMMANDS}
+    layers: list[tuple[str, dict[str, Any]]] = [
+        (sources.user_path, _from_toml(sources.user, sources.user_path)),
+        ("environment", _from_environ(sources.environ)),
+        ("command line", dict(sources.flags)),
+    ]
+    for origin, layer in layers:
+        for field, value in layer.items():
+            if field in COMMANDS:
+                known = commands[field]
+                commands[field] = add_commands(known, value, key_of(field), origin, sources.place)
+            else:
+                values[field] = value
+                origins[field] = origin
+    settings = _convert(values, origins)
+    if sources.repo and not sources.repo_is_trusted:
+        ignored.append(f"{REPO_FILE} is not trusted; run `flyball trust` to let it count")
+    elif sources.repo:
+        wishes = _from_toml(sources.repo, REPO_FILE)
+        for field in COMMANDS.keys() & wishes.keys():
+            commands[field] = _added(commands[field], field, wishes.pop(field), ignored)
+        settings = _tighten(settings, wishes, origins, ignored)
+    return _with_commands(Effective(settings, origins, tuple(ignored)), commands)
+
+
+def _with_commands(
+    effective: Effective, commands: Mapping[str, Mapping[str, SettledCommand]]
+) -> Effective:
+    """The same with these commands; a setting to which several sources added names all of them."""
+    sources = {
+        field: ", ".join(dict.fromkeys(each.origin for each in table.values()))
+        for field, table in commands.items()
+        if table
+    }
+    texts = {
+        field: {at: each.command for at, each in table.items()} for field, table in commands.items()
+    }
+    return Effective(
+        msgspec.structs.replace(effective.settings, **texts),
+        effective.origins | sources,
+        effective.ignored,
+        ProjectCommands(*(commands[field] for field in COMMANDS)),
+    )
+
+
+def _added(
+    own: Mapping[str, SettledCommand], field: str, wish: Any, ignored: list[str]
+) -> dict[str, SettledCommand]:
+    """A trusted repository's commands beside the user's own, which stay as they are."""
+    new = add_commands({}, wish, key_of(field), REPO_FILE)
+    ignored += [
+        f"{REPO_FILE}: `{key_of(field)}` for {at!r} is settled by you" for at in new if at in own
+    ]
+    return {**new, **own}
+
+
+def _from_toml(text: str, file: str) -> dict[str, Any]:
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file} is not valid TOML: {error}.", "Mend that line.") from error
+    found: dict[str, Any] = {}
+    for section, body in document.items():
+        if section in FIELDS:
+            found[FIELDS[section]] = body
+            continue
+        if not isinstance(body, dict):
+            raise _unknown(section, file)
+        for name, value in cast(dict[str, Any], body).items():
+            key = f"{section}.{name}"
+            if key not in FIELDS:
+                raise _unknown(key, file)
+            found[FIELDS[key]] = value
+    return found
+
+
+def _unknown(key: str, file: str) -> ConfigError:
+    near = get_close_matches(key, FIELDS, 1, 0.5)
+    hint = f"Did you mean `{near[0]}`?" if near else "`flyball doctor` lists every setting."
+    return ConfigError(f"{file}: there is no setting `{key}`.", hint)
+
+
+def _from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
+    by_name = {env_of(field): field for field in Settings.__struct_fields__} | ENV_ALIASES
+    found: dict[str, Any] = {}
+    for name, text in environ.items():
+        if not name.startswith("FLYBALL_") or name in ENV_OTHER:
+            continue
+        field = by_name.get(name)
+        if field is None:
+            near = get_close_matches(name, by_name, 1, 0.5)
+            hint = f"Did you mean {near[0]}?" if near else "Unset it."
+            raise ConfigError(f"The environment variable {name} is not a setting.", hint)
+        found[field] = _parse(text, field)
+    return found
+
+
+def _parse(text: str, field: str) -> Any:
+    """A value from the environment: plain for texts and switches, TOML for tables and lists."""
+    default = getattr(Settings(), field)
+    if isinstance(default, bool):
+        if text.lower() in ("1", "true", "yes", "on"):
+            return True
+        if text.lower() in ("0", "false", "no", "off", ""):
+            return False
+    elif field in COMMANDS and not text.lstrip().startswith("{"):
+        return text
+    elif isinstance(default, dict | tuple):
+        return _from_toml_value(text, field)
+    elif isinstance(default, int | float):
+        try:
+            return type(default)(text)
+        except ValueError:
+            pass
+    elif isinstance(default, str):
+        return text
+    raise ConfigError(f"{env_of(field)}={text!r} is not {_expected(default)}.", "Change it.")
+
+
+def _from_toml_value(text: str, field: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{env_of(field)} is not a TOML value: {error}.", "Mend it.") from error
+
+
+def _expected(default: object) -> str:
+    if isinstance(default, bool):
+        return "true or false"
+    return "a whole number" if isinstance(default, int) else "a number"
+
+
+def _convert(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
+    """The settings with these values; a wrong one is an error that names its field and origin.
+
+    Field by field, because a whole struct reports only where in it something is wrong.
+    """
+    taken: dict[str, Any] = {}
+    for field, value in values.items():
+        where = origins.get(field, "the settings")
+        try:
+            taken[field] = getattr(msgspec.convert({field: value}, Settings), field)
+            if field == "guards":
+                _check_guards(value, where)
+        except msgspec.ValidationError as error:
+            problem = str(error).partition(" - at")[0]
+            raise ConfigError(f"{where}: `{key_of(field)}`: {problem}.", "Change it.") from error
+    return Settings(**taken)
+
+
+def _check_guards(levels: Mapping[str, Any], where: str) -> None:
+    for name in levels:
+        if name not in GuardLimits.__struct_fields__:
+            hint = suggest(name, GuardLimits.__struct_fields__)
+            raise ConfigError(f"{where}: there is no guard setting `{name}`.", hint)
+    msgspec.convert(levels, GuardLimits)
+
+
+def _tighten(
+    settings: Settings, wishes: Mapping[str, Any], origins: dict[str, str], ignored: list[str]
+) -> Settings:
+    """Let a trusted repository make things stricter, and say what it may not."""
+    taken: dict[str, Any] = {}
+    wished = _convert(wishes, dict.fromkeys(wishes, REPO_FILE))
+    for field in wishes:
+        now, then = getattr(settings, field), getattr(wished, field)
+        if is_tighter(ABOUT[field].tighter, now, then):
+            taken[field] = then
+            origins[field] = REPO_FILE
+        elif now != then:
+            ignored.append(f"{REPO_FILE}: `{key_of(field)}` may not be loosened by a repository")
+    return msgspec.structs.replace(settings, **taken)
+
+
+def is_tighter(direction: str, now: Any, then: Any) -> bool:
+    """Whether moving a setting from one value to another only makes it stricter."""
+    match direction:
+        case "lower":
+            return (then < now or now == 0) and then != 0
+        case "higher":
+            return then > now
+        case "on" | "off":
+            return then is (direction == "on") and now is not then
+        case "fewer":
+            return bool(then) and then != now and (not now or {*then} <= {*now})
+        case "refuse":
+            order = ("allow", "ask", "refuse")
+            return order.index(then) > order.index(now)
+        case "strict":
+            order = ("lenient", "normal", "strict")
+            return then in order and order.index(then) > order.index(now)
+        case _:
+            return False
+
+
+def state_dir(environ: Mapping[str, str]) -> Path:
+    """Where runs are kept: the user's state directory."""
+    if given := environ.get("FLYBALL_STATE_DIR"):
+        return Path(given)
+    base = environ.get("XDG_STATE_HOME") or f"{environ.get('HOME', '/')}/.local/state"
+    return Path(base) / "flyball"
+
+
+def user_file(environ: Mapping[str, str]) -> Path:
+    """The user's own configuration file."""
+    if given := environ.get("FLYBALL_CONFIG"):
+        return Path(given)
+    base = environ.get("XDG_CONFIG_HOME") or f"{environ.get('HOME', '/')}/.config"
+    return Path(base) / "flyball" / "config.toml"
