@@ -225,4 +225,4 @@ def test_files_of_a_submodule_are_not_taken_for_untracked_work(tmp_path: Path):
     with_submodule(repo)
     put(repo, {"subtle.txt": "mine\n"})
     with open_workspace(repo, "r", tmp_path / "state", in_place=True) as workspace:
-        assert workspace.users_untracked == {"subtle.txt"}
+        assert workspace.untracked.paths == {"subtle.txt"}

@@ -47,8 +47,8 @@ async def perform_call(
         if found is not None:
             return found
     before = context.workspace.snapshot(context.key)
-    if TOOL_ROWS[tool.name].starts_process:
-        context.workspace.hold_unkept(TreeHash(before))
+    if TOOL_ROWS[tool.name].starts_process and context.workspace.in_place:
+        context.workspace.untracked.hold_unkept(TreeHash(before))
     result, elapsed = await _attempt(tool, form, context._replace(tree=before))
     return _settle(context, call, result, elapsed, before)
 
@@ -129,8 +129,8 @@ def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -
     changes = workspace.trees.changes(TreeHash(before), after)
     lost = [each for each in changes if _loses_users_work(context, each)]
     # A file too large for a tree comes back by its second name, if it was only deleted.
-    held = [c for c in lost if c.after is None and workspace.bring_back_held(c.path)]
-    workspace.let_go_of_held()
+    held = [c for c in lost if c.after is None and workspace.untracked.bring_back(c.path)]
+    workspace.untracked.let_go()
     kept = [
         each
         for each in lost
@@ -181,7 +181,7 @@ def _loses_users_work(context: CallContext, change: Changed) -> bool:
     """Whether a file of the user's that is in no commit was removed or overwritten unasked."""
     return (
         change.before is not None
-        and change.path in context.workspace.users_untracked
+        and change.path in context.workspace.untracked.paths
         and not context.may_replace(change.path)
     )
 

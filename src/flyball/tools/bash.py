@@ -65,7 +65,7 @@ def _named_untracked(parts: Sequence[CommandPart], context: CallContext) -> Iter
     """
     changing = [part.text for part in parts if part.kind in _CHANGING]
     words = {_inside(word, context) for text in changing for word in _words(text)} - {""}
-    for path in context.workspace.users_untracked if words else ():
+    for path in context.workspace.untracked.paths if words else ():
         if any(_names(word, path) for word in words) and holds_file(context.root.path, path):
             yield path
 

@@ -252,7 +252,7 @@ async def test_a_card_in_a_side_workspace_knows_whose_files_those_are(notes: Sho
     (notes.root / "made.txt").write_text("by an earlier card\n")
     workspace = notes.context.workspace
     side = workspace.open_side("s", workspace.tree_hash())
-    assert side.users_untracked == {"my/notes.txt", "own.txt"}
+    assert side.untracked.paths == {"my/notes.txt", "own.txt"}
     workspace.discard_side("s")
 
 

@@ -40,7 +40,7 @@ def is_users_untracked(path: str, context: CallContext) -> bool:
     In their own checkout that is also a file they ignore, of which no tree knows.
     """
     workspace = context.workspace
-    if path in workspace.users_untracked:
+    if path in workspace.untracked.paths:
         return True
     if not (workspace.in_place and workspace.facts.start):
         return False

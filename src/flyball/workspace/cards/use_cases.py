@@ -207,7 +207,7 @@ def _merged_card(
     lost = [
         change
         for change in workspace.trees.changes(own.before, own.after)
-        if change.path in workspace.users_untracked
+        if change.path in workspace.untracked.paths
         and not holds_file(workspace.project, change.path)
     ]
     if not lost:

@@ -9,7 +9,6 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -29,6 +28,7 @@ from flyball.workspace.run.snapshot import (
     append_line,
     read_lines,
 )
+from flyball.workspace.run.untracked import UntrackedWork
 from flyball.workspace.run.visible import visible_name
 from flyball.workspace.run.worktree import (
     CardRecord,
@@ -41,15 +41,8 @@ from flyball.workspace.run.worktree import (
     share_index,
 )
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.trees import (
-    Changed,
-    Skipped,
-    SnapshotId,
-    TreeHash,
-    Trees,
-    uncommitted_files,
-)
-from flyball.workspace.trees.writer import Writer, holds_file, parent_of
+from flyball.workspace.trees.trees import Changed, Skipped, SnapshotId, TreeHash, Trees
+from flyball.workspace.trees.writer import Writer
 
 
 class WorkspaceFacts(msgspec.Struct, frozen=True):
@@ -112,7 +105,10 @@ class Workspace:
         )
         self._open_sides: dict[str, Workspace] = {}
         self._making = threading.Lock()
-        self._users_untracked: frozenset[str] | None = None
+        began_from = facts.run_base or self.base
+        self.untracked = UntrackedWork(
+            trees, facts.start, began_from, self.root, directory / "held"
+        )
 
     def __enter__(self) -> Workspace:
         return self
@@ -174,48 +170,9 @@ class Workspace:
             return None
         return self.trees.contents([entry.blob])[entry.blob]
 
-    @property
-    def users_untracked(self) -> frozenset[str]:
-        """The user's files that were carried in and are in no commit, wherever they are by now."""
-        if self._users_untracked is None:
-            start, base = TreeHash(self.facts.start), self.facts.run_base or self.base
-            found = uncommitted_files(self.trees, start, base) if start else frozenset[str]()
-            self._users_untracked = found
-        return self._users_untracked
-
-    def hold_unkept(self, tree: TreeHash) -> None:
-        """Give the user's files that are too large for a tree a second name, in case they go.
-
-        It costs nothing and brings back what was deleted; what is overwritten in place it does not.
-        """
-        unkept = self.users_untracked.intersection(self.trees.unkept_files(tree))
-        for path in unkept if self.in_place else ():
-            place = self._held_name(path)
-            with suppress(OSError):
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.unlink(missing_ok=True)
-                place.hardlink_to(self.root / path)
-
-    def bring_back_held(self, path: str) -> bool:
-        """Put a deleted file back under its own name, if it was held; whether it is there."""
-        held = self._held_name(path)
-        if not held.exists():
-            return False
-        # Step by step from the root: a folder may have become a link that leads out.
-        with suppress(OSError), parent_of(self.root, path, make=True) as (parent, name):
-            os.link(held, name, dst_dir_fd=parent)
-        return holds_file(self.root, path)
-
-    def let_go_of_held(self) -> None:
-        """Drop the second names, so that a file that its user deletes is gone."""
-        shutil.rmtree(self.directory / "held", ignore_errors=True)
-
-    def _held_name(self, path: str) -> Path:
-        return self.directory / "held" / hashlib.sha256(os.fsencode(path)).hexdigest()
-
     def uncommitted(self, paths: Sequence[str]) -> frozenset[str]:
         """Which of these are the user's own files and in no commit; in a worktree, copies only."""
-        return self.users_untracked.intersection(paths) if self.in_place else frozenset()
+        return self.untracked.paths.intersection(paths) if self.in_place else frozenset()
 
     def checkout_scratch(self, tree: str) -> Path:
         """A throw-away directory with that tree's files; it goes when the workspace closes."""
