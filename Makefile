@@ -6,10 +6,14 @@ RUNS ?= 100000
 SEED ?= 0
 
 # The pure rooms are tested to every branch.
-PURE := tests/unit/core tests/unit/patch tests/unit/shellcheck tests/golden tests/property
+PURE := tests/unit/core tests/unit/patch tests/unit/shellcheck tests/golden tests/property/test_verdict.py
 COVERAGE := --cov=flyball.core --cov=flyball.patch --cov=flyball.shellcheck --cov-branch --cov-report=term --cov-fail-under=100
+PYTEST := $(BIN)/pytest --dist worksteal
 
-.PHONY: setup lint check test test-slow demo docs bench simulate intent-report lock clean
+# Without a cache every worker would rewrite all the tests that it collects.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: setup style types lint check quick test pure rest test-slow demo docs bench simulate intent-report lock clean
 
 setup: $(VENV)/.installed
 
@@ -25,21 +29,35 @@ $(VENV)/.bench-installed: requirements-bench.lock $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.lock
 	@touch $@
 
-check: setup lint
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not exhaustive"
+# The types keep one core busy for a minute: tests run beside them.
+check: setup style
+	$(MAKE) --no-print-directory -j 2 types quick
 
-# The pure rooms compute; the others wait for processes half of the time.
-test: setup lint
-	$(BIN)/pytest -n 2 --dist worksteal -m "not exhaustive" $(COVERAGE) $(PURE)
-	$(BIN)/pytest -n 4 --dist worksteal -m "not exhaustive" $(PURE:%=--ignore=%)
+test: setup style
+	$(MAKE) --no-print-directory -j 2 types pure
+	$(MAKE) --no-print-directory rest
 
-test-slow: setup
-	$(BIN)/pytest -n 4 --dist worksteal -m exhaustive
+lint: style types
 
-lint: setup
+style: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types: setup
 	$(BIN)/pyright
+
+quick: setup
+	$(PYTEST) -n 2 -m "not slow and not exhaustive"
+
+pure: setup
+	$(PYTEST) -n 2 -m "not exhaustive" $(COVERAGE) $(PURE)
+
+# These wait for processes half of the time.
+rest: setup
+	$(PYTEST) -n 4 -m "not exhaustive" $(PURE:%=--ignore=%)
+
+test-slow: setup
+	$(PYTEST) -n 4 -m exhaustive
 
 simulate: setup
 	$(BIN)/python -m tests.simulation.simulate --runs $(RUNS) --seed $(SEED)

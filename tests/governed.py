@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.repos import repository
+from tests.warm import run_command
 
 CART = """\
 def total(items):
@@ -147,15 +148,7 @@ class Shell:
         self.env = environment(home, **more)
 
     def __call__(self, *args: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*ARGV, *args],
-            cwd=self.cwd,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=900,
-            stdin=subprocess.DEVNULL,
-        )
+        return run_command(args, self.cwd, self.env)
 
     @contextmanager
     def begin(self, *args: str) -> Generator[subprocess.Popen[str]]:

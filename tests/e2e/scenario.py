@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.repos import git, repository
+from tests.warm import run_command
 
 from flyball.core.machine.machine import replay
 from flyball.core.run.event import AnyEvent
@@ -107,19 +107,20 @@ class Stage:
         return self.flyball(*words[:at], self.run, *words[at:], "--json")
 
     def flyball(self, *words: str) -> Told:
-        done = subprocess.run(
-            self.command(*words), env=self.env, capture_output=True, text=True, timeout=900
-        )
+        done = run_command(self.words(*words), Path.cwd(), self.env)
         lines = [json.loads(line) for line in done.stdout.split("\n") if line.startswith("{")]
         return Told(done.returncode, [each for each in lines if "type" in each], done.stderr)
 
+    def words(self, *words: str) -> list[str]:
+        return [*words, "--repo", str(self.repo)]
+
     def command(self, *words: str) -> list[str]:
-        return [str(FLYBALL), *words, "--repo", str(self.repo)]
+        return [str(FLYBALL), *self.words(*words)]
 
     def events(self) -> list[AnyEvent]:
         """The run's log, checked for gaps."""
-        command = self.command("runs", "export", self.run)
-        done = subprocess.run(command, env=self.env, capture_output=True, check=True, timeout=600)
+        done = run_command(self.words("runs", "export", self.run), Path.cwd(), self.env)
+        assert done.returncode == 0, done.stderr
         entries = [json.loads(line) for line in done.stdout.splitlines()[1:]]
         assert [entry["seq"] for entry in entries] == list(range(1, len(entries) + 1))
         return [decode_event(json.dumps(entry["event"]).encode()) for entry in entries]

@@ -238,7 +238,7 @@ class Walk(NamedTuple):
 
 def alphabet(story: Story, state: RunState) -> Iterator[AnyEvent]:
     """Everything that may happen next in this story."""
-    if not state.has_started:
+    if not state.run:
         yield RunStarted(
             run="r",
             request="x",
@@ -363,7 +363,7 @@ def key(state: RunState) -> tuple[object, ...]:
     """What decides how a run goes on; two states with one key behave alike."""
     owed = tuple([(type(o.effect).__name__, _detail(o)) for o in state.owed])
     return (
-        state.has_started,
+        bool(state.run),
         state.intent,
         state.budget.limit,
         state.spend.calls,

@@ -345,10 +345,6 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
     response: UserResponse | None = None
 
     @property
-    def has_started(self) -> bool:
-        return bool(self.run)
-
-    @property
     def stage(self) -> RunStage:
         # Derived and not stored: a field beside what it follows from could disagree with it.
         if not self.run:

@@ -9,7 +9,7 @@ from tests.unit.core.stories import CARD, Story, fixed, stated
 
 from flyball.core.flow.template import EvidenceSchema
 from flyball.core.machine.machine import advance, moves, phase_of
-from flyball.core.machine.table import ROWS, RUN_MOVES, RUN_ROWS
+from flyball.core.machine.table import MOVES, ROWS, RUN_MOVES, RUN_ROWS
 from flyball.core.memory.guard import GuardLimits
 from flyball.core.plan.message import Status
 from flyball.core.run.effect import Inspect, Perform, Think
@@ -38,6 +38,7 @@ from flyball.core.run.event import (
     Usage,
     WorkspaceFailed,
     WorkspaceReady,
+    name_of,
 )
 from flyball.core.run.policy import OnWeakened, Policy, Project
 from flyball.core.run.state import Asking, Ending, RunStage, RunState
@@ -949,6 +950,17 @@ def test_the_stage_follows_from_what_is_known():
     assert state.stage is RunStage.OPENING
     assert [move.event for move in moves(state)][:2] == ["workspace-ready", "workspace-failed"]
     assert Story().state.stage is RunStage.WORKING
+
+
+def test_legal_are_the_runs_own_moves_and_those_of_each_card_in_its_phase():
+    story = Story().checkpoints()
+    found = moves(story.state)
+    assert [move.card for move in found] == sorted(move.card for move in found)
+    assert {move.event for move in found if move.card == CARD} == {
+        name_of(event)
+        for phase, event in MOVES
+        if phase is story.phase and issubclass(event, CardEvent)
+    }
 
 
 def test_what_a_driver_wants_its_commit_to_say_is_kept_with_the_card():

@@ -4,7 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from flyball.core.flow.library import FIX
-from flyball.core.run.state import LONGEST_SUBJECT, CardState, Checkpoint
+from flyball.core.run.effect import OpenWorkspace, Owed, Think
+from flyball.core.run.state import LONGEST_SUBJECT, CardState, Checkpoint, RunState
 from flyball.core.terms.phase import Phase
 
 CARD = CardState("step-1", FIX, "the tests fail, fix it", "t0", "t1")
@@ -41,3 +42,13 @@ def test_a_card_that_was_taken_back_stands_in_no_other_column():
     done = replace(CARD, phase=Phase.SUCCEEDED)
     assert done.status == "done"
     assert replace(done, is_taken_back=True).status == "reverted"
+
+
+def test_a_paused_card_holds_back_what_it_is_owed_and_nothing_of_the_run():
+    owed = (
+        Owed(1, Think(card="step-1", role="executor", phase=Phase.EXECUTE)),
+        Owed(2, OpenWorkspace()),
+    )
+    state = RunState(run="r", cards=(replace(CARD, phase=Phase.PAUSED),), owed=owed)
+    assert state.due == owed[1:]
+    assert replace(state, cards=(CARD,)).due == owed
