@@ -66,7 +66,7 @@ def _steps(card: CardState) -> tuple[Callable[[WorkingCopy], bool], ...]:
     Where the gates themselves have something run, Flyball runs it before anyone is sent away to.
     """
     if card.role == Role.VERIFIER:
-        return _fill_in, inspect_whole, _judge
+        return _fill_in, inspect_whole, _heed_whole, _judge
     if not card.has_changed:
         return _fill_in, _inspect, _judge
     # Dearest last: an inspection may run the suite again, so a driver that has not verified at all
@@ -189,6 +189,19 @@ def inspect_whole(d: WorkingCopy) -> bool:
     if not any(latest_of(each.evidence, VerdictReport) for each in run.cards):
         return False
     d.effects.append(Inspect(card=card.id, base=run.base, tree=card.tree))
+    return True
+
+
+def _heed_whole(d: WorkingCopy) -> bool:
+    """A verifying step of a flow does not pass over what speaks against the whole run.
+
+    In a plan its report is weighed against the same verdict, and the planner hears of it.
+    """
+    found = d.card.verdict or d.run.verdict_on(d.card.tree)
+    if d.run.flow is None or found is None or not found.faults:
+        return False
+    said = " ".join(each.sentence for each in found.faults)
+    fall_short(d, Trouble.FAILING_CHECK, said)
     return True
 
 

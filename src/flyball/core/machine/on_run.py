@@ -48,7 +48,6 @@ from flyball.core.run.event import (
 )
 from flyball.core.run.state import CardState, Ending, RunState
 from flyball.core.terms.budget import Budget, Extension
-from flyball.core.terms.change_verdict import ChangeFinding, ChangeVerdict, FindingKind
 from flyball.core.terms.evidence import Strength
 from flyball.core.terms.intent import LIMITS, Intent
 from flyball.core.terms.phase import Phase
@@ -263,7 +262,7 @@ def _reported(run: RunState, card: CardState) -> VerificationReport:
         return found
     text = "The verifier says that the goal is reached, and no evidence shows it"
     if (verdict := run.verdict_on(card.tree)) is not None:
-        said = [each.sentence for each in _against(verdict)] or [verdict.headline]
+        said = [each.sentence for each in verdict.faults] or [verdict.headline]
         text = " ".join((f"{text}.", *said))
     issue = Issue(step_id=step, issue=text, severity=Severity.CRITICAL)
     return replace(found, goal_achieved=False, issues=(*found.issues, issue))
@@ -275,16 +274,11 @@ def _is_shown(run: RunState, verifier: CardState) -> bool:
     if found is not None:
         # What a person must decide was put to them on the card that did it, and a test that fails
         # without the change was asked for there, in vain.
-        return found.is_strong and not _against(found)
+        return found.is_strong and not found.faults
     # Only the cards that ended their steps: a card that failed before a diagnosis shows nothing.
     steps = {errand.card for errand in run.errands}
     cards = (verifier, *(card for card in run.cards if card.id in steps))
     return any(card.tree == verifier.base and card.strength >= Strength.SHOWN for card in cards)
-
-
-def _against(verdict: ChangeVerdict) -> list[ChangeFinding]:
-    red = FindingKind.NOTHING_FAILED_BEFORE
-    return [each for each in verdict.blocking if each.kind is not red]
 
 
 def extend(run: RunState, event: Extended) -> Course:

@@ -50,6 +50,14 @@ class Weight(StrEnum):
     """Shown, and nothing else."""
 
 
+class VerdictStatus(StrEnum):
+    """What a verdict comes to."""
+
+    SHOWN = "shown"
+    QUESTION = "a question"
+    NOT_SHOWN = "not shown"
+
+
 class FindingKind(StrEnum):
     """The findings, in the order in which they are looked for."""
 
@@ -129,18 +137,23 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def _open(self) -> str:
         """The first thing that stands against "succeeded", in a few words."""
-        red = FindingKind.NOTHING_FAILED_BEFORE
-        # That one is said by the label itself.
-        blocking = [each for each in self.blocking if each.kind is not red]
-        for against, word in ((blocking, "not shown"), (self.questions, "a question")):
-            if against:
-                return f"{word}: {against[0].kind.replace('-', ' ')}"
+        # A missing red test is said by the label itself.
+        sorts = (self.faults, VerdictStatus.NOT_SHOWN), (self.questions, VerdictStatus.QUESTION)
+        for found, word in sorts:
+            if found:
+                return f"{word}: {found[0].kind.replace('-', ' ')}"
         return ""
 
     @property
     def blocking(self) -> tuple[ChangeFinding, ...]:
         """What sends the work back."""
         return tuple([each for each in self.findings if each.weight is Weight.BLOCKS])
+
+    @property
+    def faults(self) -> tuple[ChangeFinding, ...]:
+        """What is wrong with the change itself, whether or not a test was wanted for it."""
+        red = FindingKind.NOTHING_FAILED_BEFORE
+        return tuple([each for each in self.blocking if each.kind is not red])
 
     @property
     def questions(self) -> tuple[ChangeFinding, ...]:
@@ -159,3 +172,11 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     def is_shown(self) -> bool:
         """Whether "succeeded" may be said: enough is shown, and nothing is open against it."""
         return self.is_strong and not self.blocking and not self.questions
+
+    @property
+    def status(self) -> VerdictStatus:
+        """Shown, a question to a person where nothing else is wrong, or not shown."""
+        if self.is_shown:
+            return VerdictStatus.SHOWN
+        is_open = self.blocking or not self.questions
+        return VerdictStatus.NOT_SHOWN if is_open else VerdictStatus.QUESTION

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import cache
 from typing import NamedTuple, TypeGuard
@@ -226,3 +226,11 @@ def _wrong(value: object, expected: str, path: Path, hint: str = "") -> Fault:
 
 def _short(text: str, limit: int = 40) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def listed(names: Iterable[str], most: int = 5) -> str:
+    """The first few of them, and how many more there are; those of a set in order."""
+    found = sorted(names) if isinstance(names, Set) else list(names)
+    more = len(found) - most
+    said = ", ".join(found[:most])
+    return f"{said} and {more} more" if more > 0 else said

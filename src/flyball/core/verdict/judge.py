@@ -18,7 +18,7 @@ from flyball.core.terms.change_verdict import (
     SuiteLine,
     Weight,
 )
-from flyball.core.verdict.names import file_of, listed
+from flyball.core.terms.shape import listed
 from flyball.core.verdict.promises import changed_promises, is_explained
 from flyball.core.verdict.reports import (
     AskedFor,
@@ -27,6 +27,7 @@ from flyball.core.verdict.reports import (
     NamedEnd,
     SuiteRuns,
     TreeRun,
+    file_of,
 )
 from flyball.core.verdict.strength import (
     could_not_run,
@@ -63,7 +64,6 @@ def judge_change(
         noticed=change.noticed,
         left_behind=change.left_behind,
         has_suite=bool(suites),
-        accepted_by=asked.accepted_by,
     )
 
 
@@ -112,7 +112,7 @@ def _not_evidence(suite: SuiteRuns) -> Iterator[ChangeFinding]:
             f"({old.trouble or f'exit code {old.exit_code}'}), "
             f"so it cannot be told whether {listed(new.red)} failed then, too."
         )
-    elif old and suite.b is not None and suite.b.trouble and not old.trouble and not new.trouble:
+    elif suite.b is not None and suite.b.trouble and not new.trouble:
         yield no(
             f"With the tests from before, {suite.b.command} is no evidence: {suite.b.trouble}."
         )

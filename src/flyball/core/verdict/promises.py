@@ -9,8 +9,8 @@ import msgspec
 from flyball.core.suite.part import is_within
 from flyball.core.terms.change_verdict import ChangeFinding, FindingKind, Weight
 from flyball.core.terms.changed_test import ChangedTest, Comparison
-from flyball.core.verdict.names import file_of, listed
-from flyball.core.verdict.reports import AskedFor, ChangeFacts, SuiteRuns, TreeRun
+from flyball.core.terms.shape import listed
+from flyball.core.verdict.reports import AskedFor, ChangeFacts, SuiteRuns, TreeRun, file_of
 
 NOT_COLLECTED = "::(collection)"
 """How the name of what is told in the place of a file's tests ends, where it cannot be loaded."""

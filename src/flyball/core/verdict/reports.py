@@ -13,6 +13,11 @@ from flyball.core.terms.changed_test import ChangedTest
 NO_ENDS: Mapping[str, CaseOutcome] = MappingProxyType({})
 
 
+def file_of(name: str) -> str:
+    """The file that a test stands in, as its name tells."""
+    return name.partition("::")[0]
+
+
 class TreeRun(NamedTuple):
     """One run of one suite on a clean checkout.
 
@@ -125,5 +130,4 @@ class AskedFor(NamedTuple):
     """Something was built or type-checked on the new tree, for parts without a suite."""
     shown: bool = False
     """A gate of the flow looked at this tree and passed, for parts without a suite."""
-    accepted_by: str = ""
     not_run: tuple[str, ...] = ()

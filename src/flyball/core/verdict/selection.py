@@ -39,7 +39,7 @@ def select_tests(changed: Iterable[str], texts: Mapping[str, str]) -> tuple[str,
     return tuple(sorted(path for path in reached if is_test_file(path)))
 
 
-def tests_apart(changed: Iterable[str], texts: Mapping[str, str]) -> frozenset[str]:
+def find_tests_apart(changed: Iterable[str], texts: Mapping[str, str]) -> frozenset[str]:
     """The test files that certainly do not use what changed: they import none of it themselves.
 
     A name that a package hands on from a changed file counts as imported from that file.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from flyball.core.terms.change_verdict import ChangeStrength
-from flyball.core.verdict.names import file_of
-from flyball.core.verdict.reports import NO_ENDS, AskedFor, SuiteRuns, TreeRun
+from flyball.core.verdict.reports import NO_ENDS, AskedFor, SuiteRuns, TreeRun, file_of
 
 
 def mended_tests(suite: SuiteRuns) -> frozenset[str]:
@@ -13,6 +12,7 @@ def mended_tests(suite: SuiteRuns) -> frozenset[str]:
 
 
 def old_failures(suite: SuiteRuns) -> frozenset[str]:
+    """The tests that failed before and still do."""
     if suite.a is None or suite.c is None:
         return frozenset()
     return (suite.a.red & suite.c.red) - suite.flaky
@@ -58,6 +58,7 @@ def strength_shown(suites: tuple[SuiteRuns, ...], asked: AskedFor) -> ChangeStre
 
 
 def strength_of(suite: SuiteRuns) -> ChangeStrength:
+    """How much one suite shows of the change."""
     new = suite.c
     if new is None or new.trouble:
         return ChangeStrength.UNVERIFIED

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flyball.core.terms.change_verdict import ChangeVerdict, SuiteLine, Weight
+from flyball.core.terms.shape import listed
 
-SHOWN = 8
+MOST = 8
 
 _WORDS = {Weight.BLOCKS: "not shown", Weight.ASKS: "question", Weight.NOTES: "note"}
 
@@ -18,21 +19,21 @@ def verdict_lines(verdict: ChangeVerdict, driver_says: str = "") -> tuple[str, .
 
 def _body(verdict: ChangeVerdict) -> Iterator[str]:
     if verdict.changed:
-        yield f"changed: {_listed(verdict.changed)}"
+        yield f"changed: {listed(verdict.changed, MOST)}"
     yield from (_ran(line) for line in verdict.ran)
     if verdict.mended:
-        yield f"red → green: {_listed(verdict.mended)}"
+        yield f"red → green: {listed(verdict.mended, MOST)}"
     for weight, word in _WORDS.items():
         yield from (
             f"{word}: {each.sentence}" for each in verdict.findings if each.weight is weight
         )
     if verdict.flaky:
-        yield f"flaky, counted for nothing: {_listed(verdict.flaky)}"
+        yield f"flaky, counted for nothing: {listed(verdict.flaky, MOST)}"
     yield from (f"not run: {each}" for each in verdict.not_run)
     if verdict.left_behind:
-        yield f"left behind by commands, not committed: {_listed(verdict.left_behind)}"
+        yield f"left behind by commands, not committed: {listed(verdict.left_behind, MOST)}"
     if verdict.shared_literals:
-        yield f"in the tests and in the new code alike: {_listed(verdict.shared_literals)}"
+        yield f"in the tests and in the new code alike: {listed(verdict.shared_literals, MOST)}"
     if verdict.noticed:
         yield verdict.noticed
     if verdict.accepted_by:
@@ -52,9 +53,3 @@ def _ran(line: SuiteLine) -> str:
 def _quoted(text: str) -> Iterator[str]:
     if text.strip():
         yield f"The driver says: {text.strip()}"
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    more = len(names) - SHOWN
-    said = ", ".join(names[:SHOWN])
-    return f"{said} and {more} more" if more > 0 else said

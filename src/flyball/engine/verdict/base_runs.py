@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -39,10 +40,10 @@ class BaseRuns:
     One that took too long is: it would take too long again.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, env: Mapping[str, str]) -> None:
         # Beside the runs, so that the next run of this project finds what this one learnt.
         self._folder = workspace.directory.parent.parent / "base-runs"
-        self._installed = _installed(workspace.project)
+        self._installed = _installed(workspace.project, env.get("PATH", ""))
 
     def find(self, tree: str, suite: PartSuite) -> Taken | None:
         try:
@@ -93,10 +94,10 @@ class BaseRuns:
             file.unlink(missing_ok=True)
 
 
-def _installed(project: Path) -> str:
+def _installed(project: Path, programs: str) -> str:
     """What tells one toolchain from another without starting it: when things were installed."""
     signs = ("node_modules", "node_modules/.package-lock.json", ".venv", "venv", "vendor")
     packages = sorted(project.glob(".venv/lib/python*/site-packages"))
     found = [project / sign for sign in signs] + packages
     stamps = [(file.name, file.stat().st_mtime_ns) for file in found if file.exists()]
-    return hashlib.sha256(json.dumps([stamps, os.environ.get("PATH", "")]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([stamps, programs]).encode()).hexdigest()

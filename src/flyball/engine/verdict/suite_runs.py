@@ -45,22 +45,22 @@ async def run_suites(
         c = await run_tree(context, compared.head, suite)
         d = await _new_tests(context, suite, compared)
         return _runs(suite, None, c.run, None, d, frozenset(), is_new=True)
-    a, c = await _both(context, suite, compared)
+    a, c, wanted = await _before_and_after(context, suite, compared)
     if a.unavailable and c.unavailable:
         runs = _runs(suite, a.run, c.run, None, None, frozenset())
         return runs._replace(unavailable=a.unavailable)
-    if c.timed_out or a.timed_out:
-        wanted = _selection(suite, compared)
-        if wanted is None:
-            return _runs(suite, a.run, c.run, None, None, frozenset())
-        whole = await count_collected(context, compared.head, suite)
-        wanted = wanted._replace(whole=whole or wanted.whole)
-        a, c = await _both_in_part(context, suite, compared, wanted)
+    if c.timed_out:
+        # Nothing can be shown without it, and the others would take as long.
+        return _runs(suite, a.run, c.run, None, None, frozenset())
     b, d = await asyncio.gather(
-        _old_tests(context, suite, compared, a, c), _new_tests(context, suite, compared)
+        _old_tests(context, suite, compared, a, c, wanted), _new_tests(context, suite, compared)
     )
-    flaky = await _flaky(context, suite, compared, a, c)
-    return _runs(suite, a.run, c.run, b, d, flaky)
+    broken, mended = c.run.red - a.run.red, a.run.red & c.run.green
+    flaky = await asyncio.gather(
+        _flaky(context, suite, compared.head, c, broken, wanted),
+        _flaky(context, suite, compared.base, a, mended, wanted),
+    )
+    return _runs(suite, a.run, c.run, b, d, flaky[0] | flaky[1])
 
 
 def _runs(
@@ -76,47 +76,61 @@ def _runs(
     return SuiteRuns(suite.at, suite.command or suite.runner, a, c, b, d, flaky, is_new)
 
 
-async def _both(context: CallContext, suite: PartSuite, compared: TreePair) -> tuple[Taken, Taken]:
-    """The whole suite on both trees."""
-    known = BaseRuns(context.workspace)
-    if (a := known.find(compared.base, suite)) is not None:
-        if a.timed_out:
-            return a, a
-        return a, (await run_tree(context, compared.head, suite)).beside(a)
-    a, c = await asyncio.gather(
-        run_tree(context, compared.base, suite), run_tree(context, compared.head, suite)
-    )
-    known.keep(compared.base, suite, a)
-    return a, c.beside(a)
+class _Both(NamedTuple):
+    """The same tests on both trees: all of them, or those that the change reaches."""
+
+    a: Taken
+    c: Taken
+    wanted: Selection | None = None
 
 
-def _selection(suite: PartSuite, compared: TreePair) -> Selection | None:
+async def _before_and_after(context: CallContext, suite: PartSuite, compared: TreePair) -> _Both:
+    """The suite on both trees; one that takes too long is run where the change reaches it."""
+    known = BaseRuns(context.workspace, context.env)
+    before = known.find(compared.base, suite)
+    if before is None:
+        a, c = await asyncio.gather(
+            run_tree(context, compared.base, suite), run_tree(context, compared.head, suite)
+        )
+        known.keep(compared.base, suite, a)
+    elif before.timed_out and (part := await _in_part(context, suite, compared)):
+        return part
+    else:
+        a, c = before, await run_tree(context, compared.head, suite)
+    whole = _Both(a, c.beside(a))
+    if a.timed_out or c.timed_out:
+        return await _in_part(context, suite, compared) or whole
+    return whole
+
+
+async def _in_part(context: CallContext, suite: PartSuite, compared: TreePair) -> _Both | None:
     """The tests that the change reaches, where the runner can be told to run only those."""
     own = compared.land.below(suite.at)
     prefix = "" if suite.at == "." else f"{suite.at}/"
     texts = {f"{prefix}{path}": own.text(path) for path in own.files if SOURCE.fullmatch(path)}
     wanted = Selection(select_tests(compared.facts.files, texts), whole=count_tests(texts))
-    return wanted if words_for(suite, wanted) else None
-
-
-async def _both_in_part(
-    context: CallContext, suite: PartSuite, compared: TreePair, wanted: Selection
-) -> tuple[Taken, Taken]:
-    """The tests that the change reaches, on both trees."""
+    if not words_for(suite, wanted):
+        return None
+    whole = await count_collected(context, compared.head, suite)
+    wanted = wanted._replace(whole=whole or wanted.whole)
     old = _present(context.workspace, compared.base, wanted.files)
-    before, after = wanted._replace(files=old), wanted
     if not old:
-        c = await run_tree(context, compared.head, suite, after)
-        return Taken(TreeRun(c.run.command, 0, whole=wanted.whole)), c
+        c = await run_tree(context, compared.head, suite, wanted)
+        return _Both(Taken(TreeRun(c.run.command, 0, whole=wanted.whole)), c, wanted)
     a, c = await asyncio.gather(
-        run_tree(context, compared.base, suite, before),
-        run_tree(context, compared.head, suite, after),
+        run_tree(context, compared.base, suite, wanted._replace(files=old)),
+        run_tree(context, compared.head, suite, wanted),
     )
-    return a, c.beside(a)
+    return _Both(a, c.beside(a), wanted)
 
 
 async def _old_tests(
-    context: CallContext, suite: PartSuite, compared: TreePair, a: Taken, c: Taken
+    context: CallContext,
+    suite: PartSuite,
+    compared: TreePair,
+    a: Taken,
+    c: Taken,
+    reached: Selection | None,
 ) -> TreeRun | None:
     """The new code with the testing side from before, where the change touched it."""
     side = [path for path in compared.facts.testing_side if is_within(path, suite.at)]
@@ -126,7 +140,12 @@ async def _old_tests(
         return None
     tree = _with_side_of(context.workspace, compared.head, compared.base, touched)
     files = _present(context.workspace, compared.base, touched)
-    wanted = None if any(map(is_shared, touched)) else Selection(files)
+    if any(map(is_shared, touched)):
+        # Any test may end otherwise; of a suite that takes too long, those that were run are asked.
+        old = _present(context.workspace, compared.base, reached.files) if reached else ()
+        wanted = Selection(old) if old else None
+    else:
+        wanted = Selection(files)
     if wanted is None or not words_for(suite, wanted):
         return (await run_tree(context, tree, suite)).beside(a).run
     part = (await run_tree(context, tree, suite, wanted)).beside(a)
@@ -148,27 +167,32 @@ async def _new_tests(context: CallContext, suite: PartSuite, compared: TreePair)
 
 
 async def _flaky(
-    context: CallContext, suite: PartSuite, compared: TreePair, a: Taken, c: Taken
+    context: CallContext,
+    suite: PartSuite,
+    tree: str,
+    taken: Taken,
+    names: frozenset[str],
+    reached: Selection | None,
 ) -> frozenset[str]:
-    """Tests that end differently when they are run once more on the same tree."""
-    broken = c.run.red - a.run.red
-    mended = a.run.red & c.run.green
-    again = await asyncio.gather(
-        _again(context, suite, compared.head, c, broken),
-        _again(context, suite, compared.base, a, mended),
-    )
-    return again[0] | again[1]
+    """Those of the tests that end differently when all are run once more on the same tree.
 
-
-async def _again(
-    context: CallContext, suite: PartSuite, tree: str, taken: Taken, names: frozenset[str]
-) -> frozenset[str]:
-    wanted = Selection(cases=tuple([case for case in taken.cases if case.function in names]))
-    if not 0 < len(wanted.cases) <= FEW or not words_for(suite, wanted):
+    One that ends differently alone may only need the company in which it failed: that is no
+    chance, so the whole company is asked before it is called flaky.
+    """
+    alone = Selection(cases=tuple([case for case in taken.cases if case.function in names]))
+    if not 0 < len(alone.cases) <= FEW or not words_for(suite, alone):
         return frozenset()
-    ends = (await run_tree(context, tree, suite, wanted)).run.ends
-    first = taken.run.ends
-    return frozenset([name for name in names if _differs(first[name], ends.get(name))])
+    suspects = _changed_ends(taken, await run_tree(context, tree, suite, alone), names)
+    if not suspects:
+        return frozenset()
+    files = _present(context.workspace, tree, reached.files) if reached else ()
+    company = Selection(files) if files else None
+    return _changed_ends(taken, await run_tree(context, tree, suite, company), suspects)
+
+
+def _changed_ends(one: Taken, other: Taken, names: frozenset[str]) -> frozenset[str]:
+    ends = other.run.ends
+    return frozenset([name for name in names if _differs(one.run.ends[name], ends.get(name))])
 
 
 def _differs(one: CaseOutcome, other: CaseOutcome | None) -> bool:

@@ -10,7 +10,7 @@ from flyball.core.terms.change_verdict import ChangeVerdict
 from flyball.core.verdict.judge import judge_change
 from flyball.core.verdict.named import is_suite, resolve_named
 from flyball.core.verdict.reports import AskedFor, ChangeFacts, SuiteRuns
-from flyball.core.verdict.selection import SOURCE, tests_apart
+from flyball.core.verdict.selection import SOURCE, find_tests_apart
 from flyball.engine.verdict.change_facts import change_facts
 from flyball.engine.verdict.named_checks import run_named
 from flyball.engine.verdict.own_checks import ended_well, run_checks
@@ -102,7 +102,7 @@ async def _run_all(
 def _tests_apart(facts: ChangeFacts, land: Land) -> frozenset[str]:
     code = [path for path in facts.files if path not in facts.testing_side]
     texts = {path: land.text(path) for path in land.files if SOURCE.fullmatch(path)}
-    return tests_apart(code, texts)
+    return find_tests_apart(code, texts)
 
 
 def _suites(parts: Sequence[Part], wanted: Wanted, files: Sequence[str]) -> list[PartSuite]:

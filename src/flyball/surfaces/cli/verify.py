@@ -12,8 +12,6 @@ from flyball.surfaces.cli.card import JSON, REPO
 if TYPE_CHECKING:
     from flyball.app.verifying import Verified
 
-SHOWN, QUESTION, NOT_SHOWN = 0, 3, 4
-
 
 @click.command()
 @click.option(
@@ -41,25 +39,15 @@ def verify(base: str, head: str, markdown: bool, repo: Path, as_json: bool) -> N
     if not as_json and sys.stderr.isatty():
         click.echo("Testing both trees …", err=True)
     found = asyncio.run(verify_change(home_at(repo), base, head))
-    code = _code(found)
     if as_json:
-        _print_json(found, code)
+        _print_json(found)
     else:
-        _print(found, code, markdown=markdown)
-    raise SystemExit(code)
+        _print(found, markdown=markdown)
+    if found.has_changed:
+        raise SystemExit({"shown": 0, "a question": 3, "not shown": 4}[found.verdict.status])
 
 
-def _code(found: Verified) -> int:
-    verdict = found.verdict
-    if not found.has_changed or verdict.is_shown:
-        return SHOWN
-    return NOT_SHOWN if verdict.blocking or not verdict.questions else QUESTION
-
-
-_STATUS = {SHOWN: "shown", QUESTION: "a question", NOT_SHOWN: "not shown"}
-
-
-def _print_json(found: Verified, code: int) -> None:
+def _print_json(found: Verified) -> None:
     import msgspec
 
     from flyball.core.verdict.words import verdict_lines
@@ -68,7 +56,7 @@ def _print_json(found: Verified, code: int) -> None:
         msgspec.json.encode(
             {
                 "type": "verdict",
-                "status": _STATUS[code] if found.has_changed else "nothing changed",
+                "status": found.verdict.status if found.has_changed else "nothing changed",
                 "base": found.base,
                 "head": found.head,
                 "label": found.verdict.headline,
@@ -79,7 +67,7 @@ def _print_json(found: Verified, code: int) -> None:
     )
 
 
-def _print(found: Verified, code: int, *, markdown: bool) -> None:
+def _print(found: Verified, *, markdown: bool) -> None:
     from flyball.core.verdict.words import verdict_lines
     from flyball.surfaces.cli.terminal.story import printable
 
@@ -87,14 +75,15 @@ def _print(found: Verified, code: int, *, markdown: bool) -> None:
     if not found.has_changed:
         click.echo(f"{title}: nothing changed.")
         return
+    status = found.verdict.status
     first, *lines = verdict_lines(found.verdict)
     if markdown:
-        click.echo(f"### {_STATUS[code].capitalize()}: {first}\n\n`{title}`\n")
+        click.echo(f"### {status.capitalize()}: {first}\n\n`{title}`\n")
         click.echo("\n".join(f"- {printable(line)}" for line in lines))
         _print_texts(found)
         return
-    mark = {SHOWN: "✓", QUESTION: "?", NOT_SHOWN: "✗"}[code]
-    click.echo(f"{mark} {_STATUS[code]}: {first}")
+    mark = {"shown": "✓", "a question": "?", "not shown": "✗"}[status]
+    click.echo(f"{mark} {status}: {first}")
     click.echo(f"  {title}")
     for line in lines:
         click.echo(f"  {printable(line)}")

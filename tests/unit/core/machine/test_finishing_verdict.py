@@ -242,6 +242,19 @@ def test_a_verifiers_step_after_two_changes_has_the_whole_judged():
     assert walk.owed == ["CloseCard"]
 
 
+def test_a_verifiers_step_does_not_pass_over_what_speaks_against_the_whole():
+    walk = Walk(
+        step("S1", on_pass=_to("S2")),
+        step("S2", on_pass=_to("S3")),
+        look("S3", role=Role.VERIFIER),
+    )
+    walk.fixes("t1").sees().closes().fixes("t2").sees().closes().stops("all is well")
+    walk.sees(verdict=REGRESSED)
+    assert walk.card.ending is not Ending.SUCCEEDED
+    assert walk.card.setbacks == 1
+    assert REGRESSION.sentence in walk.said
+
+
 def test_the_verdict_on_a_run_is_about_all_that_it_changed():
     story = told(SHOWN)
     assert story.state.verdict_on("t1") == SHOWN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from flyball.core.suite.case import CaseOutcome
 from flyball.core.terms.change_verdict import ChangeStrength, FindingKind, Weight
@@ -96,7 +97,7 @@ def test_a_selection_does_not_miss_what_it_left_out():
 
 def test_tests_that_were_made_to_agree_are_found_by_the_old_ones():
     suite = runs(run(x="F"), run(x="."), b=run(x="F"), d=run(x="."))
-    verdict = judge_change((suite,), BOTH, AskedFor(accepted_by="ann"))
+    verdict = replace(judge_change((suite,), BOTH, AskedFor()), accepted_by="ann")
     assert not verdict.is_shown
     assert (FindingKind.HIDDEN_RED, Weight.BLOCKS) in kinds(verdict)
 
@@ -125,7 +126,7 @@ def test_a_promise_that_the_new_code_does_not_keep(comparison, asked, weight):
     assert kinds(verdict) == {(FindingKind.PROMISE_CHANGED, weight)}
     assert verdict.is_shown is (weight is Weight.NOTES)
     assert (verdict.findings[0].before, verdict.findings[0].after) == ("old", "new")
-    assert judge_change((suite,), change, asked._replace(accepted_by="ann")).is_shown
+    assert replace(verdict, accepted_by="ann").is_shown
 
 
 def test_a_weaker_text_is_no_question_where_the_old_one_still_passes():

@@ -113,7 +113,7 @@ FACADE = {
     ],
 )
 def test_tests_that_use_nothing_of_the_change_are_apart(changed, apart):
-    assert selection.tests_apart(changed, FACADE) == apart
+    assert selection.find_tests_apart(changed, FACADE) == apart
 
 
 def test_a_name_that_an_index_hands_on_is_used_by_whoever_names_it():
@@ -124,8 +124,8 @@ def test_a_name_that_an_index_hands_on_is_used_by_whoever_names_it():
         "lib/add.test.js": "import { add } from './index'\nimport './sub'\n",
         "lib/sub.test.js": "import { sub } from './sub'\n",
     }
-    assert selection.tests_apart(["lib/add.js"], files) == {"lib/sub.test.js"}
-    assert selection.tests_apart(["lib/sub.js"], files) == frozenset()
+    assert selection.find_tests_apart(["lib/add.js"], files) == {"lib/sub.test.js"}
+    assert selection.find_tests_apart(["lib/sub.js"], files) == frozenset()
 
 
 def test_a_package_at_the_top_hands_on_what_lies_below_it():
@@ -135,4 +135,4 @@ def test_a_package_at_the_top_hands_on_what_lies_below_it():
         "test_a.py": "from . import one\n",
         "test_b.py": "from . import two\n",
     }
-    assert selection.tests_apart(["a.py"], files) == {"test_b.py"}
+    assert selection.find_tests_apart(["a.py"], files) == {"test_b.py"}

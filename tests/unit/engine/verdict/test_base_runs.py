@@ -32,7 +32,7 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
 
 
 def runs(shop: Shop) -> BaseRuns:
-    return BaseRuns(shop.context.workspace)
+    return BaseRuns(shop.context.workspace, shop.context.env)
 
 
 def test_a_run_is_found_again_as_it_was(shop: Shop):

@@ -9,13 +9,15 @@ import pytest
 from tests.unit.engine.shop import FILES, MENDED, SHOWN, Shop, open_shop
 from tests.unit.journal.runs import story
 
-from flyball.core.suite.case import CaseOutcome
+from flyball.core.suite.case import CaseOutcome, SuiteCase
 from flyball.core.suite.part import PartSuite
 from flyball.core.verdict.reports import SuiteRuns, TreeRun
+from flyball.engine.verdict import suite_runs
 from flyball.engine.verdict.base_runs import BaseRuns
 from flyball.engine.verdict.change_facts import change_facts
 from flyball.engine.verdict.suite_runs import TreePair, run_suites
-from flyball.engine.verdict.tree_run import Taken
+from flyball.engine.verdict.tree_run import Selection, Taken
+from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import look
 from flyball.workspace.run.clean import clean_checkout
 from flyball.workspace.trees.trees import TreeHash
@@ -114,7 +116,8 @@ async def test_the_tree_from_before_is_run_once_for_all_changes(shop: Shop):
     assert first.a is not None
     assert again.a is not None
     assert again.a.elapsed == first.a.elapsed
-    assert BaseRuns(shop.context.workspace).find(shop.card.base, SUITE) is not None
+    known = BaseRuns(shop.context.workspace, shop.context.env)
+    assert known.find(shop.card.base, SUITE) is not None
 
 
 @pytest.mark.exhaustive
@@ -131,7 +134,7 @@ async def test_a_suite_that_is_new_is_held_against_the_old_code_alone(tmp_path: 
 def too_slow(shop: Shop, suite: PartSuite = SUITE) -> None:
     """Let it be known that the whole suite takes too long on the tree from before."""
     slow = Taken(TreeRun("pytest", 1, trouble="it ran past its limit"), timed_out=True)
-    BaseRuns(shop.context.workspace).keep(shop.card.base, suite, slow)
+    BaseRuns(shop.context.workspace, shop.context.env).keep(shop.card.base, suite, slow)
 
 
 FAR = "def test_far():\n    pass\n"
@@ -160,32 +163,91 @@ async def test_a_part_of_only_new_tests_has_nothing_before_it(shop: Shop):
     assert ends(found.c) == {"test_far.py::test_far": P}
 
 
+LATE = "test_b.py::test_it"
+
+
+class ScriptedRuns:
+    """Runs that end as told, one after the other for each tree, in the place of real ones."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, told: dict[str, list[Taken]]) -> None:
+        self._told = told
+        self.asked: list[tuple[str, Selection | None]] = []
+        monkeypatch.setattr(suite_runs, "run_tree", self.run)
+
+    async def run(
+        self, context: CallContext, tree: str, suite: PartSuite, wanted: Selection | None = None
+    ) -> Taken:
+        self.asked.append((tree, wanted))
+        return self._told[tree if tree in self._told else ""].pop(0)
+
+
+def told(end: CaseOutcome) -> Taken:
+    """A run in which the late test ended like this."""
+    case = SuiteCase("test_it", end, "test_b.py")
+    return Taken(TreeRun("pytest", int(end is F), {LATE: end}), (case,))
+
+
+def slow() -> Taken:
+    return Taken(TreeRun("make check", 1, trouble="it ran past its limit"), timed_out=True)
+
+
 @story
-async def test_a_suite_that_takes_too_long_and_has_no_parts_is_said_to(shop: Shop):
+async def test_a_slow_suite_without_parts_still_keeps_the_old_promises(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+):
     suite = PartSuite("command", command="make check")
     too_slow(shop, suite)
-    shop.change({"cart.py": MENDED})
+    shop.change({"cart.py": MENDED, "Makefile": "check:\n\ttrue\n"})
+    ok = Taken(TreeRun("make check", 0, {"make check": P}, is_counted=False))
+    runs = ScriptedRuns(monkeypatch, {shop.card.tree: [ok], "": [slow(), slow()]})
     found = await compare(shop, suite)
-    assert found.a is not None
-    assert found.c is not None
-    assert found.c.trouble == "it ran past its limit"
-    assert (found.b, found.d) == (None, None)
+    assert found.c == ok.run
+    assert found.b == slow().run
+    assert len(runs.asked) == 3
 
 
-@pytest.mark.exhaustive
 @story
-async def test_a_test_that_fails_in_company_and_passes_alone_counts_for_nothing(tmp_path: Path):
-    apart = (
-        "import unittest\n\nimport cart\n\n\n"
-        "class {name}(unittest.TestCase):\n"
-        "    def test_it(self):\n{body}"
-    )
-    first = apart.format(name="ATest", body="        cart.SEEN.append(1)\n")
-    second = apart.format(name="BTest", body="        self.assertEqual(cart.KEPT, cart.SEEN)\n")
-    cart = "SEEN = []\nKEPT = SEEN\n"
-    files = {"cart.py": cart, "test_a.py": first, "test_b.py": second}
-    with open_shop(tmp_path, files) as shop:
-        shop.change({"cart.py": "SEEN = []\nKEPT = []\n"})
-        found = await compare(shop)
-    assert ends(found.c)["test_b.py::BTest::test_it"] is F
-    assert found.flaky == {"test_b.py::BTest::test_it"}
+async def test_where_the_new_tree_takes_too_long_nothing_else_is_waited_for(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+):
+    suite = PartSuite("command", command="make check")
+    shop.change({"cart.py": MENDED, "Makefile": "check:\n\ttrue\n"})
+    ok = Taken(TreeRun("make check", 0, {"make check": P}, is_counted=False))
+    runs = ScriptedRuns(monkeypatch, {shop.card.base: [ok], shop.card.tree: [slow()]})
+    found = await compare(shop, suite)
+    assert found.c == slow().run
+    assert (found.b, found.d, len(runs.asked)) == (None, None, 2)
+
+
+@story
+async def test_a_test_that_ends_otherwise_on_the_same_tree_counts_for_nothing(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+):
+    shop.change({"cart.py": MENDED})
+    new = [told(F), told(P), told(P)]
+    runs = ScriptedRuns(monkeypatch, {shop.card.base: [told(P)], shop.card.tree: new})
+    found = await compare(shop)
+    assert found.flaky == {LATE}
+    assert [wanted is None for _, wanted in runs.asked] == [True, True, False, True]
+
+
+@story
+async def test_a_test_that_always_fails_in_company_is_broken_though_it_passes_alone(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+):
+    shop.change({"cart.py": MENDED})
+    new = [told(F), told(P), told(F)]
+    ScriptedRuns(monkeypatch, {shop.card.base: [told(P)], shop.card.tree: new})
+    found = await compare(shop)
+    assert found.flaky == frozenset()
+    assert ends(found.c) == {LATE: F}
+
+
+@story
+async def test_a_test_that_fails_alone_as_well_is_not_run_a_third_time(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+):
+    shop.change({"cart.py": MENDED})
+    new = [told(F), told(F)]
+    ScriptedRuns(monkeypatch, {shop.card.base: [told(P)], shop.card.tree: new})
+    assert (await compare(shop)).flaky == frozenset()

@@ -10,7 +10,6 @@ from flyball.core.flow.gates.suite_checks import (
     Count,
     NoParameters,
     Parameters,
-    first_few,
     last_look,
     no_look,
 )
@@ -18,6 +17,7 @@ from flyball.core.flow.gates.verdict import Case, Failed, Missing, Passed, Verdi
 from flyball.core.flow.template import Text
 from flyball.core.terms.evidence import CoverageReport, DiffReport, FileReport
 from flyball.core.terms.glob import matches
+from flyball.core.terms.shape import listed
 
 Texts = Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
 Percent = Annotated[float, msgspec.Meta(ge=0, le=100)]
@@ -44,8 +44,8 @@ def diff_within(case: Case, wanted: Paths) -> Verdict:
         return _no_diff(case)
     outside = [each.path for each in report.files if not matches(each.path, wanted.paths)]
     if outside:
-        return Failed(f"Changed outside {first_few(wanted.paths)}: {first_few(outside)}.")
-    return Passed(f"All {len(report.files)} changed files are within {first_few(wanted.paths)}.")
+        return Failed(f"Changed outside {listed(wanted.paths)}: {listed(outside)}.")
+    return Passed(f"All {len(report.files)} changed files are within {listed(wanted.paths)}.")
 
 
 class DiffLimits(Parameters, frozen=True):
@@ -79,8 +79,8 @@ def forbidden_paths_untouched(case: Case, wanted: Paths) -> Verdict:
         return _no_diff(case)
     touched = [each.path for each in report.files if matches(each.path, wanted.paths)]
     if touched:
-        return Failed(f"Forbidden paths were changed: {first_few(touched)}. Take that back.")
-    return Passed(f"Nothing in {first_few(wanted.paths)} changed.")
+        return Failed(f"Forbidden paths were changed: {listed(touched)}. Take that back.")
+    return Passed(f"Nothing in {listed(wanted.paths)} changed.")
 
 
 def keep_regions_intact(case: Case, _: NoParameters) -> Verdict:
@@ -89,7 +89,7 @@ def keep_regions_intact(case: Case, _: NoParameters) -> Verdict:
     if report is None:
         return _no_diff(case)
     if report.keep_regions_touched:
-        return Failed(f"Keep regions changed: {first_few(report.keep_regions_touched)}.")
+        return Failed(f"Keep regions changed: {listed(report.keep_regions_touched)}.")
     return Passed("Keep regions are intact.")
 
 
@@ -99,7 +99,7 @@ def no_secrets_added(case: Case, _: NoParameters) -> Verdict:
     if report is None:
         return _no_diff(case)
     if report.secrets_added:
-        return Failed(f"Secrets were added: {first_few(report.secrets_added)}. Take them out.")
+        return Failed(f"Secrets were added: {listed(report.secrets_added)}. Take them out.")
     return Passed("No secret was added.")
 
 

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import msgspec
 
-from flyball.core.flow.gates.suite_checks import Parameters, first_few, last_look, no_look
+from flyball.core.flow.gates.suite_checks import Parameters, last_look, no_look
 from flyball.core.flow.gates.verdict import Case, Failed, Passed, Verdict
 from flyball.core.terms.evidence import ConsoleReport, HttpReport, VisualReport
+from flyball.core.terms.shape import listed
 
 _ORIGIN = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
 
@@ -57,7 +58,7 @@ def console_clean(case: Case, wanted: Address) -> Verdict:
         return no_look(case, ConsoleReport, _unseen("the console", wanted.url))
     troubles = (*report.errors, *report.failed_requests)
     if troubles:
-        return Failed(f"{report.url} reports {len(troubles)} errors: {first_few(troubles, 1)}.")
+        return Failed(f"{report.url} reports {len(troubles)} errors: {listed(troubles, 1)}.")
     return Passed(f"The console of {report.url} is clean.")
 
 

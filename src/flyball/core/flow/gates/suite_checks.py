@@ -5,7 +5,7 @@ Each check takes a case and its parameters. Evidence about another tree is stale
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, TypeVar
 
 import msgspec
@@ -26,7 +26,7 @@ from flyball.core.terms.evidence import (
     WeakeningReport,
 )
 from flyball.core.terms.evidence_rows import is_failing, strongest
-from flyball.core.terms.shape import is_map
+from flyball.core.terms.shape import is_map, listed
 
 E = TypeVar("E", bound=Evidence)
 
@@ -61,13 +61,6 @@ def no_look(case: Case, kinds: type[Evidence] | tuple[type[Evidence], ...], what
     return Missing(f"Nothing is known yet; {what}.")
 
 
-def first_few(names: Iterable[str], limit: int = 3) -> str:
-    """The first few names, and how many more there are."""
-    listed = list(names)
-    rest = f" and {len(listed) - limit} more" if len(listed) > limit else ""
-    return ", ".join(listed[:limit]) + rest
-
-
 def criteria_checklist_complete(case: Case, _: NoParameters) -> Verdict:
     """The driver says that each criterion is met; Flyball cannot check that itself."""
     criteria = case.schema.criteria_checklist
@@ -75,10 +68,10 @@ def criteria_checklist_complete(case: Case, _: NoParameters) -> Verdict:
     answers: Mapping[object, object] = claimed if is_map(claimed) else {}
     open_ones = [f"{key} ({text})" for key, text in criteria.items() if key not in answers]
     if open_ones or not criteria:
-        return Missing(f"No answer for {first_few(open_ones) or CHECKLIST}; submit true or false.")
+        return Missing(f"No answer for {listed(open_ones) or CHECKLIST}; submit true or false.")
     unmet = [f"{key} ({text})" for key, text in criteria.items() if answers[key] is not True]
     if unmet:
-        return Failed(f"Not met: {first_few(unmet)}.")
+        return Failed(f"Not met: {listed(unmet)}.")
     return Passed(f"All {len(criteria)} criteria are claimed to be met.")
 
 
@@ -93,11 +86,11 @@ def evidence_present(case: Case, wanted: Names) -> Verdict:
     names = wanted.names or case.schema.required
     absent = [name for name in names if name not in case.submission]
     if absent:
-        return Missing(f"Submit {first_few(absent)}.")
+        return Missing(f"Submit {listed(absent)}.")
     wrong = [name for name in names if not case.schema.kind(name).admits(case.submission[name])]
     if wrong:
         return Failed(f"{wrong[0]} must be {case.schema.kind(wrong[0]).expected}.")
-    return Passed(f"Submitted: {first_few(names) or 'nothing was asked for'}.")
+    return Passed(f"Submitted: {listed(names) or 'nothing was asked for'}.")
 
 
 class SuiteLimits(Parameters, frozen=True):
@@ -155,7 +148,7 @@ def new_test_fails_before(case: Case, _: NoParameters) -> Verdict:
     """The tests that verify the change fail on the tree from before it."""
     if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
         if found.verdict.strength >= ChangeStrength.NEW_TESTS:
-            return Passed(f"They failed before: {first_few(found.verdict.mended)}.")
+            return Passed(f"They failed before: {listed(found.verdict.mended)}.")
         return Failed("Every test passes without the change too, so none proves anything.")
     run = last_look(case, BaseRun, lambda item: case.base in ("", item.base))
     if run is None:
@@ -171,7 +164,7 @@ def tests_not_weakened(case: Case, _: NoParameters) -> Verdict:
     """No test got easier to pass, or a person accepted that."""
     if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
         if found.verdict.questions:
-            return Failed(first_few([each.sentence for each in found.verdict.questions]))
+            return Failed(listed([each.sentence for each in found.verdict.questions]))
         return Passed("No test got easier to pass unasked.")
     report = last_look(case, WeakeningReport, lambda item: case.base in ("", item.base))
     if report is None:
@@ -182,7 +175,7 @@ def tests_not_weakened(case: Case, _: NoParameters) -> Verdict:
     if approval and approval.granted:
         return Passed(f"{approval.by} accepted the weaker tests.")
     places = [f"{each.path}:{each.line} ({each.kind})" for each in report.findings]
-    return Failed(f"Tests got easier to pass: {first_few(places)}.")
+    return Failed(f"Tests got easier to pass: {listed(places)}.")
 
 
 class Command(Parameters, frozen=True):
@@ -235,7 +228,7 @@ def check_of(kind: CheckKind) -> Callable[[Case, AnyCommand], Verdict]:
                 first = f", first {report.problems[0]}" if report.problems else ""
                 count = max(report.count, len(report.problems))
                 return Failed(f"`{report.command}` reports {count or 'some'} problems{first}.")
-        names = first_few(f"`{command}`" for command in reports)
+        names = listed(f"`{command}`" for command in reports)
         return Passed(f"{names} {'is' if len(reports) == 1 else 'are'} clean.")
 
     check.__doc__ = f"Every {kind} check on this very tree has no problems."

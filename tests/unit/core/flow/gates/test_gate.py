@@ -239,10 +239,10 @@ BOTH = {"criteria_checklist": {"c1": True, "c2": True}}
         ("diff_size", [], {"max_lines": 9}, Missing, ""),
         (
             "forbidden_paths_untouched",
-            [diff("a", "b", "c", "d")],
+            [diff(*"abcdef")],
             {"paths": ["**"]},
             Failed,
-            "a, b, c and 1 more",
+            "a, b, c, d, e and 1 more",
         ),
         ("forbidden_paths_untouched", [diff("a")], {"paths": ["b"]}, Passed, "Nothing in b"),
         ("forbidden_paths_untouched", [], {"paths": ["b"]}, Missing, ""),
