@@ -191,7 +191,7 @@ def read_until(process: subprocess.Popen[str], wanted: str) -> list[Line]:
 def rest_of(process: subprocess.Popen[str]) -> str:
     """What it prints from there to its end; `communicate` would lose what was read ahead."""
     assert process.stdout is not None
-    watchdog = threading.Timer(60, process.kill)
+    watchdog = threading.Timer(600, process.kill)
     watchdog.start()
     try:
         return process.stdout.read()

@@ -23,7 +23,7 @@ from tests.governed import (
     shop,
 )
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 MISSPELT = FIX.replace("price * quantity", "prize * quantity")
 MEND = FIX.replace("-        result += price\n", "-        result += prize * quantity\n")
@@ -87,6 +87,7 @@ def test_a_mistake_of_one_run_is_recognised_in_the_next_and_changes_it(
     assert (counted["fingerprint"], counted["count"]) == (learned["fingerprint"], 2)
 
 
+@pytest.mark.exhaustive
 def test_a_later_run_is_told_before_it_begins(shell: Shell, tmp_path: Path):
     clumsy_run(shell, tmp_path)
     relay = tmp_path / "relay"
@@ -102,6 +103,7 @@ def test_a_later_run_is_told_before_it_begins(shell: Shell, tmp_path: Path):
     assert "NEW_THREAD" not in (relay / "0002.request.md").read_text()
 
 
+@pytest.mark.exhaustive
 def test_the_ledger_is_shown_and_forgotten(shell: Shell, tmp_path: Path):
     run = clumsy_run(shell, tmp_path)[0]["run"]
     listed = shell("ledger", "list").stdout
@@ -127,6 +129,7 @@ def test_the_ledger_is_shown_and_forgotten(shell: Shell, tmp_path: Path):
     assert shell("ledger", "list", "--json").stdout == ""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -148,6 +151,7 @@ def test_an_empty_ledger_is_forgotten_without_a_fuss(shell: Shell):
     assert "ledger is empty" in done.stdout
 
 
+@pytest.mark.exhaustive
 def test_what_a_person_says_to_a_guard_reaches_the_new_thread(shell: Shell, tmp_path: Path):
     driver = script(tmp_path / "s.jsonl", *[READ] * 5, say("It is mended."))
     done = shell("run", "why is it so", "--intent", "diagnose", "--driver", driver, "--json")
@@ -160,6 +164,7 @@ def test_what_a_person_says_to_a_guard_reaches_the_new_thread(shell: Shell, tmp_
     assert "## A person says\nLook at the quantity.\n" in start["text"]
 
 
+@pytest.mark.exhaustive
 def test_no_secret_gets_into_the_ledger(tmp_path: Path):
     secret = "hush-4815162342-hush"
     files = {"cart.py": CART, "test_cart.py": TESTS, "key.py": f'KEY = "{secret}"\n'}

@@ -24,7 +24,7 @@ from tests.governed import (
 from tests.governed import TESTS as SUITE_FILE
 from tests.repos import git
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 BUILDING = (
     SUITE_FILE
@@ -70,6 +70,7 @@ def test_what_a_test_built_is_listed_and_not_committed(tmp_path: Path, flags: tu
     assert (shell.cwd / "built.bin").exists() is bool(flags)
 
 
+@pytest.mark.exhaustive
 def test_what_a_tool_wrote_is_committed_whoever_made_it_first(tmp_path: Path):
     shell, told = run(
         tmp_path,
@@ -86,6 +87,7 @@ def test_what_a_tool_wrote_is_committed_whoever_made_it_first(tmp_path: Path):
     assert any("made mine.py, theirs.py. What only commands make is left" in text for text in said)
 
 
+@pytest.mark.exhaustive
 def test_a_binary_that_a_tool_wrote_is_committed_and_only_mentioned(tmp_path: Path):
     picture = call("write_file", path="pic.bin", content_base64="AAECAwQFBgcICQ==")
     shell, _ = run(tmp_path, picture, call("edit_diff", diff=FIX))

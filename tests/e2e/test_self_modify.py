@@ -22,7 +22,7 @@ from tests.governed import (
     shop,
 )
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 POLICY = "[policy]\nreview = true\n"
 TEMPLATE = "title = 'mine'\n"
@@ -71,6 +71,7 @@ def changed(told: list[Line]) -> list[str]:
     return [file["path"] for file in reports[-1]["evidence"]["files"]]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "way",
     [
@@ -99,6 +100,7 @@ def test_what_a_verification_does_to_them_is_undone(tmp_path: Path):
     assert changed(told) == ["cart.py", "test_cart.py"]
 
 
+@pytest.mark.exhaustive
 def test_what_a_command_does_to_them_is_undone(tmp_path: Path):
     files = {**FILES, "meddle.py": MEDDLING}
     command = call("bash", cmd="python3 meddle.py", confirm=True)
@@ -108,6 +110,7 @@ def test_what_a_command_does_to_them_is_undone(tmp_path: Path):
     assert changed(told) == ["cart.py"]
 
 
+@pytest.mark.exhaustive
 def test_a_run_that_may_modify_itself_reaches_them(tmp_path: Path):
     policy = call("write_file", path="flyball.toml", content="# mine\n")
     template = call("write_file", path=".flyball/templates/new.toml", content="title = 'new'\n")
@@ -115,6 +118,7 @@ def test_a_run_that_may_modify_itself_reaches_them(tmp_path: Path):
     assert changed(told) == [".flyball/templates/new.toml", "cart.py", "flyball.toml"]
 
 
+@pytest.mark.exhaustive
 def test_a_run_about_the_framework_may_modify_it(tmp_path: Path):
     policy = call("write_file", path="flyball.toml", content="# mine\n")
     assert changed(run(tmp_path, policy, args=("--target", "framework"))) == [
@@ -123,6 +127,7 @@ def test_a_run_about_the_framework_may_modify_it(tmp_path: Path):
     ]
 
 
+@pytest.mark.exhaustive
 def test_what_a_run_is_about_is_said_or_taken_from_the_directory(tmp_path: Path):
     shell = Shell(shop(tmp_path / "shop"), tmp_path)
     driver = script(tmp_path / "s.jsonl", say("Hello."))

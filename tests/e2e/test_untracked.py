@@ -24,7 +24,7 @@ from tests.governed import (
 )
 from tests.repos import git
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 NOTES = "buy milk\n"
 PLACES = pytest.mark.parametrize("flags", [(), ("--in-place",)], ids=["worktree", "in place"])
@@ -70,6 +70,7 @@ def begin(shell: Shell, *lines: Line, flags: tuple[str, ...] = ()) -> tuple[int,
     return done.returncode, objects(done.stdout)
 
 
+@pytest.mark.exhaustive
 @PLACES
 @pytest.mark.parametrize(
     "way",
@@ -107,6 +108,7 @@ def test_what_a_test_did_to_it_is_put_back_and_said(shell: Shell, flags: tuple[s
     assert kept(shell)
 
 
+@pytest.mark.exhaustive
 @PLACES
 def test_a_program_of_a_command_is_watched_too(shell: Shell, flags: tuple[str, ...]):
     lose = call("write_file", path="lose.py", content=LOSING)
@@ -131,6 +133,7 @@ def test_merging_keeps_it_and_a_revert_brings_it_back(shell: Shell):
     assert kept(shell)
 
 
+@pytest.mark.exhaustive
 def test_asked_to_merging_removes_it_and_a_revert_brings_it_back(shell: Shell):
     begin(shell, call("delete_file", path="notes.txt", confirm=True))
     assert shell("approve", "last", "--json").returncode == 0
@@ -142,6 +145,7 @@ def test_asked_to_merging_removes_it_and_a_revert_brings_it_back(shell: Shell):
     assert kept(shell)
 
 
+@pytest.mark.exhaustive
 def test_in_place_a_revert_brings_it_back_and_applying_again_asks(shell: Shell):
     begin(shell, call("delete_file", path="notes.txt", confirm=True), flags=("--in-place",))
     assert shell("approve", "last", "--json").returncode == 0
@@ -155,6 +159,7 @@ def test_in_place_a_revert_brings_it_back_and_applying_again_asks(shell: Shell):
     assert kept(shell)
 
 
+@pytest.mark.exhaustive
 def test_in_place_a_file_that_is_ignored_is_asked_about(shell: Shell):
     (shell.cwd / ".gitignore").write_text("*.local\n")
     (shell.cwd / "my.local").write_text("secret plans\n")
@@ -165,6 +170,7 @@ def test_in_place_a_file_that_is_ignored_is_asked_about(shell: Shell):
     assert (shell.cwd / "my.local").read_text() == "secret plans\n"
 
 
+@pytest.mark.exhaustive
 def test_once_overwriting_was_granted_it_is_not_asked_again_but_deleting_is(shell: Shell):
     once = call("write_file", path="notes.txt", content="buy bread\n")
     twice = call("write_file", path="notes.txt", content="buy bread and butter\n")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from tests.governed import Line, Shell, call, say, script
 from tests.liars.projects import BrokenProject, Files
 from tests.repos import repository
+from tests.toolchains import need, programs_of
 
 
 class Said(NamedTuple):
@@ -64,6 +65,7 @@ def drive(
     env: dict[str, str] | None = None,
 ) -> Said:
     """Run `flyball run` on a fresh repository of the project with this script."""
+    need(*programs_of(project.files))
     home = place / "home"
     home.mkdir(parents=True)
     repo = repository(place / "shop", {**project.files})

@@ -197,9 +197,10 @@ class EffectPerformer:
 
     def _calls_in_words(self, effect: Think, text: str) -> tuple[SpokenCall, ...]:
         """A plan in prose is a call only for who could make it now; a planner's is its answer."""
+        if effect.text_only or not (calls := calls_in_words(text)):
+            return ()
         may_state = is_reachable("checkpoint", Access.CHECKPOINT, effect.phase)
-        is_asked = not effect.text_only and Access.CHECKPOINT in ROLE_TOOLS[effect.role]
-        return calls_in_words(text) if may_state and is_asked else ()
+        return calls if may_state and Access.CHECKPOINT in ROLE_TOOLS[effect.role] else ()
 
     def _prepare(
         self, state: RunState, card: CardState, context: RunContext, spoken: SpokenCall

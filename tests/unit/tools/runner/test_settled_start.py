@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.repos import put
+from tests.toolchains import need
 
 from flyball.core.suite.settled import ProjectCommands, SettledCommand
 from flyball.errors import ToolError
@@ -119,8 +120,8 @@ def test_a_known_runner_in_a_command_is_told_to_report(make_bench):
     assert report.command == command
 
 
-@pytest.mark.skipif(not shutil.which("go"), reason="needs Go")
 def test_go_in_a_command_names_its_tests(make_bench):
+    need("go")
     files = {
         "m/go.mod": "module example.com/m\n\ngo 1.19\n",
         "m/a_test.go": 'package m\n\nimport "testing"\n\nfunc TestA(t *testing.T) {}\n',

@@ -58,7 +58,9 @@ def test_time_ends_a_child_and_what_it_started(tmp_path):
             say("started")
             sleeper.wait()
 
-    assert heard(work, seconds=5.0) == (["started"], True)
+    # On a busy machine the first limits may pass before it has begun.
+    ends = (heard(work, seconds) for seconds in (1.0, 10.0, 100.0))
+    assert next(end for end in ends if end != ([], True)) == (["started"], True)
     state = Path(f"/proc/{mark.read_text()}/stat")
     deadline = time.monotonic() + 300
     while state.exists() and state.read_text().split()[2] != "Z":
