@@ -65,7 +65,7 @@ def test_every_row_of_where_to_change_what_names_one_file():
         ("the repairer's ranking", "def rank("),
         ("the repairer's ranking", "\nMASS: "),
         ("which event leads", "\nROWS: "),
-        ("what a tool is called", 'ToolRow("read"'),
+        ("what a tool is called", 'ToolRow(\n        "read"'),
         ("how many calls an intent may spend", "\nLIMITS: "),
         ("what follows a failed step", "\nROWS: tuple[EscalationRow"),
         ("which paths are protected", "\nPROTECTED: "),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, cast
 
 import msgspec
@@ -10,8 +10,11 @@ from msgspec.structs import replace
 
 from flyball.core.run.event import Finish, Usage
 from flyball.core.run.thread import SpokenCall
-from flyball.core.terms.shape import faults, value_words
+from flyball.core.terms.shape import faults, is_list, is_map, read_loosely, value_words
 from flyball.drivers.protocol import Reply, Request
+
+RAW = "__raw__"
+"""The argument that carries what a model wrote where its arguments should have been."""
 
 Name = Annotated[str, msgspec.Meta(min_length=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -54,18 +57,72 @@ class ReplyError(ValueError):
         self.hint = hint
 
 
+TOOL = ("tool", "name", "tool_name", "function", "recipient_name")
+ARGS = ("args", "arguments", "input", "parameters", "params", "kwargs", "tool_input")
+IDLE = {"type": "function", "index": None, "role": "assistant"}
+"""What providers write around a call or a reply and what says nothing more; None: any value."""
+
+
 def read_form(text: str) -> ReplyForm:
     """A reply from its JSON, or everything that is wrong with it."""
     try:
-        value = msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
+        value = read_loosely(text)
+    except ValueError as error:
         raise ReplyError(f"This is not JSON: {error}.", "Write one JSON object.") from None
-    if not isinstance(value, dict):
+    if not is_map(value):
         raise ReplyError(f"A reply is a JSON object, not {value_words(value)}.", "Begin with `{`.")
+    value = _in_our_words(value)
     if wrong := faults(cast(object, value), ReplyForm):
         message = " ".join(fault.message for fault in wrong)
         raise ReplyError(message, wrong[0].hint)
     return msgspec.convert(value, ReplyForm)
+
+
+def _in_our_words(reply: Mapping[object, object]) -> dict[object, object]:
+    """A reply as another program writes it down, under the names of ours."""
+    found = {name: each for name, each in reply.items() if each is not None}
+    for own, other in (("text", "content"), ("calls", "tool_calls"), ("finish", "finish_reason")):
+        if own not in found and other in found:
+            found[own] = found.pop(other)
+    if found.get("role") == IDLE["role"]:
+        del found["role"]
+    calls = found.get("calls")
+    if is_map(calls):
+        calls = [calls]
+    return {**found, "calls": [call_in_our_words(c) for c in calls]} if is_list(calls) else found
+
+
+def call_in_our_words(call: object) -> object:
+    """A call as any provider writes it, as `tool` and `args`; what is not one stays as it is."""
+    if not is_map(call):
+        return call
+    inner = call.get("function")
+    fields = {**call, **inner} if is_map(inner) else dict(call)
+    if is_map(inner):
+        del fields["function"]
+    tool = next((name for name in TOOL if isinstance(fields.get(name), str)), None)
+    args = next((name for name in ARGS if name in fields), None)
+    if tool is None:
+        return call
+    rest = {
+        name: value
+        for name, value in fields.items()
+        if name not in (tool, args) and not (name in IDLE and IDLE[str(name)] in (None, value))
+    }
+    return {"tool": fields[tool], "args": _as_map(fields[args]) if args else {}, **rest}
+
+
+def _as_map(args: object) -> object:
+    """Arguments that are written as text; what is no JSON is passed on, to be refused with care."""
+    if args is None or args == "":
+        return {}
+    if not isinstance(args, str):
+        return args
+    try:
+        value = read_loosely(args)
+    except ValueError:
+        return {RAW: args}
+    return value if is_map(value) else {RAW: args}
 
 
 def require_addressee(form: ReplyForm, request: Request) -> ReplyForm:

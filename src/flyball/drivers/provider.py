@@ -37,15 +37,12 @@ from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 from flyball.core.run.event import Finish, Usage
 from flyball.core.run.thread import SpokenCall
 from flyball.drivers.errors import ProviderTrouble, in_one_line, sentence
-from flyball.drivers.form import give_ids
+from flyball.drivers.form import RAW, give_ids
 from flyball.drivers.image import describe, is_address, picture
 from flyball.drivers.protocol import Reply, Request, ToolSpec
 from flyball.drivers.routing import Models, Providers, choose
 from flyball.drivers.wire import WireMessage, WireRole, conversation, has_images
 from flyball.errors import DriverError
-
-RAW = "__raw__"
-"""The argument that carries what a model wrote where its arguments should have been."""
 
 LONGEST_REST = 120.0
 OLLAMA = "http://127.0.0.1:11434/v1"

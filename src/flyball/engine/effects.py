@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import msgspec
@@ -34,6 +34,7 @@ from flyball.core.run.event import (
     DriverFailed,
     DriverReplied,
     EvidenceTaken,
+    Finish,
     Messaged,
     Noted,
     Resumed,
@@ -47,7 +48,7 @@ from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.call import Access, Call
 from flyball.core.terms.intent import Turn
 from flyball.core.terms.tool import is_reachable
-from flyball.drivers.protocol import Driver
+from flyball.drivers.protocol import Driver, Reply
 from flyball.engine.look.inspection import inspect
 from flyball.engine.perform import perform_call, redact_evidence
 from flyball.engine.prompt.handover_text import hand_over
@@ -59,7 +60,13 @@ from flyball.engine.run_context import Committed, RunContext, paths_seen
 from flyball.errors import DriverError, FlyballError, IllegalEvent
 from flyball.journal.protocol import Intention, Journal
 from flyball.tools import TOOLS
-from flyball.tools.call.accepted_forms import calls_in_words
+from flyball.tools.call.in_words import (
+    Heard,
+    calls_at_the_end,
+    emitted_plan,
+    unpacked,
+    without_ends,
+)
 from flyball.tools.call.prepare import prepare, read_form
 from flyball.tools.call.protocol import Form, Tool
 from flyball.tools.checkpoint import AppealForm, CheckpointForm, NoteForm
@@ -181,35 +188,36 @@ class EffectPerformer:
             text = self.context.redactor.text(str(error))
             return DriverFailed(card=card.id, error=text, retryable=error.retryable)
         self._forms[card.id] = {}
-        spoken_calls = reply.calls or self._calls_in_words(effect, reply.text)
+        offered = [tool.name for tool in request.tools]
+        heard = _hear(effect, reply)
         calls = tuple(
-            self._prepare(state, card, context, replace(spoken, id=spoken.id or f"c{number}-{n}"))
-            for n, spoken in enumerate(spoken_calls, 1)
+            self._prepare(
+                state, card, context, replace(spoken, id=spoken.id or f"c{number}-{n}"), offered
+            )
+            for n, spoken in enumerate(heard.calls, 1)
         )
         return DriverReplied(
             card=card.id,
-            text=self.context.redactor.text(reply.text),
+            text=self.context.redactor.text(heard.text),
             calls=calls,
-            finish=reply.finish,
+            finish=Finish.STOP if reply.calls and not calls else reply.finish,
             usage=reply.usage,
             model=reply.model,
         )
 
-    def _calls_in_words(self, effect: Think, text: str) -> tuple[SpokenCall, ...]:
-        """A plan in prose is a call only for who could make it now; a planner's is its answer."""
-        if effect.text_only or not (calls := calls_in_words(text)):
-            return ()
-        may_state = is_reachable("checkpoint", Access.CHECKPOINT, effect.phase)
-        return calls if may_state and Access.CHECKPOINT in ROLE_TOOLS[effect.role] else ()
-
     def _prepare(
-        self, state: RunState, card: CardState, context: RunContext, spoken: SpokenCall
+        self,
+        state: RunState,
+        card: CardState,
+        context: RunContext,
+        spoken: SpokenCall,
+        offered: Sequence[str],
     ) -> Call:
         # Facts are only looked up here, so the context may write nothing and needs no key.
         call_context = context.call_context(
             state, card, spoken.id, key="", phase=card.phase, access=Access.READ
         )
-        call, form = prepare(spoken, BY_NAME, call_context)
+        call, form = prepare(spoken, BY_NAME, call_context, offered)
         if form is not None:
             self._forms[card.id][call.id] = call.digest, form
         return call
@@ -281,6 +289,20 @@ class EffectPerformer:
             return CardClosed(card=card.id, error=_conflict(taken))
         tree = taken.tree if card.place else ""
         return CardClosed(card=card.id, commit=taken.commit, tree=tree)
+
+
+def _hear(effect: Think, reply: Reply) -> Heard:
+    """The words and calls of a reply, whatever notation the calls are in.
+
+    A plan in prose is a call only for who could make it now; a planner's is its answer.
+    """
+    if reply.calls or effect.text_only or reply.finish is not Finish.STOP:
+        return without_ends(reply.text, unpacked(reply.calls))
+    reaches = is_reachable("checkpoint", Access.CHECKPOINT, effect.phase)
+    may_state = reaches and Access.CHECKPOINT in ROLE_TOOLS[effect.role]
+    if may_state and (plan := emitted_plan(reply.text)):
+        return Heard(reply.text, plan)
+    return calls_at_the_end(reply.text)
 
 
 def _conflict(taken: Committed) -> str:

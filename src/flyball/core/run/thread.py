@@ -118,7 +118,11 @@ def _returned(card: CardState, event: CallReturned) -> ThreadLine:
 
 def _result(card: CardState, call: str, text: str) -> ThreadLine:
     """What a call came to, for whoever asked for it."""
-    tool = next((each.tool for each in card.in_flight if each.id == call), "")
+    tool, understood = next(
+        ((each.tool, each.understood) for each in card.in_flight if each.id == call), ("", "")
+    )
+    if understood:
+        text = f"{text}\n(Understood: {understood}.)"
     who = (card.id, card.attempt, card.role)
     return ThreadLine(*who, Speaker.TOOL, text, call=call, tool=tool, ok=True)
 

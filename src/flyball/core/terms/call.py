@@ -63,6 +63,8 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
     destructive: str = ""
     keeps_regions: bool = True
     fault: str = ""
+    understood: str = ""
+    """What was taken for what, where the driver spelt it otherwise."""
 
     @property
     def writes(self) -> tuple[str, ...]:

@@ -1,7 +1,9 @@
-"""How a plain value differs from a type: every difference, with the path to it and the hint."""
+"""Plain values: how one differs from a type, with the path and the hint, and reading loose JSON."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import cache
@@ -234,3 +236,35 @@ def listed(names: Iterable[str], most: int = 5) -> str:
     more = len(found) - most
     said = ", ".join(found[:most])
     return f"{said} and {more} more" if more > 0 else said
+
+
+_FENCE = re.compile(r"\A\s*(?:```|~~~)[\w-]*\s*\n(.*?)\n?\s*(?:```|~~~)\s*\Z", re.DOTALL)
+_SLACK = re.compile(
+    r"""("(?:[^"\\]|\\.)*")"""  # a text is left as it is
+    r"""|//[^\n]*|/\*.*?\*/"""
+    r"""|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]])""",
+    re.DOTALL,
+)
+
+
+def read_loosely(text: str) -> object:
+    """The value that a text means; a ValueError names line and column where it means none."""
+    fenced = _FENCE.match(text)
+    body = fenced[1] if fenced else text
+    try:
+        value = json.loads(body, strict=False)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except ValueError:
+        # What stands between two texts and is neither value nor comma can only be slack.
+        value = _read(_SLACK.sub(lambda found: found[1] or "", body))
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        return _read(value)
+    return value
+
+
+def _read(text: str) -> object:
+    try:
+        return json.loads(text, strict=False)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None

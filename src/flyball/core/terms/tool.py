@@ -3,10 +3,14 @@
 What only the shell knows of a tool (its form, its deed, its words for the driver) is in `tools`; a
 test holds the two lists against each other. Nothing else may list tools by name: what is true of
 some of them is a column here, and the set of those is derived from it.
+
+A driver that learned with other tools spells ours as it did there. What such a name can only mean
+is a column too: `also_called` for the tool, `spelt` for its fields, compared in `plain_name`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
@@ -37,6 +41,12 @@ class ToolRow(NamedTuple):
     """Phases that show it although they do not reach its class."""
     writes_text: bool = False
     """Whether its arguments hold the new text of files: the driver knows them without reading."""
+    also_called: tuple[str, ...] = ()
+    """What other agents call it; understood, and never named to a driver."""
+    spelt: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    """Its fields, each with what other agents call it."""
+    needs: str = ""
+    """The language without which it has nothing to work on."""
 
     @property
     def starts_process(self) -> bool:
@@ -75,19 +85,136 @@ REACH: Mapping[Phase, frozenset[Access]] = MappingProxyType(
 )
 """Which classes of tools each phase shows and allows."""
 
+_FILE = (
+    "file_path filepath file filename file_name absolute_path target_file relative_path "
+    "relative_workspace_path abs_path pathname uri"
+)
+_FOLDER = "directory dir_path directory_path folder target_directory root in where cwd"
+_MOST = "max_results max_count max_matches head_limit limit n count num top"
+_GLOB = (
+    "glob glob_pattern include includes include_pattern include_patterns file_pattern file_glob "
+    "file_mask"
+)
+
+
+def _spelt(**fields: str) -> Mapping[str, tuple[str, ...]]:
+    return MappingProxyType({field: tuple(others.split()) for field, others in fields.items()})
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 _ROWS = (
-    ToolRow("read", Access.READ, Touch.WORKSPACE, ("READ", "fs_read")),
-    ToolRow("list", Access.READ, Touch.WORKSPACE, ("fs_list",)),
-    ToolRow("grep", Access.READ, Touch.WORKSPACE, ("GREP", "fs_grep")),
-    ToolRow("git_log", Access.READ, Touch.WORKSPACE),
-    ToolRow("project", Access.READ, Touch.WORKSPACE, ("projects_get",)),
-    ToolRow("checkpoint", Access.CHECKPOINT, Touch.NOTHING, ("EMIT_PLAN",)),
+    ToolRow(
+        "read",
+        Access.READ,
+        Touch.WORKSPACE,
+        ("READ", "fs_read"),
+        also_called=_words("read_file file_read view view_file open open_file cat"),
+        spelt=_spelt(
+            path=_FILE,
+            offset="start start_line line_start from_line first_line line",
+            limit="count num_lines line_count max_lines n lines_count",
+            head="first",
+            tail="last",
+        ),
+    ),
+    ToolRow(
+        "list",
+        Access.READ,
+        Touch.WORKSPACE,
+        ("fs_list",),
+        also_called=_words(
+            "ls list_files list_dir list_directory glob find_files find_file file_search tree "
+            "list_tree glob_search search_file_names"
+        ),
+        spelt=_spelt(
+            path=f"{_FOLDER} dir file_path absolute_path relative_workspace_path",
+            pattern=f"{_GLOB} query q name file_name search",
+            depth="max_depth levels level",
+            max=_MOST,
+        ),
+    ),
+    ToolRow(
+        "grep",
+        Access.READ,
+        Touch.WORKSPACE,
+        ("GREP", "fs_grep"),
+        also_called=_words(
+            "rg ripgrep search grep_search search_files search_file_content search_text "
+            "search_code code_search search_dir search_file search_all find_in_files grep_files "
+            "search_content text_search"
+        ),
+        spelt=_spelt(
+            q=(
+                "pattern query regex regexp search search_term term text keyword needle expression "
+                "search_query search_pattern string"
+            ),
+            dir=f"path {_FOLDER} {_FILE}",
+            globs=_GLOB,
+            max=_MOST,
+            context="context_lines c lines_of_context surrounding_lines",
+            literal="fixed fixed_strings fixed_string is_literal f plain",
+            ignore_case="i case_insensitive insensitive ignorecase",
+        ),
+    ),
+    ToolRow(
+        "git_log",
+        Access.READ,
+        Touch.WORKSPACE,
+        also_called=_words("log git_history history"),
+        spelt=_spelt(
+            max=_MOST,
+            path=f"{_FILE} dir directory",
+            patch="diff p show_diff",
+        ),
+    ),
+    ToolRow(
+        "project",
+        Access.READ,
+        Touch.WORKSPACE,
+        ("projects_get",),
+        also_called=_words("project_info get_project describe_project project_get"),
+    ),
+    ToolRow(
+        "checkpoint",
+        Access.CHECKPOINT,
+        Touch.NOTHING,
+        ("EMIT_PLAN",),
+        also_called=_words("state_checkpoint set_checkpoint make_checkpoint"),
+        spelt=_spelt(
+            goal="objective aim purpose title",
+            findings="finding found analysis diagnosis observations cause",
+            proposed_action=(
+                "action proposed_actions proposal approach plan change changes fix proposed_change "
+                "proposed_changes"
+            ),
+            files=(
+                "file paths path file_paths files_to_touch files_to_change files_to_edit "
+                "files_to_modify touches targets file_path"
+            ),
+            verify_with=(
+                "verify verification verifies_with verify_by how_to_verify tests test "
+                "verification_commands verification_command checks test_command verify_command "
+                "verify_commands verified_by"
+            ),
+        ),
+    ),
     ToolRow(
         "edit_diff",
         Access.MUTATE,
         Touch.NAMED_FILES,
         ("EDIT_DIFF", "fs_edit"),
         writes_text=True,
+        also_called=_words(
+            "edit edit_file apply_patch apply_diff patch apply multi_edit str_replace "
+            "search_replace replace replace_in_file string_replace update_file modify_file diff"
+        ),
+        spelt=_spelt(
+            diff=("patch unified_diff input patch_text diff_text changes diff_content"),
+            preview="dry_run check_only",
+        ),
     ),
     ToolRow(
         "write_file",
@@ -95,17 +222,134 @@ _ROWS = (
         Touch.NAMED_FILES,
         ("fs_write", "CREATE_FILE_BINARY"),
         writes_text=True,
+        also_called=_words(
+            "write create create_file new_file write_to_file save_file save file_write "
+            "overwrite_file add_file"
+        ),
+        spelt=_spelt(
+            path=_FILE,
+            content="contents text file_text body data file_content new_text",
+            content_base64="base64 content_b64 bytes",
+        ),
     ),
-    ToolRow("delete_file", Access.MUTATE, Touch.NAMED_FILES, ("fs_delete",)),
-    ToolRow("bash", Access.MUTATE, Touch.ANYTHING, ("BASH", "shell_exec")),
-    ToolRow("git", Access.MUTATE, Touch.ANYTHING, ("GIT",)),
-    ToolRow("test", Access.VERIFY, Touch.ANYTHING, ("TEST",)),
-    ToolRow("check", Access.VERIFY, Touch.ANYTHING),
-    ToolRow("http_probe", Access.VERIFY, Touch.ADDRESS),
-    ToolRow("localise_faults", Access.VERIFY, Touch.ANYTHING),
-    ToolRow("try_candidates", Access.VERIFY, Touch.ANYTHING),
-    ToolRow("note", Access.READ, Touch.NOTHING, ("META", "PROCEED"), also_in=SPEAKING),
-    ToolRow("appeal", Access.READ, Touch.NOTHING, also_in=SPEAKING),
+    ToolRow(
+        "delete_file",
+        Access.MUTATE,
+        Touch.NAMED_FILES,
+        ("fs_delete",),
+        also_called=_words("delete remove_file remove rm unlink file_delete"),
+        spelt=_spelt(
+            path=_FILE,
+        ),
+    ),
+    ToolRow(
+        "bash",
+        Access.MUTATE,
+        Touch.ANYTHING,
+        ("BASH", "shell_exec"),
+        also_called=_words(
+            "shell sh terminal execute_bash run_bash run_command run_shell run_shell_command "
+            "run_terminal_cmd run_terminal_command execute_command exec_command exec "
+            "local_shell shell_command run_in_terminal"
+        ),
+        spelt=_spelt(
+            cmd="command script commands command_line bash_command",
+        ),
+    ),
+    ToolRow(
+        "git",
+        Access.MUTATE,
+        Touch.ANYTHING,
+        ("GIT",),
+        also_called=_words("git_commit git_revert git_branch"),
+        spelt=_spelt(
+            action="subcommand operation command",
+            paths="path files file file_path file_paths",
+            message="msg commit_message m",
+        ),
+    ),
+    ToolRow(
+        "test",
+        Access.VERIFY,
+        Touch.ANYTHING,
+        ("TEST",),
+        also_called=_words(
+            "tests run_tests run_test pytest test_runner execute_tests run_test_suite unittest "
+            "run_unit_tests"
+        ),
+        spelt=_spelt(
+            args=(
+                "arguments path paths file files test tests target targets test_path test_paths "
+                "test_file test_files test_name selector file_path argv options"
+            ),
+            runner="framework test_runner",
+        ),
+    ),
+    ToolRow(
+        "check",
+        Access.VERIFY,
+        Touch.ANYTHING,
+        also_called=_words(
+            "checks run_check run_checks lint typecheck type_check build diagnostics "
+            "get_diagnostics get_errors read_lints"
+        ),
+        spelt=_spelt(
+            name="check kind tool type checker linter",
+        ),
+    ),
+    ToolRow(
+        "http_probe",
+        Access.VERIFY,
+        Touch.ADDRESS,
+        also_called=_words("fetch web_fetch http_get http_request curl probe"),
+        spelt=_spelt(
+            url="uri address href link",
+            seconds="timeout wait",
+        ),
+    ),
+    ToolRow(
+        "localise_faults",
+        Access.VERIFY,
+        Touch.ANYTHING,
+        also_called=_words("localize_faults locate_faults"),
+        spelt=_spelt(
+            seconds="timeout",
+        ),
+        needs="python",
+    ),
+    ToolRow(
+        "try_candidates",
+        Access.VERIFY,
+        Touch.ANYTHING,
+        spelt=_spelt(
+            seconds="timeout",
+        ),
+        needs="python",
+    ),
+    ToolRow(
+        "note",
+        Access.READ,
+        Touch.NOTHING,
+        ("META", "PROCEED"),
+        also_in=SPEAKING,
+        also_called=_words("think thought remember todo_write update_plan write_note"),
+        spelt=_spelt(
+            text="note content thought thoughts message body todos plan",
+            risk="risks",
+            assumptions="assumption assumes",
+        ),
+    ),
+    ToolRow(
+        "appeal",
+        Access.READ,
+        Touch.NOTHING,
+        also_in=SPEAKING,
+        also_called=_words("object objection"),
+        spelt=_spelt(
+            about="call call_id tool id tool_call_id",
+            reason="why text message because",
+        ),
+    ),
 )
 
 TOOL_ROWS: Mapping[str, ToolRow] = MappingProxyType({row.name: row for row in _ROWS})
@@ -123,9 +367,49 @@ COMMANDS = frozenset(
 """Mutating tools whose effect is known only by looking: a failure is no failed edit."""
 
 
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NAMESPACE = re.compile(r"^.*(?:\.|/|:|__)(?=[^./:_])")
+
+
+def plain_name(name: str) -> str:
+    """A name without case, dashes and the humps of a camel: how two spellings are compared."""
+    words = _CAMEL.sub("_", name.strip().strip("`'\"")).replace("-", "_").replace(" ", "_")
+    return words.strip("_").lower()
+
+
+_SPELLINGS: Mapping[str, str] = MappingProxyType(
+    {
+        plain_name(each): row.name
+        for row in _ROWS
+        for each in (*row.also_called, *row.aliases, row.name)
+    }
+)
+
+
 def tool_name(name: str) -> str | None:
-    """The tool's own name for a name or alias, or None where nothing is called that."""
-    return name if name in TOOL_ROWS else ALIASES.get(name)
+    """The tool that a name can only mean, or None where nothing is called that.
+
+    Besides aliases: other cases, a namespace in front (`functions.read`, `mcp__files__read`), and
+    what other agents call the same tool.
+    """
+    if name in TOOL_ROWS:
+        return name
+    plain = plain_name(name)
+    return (
+        ALIASES.get(name)
+        or _SPELLINGS.get(plain)
+        or _SPELLINGS.get(plain_name(_NAMESPACE.sub("", name)))
+        or _SPELLINGS.get(plain.removesuffix("_tool"))
+    )
+
+
+def field_name(tool: str, name: str) -> str:
+    """The field of a tool that a name can only mean; the name itself where it means none."""
+    plain = plain_name(name)
+    for field, others in TOOL_ROWS[tool].spelt.items():
+        if plain == field or plain in others:
+            return field
+    return name
 
 
 def is_reachable(tool: str, access: Access, phase: Phase) -> bool:

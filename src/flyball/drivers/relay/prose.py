@@ -22,14 +22,16 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from flyball.core.terms.tool import tool_name
-from flyball.drivers.form import CallForm, ReplyError, ReplyForm, read_form
+from flyball.core.terms.shape import read_loosely
+from flyball.core.terms.tool import TOOL_ROWS, field_name, tool_name
+from flyball.drivers.form import ARGS, TOOL, CallForm, ReplyError, ReplyForm, read_form
 from flyball.drivers.protocol import ToolSpec
 
 VERBATIM: Mapping[str, str] = {"edit_diff": "diff", "write_file": "content", "bash": "cmd"}
 """Tools whose block holds one long text as it is, and the argument that takes it."""
 
-CALL = "call"
+CALLS = frozenset({"call", "tool_call", "tool_calls", "tool", "tool_use", "function_call"})
+"""What the fence of a block may say that is a call; the first is ours."""
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*(.*)")
 FIELD = re.compile(r"(\w+):(?:[ \t]+(.*))?")
 
@@ -92,7 +94,7 @@ def _items(lines: Sequence[str]) -> Iterator[str | FencedBlock]:
             at += 1
             continue
         info = fence[2].strip()
-        is_call = info.split()[:1] == [CALL]
+        is_call = bool(CALLS & set(info.lower().split()[:1]))
         end = _closing(lines, at, fence[1])
         if end is None and is_call:
             raise ReplyError(
@@ -101,10 +103,9 @@ def _items(lines: Sequence[str]) -> Iterator[str | FencedBlock]:
             )
         stop = len(lines) if end is None else end
         block = FencedBlock(at + 1, info, tuple(lines[at + 1 : stop]))
-        if is_call:
-            yield block
+        if is_call or _is_disguised_call(block):
+            yield block if is_call else block._replace(info="call")
         else:
-            _refuse_disguised_call(block)
             yield from lines[at : stop + 1]
         at = stop + 1
 
@@ -117,14 +118,12 @@ def _closing(lines: Sequence[str], start: int, fence: str) -> int | None:
     return None
 
 
-def _refuse_disguised_call(block: FencedBlock) -> None:
-    """A call in a block of another kind would be taken for prose, and the reply for the end."""
+def _is_disguised_call(block: FencedBlock) -> bool:
+    """Whether a block of another kind can only be a call: it names a tool and its arguments."""
     value = _json_object(block.text)
-    if value is not None and "tool" in value and set(value) <= {"tool", "args", "id"}:
-        raise ReplyError(
-            f"Line {block.line}: this looks like a call, but the block is not one.",
-            "Begin a call with ```call.",
-        )
+    if value is None or not {"id", "type", *TOOL, *ARGS} >= set(value):
+        return False
+    return bool(set(TOOL) & set(value)) and bool(set(ARGS) & set(value))
 
 
 def _call(block: FencedBlock, schemas: Schemas) -> CallForm:
@@ -157,17 +156,18 @@ def _named_call(block: FencedBlock, tool: str, words: Sequence[str], schemas: Sc
     if name in VERBATIM and VERBATIM[name] not in args:
         text = block.text if name != "bash" else block.text.strip()
         return CallForm(tool, {**args, VERBATIM[name]: text})
-    return CallForm(tool, {**args, **_fields(block, properties)})
+    return CallForm(tool, {**args, **_fields(block, name, properties)})
 
 
-def _fields(block: FencedBlock, properties: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(block: FencedBlock, tool: str, properties: Mapping[str, Any]) -> dict[str, Any]:
     """Lines of `name: value`; a line that begins with no known name goes on with the last one."""
     values: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in block.body:
         start = FIELD.fullmatch(line)
-        if start and (start[1] in properties or not properties):
-            current = values.setdefault(start[1], [])
+        name = _own_name(start[1], tool, properties) if start else ""
+        if start and (name in properties or not properties):
+            current = values.setdefault(name, [])
             current.append(start[2] or "")
         elif current is not None:
             current.append(line)
@@ -181,11 +181,17 @@ def _fields(block: FencedBlock, properties: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
+def _own_name(name: str, tool: str, properties: Mapping[str, Any]) -> str:
+    """The argument that a name can only mean."""
+    return name if name in properties or tool not in TOOL_ROWS else field_name(tool, name)
+
+
 def _typed(block: FencedBlock, name: str, text: str, properties: Mapping[str, Any]) -> object:
-    kind = kind_of(properties.get(name))
+    schema = properties.get(name)
+    kind = kind_of(schema)
     if kind == "string":
         return text
-    if kind == "array":
+    if kind == "array" or (text.startswith("- ") and "array" in kinds_of(schema)):
         return _listed(block, name, text)
     try:
         return msgspec.json.decode(text)
@@ -212,25 +218,28 @@ def _listed(block: FencedBlock, name: str, text: str) -> object:
 
 def kind_of(schema: object) -> str:
     """The JSON type that a schema names, leaving out null; nothing where it names several."""
+    names = kinds_of(schema)
+    return next(iter(names)) if len(names) == 1 else ""
+
+
+def kinds_of(schema: object) -> frozenset[str]:
+    """Every JSON type that a schema names, leaving out null."""
     if not isinstance(schema, Mapping):
-        return ""
+        return frozenset()
     known = cast(Mapping[str, Any], schema)
     kinds = known.get("type")
     if kinds is None:
         options = cast(list[object], known.get("anyOf") or known.get("oneOf") or [])
         kinds = [kind_of(option) for option in options]
-    names = {
-        kind for kind in ([kinds] if isinstance(kinds, str) else kinds) if kind not in ("", "null")
-    }
-    return names.pop() if len(names) == 1 else ""
+    return frozenset([kinds] if isinstance(kinds, str) else kinds) - {"", "null"}
 
 
 def _json_object(text: str) -> dict[str, Any] | None:
     if not text.lstrip().startswith("{"):
         return None
     try:
-        value = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+        value = read_loosely(text)
+    except ValueError:
         return None
     return cast(dict[str, Any], value) if isinstance(value, dict) else None
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from typing import Any, cast
 
 import msgspec
@@ -10,14 +11,16 @@ import msgspec
 from flyball.core.memory.fingerprint import digest
 from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.call import Access, Call
-from flyball.core.terms.shape import faults, suggest
-from flyball.core.terms.tool import ALIASES, TOOL_ACCESS, tool_name
-from flyball.tools.call.accepted_forms import in_own_form
+from flyball.core.terms.shape import faults
+from flyball.core.terms.tool import TOOL_ACCESS, plain_name
+from flyball.errors import FlyballError
+from flyball.tools.call.foreign_edits import UnclearCall
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Tool
+from flyball.tools.call.understand import named_tool, understand, unpack
+from flyball.workspace.files.paths import PathKind
 
-RAW = "__raw__"
-"""Under this name a driver passes on arguments that were not valid JSON."""
-
+MAX_EDITED = 4_000_000
+"""A file in which a text is to be replaced may have so many bytes."""
 
 SECRET = (
     "`{tool}` is not made: its arguments contain what looks like a secret. Refer to it by the name "
@@ -26,40 +29,65 @@ SECRET = (
 
 
 def prepare(
-    spoken: SpokenCall, tools: Mapping[str, Tool], context: CallContext
+    spoken: SpokenCall,
+    tools: Mapping[str, Tool],
+    context: CallContext,
+    offered: Collection[str] = (),
 ) -> tuple[Call, Form | None]:
-    """A call with its facts and its form, or with the fault that keeps it from being made."""
-    name = tool_name(spoken.tool)
-    tool = tools.get(name) if name else None
-    args = _recordable(spoken.args, context)
-    if args is None:
+    """A call with its facts and its form, or with the fault that keeps it from being made.
+
+    `offered` are the tools that the driver may call now: an unknown one is answered with those.
+    """
+    recorded = _recordable(spoken.args, context)
+    if recorded is None:
         return _faulty(spoken, {}, f"The arguments of `{spoken.tool}` are not valid Unicode.")
+    args = unpack(recorded)
+    name = named_tool(spoken.tool, args if isinstance(args, dict) else {})
+    tool = tools.get(name) if name else None
     if name is None or tool is None:
-        return _faulty(spoken, args, _unknown(spoken.tool, tools))
-    if RAW in args:
-        return _faulty(spoken, args, f"The arguments of `{name}` are not valid JSON.")
-    is_redacted = args != spoken.args
-    args = in_own_form(name, args, spoken.tool)
-    form = read_form(args, tool)
+        return _faulty(spoken, recorded, _unknown(spoken.tool, offered or tools))
+    if isinstance(args, str):
+        fault = f"The arguments of `{name}` are not valid JSON: {args}. {_example(tool)}"
+        return _faulty(spoken, recorded, fault, name)
+    try:
+        meant = understand(spoken.tool, args, tool, lambda path: _text_at(path, context))
+    except UnclearCall as error:
+        return _faulty(spoken, args, f"`{name}` cannot be made: {error}", name)
+    form = read_form(meant.args, tool)
     if isinstance(form, str):
-        return _faulty(spoken, args, form)
+        return _faulty(spoken, meant.args, f"{form} {_example(tool)}".rstrip(), name)
     access = TOOL_ACCESS[name]
+    # A rewrite may quote the file that it edits, and a secret in it is not the driver's to write.
+    is_redacted = recorded != spoken.args or context.redactor.value(meant.args) != meant.args
     if access is Access.MUTATE and is_redacted:
-        return _faulty(spoken, args, SECRET.format(tool=name))
+        return _faulty(spoken, recorded, SECRET.format(tool=name), name)
     facts: CallFacts = tool.facts(form, context)
     call = Call(
         id=spoken.id,
         tool=name,
-        args=args,
+        args=meant.args,
         access=facts.access or access,
-        digest=digest([name, args]),
+        digest=digest([name, meant.args]),
         paths=facts.paths,
         command=facts.command,
         confirmed=facts.confirmed,
         destructive=facts.destructive,
         keeps_regions=facts.keeps_regions,
+        understood=", ".join(meant.said),
     )
     return call, form
+
+
+def _text_at(path: str, context: CallContext) -> str | None:
+    """What a text file of the workspace holds, or None; that it may be edited is judged later."""
+    try:
+        fact = context.root.fact(path, write=False)
+        if not fact.inside or fact.kind is not PathKind.FILE:
+            return None
+        data = context.root.read_bytes(path, MAX_EDITED + 1)
+        return data.decode() if len(data) <= MAX_EDITED else None
+    except (FlyballError, UnicodeDecodeError):
+        return None
 
 
 def _recordable(args: dict[str, object], context: CallContext) -> dict[str, object] | None:
@@ -97,14 +125,26 @@ def describe(tool: Tool) -> dict[str, Any]:
     return shape
 
 
-def _unknown(name: str, tools: Mapping[str, Tool]) -> str:
-    return f"There is no tool `{name}`. {suggest(name, [*tools, *ALIASES])}"
+def _unknown(name: str, offered: Collection[str]) -> str:
+    near = get_close_matches(plain_name(name), sorted(offered), 3, 0.6)
+    if near:
+        return f"There is no tool `{name}`. Did you mean {' or '.join(f'`{n}`' for n in near)}?"
+    return f"There is no tool `{name}`. You can call now: {', '.join(offered)}."
 
 
-def _faulty(spoken: SpokenCall, args: dict[str, object], fault: str) -> tuple[Call, None]:
+def _example(tool: Tool) -> str:
+    """A right call, as the tool's own example has it."""
+    if not tool.example:
+        return ""
+    return f"Write it like this: {msgspec.json.encode(tool.example).decode()}"
+
+
+def _faulty(
+    spoken: SpokenCall, args: dict[str, object], fault: str, name: str = ""
+) -> tuple[Call, None]:
     call = Call(
         id=spoken.id,
-        tool=tool_name(spoken.tool) or spoken.tool,
+        tool=name or spoken.tool,
         args=args,
         access=Access.READ,
         digest=digest([spoken.tool, args]),

@@ -44,6 +44,12 @@ def test_calls_are_answered_under_their_own_id():
     assert "State a checkpoint" in denied.text
 
 
+def test_what_was_understood_is_said_with_the_outcome():
+    asked = replace(call("1", "read"), understood="`Read` as `read`")
+    story = Told().says(asked).returns()
+    assert story.lines[-1].text == "text\n(Understood: `Read` as `read`.)"
+
+
 def test_words_are_acknowledged():
     story = Told().says(call("1", "checkpoint")).answers(stated(call="1"))
     assert story.lines[-1].text == "The checkpoint is recorded."

@@ -11,7 +11,9 @@ from flyball.core.terms.tool import (
     REACH,
     TOOL_ROWS,
     Touch,
+    field_name,
     is_reachable,
+    plain_name,
     tool_name,
 )
 
@@ -23,6 +25,68 @@ def test_names_and_aliases_are_each_of_one_tool():
     assert tool_name("CREATE_FILE_BINARY") == "write_file"
     assert tool_name("read") == "read"
     assert tool_name("frobnicate") is None
+
+
+def test_no_other_spelling_means_two_tools_or_two_fields():
+    names = [
+        plain_name(name)
+        for row in TOOL_ROWS.values()
+        for name in {plain_name(each) for each in (row.name, *row.aliases, *row.also_called)}
+    ]
+    assert len(set(names)) == len(names)
+    for row in TOOL_ROWS.values():
+        fields = [field for own, others in row.spelt.items() for field in (own, *others)]
+        assert {n for n in fields if fields.count(n) > 1} == set(), row.name
+
+
+@pytest.mark.parametrize(
+    ("spoken", "own"),
+    [
+        ("Read", "read"),
+        ("READ_FILE", "read"),
+        ("readFile", "read"),
+        ("read-file", "read"),
+        (" read ", "read"),
+        ("functions.read", "read"),
+        ("functions.readFile", "read"),
+        ("default_api:grep", "grep"),
+        ("mcp__files__read_file", "read"),
+        ("tools/edit_diff", "edit_diff"),
+        ("grep_tool", "grep"),
+        ("Bash", "bash"),
+        ("run_terminal_cmd", "bash"),
+        ("TodoWrite", "note"),
+        ("MultiEdit", "edit_diff"),
+        ("LS", "list"),
+        ("", None),
+        ("finish", None),
+    ],
+)
+def test_a_name_that_can_only_mean_one_tool(spoken, own):
+    assert tool_name(spoken) == own
+
+
+@pytest.mark.parametrize(
+    ("tool", "spoken", "own"),
+    [
+        ("read", "path", "path"),
+        ("read", "file_path", "path"),
+        ("read", "filePath", "path"),
+        ("read", "Path", "path"),
+        ("grep", "pattern", "q"),
+        ("list", "pattern", "pattern"),
+        ("edit_diff", "keep_regions", "keep_regions"),
+        ("bash", "command", "cmd"),
+        ("read", "nonsense", "nonsense"),
+    ],
+)
+def test_a_field_that_can_only_mean_one(tool, spoken, own):
+    assert field_name(tool, spoken) == own
+
+
+def test_nothing_but_its_own_name_confirms_or_releases_anything():
+    for row in TOOL_ROWS.values():
+        assert not {"confirm", "keepRegions"} & set(row.spelt)
 
 
 def test_what_is_true_of_some_tools_follows_from_their_rows():

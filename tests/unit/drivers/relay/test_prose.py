@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.unit.drivers.asking import TOOLS
 
 from flyball.drivers.form import ReplyError
+from flyball.drivers.protocol import ToolSpec
 from flyball.drivers.relay.prose import read_prose
 
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"
@@ -126,7 +127,6 @@ def test_other_fences_are_prose_with_whatever_they_hold() -> None:
         ("```call read\nwhatever\n```", "not name: value"),
         ("```call grep q=x\nglobs: a, b\n```", "items of `globs`"),
         ("```call grep q=x\nglobs: [a\n```", "not a JSON list"),
-        ('```json\n{"tool": "read", "args": {}}\n```', "not one"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(text: str, words: str) -> None:
@@ -158,3 +158,39 @@ def test_any_text_is_a_reply_or_says_why_not(text: str) -> None:
         assert str(error)
     else:
         assert form.text or form.calls
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```call\n{"tool": "read", "args": {"path": "a.py"}}\n```',
+        '```call\n{"tool": "read", "args": {"path": "a.py"},}\n```',
+        '```call\n{"name": "read", "arguments": {"path": "a.py"}}\n```',
+        '```call\n{"name": "read", "arguments": "{\\"path\\": \\"a.py\\"}"}\n```',
+        '```call\n{"function": {"name": "read", "arguments": {"path": "a.py"}}}\n```',
+        '```tool_call\n{"tool": "read", "input": {"path": "a.py"}}\n```',
+        '```json\n{"tool": "read", "args": {"path": "a.py"}}\n```',
+        "```call read\nfile_path: a.py\n```",
+        "```call read path=a.py\n```",
+    ],
+)
+def test_a_call_in_another_dialect_is_a_call(text: str) -> None:
+    (call,) = read_prose(f"Look:\n\n{text}\n", TOOLS).calls
+    assert (call.tool, call.args) == ("read", {"path": "a.py"})
+
+
+def test_a_list_may_be_written_line_by_line_wherever_a_list_is_taken() -> None:
+    schema: dict[str, object] = {
+        "properties": {"args": {"anyOf": [{"type": "array"}, {"type": "string"}]}}
+    }
+    tools = (ToolSpec("test", "", schema),)
+    (call,) = read_prose("```call test\nargs:\n- tests/a.py\n- -x\n```", tools).calls
+    assert call.args == {"args": ["tests/a.py", "-x"]}
+    (call,) = read_prose("```call test\nargs: tests/a.py -x\n```", tools).calls
+    assert call.args == {"args": "tests/a.py -x"}
+
+
+def test_json_that_is_no_call_stays_prose() -> None:
+    text = '```json\n{"name": "flyball", "version": 1}\n```'
+    assert read_prose(text, TOOLS).calls == ()
+    assert read_prose('```json\n{"name": "read"}\n```', TOOLS).calls == ()

@@ -3,7 +3,8 @@
 import pytest
 
 from flyball.core.run.thread import SpokenCall
-from flyball.tools.call.accepted_forms import calls_in_words, in_own_form
+from flyball.tools.call.accepted_forms import in_own_form
+from flyball.tools.call.in_words import emitted_plan
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_the_only_thing_it_can_mean(tool, args, own):
     ],
 )
 def test_what_is_not_certain_is_left_as_it_is(tool, args):
-    assert in_own_form(tool, args) is args
+    assert in_own_form(tool, args) == args
 
 
 def test_the_call_is_judged_and_kept_in_its_own_form(make_bench):
@@ -86,9 +87,9 @@ def test_the_call_is_judged_and_kept_in_its_own_form(make_bench):
     ],
 )
 def test_a_plan_in_prose_is_the_call_it_means(text):
-    assert calls_in_words(text) == (SpokenCall("", "EMIT_PLAN", {"goal": "g"}),)
+    assert emitted_plan(text) == (SpokenCall("", "EMIT_PLAN", {"goal": "g"}),)
 
 
 @pytest.mark.parametrize("text", ["PROCEED", "EMIT_PLAN", "EMIT_PLAN {", "I will EMIT_PLAN [1]"])
 def test_other_prose_is_prose(text):
-    assert calls_in_words(text) == ()
+    assert emitted_plan(text) == ()

@@ -1,0 +1,174 @@
+"""What a driver means by a call, whatever it calls the tool and its fields.
+
+Strict about meaning, not about spelling: what can only mean one thing is taken, and what was taken
+for what is said in a few words. What is judged afterwards is the form that was understood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import NamedTuple, cast
+
+import msgspec.inspect as shapes
+
+from flyball.core.terms.shape import faults, is_map, read_loosely
+from flyball.core.terms.tool import TOOL_ROWS, Touch, field_name, plain_name, tool_name
+from flyball.tools.call.accepted_forms import Args, Spoken, in_own_form
+from flyball.tools.call.coerce import coerce, is_left_out
+from flyball.tools.call.protocol import Form, Tool
+
+RAW = "__raw__"
+"""Under this name a driver passes on arguments that were not valid JSON."""
+
+WRAPPERS = frozenset({"arguments", "args", "input", "parameters", "params", "kwargs", "tool_input"})
+TITLES = frozenset({"name", "tool", "tool_name", "function", "recipient_name", "type", "id"})
+"""What stands beside wrapped arguments and says nothing that is not known."""
+
+_IDLE = """
+    description explanation thought thoughts thinking reasoning rationale security_risk intent
+    justification timeout timeout_ms task_progress tool_call_id tool_use_id instructions summary
+    tool_summary tool_action yield_time_ms max_output_tokens wait_for_previous is_input format
+    dangerously_disable_sandbox with_escalated_permissions sandbox_permissions prefix_rule prompt
+"""
+IDLE = frozenset(_IDLE.split())
+"""What other agents' tools ask for besides, and what changes nothing here."""
+
+EDITORS = frozenset(
+    {"str_replace_editor", "str_replace_based_edit_tool", "text_editor", "file_editor", "editor"}
+)
+EDITOR_COMMANDS = {
+    "view": "read",
+    "create": "write_file",
+    "str_replace": "edit_diff",
+    "insert": "edit_diff",
+}
+
+
+class Meant(NamedTuple):
+    """The arguments that are meant, and what was taken for what."""
+
+    args: Args
+    said: tuple[str, ...] = ()
+
+
+def named_tool(spoken: str, args: Args) -> str | None:
+    """The tool that is meant; an editor of many commands is the tool of its command."""
+    if plain_name(spoken).rpartition(".")[2] in EDITORS:
+        return EDITOR_COMMANDS.get(str(args.get("command", "")))
+    return tool_name(spoken)
+
+
+def unpack(args: Args) -> Args | str:
+    """The arguments out of whatever they are wrapped in, or what is wrong with their JSON."""
+    if RAW in args:
+        try:
+            value = read_loosely(str(args[RAW]))
+        except ValueError as error:
+            return str(error)
+        if not is_map(value):
+            return "they are not an object"
+        args = {str(name): each for name, each in value.items()}
+    inner = [name for name in args if plain_name(name) in WRAPPERS]
+    others = {plain_name(name) for name in args} - WRAPPERS
+    if len(inner) != 1 or not others <= TITLES:
+        return args
+    value = args[inner[0]]
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            value = read_loosely(value)
+        except ValueError:
+            return args
+    if not is_map(value):
+        return args
+    return {str(name): each for name, each in value.items()}
+
+
+def understand(spoken: str, args: Args, tool: Tool, read: Callable[[str], str | None]) -> Meant:
+    """The arguments in the tool's own form, as far as they can only mean one thing."""
+    if plain_name(spoken) in EDITORS:
+        args = {name: value for name, value in args.items() if name != "command"}
+    fields = fields_of(tool.form)
+    said = [f"`{spoken}` as `{tool.name}`"] if _is_foreign(spoken, tool.name) else []
+    named, renamed = _renamed(args, tool.name, fields)
+    rewritten = in_own_form(tool.name, named, Spoken(spoken, read))
+    said += [f"`{old}` as `{new}`" for old, new in renamed if new in rewritten]
+    said += _changes(named, rewritten)
+    filled, filled_words = _filled(rewritten, tool, fields)
+    return Meant(filled, (*said, *filled_words))
+
+
+def _is_foreign(spoken: str, name: str) -> bool:
+    """Whether a tool was called by a name that we do not list ourselves."""
+    return spoken not in (name, *TOOL_ROWS[name].aliases)
+
+
+@cache
+def fields_of(form: type[Form]) -> Mapping[str, shapes.Field]:
+    """The fields of a form by the names that drivers write."""
+    kind = cast(shapes.StructType, shapes.type_info(form))
+    return {field.encode_name: field for field in kind.fields}
+
+
+class _Rename(NamedTuple):
+    spoken: str
+    own: str
+
+
+def _renamed(
+    args: Args, tool: str, fields: Mapping[str, shapes.Field]
+) -> tuple[Args, list[_Rename]]:
+    """The arguments under our names, and which were under others; two for one field stay two."""
+    own = {name: value for name, value in args.items() if name in fields}
+    renamed: list[_Rename] = []
+    for name, value in args.items():
+        if name in own:
+            continue
+        flag = name.startswith("-") and len(name.lstrip("-")) <= 2
+        meant = f"flag_{name.lstrip('-')}" if flag else _field(tool, name, fields)
+        if meant in fields and own.get(meant, value) == value:
+            own[meant] = value
+            renamed.append(_Rename(name, meant))
+        else:
+            plain = meant if flag else plain_name(name)
+            own[name if plain in own else plain] = value
+    return own, renamed
+
+
+def _field(tool: str, name: str, fields: Iterable[str]) -> str:
+    """The field of this name in whatever case, or one that is called so elsewhere."""
+    same = [field for field in fields if plain_name(field) == plain_name(name)]
+    return same[0] if same else field_name(tool, name)
+
+
+def _changes(before: Args, after: Args) -> Iterable[str]:
+    """The fields that a rewrite made of others, by their names."""
+    gone = [name for name in before if name not in after]
+    new = [name for name in after if name not in before]
+    if gone and new:
+        yield f"{_names(gone)} as {_names(new)}"
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _filled(args: Args, tool: Tool, fields: Mapping[str, shapes.Field]) -> tuple[Args, list[str]]:
+    """Each value as its field wants it; what says nothing is left out where that is allowed."""
+    is_prose = TOOL_ROWS[tool.name].touches is Touch.NOTHING
+    filled: Args = {}
+    said: list[str] = []
+    for name, value in args.items():
+        field = fields.get(name)
+        if field is None:
+            if name not in IDLE and not (is_left_out(value) or value is False):
+                filled[name] = value
+            continue
+        meant = coerce(value, field.type, is_prose=is_prose)
+        wrong = faults({name: meant.value}, tool.form)
+        if not field.required and is_left_out(value) and any(f.path[:1] == (name,) for f in wrong):
+            continue
+        filled[name] = meant.value
+        if meant.said:
+            said.append(f"`{name}` as {meant.said}")
+    return filled, said

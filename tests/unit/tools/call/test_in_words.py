@@ -1,0 +1,69 @@
+"""Calls in words, several in one, and those that mean the end."""
+
+import pytest
+
+from flyball.core.run.thread import SpokenCall
+from flyball.tools.call.in_words import calls_at_the_end, unpacked, without_ends
+
+READ = SpokenCall("", "read", {"path": "a.py"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>{"name": "read", "arguments": {"path": "a.py"}}</tool_call>',
+        '<tool_call>\n{"name": "read", "arguments": {"path": "a.py"},}\n</tool_call>\n',
+        "<function=read><parameter=path>a.py</parameter></function>",
+        "<tool_call>\n<function=read>\n<parameter=path>\na.py\n</parameter>\n</function>\n</tool_call>",
+        '<tool_calls><invoke name="read"><parameter name="path">a.py</parameter></invoke>',
+    ],
+)
+def test_a_reply_that_ends_with_a_call_makes_it(text):
+    assert calls_at_the_end(f"I look.\n\n{text}") == ("I look.", (READ,))
+
+
+def test_several_are_made_in_their_order():
+    one, two = (
+        f'<tool_call>{{"name": "read", "arguments": {{"path": "{p}"}}}}</tool_call>' for p in "ab"
+    )
+    calls = calls_at_the_end(f"{one}\n{two}").calls
+    assert [call.args["path"] for call in calls] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Done.",
+        '<tool_call>{"name": "read", "arguments": {"path": "a"}}</tool_call> it says.',
+        '<tool_call>{"name": "frobnicate", "arguments": {}}</tool_call>',
+        '<tool_call>{"name": "read", "arguments": 3}</tool_call>',
+        "<tool_call>{nonsense}</tool_call>",
+        "<function=frobnicate></function>",
+    ],
+)
+def test_what_is_quoted_or_unknown_is_left_alone(text):
+    assert calls_at_the_end(text) == (text, ())
+
+
+def test_several_in_one_are_taken_apart():
+    uses = [
+        {"recipient_name": "functions.read", "parameters": {"path": "a.py"}},
+        {"recipient_name": "functions.grep", "parameters": {"q": "x"}},
+    ]
+    calls = unpacked([SpokenCall("c1", "multi_tool_use.parallel", {"tool_uses": uses}), READ])
+    assert [(call.id, call.tool) for call in calls] == [
+        ("c1-1", "functions.read"),
+        ("c1-2", "functions.grep"),
+        ("", "read"),
+    ]
+    odd = SpokenCall("c1", "batch", {"tool_uses": [3]})
+    assert unpacked([odd]) == (odd,)
+
+
+def test_a_call_that_says_done_is_the_end():
+    done = SpokenCall("c1", "attempt_completion", {"result": "All green."})
+    assert without_ends("", [done]) == ("All green.", ())
+    assert without_ends("Mended.", [done]) == ("Mended.\n\nAll green.", ())
+    assert without_ends("", [READ, done]) == ("", (READ,))
+    assert without_ends("x", [READ]) == ("x", (READ,))
+    assert without_ends("x", []) == ("x", ())
