@@ -31,6 +31,13 @@ def module_of(path: Path) -> str:
 
 
 FILES = {module_of(path): path for path in sorted(SRC.rglob("*.py"))}
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 ROOMS = [path.parent for path in FILES.values() if path.name == "__init__.py"]
 
 
@@ -38,7 +45,7 @@ ROOMS = [path.parent for path in FILES.values() if path.name == "__init__.py"]
 def imported(module: str) -> frozenset[str]:
     """The modules of ours that a module imports; of a package, the ones it takes names from."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(FILES[module].read_text())):
+    for node in ast.walk(parsed(FILES[module])):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -54,7 +61,7 @@ def name_of(room: Path) -> str:
 def test_no_public_class_name_is_defined_twice():
     places: dict[str, list[str]] = defaultdict(list)
     for module, path in FILES.items():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(module)
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
@@ -122,7 +129,7 @@ def test_a_room_holds_at_most_twelve_files(room: Path):
 
 @pytest.mark.parametrize("room", ROOMS, ids=name_of)
 def test_a_room_says_what_lives_there(room: Path):
-    text = ast.get_docstring(ast.parse((room / "__init__.py").read_text())) or ""
+    text = ast.get_docstring(parsed(room / "__init__.py")) or ""
     assert re.search(r"[.:]$", text.partition("\n")[0]), "one sentence, for the map"
 
 
@@ -130,7 +137,7 @@ def own_values(path: Path) -> list[object]:
     """What a module defines itself, at its top."""
     module = importlib.import_module(module_of(path))
     names: set[str] = set()
-    for node in ast.parse(path.read_text()).body:
+    for node in parsed(path).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             names.add(node.name)
         elif isinstance(node, ast.Assign):

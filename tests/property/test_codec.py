@@ -61,6 +61,7 @@ def test_a_line_comes_back_as_it_was(line: ThreadLine) -> None:
     assert codec.decode_lines([codec.encode(line)]) == [line]
 
 
+@pytest.mark.slow
 @quick
 @given(st.text(), st.binary())
 def test_whatever_a_program_printed_can_be_stored(text: str, raw: bytes) -> None:

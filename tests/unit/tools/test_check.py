@@ -38,6 +38,7 @@ def test_nothing_to_check_is_said(make_bench):
         make_bench({"a.txt": ""}).do("check")
 
 
+@pytest.mark.slow
 def test_syntax_is_checked_without_a_trace_and_without_environments(make_bench):
     broken = "def f(:\n"
     bench = make_bench(

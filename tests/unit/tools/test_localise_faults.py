@@ -74,6 +74,7 @@ ENDINGS = {
 LONG = frozenset({"endless in C", "too deep"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ending",
     [

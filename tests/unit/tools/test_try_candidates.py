@@ -149,6 +149,7 @@ def test_what_tests_write_into_the_report_is_let_go(make_bench):
     assert found[0][3] == "`-` → `+`"
 
 
+@pytest.mark.slow
 def test_what_cannot_be_mended_ends_without_a_survivor(make_bench):
     bench = project(
         make_bench,

@@ -55,6 +55,7 @@ async def test_without_a_change_the_suite_is_run_where_a_gate_asks_for_it(shop: 
     assert isinstance(judge(GateUse("tests_pass"), shop.case(seen.evidence)), Passed)
 
 
+@pytest.mark.slow
 @story
 async def test_a_test_that_the_change_leaves_red_fails_its_gates(shop: Shop):
     shop.change({"test_cart.py": SHOWN})

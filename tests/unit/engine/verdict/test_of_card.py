@@ -52,6 +52,7 @@ async def test_what_the_checkpoint_promised_is_run(shop: Shop):
     assert found.kind is FindingKind.NAMED_NOT_GREEN
 
 
+@pytest.mark.slow
 @story
 async def test_a_request_to_mend_tests_is_not_done_while_one_of_them_fails(tmp_path: Path):
     near = "from cart import total\n\n\ndef test_near():\n    assert total([1]) == 7\n"
@@ -76,6 +77,7 @@ async def test_a_gate_that_flyball_looked_for_shows_a_change_where_there_are_no_
     assert report.verdict.is_shown
 
 
+@pytest.mark.slow
 @story
 async def test_what_the_driver_saw_red_is_looked_at_again(shop: Shop):
     tree = shop.change({"cart.py": MENDED, "test_cart.py": SHOWN, "bad.py": "def (:\n"})

@@ -48,6 +48,7 @@ def ends(run: TreeRun | None) -> dict[str, CaseOutcome]:
     return dict(run.ends)
 
 
+@pytest.mark.slow
 @story
 async def test_code_alone_is_run_on_both_trees_and_no_more(tmp_path: Path):
     with open_shop(tmp_path, {**FILES, "test_cart.py": SHOWN}) as shop:
@@ -59,6 +60,7 @@ async def test_code_alone_is_run_on_both_trees_and_no_more(tmp_path: Path):
     assert (found.part, found.suite, found.is_new) == (".", "pytest", False)
 
 
+@pytest.mark.slow
 @story
 async def test_new_tests_are_run_on_the_old_code_and_old_tests_on_the_new(shop: Shop):
     shop.change({"cart.py": MENDED, "test_cart.py": SHOWN})

@@ -55,6 +55,7 @@ async def test_a_change_that_no_test_notices_is_sent_back_for_one(shop: Shop):
     assert verdict.strength is ChangeStrength.GREEN
 
 
+@pytest.mark.slow
 @story
 async def test_a_weaker_test_is_a_question_with_both_texts(tmp_path: Path):
     with open_shop(tmp_path, {**FILES, "cart.py": MENDED, "test_cart.py": SHOWN}) as shop:
@@ -68,6 +69,7 @@ async def test_a_weaker_test_is_a_question_with_both_texts(tmp_path: Path):
     assert "assertTrue(total)" in question.after
 
 
+@pytest.mark.slow
 @story
 async def test_a_test_that_breaks_is_a_regression_and_one_that_stays_red_is_not(tmp_path: Path):
     far = "def test_far():\n    assert False\n"
@@ -122,6 +124,7 @@ async def test_a_project_without_tests_is_shown_by_its_build_or_not_at_all(tmp_p
         assert (shown.strength, shown.is_shown) == (ChangeStrength.SHOWN, True)
 
 
+@pytest.mark.slow
 @story
 async def test_what_is_named_as_verification_must_be_green(shop: Shop):
     shop.change({"cart.py": MENDED, "test_cart.py": SHOWN, "bad.py": "def (:\n"})
@@ -147,6 +150,7 @@ async def test_a_part_that_was_seen_red_is_asked_again_wherever_the_change_is(tm
     assert {line.part for line in both.ran} == {"one", "two"}
 
 
+@pytest.mark.slow
 @story
 async def test_a_check_that_was_seen_red_must_be_as_good_as_before(shop: Shop):
     shop.change({"cart.py": MENDED, "test_cart.py": SHOWN, "bad.py": "def (:\n"})

@@ -49,6 +49,7 @@ async def test_a_green_suite_ends_well_although_its_canaries_fail(shop: Shop):
     assert (taken.run.exit_code, taken.run.red) == (0, frozenset())
 
 
+@pytest.mark.slow
 @story
 async def test_only_the_files_that_are_wanted_are_run_and_the_canaries_with_them(shop: Shop):
     other = FILES["test_cart.py"].replace("CartTest", "OtherTest")  # type: ignore[union-attr]

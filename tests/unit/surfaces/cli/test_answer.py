@@ -58,6 +58,7 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_is_refused_is_stated_again(desk: Desk):
     lines = (READ, checkpoint("test_cart.py"), checkpoint(), EDIT, SUITE, say("Right."), REVIEW)
     assert desk.start(*lines, args=("--approve",)).exit_code == 3
@@ -104,6 +105,7 @@ def test_a_test_that_is_gone_may_be_accepted_and_by_whom_is_told(desk: Desk):
     assert any(line.startswith("changed expectations accepted by ") for line in last["verdict"])
 
 
+@pytest.mark.slow
 def test_yes_to_a_spent_budget_grants_the_intents_own_again(desk: Desk):
     reads = [call("grep", q=word) for word in ("total", "price", "items")]
     lines = (*reads, say("More, please."), checkpoint(), EDIT, SUITE, say("Right."), REVIEW)
@@ -123,6 +125,7 @@ def test_no_to_a_spent_budget_ends_the_run(desk: Desk):
     assert "was not extended" in done.output
 
 
+@pytest.mark.slow
 def test_words_let_a_withheld_reply_go_on(desk: Desk):
     lines = (say("", finish="content_filter"), *GOOD)
     assert desk.start(*lines).exit_code == 3
@@ -139,11 +142,13 @@ def test_words_are_never_a_permission(desk: Desk):
     assert "name the tests, too" in desk.heard()
 
 
+@pytest.mark.slow
 def test_a_bare_yes_is_a_yes(desk: Desk):
     assert desk.start(*GOOD, args=("--approve",)).exit_code == 3
     assert desk.type(answer, "last", "Yes!").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_word_may_only_be_recorded(desk: Desk):
     assert desk.start(*GOOD, args=("--approve",)).exit_code == 3
     recorded = desk.type(approve, "last", "--no-drive")
@@ -153,6 +158,7 @@ def test_a_word_may_only_be_recorded(desk: Desk):
     assert desk.type(runs, "resume", "last").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_changed_workspace_is_looked_at_again(desk: Desk):
     """A person who edits while the run waits makes its evidence stale."""
     gone = call("edit_diff", diff=DROP)

@@ -23,6 +23,7 @@ def test_doctor_proves_the_level_it_shows(report):
     assert report.exit_code == 0
 
 
+@pytest.mark.slow
 def test_doctor_names_programs_and_places(report):
     told = json.loads(report.stdout)
     programs = {program["name"]: program for program in told["programs"]}

@@ -46,6 +46,7 @@ def policy(tmp_path: Path, text: str) -> tuple[str, str]:
     return "--policy", str(tmp_path / "policy.toml")
 
 
+@pytest.mark.slow
 def test_the_same_policy_says_the_same(place: Path):
     result = invoke(place, "last")
     assert result.output.splitlines()[-1] == ("0 of 5 calls would have been answered differently.")

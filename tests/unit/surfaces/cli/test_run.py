@@ -61,6 +61,7 @@ def test_the_intents_offered_are_the_intents_there_are():
     assert tuple(intent.value for intent in Intent) == INTENTS
 
 
+@pytest.mark.slow
 def test_a_fix_is_told_line_by_line_and_ends_with_what_to_type(place: Path):
     driver = script(place / "s", READ, EDIT, checkpoint(), EDIT, say("Done."), SUITE, REVIEW)
     result = invoke(place, "fix", "the", "total", "--intent", "small_fix", "--driver", driver)
@@ -113,6 +114,7 @@ def test_a_checkpoint_waits_for_a_person(place: Path):
     assert (last["type"], last["kind"]) == ("approval", "checkpoint")
 
 
+@pytest.mark.slow
 def test_yes_lets_a_diagnosis_make_its_fix(place: Path):
     driver = script(place / "s", *GOOD)
     result = invoke(place, "why?", "--intent", "diagnose", "--driver", driver, "--yes")
@@ -120,6 +122,7 @@ def test_yes_lets_a_diagnosis_make_its_fix(place: Path):
     assert "succeeded" in result.output
 
 
+@pytest.mark.slow
 def test_yes_never_covers_tests_that_are_gone(place: Path):
     gone = call("edit_diff", diff=DROP)
     files = ("test_cart.py", "cart.py")
@@ -132,6 +135,7 @@ def test_yes_never_covers_tests_that_are_gone(place: Path):
     assert "flyball approve" in result.output
 
 
+@pytest.mark.slow
 def test_a_failing_test_that_is_made_to_agree_is_no_repair(place: Path):
     weaken = call("edit_diff", diff=WEAKEN)
     lines = (READ, checkpoint("test_cart.py"), weaken, SUITE, *[say("Done.")] * 4)
@@ -169,6 +173,7 @@ def test_talk_needs_no_tools(place: Path):
     assert "call" not in types(lines)
 
 
+@pytest.mark.slow
 def test_history_says_what_yes_means(place: Path):
     talk = place / "talk.json"
     proposal = "The total ignores quantities. Shall I fix the typo in cart.py?"
@@ -219,12 +224,14 @@ def test_a_picture_that_is_none_is_refused(place: Path):
     assert "not a PNG" in str(error)
 
 
+@pytest.mark.slow
 def test_a_driver_may_be_settled_for_good(place: Path):
     driver = script(place / "s", *GOOD)
     args = ("fix it", "--intent", "small_fix")
     assert invoke(place, *args, env={"FLYBALL_DRIVER_USE": driver}).exit_code == 0
 
 
+@pytest.mark.slow
 def test_in_place_works_in_the_checkout(place: Path):
     driver = script(place / "s", *GOOD)
     args = ("fix it", "--intent", "small_fix", "--driver", driver, "--in-place")

@@ -66,6 +66,7 @@ def test_a_regression_is_not_shown(place: Path):
     assert "not shown: test_cart.py::CartTest::test_three_pens fails" in result.output
 
 
+@pytest.mark.slow
 def test_a_weaker_test_is_a_question(place: Path):
     commit(place, {"cart.py": MENDED})
     put(place / "shop", {"cart.py": CART, "test_cart.py": WEAKER})

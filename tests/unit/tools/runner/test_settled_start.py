@@ -120,6 +120,7 @@ def test_a_known_runner_in_a_command_is_told_to_report(make_bench):
     assert report.command == command
 
 
+@pytest.mark.slow
 def test_go_in_a_command_names_its_tests(make_bench):
     need("go")
     files = {

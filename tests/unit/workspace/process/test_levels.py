@@ -38,6 +38,7 @@ def test_every_proof_holds(means):
     assert not broken
 
 
+@pytest.mark.slow
 def test_proofs_can_fail():
     """Without a sandbox the attacks succeed, so a proof that holds means something."""
     proofs = {p.name: p.holds for p in asyncio.run(self_test.run_attacks(Mechanism.NONE))}

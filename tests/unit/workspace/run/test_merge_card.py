@@ -167,6 +167,7 @@ def test_what_somebody_changed_meanwhile_is_kept(workspace: Workspace):
     assert clash.clashes == (Clash("own.txt", ClashKind.ADDED, ClashKind.ADDED),)
 
 
+@pytest.mark.slow
 def test_a_run_goes_back_card_by_card(workspace: Workspace, tmp_path: Path):
     base = workspace.base
     one = workspace.merge_card("c1", "One", base, changed(workspace, base, {"x": "1\n"}))
@@ -207,6 +208,7 @@ def test_a_run_goes_back_card_by_card(workspace: Workspace, tmp_path: Path):
     assert [step.card for step in workspace.history()[5:]] == ["c1"]
 
 
+@pytest.mark.slow
 def test_rolling_back_where_a_person_took_back_or_put_again(workspace: Workspace):
     base = workspace.base
     one = workspace.merge_card("c1", "One", base, changed(workspace, base, {"x": "1\n"}))
