@@ -132,6 +132,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
         "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
         "LANG": "C.UTF-8",
         "FLYBALL_STATE_DIR": str(home / "state"),
+        "FLYBALL_VERDICT_MUTANT_SECONDS": "0",
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         **more,
     }

@@ -53,6 +53,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     limits_suite_seconds: Seconds = 600.0
     limits_memory: AtLeastOne = 4 << 30
     repair_seconds: Seconds = 120.0
+    verdict_mutant_seconds: Annotated[float, msgspec.Meta(ge=0)] = 5.0
     test_command: dict[str, str] = {}
     check_command: dict[str, str] = {}
     guards: dict[str, Any] = {}
@@ -140,6 +141,7 @@ ABOUT: dict[str, About] = {
     "limits_suite_seconds": About("time limit of a test run", "lower"),
     "limits_memory": About("memory limit of a command, in bytes", "lower"),
     "repair_seconds": About("how long the built-in repairer may search", "lower"),
+    "verdict_mutant_seconds": About("how long the tests are tried on small changes; 0 is never"),
     "test_command": About("what tests a directory: one command, or one per directory", MORE),
     "check_command": About("what checks a directory: one command, or one per directory", MORE),
     "guards": About("soft and hard levels of the guards"),

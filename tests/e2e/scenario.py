@@ -88,6 +88,7 @@ class Stage:
             "HOME": str(place / "home"),
             "LOGNAME": "ada",
             "FLYBALL_STATE_DIR": str(place / "state"),
+            "FLYBALL_VERDICT_MUTANT_SECONDS": "0",
         }
         (place / "home").mkdir()
 

@@ -180,6 +180,7 @@ def tool_settings(effective: Effective) -> ToolSettings:
         max_offset=settings.patch_max_offset,
         paths=settings.patch_paths,
         network=settings.bash_network,
+        mutant_seconds=settings.verdict_mutant_seconds,
         commands=effective.commands,
     )
 

@@ -99,6 +99,15 @@ class SuiteLine(msgspec.Struct, frozen=True, omit_defaults=True):
     trouble: str = ""
 
 
+class MutantCount(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How many small changes to the new lines were tried, and how many a test noticed."""
+
+    tried: int
+    noticed: int
+    unnoticed: tuple[str, ...] = ()
+    """A few that no test noticed, each with its place."""
+
+
 class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     """The answer for one change, complete: every surface shows these facts and no others."""
 
@@ -113,8 +122,7 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     changed: tuple[str, ...] = ()
     shared_literals: tuple[str, ...] = ()
     """Values that stand in the tests and in the new code alike."""
-    noticed: str = ""
-    """How many small changes to the new lines the tests would notice."""
+    mutants: MutantCount | None = None
     left_behind: tuple[str, ...] = ()
     """Files that only commands made; they are not part of the change."""
     has_suite: bool = True

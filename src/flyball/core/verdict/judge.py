@@ -61,7 +61,6 @@ def judge_change(
         flaky=tuple(sorted({name for suite in suites for name in suite.flaky})),
         changed=change.files,
         shared_literals=change.shared_literals,
-        noticed=change.noticed,
         left_behind=change.left_behind,
         has_suite=bool(suites),
     )

@@ -104,7 +104,6 @@ class ChangeFacts(NamedTuple):
     unreadable: tuple[str, ...] = ()
     """Files that could not be kept or read: what was looked at is not what is committed."""
     shared_literals: tuple[str, ...] = ()
-    noticed: str = ""
     left_behind: tuple[str, ...] = ()
     tests_apart: frozenset[str] = frozenset()
     """Test files that use nothing of what changed, so that a failure in them may be another's."""

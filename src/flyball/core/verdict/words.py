@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flyball.core.terms.change_verdict import ChangeVerdict, SuiteLine, Weight
+from flyball.core.terms.change_verdict import ChangeVerdict, MutantCount, SuiteLine, Weight
 from flyball.core.terms.shape import listed
 
 MOST = 8
@@ -34,8 +34,8 @@ def _body(verdict: ChangeVerdict) -> Iterator[str]:
         yield f"left behind by commands, not committed: {listed(verdict.left_behind, MOST)}"
     if verdict.shared_literals:
         yield f"in the tests and in the new code alike: {listed(verdict.shared_literals, MOST)}"
-    if verdict.noticed:
-        yield verdict.noticed
+    if verdict.mutants is not None:
+        yield _strength(verdict.mutants)
     if verdict.accepted_by:
         yield f"changed expectations accepted by {verdict.accepted_by}"
 
@@ -48,6 +48,12 @@ def _ran(line: SuiteLine) -> str:
     counts = f"{line.passed} passed, {line.failed} failed{skipped}{of}"
     trouble = f" (no evidence: {line.trouble})" if line.trouble else ""
     return f"ran {where}: {line.command}{part}: {counts}, {line.elapsed:.1f} s{trouble}"
+
+
+def _strength(found: MutantCount) -> str:
+    what = "small change" if found.tried == 1 else "small changes"
+    said = f"{found.noticed} of {found.tried} {what} to the new lines would be noticed"
+    return f"{said}; not {listed(found.unnoticed)}" if found.unnoticed else said
 
 
 def _quoted(text: str) -> Iterator[str]:

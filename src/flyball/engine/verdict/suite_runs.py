@@ -103,12 +103,17 @@ async def _before_and_after(context: CallContext, suite: PartSuite, compared: Tr
     return whole
 
 
-async def _in_part(context: CallContext, suite: PartSuite, compared: TreePair) -> _Both | None:
-    """The tests that the change reaches, where the runner can be told to run only those."""
+def reached_tests(suite: PartSuite, compared: TreePair) -> Selection:
+    """The test files of a part that the change reaches."""
     own = compared.land.below(suite.at)
     prefix = "" if suite.at == "." else f"{suite.at}/"
     texts = {f"{prefix}{path}": own.text(path) for path in own.files if SOURCE.fullmatch(path)}
-    wanted = Selection(select_tests(compared.facts.files, texts), whole=count_tests(texts))
+    return Selection(select_tests(compared.facts.files, texts), whole=count_tests(texts))
+
+
+async def _in_part(context: CallContext, suite: PartSuite, compared: TreePair) -> _Both | None:
+    """The tests that the change reaches, where the runner can be told to run only those."""
+    wanted = reached_tests(suite, compared)
     if not words_for(suite, wanted):
         return None
     whole = await count_collected(context, compared.head, suite)

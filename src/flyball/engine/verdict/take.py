@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from flyball.core.suite.part import Part, PartSuite, reached
 from flyball.core.terms.change_verdict import ChangeVerdict
 from flyball.core.verdict.judge import judge_change
 from flyball.core.verdict.named import is_suite, resolve_named
-from flyball.core.verdict.reports import AskedFor, ChangeFacts, SuiteRuns
+from flyball.core.verdict.reports import AskedFor, ChangeFacts
 from flyball.core.verdict.selection import SOURCE, find_tests_apart
 from flyball.engine.verdict.change_facts import change_facts
+from flyball.engine.verdict.mutants import count_noticed
 from flyball.engine.verdict.named_checks import run_named
 from flyball.engine.verdict.own_checks import ended_well, run_checks
 from flyball.engine.verdict.suite_runs import TreePair, run_suites
@@ -50,34 +53,67 @@ async def take_verdict(context: CallContext, wanted: Wanted) -> ChangeVerdict:
         facts = change_facts(workspace.trees, before, after, changes, wanted.head)
         facts = _with_installation(context, wanted, facts)
         compared = TreePair(wanted.base, wanted.head, facts, after)
-        parts = survey_parts(before, context.settings.commands)
-        runs = await _run_all(context, wanted, parts, compared)
-        if any(each.a and each.c and each.a.red & each.c.red for each in runs):
-            facts = facts._replace(tests_apart=_tests_apart(facts, after))
+        found = _find_suites(context, wanted, before, compared)
+        verdict = await _judge(context, wanted, found, compared)
+        if verdict.is_strong and not verdict.faults:
+            mutants = await count_noticed(context, found.suites, compared)
+            verdict = msgspec.structs.replace(verdict, mutants=mutants)
+    return verdict
+
+
+class _Found(NamedTuple):
+    """The parts from before, and the suites that the change reaches."""
+
+    parts: tuple[Part, ...]
+    suites: tuple[PartSuite, ...]
+    is_new: bool
+    """There was no such suite before: those that the change brings are all there is."""
+
+
+def _find_suites(context: CallContext, wanted: Wanted, before: Land, compared: TreePair) -> _Found:
+    """Every suite that the change reaches; a new one only where there was none before."""
+    commands, files = context.settings.commands, compared.facts.files
+    parts = tuple(survey_parts(before, commands))
+    suites = _suites(parts, wanted, files)
+    if suites:
+        return _Found(parts, suites, is_new=False)
+    return _Found(parts, _suites(survey_parts(compared.land, commands), wanted, files), is_new=True)
+
+
+async def _judge(
+    context: CallContext, wanted: Wanted, found: _Found, compared: TreePair
+) -> ChangeVerdict:
+    """What the suites, the checks and what was named come to."""
+    facts = compared.facts
+    runs = [
+        await run_suites(context, suite, compared, is_new=found.is_new) for suite in found.suites
+    ]
+    if any(each.a and each.c and each.a.red & each.c.red for each in runs):
+        facts = facts._replace(tests_apart=_tests_apart(facts, compared.land))
     own = await run_checks(
         context,
         wanted.base,
         wanted.head,
-        () if runs else reached(parts, facts.files),
+        () if runs else reached(found.parts, facts.files),
         wanted.red_checks,
     )
     checks = await run_named(context, wanted.head, _commands(wanted.verify_with))
     named, unknown = resolve_named(
         wanted.verify_with, [each.c for each in runs if each.c is not None], checks
     )
+    # A neighbour that cannot be tested here is told; where nothing else can, it is the verdict.
+    started = [each for each in runs if not each.unavailable]
+    left = [each for each in runs if each.unavailable] if started else []
     asked = wanted.asked._replace(
         named=(*named, *own.broken),
         checked=own.is_checked or ended_well(checks),
-        not_run=(*wanted.asked.not_run, *(f"{what}: no command" for what in unknown)),
+        not_run=(
+            *wanted.asked.not_run,
+            *(f"{what}: no command" for what in unknown),
+            *(f"{each.suite} in {each.part}: {each.unavailable}" for each in left),
+        ),
     )
-    # A neighbour that cannot be tested here is told; where nothing else can, it is the verdict.
-    started = tuple([each for each in runs if not each.unavailable])
-    if started:
-        left = [
-            f"{each.suite} in {each.part}: {each.unavailable}" for each in runs if each.unavailable
-        ]
-        asked = asked._replace(not_run=(*asked.not_run, *left))
-    return judge_change(started or runs, facts, asked)
+    return judge_change(tuple(started or runs), facts, asked)
 
 
 def _with_installation(context: CallContext, wanted: Wanted, facts: ChangeFacts) -> ChangeFacts:
@@ -86,28 +122,15 @@ def _with_installation(context: CallContext, wanted: Wanted, facts: ChangeFacts)
     return facts._replace(unreadable=unreadable, left_behind=wanted.left_behind)
 
 
-async def _run_all(
-    context: CallContext, wanted: Wanted, parts: Sequence[Part], compared: TreePair
-) -> tuple[SuiteRuns, ...]:
-    """Every suite that the change reaches; a new one only where there was none before."""
-    suites = _suites(parts, wanted, compared.facts.files)
-    is_new = not suites
-    if is_new:
-        parts = survey_parts(compared.land, context.settings.commands)
-        suites = _suites(parts, wanted, compared.facts.files)
-    found = [await run_suites(context, suite, compared, is_new=is_new) for suite in suites]
-    return tuple(found)
-
-
 def _tests_apart(facts: ChangeFacts, land: Land) -> frozenset[str]:
     code = [path for path in facts.files if path not in facts.testing_side]
     texts = {path: land.text(path) for path in land.files if SOURCE.fullmatch(path)}
     return find_tests_apart(code, texts)
 
 
-def _suites(parts: Sequence[Part], wanted: Wanted, files: Sequence[str]) -> list[PartSuite]:
+def _suites(parts: Sequence[Part], wanted: Wanted, files: Sequence[str]) -> tuple[PartSuite, ...]:
     touched = {part.path for part in reached(parts, files)} | wanted.red_parts
-    return [suite for part in parts if part.path in touched for suite in part.suites]
+    return tuple([suite for part in parts if part.path in touched for suite in part.suites])
 
 
 def _commands(verify_with: Iterable[str]) -> list[str]:

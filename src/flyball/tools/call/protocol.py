@@ -44,6 +44,8 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...] = ()
     """The only files that may be written, where the user names some."""
     network: bool = False
+    mutant_seconds: float = 0.0
+    """How long small changes to the new lines are tried on the tests."""
     commands: ProjectCommands = NOTHING_SETTLED
     """What tests and checks a directory, by somebody's word and not by the survey's."""
 

@@ -7,6 +7,7 @@ from flyball.core.terms.change_verdict import (
     ChangeStrength,
     ChangeVerdict,
     FindingKind,
+    MutantCount,
     SuiteLine,
     Weight,
 )
@@ -48,7 +49,7 @@ def test_all_facts_are_told_and_the_driver_comes_last():
         not_run=("mypy: it is not installed",),
         left_behind=("a.out",),
         shared_literals=("'10.0.0.3'",),
-        noticed="7 of 10 small changes to the new lines would be noticed.",
+        mutants=MutantCount(10, 7, ("a.py:3 `<` → `<=`",)),
         accepted_by="ann",
     )
     lines = verdict_lines(verdict, " all 1969 tests pass ")
@@ -65,8 +66,13 @@ def test_all_facts_are_told_and_the_driver_comes_last():
         "not run: mypy: it is not installed",
         "left behind by commands, not committed: a.out",
         "in the tests and in the new code alike: '10.0.0.3'",
-        "7 of 10 small changes to the new lines would be noticed.",
+        "7 of 10 small changes to the new lines would be noticed; not a.py:3 `<` → `<=`",
         "changed expectations accepted by ann",
         "The driver says: all 1969 tests pass",
     )
     assert verdict_lines(ChangeVerdict(), "  ") == ("unverified",)
+
+
+def test_one_small_change_that_is_noticed_is_said_in_the_singular():
+    lines = verdict_lines(ChangeVerdict(mutants=MutantCount(1, 1)))
+    assert lines[1:] == ("1 of 1 small change to the new lines would be noticed",)

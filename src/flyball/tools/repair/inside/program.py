@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
+from flyball.tools.repair.inside.cold_trial import try_from_scratch
 from flyball.tools.repair.inside.job import Orders
 from flyball.tools.repair.inside.suites import open_suite
 from flyball.tools.repair.inside.trace_suite import trace_suite
@@ -20,5 +21,7 @@ def main(file_of_orders: str) -> None:
         open_suite(
             orders.runner, orders.args, lambda suite: trace_suite(orders, suite), explain=True
         )
+    elif orders.task == "mutate":
+        try_from_scratch(orders, orders.candidates)
     else:
         try_candidates(orders)

@@ -117,7 +117,7 @@ def _put_program(shelf: Path) -> None:
 
 def _runner_arguments(choice: Choice, start: CallContext) -> Sequence[Any]:
     if choice.name == "pytest":
-        return ["-o", f"cache_dir={start.shelf / 'cache'}"]
+        return ["-o", f"cache_dir={start.shelf / 'cache'}", *choice.args]
     argv = BY_NAME["unittest"].argv(start, choice.land, ())
     tops = argv[-1]
     if not tops.startswith("["):
