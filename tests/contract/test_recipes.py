@@ -132,9 +132,9 @@ def add_a_tool(copy: Path) -> None:
     recipe.write("src/flyball/tools/count_lines.py", TOOL)
     listed = "src/flyball/tools/__init__.py"
     recipe.insert(listed, "from flyball.tools.bash", IMPORT_TOOL)
-    recipe.insert(listed, "    READ,", "    COUNT_LINES,\n")
+    recipe.insert(listed, "TOOLS:", "    COUNT_LINES,\n")
     row = '    ToolRow("count_lines", Access.READ, Touch.WORKSPACE),\n'
-    recipe.insert("src/flyball/core/terms/tool.py", '    ToolRow("read"', row)
+    recipe.insert("src/flyball/core/terms/tool.py", "_ROWS = (", row)
     recipe.write("tests/unit/tools/test_count_lines.py", TOOL_TEST)
     assert recipe.wants_docs
 
