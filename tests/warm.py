@@ -53,8 +53,8 @@ def run_command(
 
 def _can_be_forked(env: Mapping[str, str]) -> bool:
     """Whether nothing in an environment would have made the interpreter start otherwise."""
-    own = {name: env[name] for name in env if name.startswith("PYTHON")}
-    return own.get("PYTHONPATH", "") == os.environ.get("PYTHONPATH", "") and len(own) <= 1
+    others = {name for name in env if name.startswith("PYTHON")} - {"PYTHONPATH"}
+    return not others and env.get("PYTHONPATH", "") == os.environ.get("PYTHONPATH", "")
 
 
 def _text(file: IO[bytes]) -> str:
@@ -72,7 +72,10 @@ def _order(order: dict[str, object], out: IO[bytes], err: IO[bytes]) -> int:
         here.sendall(json.dumps(order).encode())
         here.shutdown(socket.SHUT_WR)
         with here.makefile("r") as answers:
-            return int(answers.readline())
+            answer = answers.readline()
+    if not answer:
+        raise RuntimeError(f"nobody forks commands any more: {_text(err)}")
+    return int(answer)
 
 
 @cache
