@@ -15,7 +15,7 @@ from typing import NamedTuple
 from flyball.core.suite.case import CaseOutcome
 from flyball.core.suite.part import PartSuite, is_within
 from flyball.core.suite.sides import is_shared
-from flyball.core.verdict.reports import ChangeFacts, SuiteRuns, TreeRun
+from flyball.core.verdict.reports import NO_ENDS, ChangeFacts, SuiteRuns, TreeRun
 from flyball.core.verdict.selection import SOURCE, count_tests, select_tests
 from flyball.engine.verdict.base_runs import BaseRuns
 from flyball.engine.verdict.tree_run import Selection, Taken, count_collected, run_tree, words_for
@@ -43,7 +43,7 @@ async def run_suites(
     """The runs of one suite, those that can differ; `is_new` where the tree before had none."""
     if is_new:
         c = await run_tree(context, compared.head, suite)
-        d = await _new_tests(context, suite, compared)
+        d = await _new_tests(context, suite, compared, None, c)
         return _runs(suite, None, c.run, None, d, frozenset(), is_new=True)
     a, c, wanted = await _before_and_after(context, suite, compared)
     if a.unavailable and c.unavailable:
@@ -52,15 +52,14 @@ async def run_suites(
     if c.timed_out:
         # Nothing can be shown without it, and the others would take as long.
         return _runs(suite, a.run, c.run, None, None, frozenset())
-    b, d = await asyncio.gather(
-        _old_tests(context, suite, compared, a, c, wanted), _new_tests(context, suite, compared)
-    )
     broken, mended = c.run.red - a.run.red, a.run.red & c.run.green
-    flaky = await asyncio.gather(
+    b, d, now, before = await asyncio.gather(
+        _old_tests(context, suite, compared, a, c, wanted),
+        _new_tests(context, suite, compared, a, c),
         _flaky(context, suite, compared.head, c, broken, wanted),
         _flaky(context, suite, compared.base, a, mended, wanted),
     )
-    return _runs(suite, a.run, c.run, b, d, flaky[0] | flaky[1])
+    return _runs(suite, a.run, c.run, b, d, now | before)
 
 
 def _runs(
@@ -159,16 +158,24 @@ async def _old_tests(
     return part.run._replace(ends={**same, **part.run.ends})
 
 
-async def _new_tests(context: CallContext, suite: PartSuite, compared: TreePair) -> TreeRun | None:
+async def _new_tests(
+    context: CallContext, suite: PartSuite, compared: TreePair, a: Taken | None, c: Taken
+) -> TreeRun | None:
     """The old code with the new testing side: new tests must fail there."""
     side = [path for path in compared.facts.testing_side if is_within(path, suite.at)]
     present = _present(context.workspace, compared.head, side)
     if not present:
         return None
     tree = _with_side_of(context.workspace, compared.base, compared.head, side)
+    # Tests that nobody knew are the likeliest to fail there, and one that does is enough.
+    known = NO_ENDS if a is None else a.run.ends
+    new = [case for case in c.cases if case.file in present and case.function not in known]
+    if 0 < len(new) <= FEW and words_for(suite, alone := Selection(cases=tuple(new))):
+        run = (await run_tree(context, tree, suite, alone)).run
+        if run.red or run.exit_code:
+            return run
     files = tuple([path for path in present if not is_shared(path)])
-    taken = await run_tree(context, tree, suite, Selection(files) if files else None)
-    return taken.run
+    return (await run_tree(context, tree, suite, Selection(files) if files else None)).run
 
 
 async def _flaky(

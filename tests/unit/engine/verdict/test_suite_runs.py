@@ -68,7 +68,20 @@ async def test_new_tests_are_run_on_the_old_code_and_old_tests_on_the_new(shop: 
     assert ends(found.a) == {NONE: P}
     assert ends(found.b) == {NONE: P}
     assert ends(found.c) == {NONE: P, TWO: P}
-    assert ends(found.d) == {NONE: P, TWO: F}
+    assert ends(found.d) == {TWO: F}
+
+
+@story
+async def test_where_new_tests_pass_on_the_old_code_the_changed_ones_are_asked(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+):
+    shop.change({"cart.py": MENDED, "test_b.py": "def test_it():\n    pass\n"})
+    new = [told(P)]
+    runs = ScriptedRuns(monkeypatch, {shop.card.tree: new, "": [told(P), told(F)]})
+    found = await compare(shop, is_new=True)
+    assert ends(found.d) == {LATE: F}
+    selections = [wanted for tree, wanted in runs.asked if tree != shop.card.tree]
+    assert [bool(each and each.cases) for each in selections] == [True, False]
 
 
 @pytest.mark.exhaustive
