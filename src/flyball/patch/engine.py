@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from flyball.patch.apply.revise import Options, revise
-from flyball.patch.read.hunk import Section
+from flyball.patch.read.hunk import ParsedDiff, Section
 from flyball.patch.read.parse import parse
 from flyball.patch.read.path import why_forbidden
 from flyball.patch.result import Change, Code, PatchResult, Refusal
@@ -26,14 +26,16 @@ def apply_diff(
     max_offset: int = 200,
     keep_regions: bool = True,
     partial: bool = False,
+    whole: bool = False,
 ) -> PatchResult:
     """Apply a diff to files held in memory; a refusal leaves every byte as it was.
 
     `base` is what the diff's writer had read, where that is known: the edit is then made on it and
-    merged with what is there now.
+    merged with what is there now. `whole` says that the text is known to be complete, as the
+    argument of a call is: its last hunk then ends where it ends, whatever its header promises.
     """
     options = Options(fuzz, max_offset, keep_regions, partial)
-    parsed = parse(diff)
+    parsed = _vouch(parse(diff)) if whole else parse(diff)
     changes: list[Change] = []
     errors: list[Refusal] = []
     warnings: list[str] = []
@@ -64,6 +66,15 @@ def touched_paths(diff: str) -> tuple[str, ...]:
     """Every path a diff may mean, for judging them before it is applied."""
     named = [path for section in parse(diff).sections for path in section.paths]
     return tuple(dict.fromkeys(named))
+
+
+def _vouch(parsed: ParsedDiff) -> ParsedDiff:
+    """The same diff, whose hunks are known to end where they end."""
+    sections = [
+        section._replace(hunks=tuple(hunk._replace(is_whole=True) for hunk in section.hunks))
+        for section in parsed.sections
+    ]
+    return parsed._replace(sections=tuple(sections))
 
 
 def _group_by_path(

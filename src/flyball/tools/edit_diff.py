@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from typing import Annotated, NamedTuple
 
 import msgspec
 
 from flyball.patch import apply_diff, touched_paths
-from flyball.patch.result import Change, PatchResult, Refusal
+from flyball.patch.result import Change, ChangeType, PatchResult, Refusal
 from flyball.tools.call.file_facts import copied_mask, path_fact, present
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
+
+SHOWN_SPANS = 8
+_START = re.compile(r"@@ .*?\+(\d+)")
 
 
 class EditForm(Form, frozen=True, kw_only=True):
@@ -72,6 +76,8 @@ def _compute(form: EditForm, context: CallContext, files: dict[str, bytes | None
         max_offset=context.settings.max_offset,
         keep_regions=form.keep_regions,
         partial=form.partial,
+        # A call's argument has its closing quote, so nothing of the diff was lost on the way.
+        whole=True,
     )
 
 
@@ -104,16 +110,54 @@ def _done(form: EditForm, found: PatchResult, context: CallContext) -> Result:
     lines = [f"{verb} {_count(len(found.changes), 'file')}.", *map(_summary, found.changes)]
     lines += [f"Skipped: {_say(error)}" for error in found.errors]
     lines += [f"Warning: {warning}" for warning in found.warnings]
-    see, diff = "Read the files to see the rest.", found.diff
-    text, cut = bounded("\n".join([*lines, diff]), context.settings.max_text, see)
+    # Whoever wrote the diff knows it; only one that was not applied yet is worth its tokens.
+    shown = [found.diff] if form.preview else []
+    see = "Read the files to see the rest."
+    text, cut = bounded("\n".join([*lines, *shown]), context.settings.max_text, see)
     event = "PATCH_DIFF_PREVIEW" if form.preview else "PATCH_DIFF_APPLIED"
     data: dict[str, object] = {"patch": found.to_json(), "event": event}
-    return Result(True, text, data, cut=cut, same=diff)
+    return Result(True, text, data, cut=cut, same=found.diff)
+
+
+class _Touched(NamedTuple):
+    """How much a change adds and removes, and where what it added now stands."""
+
+    added: int
+    removed: int
+    spans: list[str]
 
 
 def _summary(change: Change) -> str:
-    hunks = _count(len(change.taken), "hunk")
-    return f"{change.type.value} {change.path}: {hunks}, {change.bytes_changed} bytes"
+    """One line per file: how much came and went, and the numbers of the lines as they are now."""
+    touched = _touched(change.diff)
+    head = f"{change.type.value} {change.path}: +{touched.added} -{touched.removed}"
+    if change.type is not ChangeType.MODIFY or not touched.spans:
+        return head
+    more = len(touched.spans) - SHOWN_SPANS
+    rest = f" and {more} more places" if more > 0 else ""
+    return f"{head}, now at line {', '.join(touched.spans[:SHOWN_SPANS])}{rest}"
+
+
+def _touched(diff: str) -> _Touched:
+    added = removed = 0
+    spans: list[str] = []
+    at = first = 0
+    for line in [*diff.split("\n"), "@@ +0"]:
+        if not line.startswith("+") and first:
+            spans.append(f"{first}-{at}" if at > first else str(at))
+            first = 0
+        if start := _START.match(line):
+            at = int(start[1]) - 1
+        elif line.startswith(("+++ ", "--- ")) and not at:
+            continue
+        elif line.startswith("+"):
+            at, added = at + 1, added + 1
+            first = first or at
+        elif line.startswith("-"):
+            removed += 1
+        elif line.startswith(" "):
+            at += 1
+    return _Touched(added, removed, spans)
 
 
 def _count(n: int, noun: str) -> str:
@@ -122,16 +166,16 @@ def _count(n: int, noun: str) -> str:
 
 EDIT_DIFF = Tool(
     "edit_diff",
-    "Change files with a unified diff (`--- a/path`, `+++ b/path`, `@@ -l,s +l,s @@`). Prefer "
-    "small hunks with a few lines of exact context. New files come from /dev/null. "
-    "`preview: true` only shows the result, `partial: true` skips hunks that do not match, `fuzz` "
-    "(1 or 2) drops outer context. Lines between VIBE-KEEP markers stay.",
+    "Change files by a unified diff: `--- a/path`, `+++ b/path`, then hunks. A bare `@@` begins a "
+    "hunk; it needs no numbers. Copy two or three unchanged lines exactly around each change. A "
+    "new file comes from /dev/null. `preview` only shows the result, `partial` skips hunks that do "
+    "not match, `fuzz` (1 or 2) drops outer context.",
     EditForm,
     facts,
     perform,
     probe,
     example={
-        "diff": "--- a/cart.py\n+++ b/cart.py\n@@ -1,2 +1,2 @@\n def total(prices):\n"
+        "diff": "--- a/cart.py\n+++ b/cart.py\n@@\n def total(prices):\n"
         "-    return prices[0]\n+    return sum(prices)\n"
     },
 )

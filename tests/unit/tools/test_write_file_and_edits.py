@@ -19,7 +19,7 @@ def test_a_diff_over_two_files_is_applied_and_shown(make_bench):
     )
     assert result.ok
     assert (bench.text("a.py"), bench.text("b.py")) == ("x = 2\n", "y = 2\n")
-    assert result.text.startswith("Changed 2 files.\nmodify a.py: 1 hunk, 1 bytes\n")
+    assert result.text.startswith("Changed 2 files.\nmodify a.py: +1 -1, now at line 1\n")
     assert result.data["event"] == "PATCH_DIFF_APPLIED"
 
 

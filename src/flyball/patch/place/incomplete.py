@@ -58,7 +58,7 @@ def is_truncated(hunk: Hunk, text: Text) -> bool:
         return False
     if not hunk.changes:
         return True
-    if hunk.new_unended:
+    if hunk.new_unended or hunk.is_whole:
         return False
     ending = [line.rstrip() for line in hunk.old]
     reaches_end = text.loose[len(text.loose) - len(ending) :] == ending

@@ -47,6 +47,8 @@ class Hunk(NamedTuple):
     """The diff's text ends inside this hunk's last line."""
     heading: bytes = b""
     """What its @@ line says beside numbers: mostly the line that opens the block it is in."""
+    is_whole: bool = False
+    """Nothing of the diff was lost on its way, so a header that promises more has miscounted."""
     is_vouched: bool = False
     """Whatever its lines say, they are meant as they are."""
 

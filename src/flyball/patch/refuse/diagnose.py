@@ -18,6 +18,10 @@ from flyball.patch.refuse.reindent import reindent
 from flyball.patch.result import Code
 
 _LONGEST = 12
+_AROUND = 2
+_COMPARED = 5_000
+"""In a longer file only lines that are there as they are written tell the place."""
+_WORD = re.compile(rb"\w+")
 _ENTITY = re.compile(rb"&(lt|gt|amp|quot|apos|nbsp|#0*39|#x0*27|#0*34|#x0*22);", re.IGNORECASE)
 _MEANT = {b"lt": b"<", b"gt": b">", b"amp": b"&", b"quot": b'"', b"nbsp": b" "}
 _TYPOGRAPHY = str.maketrans(
@@ -146,7 +150,8 @@ class _Look(NamedTuple):
         """The hunk's lines are there but for some that the file does not have."""
         old = [line.rstrip() for line in self.hunk.old]
         size, starts = _longest_start(self.text, old)
-        for extra in range(1, min(len(old) - size, _LONGEST)):
+        # More lines must be there than are missing, or the place is a chance likeness.
+        for extra in range(1, min(len(old) - size, _LONGEST, (len(old) + 1) // 2)):
             for start in starts or self.text.find_loose(old[extra:]):
                 rest = old[size + extra :]
                 at = start + size
@@ -157,7 +162,7 @@ class _Look(NamedTuple):
                         f"{line} is not in the file at line {at + 1}. If it is to be added, put + "
                         "in front of it; otherwise copy the line that is there.",
                         (at + 1,),
-                        _contrast(self.hunk, self.text, start),
+                        _real_lines(self.text, start, len(old)),
                     )
         return None
 
@@ -166,7 +171,8 @@ class _Look(NamedTuple):
         for index, line in enumerate(self.hunk.old):
             places = self.text.loose_places.get(line.rstrip(), ())
             for place in places if line.strip() and len(places) < _LONGEST else ():
-                votes[place - index] += 1
+                votes[place - index] += _LIKE
+        _add_likeness(votes, self.hunk, self.text)
         if not votes:
             return HunkFinding(
                 Code.NO_MATCH,
@@ -177,10 +183,34 @@ class _Look(NamedTuple):
         return HunkFinding(
             Code.NO_MATCH,
             f"Its unchanged and removed lines differ from the file near line {at + 1}. Copy them "
-            "exactly as they are there.",
+            "exactly as they are there:",
             (at + 1,),
-            _contrast(self.hunk, self.text, at),
+            _real_lines(self.text, at, len(self.hunk.old)),
         )
+
+
+_LIKE = 4
+"""What a line that is there word for word counts for; one that is half alike counts for half."""
+
+
+def _add_likeness(votes: Counter[int], hunk: Hunk, text: Text) -> None:
+    """Votes of lines that are at least half alike; this only chooses what is shown."""
+    if len(text.lines) > _COMPARED:
+        return
+    there = [frozenset(_WORD.findall(line)) for line in text.lines]
+    for index, line in enumerate(hunk.old[:_LONGEST]):
+        words = frozenset(_WORD.findall(line))
+        for place, others in enumerate(there):
+            shared = len(words & others)
+            if shared * 2 > len(words | others) and text.lines[place].strip() != line.strip():
+                votes[place - index] += _LIKE * shared // len(words | others)
+
+
+def _real_lines(text: Text, at: int, size: int) -> str:
+    """What the file has there, with the numbers of its lines."""
+    first = max(0, at - _AROUND)
+    last = min(len(text.lines), at + size + _AROUND, first + _LONGEST + _AROUND)
+    return "\n".join(f"{n + 1:>6}\t{_text(text.loose[n])}" for n in range(first, last))
 
 
 def _find_normalised(text: Text, hunk: Hunk, norm: Callable[[bytes], bytes]) -> int | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.patch import apply_diff
+from flyball.patch import Code, PatchResult, apply_diff
 from flyball.patch.place.incomplete import is_placeholder
 
 FILE = """class Cart:
@@ -51,10 +51,53 @@ def test_the_sentence_says_what_to_change(body, words):
     assert words in refusal.message, refusal.message
 
 
-def test_the_nearest_text_contrasts_hunk_and_file():
+def test_the_nearest_text_is_what_the_file_has_with_its_numbers():
     refusal = _refusal(" class Basket:\n     def total(self):\n-        if self.items < 0:\n+x\n")
-    assert "- class Basket:" in refusal.nearest
-    assert "+ class Cart:" in refusal.nearest
+    assert refusal.nearest.startswith("     1\tclass Cart:\n     2\t    def total(self):\n")
+
+
+def _shop(diff: str, *, padding: int = 0, whole: bool = False) -> PatchResult:
+    text = (
+        "def total(items):\n    result = 0\n    for price, quantity in items:\n"
+        "        result += price\n    return result\n\n\ndef other():\n    return result\n"
+    )
+    data = text.encode() + b"x = 1\n" * padding
+    return apply_diff({"cart.py": data}, f"--- a/cart.py\n+++ b/cart.py\n{diff}", whole=whole)
+
+
+LIKE = "@@\n     for price, qty in items:\n-        result = result + price\n+        x\n"
+
+
+def test_the_place_is_the_one_that_is_most_alike():
+    (refusal,) = _shop(f"{LIKE}     return result\n").errors
+    assert refusal.lines == (3,)
+    assert "     4\t        result += price\n" in refusal.nearest
+
+
+def test_a_long_file_is_searched_for_whole_lines_only():
+    (refusal,) = _shop(LIKE, padding=5_000).errors
+    assert "None of its" in refusal.message
+
+
+MISCOUNTED = (
+    "@@ -1,{n} +1,{n} @@\n def total(items):\n     result = 0\n     for price, quantity in items:\n"
+    "-        result += price\n+        result += price * quantity\n     return result"
+)
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+@pytest.mark.parametrize("n", [3, 6, 9, 20])
+def test_a_miscounted_header_of_a_whole_diff_is_no_truncation(n, end):
+    found = _shop(MISCOUNTED.format(n=n) + end, whole=True)
+    assert found.ok
+    assert found.diff.count("\n+        result += price * quantity\n") == 1
+
+
+def test_a_diff_that_may_have_been_cut_is_still_refused():
+    (refusal,) = _shop(MISCOUNTED.format(n=9)).errors
+    assert refusal.code is Code.TRUNCATED
+    (empty,) = _shop("@@ -1,9 +1,9 @@\n def total(items):\n", whole=True).errors
+    assert empty.code in (Code.TRUNCATED, Code.NOT_A_DIFF)
 
 
 def test_line_numbers_are_told_apart_from_what_follows_them():
