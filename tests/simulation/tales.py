@@ -88,7 +88,7 @@ class Robot:
                 return Reply(text="The risk is low.")
             case "planner":
                 return Reply(text=PLANS[request.card])
-            case "executor" | "verifier" if request.tools:
+            case "executor" | "verifier" if request.offered:
                 return self._work(request)
             case _:
                 return Reply(text="All is said.")

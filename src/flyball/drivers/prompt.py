@@ -1,16 +1,27 @@
-"""Prompts: files, one per role and phase, put together in an order that stays the same."""
+"""Prompts: one file per role, put together in an order that stays the same.
+
+A system prompt is the same for all of a card's life, or providers could not go on from what they
+have read: the phase is said in the thread. A paragraph that names a tool which the card never has,
+or begins with a phase that it never enters, is left out.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib.resources import files
 
-from flyball.core.flow.template import CHECKLIST, INJECTIONS, EvidenceSchema, Role, Template
+from flyball.core.flow.template import CHECKLIST, INJECTIONS, EvidenceSchema, Template
 from flyball.core.terms.phase import Phase
+from flyball.core.terms.tool import TOOL_ROWS
 from flyball.drivers.protocol import ToolSpec
 
 ADVICE_CAP = 12_000
+PROMPT_PHASES = frozenset({"recon", "design", "checkpoint", "execute", "verify", "final"})
+_ITEM = re.compile(r"^(?=- )|(?<=\n)(?=\n)", re.MULTILINE)
+"""Where an item of a list begins, and where a paragraph ends."""
+_PHASE = re.compile(r"- (\w+): ")
+_NAMED = re.compile(r"`(\w+)`")
 TAG = "project-advice"
 MARK = re.compile(rf"<\s*(/?\s*{TAG})", re.IGNORECASE)
 
@@ -32,9 +43,16 @@ UNTRUSTED = (
 )
 
 
-def system_prompt(role: str, phase: Phase, *, tools: Sequence[ToolSpec], advice: str = "") -> str:
-    """Who the driver is and what this phase allows; the same inputs always give the same text."""
-    parts = [text_of("common"), _text_for(role, phase.name_for_people), _tools(tools)]
+def system_prompt(
+    role: str, phases: Collection[Phase], *, tools: Sequence[ToolSpec], advice: str = ""
+) -> str:
+    """Who the driver is and how its card goes; the same inputs always give the same text."""
+    names = {tool.name for tool in tools}
+    entered = {phase.name_for_people for phase in phases}
+    entered |= {"design"} if Phase.DESIGN in phases else set()
+    parts = [true_for(text_of(name), names, entered) for name in ("common", role)]
+    if not tools:
+        parts.append("No tool can be called: answer in words.")
     if advice.strip():
         parts.append(_advice(advice.strip()))
     return "\n\n".join(parts)
@@ -59,18 +77,17 @@ def text_of(name: str) -> str:
     return (folder / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
-def _text_for(role: str, phase: str) -> str:
-    """The file of this role and phase; a phase that a role seldom enters reads like another's."""
-    try:
-        return text_of(f"{role}.{phase}")
-    except FileNotFoundError:
-        return text_of(f"{Role.EXECUTOR}.{phase}").replace(Role.EXECUTOR, role, 1)
+def true_for(text: str, tools: Collection[str], phases: Collection[str]) -> str:
+    """A prompt without the items that name other tools, or begin with other phases."""
+    kept = [item for item in _ITEM.split(text) if _is_true(item, tools, phases)]
+    return re.sub(r"\n{3,}", "\n\n", "".join(kept)).strip()
 
 
-def _tools(tools: Sequence[ToolSpec]) -> str:
-    if not tools:
-        return "No tool can be called in this turn: answer in words."
-    return f"Tools you can call now: {', '.join(tool.name for tool in tools)}."
+def _is_true(item: str, tools: Collection[str], phases: Collection[str]) -> bool:
+    named = set(_NAMED.findall(item)) & set(TOOL_ROWS)
+    phase = _PHASE.match(item)
+    is_entered = phase is None or phase[1] not in PROMPT_PHASES or phase[1] in phases
+    return is_entered and named <= set(tools)
 
 
 def _advice(text: str) -> str:

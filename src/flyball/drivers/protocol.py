@@ -35,6 +35,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The kind of work, by the name of its template."""
     lines: tuple[ThreadLine, ...] = ()
     tools: tuple[ToolSpec, ...] = ()
+    """All that the card may ever call: like `system`, the same over its whole life."""
+    now: tuple[str, ...] | None = None
+    """The names of those that it may call in this phase; None: all of them."""
     images: tuple[str, ...] = ()
     number: int = 0
     """No other request of the run has this number; asked again, it has the same."""
@@ -42,6 +45,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How often this role has replied in the run."""
     turns: dict[str, int] = {}
     """The same, card by card."""
+
+    @property
+    def offered(self) -> tuple[ToolSpec, ...]:
+        """The tools of this turn; none where only words are wanted."""
+        now = self.now
+        return self.tools if now is None else tuple(t for t in self.tools if t.name in now)
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -155,6 +155,9 @@ class ProviderDriver:
         model = asked.model
         messages = to_messages(conversation(request), request.system, can_see=asked.can_see)
         settings = self._settings(model)
+        if request.tools and not request.offered:
+            # The list stays, or the provider would have to read the whole thread anew.
+            settings["tool_choice"] = "none"
         tools = ModelRequestParameters(function_tools=[to_definition(t) for t in request.tools])
         if self._providers.streams:
             opened = model_request_stream(
@@ -196,7 +199,7 @@ class ProviderDriver:
             money = price.of(tokens.input_tokens, tokens.output_tokens)
         else:
             money = list_price(response)
-        return Usage(tokens.input_tokens, tokens.output_tokens, money)
+        return Usage(tokens.input_tokens, tokens.output_tokens, money, tokens.cache_read_tokens)
 
 
 async def _streamed(

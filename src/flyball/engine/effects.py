@@ -188,7 +188,7 @@ class EffectPerformer:
             text = self.context.redactor.text(str(error))
             return DriverFailed(card=card.id, error=text, retryable=error.retryable)
         self._forms[card.id] = {}
-        offered = [tool.name for tool in request.tools]
+        offered = [tool.name for tool in request.offered]
         heard = _hear(effect, reply)
         calls = tuple(
             self._prepare(

@@ -145,10 +145,9 @@ def _without_tests(finished: Finished) -> str:
 
 BASH = Tool(
     "bash",
-    "Run a shell command in the workspace, without network. In recon and verify only commands that "
-    "look or verify are allowed; destructive ones need `confirm: true` and a person.",
+    "Run a shell command in the workspace, without network.",
     BashForm,
     facts,
     perform,
-    example={"cmd": "python -m compileall -q src"},
+    example={"cmd": "ls src"},
 )

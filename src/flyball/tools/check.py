@@ -131,9 +131,8 @@ def _describe(check: Check, report: CheckReport, finished: Finished) -> str:
 
 CHECK = Tool(
     "check",
-    "Build, type-check, lint or parse the project with the tools it is set up for. `name` picks "
-    "one (ruff, pyright, mypy, ty, tsc, eslint, cargo, go-build, go-vet, build, compileall) or a "
-    "kind (build, types, diagnostics, lint, syntax).",
+    "Build, type-check, lint or parse the project; `name` picks a tool or a kind (build, types, "
+    "lint, syntax).",
     CheckForm,
     facts,
     perform,

@@ -53,8 +53,7 @@ async def perform(_form: Form, _context: CallContext) -> Result:
 
 CHECKPOINT = Tool(
     "checkpoint",
-    "State what you found and what you will do. Nothing may be changed before this. All fields are "
-    "required: goal, findings, proposed_action, files you expect to touch, verify_with (how).",
+    "Say what you found and will do; nothing is changed before.",
     CheckpointForm,
     no_facts,
     perform,
@@ -68,7 +67,7 @@ CHECKPOINT = Tool(
 )
 NOTE = Tool(
     "note",
-    "Attach a note to the card: `text`, or (as a reviewer) `risk` and `assumptions`.",
+    "Note something on the card; a reviewer gives `risk` and `assumptions`.",
     NoteForm,
     no_facts,
     perform,
@@ -76,7 +75,7 @@ NOTE = Tool(
 )
 APPEAL = Tool(
     "appeal",
-    "Ask a person to look again at a call that was denied: `about` names the call's id or tool.",
+    "Ask a person to look again at a denied call.",
     AppealForm,
     no_facts,
     perform,

@@ -56,7 +56,7 @@ def _done(form: DeleteForm) -> Result:
 
 DELETE_FILE = Tool(
     "delete_file",
-    "Delete one file. A file that is not in git needs `confirm: true` and a person's yes.",
+    "Delete one file.",
     DeleteForm,
     facts,
     perform,

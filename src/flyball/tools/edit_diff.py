@@ -166,10 +166,9 @@ def _count(n: int, noun: str) -> str:
 
 EDIT_DIFF = Tool(
     "edit_diff",
-    "Change files by a unified diff: `--- a/path`, `+++ b/path`, then hunks. A bare `@@` begins a "
-    "hunk; it needs no numbers. Copy two or three unchanged lines exactly around each change. A "
-    "new file comes from /dev/null. `preview` only shows the result, `partial` skips hunks that do "
-    "not match, `fuzz` (1 or 2) drops outer context.",
+    "Change files by a unified diff: `--- a/path`, `+++ b/path`, hunks. A bare `@@` begins a hunk "
+    "and needs no numbers. Copy a few lines exactly around each change. New files come from "
+    "/dev/null.",
     EditForm,
     facts,
     perform,

@@ -58,9 +58,8 @@ async def perform(form: GitForm, context: CallContext) -> Result:
 
 GIT = Tool(
     "git",
-    "Act on the run's own branch: `branch` names it, `commit` keeps a message with the card (which "
-    "is committed when verified), `revert` brings `paths` back to where the run began (needs "
-    "`confirm: true`).",
+    "`branch` names the run's branch, `commit` keeps a message, `revert` brings "
+    "`paths` back to where the run began.",
     GitForm,
     facts,
     perform,

@@ -42,8 +42,7 @@ async def perform(form: LogForm, context: CallContext) -> Result:
 
 GIT_LOG = Tool(
     "git_log",
-    "Show the last commits, with the files they touched or (`patch: true`) their diffs; `path` "
-    "narrows it to one file or directory.",
+    "Show the last commits; `patch` adds their diffs.",
     LogForm,
     facts,
     perform,

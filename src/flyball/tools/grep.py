@@ -125,8 +125,7 @@ def _text(value: Any) -> str:
 
 GREP = Tool(
     "grep",
-    "Search file contents with a regular expression (`literal: true` for plain text). `dir` and "
-    "`globs` narrow it, `context` shows lines around each match, `max` bounds the matches.",
+    "Search file contents by a regular expression (`literal`: plain text) below `dir`.",
     GrepForm,
     facts,
     perform,

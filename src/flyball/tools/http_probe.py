@@ -111,7 +111,7 @@ def _ask(form: ProbeForm) -> HttpAnswer:
 
 HTTP_PROBE = Tool(
     "http_probe",
-    "Ask an http address on this machine and show its status and the start of its body.",
+    "Ask a server on this machine: status and body.",
     ProbeForm,
     facts,
     perform,

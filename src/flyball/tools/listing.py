@@ -79,9 +79,7 @@ def _collapsed(paths: Sequence[str], top: str, depth: int) -> list[str]:
 
 LIST = Tool(
     "list",
-    "List the files below a directory; ignored ones are left out. `pattern` is a glob on the path "
-    "or the file's name (`*` stays in a folder, `**` crosses folders); `depth` counts what lies "
-    "deeper by directory.",
+    "List the files below a directory. `pattern` is a glob on path or name.",
     ListForm,
     facts,
     perform,

@@ -133,9 +133,7 @@ def _suspect(place: SuspectLine, source: Source) -> Suspect:
 
 LOCALISE_FAULTS = Tool(
     "localise_faults",
-    "Run every test of a Python project by itself, so that one without end cannot stop the rest, "
-    "and find suspicious lines: those that failing tests run and passing ones do not. Where many "
-    "are as suspicious, a few changes are tried at each in a scratch copy, to see where one helps.",
+    "Find the Python lines that failing tests point to.",
     LocaliseForm,
     facts,
     perform,

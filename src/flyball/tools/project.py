@@ -64,7 +64,7 @@ def _suite(suite: PartSuite) -> str:
 
 PROJECT = Tool(
     "project",
-    "Describe the project: its files, and its parts with their test runners and checks.",
+    "Describe the project: its parts, test runners and checks.",
     ProjectForm,
     no_facts,
     perform,

@@ -130,8 +130,7 @@ def _fitting(part: ShownLines, limit: int) -> list[str]:
 
 READ = Tool(
     "read",
-    "Read a file with line numbers. `offset` is the first line (1-based; negative counts from the "
-    "end), `limit` how many lines; `head: 40` and `tail: 40` are short for both ends.",
+    "Read a file with line numbers: `limit` lines from line `offset` on (negative: from the end).",
     ReadForm,
     facts,
     perform,

@@ -123,11 +123,10 @@ def _why(report: SuiteReport) -> str:
 
 TEST = Tool(
     "test",
-    "Run the project's tests; the runner is found by itself unless `runner` names one. `args` go "
-    "to the runner, such as a file or the name of a test. In a project of several parts the "
-    "first of `args` may be the directory of one.",
+    "Run the project's tests: all, or what `args` name (a file, a test; in a project of several "
+    "parts first the directory of one).",
     SuiteForm,
     facts,
     perform,
-    example={"runner": "pytest", "args": ["tests/test_cart.py", "-k", "empty"]},
+    example={"args": ["tests/cart"]},
 )

@@ -131,9 +131,7 @@ def _result(found: SearchResult, context: CallContext) -> Result:
 
 TRY_CANDIDATES = Tool(
     "try_candidates",
-    "Search a Python project for a small change under which every test passes. Candidates are "
-    "tried in a scratch copy, the likeliest first; nothing in the workspace changes. Apply the one "
-    "you want with `edit_diff`.",
+    "Search for a small Python change under which the failing tests pass.",
     TryForm,
     facts,
     perform,

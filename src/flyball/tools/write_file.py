@@ -63,8 +63,7 @@ def _done(form: WriteForm) -> Result:
 
 WRITE_FILE = Tool(
     "write_file",
-    "Write a whole file: `content` for text, `content_base64` for bytes. To change a file that "
-    "exists prefer `edit_diff`. Lines between VIBE-KEEP markers must stay as they are.",
+    "Write a whole file. To change one that exists prefer `edit_diff`.",
     WriteForm,
     facts,
     perform,

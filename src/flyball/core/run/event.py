@@ -115,6 +115,8 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     input_tokens: int = 0
     output_tokens: int = 0
     money: float = 0.0
+    cached_tokens: int = 0
+    """How many of the input tokens the provider had read before."""
 
 
 class DriverReplied(CardEvent, frozen=True, kw_only=True, tag="driver-replied"):

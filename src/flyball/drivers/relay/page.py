@@ -39,7 +39,7 @@ files:
 - src/cart.py
 - tests/test_cart.py
 verify_with:
-- pytest tests/test_cart.py
+- the tests of the cart
 ```""",
 }
 """Blocks in the pleasant form, for the tools where it matters most."""
@@ -73,7 +73,7 @@ def question(request: Request, answer_with: str, by_hand: str = "") -> str:
         "why. " + answer_with,
         text_of("relay").replace("{diff}", EXAMPLES["edit_diff"]),
         f"## Instructions\n\n{request.system.strip()}",
-        _tools(request.tools),
+        _tools(request.offered),
         f"## Conversation\n\n{_talk(conversation(request))}",
     )
     return "\n\n".join(sections) + "\n"
@@ -83,7 +83,7 @@ def unheard_messages(request: Request, since: int, answer_with: str) -> str:
     """What a chat window that knows the first `since` messages has not heard yet."""
     messages = conversation(request)[since:]
     head = f"Phase: {request.phase.name_for_people}. {answer_with}"
-    names = ", ".join(tool.name for tool in request.tools) or "none, so answer in words"
+    names = ", ".join(tool.name for tool in request.offered) or "none, so answer in words"
     return f"{head}\n\nTools now: {names}.\n\n{_talk(messages)}\n"
 
 

@@ -175,7 +175,7 @@ def _relayed(request: Request) -> RelayedRequest:
         turn=request.turns.get(request.card, 0),
         system=request.system,
         messages=conversation(request),
-        tools=request.tools,
+        tools=request.offered,
         reply_schema=reply_schema(),
         runner_actions=tuple(RunnerVerb) if begins_thread(request) else (),
     )

@@ -35,7 +35,7 @@ def answer(story: ThreadFacts, request: Request, seconds: float) -> Reply:
         return Reply(text=_small_talk(story.request))
     if story.template not in ("status", "diagnose"):
         return last_reply(story, request.phase, sentences.needs_model(story.request))
-    shown = {tool.name for tool in request.tools}
+    shown = {tool.name for tool in request.offered}
     if request.phase is not Phase.FINAL:
         for tool, args in _wanted(story, seconds):
             if tool in shown and not any(_same(deed, tool, args) for deed in story.deeds):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
-from flyball.core.run.decision import ROLE_TOOLS
+from flyball.core.run.decision import ROLE_TOOLS, may_build
 from flyball.core.run.effect import Think
+from flyball.core.run.policy import Project
 from flyball.core.run.state import CardState, RunState
 from flyball.core.run.thread import ThreadLine, trim_to
 from flyball.core.terms.call import Access
 from flyball.core.terms.phase import Phase
-from flyball.core.terms.tool import TOOL_ACCESS, is_reachable
+from flyball.core.terms.tool import TOOL_ACCESS, TOOL_ROWS, is_reachable
 from flyball.drivers.prompt import opening, system_prompt
 from flyball.drivers.protocol import Request, ToolSpec
 from flyball.engine.prompt.injections import template_in_use
@@ -35,18 +37,21 @@ def build_request(
 ) -> Request:
     """The prompt of a role and phase, the thread within bounds, the tools of the phase."""
     template = template_in_use(card)
-    shown = () if effect.text_only else visible_tools(run, effect, tools)
+    phases = phases_of(run, card, effect)
+    shown = tools_of(run, effect.role, phases, tools)
+    reachable = () if effect.text_only else _reachable(run, effect, shown)
     return Request(
         run=run.run,
         card=card.id,
         role=effect.role,
         phase=effect.phase,
-        system=system_prompt(effect.role, effect.phase, tools=shown, advice=advice),
+        system=system_prompt(effect.role, phases, tools=shown, advice=advice),
         opening=opening(run.request, template, injections),
         wanted=run.request,
         template=template.step_id,
         lines=trim_to(lines, run.policy.context_tokens * CHARS_PER_TOKEN),
         tools=shown,
+        now=tuple(spec.name for spec in reachable),
         images=run.images,
         number=number,
         turn=sum(turns.values()),
@@ -54,22 +59,94 @@ def build_request(
     )
 
 
-def visible_tools(run: RunState, effect: Think, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
-    """Only the tools of the phase and role are shown; any other call is still judged."""
+def phases_of(run: RunState, card: CardState, effect: Think) -> tuple[Phase, ...]:
+    """Every phase that the card may still be asked in; one that only looks has no build."""
+    own = template_in_use(card).phases
+    if not card.is_reviewing and not may_build(run, card):
+        own = tuple(phase for phase in own if phase not in BUILDING)
+    return own if effect.phase in own else (*own, effect.phase)
+
+
+BUILDING = (Phase.CHECKPOINT, Phase.EXECUTE, Phase.VERIFY)
+
+
+def tools_of(
+    run: RunState, role: str, phases: Sequence[Phase], tools: Sequence[ToolSpec]
+) -> tuple[ToolSpec, ...]:
+    """The tools that a role has in any of these phases; any other call is still judged.
+
+    What needs a language is left out where the survey found none of it. Nobody is led to a
+    checkpoint who may not build: it would put a question to a person in place of the answer.
+    """
     if run.budget.limit == 0:
         return ()
-    names = _visible_names(effect.phase, effect.role, run.policy.bash)
+    names = _visible_names(tuple(phases), role, run.policy.bash, has_python(run.project))
     return tuple([spec for spec in tools if spec.name in names])
+
+
+def _reachable(run: RunState, effect: Think, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
+    """Those of a card's tools that its present phase allows."""
+    has_bash, phase = run.policy.bash, effect.phase
+    return tuple([spec for spec in tools if _is_visible(spec.name, phase, effect.role, has_bash)])
+
+
+def has_python(project: Project) -> bool:
+    """Whether anything in the project is tested or checked as Python is."""
+    return bool({*project.runners, *project.checks} & PYTHON)
+
+
+PYTHON = frozenset({"pytest", "unittest", "ruff", "pyright", "mypy", "ty", "compileall"})
 
 
 def specs_of(tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
     """Tools as drivers are told of them; made once, since a schema costs more than a request."""
-    return tuple(ToolSpec(tool.name, tool.description, describe(tool)) for tool in tools)
+    return tuple(ToolSpec(tool.name, tool.description, brief(describe(tool))) for tool in tools)
+
+
+def brief(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A form as a driver must know it: names and types. The bounds are told to who breaks them."""
+    fields: Mapping[str, Any] = schema.get("properties", {})
+    shape: dict[str, Any] = {"type": "object"}
+    shape["properties"] = {
+        name: _brief_field(field) for name, field in fields.items() if name not in UNTOLD
+    }
+    if needed := schema.get("required"):
+        shape["required"] = needed
+    return shape
+
+
+_RARE = "confirm content_base64 fuzz head keepRegions max partial preview seconds tail"
+UNTOLD = frozenset(_RARE.split())
+"""Fields that few calls need: where one is needed, the sentence that refuses the call names it."""
+
+
+def _brief_field(field: Mapping[str, Any]) -> dict[str, Any]:
+    options = [each for each in field.get("anyOf", ()) if each.get("type") != "null"]
+    if options:
+        return _brief_field(next((o for o in options if o.get("type") == "array"), options[0]))
+    choices = [each for each in field.get("enum", ()) if each is not None]
+    if choices and len(choices) <= FEW_CHOICES:
+        return {"enum": choices}
+    if field.get("type") == "array":
+        return {"type": "array", "items": {"type": "string"}}
+    return {"type": "string" if choices else field.get("type", "string")}
+
+
+FEW_CHOICES = 8
 
 
 @cache
-def _visible_names(phase: Phase, role: str, has_bash: bool) -> frozenset[str]:
-    return frozenset(name for name in TOOL_ACCESS if _is_visible(name, phase, role, has_bash))
+def _visible_names(
+    phases: tuple[Phase, ...], role: str, has_bash: bool, with_python: bool
+) -> frozenset[str]:
+    may_state = any(phase in BUILDING for phase in phases)
+    return frozenset(
+        row.name
+        for row in TOOL_ROWS.values()
+        if any(_is_visible(row.name, phase, role, has_bash) for phase in phases)
+        and (with_python or row.needs != "python")
+        and (may_state or row.access is not Access.CHECKPOINT)
+    )
 
 
 def _is_visible(name: str, phase: Phase, role: str, has_bash: bool) -> bool:

@@ -1,0 +1,159 @@
+"""What a driver is told is true of its card, and the same for all of the card's life."""
+
+import json
+import re
+from itertools import product
+
+import pytest
+from msgspec.structs import replace
+
+from flyball.core.flow.library import LIBRARY, REFACTOR
+from flyball.core.flow.template import Role
+from flyball.core.run.effect import Think
+from flyball.core.run.policy import Policy, Project
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.budget import Budget
+from flyball.core.terms.intent import MAY_MUTATE, Intent
+from flyball.core.terms.phase import Phase
+from flyball.core.terms.tool import TOOL_ROWS
+from flyball.engine.prompt.request import BUILDING, CHARS_PER_TOKEN, build_request, specs_of
+from flyball.tools import TOOLS
+
+SPECS = specs_of(TOOLS)
+NAMED = re.compile(r"`(\w+)`")
+PYTHON, NODE, BARE = Project(runners=("pytest",)), Project(runners=("vitest",)), Project()
+HOSTS = [PYTHON, NODE, BARE]
+INTENTS = (Intent.DIAGNOSE, Intent.SMALL_FIX)
+
+
+def request(template="fix", phase=Phase.ANALYZE_CODE, role="", *, project=PYTHON, bash=False,
+            intent=Intent.SMALL_FIX, text_only=False, limit=15):  # fmt: skip
+    kind = LIBRARY[template]
+    run = RunState(
+        run="r1", request="Mend it", intent=intent, budget=Budget(calls=limit),
+        policy=Policy(bash=bash), project=project,
+    )  # fmt: skip
+    card = CardState("k1", kind, "Mend it", "t0", "t0", phase=phase)
+    card = replace(card, is_reviewing=role == Role.REVIEWER)
+    think = Think(card="k1", role=role or kind.role.value, phase=phase, text_only=text_only)
+    return build_request(
+        run, card, think, lines=(), tools=SPECS, advice="", injections={}, number=1, turns={}
+    )  # fmt: skip
+
+
+def roles(template):
+    helpers = [Role.REVIEWER] if template.may_mutate else []
+    helpers += [Role.RESEARCHER] if Phase.RESEARCH in template.phases else []
+    return [template.role, *helpers]
+
+
+def entered(template, role, intent):
+    """The phases in which a role is asked."""
+    if role == Role.REVIEWER:
+        return [Phase.VERIFY]
+    phases = LIBRARY[template].phases
+    if role == Role.RESEARCHER and LIBRARY[template].role is not Role.RESEARCHER:
+        return [Phase.ANALYZE_CODE]
+    return [each for each in phases if intent in MAY_MUTATE or each not in BUILDING]
+
+
+CASES = [
+    (name, role.value, project, bash, intent)
+    for name, template in LIBRARY.items()
+    for role, project, bash, intent in product(roles(template), HOSTS, (True, False), INTENTS)
+]
+
+
+@pytest.mark.parametrize(("template", "role", "project", "bash", "intent"), CASES)
+def test_no_prompt_names_a_tool_that_is_not_there(template, role, project, bash, intent):
+    for phase in entered(template, role, intent):
+        asked = request(template, phase, role, project=project, bash=bash, intent=intent)
+        there = {tool.name for tool in asked.tools}
+        told = f"{asked.system}\n{asked.opening}" + "".join(t.description for t in asked.tools)
+        assert set(NAMED.findall(told)) & set(TOOL_ROWS) <= there
+        assert set(asked.now) <= there
+
+
+@pytest.mark.parametrize(("template", "role", "project", "bash", "intent"), CASES)
+def test_the_prefix_stays_for_all_of_a_cards_life(template, role, project, bash, intent):
+    told = {
+        (asked.system, json.dumps([(t.name, t.description, t.schema) for t in asked.tools]))
+        for phase, text_only in product(entered(template, role, intent), (True, False))
+        if (
+            asked := request(
+                template,
+                phase,
+                role,
+                project=project,
+                bash=bash,
+                intent=intent,
+                text_only=text_only,
+            )
+        )
+    }
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(("template", "role", "project", "bash", "intent"), CASES)
+def test_what_is_told_at_first_is_two_thousand_tokens_at_most(
+    template, role, project, bash, intent
+):
+    asked = request(template, Phase.ANALYZE_CODE, role, project=project, bash=bash, intent=intent)
+    tools = [
+        {"name": t.name, "description": t.description, "parameters": t.schema} for t in asked.tools
+    ]
+    size = len(asked.system) + len(json.dumps(tools, separators=(",", ":"), ensure_ascii=False))
+    assert size <= 2_000 * CHARS_PER_TOKEN
+
+
+def test_only_what_the_phase_allows_is_offered_now():
+    recon = request(phase=Phase.ANALYZE_CODE)
+    assert {"read", "grep", "test", "checkpoint"} <= set(recon.now)
+    assert "edit_diff" not in recon.now
+    assert "edit_diff" in {tool.name for tool in recon.tools}
+    assert "edit_diff" in request(phase=Phase.EXECUTE).now
+    design = request("feature", Phase.DESIGN)
+    assert set(design.now) == {"checkpoint", "note", "appeal"}
+    assert request(phase=Phase.FINAL, text_only=True).now == ()
+
+
+def test_who_only_looks_is_led_to_no_checkpoint_and_no_edit():
+    names = {tool.name for tool in request("diagnose", intent=Intent.DIAGNOSE).tools}
+    assert names & {"checkpoint", "edit_diff", "write_file", "git"} == set()
+    asked = request("diagnose", intent=Intent.DIAGNOSE)
+    assert "checkpoint" not in asked.system
+
+
+def test_tools_of_a_language_are_there_where_the_language_is():
+    python = {"localise_faults", "try_candidates"}
+    assert python <= {tool.name for tool in request(project=PYTHON).tools}
+    for project in (NODE, BARE):
+        asked = request(project=project)
+        assert python & {tool.name for tool in asked.tools} == set()
+        assert not re.search(r"(?i)python|pytest", asked.system)
+
+
+def test_a_refactor_is_not_told_to_mend_a_fault():
+    asked = request("refactor")
+    told = f"{asked.system}\n{asked.opening.partition('Mend it')[2]}"
+    assert REFACTOR.prompt_template in told
+    assert not re.search(r"(?i)\b(cause|symptom|fault|mend|fails without)\b", told)
+
+
+def test_a_greeting_gets_no_tools_at_all():
+    asked = request("answer", Phase.FINAL, limit=0, text_only=True)
+    assert asked.tools == ()
+    assert "answer in words" in asked.system
+
+
+def test_bounds_and_rare_fields_are_not_told():
+    read = next(tool for tool in SPECS if tool.name == "read").schema
+    assert read == {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string"},
+            "offset": {"type": "integer"},
+            "limit": {"type": "integer"},
+        },
+        "required": ["path"],
+    }
