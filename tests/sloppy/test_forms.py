@@ -1,0 +1,138 @@
+"""Slips of form: each ends where the careful driver ends, with at most two more turns.
+
+Every slip is one that a model which learned with other tools really makes: another name for a tool
+or a field, one for a list, a number as text, JSON in a text, a miscounted header, a diff in a fence.
+"""
+
+import json
+
+import pytest
+from tests.sloppy.careful import (
+    MEND,
+    Reply,
+    call,
+    calls,
+    checkpoint_args,
+    fix,
+    instead_of,
+    never,
+    say,
+)
+
+OLD = "        result += price\n"
+NEW = "        result += price * quantity\n"
+STATED = checkpoint_args()
+
+
+def stated(**other):
+    return call("checkpoint", **{**STATED, **other})
+
+
+def without(name, **other):
+    return call("checkpoint", **{**{k: v for k, v in STATED.items() if k != name}, **other})
+
+
+def hunk(header: str, body: str = "") -> str:
+    whole = MEND.partition("@@ -1,5 +1,5 @@\n")[2]
+    return f"--- a/cart.py\n+++ b/cart.py\n{header}{body or whole}"
+
+
+def tagged(tool: str, **args) -> Reply:
+    return say(f"Now:\n<tool_call>{json.dumps({'name': tool, 'arguments': args})}</tool_call>")
+
+
+TAIL = "     for price, quantity in items:\n-" + OLD + "+" + NEW
+
+HEADLESS = hunk("@@\n").partition("+++ b/cart.py\n")[2]
+MISREMEMBERED = TAIL.replace("quantity in", "qty in")
+
+SLIPS = {
+    # Names of tools
+    "Read": ("read", call("Read", file_path="cart.py")),
+    "read_file": ("read", call("read_file", target_file="cart.py", should_read_entire_file=True)),
+    "a namespace": ("read", call("functions.read", path="cart.py")),
+    "an MCP name": ("read", call("mcp__files__read_text_file", path="cart.py")),
+    "an editor's view": ("read", call("str_replace_editor", command="view", path="./cart.py")),
+    "cat in bash": ("read", call("bash", command="cat cart.py")),
+    "a range": ("read", call("read", path="cart.py", start_line="1", end_line="5")),
+    "grep by pattern and path": ("read", calls(
+        ("Grep", {"pattern": "price", "path": ".", "-n": True, "output_mode": "content"}),
+        ("read", {"path": "cart.py"}),
+    )),
+    "an empty default": ("read", calls(
+        ("list", {"pattern": "", "path": ""}), ("read", {"path": "cart.py", "limit": None}),
+    )),
+    "several in one": ("read", call("multi_tool_use.parallel", tool_uses=[
+        {"recipient_name": "functions.read", "parameters": {"path": "cart.py"}},
+        {"recipient_name": "functions.read", "parameters": {"path": "test_cart.py"}},
+    ])),
+    "wrapped arguments": ("read", call("read", arguments={"path": "cart.py"})),
+    "arguments as text": ("read", call("read", input='{"path": "cart.py"}')),
+    "arguments with a comma too many": ("read", call("read", __raw__='{"path": "cart.py",}')),
+    "arguments encoded twice": ("read", call("read", __raw__='"{\\"path\\": \\"cart.py\\"}"')),
+    "an explanation beside it": ("read", call("read", path="cart.py", explanation="to see it")),
+    "a call in tags": ("read", tagged("read", path="cart.py")),
+    "an unknown tool": ("read", call("semantic_search", query="total")),
+    # The checkpoint
+    "one for a list": ("checkpoint", stated(verify_with="python -m unittest", files="cart.py")),
+    "a list in JSON": ("checkpoint", stated(files='["cart.py"]')),
+    "a list line by line": ("checkpoint", stated(verify_with="- python -m unittest")),
+    "sentences as a list": ("checkpoint", stated(findings=["cart.py:4.", "It is wrong."])),
+    "camel case": ("checkpoint", without("proposed_action", proposedAction="Change cart.py.")),
+    "another word": ("checkpoint", without("verify_with", verification="python -m unittest")),
+    "a missing field": ("checkpoint", without("goal")),
+    "a checkpoint in tags": ("checkpoint", tagged("checkpoint", **STATED)),
+    # The edit
+    "bare @@": ("edit", call("edit_diff", diff=hunk("@@\n"))),
+    "too large counts": ("edit", call("edit_diff", diff=hunk("@@ -1,9 +1,9 @@\n"))),
+    "too small counts": ("edit", call("edit_diff", diff=hunk("@@ -1,2 +1,2 @@\n"))),
+    "a promised tail": ("edit", call("edit_diff", diff=hunk("@@ -3,7 +3,7 @@\n", TAIL))),
+    "a wrong line": ("edit", call("edit_diff", diff=hunk("@@ -101,5 +101,5 @@\n"))),
+    "no end of line": ("edit", call("edit_diff", diff=MEND.rstrip("\n"))),
+    "a fence": ("edit", call("edit_diff", diff=f"```diff\n{MEND}```")),
+    "a path beside the diff": ("edit", call("edit_diff", path="cart.py", diff=MEND)),
+    "a path instead of a header": ("edit", call("edit_diff", path="cart.py", diff=HEADLESS)),
+    "apply_patch": ("edit", call("apply_patch", input=MEND)),
+    "another dialect": ("edit", call("apply_patch", input=(
+        f"*** Begin Patch\n*** Update File: cart.py\n@@\n-{OLD}+{NEW}*** End Patch\n"
+    ))),
+    "Edit": ("edit", call("Edit", file_path="cart.py", old_string=OLD, new_string=NEW)),
+    "part of a line": ("edit", call("str_replace", path="cart.py", old_str="+= price\n",
+                                    new_str="+= price * quantity\n")),
+    "MultiEdit": ("edit", call("MultiEdit", file_path="cart.py", edits=[
+        {"old_string": OLD, "new_string": NEW}
+    ])),
+    "a text that is not there": ("edit", call("Edit", file_path="cart.py", old_string="x = 1",
+                                              new_string="x = 2")),
+    "a misremembered line": ("edit", call("edit_diff", diff=hunk("@@\n", MISREMEMBERED))),
+    "words for booleans": ("edit", call("edit_diff", diff=MEND, partial="false", fuzz="0")),
+    # Tests and the end
+    "run_tests": ("test", call("run_tests", path="test_cart.py")),
+    "a command line": ("test", call("test", command="python -m unittest")),
+    "a runner in capitals": ("test", call("TEST", runner="Unittest", args=[])),
+    "finish": ("stop", call("finish", message="The total counts every piece.")),
+    "attempt_completion": ("stop", call("attempt_completion", result="The total is right.")),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("forms")
+
+
+@pytest.fixture(scope="module")
+def careful(place):
+    return fix(place, never)
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_a_slip_of_form_costs_two_turns_at_most(place, careful, slip):
+    move, reply = SLIPS[slip]
+    ended = fix(place, instead_of(move, reply))
+    assert f"slip at {move}" in ended.driver.moves
+    assert ended.came_to == careful.came_to, ended.question
+    assert ended.turns <= careful.turns + 2
+
+
+def test_there_are_at_least_thirty():
+    assert len(SLIPS) >= 30
