@@ -190,7 +190,9 @@ def test_commits_carry_the_users_name_and_our_trailers(tmp_path: Path):
     shown = git(repo, "log", "-1", "--format=%an <%ae>%n%B", "flyball/r-1").strip().splitlines()
     assert shown == [
         "Grace x <grace@example.org>",
-        "Fix the total",
+        "Fix",
+        "",
+        "the total",
         "",
         "Flyball-Run: r-1",
         "Flyball-Card: c1",
@@ -198,7 +200,7 @@ def test_commits_carry_the_users_name_and_our_trailers(tmp_path: Path):
         "Flyball-Evidence: e2",
     ]
     assert git(repo, "log", "--format=%s", "flyball/r-1").splitlines() == [
-        "Fix the total",
+        "Fix",
         "Carry in uncommitted work",
         "start",
     ]

@@ -22,6 +22,7 @@ from flyball.core.terms.evidence import (
 from flyball.core.terms.evidence_rows import line_of
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import TOOL_ROWS
+from flyball.core.verdict.words import verdict_lines
 from flyball.errors import IllegalEvent
 from flyball.tools.call.protocol import CallContext, ToolSettings, log_file
 from flyball.tools.runner.parts import runners_and_checks
@@ -229,18 +230,17 @@ class RunContext:
         """
         fresh = [item.id for item in card.evidence if item.tree == card.tree]
         base, tree = TreeHash(card.base), TreeHash(card.tree)
+        message = "\n".join((card.subject, *map(self.redactor.text, _proof(card))))
         if card.place:
             theirs = self.workspace.leave_out(tree, base, left)
             return Committed(
-                *self.workspace.merge_card(card.id, card.subject, base, theirs, fresh, left)
+                *self.workspace.merge_card(card.id, message, base, theirs, fresh, left)
             )
         for record in self.workspace.cards():
             if record.card == card.id:
                 self.workspace.share_index()
                 return Committed(record.commit, tree)
-        commit = self.workspace.commit_step(
-            CommitKind.CARD, card.id, card.subject, tree, fresh, left
-        )
+        commit = self.workspace.commit_step(CommitKind.CARD, card.id, message, tree, fresh, left)
         return Committed(commit, tree)
 
     def write_artifacts(
@@ -265,6 +265,7 @@ class RunContext:
             files=tuple(change.path for change in self._changes(card) if change.path not in left),
             left_behind=card.made,
             diff=diff.decode("utf-8", "replace"),
+            proof=_proof(card),
             commands=tuple(self._commands(state, card)),
             verdicts=tuple(
                 VerdictNote(ruling.gate, ruling.answer, ruling.verdict.sentence)
@@ -330,6 +331,11 @@ def recall(events: Iterable[AnyEvent]) -> dict[str, dict[str, str]]:
         elif isinstance(event, CallReturned) and (call := calls.get((event.card, event.call))):
             seen.setdefault(event.card, {}).update(paths_seen(call, event))
     return seen
+
+
+def _proof(card: CardState) -> tuple[str, ...]:
+    """The words of the verdict on the card's change, if one was taken."""
+    return verdict_lines(card.verdict) if card.verdict is not None else ()
 
 
 def _steps(card: CardState) -> Iterator[str]:

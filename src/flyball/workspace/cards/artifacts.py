@@ -62,6 +62,8 @@ class CardArtifact(msgspec.Struct, frozen=True):
     files: tuple[str, ...] = ()
     left_behind: tuple[str, ...] = ()
     diff: str = ""
+    proof: tuple[str, ...] = ()
+    """Flyball's own verdict on the change, as everybody is told it."""
     commands: tuple[CommandRun, ...] = ()
     verdicts: tuple[VerdictNote, ...] = ()
     evidence: tuple[str, ...] = ()
@@ -150,11 +152,12 @@ def _redact(value: object, redact: Redact) -> object:
 
 def _page(card: CardArtifact) -> str:
     parts = [f"# {card.title}", _facts(card)]
+    parts += [_section("Verdict", [f"- {each}" for each in card.proof])]
     parts += [_section("Steps", [f"- {each}" for each in card.steps])]
     parts += [_section("Risk", [card.risk] if card.risk else [])]
     parts += [_section("Assumptions", [f"- {each}" for each in card.assumptions])]
     parts += [_section("Warnings", [f"- {each}" for each in card.warnings])]
-    parts += [_section("Verdicts", [_verdict(each) for each in card.verdicts])]
+    parts += [_section("Gates", [_verdict(each) for each in card.verdicts])]
     parts += [_section("Evidence", [f"- {each}" for each in card.evidence])]
     parts += [_section("Commands", [_command(each) for each in card.commands])]
     times = [f"- {name}: {seconds:.2f} s" for name, seconds in card.timings.items()]

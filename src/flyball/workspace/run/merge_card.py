@@ -38,7 +38,7 @@ class RunHistory(Protocol):
         self,
         step: CommitKind,
         card: str,
-        title: str,
+        message: str,
         after: TreeHash,
         evidence: Sequence[str] = (),
         left: Sequence[str] = (),
@@ -70,7 +70,7 @@ class _Plan(msgspec.Struct, frozen=True):
 def merge_card(
     run: RunHistory,
     card: str,
-    title: str,
+    message: str,
     base: TreeHash,
     theirs: TreeHash,
     evidence: Sequence[str],
@@ -99,7 +99,7 @@ def merge_card(
         replace_whole(_plan_file(run), json.dumps(msgspec.to_builtins(plan)).encode())
         run.writer.perform(f"Taking in card {card}", writes)
     after = run.tree_hash()
-    commit = run.commit_step(CommitKind.CARD, card, title, after, evidence, left)
+    commit = run.commit_step(CommitKind.CARD, card, message, after, evidence, left)
     _plan_file(run).unlink()
     return MergedCard(commit, after)
 

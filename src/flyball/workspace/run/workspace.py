@@ -223,14 +223,15 @@ class Workspace:
         self,
         step: CommitKind,
         card: str,
-        title: str,
+        message: str,
         after: TreeHash,
         evidence: Sequence[str] = (),
         left: Sequence[str] = (),
     ) -> str:
         """Commit what changed from the last step's tree to this one, but for what is left behind;
-        the commit's id, or nothing where nothing else changed.
+        the commit's id, or nothing where nothing else changed. The message begins with the title.
         """
+        title = message.partition("\n")[0]
         self._refuse_in_side()
         before = self.committed_tree()
         after = self.leave_out(after, before, left)
@@ -249,7 +250,7 @@ class Workspace:
         trailers += [("Flyball-Evidence", each) for each in evidence]
         parent = self.branch.tip() or self.facts.base_commit
         tree = self.branch.project_tree(self.trees, parent, before, after)
-        commit = self.branch.write_commit(tree, parent, title, trailers)
+        commit = self.branch.write_commit(tree, parent, message, trailers)
         # Noted before the branch moves: a note without its commit is never read (`history` goes by
         # the branch), but a commit without its note would have lost the exact trees.
         self._note_card(CardRecord(self.run, card, title, commit, *facts))
@@ -285,7 +286,7 @@ class Workspace:
     def merge_card(
         self,
         card: str,
-        title: str,
+        message: str,
         base: TreeHash,
         theirs: TreeHash,
         evidence: Sequence[str] = (),
@@ -295,7 +296,7 @@ class Workspace:
         with clashes nothing is changed.
         """
         self._refuse_in_side()
-        return merge_card(self, card, title, base, theirs, evidence, left)
+        return merge_card(self, card, message, base, theirs, evidence, left)
 
     def roll_back(self, tree: TreeHash) -> TreeHash:
         """Bring the files back to a tree, and take back every card committed since it."""

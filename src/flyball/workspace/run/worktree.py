@@ -111,11 +111,14 @@ class RunBranch:
         return self.user.resolve(self.ref)
 
     def write_commit(
-        self, tree: TreeHash, parent: str | None, title: str, trailers: Sequence[tuple[str, str]]
+        self, tree: TreeHash, parent: str | None, text: str, trailers: Sequence[tuple[str, str]]
     ) -> str:
         """A commit in the depot, not yet visible to the user."""
+        title, *body = text.split("\n")
         lines = "\n".join(f"{key}: {one_line(value)}" for key, value in trailers)
-        message = f"{one_line(title)}\n\n{lines}\n".encode(errors="replace")
+        said = "\n".join([one_line(line) for line in body if line.strip()])
+        parts = [part for part in (one_line(title), said, lines) if part]
+        message = ("\n\n".join(parts) + "\n").encode(errors="replace")
         git = self.depot.with_env(**self.identity.environment())
         above = ("-p", parent) if parent else ()
         return git.text("commit-tree", tree, *above, "-F", "-", stdin=message)

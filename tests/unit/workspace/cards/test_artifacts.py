@@ -63,6 +63,7 @@ def test_times_counters_steps_and_logs_are_on_the_page(tmp_path: Path):
     card = msgspec.structs.replace(
         CARD,
         steps=("multiply by the quantity",),
+        proof=("red → green (new tests) (3 tests)", "changed: cart.py"),
         started_at=1_700_000_000.0,
         ended_at=1_700_000_060.0,
         calls={"read": 2, "test": 1},
@@ -75,6 +76,7 @@ def test_times_counters_steps_and_logs_are_on_the_page(tmp_path: Path):
         "- Ended: 2023-11-14T22:14:20+00:00",
         "- Calls: read 2, test 1; 1 refused",
         "## Steps\n\n- multiply by the quantity",
+        "## Verdict\n\n- red → green (new tests) (3 tests)\n- changed: cart.py",
         "(all of it: `.flyball/artifacts/r1/c1/x.log`)",
         "3 passed",
     ):
