@@ -1,7 +1,7 @@
 """Slips of form: each ends where the careful driver ends, with at most two more turns.
 
 Every slip is one that a model which learned with other tools really makes: another name for a tool
-or a field, one for a list, a number as text, JSON in a text, a miscounted header, a diff in a fence.
+or a field, one for a list, a number as text, JSON in a text, a wrong count, a diff in a fence.
 """
 
 import json
@@ -18,6 +18,7 @@ from tests.sloppy.careful import (
     never,
     say,
 )
+from tests.tiers import sampled
 
 OLD = "        result += price\n"
 NEW = "        result += price * quantity\n"
@@ -125,7 +126,8 @@ def careful(place):
     return fix(place, never)
 
 
-@pytest.mark.parametrize("slip", SLIPS)
+@pytest.mark.slow
+@pytest.mark.parametrize("slip", sampled(SLIPS, 4))
 def test_a_slip_of_form_costs_two_turns_at_most(place, careful, slip):
     move, reply = SLIPS[slip]
     ended = fix(place, instead_of(move, reply))
