@@ -20,6 +20,7 @@ BENCHES = {
     "patch_malformed": "spoilt diffs: right, refused or misapplied",
     "patch_fuzz": "no input crashes the patch engine",
     "snapshot_cost": "a snapshot beside git status in a large repository",
+    "tokens": "input tokens of a ten-turn fix, and the share that providers have read before",
     "durable_step": "a durable step beside LangGraph with SqliteSaver",
     "resume": "resuming a run of ten thousand events",
     "coordination": "the coordinator's overhead per message of a planned run",

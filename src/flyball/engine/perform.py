@@ -16,6 +16,7 @@ from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import COMMANDS, TOOL_ROWS
 from flyball.errors import PatchError, ToolError, UsageError
 from flyball.tools.call.file_facts import why_out_of_bounds
+from flyball.tools.call.outcome_words import relative_paths
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
 from flyball.workspace.files.path_rules import is_own
 from flyball.workspace.redaction import Redactor
@@ -217,7 +218,7 @@ def _returned(
 ) -> CallReturned:
     """The event of a call that came back, without the secrets that are known."""
     redactor = context.redactor
-    text = redactor.text(_with_losses(result.text, left.gone))
+    text = redactor.text(relative_paths(_with_losses(result.text, left.gone), context.root.path))
     # Tools keep to the limit themselves; twice that is the most that gets into the journal.
     shown, cut = bounded(text, context.settings.max_text * 2)
     outcome = Outcome(

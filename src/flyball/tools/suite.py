@@ -8,11 +8,10 @@ from typing import Literal
 from flyball.core.memory.fingerprint import without_passing_things
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import SuiteReport
+from flyball.tools.call.outcome_words import told_failures
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.runner.run_suite import SuiteRun, run_suite
 from flyball.workspace.process.levels import explain
-
-SHOWN_FAILURES = 5
 
 
 class SuiteForm(Form, frozen=True, kw_only=True):
@@ -78,9 +77,7 @@ async def perform(form: SuiteForm, context: CallContext) -> Result:
 def _result(ran: SuiteRun, context: CallContext) -> Result:
     report, finished = ran.report, ran.finished
     lines = [_head(report), *(f"Sandbox: {line}" for line in explain(finished))]
-    lines += [f"FAILED {each.name}\n{each.message}" for each in report.failures[:SHOWN_FAILURES]]
-    if others := report.failures[SHOWN_FAILURES:]:
-        lines += ["Also failing:", *(f"  {each.name}" for each in others)]
+    lines += told_failures(report.failures, context.root.path)
     is_unexplained = not report.failures and not report.is_green
     lines += [finished.output] if is_unexplained else []
     see = f"Run fewer tests with `args`, or read {context.log_name}."

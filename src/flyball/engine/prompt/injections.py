@@ -72,7 +72,9 @@ def injections(run: RunState, card: CardState, context: RunContext, maps: Maps) 
 def _cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
-    return f"{text[:limit]}\n({len(text) - limit} more characters are left out)"
+    # At the end of a line, or a driver would take half a word for a name.
+    kept = text[:limit].rpartition("\n")[0] or text[:limit].rpartition(" ")[0] or text[:limit]
+    return f"{kept}\n({len(text) - len(kept)} more characters are left out)"
 
 
 def _checkpoint(scene: InjectionSource) -> str:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import PurePosixPath
 
 from flyball.errors import FlyballError
 from flyball.workspace.files.paths import Root
 
 MAP_FILES = 200
-MAP_CHARS = 12_000
+MAP_CHARS = 6_000
 FILE_BYTES = 64_000
-FILE_SYMBOLS = 12
+FILE_SYMBOLS = 6
 MAPS_KEPT = 8
+ASIDE = frozenset(
+    {"docs", "doc", "examples", "example", "samples", "demo", "demos", "vendor", "third_party"}
+    | {"locale", "locales", "fixtures", "assets", "static", "images", ".github"}
+)
+"""Folders at the top that are counted and not listed."""
 
 _C_LIKE = re.compile(
     r"^(?:export +)?(?:default +)?(?:pub(?:\([a-z]+\))? +|public +|abstract +|final +|async +)*"
@@ -52,7 +58,11 @@ def draw(root: Root) -> str:
     """One line per file; symbols as long as there is room for them."""
     lines: list[str] = []
     room, left_out = MAP_CHARS, 0
+    aside: Counter[str] = Counter()
     for path in root.walk():
+        if folder := _aside(path):
+            aside[folder] += 1
+            continue
         if len(lines) >= MAP_FILES or len(path) > room:
             left_out += 1
             continue
@@ -60,8 +70,15 @@ def draw(root: Root) -> str:
         line = f"{path}: {names}" if names else path
         room -= len(line) + 1
         lines.append(line)
-    more = [f"(and {left_out} more files)"] if left_out else []
+    more = [f"{folder}/ ({n} files)" for folder, n in aside.items()]
+    more += [f"(and {left_out} more files)"] if left_out else []
     return "\n".join([*lines, *more])
+
+
+def _aside(path: str) -> str:
+    """The folder of a file that shows how the project is used, and is no part of its code."""
+    first, slash, _ = path.partition("/")
+    return first if slash and first.lower() in ASIDE else ""
 
 
 def symbols(root: Root, path: str) -> str:
