@@ -47,7 +47,7 @@ types: setup
 	$(BIN)/pyright
 
 quick: setup
-	$(PYTEST) -n 2 -m "not slow and not exhaustive" --ignore=tests/e2e --ignore=tests/liars
+	$(PYTEST) -n 2 -m "not slow and not exhaustive" tests/unit tests/golden tests/contract
 
 pure: setup
 	$(PYTEST) -n 2 -m "not exhaustive" $(COVERAGE) $(PURE)
