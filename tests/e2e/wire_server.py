@@ -28,6 +28,7 @@ class Say(NamedTuple):
     calls: tuple[tuple[str, Any], ...] = ()
     finish: str = ""
     tokens: tuple[int, int] = (100, 20)
+    cached: int = 0
     is_cut: bool = False
     is_quiet: bool = False
 
@@ -203,9 +204,10 @@ def _chat(act: Say, model: str) -> dict[str, Any]:
     }
 
 
-def _chat_usage(act: Say) -> dict[str, int]:
+def _chat_usage(act: Say) -> dict[str, Any]:
     told, said = act.tokens
-    return {"prompt_tokens": told, "completion_tokens": said, "total_tokens": told + said}
+    sums = {"prompt_tokens": told, "completion_tokens": said, "total_tokens": told + said}
+    return {**sums, "prompt_tokens_details": {"cached_tokens": act.cached}} if act.cached else sums
 
 
 def _chat_events(act: Say | Refuse, model: str) -> Iterator[str]:
@@ -261,7 +263,11 @@ def _message(act: Say, model: str) -> dict[str, Any]:
         "content": content,
         "stop_reason": ANTHROPIC_REASONS[act.reason],
         "stop_sequence": None,
-        "usage": {"input_tokens": act.tokens[0], "output_tokens": act.tokens[1]},
+        "usage": {
+            "input_tokens": act.tokens[0] - act.cached,
+            "output_tokens": act.tokens[1],
+            "cache_read_input_tokens": act.cached,
+        },
     }
 
 
@@ -269,7 +275,10 @@ def _message_events(act: Say | Refuse, model: str) -> Iterator[str]:
     def event(kind: str, **fields: Any) -> str:
         return f"event: {kind}\n" + _data({"type": kind, **fields})
 
-    start = _message(Say(tokens=act.tokens if isinstance(act, Say) else (0, 0)), model)
+    counted = (
+        Say(tokens=act.tokens, cached=act.cached) if isinstance(act, Say) else Say(tokens=(0, 0))
+    )
+    start = _message(counted, model)
     start |= {"stop_reason": None, "content": []}
     yield event("message_start", message=start)
     if isinstance(act, Refuse):
