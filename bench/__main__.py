@@ -27,6 +27,7 @@ BENCHES = {
     "crash": "kill -9 at every journal position and at random instants",
     "intent_report": "the intent classifier on prompts it did not learn from",
     "repair": "the embedded repairer on small bugs",
+    "alarms": "alarms about weakened tests on honest commits",
 }
 WITH_THE_TESTS = ("exhaust", "crash")
 """These live in `tests/simulation`, because tests run them too."""

@@ -9,12 +9,13 @@ from flyball.core.terms.changed_test import ChangedTest
 from flyball.core.terms.evidence import Weakened
 from flyball.core.weakening.config.edits import Elsewhere, config_weakenings, settings_in
 from flyball.core.weakening.data import compare_data
+from flyball.core.weakening.features import only_lost_code, vanished
 from flyball.core.weakening.finding import Compared, changed_test
 from flyball.core.weakening.paths import is_example, is_expectation, is_test_config, is_test_path
 from flyball.core.weakening.python.modules import compare_modules
 from flyball.core.weakening.python.routine import read_module
 from flyball.core.weakening.renames import Renames, renames_between
-from flyball.core.weakening.replaced import with_removals, with_replacements
+from flyball.core.weakening.replaced import Removals, with_removals, with_replacements
 from flyball.core.weakening.scripts.comparing import compare_scripts
 from flyball.core.weakening.silencing import silencings
 from flyball.core.weakening.styles import Script, read_script
@@ -78,11 +79,14 @@ def _compared(before: Files, after: Files) -> list[Compared]:
     old = {p: text for p in paths if (text := before.get(p)) is not None}
     new = {p: text for p in paths if (text := after.get(p)) is not None}
     gone = frozenset(old.keys() - new.keys())
-    settings = Elsewhere(settings_in(old), settings_in(new), gone)
-    deleted = {p: text for p, text in old.items() if p not in new and is_test_path(p)}
+    came = frozenset(new.keys() - old.keys())
+    settings = Elsewhere(settings_in(old), settings_in(new), gone, came)
     renames = renames_between(_product(old), _product(new))
+    deleted = {path: old[path] for path in gone}
+    is_cut = only_lost_code(old, new)
+    removals = Removals(renames.undefined, vanished(old, new), deleted, is_cut)
     return [
-        *with_removals(with_replacements(_tests(old, new, renames)), renames, deleted),
+        *with_removals(with_replacements(_tests(old, new, renames)), removals),
         *compare_data(old, new),
         *silencings(old, new),
         *(

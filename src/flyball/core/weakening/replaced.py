@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from flyball.core.terms.evidence import Weakened
+from flyball.core.weakening.features import counterpart, mentions
 from flyball.core.weakening.finding import Compared
 from flyball.core.weakening.paths import is_example
-from flyball.core.weakening.renames import WORD, Renames
+from flyball.core.weakening.renames import WORD
 
 LOSSES = frozenset({"removed-assertion", "removed-case", "removed-test"})
 MIN_NAME = 8
+MIN_WORD = 6
 
 
 def with_replacements(compared: Iterable[Compared]) -> Iterator[Compared]:
@@ -55,26 +58,49 @@ def _explained(one: Compared, reason: str) -> Iterator[Weakened]:
             yield found
 
 
-def with_removals(
-    compared: Iterable[Compared], renames: Renames, deleted: Mapping[str, str]
-) -> Iterator[Compared]:
+class Removals(NamedTuple):
+    """What a change took out of the product."""
+
+    names: frozenset[str]
+    """What the product no longer has, whatever tests still say of it."""
+    features: frozenset[str]
+    """What neither the product nor a changed test speaks of any more."""
+    deleted: Mapping[str, str]
+    """Every file that is gone."""
+    is_all: bool
+    """Whether the product lost code, and hardly any came."""
+
+
+def with_removals(compared: Iterable[Compared], removals: Removals) -> Iterator[Compared]:
     """Call a loss another expectation where what was lost named a feature that is no more.
 
-    It stays a question in a fix; only where the removal was asked for, it is expected. `deleted`
-    holds the test files that are gone, whose tests may name the feature once for all of them.
+    It stays a question in a fix; only where the removal was asked for, it is expected.
     """
     for one in compared:
         is_lost = any(found.kind in LOSSES for found in one.findings)
-        reason = _reason(one, renames, deleted) if is_lost else ""
+        reason = _reason(one, removals) if is_lost else ""
         yield one._replace(findings=tuple(_explained(one, reason))) if reason else one
 
 
-def _reason(one: Compared, renames: Renames, deleted: Mapping[str, str]) -> str:
+def _reason(one: Compared, removals: Removals) -> str:
     if is_example(one.path):
         return "it belongs to an example"
-    lost = deleted.get(one.path) or _lost(one)
-    names = renames.undefined.intersection(WORD.findall(lost))
-    return f"the product no longer has {min(names)}" if names else ""
+    # Tests of a file that is gone may name the feature once for all of them.
+    whole = removals.deleted.get(one.path)
+    if whole is not None and (product := counterpart(one.path, removals.deleted)):
+        return f"{product} was deleted with it"
+    lost = whole or _lost(one)
+    names = removals.names.intersection(WORD.findall(lost))
+    names |= removals.features & (mentions(lost) | _named(one))
+    if names:
+        return f"the product no longer has {min(names)}"
+    return "the product lost code, and hardly any came" if removals.is_all and not one.after else ""
+
+
+def _named(one: Compared) -> set[str]:
+    """The longer words of its name: short ones are anybody's."""
+    words = WORD.findall(" ".join(one.name).replace("_", " "))
+    return {word for word in words if len(word) >= MIN_WORD}
 
 
 def _lost(one: Compared) -> str:

@@ -116,6 +116,9 @@ def test_a_setting_that_got_weaker_is_told_about_its_file():
     assert only.sentence == "edited-config: pytest.addopts: -q became -q -k a"
 
 
+BACK = "it('goes twice', () => {\n  expect(location('back')).toBe('/a')\n})\n"
+PREFIXED = "def test_prefix_is_added():\n    assert add(1, 'p').name == 'p1'\n\n\n"
+
 TOGETHER = [
     pytest.param(
         {"src/cart.ts": "export function total() {}\n", J: JS_NAMED_CALL},
@@ -177,6 +180,66 @@ TOGETHER = [
         {"src/help.js": "class Help {\n}\n", J: JEST},
         {"other-expectation"},
         id="a method that went with its test",
+    ),
+    pytest.param(
+        {"src/url.js": "if (url === 'back') go()\n", J: BACK + JEST},
+        {"src/url.js": "go()\nstay()\nleave()\n", J: JEST},
+        {"other-expectation"},
+        id="a word that went with its test",
+    ),
+    pytest.param(
+        {"src/url.js": "if (url === 'back') go()\n", J: BACK + JEST},
+        {"src/url.js": "go()\nstay()\nleave()\n", J: JEST + BACK.replace("twice", "once")},
+        set(),
+        id="a word that tests still say",
+    ),
+    pytest.param(
+        {"src/url.js": "if (url === 'back') go()\n", J: BACK + JEST},
+        {"src/url.js": "if (url === 'back') stay()\n", J: JEST},
+        {"gone"},
+        id="a word that the product still says",
+    ),
+    pytest.param(
+        {"src/manager.py": "def add(x, prefix=None):\n    pass\n", P: PREFIXED + SPLIT},
+        {"src/manager.py": "def add(x):\n    a()\n    b()\n", P: SPLIT},
+        {"other-expectation"},
+        id="a feature that only the name of its test names",
+    ),
+    pytest.param(
+        {"src/url.js": "one()\ntwo()\nthree()\n", J: BACK + JEST},
+        {"src/url.js": "one()\n", J: JEST},
+        {"other-expectation"},
+        id="code that went, and none that came",
+    ),
+    pytest.param(
+        {"src/url.js": "one()\ntwo()\nthree()\n", J: BACK + JEST},
+        {"src/url.js": "one()\n// two()\nfour()\n", J: JEST},
+        {"gone"},
+        id="code that went, and some that came",
+    ),
+    pytest.param(
+        {"source/templates.js": "go()\nstay()\n", "test/template-literal.js": BACK},
+        {"source/index.js": "a()\nb()\nleave()\n"},
+        {"other-expectation"},
+        id="a file that went with its tests",
+    ),
+    pytest.param(
+        {"src/a.py": "x = 1\n", P: "import cart\n\nsize = cart.count('a')\n"},
+        {"src/a.py": "x = 1\n", P: "import cart\n\nsize = cart.count('a')  # type: ignore\n"},
+        {"other-expectation"},
+        id="a mark on code without types",
+    ),
+    pytest.param(
+        {P: "def f() -> int:\n    return cart.count('a')\n"},
+        {P: "def f() -> int:\n    return cart.count('a')  # type: ignore\n"},
+        {"weaker"},
+        id="a mark on code with types",
+    ),
+    pytest.param(
+        {"a.js": "'use strict';\n"},
+        {"a.js": "/* eslint-disable no-console */\n'use strict';\n"},
+        {"other-expectation"},
+        id="a rule of style that is named",
     ),
     pytest.param(
         {"examples/todo/tests/test_todo.py": SPLIT},

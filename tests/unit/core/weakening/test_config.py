@@ -134,6 +134,38 @@ WEAKER = [
         "",
         "def pytest_runtest_makereport(item, call):\n    return None\n",
     ),
+    ("pytest.ini", "[pytest]\nnorecursedirs = a\n", "[pytest]\nnorecursedirs = a tests/b\n"),
+    ("pytest.ini", "[pytest]\nfilterwarnings = error\n", "[pytest]\n"),
+    (
+        "pytest.ini",
+        "[pytest]\nfilterwarnings =\n  error\n  ignore:a\n",
+        "[pytest]\nfilterwarnings =\n  ignore:a\n",
+    ),
+    (".coveragerc", "[report]\nfail_under = 90\n", "[report]\n"),
+    ("package.json", '{"nyc": {"check-coverage": true}}', "{}"),
+    ("package.json", '{"nyc": {"lines": 90}}', '{"nyc": {"lines": 80}}'),
+    (
+        "package.json",
+        '{"scripts": {"test": "jest && tsc"}}',
+        '{"scripts": {"test": "jest"}}',
+    ),
+    (
+        "package.json",
+        '{"scripts": {"test": "mocha"}}',
+        '{"scripts": {"test": "jest src/a.test.js"}}',
+    ),
+    (
+        "package.json",
+        '{"scripts": {"test": "mocha"}}',
+        '{"scripts": {"test": "jest --testNamePattern=a"}}',
+    ),
+    ("package.json", '{"ava": {"failWithoutAssertions": true}}', '{"ava": {}}'),
+    (
+        "tox.ini",
+        "[testenv:docs]\ncommands = sphinx-build -b doctest a b\n",
+        "[testenv:docs]\ncommands = true\n",
+    ),
+    ("conftest.py", "def pytest_ignore_collect():\n    return g()\n", ""),
 ]
 
 
@@ -218,12 +250,101 @@ SOUND = [
         "[tool.pytest]\nstrict = true\naddopts = ['-ra']\n",
     ),
     ("pom.xml", "<skipTests>true</skipTests>\n", "<a/>\n"),
+    ("pytest.ini", "[pytest]\nnorecursedirs = a b\n", "[pytest]\nnorecursedirs = b\n"),
+    ("pytest.ini", "[pytest]\nnorecursedirs = a b\n", "[pytest]\n"),
+    (
+        "pytest.ini",
+        "[pytest]\nfilterwarnings =\n  error\n  ignore:a\n",
+        "[pytest]\nfilterwarnings = error\n",
+    ),
+    (
+        "setup.cfg",
+        "[coverage:html]\nshow_contexts = true\n[coverage:report]\nfail_under = 70\n",
+        "[coverage:run]\nomit = x/*\n[coverage:report]\nfail_under = 71\n",
+    ),
+    (".coveragerc", "[report]\n", "[report]\nfail_under = 7\n"),
+    ("package.json", '{"nyc": {"reporter": ["lcov"]}}', '{"c8": {"check-coverage": true}}'),
+    ("package.json", '{"nyc": {"check-coverage": false}}', "{}"),
+    (
+        "package.json",
+        '{"scripts": {"test": "npm run build && nyc ava && rm -rf out"}}',
+        '{"scripts": {"test": "ava"}}',
+    ),
+    ("package.json", '{"scripts": {"//test": "ava"}}', '{"scripts": {}}'),
+    (
+        "package.json",
+        '{"ava": {"babel": false, "require": ["a"], "extensions": ["ts"]}}',
+        '{"ava": {"extensions": {"ts": "module"}, "require": ["b"]}}',
+    ),
+    (
+        "tox.ini",
+        "[testenv:docs]\ncommands = sphinx-build -b html a b\n",
+        "[testenv:docs]\ncommands = sphinx-build -E -b dirhtml a b\n",
+    ),
+    (".travis.yml", "script: lint . || :\n", "script: lint . || :;\n"),
+    (".travis.yml", "script: lint . || :\n", "script: lint .\n"),
 ]
 
 
 @pytest.mark.parametrize(("path", "before", "after"), SOUND)
 def test_a_harmless_edit_is_not_remarked(path: str, before: str | None, after: str | None):
     assert weakenings({path: before}, {path: after}) == ()
+
+
+EXCHANGED = [
+    ('"test": "jest"', '"test": "vitest"'),
+    ('"test": "nyc mocha test"', '"test": "vitest run test"'),
+    ('"test": "xo && ava"', '"test": "xo && node --import=tsx --test test/*.ts"'),
+    ('"test": "ava && tsc --project types"', '"test": "ava && tsd-check"'),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), EXCHANGED)
+def test_another_runner_that_runs_as_much_is_another_expectation(before: str, after: str):
+    old, new = (f'{{"scripts": {{{script}}}}}' for script in (before, after))
+    (only,) = weakenings({"package.json": old}, {"package.json": new})
+    assert only.kind == "changed-expected"
+
+
+def test_the_settings_of_a_runner_go_with_it():
+    before = {
+        "package.json": '{"scripts": {"test": "jest"}, "jest": {"bail": true}}',
+        "jest.config.js": "module.exports = {bail: true}",
+    }
+    other = {"package.json": '{"scripts": {"test": "vitest"}}'}
+    assert [w.kind for w in weakenings(before, other)] == ["changed-expected"]
+    same = {"package.json": '{"scripts": {"test": "jest"}}'}
+    assert {w.kind for w in weakenings(before, same)} == {"edited-config"}
+
+
+def test_old_runners_of_python_may_be_exchanged():
+    for old, new in (("nosetests tests", "pytest tests"), ("python tests.py", "py.test tests.py")):
+        before, after = (f"[testenv]\ncommands = {command}\n" for command in (old, new))
+        (only,) = weakenings({"tox.ini": before}, {"tox.ini": after})
+        assert only.kind == "changed-expected"
+
+
+def test_a_first_place_for_tests_is_another_expectation_if_it_is_the_usual_one():
+    for paths, kind in (("tests", "changed-expected"), ("tests/unit", "edited-config")):
+        after = f"[pytest]\ntestpaths = {paths}\n"
+        (only,) = weakenings({"pytest.ini": "[pytest]\n"}, {"pytest.ini": after})
+        assert only.kind == kind
+
+
+def test_a_place_that_came_with_the_change_may_be_left_out():
+    before = {"setup.cfg": "[tool:pytest]\nnorecursedirs = docs\n"}
+    after = {"setup.cfg": "[tool:pytest]\nnorecursedirs = docs tests/typing\n"}
+    assert weakenings(before, {**after, "tests/typing/a.py": "x = 1\n"}) == ()
+    (only,) = weakenings(before, {**after, "tests/b.py": "x = 1\n"})
+    assert only.kind == "edited-config"
+
+
+def test_a_file_that_is_gone_need_not_be_looked_for():
+    test = "def test_a():\n    assert f() == 1\n"
+    before = {"setup.cfg": "[tool:pytest]\ntestpaths = tests.py\n", "tests.py": test}
+    after = {"setup.cfg": "[tool:pytest]\ntestpaths = tests\n", "tests/test_a.py": test}
+    assert weakenings(before, after) == ()
+    assert weakenings(before, {**after, "tests.py": test})
 
 
 def test_the_setting_its_values_and_its_line_are_told():

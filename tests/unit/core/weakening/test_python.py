@@ -349,6 +349,92 @@ def test_rewording_the_reason_of_a_skip_is_fine():
     assert found(body, body.replace("'a'", "'b'")) == []
 
 
+MARKED = "import pytest\n\nmark = {}\n\n@mark\ndef test_a():\n    assert f() == 1\n"
+
+
+@pytest.mark.parametrize(
+    ("condition", "kind"),
+    [
+        ("sys.platform == 'win32'", "changed-expected"),
+        ("os.name == 'nt' or sys.version_info < (3, 8)", "changed-expected"),
+        ("sys.platform != 'win32' and os.geteuid() == 0", "changed-expected"),
+        ("not hasattr(os, 'fork')", "changed-expected"),
+        ("sys.platform == 'linux'", "new-skip"),
+        ("sys.platform != 'win32'", "new-skip"),
+        ("os.name == 'nt' or x", "new-skip"),
+        ("sys.version_info >= (3,)", "new-skip"),
+        ("os.name == 'nt', x", "new-skip"),
+    ],
+)
+def test_a_skip_on_few_machines_is_another_expectation(condition: str, kind: str):
+    old = "import pytest\n\ndef test_a():\n    assert f() == 1\n"
+    skip = f"@pytest.mark.skipif({condition}, reason='x')\ndef"
+    assert found(old, old.replace("def", skip)) == [kind]
+
+
+def test_a_skip_under_such_a_condition_in_the_body_is_the_same():
+    old = "def test_a():\n    assert f() == 1\n"
+    skip = "    if os.name == 'nt':\n        pytest.skip('x')\n"
+    assert found(old, old.replace("    assert", f"{skip}    assert")) == ["changed-expected"]
+    always = skip.replace("os.name == 'nt'", "x")
+    assert found(old, old.replace("    assert", f"{always}    assert")) == ["new-skip"]
+
+
+def test_a_mark_may_be_given_a_name():
+    skip = "pytest.mark.skipif(not can_fork(), reason='x')"
+    inline = MARKED.format("1").replace("@mark", f"@{skip}")
+    assert found(inline, MARKED.format(skip)) == []
+    assert found(inline, MARKED.format("pytest.mark.skip(reason='x')")) == ["new-skip"]
+
+
+def test_tests_of_a_base_class_are_run_by_the_classes_that_have_it():
+    body = "    def test_a(self):\n        self.assertEqual(f(), 1)\n"
+    old = f"class CartTest(unittest.TestCase):\n{body}"
+    base = f"class Shared(object):\n{body}\n\nclass Middle(Shared):\n    x = 1\n"
+    new = f"{base}\n\nclass CartTest(Middle, unittest.TestCase):\n    y = 1\n"
+    assert found(old, new) == []
+    assert found(old, base) == ["renamed-away"]
+
+
+def test_an_error_that_became_a_result_is_another_expectation():
+    old = "def test_a():\n    with pytest.raises(KeyError):\n        f(1)\n"
+    assert found(old, "def test_a():\n    assert f(1)\n") == ["changed-expected"]
+
+
+def test_tests_that_became_rows_of_one_are_not_lost():
+    one = (
+        "def test_read():\n    x = lock('read')\n"
+        "    assert x.level == 1\n    assert x.mode == 'r'\n"
+    )
+    two = one.replace("read", "write").replace("'r'", "'w'")
+    rows = (
+        "@pytest.mark.parametrize('mode', ['read', 'write'])\n"
+        "def test_lock(mode):\n    x = lock(mode)\n    assert x.level == 1\n"
+        "    assert x.mode == mode[0]\n"
+    )
+    assert set(found(f"{one}\n\n{two}", rows)) <= {"changed-expected"}
+
+
+def test_a_test_that_is_written_anew_may_compare_as_much_otherwise():
+    old = "def test_a():\n    assert f(1)['a'] == 'no'\n    assert f(2)['b'] == 'no'\n"
+    new = "def test_a():\n    assert load({}) == {'a': {'b': 'no'}, 'c': ['no']}\n"
+    assert set(found(old, new)) == {"changed-expected"}
+    assert "removed-assertion" in found(old, "def test_a():\n    assert load({}) == 1\n")
+
+
+def test_texts_that_became_parts_of_a_longer_one_are_not_lost():
+    old = "def test_a():\n    assert '  hello' in out\n    assert 'i am' in out\n"
+    new = "def test_a():\n    assert '  hello i am' in out\n"
+    assert set(found(old, new)) == {"changed-expected"}
+    assert "removed-assertion" in found(old, new.replace(" i am", ""))
+
+
+def test_an_assertion_finds_the_one_about_the_same_thing():
+    old = "def test_a():\n    assert not gone\n    assert f('a') == 1\n"
+    new = "def test_a():\n    assert f('a') == 2\n"
+    assert sorted(found(old, new)) == ["changed-expected", "removed-assertion"]
+
+
 def test_unittest_skips_and_case_loops():
     old = "class ATest(Base):\n    def test_a(self):\n        self.assertIn(f(), [1])\n"
     new = old.replace("        self.assertIn", "        self.skipTest('x')\n        self.assertIn")

@@ -166,3 +166,17 @@ def test_an_assertion_inside_another_is_part_of_it():
     old = "it('a', () => { expect(assertOk(1)).toBe(2); });\n"
     kinds = [w.kind for w in weakenings({"a.spec.js": old}, {"a.spec.js": "it('a', () => {});"})]
     assert kinds == ["emptied-test"]
+
+
+def test_a_failure_that_became_a_result_is_another_expectation():
+    old = "it('a', () => {\n  expect(() => f(1)).toThrow()\n})\n"
+    new = "it('a', () => {\n  expect(g(2)).toBeTruthy()\n})\n"
+    (only,) = weakenings({"a.test.js": old}, {"a.test.js": new})
+    assert only.kind == "changed-expected"
+
+
+def test_an_assertion_finds_the_one_about_the_same_thing():
+    old = "it('a', () => {\n  expect(x).toBeDefined()\n  expect(f(1)).toBe(1)\n})\n"
+    new = "it('a', () => {\n  expect(f(1)).toBe(2)\n})\n"
+    kinds = {w.kind for w in weakenings({"a.test.js": old}, {"a.test.js": new})}
+    assert kinds == {"changed-expected", "removed-assertion"}

@@ -7,8 +7,15 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from flyball.core.terms.evidence import Weakened
-from flyball.core.weakening.config.settings import settings_of
-from flyball.core.weakening.paths import is_test_config
+from flyball.core.weakening.config.commands import (
+    NARROWING,
+    RUNNER,
+    is_exchanged,
+    is_other_command,
+    words,
+)
+from flyball.core.weakening.config.settings import EXCUSE, TESTING, Settings, settings_of
+from flyball.core.weakening.paths import TEST_DIRS, is_test_config
 
 HARMLESS = frozenset(
     [
@@ -23,6 +30,7 @@ HARMLESS = frozenset(
         "env_list",
         "envlist",
         "extras",
+        "flake8-ignore",
         "isolated_build",
         "junit_family",
         "markers",
@@ -31,6 +39,7 @@ HARMLESS = frozenset(
         "package",
         "pass_env",
         "passenv",
+        "pep8ignore",
         "recreate",
         "required_plugins",
         "requires",
@@ -39,17 +48,10 @@ HARMLESS = frozenset(
         "wheel_build_env",
     ]
 )
-NARROWING_KEYS = frozenset(
-    {
+SELECTING_KEYS = frozenset(
+    [
         "autotests",
-        "collect_ignore",
-        "collect_ignore_glob",
-        "exclude",
-        "fail_under",
-        "ignore",
         "match",
-        "norecursedirs",
-        "omit",
         "python_classes",
         "python_files",
         "python_functions",
@@ -59,23 +61,47 @@ NARROWING_KEYS = frozenset(
         "test_paths",
         "testmatch",
         "testnamepattern",
-        "testpathignorepatterns",
         "testpaths",
         "testregex",
-    }
+    ]
 )
-NARROWING = re.compile(
-    r"(?:^|\s)['\"]?(?:-[gkmt]|-run|-skip|--(?:ignore|deselect|co|collect-only|passWithNoTests"
-    r"|f?grep|exclude|skip"
-    r"|match|filter|spec|invert|if-present|only\w*|test-only|changed|shard|related"
-    r"|findRelatedTests|lastCommit"
-    r"|test-?[nN]ame-?[pP]attern|testPath\w*|test-skip-pattern)\b|-p\s+no:)|\|\|\s*(?:true|:"
-    r"|exit 0)|;\s*true\b"
-    r"|\bexit 0\b|continue-on-error|allow_failure|\b(?:exclude|testPathIgnorePatterns"
-    r"|testNamePattern|grep)\s*[:=]"
-    r"|ignoreFailures|skipTests|testFailureIgnore|maven\.test\.skip|(?<!\w)enabled\s*=\s*false"
+"""They say which tests run: any other value may leave some out."""
+EXCLUDING_KEYS = frozenset(
+    [
+        "collect_ignore",
+        "collect_ignore_glob",
+        "exclude",
+        "ignore",
+        "norecursedirs",
+        "omit",
+        "testpathignorepatterns",
+    ]
 )
-PATH_WORD = re.compile(r"['\"]?[\w.*@-]*(?:/[\w.*{},@-]*|\.[cm]?[jt]sx?|\.py|\.rb)['\",\]]*")
+"""They say which tests do not run: fewer words leave fewer out."""
+THRESHOLD_KEYS = frozenset(
+    ["fail_under", "branches", "check-coverage", "functions", "lines", "statements"]
+)
+"""How much must be covered: less is weaker, and nothing else about coverage decides anything."""
+RUNNING_KEYS = frozenset(
+    [
+        "babel",
+        "cache",
+        "compileenhancements",
+        "concurrency",
+        "nodearguments",
+        "preset",
+        "require",
+        "serial",
+        "testenvironment",
+        "timeout",
+        "transform",
+        "tsconfig",
+        "verbose",
+        "workerthreads",
+    ]
+)
+"""How a JavaScript runner loads tests; whether they are found and pass is seen by running them."""
+COVERAGE = re.compile(r"(?:.*\.)?(?:coverage\w*|nyc|c8|(?:run|report|html|xml|paths))[.:].*")
 
 
 class Elsewhere(NamedTuple):
@@ -85,11 +111,25 @@ class Elsewhere(NamedTuple):
     now: frozenset[tuple[str, str]]
     deleted: frozenset[str] = frozenset()
     """Files that the change deleted."""
+    added: frozenset[str] = frozenset()
+    """Files that were not there before."""
 
     def has_now(self, last: str, value: str) -> bool:
         """Whether a setting of that name says all of it, and maybe more."""
-        words = set(value.split())
-        return any(last == name and words <= set(other.split()) for name, other in self.now)
+        wanted = set(value.split())
+        return any(last == name and wanted <= set(other.split()) for name, other in self.now)
+
+    def is_new_place(self, word: str) -> bool:
+        """Whether a folder came with the change, so that no test from before is in it."""
+        return "/" in word and any(path.startswith(f"{word.rstrip('/')}/") for path in self.added)
+
+    def has_left(self, runner: str) -> bool:
+        """Whether tests were run by that runner, and are run by another one now."""
+        was, now = (
+            {match[0] for _, value in side for match in RUNNER.finditer(value)}
+            for side in (self.before, self.now)
+        )
+        return runner in was and bool(now) and runner not in now
 
 
 NOWHERE = Elsewhere(frozenset(), frozenset())
@@ -110,15 +150,37 @@ def config_weakenings(
         return
     for key in sorted(old.keys() | new.keys()):
         was, now = old.get(key), new.get(key)
-        if was == now or _last(key) in HARMLESS or not _is_weaker(key, was, now, elsewhere):
+        if was == now or _last(key) in HARMLESS or _is_about_no_test(key, was, now):
             continue
-        has_moved = now is None and elsewhere.has_now(_last(key), was or "")
-        if has_moved or (was is None and (_last(key), now) in elsewhere.before):
+        kind = _kind(_runner_of(path, key), key, (was, now), elsewhere)
+        has_moved = now is None and _is_kept(key, was or "", new, elsewhere)
+        if not kind or has_moved or (was is None and (_last(key), now) in elsewhere.before):
             continue
         detail = f"{key}: {_short(was or 'nothing')} became {_short(now or 'nothing')}"
         if key in (was, now):
             detail = f"`{_short(key)}` was {'removed' if now is None else 'added'}"
-        yield Weakened(path, _line(after or "", key), "edited-config", detail)
+        yield Weakened(path, _line(after or "", key), kind, detail)
+
+
+def _is_kept(key: str, value: str, now: Settings, elsewhere: Elsewhere) -> bool:
+    """Whether a setting is found under another roof, or each of its words below its name."""
+    below = all(f"{key}.{word}" in now for word in value.split())
+    return (bool(value) and below) or elsewhere.has_now(_last(key), value)
+
+
+def _is_about_no_test(key: str, was: str | None, now: str | None) -> bool:
+    """Whether an environment, as one for documentation, neither ran tests before nor does now."""
+    section, _, last = key.rpartition(".")
+    name = section.partition(":")[2]
+    if not section.startswith("testenv:") or not last.startswith("commands"):
+        return False
+    return not any(map(TESTING.search, (name, was or "", now or "")))
+
+
+def _runner_of(path: str, key: str) -> str:
+    """The runner that a setting is for, going by its file or its section."""
+    name = path.rpartition("/")[2].lstrip(".").removesuffix("rc").partition(".")[0]
+    return (key.partition(".")[0] if name == "package" else name).removesuffix("rc")
 
 
 def settings_in(files: Mapping[str, str]) -> frozenset[tuple[str, str]]:
@@ -135,93 +197,74 @@ def _last(key: str) -> str:
     return key.rpartition(".")[2].lower()
 
 
-# How a runner talks, and how long it waits, with the word that follows.
-TALK = re.compile(r"(?:(?<=\s)|^)(?:-R|--reporters?|--timeout|--slow|--colou?rs?)[ =][^\s-]\S*")
-
-
-# Words that every run may be given, or that only tell where it works and how it talks.
-FREE = re.compile(
-    r"\{'replace': 'posargs'[^{}]*\}"
-    r"|(?:(?<=\s)|^)(?:-r\w+|-q+|-v+|-n[ =]?\w+"
-    r"|--(?:tb|color|durations|import-mode|basetemp)[= ]\S+)"
-)
-POSARGS = re.compile(r"\{posargs:?([^{}]*)\}")
 STRICT_WORDS = re.compile(r"--strict(?:-markers|-config)?\b")
 
+Values = tuple[str | None, str | None]
 
-def _words(text: str) -> list[str]:
-    """The words that decide what is run; by default, a run is given what stands in the braces."""
-    return FREE.sub("", TALK.sub("", POSARGS.sub(r"\1", text))).split()
+
+def _kind(runner: str, key: str, values: Values, elsewhere: Elsewhere) -> str | None:
+    """In which way a setting got weaker, or None where it did not."""
+    old, new = values
+    if new is None and elsewhere.has_left(runner):
+        return None
+    if _last(key) == "testpaths" and old is None and not TEST_DIRS.isdisjoint(words(new or "")):
+        # All tests of most projects, yet some keep others beside the code.
+        return "changed-expected"
+    if _is_command(key) and old and new and is_exchanged(old, new, elsewhere.deleted):
+        return "changed-expected"
+    return "edited-config" if _is_weaker(key, old, new, elsewhere) else None
+
+
+def _is_command(key: str) -> bool:
+    is_named = key.startswith(("scripts.", "target.", "tasks."))
+    return is_named or _last(key).startswith("commands")
 
 
 def _is_weaker(key: str, old: str | None, new: str | None, elsewhere: Elsewhere) -> bool:
     """A new setting is weaker when it leaves tests out; an old one unless it only gained words."""
+    last = _last(key)
     if key.startswith("strict."):
         return old == "true" and new != "true"
+    if COVERAGE.fullmatch(key):
+        return last in THRESHOLD_KEYS and _is_less(old, new)
+    if key.startswith("hook."):
+        return True
+    if last in EXCLUDING_KEYS:
+        came = {*words(new or "")} - {*words(old or "")}
+        return not all(map(elsewhere.is_new_place, came))
     if old is None:
         is_off = key.startswith("cargo.") and new == "false"
-        return is_off or _last(key) in NARROWING_KEYS or bool(NARROWING.search(new or ""))
+        return is_off or last in SELECTING_KEYS or bool(NARROWING.search(new or ""))
+    if last == "filterwarnings":
+        return any(word.startswith("error") for word in {*old.split()} - {*(new or "").split()})
     if new is None:
-        is_implied = _last(key) == "xfail_strict" and ("strict", "True") in elsewhere.now
-        return not is_implied and not key.startswith(("cargo.", "excuse."))
+        is_implied = last == "xfail_strict" and ("strict", "True") in elsewhere.now
+        is_free = is_implied or last in RUNNING_KEYS or bool(EXCUSE.search(key))
+        return not is_free and not key.startswith(("cargo.", "excuse."))
+    return _says_less(key, old, new, elsewhere)
+
+
+def _says_less(key: str, old: str, new: str, elsewhere: Elsewhere) -> bool:
     if ("strict", "True") in elsewhere.now:
         old = STRICT_WORDS.sub("", old)
-    was, now = (_words(text) for text in (old, new))
-    gained = [word for word in now if word not in was]
-    lost = [word for word in was if word not in now]
-    if NARROWING.search(" ".join(gained)) or _last(key) in NARROWING_KEYS:
+    was, now = words(old), words(new)
+    gained = " ".join(word for word in now if word not in was)
+    if NARROWING.search(gained):
         return True
-    if key.startswith(("scripts.", "target.", "tasks.")) or _last(key).startswith("commands"):
-        lost = [word for word in lost if _bare(word) not in elsewhere.deleted]
-        return _is_other_command(lost, gained, old, now)
-    return bool(lost)
+    if _last(key) in SELECTING_KEYS:
+        # A file that is gone need not be looked for; anything else may have held tests.
+        return {*was} <= {*now} or not {*was} - {*now} <= elsewhere.deleted
+    if _is_command(key):
+        return is_other_command(old, new, elsewhere.deleted)
+    return _last(key) not in RUNNING_KEYS and any(word not in now for word in was)
 
 
-PLAIN_FLAG = re.compile(
-    r"['\"]?-{1,2}(?!strict|fail|cov-fail|forbid|max-warnings|W|error)[\w-]+.*|&&|NODE_\w+=.*"
-)
-
-
-RUNNERS = frozenset(
-    [
-        "pytest",
-        "mocha",
-        "jest",
-        "vitest",
-        "ava",
-        "tap",
-        "rspec",
-        "phpunit",
-        "unittest",
-        "nox",
-        "bats",
-    ]
-)
-
-
-def _is_other_command(lost: list[str], gained: list[str], old: str, now: list[str]) -> bool:
-    """Whether a command runs something else; flags that only change how it talks are no matter."""
-    given = [word for word in gained if not PLAIN_FLAG.fullmatch(word)]
-    missed = [word for word in lost if not PLAIN_FLAG.fullmatch(word)]
-    # The first path that is named narrows a run; a further one widens it.
-    is_picked = any(map(PATH_WORD.fullmatch, given)) and not any(
-        map(PATH_WORD.fullmatch, old.split())
-    )
-    # A runner that is told no path any more looks for all tests.
-    if RUNNERS.intersection(map(_bare, now)) and not any(map(PATH_WORD.fullmatch, now)):
-        missed = [word for word in missed if not PATH_WORD.fullmatch(word)]
-    # A folder in place of files below it runs more, not less.
-    is_lost = any(not any(_holds(word, other) for word in given) for other in missed)
-    return is_picked or is_lost
-
-
-def _bare(word: str) -> str:
-    return word.strip("'\",[]")
-
-
-def _holds(folder: str, path: str) -> bool:
-    bare = _bare(folder).rstrip("/")
-    return bool(bare) and _bare(path).startswith(f"{bare}/")
+def _is_less(old: str | None, new: str | None) -> bool:
+    """Whether a threshold is lower now, or gone; what is no number is compared as a switch."""
+    try:
+        return float(new or 0) < float(old or 0)
+    except ValueError:
+        return old not in {None, "False"}
 
 
 def _line(text: str, key: str) -> int:

@@ -16,7 +16,7 @@ Settings = dict[str, str]
 Reading = Callable[[str], Iterator[tuple[str, str]]]
 
 TESTING = re.compile(
-    r"(?<![a-z])(?:py|unit)?tests?(?:ing)?(?![a-z])|\b(?:check|spec|verify|coverage|ci|jest|mocha"
+    r"(?<![a-z])(?:py|unit|doc)?tests?(?:ing)?(?![a-z])|\b(?:check|spec|verify|coverage|ci|jest|mocha"
     r"|tox|nox|vitest|typecheck|types)\b",
     re.IGNORECASE,
 )
@@ -181,7 +181,8 @@ def _leaves(prefix: str, value: object) -> Iterator[tuple[str, str]]:
 def _package(text: str) -> Iterator[tuple[str, str]]:
     table = _table(cast("object", json.loads(_without_comments(text))))
     for name, script in _table(table.get("scripts")).items():
-        if TESTING.search(name):
+        # A name that begins so is the habit for a script that is commented out.
+        if TESTING.search(name) and not name.startswith("//"):
             yield f"scripts.{name}", str(script)
     for name, task in _table(table.get("tasks")).items():
         if TESTING.search(name):
@@ -235,7 +236,8 @@ def _ci_lines(text: str) -> Iterator[tuple[str, str]]:
         yield "tests are run", "yes"
     for line in lines:
         if EXCUSE.search(line):
-            yield line, line
+            plain = line.rstrip(";\\ ")
+            yield plain, plain
 
 
 READINGS: tuple[tuple[str, Reading], ...] = (

@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 
 from flyball.core.terms.evidence import Weakened
 from flyball.core.weakening.python.assertion import Assertion, is_literal
+from flyball.core.weakening.python.elsewhere import is_elsewhere
 from flyball.core.weakening.python.gains import ModuleComparing, asserted, row_texts
 from flyball.core.weakening.python.routine import Module, Routine
 from flyball.core.weakening.python.strength import renamed, skeleton, strength_of, weaker
 from flyball.core.weakening.python.tables import expanded
 from flyball.core.weakening.reach import LOWERED, Reach
-from flyball.core.weakening.renames import Renames
+from flyball.core.weakening.renames import STRING, Renames
 
 NEAR = 60
 """How many candidates are looked at: a test may have thousands of assertions."""
@@ -27,8 +28,28 @@ def losses(old: Routine, new: Routine, now: Module, change: ModuleComparing) -> 
     yield from _skips(old, new)
     yield from _cases(old, new, change)
     yield from _locals(old, new)
-    yield from _assertions(old, new, now, change)
+    says = "changed-expected" if _asks_as_much(old, new) else "removed-assertion"
+    for found in _assertions(old, new, now, change):
+        is_removed = found.kind == "removed-assertion"
+        yield found if not is_removed else Weakened(found.path, found.line, says, found.detail)
     yield from _not_understood(old, new)
+
+
+def _asks_as_much(old: Routine, new: Routine) -> bool:
+    """Whether a test that was written anew compares as many values as strictly as it did."""
+    return _mass(new) >= _mass(old)
+
+
+def _mass(routine: Routine) -> int:
+    return sum(
+        strength_of(assertion) * (1 + _values_in(assertion.expected))
+        for assertion in routine.assertions
+        if assertion.reach >= Reach.CONDITIONAL
+    )
+
+
+def _values_in(node: ast.expr | None) -> int:
+    return sum(isinstance(part, ast.Constant) for part in ast.walk(node)) if node else 0
 
 
 def _skips(old: Routine, new: Routine) -> Iterator[Weakened]:
@@ -40,6 +61,7 @@ def _skips(old: Routine, new: Routine) -> Iterator[Weakened]:
         kind = text.partition("(")[0]
         is_other = lost[kind] > 0 and not ALWAYS.search(text)
         lost[kind] -= is_other
+        is_other |= is_elsewhere(text)
         yield Weakened(new.path, lines[text], "changed-expected" if is_other else "new-skip", text)
 
 
@@ -136,8 +158,10 @@ def _assertions(
             kind, says = LOWERED[best.reach]
             yield Weakened(new.path, best.line, kind, f"`{best.text}` {says}")
     fresh = sorted((a for left in free.values() for a in left), key=lambda a: a.line)
-    gone.sort(key=lambda a: a.line)
     able = [a for a in fresh if a.reach >= Reach.CONDITIONAL]
+    # First those with a successor about the same thing, or another would take it from them.
+    subjects = {a.subject for a in able}
+    gone.sort(key=lambda a: (a.subject not in subjects, a.line))
     rows = {key for a in able for key in expanded(a, new.tables)}
     for assertion in gone:
         if assertion.reach < Reach.CONDITIONAL or assertion.op == "tautology":
@@ -168,8 +192,26 @@ def _changed(
             detail = f"`{old.text}` became `{successor.text}`"
             yield Weakened(new.path, successor.line, kind, detail)
         return
-    kind = "commented-out" if _is_commented(old, module.text) else "removed-assertion"
+    kind = "changed-expected" if _is_part_of(old, new) else "removed-assertion"
+    if _is_commented(old, module.text):
+        kind = "commented-out"
     yield Weakened(new.path, new.node.lineno, kind, f"{new.name}: `{old.text}`")
+
+
+def _is_part_of(old: Assertion, new: Routine) -> bool:
+    """Whether the text that it wanted is part of a longer one that the test wants now."""
+    wanted = _texts_in(old.text)
+    longer = [text for a in new.assertions if a.op == old.op for text in _texts_in(a.text)]
+    return bool(wanted) and all(any(text in other for other in longer) for text in wanted)
+
+
+def _texts_in(code: str) -> list[str]:
+    """The strings in some code that are long enough to be told from others."""
+    found = (match[0].strip("'\"").strip() for match in STRING.finditer(code))
+    return [text for text in found if len(text) >= MIN_TEXT]
+
+
+MIN_TEXT = 4
 
 
 def _successor(
@@ -189,6 +231,9 @@ def _successor(
         if strength_of(other) >= strength_of(old):
             return other, "changed-expected"
     hollow = next((other for other in fresh if other.op == "tautology"), None)
+    if old.op == "raises" and hollow is None and fresh:
+        # What was an error before is a result now: the opposite, which is neither more nor less.
+        return fresh[0], "changed-expected"
     return hollow, "tautology"
 
 

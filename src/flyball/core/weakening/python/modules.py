@@ -158,7 +158,9 @@ def _compared(old: Routine, new: Routine, now: Module, change: ModuleComparing) 
 
 
 def _weight(routine: Routine) -> int:
-    return sum(strength_of(a) for a in routine.assertions) + len(routine.cases)
+    """Everything that it asserts, once for each row."""
+    rows = len(routine.cases)
+    return sum(strength_of(a) for a in routine.assertions) * max(1, rows) + rows
 
 
 def _constants(old: Module, new: Module) -> Iterator[Compared]:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from flyball.core.weakening.python.assertion import Assertion, assertions_of, dotted, is_literal
+from flyball.core.weakening.python.elsewhere import is_elsewhere
 from flyball.core.weakening.python.tables import Table, decorated_tables, looped_tables
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
@@ -106,7 +107,8 @@ def read_module(path: str, text: str) -> Module | None:
     constants = dict(_constants(tree.body))
     skips = {name for name, value in constants.items() if _skip_names(value, frozenset())}
     helpers = _helpers(tree)
-    reader = Reader(path, text.split("\n"), constants, frozenset(skips), helpers)
+    bases = frozenset(_bases(tree.body))
+    reader = Reader(path, text.split("\n"), constants, frozenset(skips), helpers, bases)
     routines = {routine.name: routine for routine in reader.routines(tree.body)}
     for name in _removed_names(tree.body):
         routines.pop(name, None)
@@ -186,6 +188,8 @@ class Reader(NamedTuple):
     constants: Mapping[str, ast.expr]
     skip_names: frozenset[str]
     helpers: frozenset[str]
+    bases: frozenset[str]
+    """Classes whose tests are run as those of a class that has them as its base."""
 
     def routines(
         self,
@@ -201,7 +205,7 @@ class Reader(NamedTuple):
                 yield self._routine(stmt, prefix, outer, is_suite)
             elif isinstance(stmt, ast.ClassDef):
                 here = (*outer, *self._decorated(stmt.decorator_list))
-                is_run = is_suite and _is_suite(stmt)
+                is_run = is_suite and (_is_suite(stmt) or stmt.name in self.bases)
                 yield from self.routines(stmt.body, f"{prefix}{stmt.name}.", here, is_run)
             elif isinstance(stmt, ast.If):
                 live = not isinstance(stmt.test, ast.Constant) or bool(stmt.test.value)
@@ -247,7 +251,9 @@ class Reader(NamedTuple):
     def _decorated(self, decorators: Sequence[ast.expr]) -> Iterator[Skip]:
         for decorator in decorators:
             if _skip_names(decorator, self.skip_names):
-                yield Skip(_plain(decorator), decorator.lineno)
+                # A mark that is kept under a name says what it says when it is written out.
+                meant = self.constants.get(dotted(decorator), decorator)
+                yield Skip(_plain(meant), decorator.lineno)
             elif dotted(getattr(decorator, "func", decorator)).endswith("parametrize"):
                 for node in ast.walk(decorator):
                     if isinstance(node, ast.keyword) and node.arg == "marks":
@@ -271,12 +277,16 @@ def _skipping(body: Sequence[ast.stmt]) -> Iterator[Skip]:
     for stmt in body:
         if isinstance(stmt, Definition | ast.ClassDef):
             continue
+        condition = (
+            f"pytest.mark.skipif({ast.unparse(stmt.test)})" if isinstance(stmt, ast.If) else ""
+        )
+        is_few = bool(condition) and is_elsewhere(condition)
         for node in ast.walk(stmt):
             is_call = isinstance(node, ast.Call) and dotted(node.func) in SKIP_CALLS
             raised = node.exc if isinstance(node, ast.Raise) else None
             what = dotted(getattr(raised, "func", raised)) if raised else ""
             if is_call or what.endswith("SkipTest"):
-                yield Skip(_plain(node), getattr(node, "lineno", 0))
+                yield Skip(condition if is_few else _plain(node), getattr(node, "lineno", 0))
 
 
 def _plain(node: ast.AST) -> str:
@@ -308,6 +318,18 @@ def _is_suite(node: ast.ClassDef) -> bool:
         for stmt in node.body
     )
     return (is_named or is_case) and not switched_off
+
+
+def _bases(body: Sequence[ast.stmt]) -> Iterator[str]:
+    """The bases of every suite at the top of a module, and theirs."""
+    classes = {stmt.name: stmt for stmt in body if isinstance(stmt, ast.ClassDef)}
+    waiting = [stmt for stmt in classes.values() if _is_suite(stmt)]
+    seen: set[str] = set()
+    while waiting:
+        names = {dotted(base) for base in waiting.pop().bases} & classes.keys() - seen
+        seen |= names
+        waiting += [classes[name] for name in names]
+        yield from names
 
 
 def _without_docstring(body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:

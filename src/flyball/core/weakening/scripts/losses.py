@@ -121,7 +121,9 @@ def _assertions(
     known = {d.key for d in able}
     had = {row.text for row in old.rows}
     came = ValueIndex(row.text for row in new.rows if row.text not in had)
-    for demand in sorted(filter(counts, gone), key=lambda d: d.offset):
+    # First those with a successor about the same thing, or another would take it from them.
+    subjects = {d.subject for d in able}
+    for demand in sorted(filter(counts, gone), key=lambda d: (d.subject not in subjects, d.offset)):
         if change.demands[demand.key] > 0 and demand.key not in known:
             change.demands[demand.key] -= 1
         elif not became_rows(demand, able, came):

@@ -40,7 +40,13 @@ def judge(
             is_hollow = bool(NAME.fullmatch(new.subject)) and _holds_literal(new.subject, pieces[1])
             return new, "tautology" if is_hollow else "changed-expected"
     hollow = next((new for new in fresh if new.strength == HOLLOW), None)
+    if FAILURE.search(old.op) and hollow is None and fresh:
+        # What failed before succeeds now: the opposite, which is neither more nor less.
+        return fresh[0], "changed-expected"
     return hollow, "tautology"
+
+
+FAILURE = re.compile(r"throw|reject|raise|panic", re.IGNORECASE)
 
 
 def weaker(old: Demand, new: Demand) -> str | None:

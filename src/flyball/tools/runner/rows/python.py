@@ -66,8 +66,9 @@ def _pytest_report(context: CallContext) -> list[str]:
     return [
         *("-o", f"cache_dir={context.shelf / 'cache'}", "-o", "junit_family=xunit1"),
         f"--junitxml={context.report}",
-        # A project that stops at its first failure would hide how the other tests end.
-        "--maxfail=0",
+        # A project that stops at its first failure would hide how the other tests end, and so
+        # would one file that cannot be loaded.
+        *("--maxfail=0", "--continue-on-collection-errors"),
     ]
 
 
