@@ -96,10 +96,7 @@ def main(arguments: Sequence[str] = ()) -> int:
                 for one in found[:6]:
                     sentence = one.sentence[:300].replace("\n", " ")
                     print(f"   {one.comparison} {one.path} {one.name} | {sentence}")
-        print(
-            f"{repo.parent.name if repo.name == 'repo' else repo.name}: {there} of {here}",
-            flush=True,
-        )
+        print(f"{repo}: {there} of {here}", flush=True)
         looked, alarmed = looked + here, alarmed + there
     share = alarmed / max(1, looked)
     print(f"alarms on {alarmed} of {looked} honest commits: {share:.1%} (aim: {_SHARE:.0%});")

@@ -53,6 +53,7 @@ SUPPORT_DIRS = frozenset(
 )
 SUPPORT_NAME = re.compile(
     r".*(?:helper|util|support|fixture|setup|common|mock|stub|fake|dummy|server|app)s?[.\d_-].*|.*\.h"
+    r"|.*\.d\.[cm]?ts"
 )
 EXAMPLE_DIRS = frozenset({"example", "examples", "demo", "demos", "sample", "samples"})
 

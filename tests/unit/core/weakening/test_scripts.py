@@ -180,3 +180,19 @@ def test_an_assertion_finds_the_one_about_the_same_thing():
     new = "it('a', () => {\n  expect(f(1)).toBe(2)\n})\n"
     kinds = {w.kind for w in weakenings({"a.test.js": old}, {"a.test.js": new})}
     assert kinds == {"changed-expected", "removed-assertion"}
+
+
+def test_what_runs_before_tests_is_no_test():
+    test = "test('a', t => {\n  t.is(f(1), 1)\n})\n"
+    old = "test.before('setup', () => {\n  s.on('/a', () => go(1))\n  s.on('/b', go)\n})\n" + test
+    new = old.replace("  s.on('/b', go)\n", "")
+    assert weakenings({"test/a.js": old}, {"test/a.js": new}) == ()
+    shown = old.replace(".before", "")
+    kinds = {w.kind for w in weakenings({"test/a.js": shown}, {"test/a.js": new})}
+    assert "not-understood" in kinds or "removed-test" in kinds
+
+
+def test_declarations_of_types_beside_tests_are_support():
+    old, new = "declare const a: string\ndeclare const b: number\n", "declare const a: string\n"
+    (only,) = weakenings({"test/types/x.d.ts": old}, {"test/types/x.d.ts": new})
+    assert only.kind == "changed-expected"

@@ -27,7 +27,8 @@ SUITES = frozenset(["describe", "context", "suite", "feature", "TEST_SUITE"])
 JS_CALL = re.compile(
     r"(?<![\w.$])(?:(?:t|tap|tape|QUnit|Deno|st|tt)\.)?(?P<word>[xf]?(?:it|test|specify|describe"
     r"|context|suite)"
-    r"|bench)(?P<mods>(?:\.\w+)*)\s*(?P<open>[(`])"
+    # What runs before and after tests is none itself.
+    r"|bench)(?P<mods>(?:\.(?!(?:before|after)(?:Each)?\b)\w+)*)\s*(?P<open>[(`])"
 )
 FUNCTIONS = {
     Family.GO: (
