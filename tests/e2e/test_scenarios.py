@@ -182,7 +182,7 @@ def test_malformed_calls_are_answered_by_name_and_may_be_mended(stage: Stage) ->
     assert_mended(stage, told)
     assert [code for _, code in told.denied] == ["malformed"] * 4
     reasons = [d["reason"] for d in told.of("decision") if d["decision"] == "deny"]
-    for reason, name in zip(reasons, ("no_such_tool", "`file`", "`path`", "`diff`"), strict=True):
+    for reason, name in zip(reasons, ("no_such_tool", "`which`", "`path`", "`diff`"), strict=True):
         assert name in reason
     assert stage.state().spend.blocked == 4
 
