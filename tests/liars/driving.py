@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,12 +65,19 @@ def drive(
     request: str,
     *more: str,
     env: dict[str, str] | None = None,
+    modules: Path | None = None,
 ) -> Said:
-    """Run `flyball run` on a fresh repository of the project with this script."""
+    """Run `flyball run` on a fresh repository of the project with this script.
+
+    `modules` are packages that are installed beside its `package.json`.
+    """
     need(*programs_of(project.files))
     home = place / "home"
     home.mkdir(parents=True)
     repo = repository(place / "shop", {**project.files})
+    if modules is not None:
+        top = next(Path(path).parent for path in project.files if path.endswith("package.json"))
+        shutil.copytree(modules, repo / top / "node_modules", copy_function=os.link, symlinks=True)
     shell = Shell(repo, home, **(env or {}))
     driver = script(place / "script.jsonl", *lines)
     done = shell("run", "--json", "--driver", driver, "--intent", "small_fix", request, *more)

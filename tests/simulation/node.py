@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import subprocess
 import sys
@@ -27,15 +28,23 @@ def npm() -> list[str]:
     return [_bundled("node"), _bundled("npm")]
 
 
-def installed(into: Path | None = None) -> Path:
-    """A directory with XState in `node_modules`, installed from the lock file if need be."""
-    place = into or Path(sys.prefix) / "xstate"
-    if not (place / "node_modules" / "xstate" / "package.json").exists():
-        place.mkdir(parents=True, exist_ok=True)
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(MACHINE / name, place / name)
-        command = [*npm(), "ci", "--no-audit", "--no-fund", "--loglevel=error"]
-        subprocess.run(command, cwd=place, check=True, stdin=subprocess.DEVNULL)
+def installed(manifest: Path = MACHINE, into: Path | None = None) -> Path:
+    """A directory with `node_modules` as a manifest wants them, installed if need be."""
+    place = into or Path(sys.prefix) / manifest.name
+    # Written last: tests side by side may ask, and one that was ended midway left half of it.
+    mark = place / ".installed"
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not mark.exists():
+            for file in manifest.glob("package*.json"):
+                shutil.copy(file, place / file.name)
+            # Packages for every platform are not all in a lock file that one platform wrote: npm
+            # would refuse it elsewhere, so what has such packages pins its versions alone.
+            how = "ci" if (manifest / "package-lock.json").exists() else "install"
+            command = [*npm(), how, "--no-audit", "--no-fund", "--loglevel=error"]
+            subprocess.run(command, cwd=place, check=True, stdin=subprocess.DEVNULL)
+            mark.touch()
     return place
 
 

@@ -259,7 +259,11 @@ def _ask_about(d: WorkingCopy, verdict: ChangeVerdict) -> bool:
     return True
 
 
-_ALLOWED = (FindingKind.PROMISE_CHANGED, FindingKind.FEWER_TESTS)
+_ALLOWED = (
+    FindingKind.PROMISE_CHANGED,
+    FindingKind.FEWER_TESTS,
+    FindingKind.TYPES_LOOSENED,
+)
 """What a policy that allows weakened tests lets pass; a hand in the runner is not among it."""
 
 

@@ -67,6 +67,7 @@ class FindingKind(StrEnum):
     PROMISE_CHANGED = "promise-changed"
     FEWER_TESTS = "fewer-tests"
     REACHES_RUNNER = "reaches-runner"
+    TYPES_LOOSENED = "types-loosened"
     NAMED_NOT_GREEN = "named-not-green"
     NOTHING_FAILED_BEFORE = "nothing-failed-before"
     OLD_FAILURE = "old-failure"

@@ -36,6 +36,7 @@ from flyball.core.verdict.strength import (
     strength_of,
     strength_shown,
 )
+from flyball.core.verdict.type_checks import loosened_settings
 
 
 def judge_change(
@@ -46,6 +47,7 @@ def judge_change(
         *_unkept(change),
         *(each for suite in suites for each in _of_suite(suite, change, asked)),
         *_reached(suites, change),
+        *_loosened(change, asked),
         *_named(asked.named),
     ]
     strength = strength_shown(suites, asked)
@@ -202,6 +204,13 @@ def _differs(suite: SuiteRuns) -> bool:
         return False
     old, new = suite.b.ends, suite.c.ends
     return any(new.get(name, end) != end for name, end in old.items() if name not in suite.flaky)
+
+
+def _loosened(change: ChangeFacts, asked: AskedFor) -> Iterator[ChangeFinding]:
+    """Finding 5 for type checks: asked where one is part of the proof, and told elsewhere."""
+    weight = Weight.ASKS if asked.checks_types else Weight.NOTES
+    for sentence in (*change.silenced, *loosened_settings(change.tests)):
+        yield ChangeFinding(FindingKind.TYPES_LOOSENED, weight, sentence)
 
 
 def _named(named: tuple[Named, ...]) -> Iterator[ChangeFinding]:

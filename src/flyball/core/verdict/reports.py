@@ -103,6 +103,8 @@ class ChangeFacts(NamedTuple):
     reaches: tuple[RunnerReach, ...] = ()
     unreadable: tuple[str, ...] = ()
     """Files that could not be kept or read: what was looked at is not what is committed."""
+    silenced: tuple[str, ...] = ()
+    """Where new lines silence a type checker, each in a sentence."""
     shared_literals: tuple[str, ...] = ()
     left_behind: tuple[str, ...] = ()
     tests_apart: frozenset[str] = frozenset()
@@ -125,6 +127,8 @@ class AskedFor(NamedTuple):
     """A fix or a refactoring: another expectation is never expected."""
     wants_red: bool = True
     """A test that fails without the change is wanted, and was not asked for in vain before."""
+    checks_types: bool = False
+    """A type check is part of the proof: it was named, was seen red, or is all there is."""
     checked: bool = False
     """Something was built or type-checked on the new tree, for parts without a suite."""
     shown: bool = False

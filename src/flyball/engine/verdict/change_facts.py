@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from flyball.core.suite.sides import find_testing_side
 from flyball.core.verdict.reach import runner_reaches, shared_literals
 from flyball.core.verdict.reports import ChangeFacts
+from flyball.core.verdict.type_checks import silenced_lines
 from flyball.core.weakening import compare_tests
 from flyball.tools.runner.layout import Land
 from flyball.workspace.trees.trees import LINK, Changed, TreeEntry, TreeHash, Trees
@@ -36,6 +37,7 @@ def change_facts(
         side,
         runner_reaches(old, new, side),
         tuple([path for path in files if path in unkept]),
+        tuple(silenced_lines(old, {path: new.get(path) for path in code})),
         shared_literals(added, tests),
     )
 

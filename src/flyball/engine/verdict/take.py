@@ -13,6 +13,7 @@ from flyball.core.verdict.judge import judge_change
 from flyball.core.verdict.named import is_suite, resolve_named
 from flyball.core.verdict.reports import AskedFor, ChangeFacts
 from flyball.core.verdict.selection import SOURCE, find_tests_apart
+from flyball.core.verdict.type_checks import is_type_check
 from flyball.engine.verdict.change_facts import change_facts
 from flyball.engine.verdict.mutants import count_noticed
 from flyball.engine.verdict.named_checks import run_named
@@ -106,6 +107,8 @@ async def _judge(
     left = [each for each in runs if each.unavailable] if started else []
     asked = wanted.asked._replace(
         named=(*named, *own.broken),
+        checks_types=any(map(is_type_check, (*wanted.verify_with, *wanted.red_checks)))
+        or (own.is_checked and not runs),
         checked=own.is_checked or ended_well(checks),
         not_run=(
             *wanted.asked.not_run,
