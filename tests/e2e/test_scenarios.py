@@ -30,7 +30,7 @@ def assert_mended(stage: Stage, told: Told) -> None:
     log = git(stage.repo, "log", "--format=%B", f"main..flyball/{stage.run}")
     assert log.count("Flyball-Card: step-1") == 1
     assert "Flyball-Evidence: " in log
-    assert "\n\nred → green (tests that were there) (2 tests)\nchanged: cart.py" in log
+    assert "\n\nred → green (tests that were there) (2 tests)\nchanged: " in log
     state = stage.state()
     assert state.response is not None
     assert state.cards[-1].ending is Ending.SUCCEEDED
