@@ -1,6 +1,7 @@
 """Every bench, one after the other: `make bench`, or `python -m bench NAME…` for some of them.
 
 `python -m bench.NAME --help` tells which options a bench has; here each runs without any.
+`python -m bench guards FOLDER` judges recorded runs of other agents.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import importlib
 import sys
 import time
 from collections.abc import Sequence
+
+from bench import guards
 
 BENCHES = {
     "machine_speed": "advance beside XState's transition()",
@@ -48,6 +51,9 @@ def run(name: str) -> int:
 
 
 def main(arguments: Sequence[str] = ()) -> int:
+    # The only one that cannot run without being told what to look at.
+    if list(arguments[:1]) == ["guards"]:
+        return guards.main(arguments[1:])
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("name", nargs="*", help=", ".join(BENCHES))
     names = parser.parse_args(arguments).name

@@ -7,10 +7,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from flyball.app.archive import read_export
 from flyball.core.run.event import EVENTS, name_of
 from flyball.core.machine.machine import replay
+from flyball.core.memory.guard_memory import Memory
 from flyball.core.record.recording import judge_recording
 from flyball.core.run.state import RunState
 from flyball.journal import codec
@@ -56,7 +58,13 @@ def test_a_stored_journal_is_loaded_and_folds_to_its_state(release: Path, tmp_pa
     }
     for state, entries in found.values():
         assert [entry.seq for entry in entries] == list(range(1, state.seq + 1))
-        assert replay(entry.event for entry in entries) == state
+        assert forgetful(replay(entry.event for entry in entries)) == forgetful(state)
+
+
+def forgetful(state: RunState) -> RunState:
+    """Without the guards' memory: a later release may remember more of the same steps."""
+    cards = tuple(replace(card, memory=Memory()) for card in state.cards)
+    return replace(state, cards=cards)
 
 
 @pytest.mark.parametrize("path", EXPORTS, ids=lambda path: f"{path.parent.name}-{path.stem}")

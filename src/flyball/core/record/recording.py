@@ -1,4 +1,4 @@
-"""What the guards say of a recorded run: a SWE-agent `.traj` file or an export of our journal."""
+"""What the guards say of a recorded run: another agent's, or an exported one of our own."""
 
 from __future__ import annotations
 
@@ -9,15 +9,9 @@ from typing import Literal, cast
 import msgspec
 
 from flyball.core.machine.machine import advance
-from flyball.core.memory.guard import (
-    GuardLimits,
-    GuardStep,
-    Memory,
-    Trip,
-    TripLevel,
-    remember,
-    trips,
-)
+from flyball.core.memory.guard import GuardLimits, Trip, TripLevel, trips
+from flyball.core.memory.guard_memory import GuardStep, Memory, remember
+from flyball.core.record.open_hands import is_open_hands, open_hands_steps
 from flyball.core.record.swe_agent import WANTED, steps_of
 from flyball.core.run.event import AnyEvent
 from flyball.core.run.event_codec import VERSION, decode_event
@@ -60,8 +54,14 @@ class ExportedLine(msgspec.Struct, frozen=True):
 EXPORT_AGAIN = "Export the run again with `flyball runs export`."
 
 
-def judge_recording(data: bytes, limits: GuardLimits | None = None) -> GuardReport:
-    """Judge a file's contents; whatever it is not is said in a sentence without its name."""
+def judge_recording(
+    data: bytes, limits: GuardLimits | None = None, *, for_journals: bool = False
+) -> GuardReport:
+    """Judge a file's contents; whatever it is not is said in a sentence without its name.
+
+    A journal of our own is judged by the policy that it ran under, unless these limits are meant
+    for journals too.
+    """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -73,8 +73,10 @@ def judge_recording(data: bytes, limits: GuardLimits | None = None) -> GuardRepo
         if header.version > VERSION:
             hint = "Use the release of Flyball that wrote it, or a later one."
             raise UsageError(f"it is a journal of version {header.version}.", hint)
-        return judge_events(_events(rest, header.version))
-    return judge_steps(steps_of(_document(text)), limits or GuardLimits())
+        return judge_events(_events(rest, header.version), limits if for_journals else None)
+    document = _document(text)
+    read = open_hands_steps if is_open_hands(document) else steps_of
+    return judge_steps(read(document), limits or GuardLimits())
 
 
 def judge_steps(steps: Sequence[GuardStep], limits: GuardLimits) -> GuardReport:
@@ -87,8 +89,11 @@ def judge_steps(steps: Sequence[GuardStep], limits: GuardLimits) -> GuardReport:
     return _judgement(len(steps), seen)
 
 
-def judge_events(events: Iterable[AnyEvent]) -> GuardReport:
-    """Replay a journal under its own policy and collect what its guards said."""
+def judge_events(events: Iterable[AnyEvent], limits: GuardLimits | None = None) -> GuardReport:
+    """Replay a journal under its own policy and collect what its guards said, or would say.
+
+    Under other limits the run would have gone another way; only what was done is judged then.
+    """
     state, number = RunState(), 0
     seen: list[tuple[int, tuple[Trip, ...]]] = []
     for line, event in enumerate(events, 2):
@@ -97,8 +102,12 @@ def judge_events(events: Iterable[AnyEvent]) -> GuardReport:
         except IllegalEvent as error:
             raise UsageError(f"line {line} does not follow: {error}.", EXPORT_AGAIN) from None
         touched = [card for card in now.cards if card is not state.card(card.id)]
-        number += any(_is_observed(state.card(card.id), card) for card in touched)
-        seen += [(number, card.tripped) for card in touched if card.tripped]
+        moved = [card for card in touched if _is_observed(state.card(card.id), card)]
+        number += bool(moved)
+        if limits is None:
+            seen += [(number, card.tripped) for card in touched if card.tripped]
+        else:
+            seen += [(number, trips(card.memory, limits)) for card in moved]
         state = now
     return _judgement(number, seen)
 

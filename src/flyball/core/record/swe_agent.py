@@ -1,4 +1,4 @@
-"""Recorded SWE-agent runs as steps that the guards can judge.
+"""Recorded SWE-agent and mini-SWE-agent runs as steps that the guards can judge.
 
 A recording knows calls and what came back, but not the tree; what is unknown stays empty, so that
 the guards which need it are silent. A command whose effect is unclear is of kind `run`, which no
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from flyball.core.memory.fingerprint import digest, fingerprint
-from flyball.core.memory.guard import GuardStep, Kind
+from flyball.core.memory.guard_memory import GuardStep, Kind
 from flyball.errors import UsageError
 
 Json = Mapping[str, object]
@@ -22,9 +22,14 @@ Json = Mapping[str, object]
 class RecordedTurn(NamedTuple):
     """One thing the driver did, and what it saw afterwards."""
 
-    action: str | None
+    action: str
+    """What was asked for; nothing is a reply without a call."""
     seen: str
     place: str = ""
+    status: int | None = None
+    """The exit status, where the recording has it."""
+    reply: int = 0
+    """Which reply asked for it; nothing is one of its own."""
 
 
 def steps_of(recording: object) -> tuple[GuardStep, ...]:
@@ -32,7 +37,7 @@ def steps_of(recording: object) -> tuple[GuardStep, ...]:
     return tuple(step_of(turn) for turn in _turns(recording))
 
 
-def _turns(recording: object) -> Iterator[RecordedTurn]:
+def _turns(recording: object) -> list[RecordedTurn]:
     name, value = "trajectory", recording
     if isinstance(recording, Mapping):
         document = cast("Json", recording)
@@ -41,14 +46,23 @@ def _turns(recording: object) -> Iterator[RecordedTurn]:
             raise UsageError("it has none of `trajectory`, `history` and `messages`.", WANTED)
         name = next((key for key in present if document[key]), present[0])
         value = document[name]
-    entries = _entries(value, name)
-    return (_conversed if any("role" in entry for entry in entries) else _recorded)(entries)
+    entries = entries_of(value, name)
+    is_talk = any("role" in entry for entry in entries)
+    turns = [*(_conversed if is_talk else _recorded)(entries)]
+    # A format that nobody knows would otherwise come out as a run in which nothing happened.
+    if entries and not any(turn.action for turn in turns):
+        raise UsageError(f"no call can be told from its `{name}`.", WANTED)
+    return turns
 
 
-WANTED = "Give a SWE-agent .traj file or a run exported with `flyball runs export`."
+WANTED = (
+    "Give a recording of SWE-agent, mini-SWE-agent or OpenHands, or a run exported with "
+    "`flyball runs export`."
+)
 
 
-def _entries(value: object, name: str) -> list[Json]:
+def entries_of(value: object, name: str) -> list[Json]:
+    """A list of objects, or a sentence about what is there instead."""
     if not isinstance(value, list):
         raise UsageError(f"`{name}` is not a list of steps.", WANTED)
     entries = cast("list[object]", value)
@@ -60,39 +74,46 @@ def _entries(value: object, name: str) -> list[Json]:
 
 def _recorded(entries: Sequence[Json]) -> Iterator[RecordedTurn]:
     for entry in entries:
-        said = _text(entry.get("response")) or _text(entry.get("thought"))
-        action = _text(entry["action"]) if "action" in entry else _quoted_action(said) or None
-        yield RecordedTurn(action, _text(entry.get("observation")), _place(entry.get("state")))
+        if not {"action", "response", "thought"} & entry.keys():
+            continue
+        said = text_of(entry.get("response")) or text_of(entry.get("thought"))
+        action = text_of(entry["action"]) if "action" in entry else _quoted_action(said)
+        seen = text_of(entry.get("observation"))
+        yield RecordedTurn(action, seen, _place(entry.get("state")), _status(seen))
 
 
 SPEAKERS = frozenset({"assistant", "ai"})
 
 
 def _conversed(entries: Sequence[Json]) -> Iterator[RecordedTurn]:
-    """Pair each thing the driver asked for with the messages that follow it.
-
-    Where no reply at all has an action that can be told from its words, the words stand for it.
-    """
+    """Pair each thing the driver asked for with the messages that follow it."""
     exchanges: list[tuple[Json, list[str]]] = []
     for message in entries:
         if message.get("role") in SPEAKERS and not message.get("is_demo"):
             exchanges.append((message, []))
         elif exchanges:
             exchanges[-1][1].append(_content(message))
-    is_legible = any(any(_asked(reply)) for reply, _ in exchanges)
-    for reply, answers in exchanges:
-        if is_legible:
-            yield from _paired(_asked(reply), answers)
-        else:
-            yield RecordedTurn(None, "\n".join([_content(reply), *answers]))
+    for number, (reply, answers) in enumerate(exchanges, 1):
+        yield from _paired(_asked(reply), answers, number)
 
 
-def _paired(asked: Sequence[str], answers: Sequence[str]) -> Iterator[RecordedTurn]:
+def _paired(asked: Sequence[str], answers: Sequence[str], reply: int) -> Iterator[RecordedTurn]:
     if len(asked) == 1:
-        yield RecordedTurn(asked[0], "\n".join(answers))
+        seen = "\n".join(answers)
+        yield RecordedTurn(asked[0], seen, status=_status(seen), reply=reply)
         return
     for number, action in enumerate(asked):
-        yield RecordedTurn(action, answers[number] if number < len(answers) else "")
+        seen = answers[number] if number < len(answers) else ""
+        yield RecordedTurn(action, seen, status=_status(seen), reply=reply)
+
+
+RETURN_CODE = re.compile(r"\s*<returncode>(-?\d+)</returncode>")
+
+
+def _status(seen: str) -> int | None:
+    """The exit status that mini-SWE-agent puts before what a command printed."""
+    found = RETURN_CODE.match(seen)
+    return int(found[1]) if found else None
 
 
 def _asked(message: Json) -> list[str]:
@@ -101,42 +122,53 @@ def _asked(message: Json) -> list[str]:
         return [_call_text(call) for call in cast("list[object]", calls)]
     action = message.get("action")
     if action is not None:
-        return [_text(action)]
+        return [text_of(action)]
     if isinstance(calls, list) and calls:
         return [_call_text(cast("list[object]", calls)[0])]
     return [_quoted_action(_content(message))]
 
 
 def _content(message: Json) -> str:
-    return _text(message.get("content", message.get("text")))
+    return text_of(message.get("content", message.get("text")))
 
 
 def _call_text(call: object) -> str:
     """A function call as the command line that it stands for."""
-    outer = _object(call)
-    function = _object(outer.get("function")) or outer
-    name, arguments = _text(function.get("name")), function.get("arguments")
-    values = _object(arguments)
-    if not values:
-        return f"{name} {_text(arguments)}".strip()
+    outer = object_of(call)
+    function = object_of(outer.get("function")) or outer
+    name, arguments = text_of(function.get("name")), function.get("arguments")
+    values = object_of(arguments)
+    return command_line(name, values) if values else f"{name} {text_of(arguments)}".strip()
+
+
+SHELLS = frozenset({"bash", "execute_bash", "shell", "terminal", "run"})
+
+
+def command_line(name: str, values: Json) -> str:
+    """A tool and its arguments as the command line that they stand for."""
     command = values.get("command")
-    if name in {"bash", "execute_bash", "shell"} and isinstance(command, str):
+    if name in SHELLS and isinstance(command, str):
         return command
     rest = {key: value for key, value in values.items() if key != "command"}
-    shown = f"{_text(command)} {json.dumps(rest, sort_keys=True)}" if command else json.dumps(rest)
-    return f"{name} {shown}".strip()
+    shown = f"{text_of(command)} {json.dumps(rest, sort_keys=True, default=str)}"
+    return f"{name} {shown if command else shown.strip()}".strip()
 
 
 FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)\n?```", re.DOTALL)
+TAGGED = re.compile(r"<function=(\w+)>(.*?)(?:</function>|\Z)", re.DOTALL)
+PARAMETER = re.compile(r"<parameter=(\w+)>\n?(.*?)\n?</parameter>", re.DOTALL)
 
 
 def _quoted_action(said: str) -> str:
-    """The last fenced block of a reply, which is where the text protocols put the command."""
+    """The last call in a reply's words: between tags, or the last fenced block."""
+    if tagged := cast("list[tuple[str, str]]", TAGGED.findall(said)):
+        name, inside = tagged[-1]
+        return command_line(name, dict(PARAMETER.findall(inside)))
     blocks = cast("list[str]", FENCE.findall(said))
     return blocks[-1] if blocks else ""
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
     """The text of a field: plain, in content parts, or whatever else was recorded there."""
     if value is None:
         return ""
@@ -145,7 +177,9 @@ def _text(value: object) -> str:
     if isinstance(value, list):
         parts = cast("list[object]", value)
         return "\n".join(
-            _text(cast("Json", part).get("text", "")) if isinstance(part, Mapping) else _text(part)
+            text_of(cast("Json", part).get("text", ""))
+            if isinstance(part, Mapping)
+            else text_of(part)
             for part in parts
         )
     return json.dumps(value, sort_keys=True, default=str)
@@ -153,11 +187,11 @@ def _text(value: object) -> str:
 
 def _place(state: object) -> str:
     """Where the driver stands after a step: the open file and the working directory."""
-    known = _object(state)
-    return f"{_text(known.get('open_file'))} {_text(known.get('working_dir'))}"
+    known = object_of(state)
+    return f"{text_of(known.get('open_file'))} {text_of(known.get('working_dir'))}"
 
 
-def _object(value: object) -> Json:
+def object_of(value: object) -> Json:
     """An object, also one that was recorded as its JSON text; empty where there is none."""
     if isinstance(value, str):
         try:
@@ -192,27 +226,27 @@ def step_of(turn: RecordedTurn) -> GuardStep:
         seen = pattern.sub(plain, seen)
     seen = seen.strip()
     outcome = digest([seen, turn.place])
-    action = turn.action.strip() if turn.action is not None else None
-    if action is None:
-        return GuardStep(digest(["unknown", seen]), outcome, "run")
+    action = turn.action.strip()
     if not action:
         return GuardStep("", outcome, "monologue")
     if REFUSAL.match(seen):
-        return GuardStep(digest(action), "", "refused")
+        return GuardStep(digest(action), "", "refused", reply=turn.reply)
     kind = kind_of(action)
-    if kind == "mutate":
-        return GuardStep(digest(action), outcome, kind, ok=not FAILED_EDIT.match(seen))
-    if kind == "read":
-        return GuardStep(digest([action, seen] if SCROLL.match(action) else action), outcome, kind)
-    error = fingerprint(seen) if FAILURE.search(seen) else ""
-    return GuardStep(digest(action), outcome, kind, ok=not error, error=error)
+    call = digest([action, seen] if SCROLL.match(action) else action)
+    ok = not (FAILED_EDIT if kind in ("mutate", "read") else FAILURE).search(seen)
+    if turn.status is not None and kind != "read":
+        ok = turn.status == 0
+    # Without an exit status nobody knows whether words about an error are one.
+    is_error = kind in ("verify", "run") and bool(turn.status)
+    error = digest([turn.status, fingerprint(seen)]) if is_error else ""
+    return GuardStep(call, outcome, kind, ok=ok, error=error, reply=turn.reply)
 
 
 SCROLL = re.compile(r"scroll_(?:up|down)\b")
 """The same words each time, but every time another page is read: never a poll."""
 
 FAILED_EDIT = re.compile(
-    r"(?:<returncode>(?!0<)|Your proposed edit has introduced|Your edit was not applied"
+    r"\A(?:<returncode>(?!0<)|Your proposed edit has introduced|Your edit was not applied"
     r"|Your search and replace strings are the same|No replacement was performed|No edit"
     r"|No file open|No changes were made|Usage: |Error:|error: (?:corrupt )?patch"
     r"|File [^\n]* not found|The path [^\n]* (?:does not exist|is a directory)"

@@ -7,25 +7,35 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from flyball.core.memory.guard import GuardLimits
     from flyball.core.record.recording import GuardReport
 
 
 @click.command("guards")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option(
+    "--limits",
+    "limits_file",
+    metavar="FILE",
+    help="Judge by these limits: a TOML or JSON file with the keys of [guards].",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file.")
-def guards(files: tuple[str, ...], as_json: bool) -> None:
-    """Judge recorded runs: SWE-agent .traj files and exported journals.
+def guards(files: tuple[str, ...], limits_file: str | None, as_json: bool) -> None:
+    """Judge recorded runs: of SWE-agent, mini-SWE-agent, OpenHands, and exported journals.
 
     For each run: how many steps it has, which guards tripped where, and the step at which the
-    first hard trip would have stopped it.
+    first hard trip would have stopped it. Without --limits the guards are as they are settled for
+    this project; an exported journal is judged by the policy that it ran under, unless limits are
+    given.
     """
     from flyball.errors import UsageError
 
+    limits = _read_limits(limits_file) if limits_file else _settled_limits()
     judged: list[tuple[str, GuardReport]] = []
     faults: list[UsageError] = []
     for file in files:
         try:
-            judged.append((_shown(file), _judge(file)))
+            judged.append((_shown(file), _judge(file, limits, bool(limits_file))))
         except UsageError as error:
             faults.append(error)
     if judged:
@@ -34,7 +44,40 @@ def guards(files: tuple[str, ...], as_json: bool) -> None:
         raise faults[0]
 
 
-def _judge(file: str) -> GuardReport:
+def _settled_limits() -> GuardLimits:
+    """What the user and this project have settled; the built-in limits where nobody has."""
+    import os
+    from pathlib import Path
+
+    from flyball.app.project import open_home
+
+    return open_home(Path.cwd(), os.environ, {}).effective.settings.policy.guards
+
+
+def _read_limits(file: str) -> GuardLimits:
+    import tomllib
+    from pathlib import Path
+
+    import msgspec
+
+    from flyball.core.memory.guard import GuardLimits
+    from flyball.errors import NotFound, UsageError
+
+    hint = "Write the keys of [guards], such as repetition_hard = 5."
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise NotFound("file", _shown(file), hint) from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{_shown(file)} cannot be read: {error}.", hint) from None
+    try:
+        read = msgspec.json.decode(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+        return msgspec.convert(read.get("guards", read), GuardLimits)
+    except (msgspec.MsgspecError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{_shown(file)}: {error}.", hint) from None
+
+
+def _judge(file: str, limits: GuardLimits, are_given: bool) -> GuardReport:
     from pathlib import Path
 
     from flyball.core.record.recording import judge_recording
@@ -49,7 +92,7 @@ def _judge(file: str) -> GuardReport:
         why = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{_shown(file)} cannot be read: {why}.", WANTED) from None
     try:
-        return judge_recording(data)
+        return judge_recording(data, limits, for_journals=are_given)
     except UsageError as error:
         raise UsageError(f"{_shown(file)}: {error.message}", error.hint) from None
 

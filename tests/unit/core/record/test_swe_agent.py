@@ -6,8 +6,10 @@ import json
 
 import pytest
 
-from flyball.core.memory.guard import GuardLimits, Kind, Memory, remember, trips
+from flyball.core.memory.guard import GuardLimits, trips
+from flyball.core.memory.guard_memory import Kind, Memory, remember
 from flyball.core.record.swe_agent import RecordedTurn, kind_of, step_of, steps_of
+from flyball.errors import UsageError
 
 COMMANDS: list[tuple[str, Kind]] = [
     ("ls -F", "read"),
@@ -102,10 +104,14 @@ def test_an_edit_that_was_applied(seen: str):
         "<returncode>2</returncode>\n<output>x</output>",
     ],
 )
-def test_a_failing_run_has_a_fingerprint(seen: str):
+def test_a_failing_run_is_seen_and_with_its_status_has_a_fingerprint(seen: str):
     step = step_of(RecordedTurn("python a.py", seen))
-    assert step.error
-    assert not step.ok
+    assert (step.ok, step.error) == (False, "")
+    known = step_of(RecordedTurn("python a.py", seen, status=1))
+    assert known.error
+    assert known.error != step_of(RecordedTurn("python a.py", seen, status=2)).error
+    assert step_of(RecordedTurn("python a.py", seen, status=0)).ok
+    assert not step_of(RecordedTurn("cat a.py", seen, status=1)).error
 
 
 def test_a_run_that_speaks_of_errors_in_passing_has_none():
@@ -147,7 +153,7 @@ def test_another_open_file_is_another_outcome():
 
 
 def test_scrolling_reads_on_and_is_no_poll():
-    pages = [step_of(RecordedTurn("scroll_down", f"page {n}")) for n in range(24)]
+    pages = [step_of(RecordedTurn("scroll_down", f"page {n}")) for n in range(28)]
     memory = Memory()
     for page in pages:
         memory = remember(memory, page)
@@ -158,7 +164,6 @@ def test_refusals_and_empty_actions():
     blocked = "Interactive operation 'vim' is not supported by this environment"
     assert step_of(RecordedTurn("vim a.py", blocked)).kind == "refused"
     assert step_of(RecordedTurn("  \n", "")).kind == "monologue"
-    assert step_of(RecordedTurn(None, "something")).kind == "run"
 
 
 def test_steps_with_fields_missing_or_odd():
@@ -180,7 +185,7 @@ def test_steps_with_fields_missing_or_odd():
         }
     )
     kinds = [step.kind for step in steps]
-    assert kinds == [*["read"] * 5, "run", "read", "monologue", *["run"] * 3]
+    assert kinds == [*["read"] * 5, "run", "read", "monologue", "monologue"]
     assert steps[0] == steps[1]
     assert steps[2].outcome == steps[3].outcome
 
@@ -278,7 +283,38 @@ def test_messages_under_the_name_of_steps():
     assert [step.kind for step in steps_of({"trajectory": said})] == ["read", "run"]
 
 
-def test_replies_in_an_unknown_protocol_are_not_taken_for_monologues():
+def test_an_exit_status_is_read_where_mini_swe_agent_puts_it():
+    said = [
+        {"role": "assistant", "content": "So:\n```mswea_bash_command\npytest\n```"},
+        {"role": "user", "content": "<returncode>2</returncode>\n<output>\nE   no\n</output>"},
+    ]
+    (step,) = steps_of({"messages": said, "trajectory_format": "mini-swe-agent-1"})
+    assert (step.kind, step.ok, bool(step.error)) == ("verify", False, True)
+
+
+def test_calls_between_tags_are_read():
+    command = "<function=execute_bash>\n<parameter=command>\npytest -q\n</parameter>\n</function>"
+    view = "<function=str_replace_editor><parameter=command>view</parameter>"
+    said = [
+        {"role": "assistant", "content": f"I run it.\n{command}"},
+        {"role": "user", "content": "ok"},
+        {"role": "assistant", "content": f"{view}<parameter=path>/a</parameter>"},
+        {"role": "user", "content": "1 x"},
+    ]
+    assert [step.kind for step in steps_of({"messages": said})] == ["verify", "read"]
+
+
+def test_calls_of_one_reply_are_one_step():
+    wanted = [
+        {"function": {"name": "bash", "arguments": json.dumps({"command": f"cat {n}"})}}
+        for n in range(3)
+    ]
+    said = [{"role": "assistant", "tool_calls": wanted, "content": ""}]
+    said += [{"role": "tool", "content": str(n)} for n in range(3)]
+    assert [step.reply for step in steps_of({"messages": said})] == [1, 1, 1]
+
+
+def test_replies_in_an_unknown_protocol_are_refused_and_not_misread():
     said = [
         message
         for n in range(6)
@@ -287,6 +323,5 @@ def test_replies_in_an_unknown_protocol_are_not_taken_for_monologues():
             {"role": "user", "content": "seen"},
         )
     ]
-    steps = steps_of({"history": said})
-    assert [step.kind for step in steps] == ["run"] * 6
-    assert len({(step.call, step.outcome) for step in steps}) == 2
+    with pytest.raises(UsageError, match="no call can be told from its `history`"):
+        steps_of({"history": said})

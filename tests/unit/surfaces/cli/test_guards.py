@@ -28,9 +28,9 @@ def run(*args: str) -> tuple[str, FlyballError | None]:
 def test_one_json_object_per_file(tmp_path: Path):
     loop = write(tmp_path / "loop.traj", *[("ls", "a")] * 5)
     poll = write(tmp_path / "poll.traj", *[("cat build.log", f"{n} %") for n in range(90)])
-    batch = write(
-        tmp_path / "batch.traj", *[(f"create f{n}.py", f"[File: f{n}.py]") for n in range(90)]
-    )
+    edits = [(f"create f{n}.py", f"[File: f{n}.py]") for n in range(90)]
+    edits[::5] = [("python -m pytest", f"{n} passed") for n in range(18)]
+    batch = write(tmp_path / "batch.traj", *edits)
     output, error = run("--json", loop, poll, batch)
     assert error is None
     lines = [json.loads(line) for line in output.splitlines()]
@@ -84,6 +84,42 @@ def test_a_bad_file_does_not_hide_the_good_ones(tmp_path: Path):
     assert json.loads(output)["file"] == good
     assert isinstance(error, UsageError)
     assert error.message.startswith(f"{bad}: it is not JSON")
+
+
+def test_limits_can_be_given(tmp_path: Path):
+    loop = write(tmp_path / "loop.traj", *[("ls", "a")] * 5)
+    strict = tmp_path / "strict.toml"
+    strict.write_text("[guards]\nrepetition_hard = 4\n")
+    output, _ = run("--json", "--limits", str(strict), loop)
+    assert json.loads(output)["stopped_at"] == 4
+    off = tmp_path / "off.json"
+    off.write_text('{"repetition_hard": 0}')
+    output, _ = run("--json", "--limits", str(off), loop)
+    assert json.loads(output)["stopped_at"] is None
+
+
+def test_limits_are_checked(tmp_path: Path):
+    loop = write(tmp_path / "loop.traj", ("ls", "a"))
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text("repetition = 4\n")
+    _, error = run("--limits", str(wrong), loop)
+    assert isinstance(error, UsageError)
+    assert "repetition" in error.message
+    _, error = run("--limits", str(tmp_path / "none.toml"), loop)
+    assert isinstance(error, NotFound)
+    _, error = run("--limits", str(tmp_path), loop)
+    assert isinstance(error, UsageError)
+
+
+def test_what_was_settled_is_honoured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    loop = write(tmp_path / "loop.traj", *[("ls", "a")] * 5)
+    (tmp_path / ".config/flyball").mkdir(parents=True)
+    (tmp_path / ".config/flyball/config.toml").write_text("[guards]\nrepetition_hard = 4\n")
+    output, _ = run("--json", loop)
+    assert json.loads(output)["stopped_at"] == 4
 
 
 def test_a_file_must_be_named():

@@ -1,0 +1,100 @@
+"""What a run cost, by card and phase: turns, calls, tokens, money, and whose time it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+from msgspec.structs import replace
+
+from flyball.core.machine.machine import advance
+from flyball.core.run.event import AnyEvent, CardEvent, DriverFailed, DriverReplied, Usage
+from flyball.core.run.state import RunState
+
+NOBODY = "(run)"
+"""The card of what belongs to no card: opening the workspace, passing messages on."""
+
+
+class CostRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What was spent in one phase of one card, by one role.
+
+    Times are in seconds: what the driver was waited for, and what everything else took, which is
+    Flyball's own time with the calls that it made.
+    """
+
+    card: str
+    phase: str
+    role: str = ""
+    turns: int = 0
+    calls: int = 0
+    blocked: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    money: float = 0.0
+    driver_seconds: float = 0.0
+    own_seconds: float = 0.0
+
+
+def costs(events: Iterable[AnyEvent]) -> tuple[CostRow, ...]:
+    """The rows of a run's log in the order in which they began, and last all of them together."""
+    state = RunState()
+    rows: dict[tuple[str, str, str], CostRow] = {}
+    for event in events:
+        after = advance(state, event).state
+        row = _row(state, event, after)
+        key = (row.card, row.phase, row.role)
+        rows[key] = _together(rows.get(key), row)
+        state = after
+    found = tuple(rows.values())
+    whole: CostRow | None = None
+    for row in found:
+        whole = _together(whole, replace(row, card="all", phase="", role=""))
+    return (*found, *((whole,) if whole else ()))
+
+
+def _row(before: RunState, event: AnyEvent, after: RunState) -> CostRow:
+    """What one event adds; what a person took to answer is nobody's cost."""
+    card = before.card(event.card) if isinstance(event, CardEvent) else None
+    since = card.at if card is not None else before.at
+    passed = max(event.at - since, 0.0) if event.effect and event.at and since else 0.0
+    is_drivers = isinstance(event, DriverReplied | DriverFailed)
+    usage = event.usage if isinstance(event, DriverReplied) else Usage()
+    return CostRow(
+        card=card.id if card else NOBODY,
+        phase=card.phase.name_for_people if card else "",
+        role=card.role if card else "",
+        turns=int(isinstance(event, DriverReplied)),
+        calls=after.spend.calls - before.spend.calls,
+        blocked=after.spend.blocked - before.spend.blocked,
+        input_tokens=usage.input_tokens,
+        cached_tokens=usage.cached_tokens,
+        output_tokens=usage.output_tokens,
+        money=usage.money,
+        driver_seconds=passed if is_drivers else 0.0,
+        own_seconds=0.0 if is_drivers else passed,
+    )
+
+
+SUMS = (
+    "turns",
+    "calls",
+    "blocked",
+    "input_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "money",
+    "driver_seconds",
+    "own_seconds",
+)
+
+
+def _together(known: CostRow | None, row: CostRow) -> CostRow:
+    if known is None:
+        return row
+    return replace(row, **{name: getattr(known, name) + getattr(row, name) for name in SUMS})
+
+
+def is_spent(row: CostRow) -> bool:
+    """Whether a row says anything at all."""
+    return any(getattr(row, name) for name in SUMS)
