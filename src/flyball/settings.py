@@ -30,7 +30,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     budget_max_money: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     policy_max_scope_drift: Count = 3
     policy_max_rejections: Count = 3
-    policy_max_continues: Count = 3
+    policy_max_continues: Count = 8
     policy_max_turns: AtLeastOne = 400
     policy_max_driver_errors: Count = 3
     policy_max_iterations: AtLeastOne = 10

@@ -168,26 +168,29 @@ def test_a_verifiers_word_counts_once_flyball_has_judged_the_whole_itself(stage:
     ],
     ids=["empty", "cyclic", "long", "id", "template"],
 )
-def test_a_plan_that_cannot_be_carried_out_is_planned_anew(
+def test_a_plan_that_cannot_be_carried_out_is_the_planners_to_mend(
     stage: Stage, bad: Line, words: str
 ) -> None:
     told = build(
         stage,
         bad,
         plan(step("step-1")),
-        work("step-1.2", "cart.py", CART),
+        work("step-1", "cart.py", CART),
         VERIFIES,
         report(achieved=True),
     )
-    assert (told.exit, told.final["iterations"]) == (0, 2)
-    assert words in messages(stage, PlanRequest)[1].previous_issues[0]
+    assert (told.exit, told.final["iterations"]) == (0, 1)
+    assert words in told.said
 
 
 def test_a_planner_that_cannot_be_understood_is_told_and_then_given_up(stage: Stage) -> None:
     prose: Line = {"role": "planner", "text": "I would start with the cart."}
-    told = build(stage, *[prose] * 6, flags=("--max-iterations", "1"))
-    assert (told.exit, told.final["status"]) == (1, "failed")
+    told = build(stage, *[prose] * 6)
+    assert (told.exit, told.question) == (3, "failure")
     assert "End it with one JSON block" in told.said
+    assert sum(line["type"] == "usage" for line in told.lines) == 4
+    told = stage.then("deny")
+    assert (told.exit, told.final["status"], told.final["iterations"]) == (1, "failed", 1)
     assert "The planner could not be understood" in told.final["issues"][0]
 
 

@@ -15,6 +15,7 @@ from flyball.app.answering import next_steps, pending
 from flyball.app.project import Home
 from flyball.app.settling import Sources, settle
 from flyball.core.machine.machine import advance
+from flyball.core.record.costs import costs, is_spent
 from flyball.core.run.event import AnyEvent, Messaged, RunStarted, name_of
 from flyball.core.run.state import CardState, Judged, RunState
 from flyball.core.run.thread import ThreadLine, thread_lines
@@ -291,6 +292,12 @@ def event_lines(entries: Iterable[JournalEntry]) -> list[dict[str, Any]]:
         }
         for entry in entries
     ]
+
+
+def cost_rows(entries: Iterable[JournalEntry]) -> list[dict[str, Any]]:
+    """What a run cost, by card and phase; the last row is all of it."""
+    found = costs(entry.event for entry in entries)
+    return [msgspec.to_builtins(row) for row in found if is_spent(row) or row is found[-1]]
 
 
 def messages_of(entries: Iterable[JournalEntry]) -> list[dict[str, Any]]:

@@ -43,10 +43,12 @@ from flyball.core.run.event import (
     WorkspaceFailed,
     WorkspaceReady,
 )
+from flyball.core.run.standing import is_verified
 from flyball.core.run.state import CardState, RunState
 from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.call import Access, Call
 from flyball.core.terms.intent import Turn
+from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import is_reachable
 from flyball.drivers.protocol import Driver, Reply
 from flyball.engine.look.inspection import inspect
@@ -55,7 +57,7 @@ from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.prompt.injections import injections
 from flyball.engine.prompt.intent import read_intent
 from flyball.engine.prompt.repomap import Maps
-from flyball.engine.prompt.request import build_request, specs_of
+from flyball.engine.prompt.request import build_request, specs_of, tokens_in
 from flyball.engine.run_context import Committed, RunContext, paths_seen
 from flyball.errors import DriverError, FlyballError, IllegalEvent
 from flyball.journal.protocol import Intention, Journal
@@ -63,6 +65,7 @@ from flyball.tools import TOOLS
 from flyball.tools.call.in_words import (
     Heard,
     calls_at_the_end,
+    diffs_in_words,
     emitted_plan,
     unpacked,
     without_ends,
@@ -189,7 +192,7 @@ class EffectPerformer:
             return DriverFailed(card=card.id, error=text, retryable=error.retryable)
         self._forms[card.id] = {}
         offered = [tool.name for tool in request.offered]
-        heard = _hear(effect, reply)
+        heard = _hear(effect, reply, is_done=is_verified(state, card))
         calls = tuple(
             self._prepare(
                 state, card, context, replace(spoken, id=spoken.id or f"c{number}-{n}"), offered
@@ -203,6 +206,7 @@ class EffectPerformer:
             finish=Finish.STOP if reply.calls and not calls else reply.finish,
             usage=reply.usage,
             model=reply.model,
+            estimate=0 if reply.usage.input_tokens else tokens_in(request),
         )
 
     def _prepare(
@@ -291,10 +295,11 @@ class EffectPerformer:
         return CardClosed(card=card.id, commit=taken.commit, tree=tree)
 
 
-def _hear(effect: Think, reply: Reply) -> Heard:
+def _hear(effect: Think, reply: Reply, *, is_done: bool) -> Heard:
     """The words and calls of a reply, whatever notation the calls are in.
 
-    A plan in prose is a call only for who could make it now; a planner's is its answer.
+    A plan or a diff in prose is a call only for who could make it now: a planner's plan is its
+    answer, and a diff behind a change that is verified is part of a summary.
     """
     if reply.calls or effect.text_only or reply.finish is not Finish.STOP:
         return without_ends(reply.text, unpacked(reply.calls))
@@ -302,7 +307,10 @@ def _hear(effect: Think, reply: Reply) -> Heard:
     may_state = reaches and Access.CHECKPOINT in ROLE_TOOLS[effect.role]
     if may_state and (plan := emitted_plan(reply.text)):
         return Heard(reply.text, plan)
-    return calls_at_the_end(reply.text)
+    heard = calls_at_the_end(reply.text)
+    if heard.calls or is_done or effect.phase is not Phase.EXECUTE:
+        return heard
+    return Heard(reply.text, diffs_in_words(reply.text))
 
 
 def _conflict(taken: Committed) -> str:

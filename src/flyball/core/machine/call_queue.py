@@ -8,7 +8,7 @@ from flyball.core.flow.gates.verdict import Passed
 from flyball.core.flow.library import template_for
 from flyball.core.machine.finishing import settle, verdict
 from flyball.core.machine.setback import halt
-from flyball.core.memory.guard import GuardStep
+from flyball.core.memory.guard_memory import GuardStep
 from flyball.core.memory.handover import should_reset
 from flyball.core.run.decision import Allow, Ask, Deny, judge
 from flyball.core.run.effect import Perform
@@ -127,8 +127,23 @@ def _deny(d: WorkingCopy, call: Call, decision: Deny) -> None:
         return
     if decision.code == "checkpoint_owed" and d.card.phase is Phase.EXECUTE:
         d.enter(Phase.CHECKPOINT)
+    leave_unmade(d, call)
     if trip := d.observe(GuardStep(call=call.digest, outcome="", kind="refused")):
         halt(d, trip)
+
+
+def leave_unmade(d: WorkingCopy, failed: Call) -> None:
+    """Leave out what the same reply wanted to write or verify after a call that came to nothing.
+
+    It was asked for in the belief that the call before it would go well.
+    """
+    depends = [each for each in d.card.queue if each.access in (Access.MUTATE, Access.VERIFY)]
+    for each in depends:
+        said = f"Not made, and not counted: `{failed.tool}` before it did not go well."
+        d.say("denial", said, each.id)
+        d.record(Judged(each.id, each.tool, "deny", "after_failure", said))
+    if depends:
+        d.set(queue=tuple([each for each in d.card.queue if each not in depends]))
 
 
 def _remember(denials: tuple[Denial, ...], call: Call, decision: Deny) -> tuple[Denial, ...]:

@@ -12,6 +12,7 @@ from flyball.core.flow.escalation import Trouble, trouble_of
 from flyball.core.flow.flow import DIAGNOSIS
 from flyball.core.flow.gates.gate import GATES, OF_VERDICT, judge_all, judge_done
 from flyball.core.flow.gates.verdict import Case, Missing, Passed, Ruling, Verdict
+from flyball.core.flow.library import template_for
 from flyball.core.flow.template import Escalation, GateUse, Role, Template
 from flyball.core.machine.setback import (
     after_diagnosis,
@@ -23,7 +24,7 @@ from flyball.core.machine.setback import (
 from flyball.core.plan.replies import split_answer
 from flyball.core.run.effect import Inspect
 from flyball.core.run.policy import OnWeakened
-from flyball.core.run.state import Asking, CardState, Ending
+from flyball.core.run.state import Asking, CardState, Ending, RunState
 from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.change_verdict import ChangeVerdict, FindingKind
 from flyball.core.terms.evidence import (
@@ -43,7 +44,10 @@ def settle(d: WorkingCopy) -> None:
     """Owe the first thing that still stands between this card and its end."""
     card = d.card
     if not card.has_changed and card.template.may_mutate and not judges_itself(card.template):
-        finish(d, Ending.UNCHANGED, "Nothing is changed in the end.")
+        if is_confirmed(d):
+            finish(d, Ending.SUCCEEDED, "")
+        else:
+            finish(d, Ending.UNCHANGED, "Nothing is changed in the end.")
         return
     for step in _steps(card):
         if step(d):
@@ -85,6 +89,59 @@ def conclude(d: WorkingCopy) -> None:
         # A verifier's answer is its report: other words would take its place.
         needs_words = card.rejections > 0 and card.role != Role.VERIFIER
         finish(d, Ending.SUCCEEDED, "", needs_words=needs_words)
+
+
+def may_confirm(d: WorkingCopy) -> bool:
+    """Whether a card may be done without a change: a step of a plan, where tests can show it."""
+    planned = d.run.coordinator is not None and d.run.coordinator.planned
+    return bool(d.card.step) and planned and d.run.project.has_suite and d.card.template.may_mutate
+
+
+def is_confirmed(d: WorkingCopy) -> bool:
+    """Whether a step that changed nothing is shown to need nothing, on the tree as it is."""
+    card = d.card
+    return may_confirm(d) and not card.has_changed and isinstance(verdict(d), Passed)
+
+
+def look_at_suite(d: WorkingCopy) -> None:
+    """Have the suite run on a tree that nobody changed; what it says settles the card."""
+    if d.card.phase is Phase.EXECUTE:
+        d.enter(Phase.VERIFY)
+    _look_at_tests(d)
+
+
+def look_for_verifier(d: WorkingCopy) -> bool:
+    """Have the suite run for a verifier that says yes where nobody has run it on this tree."""
+    run, card = d.run, d.card
+    seen = [item for each in run.cards for item in each.evidence if item.tree == card.tree]
+    if any(isinstance(item, SuiteReport | VerdictReport) for item in seen):
+        return False
+    if not run.project.has_suite:
+        return False
+    _look_at_tests(d)
+    return True
+
+
+def _look_at_tests(d: WorkingCopy) -> None:
+    card, gates = d.card, (GateUse("tests_pass"),)
+    d.effects.append(Inspect(card=card.id, base=card.base, tree=card.tree, gates=gates))
+
+
+def take_verdict(d: WorkingCopy) -> bool:
+    """Look at the change as it is, whether or not the driver has; nothing is owed if it was."""
+    return _inspect(d)
+
+
+def offer_promotion(d: WorkingCopy) -> bool:
+    """Ask a person whether a run that only looked may make the change that it proposes."""
+    point, template = d.card.checkpoint, d.card.template
+    if point is None or template.may_mutate or d.run.flow is not None or d.run.intent is None:
+        return False
+    if template.step_id != template_for(d.run.intent).step_id:
+        return False
+    answer = f"{d.card.answer}\n\n" if d.card.answer else ""
+    d.ask(Asking.PROMOTION, f"{answer}The run only looks so far. Let it change: {point.goal}?")
+    return True
 
 
 def _for_review(d: WorkingCopy) -> str:
@@ -179,17 +236,21 @@ def _inspect(d: WorkingCopy) -> bool:
 
 
 def inspect_whole(d: WorkingCopy) -> bool:
-    """Before a verifier's word counts: what the whole run changed, unless a card shows that.
+    """Before a verifier's word counts: what the whole run changed, unless a card shows that."""
+    if not wants_whole_verdict(d.run, d.card):
+        return False
+    d.effects.append(Inspect(card=d.card.id, base=d.run.base, tree=d.card.tree))
+    return True
+
+
+def wants_whole_verdict(run: RunState, card: CardState) -> bool:
+    """Whether nobody has judged yet what the run changed as a whole.
 
     Where no card was judged by a verdict, as in logs from before there were any, none is taken.
     """
-    run, card = d.run, d.card
     if card.tree == run.base or card.verdict is not None or run.verdict_on(card.tree) is not None:
         return False
-    if not any(latest_of(each.evidence, VerdictReport) for each in run.cards):
-        return False
-    d.effects.append(Inspect(card=card.id, base=run.base, tree=card.tree))
-    return True
+    return any(latest_of(each.evidence, VerdictReport) for each in run.cards)
 
 
 def _heed_whole(d: WorkingCopy) -> bool:

@@ -10,13 +10,25 @@ from collections.abc import Callable
 
 from flyball.core.flow.template import Role
 from flyball.core.machine.call_queue import go_on
-from flyball.core.machine.finishing import conclude, inspect_whole, judges_itself, settle
+from flyball.core.machine.finishing import (
+    conclude,
+    inspect_whole,
+    is_confirmed,
+    judges_itself,
+    look_at_suite,
+    look_for_verifier,
+    may_confirm,
+    offer_promotion,
+    settle,
+    take_verdict,
+)
 from flyball.core.machine.setback import finish, halt
 from flyball.core.memory.fingerprint import digest
-from flyball.core.memory.guard import GuardStep, Kind, Memory
-from flyball.core.plan.message import Message
+from flyball.core.memory.guard_memory import GuardStep, Kind, Memory
+from flyball.core.plan.message import ExecutionPlan, Message
+from flyball.core.plan.plan import plan_issues
 from flyball.core.plan.replies import Unclear, spoken_plan, spoken_report
-from flyball.core.run.decision import RECOVERY
+from flyball.core.run.decision import RECOVERY, may_build
 from flyball.core.run.event import (
     Cancelled,
     CardClosed,
@@ -26,9 +38,9 @@ from flyball.core.run.event import (
     PauseAsked,
     ThreadReset,
 )
-from flyball.core.run.state import Asking, Ending, Judged, Remark
+from flyball.core.run.state import Asking, CardState, Ending, Judged, Remark
 from flyball.core.run.working_copy import WorkingCopy
-from flyball.core.terms.phase import RECON, Phase
+from flyball.core.terms.phase import BUILD, RECON, Phase
 
 SPOKEN: dict[str, Callable[..., Message | Unclear]] = {
     Role.PLANNER: spoken_plan,
@@ -40,6 +52,24 @@ EMPTY_REPLY = "Your reply was empty. Make a call, or stop with an answer in word
 NO_REPLY = "the reply ended in an error"
 GO_ON = "Your reply was cut off. Go on from where it ended, and be brief."
 NOTHING_DONE = "The driver stopped without changing anything."
+ANNOUNCED = "You announced calls but made none. Make one, or stop."
+FINISH = (
+    "Several replies have neither made a call nor stopped. Make the next call now, or stop with "
+    "your answer."
+)
+WRAP_UP_AT = 3
+"""At so many replies without call or stop Flyball looks for itself what the work has come to."""
+CHANGE_IT = (
+    "Nothing is changed yet, so this is not done. Make the change with `edit_diff` or "
+    "`write_file`; a diff in prose changes nothing. If nothing needs to change, say why and stop "
+    "again."
+)
+CONFIRM_IT = (
+    "Nothing is changed yet. If what this step asks for holds already, run `test` to show it and "
+    "stop again; else make the change with `edit_diff`."
+)
+IDLE_STOPS = 2
+"""How often a driver that stops with nothing changed is asked to go on."""
 STATE_IT = (
     "Nothing may be changed before a checkpoint. Call `checkpoint` with goal, findings, "
     "proposed_action, files and verify_with."
@@ -58,8 +88,8 @@ def reply(d: WorkingCopy, event: DriverReplied) -> None:
     # Before anything else is made of the reply: it was asked for words alone, and whatever calls it
     # holds would be denied for lack of budget and lead here again.
     if d.card.is_summing_up:
-        d.set(answer=event.text or d.card.answer, is_summing_up=False)
-        d.ask(Asking.EXTENSION, f"The budget of {d.run.budget.limit} calls is spent. Extend it?")
+        d.set(answer=event.text.strip() or d.card.answer, is_summing_up=False)
+        _take_summary(d)
         return
     if event.finish is Finish.CONTENT_FILTER:
         d.ask(Asking.CONTENT_FILTER, "The model's provider withheld its reply.")
@@ -68,23 +98,41 @@ def reply(d: WorkingCopy, event: DriverReplied) -> None:
         retry(d, event.text or NO_REPLY, retryable=True)
         return
     if event.calls:
-        d.set(queue=(*d.card.queue, *event.calls), continues=0, driver_errors=0)
-        go_on(d, event.usage.input_tokens)
+        queue = (*d.card.queue, *event.calls)
+        d.set(queue=queue, continues=0, idle_stops=0, driver_errors=0)
+        go_on(d, event.usage.input_tokens or event.estimate)
         return
     d.set(driver_errors=0)
     _reply_without_calls(d, event)
 
 
+def _take_summary(d: WorkingCopy) -> None:
+    """The words of a driver whose budget is spent: the answer, where they can be one.
+
+    What was changed is looked at before a person is asked for more: it may be done already.
+    """
+    card = d.card
+    if card.is_reviewing:
+        d.set(remarks=(*card.remarks, Remark("reviewer", card.answer)))
+        stop(d)
+    elif card.has_changed and card.phase.is_in(BUILD):
+        wrap_up(d)
+    elif card.answer and not card.has_changed and not may_build(d.run, card) and not _fault(d):
+        settle(d)
+    else:
+        d.ask(Asking.EXTENSION, f"The budget of {d.run.budget.limit} calls is spent. Extend it?")
+
+
+def wrap_up(d: WorkingCopy) -> None:
+    """Flyball takes its verdict unasked; what it finds leads on as if the driver had stopped."""
+    d.enter(Phase.VERIFY)
+    if not take_verdict(d):
+        settle(d)
+
+
 def _reply_without_calls(d: WorkingCopy, event: DriverReplied) -> None:
-    if event.finish is Finish.LENGTH:
-        d.set(continues=d.card.continues + 1)
-        if d.card.continues > d.run.policy.max_continues:
-            limit = d.run.policy.max_continues
-            d.ask(Asking.LIMIT, f"The reply was cut off more than {limit} times (max_continues).")
-            return
-        _nudge_on(d, "monologue", GO_ON)
-    elif event.finish is Finish.TOOL_CALLS:
-        _nudge_on(d, "monologue", "You announced calls but made none. Make one, or stop.")
+    if event.finish in (Finish.LENGTH, Finish.TOOL_CALLS):
+        _let_talk(d, event.finish)
     elif not event.text.strip():
         _nudge_on(d, "refused", EMPTY_REPLY)
     elif d.card.is_reviewing:
@@ -94,6 +142,24 @@ def _reply_without_calls(d: WorkingCopy, event: DriverReplied) -> None:
     else:
         d.set(continues=0, answer=event.text)
         stop(d)
+
+
+def _let_talk(d: WorkingCopy, finish: Finish) -> None:
+    """A reply that was cut off or only announced something: on it goes, but not for ever."""
+    card, limit = d.card, d.run.policy.max_continues
+    d.set(continues=card.continues + 1)
+    if card.continues > limit:
+        why = f"{card.continues} replies in a row made no call and did not stop (max_continues)."
+        d.ask(Asking.LIMIT, why)
+    elif finish is Finish.LENGTH:
+        d.say("guidance", GO_ON)
+        d.think(text_only=card.phase is Phase.FINAL)
+    elif card.continues != WRAP_UP_AT:
+        _nudge_on(d, "monologue", ANNOUNCED if card.continues < WRAP_UP_AT else FINISH)
+    elif card.has_changed and card.phase.is_in(BUILD) and not card.is_reviewing:
+        wrap_up(d)
+    else:
+        _nudge_on(d, "monologue", FINISH)
 
 
 def _nudge_on(d: WorkingCopy, kind: Kind, text: str) -> None:
@@ -110,7 +176,7 @@ def stop(d: WorkingCopy) -> None:
     card = d.card
     if card.phase is Phase.EXECUTE:
         if not card.has_changed and not judges_itself(card.template):
-            finish(d, Ending.UNCHANGED, NOTHING_DONE)
+            _leave_unchanged(d)
         else:
             d.enter(Phase.VERIFY)
             settle(d)
@@ -125,17 +191,39 @@ def stop(d: WorkingCopy) -> None:
         settle(d)
 
 
+def _leave_unchanged(d: WorkingCopy) -> None:
+    """Nothing is changed: that is said a few times, and then it is the end it calls itself.
+
+    A step whose criteria hold already is done; whether they do is seen, not believed.
+    """
+    card = d.card
+    d.set(idle_stops=card.idle_stops + 1)
+    if is_confirmed(d):
+        finish(d, Ending.SUCCEEDED, "")
+    elif may_confirm(d) and card.idle_stops > 1:
+        look_at_suite(d)
+    elif card.idle_stops <= IDLE_STOPS:
+        d.say("guidance", CONFIRM_IT if may_confirm(d) else CHANGE_IT)
+        d.think()
+    else:
+        finish(d, Ending.UNCHANGED, NOTHING_DONE)
+
+
 def _leave_checkpoint(d: WorkingCopy) -> None:
     """A card that owes a checkpoint is told so once; one that only looks is done with it."""
     card = d.card
     d.set(idle_stops=card.idle_stops + 1)
     if not card.template.may_mutate and card.checkpoint is not None:
         settle(d)
+    elif is_confirmed(d):
+        finish(d, Ending.SUCCEEDED, "")
     elif card.idle_stops <= 1:
         d.say("guidance", STATE_IT)
         d.think()
     elif judges_itself(card.template) or not card.template.may_mutate:
         settle(d)
+    elif may_confirm(d):
+        look_at_suite(d)
     else:
         finish(d, Ending.UNCHANGED, NOTHING_DONE)
 
@@ -148,22 +236,35 @@ def _leave_recon(d: WorkingCopy) -> None:
     # Three answers: "" is a readable plan or report, None is a card that owes neither.
     fault = _fault(d)
     if fault == "":
-        if card.role != Role.VERIFIER or not inspect_whole(d):
+        if card.role != Role.VERIFIER or not (inspect_whole(d) or look_for_verifier(d)):
             finish(d, Ending.SUCCEEDED, "")
+        return
+    if fault is not None:
+        _ask_again(d, fault)
         return
     phases = card.template.phases
     following = phases[phases.index(card.phase) + 1 :] if card.phase in phases else ()
     for phase in following:
+        if phase is Phase.CHECKPOINT and _has_seen_nothing(card):
+            # Whoever is sent on now could only promise blindly.
+            d.set(idle_stops=1)
+            d.say("guidance", STATE_IT)
+            d.think()
+            return
         if phase.is_in(RECON) or phase is Phase.CHECKPOINT:
             d.enter(phase)
             if phase is Phase.CHECKPOINT:
                 d.say("guidance", STATE_IT)
             d.think()
             return
-    if fault is None:
+    if not offer_promotion(d):
         settle(d)
-    else:
-        _ask_again(d, fault)
+
+
+def _has_seen_nothing(card: CardState) -> bool:
+    """Whether a driver that is to change something stops before it has made a single call."""
+    is_first = card.phase is Phase.ANALYZE_CODE and not card.calls and not card.idle_stops
+    return is_first and card.template.may_mutate
 
 
 def _fault(d: WorkingCopy) -> str | None:
@@ -173,14 +274,21 @@ def _fault(d: WorkingCopy) -> str | None:
     if read is None:
         return None
     found = read(card.answer, id=card.id, request_id=d.run.run)
-    return found.why if isinstance(found, Unclear) else ""
+    if isinstance(found, Unclear):
+        return found.why
+    if not isinstance(found, ExecutionPlan) or d.run.coordinator is None:
+        return ""
+    # Here and not only in the coordinator: the planner can still mend it, and no iteration is lost.
+    issues = plan_issues(found, d.run.coordinator.templates)
+    return " ".join(f"{each.step_id}: {each.issue}." for each in issues)
 
 
 def _ask_again(d: WorkingCopy, fault: str) -> None:
     rejections = d.card.rejections + 1
     if rejections > d.run.policy.max_rejections:
-        d.set(rejections=rejections)
-        finish(d, Ending.FAILED, f"The {d.card.role} could not be understood. {fault}")
+        why = f"The {d.card.role} could not be understood, {rejections} times. {fault}"
+        d.set(rejections=rejections, ending_reason=why)
+        d.ask(Asking.FAILURE, f"{why} Try once more?")
         return
     d.reject(fault, rejections=rejections)
 

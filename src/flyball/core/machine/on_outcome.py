@@ -5,12 +5,13 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from flyball.core.flow.library import template_for
-from flyball.core.machine.call_queue import go_on, promote, take_back
+from flyball.core.machine.call_queue import go_on, leave_unmade, promote, take_back
 from flyball.core.machine.finishing import conclude, settle
 from flyball.core.machine.mistake import notice
 from flyball.core.machine.setback import halt
 from flyball.core.memory.fingerprint import digest, fingerprint
-from flyball.core.memory.guard import GuardStep, Kind, Trip
+from flyball.core.memory.guard import Trip
+from flyball.core.memory.guard_memory import GuardStep, Kind
 from flyball.core.memory.handover import should_reset
 from flyball.core.run.decision import APPEALABLE, is_named, may_build
 from flyball.core.run.event import (
@@ -53,6 +54,9 @@ def take_outcome_in_pause(d: WorkingCopy, event: CallReturned) -> None:
 def _keep_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str]:
     """The trip that stops the card, and the mistake on record that the call has repeated."""
     call = take_back(d, event.call)
+    # A red test run did what it was asked for; a read or an edit that failed did not.
+    if not event.outcome.ok and call.access is not Access.VERIFY:
+        leave_unmade(d, call)
     # The tree before the evidence: a new tree drops what is known of the old one, and what the call
     # observed is about the new one.
     _take_tree(d, call, event)
@@ -121,9 +125,15 @@ def _step(call: Call, event: CallReturned) -> GuardStep:
         kind=kind,
         ok=event.outcome.ok,
         tree=event.tree,
-        error=fingerprint(error) if error else "",
+        error=digest([_statuses(event), fingerprint(error)]) if error else "",
         failing=digest(names or [event.outcome.digest]) if failing else "",
     )
+
+
+def _statuses(event: CallReturned) -> list[object]:
+    """The exit statuses of what a call ran, as far as they are known."""
+    seen = [getattr(item, "exit_code", None) for item in event.evidence]
+    return [event.outcome.data.get("exit_code"), *seen]
 
 
 def report_interruption(d: WorkingCopy, event: CallInterrupted) -> None:
@@ -172,8 +182,12 @@ def take_checkpoint(d: WorkingCopy, event: CheckpointStated) -> None:
         elif d.run.policy.assume_yes:
             promote(d)
             open_build(d)
-        else:
+        elif d.card.template.may_mutate:
             d.ask(Asking.PROMOTION, f"The run only looks so far. Let it change: {event.goal}?")
+        else:
+            # The person asked a question: first comes its answer, then the offer to change.
+            d.say("guidance", PROPOSED)
+            go_on(d)
     elif d.run.policy.approve_checkpoint or d.card.template.checkpoint:
         d.ask(Asking.CHECKPOINT, f"Accept the checkpoint? {event.goal}")
     else:
@@ -181,6 +195,10 @@ def take_checkpoint(d: WorkingCopy, event: CheckpointStated) -> None:
 
 
 ONLY_LOOKS = "This step changes nothing. Say what you found, and stop."
+PROPOSED = (
+    "Kept as a proposal: this run only looks. Stop with your answer in words; a person is then "
+    "asked whether the change may be made."
+)
 
 
 def _may_propose(d: WorkingCopy) -> bool:
@@ -262,8 +280,11 @@ def take_evidence(d: WorkingCopy, event: EvidenceTaken) -> None:
     if event.undone:
         names = ", ".join(event.undone)
         d.say("guidance", f"Checking the gates changed {names}; that was undone.")
+    if event.effect and not d.card.turns:
+        # Looked at before anybody was asked: now its driver is.
+        d.think()
     # Evidence that nobody asked for settles a card only where settling is what it waits for.
-    if event.effect or d.card.phase is Phase.VERIFY:
+    elif event.effect or d.card.phase is Phase.VERIFY:
         settle(d)
 
 

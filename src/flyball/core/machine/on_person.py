@@ -18,6 +18,7 @@ from flyball.core.memory.handover import should_reset
 from flyball.core.run.event import Answered, Extended, Resumed
 from flyball.core.run.state import Asking, CardState, Clock, Ending, Question
 from flyball.core.run.working_copy import WorkingCopy
+from flyball.core.terms.budget import spent_limit
 from flyball.core.terms.call import Call
 from flyball.core.terms.evidence import AnyEvidence, ApprovalReport, VerdictReport
 from flyball.core.terms.phase import Phase
@@ -66,7 +67,13 @@ def _on_promotion(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: 
         open_build(d)
         return
     d.set(checkpoint=None)
-    finish(d, Ending.SUCCEEDED, "", needs_words=True)
+    if spent_limit(d.run.budget, d.run.spend):
+        finish(d, Ending.SUCCEEDED, "")
+        return
+    d.say(
+        "guidance", "A person wants nothing changed. Look on if need be, and stop with the answer."
+    )
+    go_on(d)
 
 
 def _on_extension(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: str) -> None:

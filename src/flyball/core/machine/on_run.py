@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from flyball.core.flow.library import LIBRARY
-from flyball.core.flow.template import Role
+from flyball.core.flow.template import Escalation, Role
+from flyball.core.machine.finishing import wants_whole_verdict
 from flyball.core.machine.next_card import Opening, go_on, set_out
 from flyball.core.plan.coordinator import (
     Cancel,
@@ -15,7 +16,6 @@ from flyball.core.plan.coordinator import (
     Unplanned,
     begin,
     coordinate,
-    last_step,
 )
 from flyball.core.plan.message import (
     AnyMessage,
@@ -34,7 +34,15 @@ from flyball.core.plan.message import (
 )
 from flyball.core.plan.plan import rolls_back
 from flyball.core.plan.replies import Unclear, spoken_plan, spoken_report
-from flyball.core.run.effect import AnyEffect, Classify, OpenWorkspace, Publish, RollBack, Think
+from flyball.core.run.effect import (
+    AnyEffect,
+    Classify,
+    Inspect,
+    OpenWorkspace,
+    Publish,
+    RollBack,
+    Think,
+)
 from flyball.core.run.event import (
     Cancelled,
     Event,
@@ -133,8 +141,7 @@ def deliver(run: RunState, event: Messaged) -> Course:
             title = "Plan the work" if message.iteration == 1 else "Plan anew"
             return _open_card(run, Opening(f"plan.{message.iteration}", title, LIBRARY["plan"]))
         case VerifyRequest():
-            id, title = f"verify.{run.coordinator.iteration}", f"Verify: {message.goal}"
-            return _open_card(run, Opening(id, title, LIBRARY["verify"]), beside=True)
+            return _open_verifier(run, run.coordinator.iteration, message.goal)
         case ExecutionPlan():
             return _take_plan(run, message)
         case ExecutionResults() | VerificationReport():
@@ -205,6 +212,16 @@ def _open_card(run: RunState, new: Opening, *, step: str = "", beside: bool = Fa
     return replace(run, cards=(*run.cards, card)), [think]
 
 
+def _open_verifier(run: RunState, iteration: int, goal: str) -> Course:
+    """Open the verifier's card; Flyball looks first where it has not, so that its word is there."""
+    new = Opening(f"verify.{iteration}", f"Verify: {goal}", LIBRARY["verify"])
+    opened, effects = _open_card(run, new, beside=True)
+    card = opened.card(new.id)
+    if not effects or card is None or not wants_whole_verdict(opened, card):
+        return opened, effects
+    return opened, [Inspect(card=card.id, base=opened.base, tree=card.tree)]
+
+
 def card_ended(run: RunState, card: CardState) -> Course:
     """What a card that has just ended means to the coordinator."""
     # A card beside the run's own tree leaves it to `card-closed`, which knows what merging made.
@@ -216,6 +233,9 @@ def card_ended(run: RunState, card: CardState) -> Course:
         return _carry_on(run, card)
     if card.template.role is Role.PLANNER:
         return _planned(run, card)
+    if card.escalation is Escalation.FAIL_JOB:
+        state, messages = coordinate(run.coordinator, Fail(error=card.ending_reason))
+        return replace(run, coordinator=state), _publish(messages)
     return run, _publish((_reported(run, card),))
 
 
@@ -248,15 +268,18 @@ def _planned(run: RunState, card: CardState) -> Course:
     return replace(run, coordinator=state), _publish(messages)
 
 
+NO_STEP = "goal"
+"""What an issue is about that no step can be blamed for."""
+
+
 def _reported(run: RunState, card: CardState) -> VerificationReport:
     """The report that a verifier's card ended with; a yes that nothing shows is an issue."""
     assert run.coordinator is not None
     id = f"{run.run}-{card.id}"
-    step = last_step(run.coordinator)
     found = spoken_report(card.answer, id=id, request_id=run.run)
     if card.phase is not Phase.SUCCEEDED or isinstance(found, Unclear):
         why = card.ending_reason or "The verifier gave no report"
-        issue = Issue(step_id=step, issue=why, severity=Severity.CRITICAL)
+        issue = Issue(step_id=NO_STEP, issue=why, severity=Severity.CRITICAL)
         return VerificationReport(id=id, request_id=run.run, goal_achieved=False, issues=(issue,))
     if not found.goal_achieved or _is_shown(run, card):
         return found
@@ -264,7 +287,7 @@ def _reported(run: RunState, card: CardState) -> VerificationReport:
     if (verdict := run.verdict_on(card.tree)) is not None:
         said = [each.sentence for each in verdict.faults] or [verdict.headline]
         text = " ".join((f"{text}.", *said))
-    issue = Issue(step_id=step, issue=text, severity=Severity.CRITICAL)
+    issue = Issue(step_id=NO_STEP, issue=text, severity=Severity.CRITICAL)
     return replace(found, goal_achieved=False, issues=(*found.issues, issue))
 
 

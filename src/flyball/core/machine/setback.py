@@ -15,6 +15,7 @@ from flyball.core.memory.handover import should_reset
 from flyball.core.plan.step_run import Errand
 from flyball.core.run.state import Asking, CardState, Clock, Ending, RunState
 from flyball.core.run.working_copy import STOPPED, WorkingCopy
+from flyball.core.terms.budget import spent_limit
 from flyball.core.terms.evidence import GateReport, VerdictReport, WeakeningReport
 from flyball.core.terms.phase import Phase
 
@@ -22,6 +23,12 @@ from flyball.core.terms.phase import Phase
 def send_back(d: WorkingCopy, why: str, trouble: Trouble, *, is_worth_it: bool = True) -> None:
     """Tell the driver why it is not done, a few times; then the work is called what it is."""
     rejections = d.card.rejections + 1
+    if is_worth_it and spent_limit(d.run.budget, d.run.spend):
+        d.say("rejection", f"This is not done yet: {why}")
+        d.ask(
+            Asking.EXTENSION, f"{why} The budget of {d.run.budget.limit} calls is spent. Extend it?"
+        )
+        return
     if is_worth_it and rejections <= d.run.policy.max_rejections:
         d.reject(f"This is not done yet: {why}", rejections=rejections)
         return

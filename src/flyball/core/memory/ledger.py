@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -82,19 +83,21 @@ def pick_relevant(
     failures: Sequence[Failure] = (),
     step_kind: str = "",
     files: Iterable[str] = (),
+    about: str = "",
 ) -> Ledger:
     """What is worth telling whoever begins on such a step, the most telling first.
 
     What went wrong already comes first, then entries about these files, then those of the same
-    kind of step; without a kind every entry is worth telling.
+    kind of step that are about something the step speaks of, or about nothing in particular.
+    Without a kind every entry is worth telling. The rest would only be read in vain.
     """
     repeated = [found for failure in failures if (found := recognise(ledger, failure))]
-    named = set(map(_tidy, files))
+    named, words = set(map(_tidy, files)), _telling_words(about)
     rest = [
         mistake
         for mistake in ledger
         if mistake not in repeated
-        and (not step_kind or mistake.step_kind == step_kind or named & set(mistake.files))
+        and (not step_kind or named & set(mistake.files) or _is_akin(mistake, step_kind, words))
     ]
     rest.sort(
         key=lambda m: (
@@ -107,6 +110,47 @@ def pick_relevant(
         reverse=True,
     )
     return (*dict.fromkeys(repeated), *rest)
+
+
+def _is_akin(mistake: Mistake, step_kind: str, words: frozenset[str]) -> bool:
+    """Whether a mistake of the same kind of step may be met again in a step about these words."""
+    if mistake.step_kind != step_kind:
+        return False
+    told = " ".join((mistake.error, *mistake.files))
+    return not mistake.files or bool(words & _telling_words(told))
+
+
+WORD = re.compile(r"[a-z]{4,}")
+COMMON = frozenset(
+    [
+        "assert",
+        "assertion",
+        "assertionerror",
+        "error",
+        "exception",
+        "expected",
+        "fail",
+        "failed",
+        "failure",
+        "file",
+        "from",
+        "have",
+        "import",
+        "module",
+        "test",
+        "tests",
+        "that",
+        "this",
+        "unittest",
+        "with",
+        "wrong",
+    ]
+)
+"""Words that tell nothing about what a failure or a step is about."""
+
+
+def _telling_words(text: str) -> frozenset[str]:
+    return frozenset(WORD.findall(text.lower())) - COMMON
 
 
 def injection(mistakes: Sequence[Mistake], cap: int = 2000) -> str:

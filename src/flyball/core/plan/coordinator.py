@@ -135,12 +135,15 @@ def _take_plan(state: Coordinator, plan: ExecutionPlan) -> Move:
         return state, ()
     taken = replace(state, plan=plan, seen=(*state.seen, key), started=(), results=())
     if issues := plan_issues(plan, state.templates):
-        return _plan_anew(taken, issues)
+        # What was open before is still open: this plan has done nothing about it.
+        return _plan_anew(taken, (*state.issues, *issues))
     return _start_steps(replace(taken, stage=Stage.EXECUTING))
 
 
 def _take_no_plan(state: Coordinator, order: Unplanned) -> Move:
-    return _plan_anew(state, (_issue("plan", order.why.rstrip("."), Severity.CRITICAL),))
+    """Without a plan nothing follows: the planner was told what is wrong, and so was a person."""
+    issue = _issue("plan", order.why.rstrip("."), Severity.CRITICAL)
+    return _respond(state, Status.FAILED, "There is no plan.", (*state.issues, issue))
 
 
 def _start_steps(state: Coordinator) -> Move:
@@ -298,11 +301,6 @@ def _fail(state: Coordinator, order: Fail) -> Move:
     return _respond(state, Status.FAILED, order.error, state.issues)
 
 
-def last_step(state: Coordinator) -> str:
-    """The step that an issue is about when nobody can say which."""
-    return state.plan.steps[-1].id if state.plan and state.plan.steps else "plan"
-
-
 def _plan_of(state: Coordinator) -> ExecutionPlan:
     if state.plan is None:
         raise IllegalEvent(f"a run that is {state.stage} has no plan.")
@@ -319,7 +317,7 @@ _AGAIN = (Stage.PLANNING, Stage.RESPONDING)
 ROWS: tuple[StageRow, ...] = (
     StageRow(Stage.INTAKE, Begin, _start, (Stage.PLANNING, Stage.EXECUTING)),
     StageRow(Stage.PLANNING, ExecutionPlan, _take_plan, (Stage.EXECUTING, *_AGAIN)),
-    StageRow(Stage.PLANNING, Unplanned, _take_no_plan, _AGAIN),
+    StageRow(Stage.PLANNING, Unplanned, _take_no_plan, (Stage.RESPONDING,)),
     StageRow(
         Stage.EXECUTING,
         ExecutionResults,

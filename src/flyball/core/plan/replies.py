@@ -1,18 +1,18 @@
 """What planner and verifier say, read as the message they mean.
 
 Both end with one JSON block. It is read generously in its form, and not at all in its content: what
-it leaves open stays open, and what cannot be understood is said back in a sentence.
+it leaves open stays open, and what cannot be understood is said back in a sentence, with the line
+and column where it ends to be JSON.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
 
+from flyball.core.plan.loose_json import FENCED, json_blocks, json_fault, loads
 from flyball.core.plan.message import (
     ExecutionPlan,
     Issue,
@@ -22,13 +22,12 @@ from flyball.core.plan.message import (
     VerificationReport,
     Work,
 )
+from flyball.core.plan.plan import STEP_ID
 from flyball.core.terms.shape import is_list, is_map, value_words
 
 PLAN_FORM = '{"goal": "…", "steps": [{"id": "step-1", "title": "…", "success_criteria": ["…"]}]}'
 EMIT_PLAN = "EMIT_PLAN"
 REPORT_FORM = '{"goal_achieved": false, "issues": [], "next_actions": []}'
-
-_FENCED = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
 class Unclear(msgspec.Struct, frozen=True):
@@ -41,8 +40,9 @@ def spoken_plan(text: str, *, id: str, request_id: str) -> ExecutionPlan | Uncle
     """The plan in a planner's answer."""
     value = _plan_block(text)
     if value is None:
-        return Unclear(f"Your answer holds no plan. End it with one JSON block: {PLAN_FORM}")
+        return _unread(text, "plan", PLAN_FORM)
     steps = value.get("steps")
+    steps = [steps] if is_map(steps) else steps
     if not is_list(steps):
         return Unclear(f"`steps` must be a list, not {value_words(steps)}. Write {PLAN_FORM}")
     try:
@@ -55,7 +55,17 @@ def spoken_plan(text: str, *, id: str, request_id: str) -> ExecutionPlan | Uncle
     goal = value.get("goal", "")
     if not isinstance(goal, str):
         return Unclear(f"`goal` must be text, not {value_words(goal)}.")
-    return ExecutionPlan(id=id, request_id=request_id, goal=goal.strip(), steps=read)
+    # A bare list of steps can only mean that reaching them all is the goal.
+    goal = goal.strip() or "; ".join(step.title for step in read if step.title)
+    return ExecutionPlan(id=id, request_id=request_id, goal=goal, steps=read)
+
+
+def _unread(text: str, what: str, form: str) -> Unclear:
+    """Why an answer holds nothing that can be read: what is there is no JSON, or nothing is."""
+    fault = json_fault(text)
+    if not fault:
+        return Unclear(f"Your answer holds no {what}. End it with one JSON block: {form}")
+    return Unclear(f"The {what} in your answer cannot be read: {fault} Write it as {form}")
 
 
 def _plan_block(text: str) -> dict[str, Any] | None:
@@ -64,6 +74,8 @@ def _plan_block(text: str) -> dict[str, Any] | None:
     `EMIT_PLAN {"tasks": […]}` and `{"EMIT_PLAN": {…}}` can only mean the same; a `PROCEED` beside
     it is the planner's consent to its own plan, which nobody asked for.
     """
+    if steps := _bare_list(text):
+        return {"steps": _tasks(steps)}
     for key in ("steps", "tasks", EMIT_PLAN, "plan"):
         found = _block(text, key)
         if found is None:
@@ -77,6 +89,17 @@ def _plan_block(text: str) -> dict[str, Any] | None:
     return None
 
 
+def _bare_list(text: str) -> list[object]:
+    """The steps of an answer whose last block is nothing but a list of them."""
+    for block in json_blocks(text):
+        value = loads(block)
+        if is_map(value):
+            return []
+        if is_list(value) and value and all(is_map(each) for each in value):
+            return list(value)
+    return []
+
+
 def _tasks(value: object) -> object:
     """Tasks as steps: one text is a step's title."""
     if not is_list(value):
@@ -88,8 +111,10 @@ def spoken_report(text: str, *, id: str, request_id: str) -> VerificationReport 
     """The report in a verifier's answer."""
     value = _block(text, "goal_achieved")
     if value is None:
-        return Unclear(f"Your answer holds no report. End it with one JSON block: {REPORT_FORM}")
+        return _unread(text, "report", REPORT_FORM)
     achieved = value.get("goal_achieved")
+    if isinstance(achieved, str) and achieved.strip().lower() in YES_NO:
+        achieved = YES_NO[achieved.strip().lower()]
     if not isinstance(achieved, bool):
         return Unclear(f"`goal_achieved` must be true or false, not {value_words(achieved)}.")
     try:
@@ -104,7 +129,7 @@ def spoken_report(text: str, *, id: str, request_id: str) -> VerificationReport 
 
 def split_answer(text: str) -> tuple[Mapping[str, object] | None, str]:
     """The last JSON object in an answer, whatever it is about, and the words around it."""
-    for match in reversed([*_FENCED.finditer(text)]):
+    for match in reversed([*FENCED.finditer(text)]):
         fields = _block(match[2], "")
         if fields is not None:
             return (
@@ -119,46 +144,66 @@ def split_answer(text: str) -> tuple[Mapping[str, object] | None, str]:
 
 def _block(text: str, key: str) -> dict[str, Any] | None:
     """The last JSON object in an answer that has this key: fenced, or all there is."""
-    blocks = [match[2] for match in _FENCED.finditer(text)]
-    for block in (*reversed(blocks), text, *_braced(text)):
-        try:
-            value = json.loads(block)
-        except (ValueError, RecursionError):
-            continue
+    for block in json_blocks(text):
+        value = loads(block)
         if is_map(value) and (not key or key in value):
             return {str(name): item for name, item in value.items()}
     return None
 
 
-def _braced(text: str) -> Iterator[str]:
-    """What stands between the first opening and the last closing brace."""
-    start, end = text.find("{"), text.rfind("}")
-    if 0 <= start < end:
-        yield text[start : end + 1]
+YES_NO = {"true": True, "yes": True, "false": False, "no": False}
 
 
 def _step(n: int, value: object) -> Step:
     if not is_map(value):
         raise ValueError(f"Step {n} must be an object with id and title, not {value_words(value)}.")
-    id = value.get("id")
-    title = value.get("title") or value.get("task") or value.get("description") or ""
+    id = _named(value, "id")
+    title = _named(value, "title") or value.get("description") or ""
+    criteria, depends = _named(value, "success_criteria"), _named(value, "depends_on")
     return Step(
         id=str(id).strip() if id not in (None, "") else f"step-{n}",
         title=_text(title, f"the title of step {n}"),
         description=_text(value.get("description", ""), f"the description of step {n}"),
-        success_criteria=_texts(value.get("success_criteria", ()), f"success_criteria of step {n}"),
-        depends_on=_texts(value.get("depends_on", ()), f"depends_on of step {n}"),
+        success_criteria=_texts(criteria, f"success_criteria of step {n}"),
+        depends_on=_texts(depends, f"depends_on of step {n}"),
         template=_text(value.get("template", ""), f"the template of step {n}"),
         work=_choice(value.get("work", Work.KEEP.value), Work, f"work of step {n}"),
     )
 
 
+MEANINGS: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "step_id", "stepId", "name"),
+    "title": ("title", "task", "summary", "name"),
+    "success_criteria": (
+        "success_criteria",
+        "successCriteria",
+        "criteria",
+        "acceptance_criteria",
+        "acceptanceCriteria",
+        "acceptance",
+        "done_when",
+        "verify_with",
+    ),
+    "depends_on": ("depends_on", "dependsOn", "depends", "dependencies", "after", "needs"),
+}
+"""Names that can only mean the same field of a step."""
+
+
+def _named(value: Mapping[object, object], field: str) -> object:
+    """A field of a step, under whichever of its names it stands."""
+    found = [value[name] for name in MEANINGS[field] if value.get(name) not in (None, "", [])]
+    if field == "id" and found and not STEP_ID.fullmatch(str(found[0])):
+        # A step's name may be a sentence: that is its title, and it has no id.
+        return found[0] if "id" in value else None
+    return found[0] if found else None
+
+
 def _issue(value: Mapping[object, object]) -> Issue:
-    text = _text(value.get("issue", ""), "an issue's text")
+    text = _text(value.get("issue", value.get("description", "")), "an issue's text")
     if not text:
         raise ValueError("An issue has no `issue`; say what is wrong.")
     severity = _choice(value.get("severity", Severity.HIGH.value), Severity, "severity")
-    step = value.get("step_id")
+    step = value.get("step_id", value.get("step"))
     return Issue(step_id=str(step or "plan"), issue=text, severity=severity)
 
 
@@ -190,8 +235,8 @@ def _texts(value: object, what: str) -> tuple[str, ...]:
     """A list of texts; one text stands for a list of one, and a number for its digits."""
     if value is None:
         return ()
-    if isinstance(value, str):
-        return (value.strip(),) if value.strip() else ()
+    if isinstance(value, str | int):
+        return (str(value).strip(),) if str(value).strip() else ()
     if not is_list(value):
         raise ValueError(f"`{what}` must be a list of texts, not {value_words(value)}.")
     return tuple(str(item).strip() for item in value)

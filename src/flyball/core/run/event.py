@@ -127,6 +127,8 @@ class DriverReplied(CardEvent, frozen=True, kw_only=True, tag="driver-replied"):
     finish: Finish = Finish.STOP
     usage: Usage = Usage()
     model: str = ""
+    estimate: int = 0
+    """How many tokens the request held, by our own estimate, where the driver reports none."""
 
 
 class DriverFailed(CardEvent, frozen=True, kw_only=True, tag="driver-failed"):

@@ -28,7 +28,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     max_money: float = 0.0
     max_scope_drift: int = 3
     max_rejections: int = 3
-    max_continues: int = 3
+    max_continues: int = 8
     max_turns: int = 400
     max_driver_errors: int = 3
     max_iterations: int = 10

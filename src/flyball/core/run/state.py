@@ -11,7 +11,8 @@ from flyball.core.flow.escalation import Trouble
 from flyball.core.flow.flow import Flow
 from flyball.core.flow.gates.verdict import Ruling
 from flyball.core.flow.template import Escalation, Role, Template
-from flyball.core.memory.guard import Memory, Trip
+from flyball.core.memory.guard import Trip
+from flyball.core.memory.guard_memory import Memory
 from flyball.core.memory.ledger import Failure, Mistake
 from flyball.core.plan.coordinator import Coordinator
 from flyball.core.plan.message import UserResponse

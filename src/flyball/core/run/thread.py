@@ -8,16 +8,19 @@ from enum import StrEnum
 import msgspec
 from msgspec.structs import replace
 
+from flyball.core.run.effect import Think
 from flyball.core.run.event import (
     Appealed,
     CallReturned,
     CardEvent,
     CheckpointStated,
+    DriverFailed,
     DriverReplied,
     Event,
     Noted,
     ThreadReset,
 )
+from flyball.core.run.standing import STANDING, standing
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.call import INTERRUPTED
 from flyball.core.terms.evidence import AnyEvidence
@@ -82,14 +85,32 @@ def thread_lines(before: RunState, event: Event, after: RunState) -> tuple[Threa
             lines += _spoken(previous, event)
         if previous is None or card.said is not previous.said:
             lines += _answers(previous or card, card)
+    # Asked again after a failure, the driver has the same line before it already.
+    if not isinstance(event, DriverFailed):
+        lines += _standings(before, after)
     return tuple(lines)
+
+
+def _standings(before: RunState, after: RunState) -> list[ThreadLine]:
+    """Where each card stands whose driver is asked next: the last line of that request."""
+    lines: list[ThreadLine] = []
+    for owed in after.owed:
+        effect = owed.effect
+        card = after.card(effect.card) if isinstance(effect, Think) else None
+        if owed.n <= before.effects or not isinstance(effect, Think) or card is None:
+            continue
+        text = standing(after, card, effect)
+        line = ThreadLine(card.id, card.attempt, effect.role, Speaker.GOVERNOR, text)
+        lines.append(replace(line, kind=STANDING))
+    return lines
 
 
 def _spoken(card: CardState, event: CardEvent) -> list[ThreadLine]:
     match event:
         case DriverReplied():
             calls = tuple([SpokenCall(c.id, c.tool, c.args) for c in event.calls])
-            return [ThreadLine(card.id, card.attempt, card.role, Speaker.DRIVER, event.text, calls)]
+            said = cut_middle(event.text, LONGEST_WORDS)
+            return [ThreadLine(card.id, card.attempt, card.role, Speaker.DRIVER, said, calls)]
         case CallReturned():
             return [_returned(card, event)]
         case CheckpointStated(call=call) if call:
@@ -155,3 +176,14 @@ def trim_to(lines: Sequence[ThreadLine], limit: int) -> tuple[ThreadLine, ...]:
 
 
 POINTER = 200
+LONGEST_WORDS = 16_000
+"""How much of one reply's words is kept in a thread; a driver need not read more of its own."""
+
+
+def cut_middle(text: str, limit: int) -> str:
+    """A text in about `limit` characters: its head, its tail, and how much is left out between."""
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 3 // 4, limit // 4
+    left_out = len(text) - head - tail
+    return f"{text[:head]}\n({left_out} characters are left out here)\n{text[-tail:]}"

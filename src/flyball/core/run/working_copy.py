@@ -6,7 +6,8 @@ from typing import Any
 
 from msgspec.structs import force_setattr, replace
 
-from flyball.core.memory.guard import GuardStep, Trip, TripLevel, remember, trips
+from flyball.core.memory.guard import Trip, TripLevel, trips
+from flyball.core.memory.guard_memory import GuardStep, remember
 from flyball.core.run.effect import AnyEffect, CardEffect, CloseCard, Owed, ResetThread, Think
 from flyball.core.run.event import Usage
 from flyball.core.run.state import Asking, CardState, Ending, Judged, Question, RunState, Said
@@ -57,6 +58,7 @@ class WorkingCopy:
             now,
             input_tokens=now.input_tokens + usage.input_tokens,
             output_tokens=now.output_tokens + usage.output_tokens,
+            cached_tokens=now.cached_tokens + usage.cached_tokens,
             money=now.money + usage.money,
         )
         force_setattr(self.run, "spend", spent)
@@ -116,7 +118,7 @@ class WorkingCopy:
 
     def observe(self, step: GuardStep) -> Trip | None:
         """Let the guards see a step: soft trips are said, the first hard one is returned."""
-        memory = remember(self.card.memory, step)
+        memory = remember(self.card.memory, replace(step, reply=self.card.turns))
         self.set(memory=memory)
         return self.heed(trips(memory, self.run.policy.guards))
 

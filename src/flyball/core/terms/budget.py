@@ -49,6 +49,7 @@ class Spend(msgspec.Struct, frozen=True, omit_defaults=True):
     input_tokens: int = 0
     output_tokens: int = 0
     money: float = 0.0
+    cached_tokens: int = 0
 
     @property
     def tokens(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from flyball.core.run.standing import STANDING
 from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
 from flyball.core.terms.evidence import SuiteReport, latest_of
 from flyball.core.terms.finding import CandidateSearch, Match, Suspect, SuspectLines, TextMatches
@@ -109,10 +110,15 @@ def read_thread(request: Request) -> ThreadFacts:
         request.wanted.strip(),
         request.template,
         _made_calls(lines),
-        tuple(line for line in lines if line.speaker is Speaker.GOVERNOR and line.text),
+        tuple(line for line in lines if _is_told(line)),
         tuple(line.text for line in lines if line.speaker is Speaker.DRIVER and line.text),
         _has_rested(lines),
     )
+
+
+def _is_told(line: ThreadLine) -> bool:
+    """Whether the governor says something there; where a card stands is no news."""
+    return line.speaker is Speaker.GOVERNOR and bool(line.text) and line.kind != STANDING
 
 
 def _made_calls(lines: Sequence[ThreadLine]) -> tuple[MadeCall, ...]:

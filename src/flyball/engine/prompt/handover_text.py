@@ -76,7 +76,7 @@ def _not_again(run: RunState, card: CardState) -> Iterator[str]:
 
     When room is short the hand-over keeps the last entries.
     """
-    yield from (f"`{denial.tool}`: {denial.reason}" for denial in card.denials)
+    yield from dict.fromkeys(f"`{denial.tool}`: {denial.reason}" for denial in card.denials)
     ledger = on_record(run, card)
     known = {failure: recognise(ledger, failure) for failure in card.failures}
     for failure, mistake in known.items():

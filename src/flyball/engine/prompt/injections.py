@@ -12,6 +12,7 @@ from flyball.core.flow.template import Role, Template
 from flyball.core.machine.mistake import on_record
 from flyball.core.memory.ledger import injection, pick_relevant
 from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.evidence import VerdictReport
 from flyball.core.terms.evidence_rows import complaint_of, line_of, standing_evidence
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.prompt.plan_words import (
@@ -109,7 +110,10 @@ def _evidence(scene: InjectionSource) -> str:
     """
     run, card = scene.run, scene.card
     others = [each for each in run.cards if each.id != card.id or card.is_reviewing]
-    seen = standing_evidence((item for each in others for item in each.evidence), card.tree)
+    # The verdict on the whole run is taken for the verifier's own card, before it is asked.
+    own = [item for item in card.evidence if isinstance(item, VerdictReport)]
+    known = (*(item for each in others for item in each.evidence), *own)
+    seen = standing_evidence(known, card.tree)
     lines = [f"- {line}" for line in result_lines(run, _reverted(scene))]
     for item in seen:
         line, more = line_of(item), complaint_of(item)
@@ -177,7 +181,8 @@ def _ledger(scene: InjectionSource) -> str:
     if card.checkpoint and card.attempt > 1:
         named += card.checkpoint.files
     kind = card.template.step_id if card.template.may_mutate else ""
-    return injection(pick_relevant(ledger, failures=card.failures, step_kind=kind, files=named))
+    picked = pick_relevant(ledger, failures=card.failures, step_kind=kind, files=named, about=text)
+    return injection(picked)
 
 
 def _names(text: str, file: str) -> bool:

@@ -17,10 +17,18 @@ from flyball.core.terms.tool import TOOL_ACCESS, TOOL_ROWS, is_reachable
 from flyball.drivers.prompt import opening, system_prompt
 from flyball.drivers.protocol import Request, ToolSpec
 from flyball.engine.prompt.injections import template_in_use
+from flyball.engine.prompt.plan_words import step_of, step_words
 from flyball.tools.call.prepare import describe
 from flyball.tools.call.protocol import Tool
 
 CHARS_PER_TOKEN = 3
+
+
+def tokens_in(request: Request) -> int:
+    """About how many tokens a driver has to read, for those that do not say it themselves."""
+    said = sum(len(line.text) + sum(len(str(c.args)) for c in line.calls) for line in request.lines)
+    told = sum(len(tool.description) + len(str(tool.schema)) for tool in request.tools)
+    return (len(request.system) + len(request.opening) + said + told) // CHARS_PER_TOKEN
 
 
 def build_request(
@@ -46,7 +54,7 @@ def build_request(
         role=effect.role,
         phase=effect.phase,
         system=system_prompt(effect.role, phases, tools=shown, advice=advice),
-        opening=opening(run.request, template, injections),
+        opening=opening(_wanted(run, card), template, injections),
         wanted=run.request,
         template=template.step_id,
         lines=trim_to(lines, run.policy.context_tokens * CHARS_PER_TOKEN),
@@ -57,6 +65,12 @@ def build_request(
         turn=sum(turns.values()),
         turns=dict(turns),
     )
+
+
+def _wanted(run: RunState, card: CardState) -> str:
+    """What was asked for: of a step's reviewer the step, since only that is there to be judged."""
+    step = step_of(run, card) if card.is_reviewing else None
+    return step_words(step) if step else run.request
 
 
 def phases_of(run: RunState, card: CardState, effect: Think) -> tuple[Phase, ...]:

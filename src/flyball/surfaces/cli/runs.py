@@ -67,6 +67,9 @@ def list_(repo: Path, as_json: bool) -> None:
 @click.option("--threads", is_flag=True, help="What the drivers said and heard.")
 @click.option("--events", is_flag=True, help="The log, event by event.")
 @click.option("--diff", is_flag=True, help="The whole change.")
+@click.option(
+    "--cost", is_flag=True, help="Turns, calls, tokens, money and time by card and phase."
+)
 @REPO
 @JSON
 def show(run: str, repo: Path, as_json: bool, **asked: bool) -> None:

@@ -139,3 +139,20 @@ def without_ends(text: str, calls: Sequence[SpokenCall]) -> Heard:
     if kept:
         return Heard(text, tuple(kept))
     return Heard("\n\n".join(dict.fromkeys(filter(None, words))), ())
+
+
+_FENCE = re.compile(
+    r"^[ \t]*(```+|~~~+)[ \t]*(\w*)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE
+)
+_DIFF_LANGUAGES = frozenset({"diff", "patch", "udiff", ""})
+_DIFF_HEADER = re.compile(r"^--- \S.*\n\+\+\+ \S", re.MULTILINE)
+
+
+def diffs_in_words(text: str) -> tuple[SpokenCall, ...]:
+    """One edit of all fenced diffs that name their files, or nothing where there is none."""
+    found = [
+        match[3]
+        for match in _FENCE.finditer(text)
+        if match[2].lower() in _DIFF_LANGUAGES and _DIFF_HEADER.search(match[3])
+    ]
+    return (SpokenCall("", "edit_diff", {"diff": "".join(found)}),) if found else ()

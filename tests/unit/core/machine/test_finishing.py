@@ -9,7 +9,7 @@ from tests.unit.core.walking import Walk, look, step
 
 from flyball.core.flow.escalation import Trouble
 from flyball.core.flow.template import Escalation, GateUse, OnFail
-from flyball.core.run.event import CallReturned, DriverReplied, Finish, PauseAsked, Resumed
+from flyball.core.run.event import CallReturned, PauseAsked, Resumed
 from flyball.core.run.policy import Policy
 from flyball.core.run.state import Asking, Ending
 from flyball.core.terms.call import Call, Outcome
@@ -98,25 +98,25 @@ def test_the_strictness_of_the_run_counts():
     assert failing(walk).card.escalation is Escalation.ROUTE_TO_PLANNING
 
 
-def talks(walk: Walk, times: int) -> Walk:
-    for _ in range(times):
-        walk.answers(DriverReplied(card=walk.card.id, finish=Finish.TOOL_CALLS))
+def stumbles(walk: Walk) -> Walk:
+    for n in range(5):
+        walk.asks(Call(id=f"b{n}", tool="reed", digest=f"reed{n}", fault="There is no such tool."))
     return walk
 
 
 def test_a_hard_guard_is_no_progress_on_a_step_of_a_plan():
-    walk = talks(Walk(look()), 3)
+    walk = stumbles(Walk(look()))
     assert walk.card.trouble is Trouble.NO_PROGRESS
     assert walk.card.escalation is Escalation.DIAGNOSE
-    assert "monologue" in walk.card.ending_reason
+    assert "refused" in walk.card.ending_reason
     assert walk.phase is P.FINAL
-    alone = talks(Walk(), 3)
+    alone = stumbles(Walk())
     assert alone.card.question.kind is Asking.GUARD
 
 
 def test_a_lenient_run_begins_a_new_thread_after_a_hard_guard():
     policy = Policy(review=False, strictness="lenient", plan_big_requests=False)
-    walk = talks(Walk(look(), policy=policy), 3)
+    walk = stumbles(Walk(look(), policy=policy))
     assert walk.owed == ["ResetThread"]
     assert walk.phase is P.ANALYZE_CODE
     assert walk.resets().owed == ["Think"]
@@ -156,7 +156,7 @@ def test_a_guard_that_waits_is_heeded_after_a_pause():
 
 def test_a_diagnosis_is_never_diagnosed():
     own = look("D1", on_fail=OnFail(max_retries=0, escalate_policy=Escalation.FAIL_JOB))
-    walk = talks(Walk(own), 3)
+    walk = stumbles(Walk(own))
     assert walk.card.escalation is Escalation.FAIL_JOB
 
 

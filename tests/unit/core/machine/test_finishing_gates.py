@@ -158,7 +158,8 @@ def test_a_step_whose_gates_hold_may_change_nothing():
 
 def test_a_step_without_such_gates_must_change_something():
     walk = Walk(step(gates=(GateUse("no_secrets_added"),))).checkpoints().stops()
-    assert walk.card.ending is Ending.UNCHANGED
+    assert "Nothing is changed yet" in walk.said
+    assert walk.stops().stops().card.ending is Ending.UNCHANGED
     idle = Walk(step()).stops().stops().stops()
     assert idle.card.ending is Ending.UNCHANGED
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
+from tests.simulation.verdicts import REGRESSED
 from tests.simulation.world import bash, call, suite
 from tests.unit.core.stories import CARD, Story, fixed, stated
 
@@ -56,7 +57,9 @@ P = Phase
     [
         (Story, P.ANALYZE_CODE),
         (lambda: Story().asks("read").returns(), P.ANALYZE_CODE),
-        (lambda: Story().stops(), P.CHECKPOINT),
+        (lambda: Story().stops(), P.ANALYZE_CODE),
+        (lambda: Story().stops().stops(), P.CHECKPOINT),
+        (lambda: Story().asks("read").returns().stops(), P.CHECKPOINT),
         (lambda: Story().stops().checkpoints(), P.EXECUTE),
         (lambda: Story().checkpoints(), P.EXECUTE),
         (lambda: Story().checkpoints().edits("t1"), P.EXECUTE),
@@ -145,7 +148,11 @@ def test_without_tests_the_work_ends_unverified_after_a_syntax_check():
 
 def test_stopping_without_a_change_is_no_success():
     story = Story().checkpoints().stops()
-    assert story.card.ending is Ending.UNCHANGED
+    assert story.phase is P.EXECUTE
+    assert "Make the change with `edit_diff`" in story.said
+    assert story.asks("read").returns().stops().phase is P.EXECUTE
+    assert story.stops().phase is P.EXECUTE
+    assert story.stops().card.ending is Ending.UNCHANGED
     story = Story().stops().stops()
     assert "Nothing may be changed before a checkpoint" in story.said
     assert story.stops().card.ending is Ending.UNCHANGED
@@ -153,7 +160,7 @@ def test_stopping_without_a_change_is_no_success():
 
 def test_edits_that_cancel_out_leave_nothing_to_prove():
     story = Story().checkpoints().edits("t1").stops().tests(red=True).edits("t0").stops()
-    assert story.card.ending is Ending.UNCHANGED
+    assert story.stops().stops().card.ending is Ending.UNCHANGED
 
 
 def test_calls_of_one_reply_are_judged_in_turn():
@@ -195,8 +202,43 @@ def test_a_refused_extension_ends_the_run():
     story = Story(budget=1).asks("read").returns().asks("read").stops("so far").refuses()
     assert story.card.ending is Ending.FAILED
     changed = Story(budget=3).checkpoints().edits("t1").tests(red=True).tests(red=True)
-    changed.asks("test").stops("so far").refuses("leave it")
-    assert changed.card.ending is Ending.UNVERIFIED
+    changed.asks("test").stops("so far").inspects(REGRESSED)
+    assert changed.card.question.kind is Asking.EXTENSION
+    assert changed.refuses("leave it").card.ending is Ending.UNVERIFIED
+
+
+def test_a_budget_that_is_spent_on_a_look_ends_with_its_answer():
+    story = Story(Intent.DIAGNOSE, budget=1).asks("read").returns().asks("read")
+    assert story.stops("it is the cache").closes().phase is P.SUCCEEDED
+    assert story.state.response.message == "it is the cache"
+    silent = Story(Intent.DIAGNOSE, budget=1).asks("read").returns().asks("read").stops("")
+    assert silent.card.question.kind is Asking.EXTENSION
+
+
+def test_work_that_is_done_when_the_budget_is_spent_is_a_success():
+    story = Story(budget=3).checkpoints().edits("t1").tests().asks("test")
+    assert (
+        story.returns("", suite("e9", "t1", red=False)).asks("test").stops("it counts").inspects()
+    )
+    assert story.card.ending is Ending.SUCCEEDED
+    assert story.card.answer == "it counts"
+
+
+def test_what_is_not_done_when_the_budget_is_spent_is_told_after_the_extension():
+    story = Story(budget=3).checkpoints().edits("t1").tests(red=True).tests(red=True)
+    story.asks("test").stops("so far").inspects(REGRESSED)
+    assert "This is not done yet" in story.said
+    story.happens(Extended(by="ann", calls=5, why="nearly there"))
+    assert story.phase is P.EXECUTE
+    assert story.owed == ["Think"]
+
+
+def test_a_reviewer_whose_budget_is_spent_has_spoken():
+    story = Story(policy=Policy(), budget=3).checkpoints().edits("t1").tests().tests()
+    story.stops().inspects()
+    story.asks("read").stops("no risk that I can see")
+    assert story.card.review.risk == "no risk that I can see"
+    assert story.phase is P.FINAL
 
 
 def test_an_extension_during_work_is_told_and_one_during_another_pause_is_kept():
@@ -224,17 +266,30 @@ def test_diagnose_may_not_write_but_may_propose():
     story = Story(Intent.DIAGNOSE).asks("edit_diff")
     assert "this run may only look" in story.said
     story.checkpoints()
+    assert "Kept as a proposal" in story.said
+    story.stops("it is the cache")
     assert story.card.question.kind is Asking.PROMOTION
+    assert story.card.question.text.startswith("it is the cache")
     story.grants()
     assert story.phase is P.EXECUTE
     assert story.state.intent is Intent.SMALL_FIX
     assert story.state.budget.limit == 15
 
 
-def test_a_refused_promotion_ends_with_the_findings():
-    story = Story(Intent.DIAGNOSE).checkpoints().refuses()
-    assert story.phase is P.FINAL
-    assert story.stops("it is the cache").closes().phase is P.SUCCEEDED
+def test_a_refused_promotion_goes_back_to_the_driver():
+    story = Story(Intent.DIAGNOSE).checkpoints().stops("the cache?").refuses("which cache?")
+    assert story.phase is P.ANALYZE_CODE
+    assert "wants nothing changed" in story.said
+    story.asks("read").returns()
+    assert story.stops("the cache of pages").closes().phase is P.SUCCEEDED
+    assert story.state.response.message == "the cache of pages"
+
+
+def test_a_refused_promotion_ends_with_the_answer_where_nothing_is_left_to_spend():
+    story = Story(Intent.DIAGNOSE, budget=1).checkpoints().asks("read").returns()
+    story.stops("it is the cache").refuses()
+    assert story.closes().phase is P.SUCCEEDED
+    assert story.card.answer == "it is the cache"
 
 
 def test_yes_grants_promotions_and_doubtful_calls():
@@ -405,9 +460,64 @@ def test_a_cut_off_reply_is_continued_a_few_times():
 def test_talk_without_end_is_a_monologue():
     story = Story().says(finish=Finish.TOOL_CALLS).says(finish=Finish.TOOL_CALLS)
     assert "Careful" in story.said
-    story.says(finish=Finish.TOOL_CALLS)
-    assert story.card.question.kind is Asking.GUARD
     assert story.card.tripped[0].guard == "monologue"
+    story.says(finish=Finish.TOOL_CALLS)
+    assert "Make the next call now, or stop" in story.said
+    for _ in range(6):
+        story.says(finish=Finish.TOOL_CALLS)
+    assert story.card.question.kind is Asking.LIMIT
+    assert "max_continues" in story.card.question.text
+
+
+def test_who_talks_after_a_change_has_it_looked_at():
+    story = Story().checkpoints().edits("t1")
+    for _ in range(3):
+        story.says(finish=Finish.TOOL_CALLS)
+    assert story.phase is P.VERIFY
+    story.inspects()
+    assert story.card.ending is Ending.SUCCEEDED
+    assert story.owed == ["Think"]
+    again = Story().checkpoints().edits("t1").tests().stops().inspects(REGRESSED)
+    for _ in range(3):
+        again.says(finish=Finish.TOOL_CALLS)
+    assert again.owed == ["Think"]
+    assert "This is not done yet" in again.said
+
+
+def test_a_reply_that_is_cut_off_is_no_monologue():
+    story = Story()
+    for _ in range(8):
+        story.says(text="and then", finish=Finish.LENGTH)
+    assert story.card.memory.monologues == 0
+    assert "cut off" in story.said
+    assert story.says(text="…", finish=Finish.LENGTH).card.question.kind is Asking.LIMIT
+
+
+def test_mistakes_made_at_once_are_one_mistake():
+    story = Story().says(*(call(f"r{n}", "read", fault=f"no {n}") for n in range(9)))
+    assert story.owed == ["Think"]
+    assert story.card.memory.refused == 1
+
+
+def test_what_follows_a_failure_in_the_same_reply_is_not_made():
+    story = Story().checkpoints().asks("edit_diff", "read", "test").returns(ok=False)
+    assert [each.tool for each in story.card.in_flight] == ["read"]
+    assert "Not made, and not counted: `edit_diff`" in story.said
+    assert story.returns().owed == ["Think"]
+    assert story.state.spend.calls == 2
+    refused = Story().says(call("r", "read", fault="no"), call("t", "test"))
+    assert refused.owed == ["Think"]
+    assert [each.code for each in refused.card.judged] == ["malformed", "after_failure"]
+    red = Story().checkpoints().asks("test", "edit_diff")
+    red.returns("", suite("e", "t0", red=True), ok=False)
+    assert [each.tool for each in red.card.in_flight] == ["edit_diff"]
+
+
+def test_a_thread_that_grows_unreported_is_noticed_by_estimate():
+    story = Story(policy=Policy(review=False, context_tokens=1_000))
+    story.says(call("a", "read"), estimate=100).returns()
+    story.says(call("b", "read", "b.py"), estimate=900).returns()
+    assert story.owed == ["ResetThread"]
 
 
 def test_an_empty_reply_is_malformed():

@@ -8,9 +8,10 @@ from tests.simulation.verdicts import NEVER_RED, REGRESSED, SHOWN, TOO_WEAK, jud
 from tests.unit.core.stories import TESTED, suite
 
 from flyball.core.machine.machine import advance, moves
-from flyball.core.plan.message import PlanRequest, UserResponse, VerificationReport
+from flyball.core.plan.message import ExecutionPlan, PlanRequest, UserResponse
 from flyball.core.run.effect import CloseCard, Inspect, Publish, RollBack, Think
 from flyball.core.run.event import (
+    Answered,
     CallReturned,
     Cancelled,
     CardClosed,
@@ -24,8 +25,8 @@ from flyball.core.run.event import (
     RunStarted,
     WorkspaceReady,
 )
-from flyball.core.run.policy import Policy
-from flyball.core.run.state import RunState
+from flyball.core.run.policy import Policy, Project
+from flyball.core.run.state import Ending, RunState
 from flyball.core.terms.call import Access, Call, Outcome
 from flyball.core.terms.evidence import DiffReport, WeakeningReport
 from flyball.core.terms.intent import Intent
@@ -36,13 +37,13 @@ from flyball.errors import IllegalEvent
 class Course:
     """A planned run, told effect by effect."""
 
-    def __init__(self, **policy):
+    def __init__(self, project=TESTED, **policy):
         self.state = RunState()
         self.messages = []
         held = Policy(review=False, max_rejections=1, **policy)
         start = RunStarted(run="r", request="x", policy=held, intent=Intent.FEATURE_BUILD, at=1.0)
         self.happens(start)
-        self.happens(WorkspaceReady(tree="t0", project=TESTED, effect=1))
+        self.happens(WorkspaceReady(tree="t0", project=project, effect=1))
 
     def happens(self, event):
         self.state, _ = advance(self.state, event)
@@ -98,6 +99,11 @@ class Course:
         )
         return self.happens(EvidenceTaken(card=card, evidence=seen, effect=owed.n))
 
+    def finds(self, card, *evidence):
+        """What a look that is owed to a card brings, without a verdict."""
+        n = self.owed(Inspect, card).n
+        return self.happens(EvidenceTaken(card=card, evidence=evidence, effect=n))
+
     def _calls(self, card, call, tree, *evidence):
         self.says(card, "", call)
         changed = ("a",) if call.access is Access.MUTATE else ()
@@ -120,6 +126,7 @@ class Course:
     def verifies(self, iteration, *, achieved=True, green=True, verdict=None):
         """The verifier's card up to its close; `verdict` is Flyball's on the whole run."""
         card = f"verify.{iteration}"
+        self.sees_if_owed(card, verdict)
         if green:
             tree = self.state.card(card).tree
             self._calls(
@@ -127,9 +134,11 @@ class Course:
             )
         issues = [] if achieved else [{"step_id": "a", "issue": "wrong"}]
         self.says(card, json.dumps({"goal_achieved": achieved, "issues": issues}))
-        if verdict:
-            self.sees(card, verdict)
-        return self.closes(card)
+        return self.sees_if_owed(card, verdict).closes(card)
+
+    def sees_if_owed(self, card, verdict):
+        owed = any(isinstance(owed.effect, Inspect) for owed in self.state.due)
+        return self.sees(card, verdict) if owed else self
 
     @property
     def last(self):
@@ -163,10 +172,9 @@ def merged(verdict=SHOWN, **policy):
 
 def test_the_merged_tree_is_judged_as_a_whole_before_the_verifiers_word_counts():
     course = merged()
-    course.says("verify.1", '{"goal_achieved": true}')
     effect = course.owed(Inspect, "verify.1").effect
     assert (effect.base, effect.tree, effect.wants_red) == ("t0", "tab", False)
-    course.sees("verify.1").closes("verify.1")
+    course.sees("verify.1").says("verify.1", '{"goal_achieved": true}').closes("verify.1")
     assert (course.last.status, course.last.goal_achieved) == ("success", True)
     assert course.state.verdict_on("tab") == SHOWN
     assert sum(isinstance(each, UserResponse) for each in course.messages) == 1
@@ -187,9 +195,9 @@ def test_a_no_needs_no_verdict_to_be_believed():
 
 
 def test_a_report_that_was_unclear_at_first_is_still_the_verifiers_answer():
-    course = merged()
+    course = merged().sees("verify.1")
     course.says("verify.1", "All is well.").says("verify.1", '{"goal_achieved": true}')
-    course.sees("verify.1").closes("verify.1")
+    course.closes("verify.1")
     assert course.last.status == "success"
 
 
@@ -215,6 +223,100 @@ def test_what_a_step_showed_of_the_very_tree_counts():
     assert course.last.status == "success"
     old = planned("a").works("a", "ta", None).closes("a").verifies(1, green=False)
     assert old.last.status == "success"
+
+
+def test_a_log_in_which_the_verifier_spoke_before_flyball_looked_is_gone_on_with():
+    course = merged()
+    asked = course.owed(Inspect, "verify.1").n
+    said = DriverReplied(card="verify.1", text='{"goal_achieved": true}', effect=asked)
+    course.happens(said).sees("verify.1").closes("verify.1")
+    assert course.last.status == "success"
+
+
+def test_a_yes_where_nobody_has_run_anything_has_the_tests_run():
+    course = planned("a").says("a", "it is there").says("a", "it is")
+    course.says("a", "it holds already")
+    gates = course.owed(Inspect, "a").effect.gates
+    assert [each.type for each in gates] == ["tests_pass"]
+    course.finds("a", suite("s", "t0", red=False))
+    assert course.state.card("a").ending is Ending.SUCCEEDED
+    assert course.closes("a").verifies(1, green=False).last.status == "success"
+
+
+def test_a_step_that_finds_nothing_to_change_succeeds_on_fresh_green_evidence():
+    course = planned("a")
+    course._calls("a", Call("t", "test", access=Access.VERIFY), "t0", suite("s", "t0", red=False))
+    course.says("a", "it holds already")
+    assert course.state.card("a").phase is Phase.CHECKPOINT
+    course.says("a", "it does")
+    assert course.state.card("a").ending is Ending.SUCCEEDED
+    assert course.closes("a").verifies(1, green=False).last.status == "success"
+
+
+def test_a_step_that_promises_and_then_finds_nothing_to_change():
+    course = promised("a").says("a", "it holds already")
+    assert "run `test` to show it" in course.state.card("a").said[-1].text
+    course._calls("a", Call("t", "test", access=Access.VERIFY), "t0", suite("s", "t0", red=False))
+    assert course.says("a", "so it does").state.card("a").ending is Ending.SUCCEEDED
+    idle = promised("a").says("a", "it holds already").says("a", "it does")
+    assert idle.state.card("a").phase is Phase.VERIFY
+    idle.finds("a", suite("s", "t0", red=True))
+    assert idle.state.card("a").ending is Ending.UNCHANGED
+
+
+def test_a_verifier_of_a_run_that_changed_nothing_has_the_tests_run():
+    course = promised("a").says("a", "holds").says("a", "it does")
+    course.finds("a", suite("s", "t0", red=False)).closes("a")
+    assert course.says("verify.1", '{"goal_achieved": true}').owed(CloseCard, "verify.1")
+
+
+def test_where_there_are_no_tests_a_yes_has_nothing_run():
+    course = Course(project=Project()).plans(1, "a").closes("plan.1")
+    for _ in range(3):
+        course.says("a", "nothing to do")
+    assert course.state.card("a").ending is Ending.UNCHANGED
+    look = Course(project=Project())
+    step = {"id": "a", "title": "look", "success_criteria": ["seen"], "template": "diagnose"}
+    look.says("plan.1", json.dumps({"goal": "g", "steps": [step]})).closes("plan.1")
+    look.says("a", "seen").closes("a").says("verify.1", '{"goal_achieved": true}')
+    assert look.owed(CloseCard, "verify.1")
+
+
+def test_a_step_that_only_looks_proposes_nothing_to_a_person():
+    step = {"id": "a", "title": "look", "success_criteria": ["seen"], "template": "diagnose"}
+    course = Course().says("plan.1", json.dumps({"goal": "g", "steps": [step]})).closes("plan.1")
+    course.says("a", "", Call("k", "checkpoint", access=Access.CHECKPOINT))
+    fields = {"goal": "g", "findings": "f", "proposed_action": "p"}
+    course.happens(CheckpointStated(card="a", call="k", files=("a",), verify_with=("t",), **fields))
+    assert course.says("a", "it is so").state.card("a").ending is Ending.SUCCEEDED
+
+
+def test_a_verifier_that_a_guard_stopped_is_an_issue():
+    course = planned("a", max_iterations=1).works("a", "ta").closes("a")
+    for n in range(5):
+        course.says("verify.1", "", Call(f"b{n}", "reed", digest=f"{n}", fault="no such tool"))
+    question = course.state.card("verify.1").question
+    course.happens(Answered(question=question.id, granted=False, by="ann"))
+    course.says("verify.1", "I could not").closes("verify.1")
+    assert course.last.status == "failed"
+    assert "Step goal: A guard stopped the run" in course.last.issues[0]
+
+
+def test_a_plan_that_came_another_way_is_checked_all_the_same():
+    course = Course()
+    plan = ExecutionPlan(id="p", request_id="r", goal="g", steps=())
+    course.happens(Messaged(message=plan))
+    assert course.state.coordinator.iteration == 2
+    assert "no steps" in course.state.coordinator.issues[-1].issue
+
+
+def promised(step):
+    """A step in `execute`, with nothing done yet."""
+    course = planned(step)
+    course.says(step, "", Call("k", "checkpoint", access=Access.CHECKPOINT))
+    fields = {"goal": "g", "findings": "f", "proposed_action": "p"}
+    stated = CheckpointStated(card=step, call="k", files=("a",), verify_with=("t",), **fields)
+    return course.happens(stated)
 
 
 def test_a_conflict_is_an_issue_for_the_next_plan():
@@ -246,8 +348,8 @@ def test_a_plan_that_keeps_the_work_builds_on_it():
 
 
 def test_a_roll_back_that_left_nothing_is_not_asked_for():
-    course = Course().plans(1).closes("plan.1").plans(2, "a", work="rollback").closes("plan.2")
-    assert course.state.card("a.2").base == "t0"
+    course = Course().plans(1, "a", work="rollback").closes("plan.1")
+    assert course.state.card("a").base == "t0"
 
 
 def test_nobody_rolls_back_unasked():
@@ -264,23 +366,41 @@ def test_a_step_is_sent_out_once():
 
 
 def test_a_planner_that_speaks_in_riddles_is_asked_again_and_then_given_up():
-    course = Course(max_iterations=1)
-    for _ in range(3):
-        course.says("plan.1", "Begin with the cart.")
+    course = Course().says("plan.1", "Begin with the cart.")
     assert "End it with one JSON block" in course.state.card("plan.1").said[0].text
-    course.says("plan.1", "I said so.").closes("plan.1")
-    assert course.last.status == "failed"
-    assert "The planner could not be understood" in course.last.issues[0]
+    assert course.state.card("plan.1").phase is Phase.ANALYZE_CODE
+    course.says("plan.1", "I said so.")
+    question = course.state.card("plan.1").question
+    assert "The planner could not be understood" in question.text
+    course.happens(Answered(question=question.id, granted=False, by="ann")).closes("plan.1")
+    assert (course.last.status, course.last.iterations) == ("failed", 1)
+    assert course.last.message == "There is no plan."
+
+
+def test_a_planner_that_is_let_try_again_may_plan_after_all():
+    course = Course().says("plan.1", "Begin with the cart.").says("plan.1", "I said so.")
+    question = course.state.card("plan.1").question
+    course.happens(Answered(question=question.id, granted=True, by="ann"))
+    assert course.plans(1, "a").closes("plan.1").state.card("a") is not None
+
+
+def test_a_plan_that_cannot_be_carried_out_is_the_planners_to_mend():
+    course = Course()
+    course.says("plan.1", json.dumps({"goal": "g", "steps": [{"id": "a", "title": "t"}]}))
+    said = course.state.card("plan.1").said[0].text
+    assert said == "a: The step has no success criteria."
+    assert course.plans(1, "a").closes("plan.1").state.coordinator.iteration == 1
 
 
 def test_a_verifier_that_gives_no_report_is_an_issue():
     course = planned("a", max_iterations=1).works("a", "ta").closes("a")
     for _ in range(2):
         course.says("verify.1", "All is well.")
-    course.closes("verify.1")
-    report = next(m for m in course.messages if isinstance(m, VerificationReport))
-    assert not report.goal_achieved
-    assert "The verifier could not be understood" in report.issues[0].issue
+    question = course.state.card("verify.1").question
+    assert "The verifier could not be understood" in question.text
+    course.happens(Answered(question=question.id, granted=False, by="ann")).closes("verify.1")
+    assert course.last.status == "failed"
+    assert "The verifier could not be understood" in course.last.message
 
 
 def test_a_cancelled_card_tells_the_coordinator_nothing():

@@ -78,7 +78,14 @@ def test_what_went_wrong_already_is_told_first_then_what_is_about_the_files():
     other = fingerprint_failure("OSError: elsewhere", "step", ["src/k.py"])
     ledger = entered(other, kind, kind, here, FAILURE)
     told_of = [m.error for m in pick_relevant(ledger, step_kind="fix", files=["./src/z.py"])]
-    assert told_of == ["OSError: here", "OSError: often", FAILURE.error]
+    assert told_of == ["OSError: here"]
+    akin = pick_relevant(
+        ledger, step_kind="fix", files=["./src/z.py"], about="it often ends in a ValueError"
+    )
+    assert [m.error for m in akin] == ["OSError: here", "OSError: often", FAILURE.error]
+    general = entered(fingerprint_failure("OSError: any", "fix"), other)
+    assert [m.error for m in pick_relevant(general, step_kind="fix")] == ["OSError: any"]
+    assert len(pick_relevant(general)) == 2
     first, *_ = pick_relevant(
         ledger, failures=[FAILURE, FAILURE], step_kind="fix", files=["src/z.py"]
     )

@@ -68,7 +68,56 @@ def test_a_task_may_be_one_text():
 def test_what_a_step_leaves_out_is_filled_in_by_its_place():
     found = plan(json.dumps({"steps": [{"title": "x"}, {"id": 2, "description": "y"}]}))
     assert [(step.id, step.title) for step in found.steps] == [("step-1", "x"), ("2", "y")]
-    assert found.goal == ""
+    assert found.goal == "x; y"
+
+
+SLOPPY = {
+    "a trailing comma": '{"goal": "g", "steps": [{"id": "a", "title": "x",},],}',
+    "comments": '{"goal": "g", // the goal\n"steps": [ /* one */ {"id": "a", "title": "x"}]}',
+    "a hash": '{"goal": "g", # so\n "steps": [{"id": "a", "title": "x"}]}',
+    "a comment after it": '{"goal": "g", "steps": [{"id": "a", "title": "x"}, // last\n]}',
+    "one step for a list": '{"goal": "g", "steps": {"id": "a", "title": "x"}}',
+    "another name for the id": '{"goal": "g", "steps": [{"step_id": "a", "title": "x"}]}',
+    "an unclosed fence": '```json\n{"goal": "g", "steps": [{"id": "a", "title": "x"}]}\n',
+    "prose around it": 'So:\n{"goal": "g", "steps": [{"id": "a", "title": "x"}]}\nThat is all.',
+}
+
+
+@pytest.mark.parametrize("text", SLOPPY.values(), ids=SLOPPY.keys())
+def test_a_plan_is_read_however_it_is_written(text: str) -> None:
+    found = plan(text)
+    assert (found.goal, [(step.id, step.title) for step in found.steps]) == ("g", [("a", "x")])
+
+
+def test_a_bare_list_is_a_plan_whose_goal_is_its_steps() -> None:
+    steps = [{"title": "Mend it"}, {"title": "Test it", "depends": "step-1"}]
+    found = plan(f"```json\n{json.dumps(steps)}\n```")
+    assert found.goal == "Mend it; Test it"
+    assert [step.id for step in found.steps] == ["step-1", "step-2"]
+    assert found.steps[1].depends_on == ("step-1",)
+    assert isinstance(plan("[]"), Unclear)
+
+
+def test_names_that_can_only_mean_one_field_are_taken() -> None:
+    one = {"name": "Count all the pieces", "acceptanceCriteria": "green", "dependsOn": ["b"]}
+    two = {"name": "b", "title": "x", "done_when": ["green"], "needs": 1}
+    first, second = plan(json.dumps({"goal": "g", "steps": [one, two]})).steps
+    assert (first.id, first.title) == ("step-1", "Count all the pieces")
+    assert (first.success_criteria, first.depends_on) == (("green",), ("b",))
+    assert (second.id, second.depends_on) == ("b", ("1",))
+    odd = plan(json.dumps({"goal": "g", "steps": [{"id": "a b", "title": "x"}]}))
+    assert odd.steps[0].id == "a b"
+
+
+def test_text_that_looks_like_a_comment_stays() -> None:
+    found = plan('{"goal": "see http://a.b/c // d, ]", "steps": [{"id": "a", "title": "#1",}]}')
+    assert (found.goal, found.steps[0].title) == ("see http://a.b/c // d, ]", "#1")
+
+
+def test_a_fault_is_named_by_line_and_column() -> None:
+    found = plan('Here:\n```json\n{"goal": "g",\n "steps": [{"id" "a"}]}\n```')
+    assert "line 2, column 18" in found.why
+    assert '`"steps": [{"id" "a"}]}`' in found.why
 
 
 def test_one_text_stands_for_a_list_of_one():
@@ -91,8 +140,8 @@ def test_work_can_be_said_for_a_step_or_for_the_whole_plan():
     ("value", "words"),
     [
         ("I would begin with the cart.", "holds no plan"),
-        ("{broken", "holds no plan"),
-        ("[" * 100_000, "holds no plan"),
+        ("{broken", "cannot be read: line 1, column 2"),
+        ("[" * 100_000, "beyond measure"),
         ({"goal": "g"}, "holds no plan"),
         ({"steps": "a, b"}, "`steps` must be a list, not the text 'a, b'"),
         ({"steps": ["a"]}, "Step 1 must be an object"),
@@ -131,16 +180,26 @@ def test_a_report_with_issues_and_next_actions():
     assert report({"goal_achieved": True, "issues": None}).issues == ()
 
 
+FAULTY_REPORTS = [
+    ("All is well.", "holds no report"),
+    ({"goal_achieved": "maybe"}, "must be true or false, not the text 'maybe'"),
+    ("{'goal_achieved': true}", "The report in your answer cannot be read: line 1"),
+    ({"goal_achieved": True, "issues": "none"}, "`issues` must be a list"),
+    ({"goal_achieved": True, "issues": ["red"]}, "Each of `issues` must be an object"),
+    ({"goal_achieved": True, "issues": [{"step_id": "a"}]}, "An issue has no `issue`"),
+    ({"goal_achieved": True, "issues": [{"issue": "x", "severity": "bad"}]}, "severity"),
+]
+
+
+def test_a_report_is_read_however_it_says_yes() -> None:
+    assert report({"goal_achieved": "Yes"}).goal_achieved
+    said = report({"goal_achieved": "false", "issues": [{"step": "a", "description": "red"}]})
+    assert [(each.step_id, each.issue) for each in said.issues] == [("a", "red")]
+
+
 @pytest.mark.parametrize(
     ("value", "words"),
-    [
-        ("All is well.", "holds no report"),
-        ({"goal_achieved": "yes"}, "must be true or false, not the text 'yes'"),
-        ({"goal_achieved": True, "issues": "none"}, "`issues` must be a list"),
-        ({"goal_achieved": True, "issues": ["red"]}, "Each of `issues` must be an object"),
-        ({"goal_achieved": True, "issues": [{"step_id": "a"}]}, "An issue has no `issue`"),
-        ({"goal_achieved": True, "issues": [{"issue": "x", "severity": "bad"}]}, "severity"),
-    ],
+    FAULTY_REPORTS,
 )
 def test_a_report_that_cannot_be_understood(value, words):
     found = report(value)

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from msgspec.structs import replace
+from tests.simulation.verdicts import REGRESSED
 from tests.simulation.world import call
 from tests.unit.core.stories import CARD, Story, stated
 
-from flyball.core.run.event import Appealed, CallInterrupted, CallReturned, Noted, ThreadReset
-from flyball.core.run.policy import Policy
+from flyball.core.run.effect import Think
+from flyball.core.run.event import (
+    Appealed,
+    CallInterrupted,
+    CallReturned,
+    DriverFailed,
+    Noted,
+    ThreadReset,
+)
+from flyball.core.run.policy import Policy, Project
+from flyball.core.run.standing import STANDING
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import Speaker, ThreadLine, thread_lines, trim_to
 from flyball.core.terms.call import Outcome
@@ -18,21 +28,86 @@ from flyball.core.terms.phase import Phase
 
 
 class Told(Story):
-    """A story that keeps what is heard."""
+    """A story that keeps what is heard, and apart from it where the card was said to stand."""
 
     def __init__(self, *args, **more) -> None:
         self.lines: list[ThreadLine] = []
+        self.stands: list[ThreadLine] = []
         super().__init__(*args, **more)
 
     def happens(self, event):
         before = self.state if hasattr(self, "state") else RunState()
         super().happens(event)
-        self.lines += thread_lines(before, event, self.state)
+        said = thread_lines(before, event, self.state)
+        self.lines += [line for line in said if line.kind != STANDING]
+        self.stands += [line for line in said if line.kind == STANDING]
+        if said and any(isinstance(owed.effect, Think) for owed in self.state.owed):
+            assert said[-1].speaker is not Speaker.DRIVER
         return self
 
 
 def texts(story: Told) -> list[tuple[str, str, str]]:
     return [(line.role, line.speaker.value, line.text) for line in story.lines]
+
+
+def where(story: Told) -> str:
+    return story.stands[-1].text
+
+
+def test_every_request_ends_with_where_the_card_stands():
+    story = Told().says(call("1", "read")).returns()
+    assert where(story) == (
+        "[recon · 14 of 15 calls left] Missing: a `checkpoint`; nothing can be changed before it."
+    )
+    story.stops("I see")
+    assert where(story).startswith("[checkpoint · 14 of 15 calls left] Missing: the `checkpoint`.")
+    story.checkpoints()
+    assert "[execute · 14 of 15 calls left] Missing: the change itself." in where(story)
+    story.edits("t1")
+    assert where(story).endswith("Missing: a passing `test` of the tree as it is now; then stop.")
+    story.tests()
+    assert "Verified as it is now." in where(story)
+    story.stops().inspects(REGRESSED)
+    assert where(story).startswith("[execute · 12 of 15 calls left]")
+
+
+def test_whoever_owes_one_thing_is_told_that_alone():
+    review = Told(policy=Policy()).checkpoints().edits("t1").tests().stops().inspects()
+    assert where(review).endswith("the risk of this change, in one `note` or one sentence.")
+    assert review.stands[-1].role == "reviewer"
+    planner = Told(Intent.FEATURE_BUILD, policy=Policy())
+    assert where(planner) == "[recon · 40 of 40 calls left] Missing: the plan, in one JSON block."
+    look = Told(Intent.DIAGNOSE)
+    assert where(look).endswith("Missing: your answer, in words. Nothing is changed here.")
+    assert where(Told(Intent.FEATURE_BUILD)).endswith("Missing: your findings, in words.")
+
+
+def test_a_budget_is_told_to_its_end():
+    story = Told(budget=3).checkpoints().edits("t1")
+    assert where(story).startswith("[execute · 2 of 3 calls left, for verification only]")
+    story.tests(red=True).tests(red=True).asks("test")
+    assert where(story).startswith("[execute · 0 of 3 calls left] The budget is spent.")
+    talk = Told(Intent.CONVERSATIONAL)
+    assert where(talk) == "[final] Missing: your answer, in words. No call is made any more."
+
+
+def test_where_nothing_can_be_tested_a_check_is_asked_for():
+    story = Told(project=Project(checks=("ruff",))).checkpoints().edits("t1")
+    assert "a passing `check`" in where(story)
+
+
+def test_a_driver_that_failed_has_its_place_before_it_already():
+    story = Told()
+    before = len(story.stands)
+    story.answers(DriverFailed(card=CARD, error="busy"))
+    assert len(story.stands) == before
+
+
+def test_a_reply_without_end_is_cut_in_its_middle():
+    story = Told().says(call("1", "read"), text="a" * 300_000 + "z")
+    assert len(story.lines[0].text) < 17_000
+    assert story.lines[0].text.endswith("z")
+    assert "characters are left out here" in story.lines[0].text
 
 
 def test_calls_are_answered_under_their_own_id():

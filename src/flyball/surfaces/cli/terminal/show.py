@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from flyball.app.runs import (
     Follower,
     Overview,
     Record,
+    cost_rows,
     describe,
     diff_of,
     event_lines,
@@ -24,10 +25,16 @@ from flyball.app.runs import (
     record_of,
     recount,
 )
+from flyball.core.run.thread import cut_middle
 from flyball.errors import NotFound, UsageError
 from flyball.surfaces.cli.terminal import exits
 from flyball.surfaces.cli.terminal.plain import View
-from flyball.surfaces.cli.terminal.story import StoryLine, call_words, evidence_words
+from flyball.surfaces.cli.terminal.story import (
+    LONGEST_SHOWN,
+    StoryLine,
+    call_words,
+    evidence_words,
+)
 from flyball.surfaces.cli.terminal.view import make_view, tell_steps
 
 REQUEST_WIDTH = 60
@@ -93,6 +100,8 @@ async def show_run(home: Home, name: str, asked: Mapping[str, bool], *, as_json:
         told["log"] = event_lines(record.entries)
     if asked["diff"]:
         told["diff"] = await diff_of(home, run)
+    if asked["cost"]:
+        told["cost"] = cost_rows(record.entries)
     if as_json:
         click.echo(json.dumps(told, ensure_ascii=False))
         return
@@ -107,8 +116,42 @@ async def show_run(home: Home, name: str, asked: Mapping[str, bool], *, as_json:
         view.say(StoryLine("dim", f"{line['seq']:>5}  {line['event']}  {line['card']}".rstrip()))
     if diff := told.get("diff", ""):
         click.echo(diff.rstrip())
+    if "cost" in told:
+        print_costs(told["cost"])
     steps = tuple(NextStep(**step) for step in told["next"])
     tell_steps(view, steps, home.repo)
+
+
+def print_costs(rows: Sequence[Mapping[str, Any]]) -> None:
+    """What a run cost as one table, a row for each card, phase and role."""
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=200)
+    named = [Column("card", overflow="fold"), "phase", "role"]
+    columns = [Column(name, justify="right") for name in COST_COLUMNS]
+    table = Table(*named, *columns, box=None, pad_edge=False)
+    for row in rows:
+        cells = [make(row) for make in COST_COLUMNS.values()]
+        table.add_row(Text(row["card"]), row["phase"], row["role"], *cells)
+    console.print(table)
+
+
+COST_COLUMNS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "turns": lambda row: str(row["turns"]),
+    "calls": lambda row: str(row["calls"]),
+    "blocked": lambda row: str(row["blocked"]),
+    "in": lambda row: f"{row['input_tokens']:,}",
+    "cached": lambda row: f"{row['cached_tokens']:,}",
+    "out": lambda row: f"{row['output_tokens']:,}",
+    "money": lambda row: f"{row['money']:.4f}",
+    "driver s": lambda row: f"{row['driver_seconds']:.1f}",
+    "flyball s": lambda row: f"{row['own_seconds']:.1f}",
+}
+"""The columns of the cost of a run, each with how it is written."""
 
 
 def run_words(told: Mapping[str, Any]) -> Iterable[StoryLine]:
@@ -166,7 +209,7 @@ def card_words(card: Mapping[str, Any]) -> Iterable[StoryLine]:
     allowed = sum(each["answer"] == "allow" for each in card["decisions"])
     yield StoryLine("dim", f"{allowed} calls allowed, {len(card['decisions']) - allowed} not")
     if card["answer"]:
-        yield StoryLine("text", card["answer"])
+        yield StoryLine("text", cut_middle(card["answer"], LONGEST_SHOWN))
 
 
 def message_words(message: Mapping[str, Any]) -> StoryLine:

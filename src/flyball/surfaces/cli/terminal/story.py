@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from flyball.core.run.thread import cut_middle
 from flyball.core.terms.change_verdict import ChangeVerdict
 from flyball.core.verdict.words import verdict_lines
 from flyball.engine.telemetry import Telemetry
@@ -16,6 +17,9 @@ QUIET_CALLS = frozenset({"checkpoint", "note", "appeal", "test", "check", "edit_
 
 ENDED = frozenset({"succeeded", "failed", "cancelled", "paused"})
 """Phases that other lines tell of."""
+
+LONGEST_SHOWN = 4_000
+"""How much of one reply a terminal is given; `--json` and the log have all of it."""
 
 NO_SANDBOX = "No sandbox works on this machine: commands are not confined."
 
@@ -103,7 +107,7 @@ class Story:
         if self._is_planned and line["role"] in ("planner", "verifier"):
             return
         who = "" if line["role"] == "executor" else f"({line['role']}) "
-        yield StoryLine("text", f"{who}{line['text']}")
+        yield StoryLine("text", f"{who}{cut_middle(line['text'], LONGEST_SHOWN)}")
 
     def note(self, line: Telemetry) -> Iterator[StoryLine]:
         if line["text"]:
@@ -171,7 +175,9 @@ class Story:
 
     def iteration(self, line: Telemetry) -> Iterator[StoryLine]:
         self._is_planned = True
-        yield StoryLine("head", line["text"], "▸")
+        is_again = line["text"].startswith("Re-planning")
+        count = f" iteration {line['iteration']}/{line['limit']}" if is_again else ""
+        yield StoryLine("head", f"{line['text']}{count}", "▸")
 
     def plan(self, line: Telemetry) -> Iterator[StoryLine]:
         steps = [
@@ -210,7 +216,7 @@ class Story:
         yield ending_words(line, "" if line["message"] in self._spoken else line["message"])
         said = line.get("answer", "")
         if line["proof"] and said and said not in self._spoken:
-            yield StoryLine("dim", f"The driver says: {said}", "·")
+            yield StoryLine("dim", f"The driver says: {cut_middle(said, LONGEST_SHOWN)}", "·")
         for issue in line["issues"]:
             yield StoryLine("warn", issue, "!")
         for action in line["next_actions"]:
@@ -266,7 +272,7 @@ def _after(step: Telemetry) -> str:
 def ending_words(line: Telemetry, message: str) -> StoryLine:
     """How a run came out, and how well that is proven."""
     proof = f" ({line['proof']})" if line["proof"] else ""
-    words = f": {message}" if message else ""
+    words = f": {cut_middle(message, LONGEST_SHOWN)}" if message else ""
     if line["ending"] == "unchanged":
         return StoryLine("warn", f"ended, nothing changed{words}", "!")
     if line["ending"] == "unverified":

@@ -60,7 +60,7 @@ FINAL: dict[str, Any] = {
         ),
         (
             {"type": "iteration", "iteration": 2, "limit": 10, "text": "Re-planning… (red)"},
-            ["▸ Re-planning… (red)"],
+            ["▸ Re-planning… (red) iteration 2/10"],
         ),
         (
             {
