@@ -98,9 +98,19 @@ def may_confirm(d: WorkingCopy) -> bool:
 
 
 def is_confirmed(d: WorkingCopy) -> bool:
-    """Whether a step that changed nothing is shown to need nothing, on the tree as it is."""
+    """Whether a step that changed nothing is shown to need nothing, on the tree as it is.
+
+    No verdict is taken on nothing, so whole suites alone count: whoever chooses the tests, or looks
+    at something else, shows nothing by it.
+    """
     card = d.card
-    return may_confirm(d) and not card.has_changed and isinstance(verdict(d), Passed)
+    whole = {
+        item.part: item
+        for item in card.evidence
+        if isinstance(item, SuiteReport) and item.tree == card.tree and not item.selected
+    }
+    is_green = bool(whole) and all(item.is_green for item in whole.values())
+    return may_confirm(d) and not card.has_changed and is_green
 
 
 def look_at_suite(d: WorkingCopy) -> None:

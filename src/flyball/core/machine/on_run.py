@@ -236,7 +236,11 @@ def card_ended(run: RunState, card: CardState) -> Course:
     if card.escalation is Escalation.FAIL_JOB:
         state, messages = coordinate(run.coordinator, Fail(error=card.ending_reason))
         return replace(run, coordinator=state), _publish(messages)
-    return run, _publish((_reported(run, card),))
+    report = _reported(run, card)
+    if report.goal_achieved and _has_left_all(run, card):
+        state, messages = coordinate(run.coordinator, Fail(error=NOTHING_CHANGED))
+        return replace(run, coordinator=state), _publish(messages)
+    return run, _publish((report,))
 
 
 def _carry_on(run: RunState, card: CardState) -> Course:
@@ -266,6 +270,20 @@ def _planned(run: RunState, card: CardState) -> Course:
     why = card.ending_reason or "The planner gave no plan"
     state, messages = coordinate(run.coordinator, Unplanned(why=why))
     return replace(run, coordinator=state), _publish(messages)
+
+
+NOTHING_CHANGED = (
+    "Nothing is changed in the end: every step says that what it asks for holds already."
+)
+
+
+def _has_left_all(run: RunState, verifier: CardState) -> bool:
+    """Whether a run that was to change something comes to its end with everything as it was.
+
+    Green tests show that of a step beside others, and never that what was asked for is there.
+    """
+    was_to_change = any(card.step and card.template.may_mutate for card in run.cards)
+    return was_to_change and verifier.tree == run.base
 
 
 NO_STEP = "goal"

@@ -240,7 +240,16 @@ def test_a_yes_where_nobody_has_run_anything_has_the_tests_run():
     assert [each.type for each in gates] == ["tests_pass"]
     course.finds("a", suite("s", "t0", red=False))
     assert course.state.card("a").ending is Ending.SUCCEEDED
-    assert course.closes("a").verifies(1, green=False).last.status == "success"
+    assert course.closes("a").verifies(1, green=False).last.status == "failed"
+    assert "Nothing is changed in the end" in course.last.message
+
+
+def test_a_step_is_not_confirmed_by_tests_that_its_driver_chose():
+    course = planned("a")
+    chosen = replace(suite("s", "t0", red=False), selected=True)
+    course._calls("a", Call("t", "test", access=Access.VERIFY), "t0", chosen)
+    course.says("a", "it holds already").says("a", "it does")
+    assert course.state.card("a").ending is None
 
 
 def test_a_step_that_finds_nothing_to_change_succeeds_on_fresh_green_evidence():
@@ -250,7 +259,8 @@ def test_a_step_that_finds_nothing_to_change_succeeds_on_fresh_green_evidence():
     assert course.state.card("a").phase is Phase.CHECKPOINT
     course.says("a", "it does")
     assert course.state.card("a").ending is Ending.SUCCEEDED
-    assert course.closes("a").verifies(1, green=False).last.status == "success"
+    # Green tests show that nothing is broken, and not that what was asked for is there.
+    assert course.closes("a").verifies(1, green=False).last.status == "failed"
 
 
 def test_a_step_that_promises_and_then_finds_nothing_to_change():
