@@ -2,7 +2,8 @@
 
 from flyball import GuardLimits
 from flyball.core.memory.fingerprint import digest
-from flyball.core.memory.guard import GuardStep, Memory, remember, trips
+from flyball.core.memory.guard import trips
+from flyball.core.memory.guard_memory import GuardStep, Memory, remember
 
 
 def watch(title: str, steps: list[GuardStep]) -> None:

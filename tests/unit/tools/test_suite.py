@@ -73,7 +73,7 @@ def test_pytest_is_run_counted_and_bound_to_the_tree(make_bench):
     again = bench.do("test", args=["tests/test_shop.py"])
     assert again.same == result.same
     broken = bench.do("test")
-    assert names(broken) == ["tests/test_gone.py"]
+    assert names(broken) == ["tests/test_gone.py", "tests/test_shop.py::TestIn::test_bad"]
     assert "No module named 'gone'" in broken.text
     good = bench.do("test", args=["tests/test_shop.py::test_ok"])
     assert good.ok
