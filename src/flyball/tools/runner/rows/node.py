@@ -77,7 +77,8 @@ def _mocha(context: CallContext, n: int) -> list[str]:
     reporter = context.shelf / f"mocha{n}.cjs"
     target = json.dumps(os.fspath(_report(context, n)))
     reporter.write_text(MOCHA.replace("__REPORT__", target), "utf-8")
-    return ["--reporter", os.fspath(reporter)]
+    # A script that stops at its first failure would hide how the other tests end.
+    return ["--reporter", os.fspath(reporter), "--no-bail"]
 
 
 _OWN_REPORTER = re.compile(r"\s--test-reporter(?:-destination)?[= ]\S+")
