@@ -12,6 +12,8 @@ from flyball.core.record.diagram import as_xstate, state_value
 from flyball.core.terms.phase import Phase
 
 WHOLE = 6_000
+# A planner is answered where it stands, so only steps of flows that name these phases enter them.
+FLOWS_ONLY = {Phase.RESEARCH, Phase.DESIGN}
 
 
 @pytest.mark.slow
@@ -30,5 +32,5 @@ def test_xstate_and_our_machine_agree_on_every_state(sequences: int):
         assert ours == values, f"sequence {n} differs: {sequence.steps}"
     seen = {phase for sequence in recorded for phase in sequence.phases}
     # Few sequences come as far as the rarest phase: that all are seen is for the long run.
-    assert sequences < WHOLE or seen == set(Phase)
+    assert sequences < WHOLE or seen == set(Phase) - FLOWS_ONLY
     assert sum(len(each.steps) for each in recorded) > 10 * sequences

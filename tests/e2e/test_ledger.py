@@ -160,7 +160,7 @@ def test_what_a_person_says_to_a_guard_reaches_the_new_thread(shell: Shell, tmp_
     on = shell("answer", run, "Look at the quantity.", "--json")
     assert resets(objects(on.stdout)) == ["the repetition guard stopped this thread"], on.stderr
     lines = heard_by_executor(shell, run)
-    (start,) = [line for line in lines if line["attempt"] == 2 and line["speaker"] == "governor"]
+    (start,) = [line for line in lines if line.get("text", "").startswith("# Hand-over")]
     assert "## A person says\nLook at the quantity.\n" in start["text"]
 
 

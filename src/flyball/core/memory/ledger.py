@@ -93,11 +93,17 @@ def pick_relevant(
     """
     repeated = [found for failure in failures if (found := recognise(ledger, failure))]
     named, words = set(map(_tidy, files)), _telling_words(about)
+    # "Fix it" speaks of nothing in particular, so anything may be what it is about.
+    is_vague = bool(about) and not (named or words)
     rest = [
         mistake
         for mistake in ledger
         if mistake not in repeated
-        and (not step_kind or named & set(mistake.files) or _is_akin(mistake, step_kind, words))
+        and (
+            not step_kind
+            or named & set(mistake.files)
+            or _is_akin(mistake, step_kind, words, is_vague)
+        )
     ]
     rest.sort(
         key=lambda m: (
@@ -112,12 +118,12 @@ def pick_relevant(
     return (*dict.fromkeys(repeated), *rest)
 
 
-def _is_akin(mistake: Mistake, step_kind: str, words: frozenset[str]) -> bool:
+def _is_akin(mistake: Mistake, step_kind: str, words: frozenset[str], is_vague: bool) -> bool:
     """Whether a mistake of the same kind of step may be met again in a step about these words."""
     if mistake.step_kind != step_kind:
         return False
     told = " ".join((mistake.error, *mistake.files))
-    return not mistake.files or bool(words & _telling_words(told))
+    return is_vague or not mistake.files or bool(words & _telling_words(told))
 
 
 WORD = re.compile(r"[a-z]{4,}")

@@ -83,6 +83,8 @@ def test_what_went_wrong_already_is_told_first_then_what_is_about_the_files():
         ledger, step_kind="fix", files=["./src/z.py"], about="it often ends in a ValueError"
     )
     assert [m.error for m in akin] == ["OSError: here", "OSError: often", FAILURE.error]
+    vague = pick_relevant(ledger, step_kind="fix", about="fix it")
+    assert [m.error for m in vague] == ["OSError: often", FAILURE.error]
     general = entered(fingerprint_failure("OSError: any", "fix"), other)
     assert [m.error for m in pick_relevant(general, step_kind="fix")] == ["OSError: any"]
     assert len(pick_relevant(general)) == 2
