@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.governed import CART, FIX, TESTS
 from tests.repos import repository
 from tests.unit.journal.runs import take
 
@@ -38,40 +39,10 @@ from flyball.workspace.redaction import Redactor
 
 SHOP: dict[str, str | bytes] = {
     ".gitignore": "__pycache__/\n",
-    "cart.py": """\
-def total(items):
-    result = 0
-    for price, quantity in items:
-        result += price
-    return result
-""",
-    "test_cart.py": """\
-import unittest
-
-from cart import total
-
-
-class CartTest(unittest.TestCase):
-    def test_nothing(self):
-        self.assertEqual(total([]), 0)
-
-    def test_three_pens(self):
-        self.assertEqual(total([(2, 3)]), 6)
-""",
+    "cart.py": CART,
+    "test_cart.py": TESTS,
 }
 """A shop whose total is wrong, and one test that says so."""
-
-MEND = """\
---- a/cart.py
-+++ b/cart.py
-@@ -1,5 +1,5 @@
- def total(items):
-     result = 0
-     for price, quantity in items:
--        result += price
-+        result += price * quantity
-     return result
-"""
 
 COUNT = """\
 --- /dev/null
@@ -93,7 +64,7 @@ COUNT = """\
 """
 
 WORK: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "step-1": (MEND, ("cart.py",)),
+    "step-1": (FIX, ("cart.py",)),
     "step-2": (COUNT, ("count.py", "test_count.py")),
 }
 """What each card is to change: the diff, and the files that its checkpoint names."""

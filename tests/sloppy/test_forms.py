@@ -8,7 +8,7 @@ import json
 
 import pytest
 from tests.sloppy.careful import (
-    MEND,
+    FIX,
     Reply,
     call,
     calls,
@@ -34,7 +34,7 @@ def without(name, **other):
 
 
 def hunk(header: str, body: str = "") -> str:
-    whole = MEND.partition("@@ -1,5 +1,5 @@\n")[2]
+    whole = FIX.partition("@@ -1,5 +1,5 @@\n")[2]
     return f"--- a/cart.py\n+++ b/cart.py\n{header}{body or whole}"
 
 
@@ -89,11 +89,11 @@ SLIPS = {
     "too small counts": ("edit", call("edit_diff", diff=hunk("@@ -1,2 +1,2 @@\n"))),
     "a promised tail": ("edit", call("edit_diff", diff=hunk("@@ -3,7 +3,7 @@\n", TAIL))),
     "a wrong line": ("edit", call("edit_diff", diff=hunk("@@ -101,5 +101,5 @@\n"))),
-    "no end of line": ("edit", call("edit_diff", diff=MEND.rstrip("\n"))),
-    "a fence": ("edit", call("edit_diff", diff=f"```diff\n{MEND}```")),
-    "a path beside the diff": ("edit", call("edit_diff", path="cart.py", diff=MEND)),
+    "no end of line": ("edit", call("edit_diff", diff=FIX.rstrip("\n"))),
+    "a fence": ("edit", call("edit_diff", diff=f"```diff\n{FIX}```")),
+    "a path beside the diff": ("edit", call("edit_diff", path="cart.py", diff=FIX)),
     "a path instead of a header": ("edit", call("edit_diff", path="cart.py", diff=HEADLESS)),
-    "apply_patch": ("edit", call("apply_patch", input=MEND)),
+    "apply_patch": ("edit", call("apply_patch", input=FIX)),
     "another dialect": ("edit", call("apply_patch", input=(
         f"*** Begin Patch\n*** Update File: cart.py\n@@\n-{OLD}+{NEW}*** End Patch\n"
     ))),
@@ -106,7 +106,7 @@ SLIPS = {
     "a text that is not there": ("edit", call("Edit", file_path="cart.py", old_string="x = 1",
                                               new_string="x = 2")),
     "a misremembered line": ("edit", call("edit_diff", diff=hunk("@@\n", MISREMEMBERED))),
-    "words for booleans": ("edit", call("edit_diff", diff=MEND, partial="false", fuzz="0")),
+    "words for booleans": ("edit", call("edit_diff", diff=FIX, partial="false", fuzz="0")),
     # Tests and the end
     "run_tests": ("test", call("run_tests", path="test_cart.py")),
     "a command line": ("test", call("test", command="python -m unittest")),

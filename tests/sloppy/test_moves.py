@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.sloppy.careful import (
-    MEND,
+    FIX,
     PLAN,
     Careful,
     Ended,
@@ -79,10 +79,10 @@ FIXES: dict[str, Slip] = {
     "stops in execute without an edit": instead_of("edit", say("I will multiply it.")),
     "stops in execute twice": instead_of("edit", say("I will."), say("I really will.")),
     "stops in verify without a test": instead_of("test", say("It is done.")),
-    "writes the diff in prose": instead_of("edit", say(f"Here it is:\n\n{fenced(MEND, 'diff')}")),
-    "writes the diff in a plain fence": instead_of("edit", say(f"So:\n{fenced(MEND, '')}")),
+    "writes the diff in prose": instead_of("edit", say(f"Here it is:\n\n{fenced(FIX, 'diff')}")),
+    "writes the diff in a plain fence": instead_of("edit", say(f"So:\n{fenced(FIX, '')}")),
     "repeats the diff in its last words": instead_of(
-        "stop", say(f"Done:\n{fenced(MEND, 'diff')}\nThe tests pass.")
+        "stop", say(f"Done:\n{fenced(FIX, 'diff')}\nThe tests pass.")
     ),
     "thinks aloud": instead_of("edit", say("Let me think.", finish=Finish.TOOL_CALLS)),
     "is cut off": instead_of("edit", say("I will now", finish=Finish.LENGTH)),
@@ -94,17 +94,17 @@ FIXES: dict[str, Slip] = {
     "asks for tools that are not there": instead_of(
         "read", calls(*[(name, {}) for name in ("ls", "cat", "open", "view", "search")])
     ),
-    "edits before it has promised": instead_of("checkpoint", call("edit_diff", diff=MEND)),
+    "edits before it has promised": instead_of("checkpoint", call("edit_diff", diff=FIX)),
     "checkpoints twice": instead_of("edit", call("checkpoint", **checkpoint_args())),
     "checkpoints again in verify": instead_of("stop", call("checkpoint", **checkpoint_args())),
     "reads what it has read": instead_of("edit", call("read", path="cart.py")),
     "reads it five times in one reply": instead_of("edit", calls(*[("read", SAID_READ)] * 5)),
     "promises, edits and tests at once": instead_of(
         "checkpoint",
-        calls(("checkpoint", checkpoint_args()), ("edit_diff", {"diff": MEND}), ("test", {})),
+        calls(("checkpoint", checkpoint_args()), ("edit_diff", {"diff": FIX}), ("test", {})),
     ),
     "edits and tests after a malformed promise": instead_of(
-        "checkpoint", calls(("checkpoint", {"goal": "x"}), ("edit_diff", {"diff": MEND}))
+        "checkpoint", calls(("checkpoint", {"goal": "x"}), ("edit_diff", {"diff": FIX}))
     ),
     "tests twice": instead_of("stop", call("test")),
     "reviews in words": instead_of("review", say("The risk is low.")),
@@ -185,7 +185,7 @@ class Looking(Careful):
 @pytest.mark.parametrize(
     "slip",
     [
-        instead_of("read", call("edit_diff", diff=MEND)),
+        instead_of("read", call("edit_diff", diff=FIX)),
         instead_of("answer", say("Let me see.", finish=Finish.LENGTH)),
         instead_of("read", calls(*[("read", WRONG)] * 5)),
     ],

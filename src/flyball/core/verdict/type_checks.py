@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from flyball.core.terms.changed_test import ChangedTest
@@ -46,9 +47,11 @@ def silenced_lines(before: Texts, after: Texts) -> Iterator[str]:
         pattern = _SILENCERS.get(posixpath.splitext(path)[1])
         if pattern is None or new is None:
             continue
-        known = set((before.get(path) or "").split("\n"))
+        # Counted, since the same comment may stand above another line as well.
+        known = Counter((before.get(path) or "").split("\n"))
         for number, line in enumerate(new.split("\n"), 1):
-            if line not in known and (found := pattern.search(line)):
+            known[line] -= 1
+            if known[line] < 0 and (found := pattern.search(line)):
                 yield f"{path}:{number} silences the type checker: `{found[0].strip()}`."
                 break
 

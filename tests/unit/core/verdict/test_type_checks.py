@@ -46,6 +46,12 @@ def test_lines_that_were_there_and_other_files_are_not_told():
     assert list(silenced_lines(old, new)) == []
 
 
+def test_the_same_comment_above_another_line_is_told():
+    old, new = "// @ts-ignore\na\nb\n", "// @ts-ignore\na\n// @ts-ignore\nb\n"
+    (sentence,) = silenced_lines({"a.ts": old}, {"a.ts": new})
+    assert sentence.startswith("a.ts:3 ")
+
+
 def test_settings_that_ask_for_less_are_told():
     less = ChangedTest("web/tsconfig.json", "", Comparison.WEAKER, "strict: true became false")
     more = less._replace(comparison=Comparison.STRONGER)
