@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.sloppy.careful import MEND, SHOP, Careful, Move, call, calls, checkpoint_args, drive, say
+from tests.governed import FIX
+from tests.sloppy.careful import SHOP, Careful, Move, call, calls, checkpoint_args, drive, say
 
 from flyball.core.flow.template import Role
 from flyball.core.terms.intent import Intent
@@ -53,7 +54,7 @@ TURNS: tuple[tuple[str, Reply], ...] = (
     ("read tests", call("read", path="test_cart.py")),
     ("red", call("test")),
     ("checkpoint", call("checkpoint", **checkpoint_args())),
-    ("edit", call("edit_diff", diff=MEND)),
+    ("edit", call("edit_diff", diff=FIX)),
     ("green", call("test")),
     ("stop", say("The total counts every piece; the tests pass.")),
 )

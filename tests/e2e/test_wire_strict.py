@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 from tests.e2e.wire_server import Act, Refuse, Say, WireServer
-from tests.sloppy.careful import MEND, Careful, checkpoint_args, drive
+from tests.governed import FIX
+from tests.sloppy.careful import Careful, checkpoint_args, drive
 from tests.unit.drivers.asking import request_for
 
 from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
@@ -110,10 +111,10 @@ class Wired(Careful):
 
 
 ACTS = (
-    Say("Look.", (("read", {"path": "cart.py"}), ("edit_diff", {"diff": MEND}))),
+    Say("Look.", (("read", {"path": "cart.py"}), ("edit_diff", {"diff": FIX}))),
     Say("I know enough."),
     Say("", (("checkpoint", checkpoint_args()),)),
-    Say("", (("edit_diff", {"diff": MEND}),)),
+    Say("", (("edit_diff", {"diff": FIX}),)),
     Say("Done."),
     Say("", (("test", {}),)),
     Say("The total counts every piece."),
