@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from flyball.core.plan.loose_json import FENCED, json_blocks, json_fault, loads
 from flyball.core.plan.message import (
     ExecutionPlan,
     Issue,
@@ -23,7 +22,15 @@ from flyball.core.plan.message import (
     Work,
 )
 from flyball.core.plan.plan import STEP_ID
-from flyball.core.terms.shape import is_list, is_map, value_words
+from flyball.core.terms.shape import (
+    FENCED,
+    is_list,
+    is_map,
+    json_blocks,
+    json_fault,
+    json_value,
+    value_words,
+)
 
 PLAN_FORM = '{"goal": "…", "steps": [{"id": "step-1", "title": "…", "success_criteria": ["…"]}]}'
 EMIT_PLAN = "EMIT_PLAN"
@@ -92,7 +99,7 @@ def _plan_block(text: str) -> dict[str, Any] | None:
 def _bare_list(text: str) -> list[object]:
     """The steps of an answer whose last block is nothing but a list of them."""
     for block in json_blocks(text):
-        value = loads(block)
+        value = json_value(block)
         if is_map(value):
             return []
         if is_list(value) and value and all(is_map(each) for each in value):
@@ -145,7 +152,7 @@ def split_answer(text: str) -> tuple[Mapping[str, object] | None, str]:
 def _block(text: str, key: str) -> dict[str, Any] | None:
     """The last JSON object in an answer that has this key: fenced, or all there is."""
     for block in json_blocks(text):
-        value = loads(block)
+        value = json_value(block)
         if is_map(value) and (not key or key in value):
             return {str(name): item for name, item in value.items()}
     return None

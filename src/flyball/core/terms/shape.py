@@ -1,4 +1,9 @@
-"""Plain values: how one differs from a type, with the path and the hint, and reading loose JSON."""
+"""Plain values: how one differs from a type, and how one is read out of loose JSON.
+
+JSON is taken as people and models write it: fenced or not, with comments, with a comma too many.
+Only what can mean one thing alone is taken. What is still no JSON is named by line and column, so
+that whoever wrote it can mend it.
+"""
 
 from __future__ import annotations
 
@@ -238,33 +243,123 @@ def listed(names: Iterable[str], most: int = 5) -> str:
     return f"{said} and {more} more" if more > 0 else said
 
 
-_FENCE = re.compile(r"\A\s*(?:```|~~~)[\w-]*\s*\n(.*?)\n?\s*(?:```|~~~)\s*\Z", re.DOTALL)
-_SLACK = re.compile(
-    r"""("(?:[^"\\]|\\.)*")"""  # a text is left as it is
-    r"""|//[^\n]*|/\*.*?\*/"""
-    r"""|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]])""",
+FENCED = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
+OPEN_FENCE = re.compile(r"^[ \t]*(?:```+|~~~+)[^\n]*\n", re.MULTILINE)
+
+_TEXT = r'"(?:\\.|[^"\\])*"'
+_SLACK = re.compile(rf"{_TEXT}|//[^\n]*|/\*.*?\*/|(?<![^\s,\[{{])#[^\n]*|,(?=\s*[\]}}])", re.DOTALL)
+_FOREIGN = re.compile(
+    rf"(?P<text>{_TEXT})|'(?P<single>(?:\\.|[^'\\])*)'|(?P<word>\b[A-Za-z_]\w*\b)(?P<key>\s*:)?",
     re.DOTALL,
 )
+_ESCAPE = re.compile(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt]|(.)|\Z)', re.DOTALL)
+_LEFT_OVER = re.compile(r"[\s\]}]*")
+WORDS = {"True": "true", "False": "false", "None": "null", "undefined": "null"}
+TOO_DEEP = "it is nested too deeply"
 
 
 def read_loosely(text: str) -> object:
     """The value that a text means; a ValueError names line and column where it means none."""
-    fenced = _FENCE.match(text)
-    body = fenced[1] if fenced else text
-    try:
-        value = json.loads(body, strict=False)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    except ValueError:
-        # What stands between two texts and is neither value nor comma can only be slack.
-        value = _read(_SLACK.sub(lambda found: found[1] or "", body))
+    fenced = FENCED.fullmatch(text.strip())
+    value = _read(fenced[2] if fenced else text)
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         return _read(value)
     return value
 
 
-def _read(text: str) -> object:
+def json_blocks(text: str) -> Iterator[str]:
+    """What may be JSON in an answer, the likeliest first: the last fence, all of it, the braces."""
+    blocks = [match[2] for match in FENCED.finditer(text)]
+    yield from reversed(blocks)
+    yield text
+    # A fence that is never closed, as where a reply was cut off or simply ends.
+    if opened := [*OPEN_FENCE.finditer(text)]:
+        yield text[opened[-1].end() :]
+    for first, last in ("{}", "[]"):
+        start, end = text.find(first), text.rfind(last)
+        if 0 <= start < end:
+            yield text[start : end + 1]
+
+
+def json_value(block: str) -> object | None:
+    """The value of a block of an answer, or None where it is no JSON even when read kindly."""
     try:
-        return json.loads(text, strict=False)
+        return read_loosely(block)
+    except ValueError:
+        return None
+
+
+def json_fault(text: str) -> str:
+    """Why the likeliest block of an answer is no JSON, with line and column; empty without one."""
+    for block in json_blocks(text):
+        if not block.lstrip().startswith(("{", "[")):
+            continue
+        try:
+            _read(block)
+        except json.JSONDecodeError as error:
+            line = block.split("\n")[error.lineno - 1].strip()
+            return f"line {error.lineno}, column {error.colno}: {error.msg}, at `{line[:60]}`."
+        except ValueError:
+            return "its numbers or its nesting are beyond measure."
+    return ""
+
+
+def _read(text: str) -> object:
+    """The value of JSON, of JSON with slack in it, or of a literal as Python or JavaScript have it.
+
+    What is slack is blanked out in its place, so the fault to tell has the right line and column.
+    """
+    try:
+        return _decoded(text)
+    except json.JSONDecodeError:
+        tidy = _tidied(text)
+    try:
+        return _decoded(tidy)
+    except json.JSONDecodeError as error:
+        fault = error
+    try:
+        return _decoded(_FOREIGN.sub(_as_json, tidy))
+    except json.JSONDecodeError:
+        raise fault from None
+
+
+def _decoded(text: str) -> object:
+    """The value at the start of a text behind which at most a bracket too many is left."""
+    try:
+        start = len(text) - len(text.lstrip())
+        value, end = json.JSONDecoder(strict=False).raw_decode(text, start)
     except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+        raise ValueError(TOO_DEEP) from None
+    is_whole = (is_map(value) or is_list(value)) and _LEFT_OVER.fullmatch(text, end)
+    return value if is_whole else json.loads(text, strict=False)
+
+
+def _tidied(text: str) -> str:
+    """Without comments and without commas before a closing bracket; the rest stays in its place."""
+    plain = _SLACK.sub(_blanked, text)
+    # A comment may have stood between a comma and its bracket.
+    return _SLACK.sub(_blanked, plain)
+
+
+def _blanked(match: re.Match[str]) -> str:
+    found = match[0]
+    return found if found.startswith('"') else re.sub(r"[^\n]", " ", found)
+
+
+def _as_json(match: re.Match[str]) -> str:
+    """One token in JSON's spelling: its quotes, its words, and a backslash that escapes nothing."""
+    if match["text"] is not None:
+        return _ESCAPE.sub(_escape, match["text"])
+    if match["single"] is not None:
+        inner = _ESCAPE.sub(_escape, match["single"].replace("\\'", "'"))
+        return '"' + re.sub(r'(?<!\\)"', r'\\"', inner) + '"'
+    if match["key"]:
+        return f'"{match["word"]}"{match["key"]}'
+    return WORDS.get(match["word"], match["word"])
+
+
+def _escape(match: re.Match[str]) -> str:
+    """`\\d` as the two characters that it is; `\\'` as the quote."""
+    if match[1] is None:
+        return match[0]
+    return "'" if match[1] == "'" else f"\\\\{match[1]}"

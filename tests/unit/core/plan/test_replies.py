@@ -183,7 +183,7 @@ def test_a_report_with_issues_and_next_actions():
 FAULTY_REPORTS = [
     ("All is well.", "holds no report"),
     ({"goal_achieved": "maybe"}, "must be true or false, not the text 'maybe'"),
-    ("{'goal_achieved': true}", "The report in your answer cannot be read: line 1"),
+    ("{'goal_achieved' true}", "The report in your answer cannot be read: line 1"),
     ({"goal_achieved": True, "issues": "none"}, "`issues` must be a list"),
     ({"goal_achieved": True, "issues": ["red"]}, "Each of `issues` must be an object"),
     ({"goal_achieved": True, "issues": [{"step_id": "a"}]}, "An issue has no `issue`"),

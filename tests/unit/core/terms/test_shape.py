@@ -8,7 +8,6 @@ from flyball.core.terms.shape import (
     dotted_path,
     faults,
     one_line,
-    read_loosely,
     suggest,
     value_words,
 )
@@ -154,34 +153,3 @@ def test_the_whole_is_called_as_the_caller_says():
     (fault,) = faults({}, Sample, whole="The call")
     assert fault.message == "The call has no `name`."
     assert faults({"size": "large", "share": 0.5, "words": ["a"]}, Limited) == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ('{"a": 1}', {"a": 1}),
-        ('{"a": 1,}', {"a": 1}),
-        ('{"a": [1, 2, ], }', {"a": [1, 2]}),
-        ('{"a": 1, // the first\n "b": 2 /* the second */,\n}', {"a": 1, "b": 2}),
-        ('{"a": "x, ] // no comment"}', {"a": "x, ] // no comment"}),
-        ('{"a": "x,] /* none */",}', {"a": "x,] /* none */"}),
-        ('```json\n{"a": 1}\n```', {"a": 1}),
-        ('"{\\"a\\": 1}"', {"a": 1}),
-        ('"plain"', "plain"),
-        ('{"a": "two\nlines"}', {"a": "two\nlines"}),
-    ],
-)
-def test_what_it_can_only_mean(text, value):
-    assert read_loosely(text) == value
-
-
-@pytest.mark.parametrize("text", ["{a: 1}", '{"a": }', "", '"{a"', '{"a": 1 "b": 2}'])
-def test_what_means_nothing_is_refused_with_its_place(text):
-    with pytest.raises(ValueError, match="line 1 column"):
-        read_loosely(text)
-
-
-@pytest.mark.parametrize("text", ["[" * 100_000, "[" * 100_000 + ",", '"' + "[" * 100_000 + '"'])
-def test_depth_is_refused_in_words(text):
-    with pytest.raises(ValueError, match="nested too deeply"):
-        read_loosely(text)
