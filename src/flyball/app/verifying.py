@@ -45,7 +45,7 @@ async def verify_change(
     directory = home.state / "verify" / f"{os.getpid()}-{secrets.token_hex(3)}"
     user = Path(home.environ.get("HOME", "") or Path.home())
     with compare_trees(home.repo, directory, base=base, head=head, home=user) as compared:
-        keep_ignored(compared.workspace)
+        keep_ignored(compared.workspace, compared.head, compared.present)
         context = _context(home, compared, on_output)
         wanted = Wanted(compared.base, compared.head, AskedFor(wants_red=False))
         if compared.base == compared.head:

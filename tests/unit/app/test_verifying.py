@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.governed import CART, environment, shop
+from tests.governed import CART, TESTS, environment, shop
 from tests.repos import git, put
 from tests.unit.journal.runs import story
 
 from flyball.app.project import open_home
 from flyball.app.verifying import verify_change
-from flyball.core.terms.change_verdict import ChangeVerdict
+from flyball.core.terms.change_verdict import ChangeStrength, ChangeVerdict
 from flyball.errors import NotFound
 
 MENDED = CART.replace("result += price", "result += price * quantity")
@@ -48,3 +48,20 @@ async def test_an_unknown_revision_leaves_nothing_behind(place: Path):
     with pytest.raises(NotFound, match="nowhere"):
         await verify_change(home(place), "nowhere", "")
     assert not list((home(place).state / "verify").glob("*/run"))
+
+
+@story
+async def test_what_lies_in_the_working_tree_is_not_taken_into_the_tree_from_before(place: Path):
+    """A new test would otherwise be told as one from before, and an unfinished one as red."""
+    old, _, new = TESTS.partition("    def test_three_pens")
+    shop = place / "shop"
+    put(shop, {"test_cart.py": old})
+    git(shop, "commit", "-qam", "begin")
+    added = old.partition("    def")[0] + "    def test_three_pens" + new
+    put(shop, {"cart.py": MENDED, "test_more.py": added})
+    git(shop, "add", ".")
+    git(shop, "commit", "-qm", "mend")
+    put(shop, {"test_mine.py": "import nothing_of_the_kind\n"})
+    found = await verify_change(home(place), "HEAD^", "HEAD")
+    assert found.verdict.is_shown
+    assert found.verdict.strength is ChangeStrength.NEW_TESTS

@@ -17,6 +17,8 @@ from flyball.engine.verdict.tree_run import Taken
 from flyball.workspace.run.workspace import Workspace
 
 KEPT = 200
+WAY = 2
+"""Raised when we run the same tree in another way than before, so that no old report is found."""
 
 
 class _Stored(msgspec.Struct, frozen=True):
@@ -85,7 +87,7 @@ class BaseRuns:
         self._prune()
 
     def _file(self, tree: str, suite: PartSuite) -> Path:
-        named = json.dumps([tree, suite.runner, suite.at, suite.command, self._installed])
+        named = json.dumps([WAY, tree, suite.runner, suite.at, suite.command, self._installed])
         return self._folder / f"{hashlib.sha256(named.encode()).hexdigest()[:32]}.json"
 
     def _prune(self) -> None:

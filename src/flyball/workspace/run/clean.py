@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -37,8 +37,11 @@ MOST_BYTES = 32 << 20
 AT_ONCE = 500
 
 
-def keep_ignored(workspace: Workspace) -> None:
-    """Copy the project's small ignored files aside, once, as the run begins."""
+def keep_ignored(workspace: Workspace, *others: str) -> None:
+    """Copy the project's small ignored files aside, once, as the run begins.
+
+    What one of the other trees holds is not ignored, even if the base does not have it.
+    """
     shelf = workspace.directory / "ignored"
     if shelf.exists():
         return
@@ -47,7 +50,7 @@ def keep_ignored(workspace: Workspace) -> None:
     with explain_disk_errors(os.fspath(making)):
         making.mkdir(parents=True)
         left = MOST_BYTES
-        for path, size in _ignored(workspace):
+        for path, size in _ignored(workspace, others):
             left -= size
             if left < 0:
                 break
@@ -92,26 +95,26 @@ def changed_installation(workspace: Workspace, began: float) -> str:
     return ""
 
 
-def _ignored(workspace: Workspace) -> Iterator[tuple[str, int]]:
-    """Files of the project that no tree keeps: what is on disk and not in the base is ignored."""
-    base, waiting, kept = TreeHash(workspace.base), dict[str, int](), 0
+def _ignored(workspace: Workspace, others: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Files of the project that no tree keeps: what is on disk and in none of them is ignored."""
+    trees, waiting, kept = [TreeHash(workspace.base), *map(TreeHash, others)], dict[str, int](), 0
     for path, size in _small_files(workspace.project):
         waiting[path] = size
         if len(waiting) < AT_ONCE:
             continue
-        for found in _outside(workspace, base, waiting):
+        for found in _outside(workspace, trees, waiting):
             kept += 1
             if kept > MOST_KEPT:
                 return
             yield found
         waiting.clear()
-    yield from _outside(workspace, base, waiting)
+    yield from _outside(workspace, trees, waiting)
 
 
 def _outside(
-    workspace: Workspace, tree: TreeHash, files: dict[str, int]
+    workspace: Workspace, trees: Sequence[TreeHash], files: dict[str, int]
 ) -> Iterator[tuple[str, int]]:
-    known = workspace.trees.entries(tree, list(files))
+    known = {path for tree in trees for path in workspace.trees.entries(tree, list(files))}
     yield from ((path, size) for path, size in files.items() if path not in known)
 
 

@@ -26,6 +26,8 @@ class ComparedTrees(NamedTuple):
     head: str
     base_name: str
     head_name: str
+    present: str
+    """The working tree as it lies there, which may be neither of both."""
 
 
 @contextmanager
@@ -53,16 +55,16 @@ def compare_trees(
         trees = GitTrees(opened.depot, repository.top, directory / "index", large=LARGE)
         (opened.depot.directory / "HEAD").write_text(f"{tip}\n")
         trees.seed(f"{tip}^{{tree}}", write=False)
-        tree = _tree(opened.user, tip) if head else trees.capture().tree
+        present = trees.capture().tree
+        tree = _tree(opened.user, tip) if head else present
         before = _tree(opened.user, start)
         top = os.fspath(repository.top)
         facts = WorkspaceFacts(
             "verify", top, top, True, before, start, start, trees_home=os.fspath(place)
         )
         workspace = Workspace(facts, directory, trees, None, None)
-        yield ComparedTrees(
-            workspace, before, tree, start[:12], tip[:12] if head else "working tree"
-        )
+        name = tip[:12] if head else "working tree"
+        yield ComparedTrees(workspace, before, tree, start[:12], name, present)
     finally:
         remove_whole(directory)
         remove_trees_home(place)
