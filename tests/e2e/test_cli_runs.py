@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.governed import (
     EDIT,
+    FIX,
     GOOD,
     READ,
     REVIEW,
@@ -78,6 +79,50 @@ def test_a_question_is_answered_by_another_process(shell: Shell, tmp_path: Path)
     again = shell("approve", run)
     assert again.returncode == 2
     assert "has ended; it asks nothing" in again.stderr
+
+
+MISREMEMBERED = FIX.replace("price, quantity in", "price, count in")
+LONG = say("The total counts every piece. " + "More of it. " * 1_000)
+
+
+@pytest.mark.slow
+def test_a_run_that_is_picked_up_again_says_which_it_is_and_why_an_edit_failed(
+    shell: Shell, tmp_path: Path
+):
+    failing = call("edit_diff", diff=MISREMEMBERED)
+    lines = (READ, checkpoint(), failing, EDIT, SUITE, LONG, REVIEW)
+    run = fix(shell, tmp_path, *lines, args=("--approve",))
+    told = shell("approve", run).stdout
+    assert told.startswith(f"run {run}: fix it\n  driven by scripted:")
+    followed, shown = shell("runs", "follow", run).stdout, shell("runs", "show", run).stdout
+    assert followed.startswith(f"run {run}: fix it\n")
+    for story in (told, followed, shown):
+        assert "edit_diff" in story
+        assert "Nothing was changed. cart.py hunk 1 [no_match]" in story
+        assert story.count("More of it.") < 400
+        assert "characters are left out here" in story
+
+
+@pytest.mark.slow
+def test_a_planned_run_that_is_picked_up_again_says_of_which_card_each_line_is(
+    shell: Shell, tmp_path: Path
+):
+    steps = [{"id": f"s{n}", "title": f"Part {n}", "success_criteria": ["green"]} for n in (1, 2)]
+    plan = {"goal": "a right total", "steps": [steps[0], {**steps[1], "depends_on": ["s1"]}]}
+    work = [{**line, "card": "s1"} for line in (READ, checkpoint(), EDIT, SUITE)]
+    driver = script(
+        tmp_path / "s.jsonl",
+        {"role": "planner", "text": f"```json\n{json.dumps(plan)}\n```"},
+        *work,
+        {"card": "s1", "text": "Done."},
+    )
+    wanted = ("--intent", "feature_build", "--approve", "--driver", driver)
+    run = objects(shell("run", "build it", *wanted, "--json").stdout)[0]["run"]
+    told = shell("approve", run).stdout
+    assert told.startswith(f"run {run}: build it\n")
+    assert "  card s1: Part 1\n" in told
+    assert "  ± s1: edited cart.py (+1 −1)" in told
+    assert "▸ s1: execute: Making Changes" in told
 
 
 def test_errors_are_one_sentence_and_json_where_asked(shell: Shell):

@@ -45,6 +45,7 @@ from flyball.drivers.relay.clipboard import PersonPort
 from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
 from flyball.engine.run_context import RunContext, recall
+from flyball.engine.telemetry import resumed
 from flyball.errors import Conflict, LeaseHeld, NotFound, UsageError
 from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal, status_of
@@ -157,6 +158,7 @@ class RunControl:
         driver_now = self._driver(record.started, driver)
         async with self._held(record.started, driver_now, record.entries) as (engine, performer):
             state = await engine.journal.load(run, record.state)
+            self._tell_resumed(record.started, state)
             if state.is_at_rest and may_simply_go_on(state):
                 state = await engine.append(state, performer.look(state, by))
             return await self._drive(engine, performer, state)
@@ -169,6 +171,8 @@ class RunControl:
         async with self._held(record.started, driver, record.entries) as (engine, performer):
             state = await engine.journal.load(run, record.state)
             event = self._cleaned(word(state))
+            if drive:
+                self._tell_resumed(record.started, state)
             state = await self._look_again(engine, performer, state, by)
             state = await engine.append(state, event)
             return await self._drive(engine, performer, state) if drive else RunResult(state)
@@ -182,6 +186,10 @@ class RunControl:
                 await journal.post(run, self._cleaned(word(state)))
                 return RunResult(state, left_to=held)
         return await self.say(run, word, by, drive=drive)
+
+    def _tell_resumed(self, started: RunStarted, state: RunState) -> None:
+        """What this process was not there to tell: which run it is, and where it stands."""
+        self._watcher.telemetry(resumed(state, started.shell.get("driver", "")))
 
     def _driver(self, started: RunStarted, wished: str = "") -> Driver:
         settings = self.home.effective.settings

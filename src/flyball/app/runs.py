@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,9 +16,10 @@ from flyball.app.project import Home
 from flyball.app.settling import Sources, settle
 from flyball.core.machine.machine import advance
 from flyball.core.record.costs import costs, is_spent
-from flyball.core.run.event import AnyEvent, Messaged, RunStarted, name_of
+from flyball.core.run.event import AnyEvent, CallReturned, Messaged, RunStarted, name_of
 from flyball.core.run.state import CardState, Judged, RunState
 from flyball.core.run.thread import ThreadLine, thread_lines
+from flyball.core.terms.tool import TOOL_ROWS, Touch
 from flyball.engine.loop import LEASE_SECONDS
 from flyball.engine.telemetry import Telemetry, telemetry
 from flyball.errors import Corrupt, FlyballError, NotFound, UsageError
@@ -176,16 +177,26 @@ class Decided(NamedTuple):
     judged: Judged
 
 
+class FailedEdit(NamedTuple):
+    """An edit that was allowed and came to nothing, with the reason that its driver was given."""
+
+    card: str
+    tool: str
+    reason: str
+
+
 class Recount(NamedTuple):
     """What can only be known by going through a run's log from the start."""
 
     decisions: tuple[Decided, ...]
+    failed_edits: tuple[FailedEdit, ...]
     lines: tuple[ThreadLine, ...]
 
 
 def recount(events: Iterable[AnyEvent]) -> Recount:
-    """Fold a log, and keep the decisions and the threads it contains."""
+    """Fold a log, and keep the decisions, the failed edits and the threads it contains."""
     state = RunState()
+    failed: list[FailedEdit] = []
     decisions: list[Decided] = []
     lines: list[ThreadLine] = []
     for event in events:
@@ -194,8 +205,17 @@ def recount(events: Iterable[AnyEvent]) -> Recount:
             if card is not state.card(card.id):
                 decisions += [Decided(after.seq, card.id, judged) for judged in card.judged]
         lines += thread_lines(state, event, after)
+        if isinstance(event, CallReturned) and not event.outcome.ok:
+            failed += _failed_edits(state, event)
         state = after
-    return Recount(tuple(decisions), tuple(lines))
+    return Recount(tuple(decisions), tuple(failed), tuple(lines))
+
+
+def _failed_edits(state: RunState, event: CallReturned) -> Iterator[FailedEdit]:
+    card = state.card(event.card)
+    for call in card.in_flight if card else ():
+        if call.id == event.call and TOOL_ROWS[call.tool].touches is Touch.NAMED_FILES:
+            yield FailedEdit(event.card, call.tool, event.outcome.text.strip().partition("\n")[0])
 
 
 async def describe(home: Home, run: str) -> dict[str, Any]:
@@ -224,9 +244,7 @@ async def describe(home: Home, run: str) -> dict[str, Any]:
         "updated_at": state.at,
         "driven_by": held,
         "events": state.seq,
-        "cards": [
-            _card(card, told.decisions, is_reverted=card.id in reverted) for card in state.cards
-        ],
+        "cards": [_card(card, told, is_reverted=card.id in reverted) for card in state.cards],
         "questions": [
             {"card": each.card.id, **msgspec.to_builtins(each.question)} for each in pending(state)
         ],
@@ -248,9 +266,7 @@ def reverted_in(home: Home, state: RunState) -> frozenset[str]:
         return own
 
 
-def _card(
-    card: CardState, decisions: Sequence[Decided], *, is_reverted: bool = False
-) -> dict[str, Any]:
+def _card(card: CardState, told: Recount, *, is_reverted: bool = False) -> dict[str, Any]:
     return {
         "id": card.id,
         "title": card.title,
@@ -275,7 +291,12 @@ def _card(
         "answer": card.answer,
         "decisions": [
             {"seq": each.seq, **msgspec.to_builtins(each.judged)}
-            for each in decisions
+            for each in told.decisions
+            if each.card == card.id
+        ],
+        "failed_edits": [
+            {"tool": each.tool, "reason": each.reason}
+            for each in told.failed_edits
             if each.card == card.id
         ],
     }

@@ -78,6 +78,25 @@ def _lines(before: RunState, event: Event, after: RunState) -> Iterator[Telemetr
         yield final(after, after.response)
 
 
+def resumed(state: RunState, driver: str) -> Telemetry:
+    """Where a run stands that is picked up again, for whoever begins to watch it there."""
+    at_work = [card for card in state.cards if card.is_live]
+    return {
+        "type": "resumed",
+        "run": state.run,
+        "request": state.request,
+        "driver": driver,
+        "planned": bool(state.coordinator and state.coordinator.planned),
+        "used": state.spend.calls,
+        "limit": state.budget.limit,
+        "cards": [
+            {"card": card.id, "title": card.title, "phase": card.phase.name_for_people}
+            | {"label": card.phase.label}
+            for card in at_work
+        ],
+    }
+
+
 def _about_course(before: RunState, after: RunState) -> Iterator[Telemetry]:
     """Where a planned run stands, each time it moves on."""
     was, now = before.coordinator, after.coordinator

@@ -42,7 +42,7 @@ async def perform(form: EditForm, context: CallContext) -> Result:
         return _refused(found, context)
     masked = [copied_mask(each.path, each.before, each.after) for each in found.changes]
     if said := "\n".join(filter(None, masked)):
-        return Result(False, f"Nothing was changed.\n{said}", error="redacted", same=said)
+        return Result(False, f"Nothing was changed. {said}", error="redacted", same=said)
     if not form.preview:
         _write(found, context)
     return _done(form, found, context)
@@ -93,7 +93,7 @@ def _write(found: PatchResult, context: CallContext) -> None:
 def _refused(found: PatchResult, context: CallContext) -> Result:
     codes = [error.code.value for error in found.errors]
     said = "\n".join(map(_say, found.errors))
-    text, cut = bounded(f"Nothing was changed.\n{said}", context.settings.max_text)
+    text, cut = bounded(f"Nothing was changed. {said}", context.settings.max_text)
     data: dict[str, object] = {"patch": found.to_json(), "event": "PATCH_DIFF_REFUSED"}
     return Result(False, text, data, error=" ".join(codes), same=codes, cut=cut)
 

@@ -77,7 +77,7 @@ async def perform(form: SuiteForm, context: CallContext) -> Result:
 def _result(ran: SuiteRun, context: CallContext) -> Result:
     report, finished = ran.report, ran.finished
     lines = [_head(report), *(f"Sandbox: {line}" for line in explain(finished))]
-    lines += told_failures(report.failures, context.root.path)
+    lines += told_failures(report.failures, context.root.path, context.log_name)
     is_unexplained = not report.failures and not report.is_green
     lines += [finished.output] if is_unexplained else []
     see = f"Run fewer tests with `args`, or read {context.log_name}."

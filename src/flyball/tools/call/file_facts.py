@@ -16,7 +16,8 @@ def path_fact(raw: str, context: CallContext, *, write: bool, deletes: bool = Fa
     found = context.root.fact(raw, write=write)
     is_theirs = write and found.exists and is_users_untracked(found.path, context)
     return PathFact(
-        path=found.path or raw,
+        # Where it would lead outside is no concern of whoever asked, and long.
+        path=found.path if found.inside and found.path else raw,
         inside=found.inside,
         protected=found.protected or (why_out_of_bounds(found.path, context) if write else ""),
         # Once a person let the run overwrite a file, it holds the run's words and not the user's;

@@ -185,10 +185,13 @@ def no_facts(_form: Form, _context: CallContext) -> CallFacts:
 
 
 def bounded(text: str, limit: int, see: str = "") -> tuple[str, int]:
-    """A text cut in its middle to a limit, saying what was cut and how to see it."""
+    """Head and tail of a long text, in whole lines, saying what was cut and how to see it."""
     if len(text) <= limit:
         return text, 0
     half = limit // 2
-    cut = len(text) - 2 * half
+    head = text[:half].rpartition("\n")[0] or text[:half]
+    tail = text[-half:].partition("\n")[2] or text[-half:]
+    cut = len(text) - len(head) - len(tail)
+    lines = text.count("\n", len(head), len(text) - len(tail))
     how = f" {see}" if see else ""
-    return f"{text[:half]}\n[… {cut} characters cut.{how} …]\n{text[-half:]}", cut
+    return f"{head}\n[… {lines} lines, {cut} characters cut.{how} …]\n{tail}", cut

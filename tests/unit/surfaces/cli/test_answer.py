@@ -192,5 +192,5 @@ def test_an_extension_says_why(desk: Desk):
     more = desk.type(extend, "last", "5", "--why", "it is large", "--json")
     assert more.exit_code == 3
     lines = objects(more.output)
-    assert (lines[0]["type"], lines[0]["calls"]) == ("extension", 5)
+    assert (lines[1]["type"], lines[1]["calls"]) == ("extension", 5)
     assert lines[-1]["type"] == "approval"

@@ -122,7 +122,8 @@ def test_an_unclear_or_unknown_name_is_refused(place: Path):
 def test_a_run_that_waits_for_an_answer_keeps_waiting(place: Path):
     result = invoke(place, "resume", "last", "--json")
     assert result.exit_code == 3
-    (line,) = objects(result.output)
+    stands, line = objects(result.output)
+    assert (stands["type"], stands["run"]) == ("resumed", names(place)[0])
     assert (line["type"], line["kind"]) == ("approval", "checkpoint")
 
 

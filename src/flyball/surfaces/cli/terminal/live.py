@@ -124,6 +124,10 @@ class LiveView:
                 self._phases.pop(line["card"], None)
                 if line["phase"] not in OVER:
                     self._phases[line["card"]] = f"{line['phase']} · {line['label']}"
+            case "resumed":
+                self._used, self._limit = line["used"], line["limit"]
+                for card in line["cards"]:
+                    self._note({"type": "phase", **card})
             case "budget":
                 self._used, self._limit = line["used"], line["limit"]
             case "iteration":

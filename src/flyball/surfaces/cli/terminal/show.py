@@ -171,7 +171,11 @@ def run_words(told: Mapping[str, Any]) -> Iterable[StoryLine]:
         yield StoryLine("ask", f"{question['text']}{call_words(question.get('call'))}", "?")
     if told["response"]:
         tone = "good" if told["status"] == "success" else "warn"
-        yield StoryLine(tone, f"{told['status']}: {told['response']['message']}", "■")
+        message = told["response"]["message"]
+        # A card's answer stands with the card, and need not be read twice.
+        is_said = any(message == card["answer"] for card in told["cards"])
+        words = "" if is_said else f": {cut_middle(message, LONGEST_SHOWN)}"
+        yield StoryLine(tone, f"{told['status']}{words}", "■")
 
 
 def card_words(card: Mapping[str, Any]) -> Iterable[StoryLine]:
@@ -206,6 +210,8 @@ def card_words(card: Mapping[str, Any]) -> Iterable[StoryLine]:
         if each["answer"] != "allow":
             verb = "refused" if each["answer"] == "deny" else "asked about"
             yield StoryLine("bad", f"{verb} {each['tool']}: {each['reason']}", "✗")
+    for each in card["failed_edits"]:
+        yield StoryLine("bad", f"failed {each['tool']}: {each['reason']}", "✗")
     allowed = sum(each["answer"] == "allow" for each in card["decisions"])
     yield StoryLine("dim", f"{allowed} calls allowed, {len(card['decisions']) - allowed} not")
     if card["answer"]:

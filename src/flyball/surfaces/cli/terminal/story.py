@@ -80,6 +80,17 @@ class Story:
         elif kind:
             yield StoryLine("dim", f"driven by {line['driver']}")
 
+    def resumed(self, line: Telemetry) -> Iterator[StoryLine]:
+        self._request, self._is_planned = line["request"], line["planned"]
+        yield StoryLine("head", f"run {line['run']}: {line['request']}")
+        driver = f"driven by {line['driver']}; " if line["driver"] else ""
+        yield StoryLine("dim", f"{driver}{line['used']} of {line['limit']} calls used")
+        for card in line["cards"]:
+            if card["title"] != self._request:
+                yield StoryLine("dim", f"card {card['card']}: {card['title']}")
+            if card["phase"] not in ENDED:
+                yield from self.phase(card)
+
     def intent(self, line: Telemetry) -> Iterator[StoryLine]:
         sure = f"{line['confidence']:.0%} sure"
         yield StoryLine("dim", f"read as {line['intent']}, {line['budget']} calls ({sure})")
@@ -229,6 +240,7 @@ def _notice(_story: Story, line: Telemetry) -> Iterator[StoryLine]:
 
 TELLERS: dict[str, Callable[[Story, Telemetry], Iterator[StoryLine]]] = {
     "run": Story.run,
+    "resumed": Story.resumed,
     "notice": _notice,
     "intent": Story.intent,
     "workspace": Story.workspace,
