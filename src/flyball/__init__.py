@@ -7,9 +7,12 @@ costs nothing.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+# Not from `typing`, which takes longer to load than a hook has.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from flyball.core.flow.gates.gate import judge_done
     from flyball.core.flow.template import Template
     from flyball.core.machine.machine import Move, advance, moves, replay

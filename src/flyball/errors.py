@@ -8,7 +8,8 @@
     │   │   └── NoSuchDirectory   a command is settled for a directory that is not there
     │   ├── TemplateError       a template or flow file is wrong (file, line, hint)
     │   ├── NotFound            no such run, card, file … (kind, id)
-    │   └── Conflict            the request does not fit the present state
+    │   ├── Conflict            the request does not fit the present state
+    │   └── NotAPerson          only a person may say this, and an agent did
     ├── IllegalEvent          an event the table does not allow: our bug
     ├── ToolError             a tool could not do its work
     │   ├── OutsideWorkspace    a path leaves the workspace or is protected
@@ -103,6 +104,12 @@ class Conflict(UsageError):
     """The request does not fit the present state of things."""
 
     code = "conflict"
+
+
+class NotAPerson(UsageError):
+    """A word that only a person may say, from inside an agent that is governed."""
+
+    code = "not-a-person"
 
 
 class IllegalEvent(FlyballError):

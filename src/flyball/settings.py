@@ -13,6 +13,7 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Strictness = Annotated[str, msgspec.Meta(pattern="^(lenient|normal|strict)$")]
+HooksMode = Annotated[str, msgspec.Meta(pattern="^(advisory|normal|strict)$")]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +57,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     verdict_mutant_seconds: Annotated[float, msgspec.Meta(ge=0)] = 5.0
     test_command: dict[str, str] = {}
     check_command: dict[str, str] = {}
+    hooks_mode: HooksMode = "normal"
+    hooks_read_only: tuple[str, ...] = ()
+    hooks_scratch: tuple[str, ...] = ()
     guards: dict[str, Any] = {}
 
     @property
@@ -144,6 +148,9 @@ ABOUT: dict[str, About] = {
     "verdict_mutant_seconds": About("how long the tests are tried on small changes; 0 is never"),
     "test_command": About("what tests a directory: one command, or one per directory", MORE),
     "check_command": About("what checks a directory: one command, or one per directory", MORE),
+    "hooks_mode": About("around other agents: advisory, normal or strict", "strict"),
+    "hooks_read_only": About("patterns of other agents' tools that only read"),
+    "hooks_scratch": About("places where other agents may write at any time"),
     "guards": About("soft and hard levels of the guards"),
 }
 

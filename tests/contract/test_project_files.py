@@ -136,11 +136,11 @@ def test_the_metadata_offers_what_was_promised():
     assert distribution("flyball").version == PROJECT["version"]
 
 
-def test_the_installed_command_leads_to_a_function():
-    assert set(PROJECT["scripts"]) == {"flyball"}
-    found = distribution("flyball").entry_points.select(group="console_scripts", name="flyball")
-    (entry,) = found
-    assert entry.value == PROJECT["scripts"]["flyball"]
+@pytest.mark.parametrize("name", ["flyball", "flyball-hook"])
+def test_an_installed_command_leads_to_a_function(name: str):
+    assert set(PROJECT["scripts"]) == {"flyball", "flyball-hook"}
+    (entry,) = distribution("flyball").entry_points.select(group="console_scripts", name=name)
+    assert entry.value == PROJECT["scripts"][name]
     assert callable(entry.load())
 
 

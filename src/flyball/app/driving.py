@@ -55,6 +55,8 @@ from flyball.workspace.run.opening import find_workspace
 
 NO_REPAIRER = "Name a model with --model, or answer yourself with --driver relay:DIR."
 ASK_AGAIN = 0.2
+HOSTED = "host:"
+"""How the driver of a run is named that another program drives."""
 FRAMEWORK = "framework"
 """The target of a run that works on Flyball itself."""
 PATIENCE = 10.0
@@ -155,6 +157,8 @@ class RunControl:
         if record.state.has_ended:
             status = status_of(record.state)
             raise Conflict(f"Run {run} has ended: {status}.", "Start a new one.")
+        if is_hosted(record.started):
+            raise Conflict(f"Run {run} is driven by another program.", "Go on with it there.")
         driver_now = self._driver(record.started, driver)
         async with self._held(record.started, driver_now, record.entries) as (engine, performer):
             state = await engine.journal.load(run, record.state)
@@ -167,6 +171,8 @@ class RunControl:
         """Record a person's word, and drive the run on with it."""
         record = await record_of(self.home, run)
         word(record.state)
+        # An agent in its own program goes on by itself, once it is asked again there.
+        drive = drive and not is_hosted(record.started)
         driver = self._driver(record.started) if drive else NobodyDriver()
         async with self._held(record.started, driver, record.entries) as (engine, performer):
             state = await engine.journal.load(run, record.state)
@@ -309,6 +315,11 @@ class RunControl:
         finally:
             await journal.close()
             await driver.close()
+
+
+def is_hosted(started: RunStarted) -> bool:
+    """Whether an agent in another program drives a run, and we only govern it."""
+    return started.shell.get("driver", "").startswith(HOSTED)
 
 
 def new_run_id() -> str:

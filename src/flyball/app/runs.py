@@ -13,6 +13,7 @@ import msgspec
 
 from flyball.app.answering import next_steps, pending
 from flyball.app.project import Home
+from flyball.app.sessions import Sessions
 from flyball.app.settling import Sources, settle
 from flyball.core.machine.machine import advance
 from flyball.core.record.costs import costs, is_spent
@@ -114,10 +115,11 @@ async def overviews(home: Home) -> tuple[Overview, ...]:
     summaries = await list_runs(home)
     if not summaries:
         return ()
+    hosts = Sessions(home.state)
     async with opened(home) as journal:
         for each in summaries:
             state = await journal.load(each.run)
-            held = each.holder if may_live(each.holder) else ""
+            held = each.holder if may_live(each.holder) else hosts.host_of(each.run)
             found.append(
                 Overview(
                     each.run,
@@ -221,7 +223,7 @@ def _failed_edits(state: RunState, event: CallReturned) -> Iterator[FailedEdit]:
 async def describe(home: Home, run: str) -> dict[str, Any]:
     """A run as programs want to see it."""
     async with opened(home) as journal:
-        held = await holder_of(journal, run)
+        held = await holder_of(journal, run) or Sessions(home.state).host_of(run)
     state, entries = record = await record_of(home, run)
     facts = find_workspace(run, home.state)
     told = recount(entry.event for entry in entries)
@@ -364,7 +366,8 @@ class Follower:
         async with opened(self._home) as journal:
             await journal.load(self._run)
             while True:
-                is_moving = bool(await holder_of(journal, self._run))
+                hosted = Sessions(self._home.state).host_of(self._run)
+                is_moving = bool(hosted or await holder_of(journal, self._run))
                 for entry in await journal.events(self._run, self.state.seq):
                     after = advance(self.state, entry.event).state
                     for line in telemetry(self.state, entry.event, after):

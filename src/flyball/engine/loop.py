@@ -33,7 +33,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from flyball.core.machine.machine import advance
-from flyball.core.run.effect import CloseCard, Owed, Perform
+from flyball.core.run.effect import CloseCard, Owed, Perform, Think
 from flyball.core.run.event import AnyEvent, Cancelled, PauseAsked
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import thread_lines
@@ -111,6 +111,12 @@ class Engine:
             companion.cancel()
             await asyncio.gather(companion, return_exceptions=True)
             await self._wind_up()
+
+    async def bring_on(self, state: RunState) -> RunState:
+        """Do all that is due and not the driver's own: for a driver in another program."""
+        while ours := [o for o in state.due if not isinstance(o.effect, Think | Perform)]:
+            state = await self.append(state, await self._perform(state, ours[0]))
+        return state
 
     async def append(self, state: RunState, event: AnyEvent, posted: int = 0) -> RunState:
         """Apply an event and write it down, with what it leads to and what it makes heard."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
@@ -20,6 +20,7 @@ from flyball.tools.call.outcome_words import relative_paths
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
 from flyball.workspace.files.path_rules import is_own
 from flyball.workspace.redaction import Redactor
+from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.trees import (
     Changed,
     ChangeKind,
@@ -52,6 +53,37 @@ async def perform_call(
         context.workspace.untracked.hold_unkept(TreeHash(before))
     result, elapsed = await _attempt(tool, form, context._replace(tree=before))
     return _settle(context, call, result, elapsed, before)
+
+
+def settle_foreign(
+    context: CallContext, call: Call, result: Result, elsewhere: Container[str]
+) -> CallReturned:
+    """What a call came to that a host made by itself, after the snapshot of its key.
+
+    In a phase that changes nothing all its changes are taken back, but for those that are explained
+    from elsewhere: another session may work in the same checkout.
+    """
+    before = context.workspace.snapshot(context.key)
+    left = _take_back_forbidden(context, call, before)
+    # What a host's shell makes is the work of its agent; there is no other tool that it should use.
+    left = left._replace(created=())
+    if context.phase is Phase.EXECUTE:
+        return _returned(context, call, result, 0.0, left, snapshot=before)
+    mine = [path for path in left.changed if path not in elsewhere]
+    tree = take_back(context.workspace, TreeHash(before), mine) if mine else left.tree
+    undone = (*left.undone, *mine)
+    return _returned(
+        context, call, result, 0.0, left._replace(tree=tree, changed=(), undone=undone)
+    )
+
+
+def take_back(workspace: Workspace, tree: TreeHash, paths: Container[str]) -> TreeHash:
+    """Bring these files back to what they are in a tree; the tree that this leaves comes back."""
+    changes = workspace.trees.changes(tree, workspace.tree_hash())
+    workspace.writer.finish()
+    back = [each.inverse() for each in changes if each.path in paths]
+    workspace.writer.perform("take back what no allowed call explains", back)
+    return workspace.tree_hash()
 
 
 async def _attempt(tool: Tool, form: Form, context: CallContext) -> tuple[Result, float]:

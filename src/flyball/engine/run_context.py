@@ -123,6 +123,10 @@ class RunContext:
             self._settle(opened)
         return self.workspace
 
+    def adopt(self, workspace: Workspace) -> None:
+        """Work in a workspace that somebody else has opened."""
+        self._settle(workspace)
+
     def at(self, card: CardState) -> RunContext:
         """The context of a card: this one, or one with a workspace beside the run's tree."""
         if not card.place:

@@ -97,6 +97,9 @@ def pump(d: WorkingCopy) -> None:
 
 
 def _is_companion(d: WorkingCopy, call: Call) -> bool:
+    # A host asks about a call when it is about to make it, and has its own order.
+    if d.run.policy.hosted:
+        return True
     return call.access is Access.READ and all(c.access is Access.READ for c in d.card.in_flight)
 
 
@@ -139,7 +142,7 @@ def leave_unmade(d: WorkingCopy, failed: Call) -> None:
     """
     depends = [each for each in d.card.queue if each.access in (Access.MUTATE, Access.VERIFY)]
     for each in depends:
-        said = f"Not made, and not counted: `{failed.tool}` before it did not go well."
+        said = f"Not made, and not counted: `{failed.name}` before it did not go well."
         d.say("denial", said, each.id)
         d.record(Judged(each.id, each.tool, "deny", "after_failure", said))
     if depends:

@@ -49,7 +49,7 @@ def settle(d: WorkingCopy) -> None:
         else:
             finish(d, Ending.UNCHANGED, "Nothing is changed in the end.")
         return
-    for step in _steps(card):
+    for step in _steps(d):
         if step(d):
             return
     if d.run.policy.review and card.has_changed and not card.is_reviewed:
@@ -64,18 +64,20 @@ def judges_itself(template: Template) -> bool:
     return any(use.type in GATES and not GATES[use.type].forbids for use in template.gates)
 
 
-def _steps(card: CardState) -> tuple[Callable[[WorkingCopy], bool], ...]:
+def _steps(d: WorkingCopy) -> tuple[Callable[[WorkingCopy], bool], ...]:
     """What is to be done, in order; each says whether the card must wait for it.
 
     Where the gates themselves have something run, Flyball runs it before anyone is sent away to.
     """
+    card = d.card
     if card.role == Role.VERIFIER:
         return _fill_in, inspect_whole, _heed_whole, _judge
     if not card.has_changed:
         return _fill_in, _inspect, _judge
     # Dearest last: an inspection may run the suite again, so a driver that has not verified at all
     # is sent back before it. A gate that looks would make that sending back superfluous.
-    if any(use.type in GATES and GATES[use.type].looks for use in card.template.gates):
+    looks = any(use.type in GATES and GATES[use.type].looks for use in card.template.gates)
+    if looks or d.run.policy.hosted:
         return _inspect, _fill_in, _judge, _verify, _heed_verdict
     return _verify, _inspect, _heed_verdict, _fill_in, _judge
 

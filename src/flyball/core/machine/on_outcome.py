@@ -66,7 +66,7 @@ def _keep_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str
     if event.undone:
         names = ", ".join(event.undone)
         d.say(
-            "guidance", f"`{call.tool}` changed {names}; that was undone, it is not allowed here."
+            "guidance", f"`{call.name}` changed {names}; that was undone, it is not allowed here."
         )
     _tell_put_back(d, call, event.put_back)
     return d.observe(_step(call, event)), repeated
@@ -85,7 +85,7 @@ def _take_tree(d: WorkingCopy, call: Call, event: CallReturned | CallInterrupted
         names = ", ".join(fresh)
         d.say(
             "guidance",
-            f"`{call.tool}` made {names}. What only commands make is left behind, not committed. "
+            f"`{call.name}` made {names}. What only commands make is left behind, not committed. "
             "If it belongs to the work, write it with `write_file` or `edit_diff`.",
         )
 
@@ -95,7 +95,7 @@ def _tell_put_back(d: WorkingCopy, call: Call, paths: tuple[str, ...]) -> None:
         names = ", ".join(paths)
         d.say(
             "guidance",
-            f"`{call.tool}` removed or overwrote {names}: work of the user's that is not in git. "
+            f"`{call.name}` removed or overwrote {names}: work of the user's that is not in git. "
             "It was put back. If it must change, name the file in `edit_diff`, `write_file` or "
             "`delete_file`; a person is asked.",
         )
@@ -147,7 +147,7 @@ def report_interruption_in_pause(d: WorkingCopy, event: CallInterrupted) -> None
     call = take_back(d, event.call)
     _take_tree(d, call, event)
     _tell_put_back(d, call, event.put_back)
-    text = f"`{call.tool}` was interrupted and may have done part of its work. {event.detail}"
+    text = f"`{call.name}` was interrupted and may have done part of its work. {event.detail}"
     d.say(INTERRUPTED, f"{text.rstrip()} Look at the workspace before you repeat it.", call.id)
 
 
@@ -179,7 +179,7 @@ def take_checkpoint(d: WorkingCopy, event: CheckpointStated) -> None:
         if not _may_propose(d):
             d.say("guidance", ONLY_LOOKS)
             go_on(d)
-        elif d.run.policy.assume_yes:
+        elif d.run.policy.assume_yes or d.run.policy.hosted:
             promote(d)
             open_build(d)
         elif d.card.template.may_mutate:

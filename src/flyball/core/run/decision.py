@@ -72,11 +72,11 @@ def out_of_phase(run: RunState, card: CardState, call: Call) -> str | None:
     where = card.phase.name_for_people
     if not may_build(run, card) and call.access is Access.MUTATE and card.phase.is_in(RECON):
         return (
-            f"`{call.tool}` {call.access.verb}, and this run may only look. To propose the change, "
+            f"`{call.name}` {call.access.verb}, and this run may only look. To propose the change, "
             "state a checkpoint; a person may then let the run make it."
         )
     return (
-        f"`{call.tool}` {call.access.verb}, and {where} does not allow that. {RECOVERY[card.phase]}"
+        f"`{call.name}` {call.access.verb}, and {where} does not allow that. {RECOVERY[card.phase]}"
     )
 
 
@@ -85,7 +85,7 @@ def out_of_role(_run: RunState, card: CardState, call: Call) -> str | None:
         return None
     allowed = " and ".join(sorted(access.value for access in ROLE_TOOLS[card.role]))
     return (
-        f"A {card.role} may use only {allowed} tools, so `{call.tool}` is not made. "
+        f"A {card.role} may use only {allowed} tools, so `{call.name}` is not made. "
         "Report what you found instead."
     )
 
@@ -93,7 +93,7 @@ def out_of_role(_run: RunState, card: CardState, call: Call) -> str | None:
 def no_tools(run: RunState, _card: CardState, call: Call) -> str | None:
     if call.tool in FREE_TOOLS or run.budget.limit:
         return None
-    return f"This request needs no tools, so `{call.tool}` is not made. Answer in words."
+    return f"This request needs no tools, so `{call.name}` is not made. Answer in words."
 
 
 def budget_spent(run: RunState, _card: CardState, call: Call) -> str | None:
@@ -101,7 +101,7 @@ def budget_spent(run: RunState, _card: CardState, call: Call) -> str | None:
         return None
     if used_up := spent_limit(run.budget, run.spend):
         return (
-            f"`{call.tool}` is not made: {used_up}. Sum up in words what is done and what is left."
+            f"`{call.name}` is not made: {used_up}. Sum up in words what is done and what is left."
         )
     return None
 
@@ -110,7 +110,7 @@ def reserve_only(run: RunState, card: CardState, call: Call) -> str | None:
     if not is_reserved(run.budget, run.spend, call, has_mutated=card.has_changed):
         return None
     return (
-        f"`{call.tool}` is not made: the last {run.budget.reserve} calls of the budget are kept "
+        f"`{call.name}` is not made: the last {run.budget.reserve} calls of the budget are kept "
         "for verification. Run `test` or `check`, or stop and say what is left."
     )
 
@@ -119,13 +119,13 @@ def checkpoint_owed(run: RunState, card: CardState, call: Call) -> str | None:
     if call.access is not Access.MUTATE:
         return None
     if card.checkpoint is None:
-        return f"`{call.tool}` is not made before a checkpoint. {RECOVERY[Phase.CHECKPOINT]}"
+        return f"`{call.name}` is not made before a checkpoint. {RECOVERY[Phase.CHECKPOINT]}"
     outside = new_drift(card, card.checkpoint, call)
     if len(card.drift) + len(outside) <= run.policy.max_scope_drift:
         return None
     names = ", ".join(outside)
     return (
-        f"`{call.tool}` would change {names}, which the checkpoint did not name, and "
+        f"`{call.name}` would change {names}, which the checkpoint did not name, and "
         f"{len(card.drift)} such files were changed already. "
         "State a new checkpoint that names them."
     )
@@ -149,7 +149,7 @@ def keep_region(run: RunState, _card: CardState, call: Call) -> str | None:
     if call.keeps_regions or run.policy.release_keep_regions:
         return None
     return (
-        f"`{call.tool}` asks to edit inside keep regions, and the policy does not allow that. "
+        f"`{call.name}` asks to edit inside keep regions, and the policy does not allow that. "
         "Edit outside the VIBE-KEEP markers and leave keepRegions on."
     )
 
@@ -177,7 +177,7 @@ def confirmation_missing(_run: RunState, _card: CardState, call: Call) -> str | 
     if not call.destructive or call.confirmed:
         return None
     return (
-        f"`{call.tool}` {call.destructive}. If that is meant, repeat the call with confirm: true."
+        f"`{call.name}` {call.destructive}. If that is meant, repeat the call with confirm: true."
     )
 
 
@@ -194,12 +194,13 @@ def repeated_after_denial(_run: RunState, card: CardState, call: Call) -> str | 
     return None
 
 
-def mutation_in_flight(_run: RunState, card: CardState, call: Call) -> str | None:
-    if call.access is not Access.MUTATE:
+def mutation_in_flight(run: RunState, card: CardState, call: Call) -> str | None:
+    # Around a host nobody may be waited for: it does not say when its person refused a call.
+    if call.access is not Access.MUTATE or run.policy.hosted:
         return None
     for other in card.in_flight:
         if other.access is Access.MUTATE:
-            return f"`{other.tool}` is still changing the workspace. Wait for its outcome."
+            return f"`{other.name}` is still changing the workspace. Wait for its outcome."
     return None
 
 
@@ -252,14 +253,14 @@ def judge(run: RunState, card: CardState, call: Call) -> Decision:
 
 def _doubt(run: RunState, card: CardState, call: Call) -> Ask | None:
     if call.destructive:
-        return Ask("destructive", f"`{call.tool}` {call.destructive}.")
+        return Ask("destructive", f"`{call.name}` {call.destructive}.")
     if call.command is not None and call.command.decision == "ask":
         return Ask("command", f"The command wants a person's yes: {call.command.reason}")
     for fact in call.paths:
         if fact.write and fact.untracked:
             return Ask("untracked", f"{fact.path} is not in git; its content would be lost.")
     if run.policy.preview and call.access is Access.MUTATE and card.phase is Phase.EXECUTE:
-        return Ask("preview", f"`{call.tool}` waits to be applied.")
+        return Ask("preview", f"`{call.name}` waits to be applied.")
     return None
 
 

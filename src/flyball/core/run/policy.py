@@ -43,6 +43,9 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     self_modify: bool = False
     review: bool = True
     plan_big_requests: bool = True
+    hosted: bool = False
+    """The driver is an agent in its own program: it has none of our tools to verify with, so that
+    its stop is what the verdict is taken on; and its person follows it there."""
     weakened_tests: OnWeakened = OnWeakened.ASK
     strictness: str = "normal"
     guards: GuardLimits = GuardLimits()

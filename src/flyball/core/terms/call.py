@@ -65,6 +65,13 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
     fault: str = ""
     understood: str = ""
     """What was taken for what, where the driver spelt it otherwise."""
+    called: str = ""
+    """What a host calls the tool; it is judged as ours."""
+
+    @property
+    def name(self) -> str:
+        """The tool's name as the driver knows it."""
+        return self.called or self.tool
 
     @property
     def writes(self) -> tuple[str, ...]:

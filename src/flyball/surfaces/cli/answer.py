@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -130,11 +131,13 @@ def _say(
 ) -> None:
     import asyncio
 
+    from flyball.app.hosts.person import require_person
     from flyball.app.runs import find_run
     from flyball.surfaces.cli.terminal.driving import drive
     from flyball.surfaces.cli.terminal.view import home_at, user
 
     home = home_at(repo)
+    require_person(home, os.environ)
     name = asyncio.run(find_run(home, run))
     code = drive(
         home,

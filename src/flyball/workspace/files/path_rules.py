@@ -31,6 +31,7 @@ PROTECTED: dict[str, str] = {
     ".claude": "another agent takes its orders from it",
     ".codex": "another agent takes its orders from it",
     ".gemini": "another agent takes its orders from it",
+    ".opencode": "another agent takes its orders from it",
     ".cursor": "another agent takes its orders from it",
     ".envrc": "a shell would run it",
 }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 
 def name_this_process() -> str:
@@ -23,6 +25,32 @@ def is_gone(holder: str) -> bool:
 def may_live(holder: str) -> bool:
     """Whether there is a holder, and it is not known to be gone."""
     return bool(holder) and not is_gone(holder)
+
+
+class Ancestor(NamedTuple):
+    """A process above another one: its program's name, and a name that no later process has."""
+
+    program: str
+    process: str
+
+
+def ancestors(pid: int) -> tuple[Ancestor, ...]:
+    """The processes above one, the nearest first; as far up as we may look."""
+    found: list[Ancestor] = []
+    while (above := _parent(pid)) > 1:
+        pid = above
+        with suppress(OSError):
+            name = Path(f"/proc/{pid}/comm").read_text().strip()
+            found.append(Ancestor(name, f"{pid}@{_started(pid)}"))
+    return tuple(found)
+
+
+def _parent(pid: int) -> int:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return 0
+    return int(text.rpartition(")")[2].split()[1])
 
 
 def _started(pid: int) -> str:

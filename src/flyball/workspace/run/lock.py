@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import time
@@ -47,6 +48,18 @@ class WorkspaceLock:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
         return False
+
+
+async def wait_for_lock(door: Path, seconds: float) -> WorkspaceLock:
+    """The lock, once whoever holds it lets go; `WorkspaceHeld` where that takes too long."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return WorkspaceLock(door, os.fspath(door))
+        except WorkspaceHeld:
+            if time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(_PAUSE)
 
 
 class NoLock:

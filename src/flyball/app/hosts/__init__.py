@@ -1,0 +1,1 @@
+"""Governing other people's agents: their sessions as runs, their calls as calls."""

@@ -1,0 +1,190 @@
+"""A host's tool call as a call that can be judged: which of our tools it is, and its facts."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from msgspec.structs import replace
+
+from flyball.core.host.event import HostEvent
+from flyball.core.host.tool import (
+    COMMAND_FIELDS,
+    PATCH_FIELDS,
+    PATH_FIELDS,
+    Naming,
+    host_tool,
+    patched_files,
+    text_in,
+)
+from flyball.core.memory.fingerprint import digest
+from flyball.core.terms.call import Access, Call, CommandFact
+from flyball.shellcheck import CommandKind, judge
+from flyball.tools.bash import BashForm
+from flyball.tools.bash import facts as facts_of_command
+from flyball.tools.call.file_facts import path_fact
+from flyball.tools.call.protocol import CallContext, CallFacts
+from flyball.workspace.redaction import Redactor
+
+CHECKPOINT = "checkpoint"
+LOOKING = frozenset({"command", "guards", "intent", "judge", "ledger", "machine", "verify"})
+"""Our own commands that a governed agent may run like any other reader."""
+OF_RUNS = frozenset({"list", "show"})
+NOT_YOURS = (
+    "`flyball {verb}` is for the person, not for the agent that is governed. Say what you need; "
+    "they can run it in their own terminal."
+)
+LONGEST = 4_000
+"""Characters of one argument that go into the journal."""
+
+
+class HostRules(NamedTuple):
+    """What the user settled about hosts."""
+
+    mode: str = "normal"
+    read_only: tuple[str, ...] = ()
+    """Patterns of tools that are vouched for as readers, such as those of a server for MCP."""
+    scratch: tuple[str, ...] = ()
+    """Places where no phase binds."""
+
+    @property
+    def is_strict(self) -> bool:
+        return self.mode == "strict"
+
+    @property
+    def only_advises(self) -> bool:
+        return self.mode == "advisory"
+
+
+def call_of(
+    event: HostEvent, rules: HostRules, redactor: Redactor, open_context: Callable[[], CallContext]
+) -> Call:
+    """The call with what `decide` needs to know of it.
+
+    The context costs a look into the checkout, which most calls of a host need not pay for.
+    """
+    row = host_tool(event.tool, rules.read_only)
+    call = Call(
+        id=event.call,
+        tool=row.tool,
+        args=_recorded(event.args, redactor),
+        access=row.access,
+        digest=digest([event.tool, event.args]),
+        # No host can say its call again with a word of confirmation: a person is asked instead.
+        confirmed=True,
+        called=event.tool,
+    )
+    if row.names is Naming.NOTHING:
+        return call
+    context = open_context()
+    match row.names:
+        case Naming.A_COMMAND:
+            return _command(call, text_in(event.args, COMMAND_FIELDS), context, rules)
+        case Naming.A_FILE:
+            return _writing(call, [text_in(event.args, PATH_FIELDS)], event, context, rules)
+        case _:
+            patch = text_in(event.args, PATCH_FIELDS)
+            return _writing(call, patched_files(patch), event, context, rules)
+
+
+def is_plain(event: HostEvent, rules: HostRules) -> bool:
+    """Whether a call can change nothing but what it names."""
+    return host_tool(event.tool, rules.read_only).is_plain
+
+
+def _writing(
+    call: Call, names: Sequence[str], event: HostEvent, context: CallContext, rules: HostRules
+) -> Call:
+    """A call that writes files. One that names none is judged as what may write any."""
+    named = [_from_root(name, event, context) for name in names if name]
+    places = [name for name in named if not _is_scratch(name, rules)]
+    if named and not places:
+        return replace(call, access=Access.READ)
+    return replace(call, paths=tuple(path_fact(each, context, write=True) for each in places))
+
+
+def _from_root(name: str, event: HostEvent, context: CallContext) -> str:
+    """A path as the resolver takes it: hosts name files from where their session is."""
+    whole = os.path.normpath(Path(event.cwd or context.root.path) / Path(name).expanduser())
+    root = os.fspath(context.root.path)
+    return os.path.relpath(whole, root) if whole.startswith(f"{root}/") else whole
+
+
+def _is_scratch(name: str, rules: HostRules) -> bool:
+    place = os.path.normpath(Path(name).expanduser())
+    tops = [os.path.normpath(Path(each).expanduser()) for each in rules.scratch]
+    return any(place == top or place.startswith(f"{top}/") for top in tops)
+
+
+def _command(call: Call, text: str, context: CallContext, rules: HostRules) -> Call:
+    """A shell command; one of our own is told apart before it is judged like any other."""
+    if not text:
+        return call
+    verbs = [*own_verbs(text, os.fspath(context.root.path))]
+    if refused := [verb for verb in verbs if not _is_open(verb)]:
+        return replace(call, fault=NOT_YOURS.format(verb=refused[0]))
+    if verbs and all(verb == CHECKPOINT for verb in verbs):
+        return replace(call, tool=CHECKPOINT, access=Access.CHECKPOINT)
+    facts = facts_of_command(BashForm(cmd=text), context)
+    known = _with_own(facts, verbs, rules)
+    return replace(
+        call,
+        access=known.access or call.access,
+        paths=known.paths,
+        command=known.command,
+        destructive=known.destructive,
+    )
+
+
+def _with_own(facts: CallFacts, verbs: list[str], rules: HostRules) -> CallFacts:
+    """The judgement of a command, as it holds around a host.
+
+    Programs that are not known may do anything, so they belong to `execute`. There the host has its
+    own sandbox and its own questions, and only who wants it strict is asked by us as well.
+    """
+    found = cast(CommandFact, facts.command)
+    if found.kind != CommandKind.UNKNOWN or found.decision == "allow":
+        return facts
+    if verbs:
+        return facts._replace(access=Access.READ, command=replace(found, decision="allow"))
+    if rules.is_strict:
+        return facts
+    return facts._replace(command=replace(found, decision="allow"))
+
+
+def own_verbs(command: str, root: str) -> Iterator[str]:
+    """Which of our own commands a shell command runs, wherever it hides them in plain sight."""
+    for part in judge(command, phase="execute", root=root).parts:
+        try:
+            words = shlex.split(part.text)
+        except ValueError:
+            words = part.text.split()
+        for n, word in enumerate(words):
+            if Path(word).name in ("flyball", "flyball-hook"):
+                rest = [each for each in words[n + 1 :] if not each.startswith("-")]
+                yield " ".join(rest[:2] if rest[:1] == ["runs"] else rest[:1]) or "hook"
+
+
+def _is_open(verb: str) -> bool:
+    name, _, inner = verb.partition(" ")
+    return name == CHECKPOINT or name in LOOKING or (name == "runs" and inner in OF_RUNS)
+
+
+def _recorded(args: dict[str, object], redactor: Redactor) -> dict[str, object]:
+    """The arguments as they may be journaled: without secrets, and long texts cut."""
+    return cast(dict[str, object], _cut(redactor.value(args)))
+
+
+def _cut(value: Any) -> Any:
+    match value:
+        case str() if len(value) > LONGEST:
+            return f"{value[:LONGEST]}… [{len(value) - LONGEST} more characters]"
+        case dict():
+            return {str(k): _cut(v) for k, v in cast(dict[Any, Any], value).items()}
+        case list():
+            return [_cut(each) for each in cast(list[Any], value)]
+        case _:
+            return value

@@ -1,0 +1,328 @@
+"""One run of a host's session, open for one of its moments.
+
+The host thinks and makes the calls; here each of its moments becomes the event that our own loop
+would have had. What is owed to the driver (`Think`, `Perform`) stays owed until the host comes back
+with it; everything else is done at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from msgspec.structs import replace
+
+from flyball.app.answering import RESTING
+from flyball.app.hosts.calls import HostRules, call_of, is_plain
+from flyball.app.hosts.words import (
+    ending_of,
+    greeting,
+    plan_as_checkpoint,
+    refusal,
+    rejection,
+    taken_back,
+    told,
+    waiting_for,
+)
+from flyball.core.host.event import GO_ON, HostAnswer, HostEvent
+from flyball.core.host.tool import PLAN_EXIT
+from flyball.core.memory.fingerprint import digest
+from flyball.core.run.decision import Deny, judge, may_build, may_replace_untracked
+from flyball.core.run.effect import Perform, Think
+from flyball.core.run.event import (
+    AnyEvent,
+    CallInterrupted,
+    CallReturned,
+    CheckpointStated,
+    DriverReplied,
+    Extended,
+    Finish,
+    Noted,
+    Resumed,
+    ThreadReset,
+)
+from flyball.core.run.state import CardState, Checkpoint, RunState
+from flyball.core.terms.call import Access, Call, Outcome
+from flyball.core.terms.intent import LIMITS
+from flyball.core.terms.phase import Phase
+from flyball.engine.loop import Engine
+from flyball.engine.perform import settle_foreign, take_back
+from flyball.engine.prompt.handover_text import hand_over
+from flyball.engine.run_context import RunContext
+from flyball.tools.call.protocol import CallContext, Result, bounded
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.trees.trees import TreeHash
+
+LONGEST_OUTCOME = 8_000
+NO_WORDS = "(The agent stopped without words.)"
+
+
+class HostedRun:
+    """The verbs that a host's moments need, on one run."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        context: RunContext,
+        state: RunState,
+        rules: HostRules,
+        open_workspace: Callable[[], Workspace],
+        elsewhere: Callable[[], Awaitable[frozenset[str]]],
+    ) -> None:
+        self._engine = engine
+        self._context = context
+        self.state = state
+        self._rules = rules
+        self._open_workspace = open_workspace
+        self._elsewhere = elsewhere
+        """The files that other sessions in this checkout have changed or are changing."""
+
+    @property
+    def card(self) -> CardState:
+        """The card that the host works on: a hosted run has one."""
+        return self.state.cards[-1]
+
+    @property
+    def _workspace(self) -> Workspace:
+        """The checkout, opened when it is first looked at: most moments do not have to."""
+        if self._context.opened is None:
+            self._context.adopt(self._open_workspace())
+        return self._context.workspace
+
+    async def before(self, event: HostEvent) -> HostAnswer:
+        """Whether a call may be made; of one that may, the tree before it is kept."""
+        plain = is_plain(event, self._rules)
+        found = "" if plain else await self.look()
+        call = call_of(
+            event,
+            self._rules,
+            self._context.redactor,
+            lambda: self._call_context(event.call),
+        )
+        if why := self._closed(call):
+            return HostAnswer(is_refused=True, text="\n".join(filter(None, (found, why))))
+        await self._reply((call,), Finish.TOOL_CALLS)
+        perform = self._owed_call(call.id)
+        if perform:
+            if not (plain and call.access is Access.READ):
+                self._workspace.snapshot(self._key(perform))
+            return HostAnswer(text=found, notice=found) if found else GO_ON
+        judged = [each for each in self.card.judged if each.call == call.id]
+        why = refusal(self.card, call.id, judged[-1].code if judged else "")
+        if self._rules.only_advises:
+            return HostAnswer(notice=f"Flyball would refuse `{event.tool}`: {why}")
+        return HostAnswer(is_refused=True, text="\n".join(filter(None, (found, why))))
+
+    def _closed(self, call: Call) -> str:
+        """Why no call at all is made now: a person is asked, or only words are wanted."""
+        card = self.card
+        if card.phase is Phase.PAUSED:
+            return waiting_for(card)
+        found = judge(self.state, card, call) if card.is_summing_up else None
+        return found.reason if isinstance(found, Deny) else ""
+
+    async def after(self, event: HostEvent) -> HostAnswer:
+        """What a call came to; what it changed where nothing may be changed is taken back."""
+        call = next((each for each in self.card.in_flight if each.id == event.call), None)
+        owed = self._owed_call(event.call)
+        if call is None or not owed:
+            found = await self.look()
+            return HostAnswer(text=found, notice=found) if found else GO_ON
+        await self._append(replace(await self._outcome(event, call, owed), effect=owed))
+        card = self.card
+        undone = [each.text for each in card.said if "that was undone" in each.text]
+        words = told(card.said)
+        if card.phase is Phase.PAUSED:
+            words = "\n".join(filter(None, (words, waiting_for(card))))
+        return HostAnswer(text=words, notice="\n".join(undone)) if words else GO_ON
+
+    async def _outcome(self, event: HostEvent, call: Call, owed: int) -> AnyEvent:
+        card = self.card
+        if event.is_interrupted:
+            return CallInterrupted(card=card.id, call=call.id, tree=self._workspace.tree_hash())
+        if event.tool == PLAN_EXIT and event.ok:
+            plan = str(event.args.get("plan") or event.text)
+            return self._stated(plan_as_checkpoint(plan), call.id)
+        text = bounded(event.text, LONGEST_OUTCOME)[0]
+        result = Result(event.ok, text, error="" if event.ok else text[:500])
+        if is_plain(event, self._rules) and call.access is Access.READ:
+            shown = self._context.redactor.text(text)
+            outcome = Outcome(ok=event.ok, text=shown, digest=digest(text), error=result.error)
+            return CallReturned(card=card.id, call=call.id, outcome=outcome, tree=card.tree)
+        context = self._call_context(call.id, self._key(owed), call)
+        return settle_foreign(context, call, result, await self._elsewhere())
+
+    async def stop(self, event: HostEvent) -> HostAnswer:
+        """Whether the host may stop: Flyball's own verdict on what it changed says so."""
+        await self._forget_calls()
+        found = await self.look()
+        card = self.card
+        if card.phase is Phase.PAUSED:
+            return HostAnswer(notice="\n".join(filter(None, (found, waiting_for(card)))))
+        if not card.has_changed and may_build(self.state, card):
+            # Somebody talked, and nothing came of it yet: the next prompt goes on from here.
+            return HostAnswer(notice=found) if found else GO_ON
+        words = event.text.strip() or NO_WORDS
+        await self._reply((), Finish.STOP, words)
+        await self._bring_on()
+        while self.card.phase is Phase.FINAL and not self.state.has_ended:
+            # It is over and only the last words are asked for, which are known already.
+            await self._reply((), Finish.STOP, words)
+            await self._bring_on()
+        if self.state.has_ended:
+            return HostAnswer(notice=ending_of(self.state))
+        if self.card.phase is Phase.PAUSED:
+            return HostAnswer(notice=waiting_for(self.card))
+        if self._rules.only_advises:
+            return HostAnswer(notice=rejection(self.card))
+        return HostAnswer(is_refused=True, text=rejection(self.card))
+
+    async def heard(self, event: HostEvent) -> HostAnswer:
+        """A person spoke into work that is not done: more budget, and no grudge of the guards."""
+        await self._forget_calls()
+        found = await self.look()
+        card, intent = self.card, self.state.intent
+        if card.question is not None and card.question.kind in RESTING:
+            await self._append(Resumed(by=event.host, tree=self._workspace.tree_hash()))
+        calls = LIMITS[intent] if intent else 0
+        if calls:
+            await self._append(Extended(by=event.host, calls=calls, why="the person went on"))
+        text = self._context.redactor.text(event.text)
+        await self._append(ThreadReset(card=card.id, reason="the person spoke", text=text))
+        await self._bring_on()
+        return HostAnswer(text=found, notice=found)
+
+    async def state_checkpoint(self, point: Checkpoint) -> None:
+        """A checkpoint from the host's shell; the call that brings it is answered by it."""
+        own = [call for call in self.card.in_flight if call.access is Access.CHECKPOINT]
+        call = own[-1].id if own else ""
+        effect = self._owed_call(call) if call else self._owed_thought()
+        await self._append(replace(self._stated(point, call), effect=effect))
+        await self._bring_on()
+
+    def _stated(self, point: Checkpoint, call: str) -> CheckpointStated:
+        clean = self._context.redactor.text
+        return CheckpointStated(
+            card=self.card.id,
+            call=call,
+            goal=clean(point.goal),
+            findings=clean(point.findings),
+            proposed_action=clean(point.proposed_action),
+            files=point.files,
+            verify_with=tuple(map(clean, point.verify_with)),
+        )
+
+    async def note(self, text: str) -> HostAnswer:
+        """Put a word about the run into its log."""
+        await self._append(Noted(card=self.card.id, text=text))
+        return GO_ON
+
+    async def greeted(self) -> HostAnswer:
+        """What a model is told when its work begins."""
+        return HostAnswer(text=greeting(self.state, self.card))
+
+    async def handed_over(self) -> HostAnswer:
+        """For a model whose memory was shortened: goal, plan, what is done, what is open."""
+        return HostAnswer(text=hand_over(self.state, self.card))
+
+    async def seen(self) -> HostAnswer:
+        """What was changed between two moments, for model and person."""
+        found = await self.look()
+        return HostAnswer(text=found, notice=found)
+
+    async def look(self) -> str:
+        """What has changed and no call explains: taken back in a phase that only looks, else taken.
+
+        Background shells, slash commands and skills write without a hook.
+        """
+        card = self.card
+        if card.phase is Phase.PAUSED or not card.is_live:
+            return ""
+        if any(call.access is not Access.READ for call in card.in_flight):
+            return ""
+        workspace = self._workspace
+        now = workspace.tree_hash()
+        if now == card.tree:
+            return ""
+        changed = [each.path for each in workspace.trees.changes(TreeHash(card.tree), now)]
+        elsewhere = await self._elsewhere()
+        mine = tuple(path for path in changed if path not in elsewhere)
+        if not mine:
+            return ""
+        if card.phase is Phase.EXECUTE:
+            await self._record_look(now, changed=mine)
+            return ""
+        if self._rules.only_advises:
+            return ""
+        kept = workspace.snapshot(f"{self.state.run}/look/{self.state.seq}")
+        tree = take_back(workspace, TreeHash(card.tree), mine)
+        await self._record_look(tree, undone=mine)
+        return taken_back(mine, kept)
+
+    async def _record_look(
+        self, tree: TreeHash, changed: tuple[str, ...] = (), undone: tuple[str, ...] = ()
+    ) -> None:
+        """Log what was seen between calls, as a call of nobody's that costs nothing."""
+        seq = self.state.seq
+        call = Call(f"look-{seq}", "note", digest=f"look-{seq}", called="something between calls")
+        await self._reply((call,), Finish.TOOL_CALLS)
+        outcome = Outcome(ok=True, digest=f"look-{seq}")
+        await self._append(
+            CallReturned(
+                card=self.card.id,
+                call=call.id,
+                outcome=outcome,
+                tree=tree,
+                changed=changed,
+                undone=undone,
+                effect=self._owed_call(call.id),
+            )
+        )
+
+    async def _forget_calls(self) -> None:
+        """Whoever stops or is spoken to waits for no call: what is left was refused in the host."""
+        for call in self.card.in_flight:
+            tree = self._workspace.tree_hash()
+            owed = self._owed_call(call.id)
+            gone = CallInterrupted(card=self.card.id, call=call.id, tree=tree, effect=owed)
+            await self._append(gone)
+
+    async def _reply(self, calls: tuple[Call, ...], finish: Finish, text: str = "") -> None:
+        clean = self._context.redactor.text(text)
+        await self._append(
+            DriverReplied(
+                card=self.card.id,
+                text=clean,
+                calls=calls,
+                finish=finish,
+                effect=self._owed_thought(),
+            )
+        )
+
+    async def _append(self, event: AnyEvent) -> None:
+        self.state = await self._engine.append(self.state, event)
+
+    async def _bring_on(self) -> None:
+        _ = self._workspace
+        self.state = await self._engine.bring_on(self.state)
+
+    def _owed_thought(self) -> int:
+        """The number of what the host is asked now; none where it makes calls side by side."""
+        found = [o.n for o in self.state.owed if isinstance(o.effect, Think)]
+        return found[-1] if found else 0
+
+    def _owed_call(self, call: str) -> int:
+        effects = [(o.n, o.effect) for o in self.state.owed]
+        found = [n for n, e in effects if isinstance(e, Perform) and e.call.id == call]
+        return found[-1] if found else 0
+
+    def _key(self, owed: int) -> str:
+        return f"{self.state.run}/{owed}"
+
+    def _call_context(self, id: str, key: str = "", call: Call | None = None) -> CallContext:
+        state, card, _ = self.state, self.card, self._workspace
+        access = call.access if call else Access.READ
+        made = self._context.call_context(state, card, id, key=key, phase=card.phase, access=access)
+        if call is None:
+            return made
+        return made._replace(may_replace=partial(may_replace_untracked, state, card, call))

@@ -1,0 +1,114 @@
+"""What Flyball says to a host's model and to its person."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from flyball.core.host.tool import files_in_words
+from flyball.core.run.state import CardState, Checkpoint, RunState, Said
+from flyball.core.terms.phase import PLAN, Phase
+from flyball.core.verdict.words import verdict_lines
+from flyball.journal.sqlite import status_of
+
+HOW_TO_STATE = (
+    "State it from the shell: {flyball} checkpoint --goal 'what shall be so' --findings 'what you "
+    "saw' --action 'what you will do' --file path/to/file --verify 'the test that will show it' "
+    "(--file and --verify can be repeated)."
+)
+DISARMED = (
+    "{file} was not taken: while Flyball governs this session nobody changes which hooks run. A "
+    "person can with `flyball init --remove` or `flyball off` in their own terminal."
+)
+SHOWN = "the plan that was shown"
+NEXT_PROMPT = "the next prompt came before anything was changed"
+SESSION_ENDED = "the host's session ended"
+
+
+def how_to_state() -> str:
+    """The sentence that leads to a checkpoint, with a name that the host's shell will find."""
+    beside = Path(sys.executable).with_name("flyball")
+    return HOW_TO_STATE.format(flyball="flyball" if shutil.which("flyball") else beside)
+
+
+def greeting(state: RunState, card: CardState) -> str:
+    """What a model is told when its work begins."""
+    lines = [f"Flyball governs this session (run {state.run}). {where(state, card)}".rstrip()]
+    if card.phase.is_in(PLAN):
+        lines.append(f"Look first; files can be changed after a checkpoint. {how_to_state()}")
+    lines.append("When you stop, Flyball runs the tests itself and says whether it is done.")
+    return "\n".join(lines)
+
+
+def where(state: RunState, card: CardState) -> str:
+    """Where a card stands: its phase, and how many calls are left to it."""
+    limit = state.budget.limit
+    left = max(limit - state.spend.calls, 0)
+    return f"Phase {card.phase.name_for_people}; {left} of {limit} calls left."
+
+
+def refusal(card: CardState, call: str, code: str) -> str:
+    """Why a call is not made, and how to go on."""
+    said = [each.text for each in card.said if each.call in ("", call)]
+    if code in ("out_of_phase", "checkpoint_owed") and card.phase.is_in(PLAN):
+        said.append(how_to_state())
+    if card.phase is Phase.PAUSED and card.question is not None:
+        said.append(waiting_for(card))
+    return "\n".join(dict.fromkeys(said))
+
+
+def waiting_for(card: CardState) -> str:
+    """What a person has to decide, and how they do."""
+    text = card.question.text if card.question else ""
+    return (
+        f"A person must decide: {text} They can with `flyball approve` or `flyball deny` in their "
+        "own terminal. Until then stop and tell them."
+    )
+
+
+def told(said: tuple[Said, ...]) -> str:
+    """What the governor has to say after a call that went through."""
+    return "\n".join(each.text for each in said)
+
+
+def rejection(card: CardState) -> str:
+    """Why a stop is not the end."""
+    return told(card.said) or "This is not done yet."
+
+
+def ending_of(state: RunState) -> str:
+    """How a run came out, for the person."""
+    card = state.cards[-1]
+    lines = [f"Flyball: {status_of(state)} (run {state.run})"]
+    if card.verdict is not None:
+        lines += verdict_lines(card.verdict)
+    elif card.ending_reason:
+        lines.append(card.ending_reason)
+    return "\n".join(lines)
+
+
+def taken_back(paths: tuple[str, ...], snapshot: str) -> str:
+    """What was changed without an allowed call, and is as it was again."""
+    names = ", ".join(paths[:8]) + (f" and {len(paths) - 8} more" if len(paths) > 8 else "")
+    return (
+        f"{names} changed although no allowed call changed it, in a phase that only looks. It was "
+        f"taken back; `flyball undo {snapshot[:12]}` would bring the change back."
+    )
+
+
+def is_notification(text: str) -> bool:
+    """Whether a prompt is the host's own word about a sub-agent, and no person's."""
+    return text.lstrip().startswith("<task-notification>")
+
+
+def plan_as_checkpoint(plan: str) -> Checkpoint:
+    """A plan that a person said yes to in the host, as a checkpoint."""
+    lines = [line.strip("# *\t") for line in plan.splitlines() if line.strip("# *\t-")]
+    return Checkpoint(
+        goal=(lines or [SHOWN])[0][:200],
+        findings="as the plan says",
+        proposed_action=plan.strip()[:4_000] or SHOWN,
+        files=files_in_words(plan) or (SHOWN,),
+        verify_with=("the project's tests",),
+    )

@@ -1,0 +1,122 @@
+"""The tools of hosts, one row each: which of our own a call is judged as.
+
+A name means the same in every host that has it. One that is not here may do anything, so it is
+judged as something that changes things.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple, cast
+
+from flyball.core.terms.call import Access
+from flyball.core.terms.glob import matches
+
+PATH_FIELDS = ("file_path", "filePath", "notebook_path", "absolute_path", "path", "file")
+COMMAND_FIELDS = ("command", "cmd", "script")
+PATCH_FIELDS = ("command", "patch", "patchText", "input")
+
+PLAN_EXIT = "ExitPlanMode"
+"""The call by which a model shows its plan to the person, who says yes to it in the host."""
+
+
+class Naming(StrEnum):
+    """What the arguments of a host's tool name."""
+
+    NOTHING = "nothing"
+    A_FILE = "a file"
+    A_COMMAND = "a shell command"
+    A_PATCH = "a patch"
+
+
+class HostTool(NamedTuple):
+    """What a host's tool is to us."""
+
+    tool: str
+    access: Access
+    names: Naming = Naming.NOTHING
+    is_plain: bool = True
+    """Whether it only does what it says; after any other the tree is looked at."""
+
+
+_READS = HostTool("read", Access.READ)
+_WRITES = HostTool("write_file", Access.MUTATE, Naming.A_FILE)
+_RUNS = HostTool("bash", Access.MUTATE, Naming.A_COMMAND, is_plain=False)
+_SPEAKS = HostTool("note", Access.READ)
+_LEADS_ON = HostTool("bash", Access.READ, is_plain=False)
+"""Starts something whose own calls are judged, or which can be told by its effects only."""
+UNKNOWN = HostTool("bash", Access.MUTATE, is_plain=False)
+
+_READERS = """
+    Read NotebookRead Grep Glob LS ToolSearch BashOutput TaskOutput WebFetch WebSearch LSP
+    ListMcpResourcesTool ReadMcpResourceTool
+    read_file read_many_files list_directory glob search_file_content grep_search web_fetch
+    google_web_search view_image
+    read list grep webfetch websearch lsp codesearch
+"""
+_WRITERS = "Write Edit MultiEdit NotebookEdit write_file replace write edit multiedit"
+_RUNNERS = "Bash Monitor PowerShell run_shell_command bash shell exec_command"
+_SPEAKERS = """
+    TodoWrite TodoRead TaskCreate TaskUpdate TaskGet TaskList AskUserQuestion EnterPlanMode
+    update_plan request_user_input write_todos ask_user todowrite todoread question
+"""
+_LEADERS = """
+    Agent Task Skill SlashCommand KillShell KillBash TaskStop SendMessage
+    spawn_agent collaborationspawn_agent wait_agent close_agent send_input
+    invoke_agent activate_skill task skill
+"""
+
+_LISTED = (
+    (_READS, _READERS),
+    (_WRITES, _WRITERS),
+    (_RUNS, _RUNNERS),
+    (HostTool("edit_diff", Access.MUTATE, Naming.A_PATCH), "apply_patch patch"),
+    (_SPEAKS, _SPEAKERS),
+    (_LEADS_ON, _LEADERS),
+    (HostTool("checkpoint", Access.CHECKPOINT), PLAN_EXIT),
+)
+
+HOST_TOOLS: Mapping[str, HostTool] = MappingProxyType(
+    {name: row for row, names in _LISTED for name in names.split()}
+)
+
+
+def host_tool(name: str, read_only: Sequence[str] = ()) -> HostTool:
+    """The row of a host's tool; `read_only` are patterns of tools that a person vouches for."""
+    if known := HOST_TOOLS.get(name):
+        return known
+    return _LEADS_ON if matches(name, read_only) else UNKNOWN
+
+
+def text_in(args: Mapping[str, object], fields: Sequence[str]) -> str:
+    """The first of these arguments that holds a text; lists are taken as words of a command."""
+    for field in fields:
+        value = args.get(field)
+        if isinstance(value, str) and value.strip():
+            return value
+        if isinstance(value, list) and value:
+            return " ".join(map(str, cast(list[object], value)))
+    return ""
+
+
+_PATCHED = re.compile(
+    r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |(?:\+\+\+|---) (?:[ab]/)?)(.+?)\s*$",
+    re.MULTILINE,
+)
+
+
+def patched_files(patch: str) -> tuple[str, ...]:
+    """The files that a patch names, in either notation."""
+    found = (match.group(1) for match in _PATCHED.finditer(patch))
+    return tuple(dict.fromkeys(name for name in found if name != "/dev/null"))
+
+
+_NAMED_FILE = re.compile(r"(?<![\w/.-])(?:\./)?((?:[\w.-]+/)*[\w-][\w.-]*\.\w{1,8})(?![\w/])")
+
+
+def files_in_words(text: str) -> tuple[str, ...]:
+    """What looks like the name of a file in a plan in prose."""
+    return tuple(dict.fromkeys(match.group(1) for match in _NAMED_FILE.finditer(text)))

@@ -1,0 +1,45 @@
+"""`flyball checkpoint`: how an agent in another program states what it found and will do."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from flyball.surfaces.cli.card import JSON, REPO, say_json
+
+
+@click.command()
+@click.option("--goal", required=True, help="What shall be so afterwards.")
+@click.option("--findings", required=True, help="What was found.")
+@click.option("--action", required=True, help="What will be done.")
+@click.option("--file", "files", multiple=True, required=True, help="A file to be changed.")
+@click.option("--verify", multiple=True, required=True, help="What will show that it is done.")
+@REPO
+@JSON
+def checkpoint(
+    goal: str,
+    findings: str,
+    action: str,
+    files: tuple[str, ...],
+    verify: tuple[str, ...],
+    repo: Path,
+    as_json: bool,
+) -> None:
+    """State a checkpoint for the host's session in this project; then files can be changed."""
+    import asyncio
+
+    from flyball.app.hosts.governor import HostGovernor
+    from flyball.app.hosts.words import where
+    from flyball.app.project import open_home
+    from flyball.core.run.state import Checkpoint
+
+    home = open_home(repo, os.environ, {})
+    point = Checkpoint(goal, findings, action, files, verify)
+    run = asyncio.run(HostGovernor(home).checkpoint(point))
+    words = where(run.state, run.card)
+    if as_json:
+        say_json({"run": run.state.run, "phase": run.card.phase.value, "standing": words})
+    else:
+        click.echo(f"The checkpoint is taken. {words}".rstrip())

@@ -1,0 +1,63 @@
+"""`flyball off` and `flyball on`: a person's way out of being governed."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from pathlib import Path
+
+import click
+
+from flyball.errors import UsageError
+from flyball.surfaces.cli.card import JSON, REPO, say_json
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+DEFAULT = "30m"
+
+
+def seconds_in(text: str) -> float:
+    """How long `30m`, `2h` or `45` (minutes) is."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", text.strip())
+    if found is None:
+        raise UsageError(f"--for {text!r} is no time.", "Say 30m, 2h or 90s.")
+    return float(found[1]) * UNITS[found[2] or "m"]
+
+
+@click.command()
+@click.option("--for", "how_long", default=DEFAULT, show_default=True, help="For how long.")
+@REPO
+@JSON
+def off(how_long: str, repo: Path, as_json: bool) -> None:
+    """Let the agents in this project go ungoverned for a while; it goes on again by itself."""
+    import asyncio
+
+    from flyball.app.hosts.governor import HostGovernor
+    from flyball.app.hosts.person import require_person
+    from flyball.app.project import open_home
+
+    seconds = seconds_in(how_long)
+    home = open_home(repo, os.environ, {})
+    require_person(home, os.environ)
+    until = asyncio.run(HostGovernor(home).turn_off(seconds))
+    when = time.strftime("%H:%M:%S", time.localtime(until))
+    if as_json:
+        say_json({"off_until": until})
+    else:
+        click.echo(f"Flyball is off in {home.repo.name} until {when}. `flyball on` ends that.")
+
+
+@click.command()
+@REPO
+@JSON
+def on(repo: Path, as_json: bool) -> None:
+    """Govern the agents in this project again."""
+    from flyball.app.project import open_home
+    from flyball.app.sessions import Switch
+
+    home = open_home(repo, os.environ, {})
+    Switch(home.state).turn_on()
+    if as_json:
+        say_json({"off_until": 0})
+    else:
+        click.echo(f"Flyball governs the agents in {home.repo.name}.")

@@ -1,0 +1,1 @@
+"""The hooks of other agents: one payload in, one answer out."""

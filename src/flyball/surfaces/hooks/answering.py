@@ -1,0 +1,89 @@
+"""From a payload to what the hook process prints and its exit code.
+
+Allowed is exit 0 with nothing on standard output; refused is exit 2 with the reason on standard
+error and nothing on standard output. These two every host honours. Words for the model or the
+person go along as JSON where the host takes them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from flyball.app.hosts.governor import HostGovernor
+from flyball.app.hosts.person import host_of
+from flyball.app.project import Home, open_home, project_top
+from flyball.core.host.event import HostAnswer, HostEvent, Moment
+from flyball.core.host.tool import host_tool
+from flyball.core.terms.call import Access
+from flyball.errors import FlyballError, UsageError
+from flyball.surfaces.hooks.payload import read_payload
+
+REFUSED = 2
+FAILED = 1
+NO_REASON = "Flyball refuses this."
+"""Some hosts take a refusal without a reason for a yes."""
+TELLS = frozenset({Moment.SESSION_STARTED, Moment.PROMPTED, Moment.AFTER_CALL})
+"""Moments at which hosts take words for the model beside an allowance."""
+
+
+class Printed(NamedTuple):
+    """What a hook process leaves behind."""
+
+    code: int = 0
+    out: str = ""
+    err: str = ""
+
+
+def answer(host: str, data: bytes, process: int) -> Printed:
+    """What to print for the payload that a process was given, whatever happens on the way."""
+    try:
+        event = read_payload(host, data)
+    except UsageError as error:
+        # Nobody can know what was about to happen: a call that is not understood is not made.
+        return Printed(REFUSED, err=f"Flyball: {error}\n")
+    try:
+        home = governed(event)
+        if home is None:
+            return Printed()
+        event = replace(event, process=host_of(process))
+        return _printed(asyncio.run(HostGovernor(home).answer(event)), event)
+    except FlyballError as error:
+        return _failed(event, str(error))
+    except Exception as error:  # noqa: BLE001
+        return _failed(event, f"{type(error).__name__}: {error}")
+
+
+def governed(event: HostEvent) -> Home | None:
+    """The project that an event is about, where it is one that we govern."""
+    place = Path(event.cwd) if event.cwd else Path.cwd()
+    # Without git there is no cheap tree to compare, and a home directory is no project.
+    if not place.is_dir() or not (project_top(place.resolve()) / ".git").exists():
+        return None
+    return open_home(place, os.environ, {})
+
+
+def _failed(event: HostEvent, why: str) -> Printed:
+    """Flyball itself failed: what may write is refused, everything else goes on and is told."""
+    is_call = event.moment is Moment.BEFORE_CALL
+    is_closed = is_call and host_tool(event.tool).access is not Access.READ
+    text = f"Flyball could not judge this: {why} `flyball doctor` looks for the cause.\n"
+    if is_closed or event.moment is Moment.CONFIG_CHANGED:
+        return Printed(REFUSED, err=text)
+    return Printed(FAILED, err=text)
+
+
+def _printed(said: HostAnswer, event: HostEvent) -> Printed:
+    if said.is_refused:
+        return Printed(REFUSED, err=f"{said.text or NO_REASON}\n")
+    told: dict[str, object] = {}
+    if said.text and event.moment in TELLS:
+        told["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": said.text}
+    if said.notice:
+        told["systemMessage"] = said.notice
+    return Printed(out=f"{json.dumps(told)}\n" if told else "")

@@ -1,0 +1,98 @@
+"""`flyball-hook HOST`: hands a payload to the resident governor, and prints what it answers.
+
+It starts for every single call of somebody's agent, so it loads nothing but what the interpreter
+has loaded already. Where no governor answers, this process decides by itself, and then becomes the
+resident one.
+"""
+
+from __future__ import annotations
+
+import _socket  # The public module would load six others, for a tenth of the time we have.
+import os
+import sys
+from zlib import adler32, crc32
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import NoReturn
+
+MOST = 64 << 20
+"""Bytes of a payload that are read; no host sends so many."""
+CALLS = (b"PreToolUse", b"BeforeTool")
+"""What only a payload has that asks whether a call may be made."""
+
+
+def main() -> NoReturn:
+    """The entry point of `flyball-hook`."""
+    data = b""
+    try:
+        data = sys.stdin.buffer.read(MOST)
+        code = answer(sys.argv[1] if len(sys.argv) > 1 else "", data)
+    except Exception as error:  # noqa: BLE001
+        # Hosts take a hook that crashes for a yes.
+        _print(b"", f"Flyball failed: {type(error).__name__}: {error}\n".encode())
+        code = 2 if any(name in data for name in CALLS) else 1
+    # Nothing is left to do, and tidying up the interpreter would cost as much as the answer did.
+    os._exit(code)
+
+
+def answer(host: str, data: bytes) -> int:
+    """Print the answer to a payload; the exit code comes back."""
+    place = address(os.getcwd(), os.environ)
+    found = ask(place, host, data)
+    if found is not None:
+        _print(*found[1:])
+        return found[0]
+    from flyball.surfaces.hooks import resident
+
+    code, out, err = resident.decide(host, data, os.getpid())
+    _print(out, err)
+    resident.stay(place)
+    return code
+
+
+def _print(out: bytes, err: bytes) -> None:
+    for stream, text in ((1, out), (2, err)):
+        while text:
+            text = text[os.write(stream, text) :]
+
+
+def address(cwd: str, environ: Mapping[str, str]) -> str:
+    """The socket of the governor for a directory: one per project and user.
+
+    Short, since the kernel takes only a hundred characters, and not secret: who may connect is
+    decided by the directory's mode, and whom an answer is about by the payload.
+    """
+    top = cwd
+    while not os.path.lexists(f"{top}/.git"):
+        above = os.path.dirname(top)
+        if above == top:
+            break
+        top = above
+    state = environ.get("FLYBALL_STATE_DIR") or environ.get("XDG_STATE_HOME") or ""
+    key = f"{os.path.realpath(top)}\n{state}\n{environ.get('HOME', '')}".encode()
+    base = environ.get("XDG_RUNTIME_DIR") or "/tmp"
+    return f"{base}/flyball-{os.getuid()}/{crc32(key):08x}{adler32(key):08x}"
+
+
+def ask(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes] | None:
+    """What the resident governor answers; None where there is none, or it died over it."""
+    try:
+        line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        line.connect(place)
+        line.sendall(b"%s %d\n" % (host.encode(), len(data)) + data)
+        line.shutdown(_socket.SHUT_WR)
+        return parse(b"".join(iter(lambda: line.recv(1 << 16), b"")))
+    except OSError:
+        return None
+
+
+def parse(answer: bytes) -> tuple[int, bytes, bytes] | None:
+    """Exit code, output and errors, as they came over the line; None where they are not whole."""
+    head, _, rest = answer.partition(b"\n")
+    words = head.split()
+    if len(words) != 3 or not all(word.isdigit() for word in words):
+        return None
+    code, out, err = map(int, words)
+    return (code, rest[:out], rest[out:]) if len(rest) == out + err else None

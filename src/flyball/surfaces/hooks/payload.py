@@ -1,0 +1,128 @@
+"""What a host sends its hooks, as one kind of event; nothing is decided here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+from flyball.core.host.event import HostEvent, Moment
+from flyball.core.memory.fingerprint import digest
+from flyball.errors import UsageError
+
+HOSTS = ("claude", "codex", "gemini", "opencode")
+
+MOMENTS: Mapping[str, Moment] = {
+    "SessionStart": Moment.SESSION_STARTED,
+    "UserPromptExpansion": Moment.EXPANDING,
+    "UserPromptSubmit": Moment.PROMPTED,
+    "BeforeAgent": Moment.PROMPTED,
+    "PreToolUse": Moment.BEFORE_CALL,
+    "BeforeTool": Moment.BEFORE_CALL,
+    "PostToolUse": Moment.AFTER_CALL,
+    "PostToolUseFailure": Moment.AFTER_CALL,
+    "AfterTool": Moment.AFTER_CALL,
+    "Stop": Moment.STOPPING,
+    "AfterAgent": Moment.STOPPING,
+    "SubagentStop": Moment.AGENT_STOPPING,
+    "PreCompact": Moment.COMPACTING,
+    "PreCompress": Moment.COMPACTING,
+    "ConfigChange": Moment.CONFIG_CHANGED,
+    "SessionEnd": Moment.SESSION_ENDED,
+}
+
+
+def read_payload(host: str, data: bytes) -> HostEvent:
+    """The event that a host's payload stands for; one that cannot be read is refused in words."""
+    if host not in HOSTS:
+        raise UsageError(f"There is no host {host!r}.", f"Name one of {', '.join(HOSTS)}.")
+    try:
+        payload = json.loads(data.decode("utf-8", "replace"))
+    except ValueError as error:
+        raise UsageError(f"What {host} sent its hook is no JSON: {error}.", NO_PAYLOAD) from error
+    if not isinstance(payload, dict):
+        raise UsageError(f"What {host} sent its hook is no object.", NO_PAYLOAD)
+    return _event(host, cast(dict[str, Any], payload))
+
+
+NO_PAYLOAD = "Hosts send one JSON object on standard input; see the guide on hosts."
+
+
+def _event(host: str, payload: dict[str, Any]) -> HostEvent:
+    name = _text(payload.get("hook_event_name"))
+    moment = MOMENTS.get(name, Moment.OTHER)
+    agent = _text(payload.get("agent_id"))
+    # A sub-agent's own prompt comes from the agent above it, and no person said it.
+    if agent and moment in (Moment.PROMPTED, Moment.STOPPING):
+        moment = Moment.OTHER if moment is Moment.PROMPTED else Moment.AGENT_STOPPING
+    given = payload.get("tool_input")
+    args = cast(dict[str, object], given if isinstance(given, dict) else {"input": given or ""})
+    tool = _text(payload.get("tool_name"))
+    has_tool = moment in (Moment.BEFORE_CALL, Moment.AFTER_CALL)
+    return HostEvent(
+        host=host,
+        moment=moment,
+        session=_text(payload.get("session_id")) or "without a name",
+        cwd=_text(payload.get("cwd")),
+        name=name,
+        agent=agent,
+        tool=tool,
+        args=args if has_tool else {},
+        call=_call_id(payload, agent, tool, args) if has_tool else "",
+        text=_words(moment, payload),
+        ok=_went_well(name, payload),
+        is_interrupted=payload.get("is_interrupt") is True,
+        works_on=_has_running_agent(payload),
+        file=_text(payload.get("file_path")),
+        is_anew=payload.get("source") in ("compact", "resume"),
+    )
+
+
+def _call_id(payload: dict[str, Any], agent: str, tool: str, args: object) -> str:
+    """The host's own id of a call; where it gives none, the same call has the same name."""
+    id = _text(payload.get("tool_use_id")) or digest([tool, args])[:16]
+    return f"{agent}/{id}" if agent else id
+
+
+def _words(moment: Moment, payload: dict[str, Any]) -> str:
+    match moment:
+        case Moment.PROMPTED | Moment.EXPANDING:
+            return _text(payload.get("prompt"))
+        case Moment.STOPPING:
+            last = payload.get("last_assistant_message") or payload.get("prompt_response")
+            return _text(last)
+        case Moment.AFTER_CALL:
+            return _text(payload.get("error")) or _response(payload.get("tool_response"))
+        case _:
+            return ""
+
+
+def _response(response: object) -> str:
+    """What a call came to, in the words that the model got."""
+    if isinstance(response, dict):
+        found = cast(dict[str, object], response)
+        for field in ("llmContent", "stdout", "output", "content"):
+            if isinstance(found.get(field), str):
+                return f"{found[field]}{found.get('stderr') or ''}"
+    return response if isinstance(response, str) else json.dumps(response, default=str)
+
+
+def _went_well(name: str, payload: dict[str, Any]) -> bool:
+    response = payload.get("tool_response")
+    has_error = isinstance(response, dict) and bool(cast(dict[str, object], response).get("error"))
+    return name != "PostToolUseFailure" and not has_error
+
+
+def _has_running_agent(payload: dict[str, Any]) -> bool:
+    tasks = payload.get("background_tasks")
+    listed = cast(list[object], tasks) if isinstance(tasks, list) else []
+    return any(
+        isinstance(each, dict)
+        and cast(dict[str, object], each).get("type") == "subagent"
+        and cast(dict[str, object], each).get("status") == "running"
+        for each in listed
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,136 @@
+"""The resident governor: it answers hooks over a socket until the last session has ended."""
+
+from __future__ import annotations
+
+import os
+import socket
+import socketserver
+import struct
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from flyball.app.sessions import Sessions
+from flyball.core.host.event import Moment
+from flyball.errors import FlyballError
+from flyball.journal.sqlite import SqliteJournal
+from flyball.surfaces.hooks.answering import answer, governed
+from flyball.surfaces.hooks.payload import read_payload
+
+IDLE_SECONDS = 1_800.0
+"""A governor that nobody has asked for so long ends; the next hook starts another."""
+LOOK_SECONDS = 1.0
+NO_RESIDENT = "FLYBALL_HOOKS_ALONE"
+"""Set where every hook is to decide by itself."""
+
+
+def decide(host: str, data: bytes, process: int) -> tuple[int, bytes, bytes]:
+    """The answer to what a hook process was given: exit code, output, errors."""
+    printed = answer(host, data, process)
+    return printed.code, _bytes(printed.out), _bytes(printed.err)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
+
+
+def stay(place: str) -> None:
+    """Become the resident governor of the project in a process of its own; the caller goes on."""
+    if os.environ.get(NO_RESIDENT) or os.fork():
+        return
+    # A session of its own: a host that ends its hooks' process group must not end the governor.
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    try:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nowhere, stream)
+        serve(place)
+    finally:
+        os._exit(0)
+
+
+def serve(place: str, idle: float = IDLE_SECONDS) -> None:
+    """Answer hooks at a socket; comes back when nobody needs it, or another one serves there."""
+    directory = Path(place).parent
+    directory.mkdir(mode=0o700, exist_ok=True)
+    # Somebody else's directory of that name would let them listen in our place.
+    if directory.stat().st_uid != os.getuid() or directory.stat().st_mode & 0o077:
+        return
+    lock = os.open(f"{place}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.lockf(lock, os.F_TLOCK, 0)
+    except OSError:
+        return
+    with suppress(FileNotFoundError):
+        Path(place).unlink()
+    with _Server(place) as server:
+        threading.Thread(target=server.watch, args=(idle,), daemon=True).start()
+        server.serve_forever(LOOK_SECONDS)
+        with suppress(FileNotFoundError):
+            Path(place).unlink()
+
+
+class _Server(socketserver.ThreadingUnixStreamServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, place: str) -> None:
+        self.asked_at = time.monotonic()
+        self.busy = 0
+        self.sessions: Sessions | None = None
+        self.kept_open: SqliteJournal | None = None
+        """As long as somebody has it open, nobody who closes it must tidy its log up."""
+        super().__init__(place, _Answering)
+
+    def watch(self, idle: float) -> None:
+        """End when the last session has ended, or nobody has asked for long."""
+        while True:
+            time.sleep(LOOK_SECONDS)
+            quiet = time.monotonic() - self.asked_at
+            is_over = self.sessions is not None and not self.sessions.all() and quiet > LOOK_SECONDS
+            if not self.busy and (is_over or quiet > idle):
+                self.shutdown()
+                return
+
+
+class _Answering(socketserver.StreamRequestHandler):
+    server: _Server  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def handle(self) -> None:
+        """One hook: its payload in, its answer out."""
+        process, user = _peer(self.connection)
+        if user != os.getuid():
+            return
+        self.server.busy += 1
+        try:
+            host, length = self.rfile.readline().split()
+            data = self.rfile.read(int(length))
+            code, out, err = decide(host.decode(), data, process)
+            self.wfile.write(b"%d %d %d\n" % (code, len(out), len(err)) + out + err)
+        except (OSError, ValueError):
+            # A hook that was killed half-way waits for no answer.
+            return
+        finally:
+            self.server.busy -= 1
+            self.server.asked_at = time.monotonic()
+        self._note_session(host.decode(), data)
+
+    def _note_session(self, host: str, data: bytes) -> None:
+        if self.server.sessions is not None:
+            return
+        with suppress(FlyballError):
+            event = read_payload(host, data)
+            if event.moment is not Moment.OTHER and (home := governed(event)):
+                self.server.sessions = Sessions(home.state)
+                if home.journal_path.exists():
+                    self.server.kept_open = SqliteJournal(home.journal_path)
+
+
+def _peer(line: socket.socket) -> tuple[int, int]:
+    """Process and user at the other end, by the kernel's word."""
+    found = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    process, user, _ = struct.unpack("3i", found)
+    return process, user

@@ -1,0 +1,400 @@
+"""Sessions of hosts through the executable: what they may do, and how they end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tests.governed import CART, Shell, objects
+from tests.hosts.hooking import PAYLOADS, HostSession, send
+
+from flyball.surfaces.hooks import client
+
+RIGHT = CART.replace("result += price", "result += price * quantity")
+WRONG = CART.replace("result += price", "result -= price")
+
+
+def runs(shell: Shell) -> list[dict[str, object]]:
+    return objects(shell("runs", "list", "--json").stdout)
+
+
+def test_a_fix_is_held_to_a_checkpoint_and_to_the_verdict(host: HostSession):
+    assert "flyball checkpoint" in host.prompt().told
+    refused = host.write("cart.py", RIGHT)
+    assert refused.is_refused
+    assert "`Write` changes things" in refused.err
+    assert "flyball checkpoint --goal" in refused.err
+    assert (host.repo / "cart.py").read_text() == CART
+
+    done = host.checkpoint()
+    assert done.returncode == 0, done.stderr
+    assert "Phase execute" in done.stdout
+    assert host.write("cart.py", WRONG).is_allowed
+    held = host.stop()
+    assert held.is_refused
+    assert "test_three_pens" in held.err
+
+    assert host.write("cart.py", RIGHT).is_allowed
+    ended = host.stop("The total counts every piece.", stop_hook_active=True)
+    assert ended.is_allowed
+    assert "red → green" in ended.notice
+    (run,) = runs(host.shell)
+    assert (run["status"], run["request"]) == ("success", "the total is wrong, fix it")
+    shown = host.shell("runs", "show", "last").stdout
+    assert "■ success: The total counts every piece." in shown
+    reverted = host.shell("card", "revert", str(run["run"]), "step-1", "--yes")
+    assert reverted.returncode == 0, reverted.stderr
+    assert (host.repo / "cart.py").read_text() == CART
+
+
+@pytest.mark.parametrize("name", ["codex", "gemini"])
+def test_the_same_holds_around_other_hosts(name: str, shell: Shell):
+    host = HostSession(shell, name)
+    write = {"codex": "apply_patch", "gemini": "write_file"}[name]
+    patch = "*** Begin Patch\n*** Update File: cart.py\n@@\n-a\n+b\n*** End Patch\n"
+    args = {"command": patch} if name == "codex" else {"file_path": "cart.py", "content": RIGHT}
+    host.prompt()
+    assert host.before(write, **args).is_refused
+    assert host.checkpoint().returncode == 0
+    assert host.before(write, "w1", **args).is_allowed
+    (host.repo / "cart.py").write_text(RIGHT)
+    assert host.after(write, "w1", args, "ok").is_allowed
+    assert "red → green" in host.stop().notice
+    host.end()
+
+
+def test_a_stop_is_refused_a_few_times_and_then_called_what_it_is(host: HostSession):
+    host.prompt()
+    host.checkpoint()
+    host.write("cart.py", WRONG)
+    answers = [host.stop() for _ in range(4)]
+    assert [each.is_refused for each in answers] == [True, True, True, False]
+    assert "unverified" in answers[-1].notice
+    (run,) = runs(host.shell)
+    assert run["status"] == "unverified"
+
+
+def test_who_only_talked_may_stop_and_the_next_prompt_begins_anew(host: HostSession):
+    host.prompt()
+    assert host.stop("Which total do you mean?").is_allowed
+    host.prompt("the one in cart.py, fix it")
+    assert [run["status"] for run in runs(host.shell)] == ["running", "cancelled"]
+
+
+def test_an_unfinished_change_is_gone_on_with_by_the_next_prompt(host: HostSession):
+    host.prompt()
+    host.checkpoint()
+    host.write("cart.py", WRONG)
+    host.prompt("no, the other way")
+    assert host.write("cart.py", RIGHT).is_allowed
+    assert "red → green" in host.stop().notice
+    assert [run["status"] for run in runs(host.shell)] == ["success"]
+
+
+def test_word_of_a_sub_agent_and_our_own_words_are_no_prompts(shell: Shell):
+    host = HostSession(shell, "gemini")
+    host.prompt()
+    host.prompt("<task-notification>\n<task-id>a</task-id></task-notification>")
+    host.checkpoint()
+    host.before("write_file", "w", file_path="cart.py")
+    (host.repo / "cart.py").write_text(WRONG)
+    host.after("write_file", "w", {"file_path": "cart.py"}, "ok")
+    held = host.stop()
+    host.prompt(held.err)
+    (run,) = runs(shell)
+    assert (run["status"], run["limit"]) == ("running", 15)
+    host.end()
+
+
+def test_a_stop_beside_a_working_sub_agent_is_not_the_end(host: HostSession):
+    host.prompt()
+    host.checkpoint()
+    host.write("cart.py", WRONG)
+    working = [{"type": "subagent", "status": "running"}]
+    assert host.stop(background_tasks=working).is_allowed
+    assert runs(host.shell)[0]["status"] == "running"
+    assert host.stop(background_tasks=[]).is_refused
+
+
+def test_what_changes_without_a_call_while_only_looking_is_taken_back_and_told(host: HostSession):
+    host.prompt()
+    (host.repo / "cart.py").write_text(WRONG)
+    found = host.stop("Looking.")
+    assert "cart.py changed although no allowed call changed it" in found.notice
+    assert (host.repo / "cart.py").read_text() == CART
+    snapshot = found.notice.partition("flyball undo ")[2].partition("`")[0]
+    assert host.shell("undo", snapshot, "--force").returncode == 0
+    assert (host.repo / "cart.py").read_text() == WRONG
+
+
+def test_a_test_run_that_writes_while_only_looking_is_undone(host: HostSession):
+    host.prompt()
+    found = host.run("python -m unittest; echo x > cart.py")
+    if found.is_refused:
+        found = host.run("python -m unittest")
+        assert found.is_allowed
+    assert (host.repo / "cart.py").read_text() == CART
+
+
+def test_what_a_slash_command_writes_on_its_way_to_a_prompt_is_taken_back(host: HostSession):
+    host.hook("UserPromptExpansion", prompt="/mk", command_name="mk")
+    (host.repo / "made.py").write_text("x = 1\n")
+    found = host.prompt("/mk")
+    assert "made.py changed although" in found.told
+    assert not (host.repo / "made.py").exists()
+
+
+def test_a_shell_in_the_background_is_seen_at_the_next_call(host: HostSession):
+    host.prompt()
+    (host.repo / "late.py").write_text("x = 1\n")
+    found = host.run("git status")
+    assert "late.py changed although" in (found.told + found.err)
+    assert not (host.repo / "late.py").exists()
+
+
+def test_a_command_that_changes_things_waits_for_the_checkpoint(host: HostSession):
+    host.prompt()
+    assert host.before("Bash", command="sed -i s/price/x/ cart.py").is_refused
+    assert host.before("Bash", command="git status && git diff").is_allowed
+    assert host.before("Bash", command="python -m unittest").is_allowed
+    assert host.before("Bash", command="some-unknown-tool --go").is_refused
+    host.checkpoint()
+    assert host.before("Bash", command="some-unknown-tool --go").is_allowed
+    assert host.before("Bash", command="git push --force origin main").is_refused
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "flyball approve last",
+        "flyball extend last 50 --why because",
+        "flyball off --for 1h",
+        "flyball trust --yes",
+        "flyball init --host claude --remove --yes",
+        "sh -c 'flyball approve last'",
+        "cd /tmp; env FOO=1 /usr/local/bin/flyball off",
+        "flyball checkpoint --goal x; flyball approve last",
+        "echo '{}' | flyball-hook claude",
+    ],
+)
+def test_an_agent_does_not_speak_for_its_person(command: str, host: HostSession):
+    host.prompt()
+    host.checkpoint()
+    refused = host.before("Bash", command=command)
+    assert refused.is_refused
+    assert "for the person" in refused.err
+
+
+def test_a_command_from_inside_the_host_is_refused_by_where_it_comes_from(host: HostSession):
+    host.prompt()
+    # The test itself is the host here: it has started both the hook and this command.
+    done = host.shell("off")
+    assert done.returncode == 2
+    assert "started by the agent" in done.stderr
+    marked = subprocess.run(
+        [sys.executable, "-c", "from flyball.surfaces.cli import main; main()", "off"],
+        cwd=host.repo,
+        env={**host.shell.env, "CLAUDECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert marked.returncode == 2
+
+
+def test_nobody_disarms_the_hooks(host: HostSession):
+    host.prompt()
+    changed = host.hook(
+        "ConfigChange", source="project_settings", file_path=".claude/settings.json"
+    )
+    assert changed.is_refused
+    host.checkpoint(".claude/settings.json")
+    refused = host.before("Write", file_path=".claude/settings.json", content="{}")
+    assert refused.is_refused
+    assert "protected" in refused.err
+
+
+def test_repeated_calls_are_nudged_and_then_stopped(host: HostSession):
+    host.prompt()
+    heard = [host.run("git log -1", "the same") for _ in range(6)]
+    told = "\n".join(each.told for each in heard)
+    assert "Careful" in told
+    assert "A person must decide" in told + heard[-1].err
+    assert host.before("Read", file_path="cart.py").is_refused
+    # A person is needed now, and their next prompt lets it go on.
+    assert "A person must decide" in host.stop().notice
+    host.prompt("go on")
+
+
+def test_a_plan_that_its_person_said_yes_to_is_a_checkpoint(host: HostSession):
+    host.prompt()
+    plan = "# Count every piece\n\nChange cart.py so that total multiplies.\n"
+    assert host.before("ExitPlanMode", "p1", plan=plan).is_allowed
+    host.after("ExitPlanMode", "p1", {"plan": plan}, {"plan": plan})
+    assert host.write("cart.py", RIGHT).is_allowed
+
+
+def test_a_session_that_begins_anew_is_told_where_it_stands(host: HostSession):
+    host.prompt()
+    host.checkpoint()
+    told = host.hook("SessionStart", source="compact").told
+    assert "The total counts every piece." in told
+
+
+def test_where_there_is_no_git_nothing_is_governed(tmp_path: Path, shell: Shell):
+    bare = Shell(tmp_path, tmp_path / "home")
+    host = HostSession(bare)
+    host.prompt()
+    assert host.before("Write", file_path="x", content="y").is_allowed
+
+
+def test_two_hosts_in_one_checkout_are_told_apart(shell: Shell):
+    one, two = HostSession(shell, "claude", "one"), HostSession(shell, "codex", "two")
+    one.prompt()
+    two.prompt("explain how the total is counted")
+    one.checkpoint()
+    one.write("cart.py", RIGHT)
+    # The second one only looks, and what the first one changed is not its doing.
+    assert two.run("git status").is_allowed
+    assert two.stop("It sums up.").is_allowed
+    assert (shell.cwd / "cart.py").read_text() == RIGHT
+    assert "red → green" in one.stop().notice
+    one.end()
+    two.end()
+
+
+def test_fifty_hooks_at_once_lose_nothing_and_count_nothing_twice(host: HostSession):
+    host.prompt()
+    with ThreadPoolExecutor(12) as pool:
+        heard = list(pool.map(lambda n: host.before("Read", f"r{n}", file_path=f"{n}"), range(50)))
+    refused = [each for each in heard if each.is_refused]
+    assert len(refused) == 35, "a small fix has fifteen calls"
+    assert all("15 tool calls are spent" in each.err for each in refused)
+    (run,) = runs(host.shell)
+    assert run["used"] == 15
+
+
+BEFORE = [p for p in sorted(PAYLOADS.rglob("*.json")) if p.name.startswith(("PreTool", "BeforeT"))]
+LOOKS = {"Read", "ToolSearch", "TaskCreate", "TaskUpdate", "Agent", "Skill", "read_file"}
+LOOKS |= {"spawn_agent", "collaborationspawn_agent", "invoke_agent"}
+
+
+def test_no_recorded_write_passes_before_a_checkpoint(shell: Shell):
+    for path in BEFORE:
+        host = path.parent.name
+        payload = {**json.loads(path.read_text()), "cwd": str(shell.cwd)}
+        heard = send(shell, host, json.dumps(payload).encode())
+        where = f"{host}/{path.stem}: {heard}"
+        only_looks = payload["tool_input"].get("command") == "echo one"
+        if payload["tool_name"] in LOOKS or only_looks:
+            assert heard.is_allowed, where
+        else:
+            assert heard.is_refused, where
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\x00\xff", b'{"hook_event_name": 7}'])
+def test_what_cannot_be_read_is_never_a_silent_yes_to_a_write(data: bytes, shell: Shell):
+    heard = send(shell, "claude", data)
+    assert heard.is_refused or b"hook_event_name" in data
+    assert not heard.out
+
+
+def test_ten_megabytes_are_judged_like_anything_else(host: HostSession):
+    host.prompt()
+    heard = host.before("Write", file_path="big.txt", content="x" * (10 << 20))
+    assert heard.is_refused
+    assert host.before("Read", file_path="cart.py", junk="x" * (10 << 20)).is_allowed
+
+
+def test_a_damaged_journal_closes_writes_and_says_so(host: HostSession):
+    host.prompt()
+    host.checkpoint()
+    (journal,) = Path(host.shell.env["FLYBALL_STATE_DIR"]).rglob("journal.sqlite")
+    for file in journal.parent.glob("journal.sqlite*"):
+        file.write_bytes(b"not a database" * 100)
+    refused = host.before("Write", file_path="cart.py", content=RIGHT)
+    assert refused.is_refused
+    assert "could not judge" in refused.err
+    read = host.before("Read", file_path="cart.py")
+    assert (read.code, read.out) == (1, "")
+    assert "could not judge" in read.err
+
+
+def test_every_hook_can_decide_by_itself(tmp_path: Path, shell: Shell):
+    alone = Shell(shell.cwd, tmp_path / "home", FLYBALL_HOOKS_ALONE="1")
+    host = HostSession(alone)
+    host.prompt()
+    assert host.write("cart.py", RIGHT).is_refused
+    assert not [*Path(shell.env["XDG_RUNTIME_DIR"]).rglob("*")]
+
+
+def socket_of(shell: Shell) -> Path:
+    """Where the governor of the shell's project listens, once it does."""
+    place = Path(client.address(str(shell.cwd), shell.env))
+    wait_until(place.is_socket)
+    return place
+
+
+def governor_at(place: Path) -> int:
+    """The process that serves a socket, by the kernel's word; it may still be on its way there."""
+    found: list[int] = []
+
+    def is_there() -> bool:
+        line = socket.socket(socket.AF_UNIX)
+        with line, contextlib.suppress(OSError):
+            line.connect(str(place))
+            told = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            found.append(struct.unpack("3i", told)[0])
+        return bool(found)
+
+    wait_until(is_there)
+    return found[0]
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Come back when it holds; a test that waits for ever is ended by its runner."""
+    while not holds():
+        time.sleep(0.05)
+
+
+def test_the_governor_ends_with_the_last_session_and_dies_without_harm(shell: Shell):
+    host = HostSession(shell)
+    host.prompt()
+    place = socket_of(shell)
+    assert place.parent.stat().st_mode & 0o077 == 0
+    os.kill(governor_at(place), signal.SIGKILL)
+    assert host.write("cart.py", RIGHT).is_refused, "the next one takes over"
+    assert governor_at(place)
+    host.end()
+    wait_until(lambda: not place.exists())
+
+
+def test_advice_is_only_advice(tmp_path: Path, shell: Shell):
+    mild = Shell(shell.cwd, tmp_path / "home", **{**shell.env, "FLYBALL_HOOKS_MODE": "advisory"})
+    host = HostSession(mild)
+    host.prompt()
+    heard = host.before("Write", file_path="cart.py", content=RIGHT)
+    assert heard.is_allowed
+    assert "would refuse `Write`" in heard.notice
+    host.end()
+
+
+def test_a_place_for_scratch_is_open_at_any_time(tmp_path: Path, shell: Shell):
+    place = tmp_path / "scratch"
+    more = {**shell.env, "FLYBALL_HOOKS_SCRATCH": json.dumps([str(place)])}
+    host = HostSession(Shell(shell.cwd, tmp_path / "home", **more))
+    host.prompt()
+    assert host.before("Write", file_path=str(place / "plan.md"), content="x").is_allowed
+    assert host.before("Write", file_path=str(tmp_path / "elsewhere"), content="x").is_refused
+    host.end()

@@ -1,0 +1,70 @@
+"""What the tools of hosts are to us."""
+
+from __future__ import annotations
+
+import pytest
+
+from flyball.core.host.event import GO_ON
+from flyball.core.host.tool import (
+    COMMAND_FIELDS,
+    HOST_TOOLS,
+    UNKNOWN,
+    Naming,
+    files_in_words,
+    host_tool,
+    patched_files,
+    text_in,
+)
+from flyball.core.terms.call import Access
+from flyball.core.terms.tool import TOOL_ROWS
+
+
+def test_a_host_goes_on_where_nothing_is_said():
+    assert (GO_ON.is_refused, GO_ON.text, GO_ON.notice) == (False, "", "")
+
+
+def test_every_tool_of_a_host_is_judged_as_one_of_ours():
+    assert {row.tool for row in HOST_TOOLS.values()} <= set(TOOL_ROWS)
+
+
+@pytest.mark.parametrize("name", ["Write", "Edit", "replace", "apply_patch", "Bash", "write"])
+def test_what_writes_or_runs_is_no_reader(name: str):
+    assert host_tool(name).access is Access.MUTATE
+    assert host_tool(name).names is not Naming.NOTHING
+
+
+@pytest.mark.parametrize("name", ["Frobnicate", "mcp__lab__put_file", "", "lab_put_file"])
+def test_a_tool_that_nobody_knows_may_do_anything(name: str):
+    assert host_tool(name) is UNKNOWN
+    assert UNKNOWN.access is Access.MUTATE
+    assert not UNKNOWN.is_plain
+
+
+def test_a_person_can_vouch_for_a_reader_and_its_effects_are_looked_at_still():
+    row = host_tool("mcp__docs__search", ["mcp__docs__*"])
+    assert row.access is Access.READ
+    assert not row.is_plain
+    assert host_tool("mcp__lab__put_file", ["mcp__docs__*"]) is UNKNOWN
+
+
+def test_arguments_are_found_under_any_of_their_names():
+    assert text_in({"cmd": "ls"}, COMMAND_FIELDS) == "ls"
+    assert text_in({"command": ["git", "status"]}, COMMAND_FIELDS) == "git status"
+    assert text_in({"command": "  ", "script": "x"}, COMMAND_FIELDS) == "x"
+    assert text_in({"command": 3}, COMMAND_FIELDS) == ""
+
+
+def test_the_files_of_a_patch_are_read_in_both_notations():
+    envelope = (
+        "*** Begin Patch\n*** Add File: new.py\n+x\n*** Update File: a/b.py\n*** Move to: c.py\n"
+        "*** Delete File: old.py\n*** End Patch\n"
+    )
+    assert patched_files(envelope) == ("new.py", "a/b.py", "c.py", "old.py")
+    unified = "--- a/cart.py\n+++ b/cart.py\n@@\n-x\n+y\n--- /dev/null\n+++ b/new.py\n"
+    assert patched_files(unified) == ("cart.py", "new.py")
+    assert patched_files("no patch") == ()
+
+
+def test_files_are_found_in_prose():
+    plan = "1. Mend `src/cart.py` and ./test_cart.py; see docs/a.md. Nothing else."
+    assert files_in_words(plan) == ("src/cart.py", "test_cart.py", "docs/a.md")

@@ -1,0 +1,56 @@
+"""A run whose driver is an agent in its own program."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+from tests.simulation.world import call
+from tests.unit.core.stories import ALONE, CARD, Story
+
+from flyball.core.run.effect import Inspect
+from flyball.core.run.event import DriverReplied, Finish
+from flyball.core.terms.intent import Intent
+from flyball.core.terms.phase import Phase
+
+HOSTED = replace(ALONE, hosted=True)
+
+
+def side_by_side(story: Story, *ids: str) -> Story:
+    """Calls that a host asks about one by one, before any of them has come back."""
+    for id in ids:
+        write = call(id, "write_file", f"{id}.py")
+        story.happens(DriverReplied(card=CARD, calls=(write,), finish=Finish.TOOL_CALLS))
+    return story
+
+
+def test_its_calls_are_judged_when_it_asks_and_not_when_another_one_has_ended():
+    story = side_by_side(Story(policy=HOSTED).checkpoints("a.py"), "w1", "w2")
+    assert [each.id for each in story.card.in_flight] == ["w1", "w2"]
+    assert story.card.queue == ()
+
+
+def test_our_own_drivers_wait_for_one_write_before_the_next():
+    story = side_by_side(Story().checkpoints("a.py"), "w1", "w2")
+    assert [each.id for each in story.card.in_flight] == ["w1"]
+    assert [each.id for each in story.card.queue] == ["w2"]
+
+
+def test_its_stop_is_answered_by_our_own_verdict_and_not_by_a_demand_for_tests():
+    story = Story(policy=HOSTED).checkpoints("cart.py").edits("t1").stops("done")
+    assert any(isinstance(owed.effect, Inspect) for owed in story.state.owed)
+    assert "rejection" not in [said.kind for said in story.card.said]
+    own = Story().checkpoints("cart.py").edits("t1").stops("done")
+    assert "rejection" in [said.kind for said in own.card.said]
+
+
+def test_its_person_sees_its_checkpoint_so_that_alone_lets_it_build():
+    story = Story(Intent.DIAGNOSE, policy=HOSTED).checkpoints("cart.py")
+    assert story.phase is Phase.EXECUTE
+    assert Story(Intent.DIAGNOSE).checkpoints("cart.py").phase is not Phase.EXECUTE
+
+
+def test_a_refusal_names_the_tool_as_the_host_does():
+    write = replace(call("1", "write_file"), called="Write")
+    story = Story(policy=HOSTED).says(write)
+    assert story.said.startswith("`Write` changes things")
+    assert write.name == "Write"
+    assert call("2", "read").name == "read"
