@@ -5,7 +5,8 @@
     │   ├── ConfigError         a setting is wrong
     │   │   ├── EmptyCommand      a settled command says nothing
     │   │   ├── UnbalancedCommand a settled command cannot be split into words
-    │   │   └── NoSuchDirectory   a command is settled for a directory that is not there
+    │   │   ├── NoSuchDirectory   a command is settled for a directory that is not there
+    │   │   └── BrokenSettings    a host's settings file cannot be read (file, place)
     │   ├── TemplateError       a template or flow file is wrong (file, line, hint)
     │   ├── NotFound            no such run, card, file … (kind, id)
     │   ├── Conflict            the request does not fit the present state
@@ -73,6 +74,19 @@ class NoSuchDirectory(ConfigError):
     """A command is settled for a directory that the project does not have."""
 
     code = "no-such-directory"
+
+
+class BrokenSettings(ConfigError):
+    """A host's settings file is not what its format says; nothing was changed."""
+
+    code = "settings-broken"
+
+    def __init__(self, file: str, place: str, what: str) -> None:
+        super().__init__(
+            f"{file}:{place}: {what}.", "Mend the file first; nothing was changed in it."
+        )
+        self.file = file
+        self.place = place
 
 
 class TemplateError(UsageError):

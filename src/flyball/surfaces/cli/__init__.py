@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "off": ("flyball.surfaces.cli.off:off", "Let agents go ungoverned for a while."),
     "on": ("flyball.surfaces.cli.off:on", "Govern agents again."),
     "demo": ("flyball.surfaces.cli.demo:demo", "Watch a governed run on a small broken project."),
+    "init": ("flyball.surfaces.cli.init:init", "Govern another agent, or stop governing it."),
     "trust": ("flyball.surfaces.cli.trust:trust", "Let this repository's configuration count."),
     "doctor": ("flyball.surfaces.cli.doctor:doctor", "Show and prove what holds on this machine."),
     "intent": ("flyball.surfaces.cli.intent:intent", "Read a request's intent and budget."),

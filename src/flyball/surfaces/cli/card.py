@@ -71,7 +71,7 @@ def show(run: str, name: str, repo: Path, as_json: bool) -> None:
     if view.artifact and view.artifact.assumptions:
         click.echo(f"  assumes: {'; '.join(view.artifact.assumptions)}")
     click.echo("")
-    _say_diff(view.diff)
+    say_diff(view.diff)
 
 
 @card.command()
@@ -210,7 +210,8 @@ def _as_dict(view: CardView) -> dict[str, Any]:
     return {**msgspec.to_builtins(view), "status": "reverted" if view.is_reverted else "kept"}
 
 
-def _say_diff(diff: str) -> None:
+def say_diff(diff: str) -> None:
+    """A diff in colours, unless they are not wanted."""
     colours = {"+": "green", "-": "red", "@": "cyan"}
     plain = bool(os.environ.get("NO_COLOR"))
     for line in diff.splitlines():

@@ -1,0 +1,207 @@
+"""What an installation or a removal would do to one file, and doing it."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from flyball.app.installing import json_hooks, plugin, toml_block
+from flyball.app.installing.json_hooks import Hooks, Merged, PutIn
+from flyball.app.installing.jsonc import scan
+from flyball.app.installing.record import InstallRecord, read_record, record_path, write_record
+from flyball.app.installing.targets import FileForm, InstallTarget, wanted_hooks
+from flyball.errors import BrokenSettings, ConfigError, Conflict
+
+
+class InstallPlan(NamedTuple):
+    """A change of one settings file, not made yet; a content of None means that there is no file.
+
+    The record is what is to be remembered; None forgets.
+    """
+
+    target: InstallTarget
+    file: Path
+    before: bytes | None
+    after: bytes | None
+    record: InstallRecord | None
+    record_at: Path
+
+    @property
+    def is_change(self) -> bool:
+        return self.before != self.after
+
+    @property
+    def diff(self) -> str:
+        """The change as a unified diff, named by the path that the host reads."""
+        names = [os.fspath(self.target.path), os.fspath(self.target.path)]
+        for n, data in enumerate((self.before, self.after)):
+            names[n] = names[n] if data is not None else "/dev/null"
+        return "".join(difflib.unified_diff(_lines(self.before), _lines(self.after), *names, n=2))
+
+
+def _lines(data: bytes | None) -> list[str]:
+    """Lines as git shows them; only a line feed ends one."""
+    lines = (data or b"").decode("utf-8", "replace").split("\n")
+    last = lines.pop()
+    whole = [f"{line}\n" for line in lines]
+    return [*whole, f"{last}\n\\ No newline at end of file\n"] if last else whole
+
+
+def plan_install(target: InstallTarget, executable: str, environ: Mapping[str, str]) -> InstallPlan:
+    """Our hooks as they should be in the file; no change if they are."""
+    here = _Here(target, environ)
+    text = here.text or ""
+    path = os.fspath(target.path)
+    hooks = wanted_hooks(target.host, executable)
+    if here.text is not None and _is_installed(target, text, hooks, executable):
+        return here.plan(here.before, here.record)
+    if target.form is FileForm.PLUGIN:
+        merged = Merged(plugin.replaced(here.text, path, executable), ())
+    else:
+        # What an older release or another place of ours put in goes first, as if it never was.
+        clean = _taken_out(target, text, here.put)
+        put_in = toml_block.put_in if target.form is FileForm.TOML else json_hooks.put_in
+        merged = put_in(clean, path, hooks)
+    return here.plan(merged.text.encode(), here.new_record(merged.put))
+
+
+def plan_removal(target: InstallTarget, environ: Mapping[str, str]) -> InstallPlan:
+    """The file without anything of ours: as it was before, apart from what others did since."""
+    here = _Here(target, environ)
+    if here.text is None:
+        return here.plan(None, None)
+    if target.form is FileForm.PLUGIN:
+        rest = "" if plugin.is_plugin(here.text) else here.text
+    else:
+        rest = _taken_out(target, here.text, here.put)
+    is_made = target.form is FileForm.PLUGIN or bool(here.record and here.record.made_file)
+    is_gone = rest != here.text and is_made and not rest.strip()
+    return here.plan(None if is_gone else rest.encode(), None)
+
+
+def _is_installed(target: InstallTarget, text: str, hooks: Hooks, executable: str) -> bool:
+    match target.form:
+        case FileForm.PLUGIN:
+            return text == plugin.rendered(executable)
+        case FileForm.TOML:
+            return toml_block.is_installed(text, hooks)
+        case FileForm.JSON:
+            doc = scan(text, os.fspath(target.path))
+            return json_hooks.is_installed(doc, hooks, target.host.name)
+
+
+def _taken_out(target: InstallTarget, text: str, put: tuple[PutIn, ...] | None) -> str:
+    path = os.fspath(target.path)
+    if target.form is FileForm.TOML:
+        return toml_block.take_out(text, path, put)
+    return json_hooks.take_out(text, path, target.host.name, put)
+
+
+class _Here:
+    """What is there now: the file behind every link, and what we remember of it."""
+
+    def __init__(self, target: InstallTarget, environ: Mapping[str, str]) -> None:
+        self.target = target
+        self.file = Path(os.path.realpath(target.path))
+        self.before = _read(self.file, target)
+        self.text = None if self.before is None else _decoded(self.before, target.path)
+        self.record_at = record_path(environ, target.host.name, self.file)
+        self.record = read_record(self.record_at)
+
+    @property
+    def put(self) -> tuple[PutIn, ...] | None:
+        return self.record.put if self.record else None
+
+    def plan(self, after: bytes | None, record: InstallRecord | None) -> InstallPlan:
+        return InstallPlan(self.target, self.file, self.before, after, record, self.record_at)
+
+    def new_record(self, put: tuple[PutIn, ...]) -> InstallRecord:
+        host, scope = self.target.host.name, str(self.target.scope)
+        record = InstallRecord(os.fspath(self.file), host, scope, put)
+        if self.before is not None:
+            was = self.record or record
+            made = (was.made_file, was.made_directories)
+        else:
+            made = (True, tuple(map(os.fspath, _missing(self.file.parent))))
+        return InstallRecord(record.path, host, scope, put, *made)
+
+
+def _missing(directory: Path) -> list[Path]:
+    """The directories that must be made, the outermost first."""
+    missing = [place for place in (directory, *directory.parents) if not place.exists()]
+    return missing[::-1]
+
+
+def _read(file: Path, target: InstallTarget) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(f"{target.path} cannot be read: {error.strerror}.") from None
+
+
+def _decoded(data: bytes, path: Path) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        raise BrokenSettings(os.fspath(path), f"{line}:{column}", "this is not UTF-8") from None
+
+
+def carry_out(plan: InstallPlan) -> None:
+    """Make the change, whole or not at all; refused if the file changed since it was planned."""
+    if _read(plan.file, plan.target) != plan.before:
+        raise Conflict(f"{plan.target.path} changed meanwhile.", "Repeat the command.")
+    try:
+        if plan.record is not None:
+            # First, because an installation without its record could not be undone to the byte.
+            write_record(plan.record_at, plan.record)
+        if plan.is_change:
+            _write(plan)
+        if plan.record is None:
+            plan.record_at.unlink(missing_ok=True)
+    except OSError as error:
+        hint = "Managed settings belong to root." if plan.target.scope == "managed" else ""
+        place = error.filename or plan.file
+        raise ConfigError(f"{place} cannot be written: {error.strerror}.", hint) from None
+
+
+def _write(plan: InstallPlan) -> None:
+    if plan.after is not None:
+        plan.file.parent.mkdir(parents=True, exist_ok=True)
+        _replace(plan.file, plan.after)
+        return
+    old = read_record(plan.record_at)
+    plan.file.unlink()
+    for directory in reversed(old.made_directories if old else ()):
+        # Somebody else may live there by now.
+        with contextlib.suppress(OSError):
+            Path(directory).rmdir()
+
+
+def _replace(file: Path, data: bytes) -> None:
+    """Write a file whole, with the mode and the owner it had."""
+    spare = file.with_name(f".{file.name}.flyball-{os.getpid()}")
+    old = file.stat() if file.exists() else None
+    # Settings may hold secrets: nobody may look while the mode is not set yet.
+    handle = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if old else 0o666)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+            out.flush()
+            if old:
+                if (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
+                    with contextlib.suppress(PermissionError):
+                        os.fchown(out.fileno(), old.st_uid, old.st_gid)
+                os.fchmod(out.fileno(), stat.S_IMODE(old.st_mode))
+            os.fsync(out.fileno())
+        spare.replace(file)
+    finally:
+        spare.unlink(missing_ok=True)

@@ -1,0 +1,35 @@
+"""The opencode plugin: one file, wholly ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from flyball.errors import Conflict
+
+CANNOT_HOLD = (
+    "opencode has no way to hold a stop: Flyball sends the reason as a new prompt, and "
+    "`opencode run` ends before that is read. It is held only in a session that stays open."
+)
+"""What the plugin cannot do, in words for a person."""
+
+_SOURCE = Path(__file__).with_name("opencode_plugin.js")
+_MARK = "// flyball: put here by `flyball init"
+
+
+def rendered(executable: str) -> str:
+    """The module that opencode loads, with the program that it is to ask."""
+    text = _SOURCE.read_text("utf-8")
+    return text.replace('"@HOOK@"', json.dumps(executable))
+
+
+def is_plugin(text: str) -> bool:
+    """Whether a file is a plugin of ours, of whatever release."""
+    return text.startswith(_MARK)
+
+
+def replaced(text: str | None, path: str, executable: str) -> str:
+    """The plugin in the place of an older one; a file of somebody else is refused."""
+    if text is not None and not is_plugin(text):
+        raise Conflict(f"{path} is not Flyball's.", "Rename that plugin, and repeat.")
+    return rendered(executable)

@@ -1,0 +1,181 @@
+"""Which file of which host is written for which scope, and which of its events we hook.
+
+Seen with the real programs: Claude Code 2.1.325, Codex 0.166.0, Gemini CLI 0.61.0. None of them
+gets a matcher: every tool is asked about, known or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from flyball.app.installing.json_hooks import Hooks, command_of
+from flyball.app.installing.jsonc import (
+    BLOCK_COMMENT,
+    BYTE_ORDER_MARK,
+    DOUBLE_KEY,
+    LINE_COMMENT,
+    TRAILING_COMMA,
+)
+from flyball.errors import UsageError
+
+
+class InstallScope(StrEnum):
+    """Whose settings: the user's, the project's, or the machine's, which nobody can disarm."""
+
+    USER = "user"
+    PROJECT = "project"
+    MANAGED = "managed"
+
+
+class FileForm(StrEnum):
+    """How our hooks are written down."""
+
+    JSON = "json"
+    TOML = "toml"
+    PLUGIN = "plugin"
+
+
+SECONDS, SECONDS_TO_STOP = 30, 600
+"""The verdict is made while a stop is held, and tests take their time."""
+
+_COMMENTS = frozenset({LINE_COMMENT, BLOCK_COMMENT})
+
+
+class HookedHost(NamedTuple):
+    """One host: what it calls itself, its events, and what makes it ignore a settings file."""
+
+    name: str
+    title: str
+    events: Mapping[str, int]
+    ticks: int = 1
+    refuses: frozenset[str] = frozenset()
+    handler: Mapping[str, str] = {}
+
+
+def _timed(names: str, **special: int) -> dict[str, int]:
+    return {name: special.get(name, SECONDS) for name in names.split()}
+
+
+HOSTS: dict[str, HookedHost] = {
+    "claude": HookedHost(
+        "claude",
+        "Claude Code",
+        _timed(
+            "SessionStart UserPromptSubmit UserPromptExpansion PreToolUse PermissionRequest "
+            "PostToolUse PostToolUseFailure PostToolBatch Stop SubagentStart SubagentStop "
+            "PreCompact ConfigChange SessionEnd",
+            Stop=SECONDS_TO_STOP,
+        ),
+        refuses=_COMMENTS | {TRAILING_COMMA},
+    ),
+    "codex": HookedHost(
+        "codex",
+        "Codex",
+        # Codex cuts these two to three seconds, and warns of a longer one at every start.
+        _timed(
+            "SessionStart UserPromptSubmit PreToolUse PermissionRequest PostToolUse PreCompact "
+            "SubagentStart SubagentStop Stop Interrupt SessionEnd",
+            Stop=SECONDS_TO_STOP,
+            Interrupt=3,
+            SessionEnd=3,
+        ),
+        refuses=_COMMENTS | {TRAILING_COMMA, DOUBLE_KEY, BYTE_ORDER_MARK},
+    ),
+    "gemini": HookedHost(
+        "gemini",
+        "Gemini CLI",
+        _timed(
+            "SessionStart BeforeAgent BeforeTool AfterTool AfterAgent PreCompress SessionEnd",
+            AfterAgent=SECONDS_TO_STOP,
+        ),
+        ticks=1000,
+        refuses=frozenset({TRAILING_COMMA, BYTE_ORDER_MARK}),
+        handler={"name": "flyball"},
+    ),
+    "opencode": HookedHost("opencode", "opencode", {}),
+}
+
+
+class InstallTarget(NamedTuple):
+    """The one file that an installation is about."""
+
+    host: HookedHost
+    scope: InstallScope
+    path: Path
+    form: FileForm
+
+
+class HostPlaces(NamedTuple):
+    """Where hosts keep what they read: the user's home, the project, and the machine."""
+
+    environ: Mapping[str, str]
+    project: Path
+    machine: Path = Path("/")
+
+    @property
+    def home(self) -> Path:
+        return Path(self.environ.get("HOME") or "/")
+
+    def directory(self, variable: str, default: str) -> Path:
+        """The user's directory of a host, moved by the host's own variable."""
+        given = self.environ.get(variable)
+        return Path(given) if given else self.home / default
+
+    def files(self, host: str) -> dict[InstallScope, Path]:
+        """The settings file of a host for each scope that it has."""
+        user, project, managed = InstallScope
+        etc = self.machine / "etc"
+        match host:
+            case "claude":
+                return {
+                    user: self.directory("CLAUDE_CONFIG_DIR", ".claude") / "settings.json",
+                    project: self.project / ".claude" / "settings.json",
+                    managed: etc / "claude-code" / "managed-settings.json",
+                }
+            case "codex":
+                return {
+                    user: self.directory("CODEX_HOME", ".codex") / "hooks.json",
+                    project: self.project / ".codex" / "hooks.json",
+                    managed: etc / "codex" / "requirements.toml",
+                }
+            case "gemini":
+                base = self.directory("GEMINI_CLI_HOME", "")
+                system = self.environ.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH")
+                return {
+                    user: base / ".gemini" / "settings.json",
+                    project: self.project / ".gemini" / "settings.json",
+                    managed: Path(system) if system else etc / "gemini-cli" / "settings.json",
+                }
+            case _:
+                config = self.directory("XDG_CONFIG_HOME", ".config")
+                return {
+                    user: config / "opencode" / "plugins" / "flyball.js",
+                    project: self.project / ".opencode" / "plugins" / "flyball.js",
+                }
+
+
+def find_target(host: str, scope: InstallScope, places: HostPlaces) -> InstallTarget:
+    """The file to write; a scope that a host does not have is refused."""
+    path = places.files(host).get(scope)
+    if path is None:
+        raise UsageError(
+            f"{HOSTS[host].title} has no {scope} settings that could hold hooks.",
+            "Use --scope user or --scope project.",
+        )
+    form = FileForm.PLUGIN if host == "opencode" else FileForm.JSON
+    form = FileForm.TOML if path.suffix == ".toml" else form
+    return InstallTarget(HOSTS[host], scope, path, form)
+
+
+def wanted_hooks(host: HookedHost, executable: str) -> Hooks:
+    """The group of handlers that each event of a host is to have."""
+    command = command_of(executable, host.name)
+
+    def group(seconds: int) -> dict[str, Any]:
+        handler = {"type": "command", **host.handler, "command": command}
+        return {"hooks": [{**handler, "timeout": seconds * host.ticks}]}
+
+    return {event: group(seconds) for event, seconds in host.events.items()}

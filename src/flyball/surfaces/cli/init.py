@@ -1,0 +1,125 @@
+"""`flyball init`: put our hooks into another agent's settings, or take them out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flyball.surfaces.cli.card import JSON, REPO, say_json
+
+if TYPE_CHECKING:
+    from flyball.app.installing.needs import HostNeed
+    from flyball.app.installing.plan import InstallPlan
+
+HOSTS = click.Choice(["claude", "codex", "gemini", "opencode"])
+SCOPES = click.Choice(["user", "project", "managed"])
+
+
+@click.command()
+@click.option("--host", required=True, type=HOSTS, help="The agent to govern.")
+@click.option(
+    "--scope",
+    default="user",
+    show_default=True,
+    type=SCOPES,
+    help="Whose settings: yours, the project's, or the machine's, which no project can turn off.",
+)
+@click.option("--remove", is_flag=True, help="Take out again what was put in.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@REPO
+@JSON
+@click.pass_context
+def init(
+    ctx: click.Context, host: str, scope: str, remove: bool, yes: bool, repo: Path, as_json: bool
+) -> None:
+    """Govern another agent: put Flyball's hooks into its settings.
+
+    The change is shown first. What is in the file already stays to the byte, comments and layout
+    included, and --remove takes out exactly what was put in. Without a terminal and without --yes
+    nothing is written, and the exit code is 3.
+    """
+    from flyball.app.installing.needs import host_needs
+    from flyball.app.installing.plan import plan_install, plan_removal
+    from flyball.app.installing.targets import HostPlaces, InstallScope, find_target
+    from flyball.app.project import project_top
+
+    places = HostPlaces(os.environ, project_top(repo.resolve()))
+    target = find_target(host, InstallScope(scope), places)
+    executable = os.fspath(Path(sys.executable).with_name("flyball-hook"))
+    needs: list[HostNeed] = []
+    if remove:
+        plan = plan_removal(target, os.environ)
+    else:
+        plan = plan_install(target, executable, os.environ)
+        text = (plan.after or b"").decode()
+        needs = host_needs(target, places, executable, text)
+    is_done = _settle(plan, yes=yes, as_json=as_json)
+    if as_json:
+        said = {"host": host, "scope": scope, "path": target.path, "removed": remove}
+        say_json({**said, **_as_dict(plan, needs), "applied": is_done})
+    else:
+        _say(plan, needs, remove=remove, is_done=is_done)
+    ctx.exit(0 if is_done or not plan.is_change else _waits())
+
+
+def _waits() -> int:
+    from flyball.surfaces.cli.terminal.exits import WAITS
+
+    return WAITS
+
+
+def _settle(plan: InstallPlan, *, yes: bool, as_json: bool) -> bool:
+    """Show the change, ask if somebody can answer, and make it; whether it was made."""
+    from flyball.app.installing.plan import carry_out
+    from flyball.surfaces.cli.card import say_diff
+    from flyball.surfaces.cli.terminal.story import printable
+
+    if not plan.is_change:
+        carry_out(plan)
+        return False
+    if not as_json:
+        say_diff(printable(plan.diff))
+    if not yes:
+        if as_json or not sys.stdin.isatty():
+            return False
+        if not click.confirm("\nWrite this?"):
+            return False
+    carry_out(plan)
+    return True
+
+
+def _say(plan: InstallPlan, needs: list[HostNeed], *, remove: bool, is_done: bool) -> None:
+    path, title = plan.target.path, plan.target.host.title
+    if plan.is_change and not is_done:
+        click.echo("\nNothing was written. Repeat with --yes to write it.")
+    elif remove:
+        done = f"Flyball's hooks are out of {path}."
+        click.echo(done if is_done else f"There is nothing of Flyball in {path}.")
+    else:
+        state = "now" if is_done else "already"
+        click.echo(f"Flyball's hooks are in {path} {state}.")
+        if _is_ready(needs):
+            click.echo(f"{title} is governed by Flyball.")
+        else:
+            click.echo(f"{title} is not governed before this is mended:")
+    labels = {"met": "holds", "missing": "mend", "told": "know"}
+    for need in needs:
+        click.echo(f"  {labels[need.state.value]:<6} {need.text}")
+
+
+def _is_ready(needs: list[HostNeed]) -> bool:
+    return all(need.state != "missing" for need in needs)
+
+
+def _as_dict(plan: InstallPlan, needs: list[HostNeed]) -> dict[str, Any]:
+    return {
+        "changed": plan.is_change,
+        "diff": plan.diff,
+        "events": list(plan.target.host.events),
+        "needs": [{"state": str(need.state), "text": need.text} for need in needs],
+        "ready": _is_ready(needs),
+    }

@@ -1,0 +1,155 @@
+"""`flyball init` as a person meets it: the change is shown, asked for, made, and taken back."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.governed import ARGV, Shell
+
+CLAUDE = """{
+  "model": "opus",
+  // Notes of mine.
+  "hooks": {
+    "PreToolUse": [
+      {"matcher": "Bash", "hooks": [{"type": "command", "command": "guard.sh"}]} // first
+    ]
+  }
+}
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    home = tmp_path / "home"
+    (home / "project" / ".git").mkdir(parents=True)
+    return home
+
+
+@pytest.fixture
+def shell(home: Path) -> Shell:
+    return Shell(home / "project", home)
+
+
+def settings(home: Path, text: str = CLAUDE) -> Path:
+    path = home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text(text)
+    return path
+
+
+def test_without_a_terminal_the_change_is_only_shown(shell: Shell, home: Path):
+    path = settings(home)
+    done = shell("init", "--host", "claude")
+
+    assert done.returncode == 3
+    assert f"+++ {path}" in done.stdout
+    assert "flyball-hook claude" in done.stdout
+    assert "Nothing was written." in done.stdout
+    assert path.read_text() == CLAUDE
+
+
+def test_in_and_out_again(shell: Shell, home: Path):
+    path = settings(home)
+    done = shell("init", "--host", "claude", "--yes")
+    text = path.read_text()
+
+    assert done.returncode == 0, done.stderr
+    assert f"Flyball's hooks are in {path} now." in done.stdout
+    assert "settings.json:3:3: Claude Code does not load a file with a line comment" in done.stdout
+    assert "Claude Code is not governed before this is mended:" in done.stdout
+    assert text.count("flyball-hook claude") == 14
+    assert "// Notes of mine." in text
+
+    again = shell("init", "--host", "claude", "--yes")
+    assert again.returncode == 0
+    assert f"hooks are in {path} already" in again.stdout
+    assert path.read_text() == text
+
+    path.write_text(text.replace("opus", "sonnet"))
+    out = shell("init", "--host", "claude", "--remove", "--yes")
+    assert out.returncode == 0
+    assert f"Flyball's hooks are out of {path}." in out.stdout
+    assert path.read_text() == CLAUDE.replace("opus", "sonnet")
+    assert "There is nothing of Flyball in" in shell("init", "--host", "claude", "--remove").stdout
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "opencode"])
+def test_every_host_leaves_no_trace(shell: Shell, home: Path, host: str, scope: str):
+    def tree() -> list[Path]:
+        return sorted(path for path in home.rglob("*") if "state" not in path.parts)
+
+    before = tree()
+    words = ("init", "--host", host, "--scope", scope, "--yes", "--json")
+    said = json.loads(shell(*words).stdout)
+
+    assert said["applied"]
+    assert said["changed"]
+    assert "flyball-hook" in Path(said["path"]).read_text()
+    assert said["path"].startswith(str(home / "project" if scope == "project" else home))
+    if host == "codex":
+        assert not said["ready"], "Codex trusts no hook unseen"
+        assert any("/hooks" in need["text"] for need in said["needs"])
+    out = json.loads(shell(*words, "--remove").stdout)
+    assert out["applied"]
+    assert tree() == before
+
+
+def test_a_program_is_shown_the_change_as_one_object(shell: Shell):
+    done = shell("init", "--host", "gemini", "--json")
+    said = json.loads(done.stdout)
+
+    assert done.returncode == 3
+    assert not said["applied"]
+    assert said["diff"].startswith("--- /dev/null\n")
+    assert not Path(said["path"]).exists()
+
+
+def test_a_broken_file_is_refused_with_its_place(shell: Shell, home: Path):
+    path = settings(home, '{\n  "model": opus\n}\n')
+    done = shell("init", "--host", "claude", "--yes")
+
+    assert done.returncode == 2
+    assert f"error[settings-broken]: {path}:2:12: 'opus' is not a JSON value." in done.stderr
+    assert path.read_text() == '{\n  "model": opus\n}\n'
+
+
+def test_a_scope_that_a_host_has_not_is_refused(shell: Shell):
+    done = shell("init", "--host", "opencode", "--scope", "managed", "--yes")
+
+    assert done.returncode == 2
+    assert "opencode has no managed settings" in done.stderr
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 3)])
+def test_a_person_is_asked(shell: Shell, home: Path, answer: str, code: int):
+    path = settings(home, "{}\n")
+    near, far = pty.openpty()
+    argv = [*ARGV, "init", "--host", "claude"]
+    with subprocess.Popen(
+        argv, cwd=shell.cwd, env=shell.env, stdin=far, stdout=far, stderr=far
+    ) as process:
+        os.close(far)
+        shown = read_until(near, b"Write this? [y/N]: ")
+        os.write(near, f"{answer}\n".encode())
+        assert process.wait(60) == code
+    os.close(near)
+
+    assert b"flyball-hook claude" in shown
+    assert ("flyball-hook" in path.read_text()) is (answer == "y")
+
+
+def read_until(file: int, wanted: bytes) -> bytes:
+    seen, end = b"", time.monotonic() + 60
+    while wanted not in seen and time.monotonic() < end:
+        ready, _, _ = select.select([file], [], [], 1)
+        seen += os.read(file, 65_536) if ready else b""
+    assert wanted in seen, seen
+    return seen

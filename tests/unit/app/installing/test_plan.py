@@ -1,0 +1,262 @@
+"""One settings file, changed whole or not at all, and brought back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.unit.app.installing.settings_texts import ODD_TEXTS, TEXTS
+
+from flyball.app.installing.plan import InstallPlan, carry_out, plan_install, plan_removal
+from flyball.app.installing.targets import HostPlaces, InstallScope, InstallTarget, find_target
+from flyball.errors import BrokenSettings, ConfigError, Conflict
+
+EXECUTABLE = "/opt/bin/flyball-hook"
+CASES = [
+    (host, scope)
+    for host in ("claude", "codex", "gemini", "opencode")
+    for scope in InstallScope
+    if (host, scope) != ("opencode", InstallScope.MANAGED)
+]
+
+
+class Machine:
+    """A home, a project and an /etc of its own."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.environ = {"HOME": str(base / "home")}
+        self.places = HostPlaces(self.environ, base / "project", base)
+        for name in ("home", "project"):
+            (base / name).mkdir()
+
+    def target(self, host: str = "claude", scope: str = "user") -> InstallTarget:
+        return find_target(host, InstallScope(scope), self.places)
+
+    def install(self, target: InstallTarget, executable: str = EXECUTABLE) -> InstallPlan:
+        plan = plan_install(target, executable, self.environ)
+        carry_out(plan)
+        return plan
+
+    def remove(self, target: InstallTarget) -> InstallPlan:
+        plan = plan_removal(target, self.environ)
+        carry_out(plan)
+        return plan
+
+    def files(self) -> dict[str, bytes | None]:
+        """Everything but our own records."""
+        found = sorted(self.base.rglob("*"))
+        names = [path for path in found if ".local" not in path.parts]
+        return {str(p): p.read_bytes() if p.is_file() else None for p in names}
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+@pytest.mark.parametrize(("host", "scope"), CASES)
+def test_a_file_that_was_not_there_goes_away_with_its_directories(
+    machine: Machine, host: str, scope: str
+):
+    before, target = machine.files(), machine.target(host, scope)
+
+    assert machine.install(target).is_change
+    assert EXECUTABLE in target.path.read_text()
+    assert not machine.install(target).is_change, "twice is once"
+    assert machine.remove(target).is_change
+    assert machine.files() == before
+    assert not machine.remove(target).is_change
+
+
+@pytest.mark.parametrize("name", sorted({**TEXTS, **ODD_TEXTS}))
+def test_a_file_that_was_there_comes_back(machine: Machine, name: str):
+    target = machine.target("gemini")
+    target.path.parent.mkdir()
+    target.path.write_bytes({**TEXTS, **ODD_TEXTS}[name].encode())
+    before = machine.files()
+
+    machine.install(target)
+    assert not machine.install(target).is_change
+    machine.remove(target)
+    assert machine.files() == before
+
+
+def test_another_place_of_ours_is_replaced_and_still_goes_without_a_trace(machine: Machine):
+    target = machine.target()
+    target.path.parent.mkdir()
+    target.path.write_text('{\n    "hooks": {}\n}')
+    machine.install(target, "/old/venv/bin/flyball-hook")
+    machine.install(target)
+
+    text = target.path.read_text()
+    assert "/old/" not in text
+    assert len(json.loads(text)["hooks"]["Stop"]) == 1
+    machine.remove(target)
+    assert target.path.read_text() == '{\n    "hooks": {}\n}'
+
+
+@pytest.mark.parametrize(("host", "scope"), CASES)
+def test_a_replaced_installation_still_remembers_what_it_made(
+    machine: Machine, host: str, scope: str
+):
+    before, target = machine.files(), machine.target(host, scope)
+    machine.install(target, "/old/flyball-hook")
+    machine.install(target)
+    machine.remove(target)
+
+    assert machine.files() == before
+
+
+def test_a_hook_that_somebody_took_out_is_put_in_again(machine: Machine):
+    target = machine.target()
+    machine.install(target)
+    value = json.loads(target.path.read_text())
+    del value["hooks"]["Stop"]
+    value["hooks"]["PreToolUse"][0]["matcher"] = "Read"
+    target.path.write_text(json.dumps(value))
+
+    machine.install(target)
+    hooks = json.loads(target.path.read_text())["hooks"]
+    assert "matcher" not in hooks["PreToolUse"][0]
+    assert hooks["Stop"]
+
+
+def test_what_was_added_to_a_file_that_we_made_keeps_it(machine: Machine):
+    target = machine.target()
+    machine.install(target)
+    text = target.path.read_text()
+    target.path.write_text(text.replace("{\n", '{\n  "model": "opus",\n', 1))
+    machine.remove(target)
+
+    assert json.loads(target.path.read_text()) == {"model": "opus"}
+
+
+def test_an_edited_plugin_is_ours_and_a_foreign_one_is_not(machine: Machine):
+    target = machine.target("opencode")
+    machine.install(target)
+    target.path.write_text(target.path.read_text() + "// mine\n")
+    assert machine.install(target).is_change
+    machine.remove(target)
+    target.path.parent.mkdir(parents=True)
+    target.path.write_text("export const Other = async () => ({})\n")
+
+    with pytest.raises(Conflict, match="is not Flyball's"):
+        machine.install(target)
+    assert not machine.remove(target).is_change
+    assert target.path.exists()
+
+
+def test_mode_and_link_are_kept(machine: Machine):
+    target = machine.target()
+    real = machine.base / "dotfiles" / "claude.json"
+    real.parent.mkdir()
+    real.write_text("{}")
+    real.chmod(0o640)
+    target.path.parent.mkdir()
+    target.path.symlink_to(real)
+
+    machine.install(target)
+    assert target.path.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert "flyball-hook" in real.read_text()
+    machine.remove(target)
+    assert real.read_text() == "{}"
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert [path.name for path in real.parent.iterdir()] == ["claude.json"]
+
+
+def test_a_dangling_link_dangles_again(machine: Machine):
+    target = machine.target()
+    target.path.parent.mkdir()
+    target.path.symlink_to(machine.base / "dotfiles" / "claude.json")
+
+    machine.install(target)
+    assert "flyball-hook" in target.path.read_text()
+    machine.remove(target)
+    assert target.path.is_symlink()
+    assert not (machine.base / "dotfiles").exists()
+
+
+def test_a_broken_file_is_refused_and_stays(machine: Machine):
+    target = machine.target()
+    target.path.parent.mkdir()
+    for data in (b'{\n  "a": \xff\n}', b'{"a": 1,\n "b" 2}'):
+        target.path.write_bytes(data)
+        for attempt in (machine.install, machine.remove):
+            with pytest.raises(BrokenSettings) as caught:
+                attempt(target)
+            assert caught.value.place in ("2:8", "2:6")
+            assert str(target.path) in str(caught.value)
+        assert target.path.read_bytes() == data
+
+
+def test_a_file_that_changed_since_it_was_shown_is_left_alone(machine: Machine):
+    target = machine.target()
+    plan = plan_install(target, EXECUTABLE, machine.environ)
+    target.path.parent.mkdir()
+    target.path.write_text("{}")
+
+    with pytest.raises(Conflict, match="changed meanwhile"):
+        carry_out(plan)
+    assert target.path.read_text() == "{}"
+
+
+def test_a_directory_in_the_place_of_the_file_is_told(machine: Machine):
+    target = machine.target()
+    target.path.mkdir(parents=True)
+
+    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
+        machine.install(target)
+
+
+@pytest.mark.parametrize(("scope", "hint"), [("user", ""), ("managed", "belong to root")])
+def test_what_cannot_be_written_is_told_and_nothing_is_half_done(
+    machine: Machine, scope: str, hint: str
+):
+    target = machine.target("claude", scope)
+    (machine.base / "home" / ".local").write_text("a file where our records should be")
+
+    with pytest.raises(ConfigError, match="cannot be written: Not a directory") as caught:
+        machine.install(target)
+    assert hint in caught.value.hint
+    assert not target.path.exists()
+
+
+def test_the_diff_shows_what_would_change_and_no_more(machine: Machine):
+    target = machine.target()
+    target.path.parent.mkdir()
+    target.path.write_text('{\n  "model": "opus"\n}')
+    lines = plan_install(target, EXECUTABLE, machine.environ).diff.splitlines()
+
+    assert lines[:2] == [f"--- {target.path}", f"+++ {target.path}"]
+    assert '-  "model": "opus"' in lines
+    assert '+  "model": "opus",' in lines
+    assert sum("flyball-hook claude" in line for line in lines) == 14
+    assert "\\ No newline at end of file" in lines
+    new = plan_install(machine.target("codex"), EXECUTABLE, machine.environ).diff
+    assert new.startswith("--- /dev/null\n+++ ")
+
+
+def test_the_record_holds_nothing_of_the_user(machine: Machine):
+    """Settings may have keys and tokens in them."""
+    target = machine.target()
+    target.path.parent.mkdir()
+    target.path.write_text('{"env": {"API_KEY": "s3cret"}}')
+    machine.install(target)
+
+    (record,) = (machine.base / "home/.local/state/flyball/hosts").iterdir()
+    assert "s3cret" not in record.read_text()
+
+
+def test_a_damaged_record_is_no_record(machine: Machine):
+    target = machine.target()
+    target.path.parent.mkdir()
+    target.path.write_text('{"a": 1}')
+    machine.install(target)
+    (record,) = (machine.base / "home/.local/state/flyball/hosts").iterdir()
+    record.write_text("{")
+    machine.remove(target)
+
+    assert target.path.read_text() == '{"a": 1}'
