@@ -196,6 +196,14 @@ def test_a_planner_that_cannot_be_understood_is_told_and_then_given_up(stage: St
     assert "The planner could not be understood" in told.final["issues"][0]
 
 
+def test_with_yes_a_planner_that_cannot_be_understood_ends_the_run(stage: Stage) -> None:
+    prose: Line = {"role": "planner", "text": "I would start with the cart."}
+    told = build(stage, *[prose] * 9, flags=("--yes",))
+    assert (told.exit, told.final["status"], told.final["iterations"]) == (1, "failed", 1)
+    assert "The planner could not be understood" in told.final["issues"][0]
+    assert sum(line["type"] == "usage" for line in told.lines) == 8
+
+
 @pytest.mark.exhaustive
 def test_two_steps_overlap_and_are_merged_in_plan_order(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {**FILES, "test_all.py": LONG_SUITE})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flyball.core.flow.template import Role
+from flyball.core.flow.template import Escalation, Role
 from flyball.core.machine.call_queue import go_on
 from flyball.core.machine.finishing import (
     conclude,
@@ -22,7 +22,7 @@ from flyball.core.machine.finishing import (
     settle,
     take_verdict,
 )
-from flyball.core.machine.setback import finish, halt
+from flyball.core.machine.setback import fail, finish, halt, try_again
 from flyball.core.memory.fingerprint import digest
 from flyball.core.memory.guard_memory import GuardStep, Kind, Memory
 from flyball.core.plan.message import ExecutionPlan, Message
@@ -288,9 +288,20 @@ def _ask_again(d: WorkingCopy, fault: str) -> None:
     if rejections > d.run.policy.max_rejections:
         why = f"The {d.card.role} could not be understood, {rejections} times. {fault}"
         d.set(rejections=rejections, ending_reason=why)
-        d.ask(Asking.FAILURE, f"{why} Try once more?")
+        _try_or_rest(d, why)
         return
     d.reject(fault, rejections=rejections)
+
+
+def _try_or_rest(d: WorkingCopy, why: str) -> None:
+    """A person is asked; whoever said yes beforehand has said it once, and nobody is waited for."""
+    if not d.run.policy.assume_yes:
+        d.ask(Asking.FAILURE, f"{why} Try once more?")
+    elif not d.card.setbacks:
+        d.set(setbacks=1)
+        try_again(d, why)
+    else:
+        fail(d, Escalation.FAIL_JOB, why)
 
 
 def last_word(d: WorkingCopy, event: DriverReplied) -> None:

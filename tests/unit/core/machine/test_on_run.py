@@ -394,6 +394,20 @@ def test_a_planner_that_is_let_try_again_may_plan_after_all():
     assert course.plans(1, "a").closes("plan.1").state.card("a") is not None
 
 
+def test_a_yes_beforehand_lets_a_planner_try_once_more_and_waits_for_nobody():
+    course = Course(assume_yes=True)
+    for _ in range(4):
+        assert course.state.card("plan.1").question is None
+        course.says("plan.1", "Begin with the cart.")
+    course.closes("plan.1")
+    assert (course.last.status, course.last.iterations) == ("failed", 1)
+    assert course.last.message == "There is no plan."
+    course = Course(assume_yes=True)
+    for _ in range(3):
+        course.says("plan.1", "Begin with the cart.")
+    assert course.plans(1, "a").closes("plan.1").state.card("a") is not None
+
+
 def test_a_plan_that_cannot_be_carried_out_is_the_planners_to_mend():
     course = Course()
     course.says("plan.1", json.dumps({"goal": "g", "steps": [{"id": "a", "title": "t"}]}))
