@@ -42,6 +42,7 @@ def tagged(tool: str, **args) -> Reply:
     return say(f"Now:\n<tool_call>{json.dumps({'name': tool, 'arguments': args})}</tool_call>")
 
 
+BLOCK = f"<<<<<<< SEARCH\n{OLD}=======\n{NEW}>>>>>>> REPLACE\n"
 TAIL = "     for price, quantity in items:\n-" + OLD + "+" + NEW
 
 HEADLESS = hunk("@@\n").partition("+++ b/cart.py\n")[2]
@@ -72,6 +73,47 @@ SLIPS = {
     "arguments with a comma too many": ("read", call("read", __raw__='{"path": "cart.py",}')),
     "arguments encoded twice": ("read", call("read", __raw__='"{\\"path\\": \\"cart.py\\"}"')),
     "an explanation beside it": ("read", call("read", path="cart.py", explanation="to see it")),
+    "Codex's read_file": ("read", call("read_file", file_path="cart.py", offset=1, limit=50,
+                                       mode="slice", indentation={})),
+    "Gemini's read_file": ("read", call("read_file", absolute_path="cart.py", offset=0, limit=9)),
+    "opencode's read": ("read", call("read", filePath="cart.py")),
+    "many files": ("read", call("read_many_files", paths=["cart.py", "test_cart.py"])),
+    "lines behind the path": ("read", call("read", path="cart.py:1-5")),
+    "a list before it": ("read", calls(
+        ("list_directory", {"path": ".", "file_filtering_options": {"respect_git_ignore": True}}),
+        ("glob", {"pattern": "**/*.py", "respect_git_ignore": True, "case_sensitive": False}),
+        ("search_file_content", {"pattern": "price", "include": "*.py"}),
+        ("Grep", {"pattern": "price", "head_limit": 0, "output_mode": "files_with_matches"}),
+        ("read", {"path": "cart.py"}),
+    )),
+    "a list of things to do": ("read", calls(
+        ("TodoWrite", {"todos": [{"content": "mend", "status": "pending", "activeForm": "x"}]}),
+        ("update_plan", {"plan": [{"step": "mend", "status": "pending"}], "explanation": "so"}),
+        ("task_tracker", {"command": "plan", "task_list": [{"title": "mend"}]}),
+        ("read", {"path": "cart.py"}),
+    )),
+    "single quotes": ("read", call("read", __raw__="{'path': 'cart.py'}")),
+    "unquoted names": ("read", call("read", __raw__='{path: "cart.py"}')),
+    "a bracket too many": ("read", call("read", __raw__='{"path": "cart.py"}}')),
+    "keys and values in tags": ("read", say(
+        "<tool_call>read\n<arg_key>path</arg_key>\n<arg_value>cart.py</arg_value>\n</tool_call>"
+    )),
+    "a mark before the calls": ("read", say(
+        'Now.\n[TOOL_CALLS] [{"name": "read", "arguments": {"path": "cart.py"}}]'
+    )),
+    "tokens around a call": ("read", say(
+        "<|channel|>commentary to=functions.read <|constrain|>json<|message|>"
+        '{"path": "cart.py"}<|call|>'
+    )),
+    "other tokens around a call": ("read", say(
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.read:0"
+        '<|tool_call_argument_begin|>{"path": "cart.py"}<|tool_call_end|>'
+        "<|tool_calls_section_end|>"
+    )),
+    "a call as bare JSON": ("read", say('{"name": "read", "arguments": {"path": "cart.py"}}')),
+    "a call in a JSON fence": ("read", say(
+        'I read it.\n```json\n{"tool": "read", "args": {"path": "cart.py"}}\n```'
+    )),
     "a call in tags": ("read", tagged("read", path="cart.py")),
     "an unknown tool": ("read", call("semantic_search", query="total")),
     # The checkpoint
@@ -82,6 +124,17 @@ SLIPS = {
     "camel case": ("checkpoint", without("proposed_action", proposedAction="Change cart.py.")),
     "another word": ("checkpoint", without("verify_with", verification="python -m unittest")),
     "a missing field": ("checkpoint", without("goal")),
+    "expected files, tests, risks": ("checkpoint", call(
+        "checkpoint", goal="A right total", findings="cart.py:4", proposed_action="Change it",
+        expected_files=["cart.py"], tests=["python -m unittest"], risks=["none"], confidence=0.9,
+    )),
+    "root cause and solution": ("checkpoint", call(
+        "checkpoint", summary="A right total", root_cause="cart.py:4", solution="Change it",
+        affected_files=[{"path": "cart.py", "reason": "x"}], validation={"command": "unittest"},
+    )),
+    "a checkpoint in a checkpoint": ("checkpoint", call("checkpoint", checkpoint=STATED)),
+    "findings by name": ("checkpoint", stated(findings={"where": "cart.py:4", "what": "wrong"})),
+    "exit plan mode": ("checkpoint", call("ExitPlanMode", plan="Change cart.py.")),
     "a checkpoint in tags": ("checkpoint", tagged("checkpoint", **STATED)),
     # The edit
     "bare @@": ("edit", call("edit_diff", diff=hunk("@@\n"))),
@@ -97,6 +150,36 @@ SLIPS = {
     "another dialect": ("edit", call("apply_patch", input=(
         f"*** Begin Patch\n*** Update File: cart.py\n@@\n-{OLD}+{NEW}*** End Patch\n"
     ))),
+    "apply_patch with a header of code": ("edit", call("apply_patch", input=(
+        "*** Begin Patch\n*** Update File: cart.py\n"
+        f"@@ def total(items):\n-{OLD}+{NEW}*** End Patch"
+    ))),
+    "apply_patch in a shell": ("edit", call("shell", command=["bash", "-lc", (
+        "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: cart.py\n"
+        f"@@\n-{OLD}+{NEW}*** End Patch\nEOF\n"
+    )], workdir=".")),
+    "search and replace": ("edit", call("replace_in_file", path="cart.py", diff=BLOCK)),
+    "search and replace with a line": ("edit", call("apply_diff", path="cart.py", diff=(
+        BLOCK.replace("SEARCH\n", "SEARCH\n:start_line:4\n-------\n")
+    ))),
+    "search and replace in prose": ("edit", say(f"cart.py\n```python\n{BLOCK}```\n")),
+    "a patch in prose": ("edit", say(
+        f"So:\n\n*** Begin Patch\n*** Update File: cart.py\n@@\n-{OLD}+{NEW}*** End Patch\n"
+    )),
+    "opencode's edit": ("edit", call("edit", filePath="cart.py", oldString=OLD, newString=NEW)),
+    "Gemini's replace": ("edit", call("replace", file_path="cart.py", old_string=OLD,
+                                      new_string=NEW, instruction="mend", expected_replacements=1)),
+    "an editor's str_replace": ("edit", call("str_replace_editor", command="str_replace",
+                                             path="cart.py", old_str=OLD, new_str=NEW,
+                                             security_risk="LOW")),
+    "lines by number": ("edit", call("edit_file", path="cart.py", start=4, end=4, content=NEW)),
+    "a list of edits": ("edit", call("edit_diff", changes=[
+        {"path": "cart.py", "old_string": OLD, "new_string": NEW}
+    ])),
+    "a list of one diff": ("edit", call("edit_diff", diffs=[FIX])),
+    "a path and nothing else": ("edit", call("edit_diff", path="cart.py")),
+    "what stays left out": ("edit", call("edit_file", target_file="cart.py", instructions="mend",
+                                         code_edit=f"# ... existing code ...\n{NEW}")),
     "Edit": ("edit", call("Edit", file_path="cart.py", old_string=OLD, new_string=NEW)),
     "part of a line": ("edit", call("str_replace", path="cart.py", old_str="+= price\n",
                                     new_str="+= price * quantity\n")),
@@ -111,6 +194,13 @@ SLIPS = {
     "run_tests": ("test", call("run_tests", path="test_cart.py")),
     "a command line": ("test", call("test", command="python -m unittest")),
     "a runner in capitals": ("test", call("TEST", runner="Unittest", args=[])),
+    "a file and a test in it": ("test", call("run_test", file="test_cart.py",
+                                             test_name="test_three_pens")),
+    "python as the runner": ("test", call("test", runner="python", args=["-m", "unittest"])),
+    "a line with cd": ("test", call("test", command="cd . && python -m unittest")),
+    "all tests": ("test", call("test", target="all", verbose=True)),
+    "tests in a shell": ("test", call("bash", command="python -m unittest")),
+    "git status first": ("stop", call("git_status")),
     "finish": ("stop", call("finish", message="The total counts every piece.")),
     "attempt_completion": ("stop", call("attempt_completion", result="The total is right.")),
 }  # fmt: skip

@@ -111,10 +111,13 @@ _ROWS = (
         Access.READ,
         Touch.WORKSPACE,
         ("READ", "fs_read"),
-        also_called=_words("read_file file_read view view_file open open_file cat"),
+        also_called=_words(
+            "read_file file_read view view_file open open_file cat cat_file read_files "
+            "read_many_files read_text_file get_file_contents get_file_content show_file"
+        ),
         spelt=_spelt(
             path=_FILE,
-            offset="start start_line line_start from_line first_line line",
+            offset="start start_line line_start from_line first_line line line_number",
             limit="count num_lines line_count max_lines n lines_count",
             head="first",
             tail="last",
@@ -127,7 +130,8 @@ _ROWS = (
         ("fs_list",),
         also_called=_words(
             "ls list_files list_dir list_directory glob find_files find_file file_search tree "
-            "list_tree glob_search search_file_names"
+            "list_tree glob_search search_file_names find repo_map get_repo_map "
+            "list_code_definition_names list_directory_tree directory_tree"
         ),
         spelt=_spelt(
             path=f"{_FOLDER} dir file_path absolute_path relative_workspace_path",
@@ -182,22 +186,33 @@ _ROWS = (
         Access.CHECKPOINT,
         Touch.NOTHING,
         ("EMIT_PLAN",),
-        also_called=_words("state_checkpoint set_checkpoint make_checkpoint"),
+        also_called=_words(
+            "state_checkpoint set_checkpoint make_checkpoint submit_checkpoint submit_plan "
+            "present_plan propose_plan exit_plan_mode create_plan"
+        ),
         spelt=_spelt(
-            goal="objective aim purpose title",
-            findings="finding found analysis diagnosis observations cause",
+            goal="objective aim purpose title task summary intent",
+            findings=(
+                "finding found analysis diagnosis observations observation cause root_cause "
+                "context problem evidence what_i_found"
+            ),
             proposed_action=(
                 "action proposed_actions proposal approach plan change changes fix proposed_change "
-                "proposed_changes"
+                "proposed_changes actions solution strategy next_steps next_step proposed_fix "
+                "planned_changes planned_change what_i_will_do intended_change"
             ),
             files=(
                 "file paths path file_paths files_to_touch files_to_change files_to_edit "
-                "files_to_modify touches targets file_path"
+                "files_to_modify touches targets file_path expected_files files_touched "
+                "files_changed affected_files modified_files target_files changed_files "
+                "files_expected files_affected"
             ),
             verify_with=(
                 "verify verification verifies_with verify_by how_to_verify tests test "
                 "verification_commands verification_command checks test_command verify_command "
-                "verify_commands verified_by"
+                "verify_commands verified_by verification_plan verification_steps validation "
+                "validation_plan validate acceptance_criteria success_criteria test_plan "
+                "how_to_test test_commands verify_steps"
             ),
         ),
     ),
@@ -209,10 +224,11 @@ _ROWS = (
         writes_text=True,
         also_called=_words(
             "edit edit_file apply_patch apply_diff patch apply multi_edit str_replace "
-            "search_replace replace replace_in_file string_replace update_file modify_file diff"
+            "search_replace replace replace_in_file string_replace update_file modify_file diff "
+            "search_and_replace edit_files"
         ),
         spelt=_spelt(
-            diff=("patch unified_diff input patch_text diff_text changes diff_content"),
+            diff="patch unified_diff input patch_text diff_text changes diff_content diffs patches",
             preview="dry_run check_only",
         ),
     ),
@@ -224,11 +240,11 @@ _ROWS = (
         writes_text=True,
         also_called=_words(
             "write create create_file new_file write_to_file save_file save file_write "
-            "overwrite_file add_file"
+            "overwrite_file add_file touch"
         ),
         spelt=_spelt(
             path=_FILE,
-            content="contents text file_text body data file_content new_text",
+            content="contents text file_text body data file_content new_text code_content code",
             content_base64="base64 content_b64 bytes",
         ),
     ),
@@ -250,10 +266,10 @@ _ROWS = (
         also_called=_words(
             "shell sh terminal execute_bash run_bash run_command run_shell run_shell_command "
             "run_terminal_cmd run_terminal_command execute_command exec_command exec "
-            "local_shell shell_command run_in_terminal"
+            "local_shell local_shell_call shell_command run_in_terminal cmd"
         ),
         spelt=_spelt(
-            cmd="command script commands command_line bash_command",
+            cmd="command script commands command_line bash_command input",
         ),
     ),
     ToolRow(
@@ -275,12 +291,12 @@ _ROWS = (
         ("TEST",),
         also_called=_words(
             "tests run_tests run_test pytest test_runner execute_tests run_test_suite unittest "
-            "run_unit_tests"
+            "run_unit_tests go_test npm_test cargo_test jest vitest mocha"
         ),
         spelt=_spelt(
             args=(
                 "arguments path paths file files test tests target targets test_path test_paths "
-                "test_file test_files test_name selector file_path argv options"
+                "test_file test_files selector file_path argv options"
             ),
             runner="framework test_runner",
         ),
@@ -291,10 +307,11 @@ _ROWS = (
         Touch.ANYTHING,
         also_called=_words(
             "checks run_check run_checks lint typecheck type_check build diagnostics "
-            "get_diagnostics get_errors read_lints"
+            "get_diagnostics get_errors read_lints run_linter run_lint linter mypy ruff pyright "
+            "tsc eslint flake8 clippy"
         ),
         spelt=_spelt(
-            name="check kind tool type checker linter",
+            name="check kind tool type checker linter checks",
         ),
     ),
     ToolRow(
@@ -332,10 +349,15 @@ _ROWS = (
         Touch.NOTHING,
         ("META", "PROCEED"),
         also_in=SPEAKING,
-        also_called=_words("think thought remember todo_write update_plan write_note"),
+        also_called=_words(
+            "think thought remember todo_write todowrite write_todos update_plan write_note "
+            "save_memory task_tracker sequentialthinking sequential_thinking review submit_review"
+        ),
         spelt=_spelt(
-            text="note content thought thoughts message body todos plan",
-            risk="risks",
+            text=(
+                "note notes content thought thoughts message body todos plan fact task_list summary"
+            ),
+            risk="risks risk_level severity",
             assumptions="assumption assumes",
         ),
     ),

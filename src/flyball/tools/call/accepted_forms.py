@@ -9,26 +9,27 @@ bring along from other agents: line ranges, flags of programs, commands as lists
 
 from __future__ import annotations
 
+import json
 import re
-import shlex
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, cast
+from typing import cast
 
 from flyball.core.terms.shape import is_list, is_map, is_number
-from flyball.core.terms.tool import plain_name
-from flyball.tools.call.foreign_edits import ReadText, UnclearCall, as_diff
-
-Args = dict[str, object]
+from flyball.core.terms.tool import TOOL_ROWS, plain_name
+from flyball.tools.call.foreign_commands import (
+    Args,
+    Spoken,
+    bash_args,
+    check_args,
+    first_of,
+    git_args,
+    probe_args,
+    suite_args,
+    without,
+)
+from flyball.tools.call.foreign_edits import UnclearCall, as_diff
 
 PROCEED = "PROCEED"
-GIT_ACTIONS = ("commit", "revert", "branch")
-
-
-class Spoken(NamedTuple):
-    """What a rewrite may ask besides the arguments: the driver's own name for the tool, files."""
-
-    name: str = ""
-    read: ReadText = lambda _path: None
 
 
 def in_own_form(tool: str, args: Args, spoken: Spoken = Spoken()) -> Args:  # noqa: B008
@@ -41,114 +42,41 @@ def in_own_form(tool: str, args: Args, spoken: Spoken = Spoken()) -> Args:  # no
     return REWRITES[tool](args, spoken) if tool in REWRITES else args
 
 
-def _without(args: Args, *names: str) -> Args:
-    return {name: value for name, value in args.items() if name not in names}
-
-
-def _first_of(args: Args, *names: str) -> object:
-    return next((args[name] for name in names if name in args), None)
-
-
-_GIT_NAMES = {f"git_{action}": action for action in GIT_ACTIONS}
-
-
-def _git(args: Args, spoken: Spoken) -> Args:
-    """An action that is named by its own field; two at once are left to be refused."""
-    if action := _GIT_NAMES.get(plain_name(spoken.name)):
-        return {"action": action, **args}
-    line = args.get("action")
-    if isinstance(line, str) and " " in line.strip():
-        return _git_line(args, line)
-    named = [action for action in GIT_ACTIONS if action in args]
-    if len(named) != 1 or "action" in args:
+def _one_path(args: Args) -> Args:
+    """One file, in a list or not, by its path or as an object that has one."""
+    named = args.get("path", args.get("paths", args.get("files")))
+    if is_list(named):
+        if len(named) != 1:
+            raise UnclearCall('One call is for one file: {"path": "src/cart.py"}. Make several.')
+        named = named[0]
+    if is_map(named):
+        named = next((named[name] for name in ("path", "file", "file_path") if name in named), None)
+    if not isinstance(named, str):
         return args
-    (action,) = named
-    rest = {name: value for name, value in args.items() if name != action}
-    more = _details(action, args[action])
-    if more is None or not rest.keys().isdisjoint(more):
-        return args
-    return {"action": action, **more, **rest}
+    return {**without(args, "paths", "files"), "path": named}
 
 
-def _details(action: str, value: object) -> Args | None:
-    """What the value of such a field says: a message, paths, or nothing beyond the action."""
-    if isinstance(value, Mapping):
-        return dict(cast("Mapping[str, object]", value))
-    if value is True or value is None or value == "" or action == "branch":
-        return {} if isinstance(value, str | bool | None) and value is not False else None
-    if action == "commit":
-        return {"message": value} if isinstance(value, str) else None
-    if isinstance(value, str):
-        return {"paths": [value]}
-    return {"paths": value} if isinstance(value, list | tuple) else None
+_LINES_BEHIND = re.compile(r"(.+?):(\d+)(?:-(\d+))?$")
 
 
-def _git_line(args: Args, line: str) -> Args:
-    """`commit -m "…"` as one line; other options are left to be refused."""
-    try:
-        words = shlex.split(line.strip().removeprefix("git "))
-    except ValueError:
-        return args
-    match words:
-        case ["commit", "-m" | "-am" | "--message", message] if "message" not in args:
-            return {**args, "action": "commit", "message": message}
-        case _:
-            return args
-
-
-def _bash(args: Args, _spoken: Spoken) -> Args:
-    if args.get("run_in_background") is True or args.get("is_background") is True:
-        raise UnclearCall("Commands run to their end here; none is left in the background.")
-    args = _without(args, "run_in_background", "is_background")
-    allow = args.get("allow")
-    is_text = isinstance(allow, str) or (
-        isinstance(allow, list | tuple)
-        and all(isinstance(each, str) for each in cast("list[object]", allow))
-    )
-    args = _without(args, "allow") if is_text else args
-    if is_list(words := args.get("cmd")):
-        args = {**args, "cmd": _command_line([str(word) for word in words])}
-    where, cmd = _first_of(args, "workdir", "cwd", "working_directory", "dir_path"), args.get("cmd")
-    if isinstance(where, str) and isinstance(cmd, str):
-        args = _without(args, "workdir", "cwd", "working_directory", "dir_path")
-        if where.strip() not in ("", ".", "./"):
-            args["cmd"] = f"cd {shlex.quote(where.strip())} && {cmd}"
-    return args
-
-
-def _command_line(words: list[str]) -> str:
-    """A command given as a list of words, or of one line."""
-    match words:
-        case [line]:
-            return line
-        case [shell, "-c" | "-lc" | "-ic", line] if shell.rpartition("/")[2] in SHELLS:
-            return line
-        case _ if words and not any(re.search(r"\s", word) for word in words[:1]):
-            return shlex.join(words)
-        case _:
-            raise UnclearCall('Give the command as one text: {"cmd": "ls src"}.')
-
-
-SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
-
-
-def _read(args: Args, _spoken: Spoken) -> Args:
-    """Line ranges in any of the usual forms, and more than one file in one call."""
-    paths = args.get("paths", args.get("files"))
-    if "path" not in args and is_list(paths):
-        if len(paths) != 1:
-            raise UnclearCall('One call reads one file: {"path": "src/cart.py"}. Make several.')
-        args = {**_without(args, "paths", "files"), "path": paths[0]}
-    whole = _first_of(args, "should_read_entire_file", "entire_file", "full", "whole_file")
+def _read(args: Args, spoken: Spoken) -> Args:
+    """Line ranges in any of the usual forms, also behind the path."""
+    args = without(_one_path(args), "mode", "indentation", "encoding")
+    path = args.get("path")
+    behind = _LINES_BEHIND.match(path) if isinstance(path, str) else None
+    if behind and spoken.read(behind[0]) is None and "offset" not in args:
+        last = {"end_line": behind[3]} if behind[3] else {}
+        args = {**args, "path": behind[1], "offset": behind[2], **last}
+    whole = first_of(args, "should_read_entire_file", "entire_file", "full", "whole_file")
     ends = ("end_line", "line_end", "to_line", "end", "last_line", "to", "end_line_one_indexed")
-    first = _first_of(args, "offset", "start_line_one_indexed", "from")
-    last = _first_of(args, "end_line_one_indexed_inclusive", *ends)
+    first = first_of(args, "offset", "start_line_one_indexed", "from")
+    last = first_of(args, "end_line_one_indexed_inclusive", *ends)
     spans = ("view_range", "range", "lines", "line_range")
-    if (span := _span(_first_of(args, *spans))) is not None:
+    if (span := _span(first_of(args, *spans))) is not None:
         first, last = span
-    rest = _without(args, *spans, *ends, "end_line_one_indexed_inclusive", "from")
-    rest = _without(rest, "start_line_one_indexed", "offset")
-    rest = _without(rest, "should_read_entire_file", "entire_file", "full", "whole_file")
+    rest = without(args, *spans, *ends, "end_line_one_indexed_inclusive", "from")
+    rest = without(rest, "start_line_one_indexed", "offset")
+    rest = without(rest, "should_read_entire_file", "entire_file", "full", "whole_file")
     if whole in (True, "true"):
         return rest
     begin, end = _whole_number(first), _whole_number(last)
@@ -177,23 +105,33 @@ def _whole_number(value: object) -> int | None:
 def _grep(args: Args, _spoken: Spoken) -> Args:
     """The flags of the program, and their negations."""
     around = [args[name] for name in ("flag_A", "flag_B", "flag_C", "a", "b") if name in args]
-    args = _without(args, "flag_A", "flag_B", "flag_C", "a", "b")
+    args = without(args, "flag_A", "flag_B", "flag_C", "a", "b")
     if around and "context" not in args:
         args["context"] = max(_whole_number(each) or 0 for each in around)
-    if isinstance(is_regex := _first_of(args, "is_regex", "use_regex"), bool):
-        args = {**_without(args, "is_regex", "use_regex"), "literal": not is_regex}
+    if isinstance(is_regex := first_of(args, "is_regex", "use_regex"), bool):
+        args = {**without(args, "is_regex", "use_regex"), "literal": not is_regex}
     if isinstance(minds := args.get("case_sensitive"), bool):
-        args = {**_without(args, "case_sensitive"), "ignore_case": not minds}
+        args = {**without(args, "case_sensitive"), "ignore_case": not minds}
     if isinstance(caseless := args.get("flag_i"), bool):
-        args = {**_without(args, "flag_i"), "ignore_case": caseless}
-    if isinstance(left_out := _first_of(args, "exclude", "exclude_pattern"), str):
+        args = {**without(args, "flag_i"), "ignore_case": caseless}
+    if isinstance(left_out := first_of(args, "exclude", "exclude_pattern"), str):
         globs = args.get("globs")
         kept: list[object] = list(globs) if is_list(globs) else [globs] if globs else []
         out = [f"!{left_out.lstrip('!')}"] if left_out.strip() else []
-        args = {**_without(args, "exclude", "exclude_pattern"), "globs": [*kept, *out]}
+        args = {**without(args, "exclude", "exclude_pattern"), "globs": [*kept, *out]}
     if isinstance(kind := args.get("type"), str) and "globs" not in args and kind in ENDINGS:
-        args = {**_without(args, "type"), "globs": [f"*.{ENDINGS[kind]}"]}
-    return _without(args, "flag_n", "flag_r", "output_mode", "line_numbers", "multiline")
+        args = {**without(args, "type"), "globs": [f"*.{ENDINGS[kind]}"]}
+    args = without(args, "flag_n", "flag_r", "output_mode", "line_numbers", "multiline")
+    if args.get("max") in (0, "0"):
+        args = without(args, "max")
+    if is_list(several := args.get("patterns")) and "q" not in args:
+        joined = "|".join(map(str, several))
+        args = {**without(args, "patterns"), "q": joined}
+    if is_list(paths := args.get("paths", args.get("dir"))):
+        if len(paths) != 1:
+            raise UnclearCall("One call searches one file or directory, or all; make several.")
+        args = {**without(args, "paths"), "dir": paths[0]}
+    return args
 
 
 ENDINGS = {
@@ -209,12 +147,14 @@ ENDINGS = {
 def _list(args: Args, _spoken: Spoken) -> Args:
     """A pattern in place of a path, and whether to go down."""
     down = args.get("recursive")
-    args = _without(args, "recursive", "ignore", "show_hidden", "flag_l", "flag_a", "flag_la")
+    args = without(args, "recursive", "ignore", "show_hidden", "flag_l", "flag_a", "flag_la")
+    args = without(args, "offset", "file_filtering_options", "ignore_globs", "case_sensitive")
+    args = {name: value for name, value in args.items() if not name.startswith("respect_")}
     if down in (False, "false") and "depth" not in args:
         args["depth"] = 1
     path = args.get("path")
     if isinstance(path, str) and re.search(r"[*?\[]", path) and "pattern" not in args:
-        return {**_without(args, "path"), "pattern": path.removeprefix("./")}
+        return {**without(args, "path"), "pattern": path.removeprefix("./")}
     return args
 
 
@@ -222,62 +162,21 @@ def _edit(args: Args, spoken: Spoken) -> Args:
     return as_diff(args, spoken.read)
 
 
-def _write(args: Args, _spoken: Spoken) -> Args:
+def _write(args: Args, spoken: Spoken) -> Args:
     if args.get("append") in (True, "true"):
         raise UnclearCall("A file is written whole. To add lines to one, use `edit_diff`.")
-    args = _without(args, "append", "overwrite", "create_dirs", "create_directories", "line_count")
-    return _without(args, "encoding") if args.get("encoding") in ("utf-8", "utf8") else args
-
-
-def _test(args: Args, spoken: Spoken) -> Args:
-    """The command line of a runner, or a path beside the arguments."""
-    line = _first_of(args, "command", "cmd", "test_command")
-    runner = args.get("runner")
-    if isinstance(runner, str) and " " in runner.strip() and line is None:
-        line, args = runner, _without(args, "runner")
-    args = _without(args, "verbose", "flag_v")
-    if isinstance(line, str) and "args" not in args:
-        args = {**_without(args, "command", "cmd", "test_command"), **_runner_line(line)}
-    path = _first_of(args, "path", "file_path", "file", "test_file")
-    given = args.get("args")
-    if isinstance(path, str) and (is_list(given) or isinstance(given, str)):
-        words = shlex.split(given) if isinstance(given, str) else list(given)
-        args = {**_without(args, "path", "file_path", "file", "test_file"), "args": [path, *words]}
-    if isinstance(runner := args.get("runner"), str) and runner.strip().lower() in ("", "auto"):
-        args = _without(args, "runner")
-    named = plain_name(spoken.name)
-    return {"runner": named, **args} if named in ("pytest", "unittest") else args
-
-
-def _runner_line(line: str) -> Args:
-    """`python -m pytest tests` as the runner and what is passed on to it."""
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        raise UnclearCall("The command cannot be split into words. Give `args` alone.") from None
-    if words[:1] and re.fullmatch(r"python[\d.]*|uv|poetry", words[0]):
-        words = words[2:] if words[1:2] in (["-m"], ["run"]) else words
-    match words:
-        case [("pytest" | "unittest" | "jest" | "vitest" | "mocha") as runner, *rest]:
-            return {"runner": runner, "args": rest}
-        case [
-            ("npm" | "pnpm" | "yarn" | "go" | "cargo" | "make" | "mix" | "deno") as runner,
-            *rest,
-        ]:
-            passed = rest[1:] if rest[:1] == ["test"] else rest
-            return {"runner": runner, "args": [word for word in passed if word != "--"]}
-        case _:
-            raise UnclearCall('Name what to run without the command: {"args": ["tests/a.py"]}.')
-
-
-CHECK_KINDS = {"lint": "lint", "read_lints": "lint", "typecheck": "types", "type_check": "types"}
-
-
-def _check(args: Args, spoken: Spoken) -> Args:
-    """A kind of check as the tool's name; whatever is narrowed, the project is checked whole."""
-    args = _without(args, "path", "paths", "files", "file_path", "uri")
-    kind = CHECK_KINDS.get(plain_name(spoken.name), "")
-    return {"name": kind, **args} if kind else args
+    args = without(args, "append", "overwrite", "create_dirs", "create_directories", "line_count")
+    args = without(args, "empty_file") if args.get("content") else args
+    args = without(args, "mode") if args.get("mode") in ("w", "overwrite", "create") else args
+    content, path = args.get("content"), args.get("path")
+    if is_list(content) and all(isinstance(each, str) for each in content):
+        lines = "".join(f"{str(each).removesuffix(chr(10))}\n" for each in content)
+        args = {**args, "content": lines}
+    elif (is_map(content) or is_list(content)) and str(path).endswith(".json"):
+        args = {**args, "content": json.dumps(content, indent=2, ensure_ascii=False) + "\n"}
+    elif plain_name(spoken.name) in ("create", "new_file", "touch") and "content" not in args:
+        args = {**args, "content": ""} if "content_base64" not in args else args
+    return without(args, "encoding") if args.get("encoding") in ("utf-8", "utf8") else args
 
 
 def _project(_args: Args, _spoken: Spoken) -> Args:
@@ -285,25 +184,74 @@ def _project(_args: Args, _spoken: Spoken) -> Args:
     return {}
 
 
-def _probe(args: Args, _spoken: Spoken) -> Args:
-    method = args.get("method", "GET")
-    return _without(args, "method") if str(method).upper() in ("GET", "HEAD") else args
+def _delete(args: Args, _spoken: Spoken) -> Args:
+    return _one_path(args)
+
+
+def _log(args: Args, _spoken: Spoken) -> Args:
+    return without(args, "oneline", "flag_n", "format", "pretty", "branch", "all")
 
 
 def _note(args: Args, _spoken: Spoken) -> Args:
-    """A list of things to do, as lines of text."""
+    """A list of things to do, as lines of text; what belongs to none of the fields, as text too."""
     listed = args.get("text")
-    if not is_list(listed) or not all(is_map(each) for each in listed):
-        return args
-    return {**args, "text": "\n".join(_to_do(cast("Mapping[str, object]", e)) for e in listed)}
+    if is_list(listed) and listed and all(is_map(each) for each in listed):
+        to_do = [_to_do(cast("Mapping[str, object]", each)) for each in listed]
+        args = {**args, "text": "\n".join(to_do)}
+    if is_map(risk := args.get("risk")):
+        args = {**args, "risk": _in_words(risk)}
+    known = TOOL_ROWS["note"].spelt
+    besides = {name: value for name, value in args.items() if name not in known}
+    return _with_besides(args, besides, "text")
 
 
 def _to_do(item: Mapping[str, object]) -> str:
-    words = [item[name] for name in ("content", "step", "title", "text") if name in item]
+    words = [item[name] for name in ("content", "step", "title", "text", "task") if name in item]
     return f"{item.get('status', 'open')}: {words[0] if words else ''}".strip()
 
 
+def _with_besides(args: Args, besides: Args, field: str) -> Args:
+    """What a driver says beyond the form, kept as words in the field that is for words."""
+    said = [f"{name}: {words}" for name, value in besides.items() if (words := _in_words(value))]
+    if not said:
+        return without(args, *besides)
+    own = args.get(field)
+    first = [] if own in (None, "") else [own] if not is_list(own) else [*own]
+    if not all(isinstance(each, str) for each in first):
+        return args
+    return {**without(args, *besides), field: "\n".join(map(str, (*first, *said)))}
+
+
+def _in_words(value: object) -> str:
+    if is_list(value):
+        return "; ".join(map(_in_words, value))
+    if is_map(value):
+        return "; ".join(f"{name}: {_in_words(each)}" for name, each in value.items())
+    return "" if value is None or isinstance(value, bool) else str(value).strip()
+
+
 def _checkpoint(args: Args, _spoken: Spoken) -> Args:
+    args = _with_tasks(args)
+    files = args.get("files")
+    if is_list(files) and any(is_map(each) for each in files):
+        args = {**args, "files": [_file_named(each) for each in files]}
+    if is_map(verify := args.get("verify_with")):
+        args = {**args, "verify_with": [_in_words(each) for each in verify.values()]}
+    for prose in ("findings", "proposed_action", "goal"):
+        if is_map(value := args.get(prose)):
+            args = {**args, prose: _in_words(value)}
+    besides = {n: v for n, v in args.items() if n not in TOOL_ROWS["checkpoint"].spelt}
+    # A plan by another name may lack what a checkpoint is made of, and that is told by name.
+    return _with_besides(args, besides, "findings") if "findings" in args else args
+
+
+def _file_named(value: object) -> object:
+    if not is_map(value):
+        return value
+    return next((value[n] for n in ("path", "file", "file_path", "name") if n in value), value)
+
+
+def _with_tasks(args: Args) -> Args:
     """A plan's tasks, line by line, as the proposed action; the files that they name."""
     if isinstance(files := args.get("files"), str) and re.search(r"[,\n]", files):
         named = [each.strip(" -*`\t") for each in re.split(r"[,\n]", files)]
@@ -342,16 +290,18 @@ def _task_files(task: object) -> list[str]:
 
 REWRITES: dict[str, Callable[[Args, Spoken], Args]] = {
     "read": _read,
+    "delete_file": _delete,
+    "git_log": _log,
     "list": _list,
     "grep": _grep,
     "project": _project,
-    "git": _git,
-    "bash": _bash,
+    "git": git_args,
+    "bash": bash_args,
     "checkpoint": _checkpoint,
     "edit_diff": _edit,
     "write_file": _write,
-    "test": _test,
-    "check": _check,
-    "http_probe": _probe,
+    "test": suite_args,
+    "check": check_args,
+    "http_probe": probe_args,
     "note": _note,
 }

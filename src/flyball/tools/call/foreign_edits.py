@@ -38,6 +38,10 @@ class _Replacement(NamedTuple):
 
 def as_diff(args: Args, read: ReadText) -> Args:
     """The arguments with a diff in place of texts to replace, or of a path beside the diff."""
+    if is_list(several := args.get("diff")):
+        return {**args, "diff": "".join(_each_diff(each, read) for each in several)}
+    if isinstance(diff := args.get("diff"), str) and (other := _from_dialect(diff, args, read)):
+        return {**{name: args[name] for name in args if name not in PATH}, "diff": other}
     rest = {name: value for name, value in args.items() if name not in PATH}
     path = next((args[name] for name in PATH if name in args), None)
     if not isinstance(path, str) or not path.strip():
@@ -52,10 +56,15 @@ def as_diff(args: Args, read: ReadText) -> Args:
         )
     if "insert_line" in rest:
         return {"diff": _inserted(path, rest, read)}
+    if (lines := _line_range(rest)) is not None:
+        return {"diff": _lines_replaced(path, lines, rest, read)}
     pairs = [_replacement(each) for each in _wished(rest)]
     used = {*OLD, *NEW, *EVERY, "edits", "expected_replacements"}
     if not pairs:
-        return args
+        raise UnclearCall(
+            f"it does not say what to change in {path}. Send `diff`: the changed lines with - and "
+            "+, and a line or two around them. A whole file is written with `write_file`."
+        )
     kept = {name: value for name, value in rest.items() if name not in used}
     return {**kept, "diff": _replaced(path, pairs, read)}
 
@@ -128,6 +137,91 @@ def _inserted(path: str, args: Args, read: ReadText) -> str:
     above += "\n" if above else ""
     added = new if new.endswith("\n") else f"{new}\n"
     return unified_diff(path, text.encode(), (above + added + text[len(above) :]).encode())
+
+
+def _each_diff(item: object, read: ReadText) -> str:
+    """One of several edits: a diff, or an object that is an edit by itself."""
+    found = as_diff({str(k): v for k, v in item.items()}, read) if is_map(item) else {"diff": item}
+    diff = found.get("diff")
+    if not isinstance(diff, str):
+        raise UnclearCall("One of the edits is no diff. Send all of them as one text in `diff`.")
+    return diff if diff.endswith("\n") else f"{diff}\n"
+
+
+def _from_dialect(diff: str, args: Args, read: ReadText) -> str:
+    """The diff that another notation for edits means; empty where it is none of those."""
+    if _ENVELOPE.search(diff):
+        return "".join(_from_envelope(diff, read))
+    blocks = [*_SEARCH.finditer(diff)]
+    if not blocks:
+        return ""
+    own = next((str(args[name]).strip() for name in PATH if name in args), "")
+    wished: dict[str, list[_Replacement]] = {}
+    for block in blocks:
+        before = [line.strip(" `*#") for line in diff[: block.start()].split("\n")]
+        named = [line for line in before if re.fullmatch(r"[\w./-]+\.\w+", line)]
+        path = own or (named[-1] if named else "")
+        if not path:
+            raise UnclearCall("A search and replace block names no file. Send `path` with it.")
+        wished.setdefault(path, []).append(_Replacement(block[1], block[2], False))
+    return "".join(_replaced(path, pairs, read) for path, pairs in wished.items())
+
+
+_SEARCH = re.compile(
+    r"^[<-]{5,} SEARCH[^\n]*\n(?::start_line:[^\n]*\n|-------\n)*(.*?)^={5,}[ \t]*\n(.*?)"
+    r"^[>+]{5,} REPLACE[^\n]*$",
+    re.DOTALL | re.MULTILINE,
+)
+_ENVELOPE = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.+?)[ \t]*$", re.MULTILINE)
+_ENVELOPE_MARK = re.compile(r"^\*\*\* (?:Begin Patch|End Patch|End of File)[ \t]*\n?", re.MULTILINE)
+
+
+def _from_envelope(patch: str, read: ReadText) -> Sequence[str]:
+    """Diffs of an `*** Begin Patch` envelope, whose hunks are those of a diff without numbers."""
+    if "*** Move to:" in patch:
+        raise UnclearCall("Files are not renamed by a diff. Write the new one, delete the old one.")
+    body = _ENVELOPE_MARK.sub("", patch)
+    files = [*_ENVELOPE.finditer(body)]
+    ends = [*(each.start() for each in files[1:]), len(body)]
+    found: list[str] = []
+    for file, end in zip(files, ends, strict=True):
+        path, hunks = file[2].removeprefix("./"), body[file.end() + 1 : end]
+        match file[1]:
+            case "Add":
+                lines = [line[1:] for line in hunks.split("\n") if line.startswith("+")]
+                found.append(unified_diff(path, None, "".join(f"{e}\n" for e in lines).encode()))
+            case "Delete":
+                text = read(path)
+                if text is None:
+                    raise UnclearCall(f"There is no text file {path} to delete.")
+                found.append(unified_diff(path, text.encode(), None))
+            case _:
+                marked = hunks if hunks.startswith("@@") else f"@@\n{hunks}"
+                bare = re.sub(r"^@@.*$", "@@", marked, flags=re.MULTILINE)
+                found.append(f"--- a/{path}\n+++ b/{path}\n{bare.rstrip()}\n")
+    return found
+
+
+_FIRST = ("start_line", "start", "line_start", "from_line")
+_LAST = ("end_line", "end", "line_end", "to_line")
+
+
+def _line_range(args: Args) -> tuple[int, int] | None:
+    """The lines that an edit by numbers replaces, first and last."""
+    first = next((str(args[name]) for name in _FIRST if name in args), "")
+    last = next((str(args[name]) for name in _LAST if name in args), "")
+    return (int(first), int(last)) if first.isdigit() and last.isdigit() else None
+
+
+def _lines_replaced(path: str, lines: tuple[int, int], args: Args, read: ReadText) -> str:
+    text, (first, last) = read(path), lines
+    new = next((args[name] for name in (*NEW, "content", "text") if name in args), None)
+    old = [] if text is None else text.splitlines(keepends=True)
+    if text is None or not isinstance(new, str) or not 1 <= first <= last <= len(old):
+        raise UnclearCall(f"it is not clear which lines of {path} become what. Send a `diff`.")
+    added = new if new.endswith("\n") or not new else f"{new}\n"
+    after = "".join((*old[: first - 1], added, *old[last:]))
+    return unified_diff(path, text.encode(), after.encode())
 
 
 def _with_header(diff: str, path: str) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from flyball.core.run.thread import SpokenCall
-from flyball.core.terms.shape import is_list, is_map, read_loosely
+from flyball.core.terms.shape import FENCED, is_list, is_map, read_loosely
 from flyball.core.terms.tool import plain_name, tool_name
 
 Args = dict[str, object]
@@ -20,12 +20,26 @@ Args = dict[str, object]
 _EMIT_PLAN = re.compile(r"\bEMIT_PLAN\b[^{]{0,40}(?=\{)")
 _TAGGED = re.compile(r"<(tool_call|function_call)>\s*(\{.*?\})\s*</\1>", re.DOTALL)
 _FUNCTION = re.compile(
-    r"(?:<tool_call>\s*)?<(?:function|invoke)(?:=| name=\"?)([\w.:-]+)\"?>(.*?)"
-    r"</(?:function|invoke)>(?:\s*</tool_call>)?",
+    r"(?:<tool_call>\s*)?<(?:antml:)?(?:function|invoke)(?:=| name=\"?)([\w.:-]+)\"?>(.*?)"
+    r"</(?:antml:)?(?:function|invoke)>(?:\s*</tool_call>)?",
     re.DOTALL,
 )
-_PARAMETER = re.compile(r"<parameter(?:=| name=\"?)([\w-]+)\"?>\n?(.*?)\n?</parameter>", re.DOTALL)
-_AROUND = re.compile(r"</?(?:tool_calls|function_calls)>")
+_PARAMETER = re.compile(
+    r"<(?:antml:)?parameter(?:=| name=\"?)([\w-]+)\"?>\n?(.*?)\n?</(?:antml:)?parameter>", re.DOTALL
+)
+_KEYED = re.compile(
+    r"<tool_call>\s*([\w.:-]+)\s*((?:<arg_key>.*?</arg_key>\s*<arg_value>.*?</arg_value>\s*)*)"
+    r"</tool_call>",
+    re.DOTALL,
+)
+_KEY = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
+_TOKEN = re.compile(
+    r"(?:to=|<\|tool_call_begin\|>|<｜tool▁sep｜>)\s*((?:functions\.)?[\w.-]+?)(?::\d+)?"
+    r"(?=[\s<])(?:(?!\{).)*?(\{.*\})[\s`]*(?:<[|｜]\w[^<>{}]*[|｜]>\s*)*\Z",
+    re.DOTALL,
+)
+_MARKED = re.compile(r"(?:\[TOOL_CALLS\]|<\|python_tag\|>)\s*([\w.-]+)?\s*([\[{].*)\Z", re.DOTALL)
+_AROUND = re.compile(r"</?(?:antml:)?(?:tool_calls|function_calls)>")
 NAMES = ("name", "tool", "tool_name", "recipient_name")
 ARGUMENTS = ("arguments", "args", "parameters", "input")
 
@@ -72,14 +86,18 @@ def emitted_plan(text: str) -> tuple[SpokenCall, ...]:
 def calls_at_the_end(text: str) -> Heard:
     """The calls in a model's own notation with which a text ends, and the text before them."""
     body = _AROUND.sub("", text).rstrip()
+    for find in (_of_tokens, _of_json):
+        if (heard := find(body)) is not None:
+            return heard
+    ways = (_TAGGED, _FUNCTION, _KEYED)
     found = sorted(
-        [*_TAGGED.finditer(body), *_FUNCTION.finditer(body)], key=lambda match: match.start()
+        (match for way in ways for match in way.finditer(body)), key=lambda match: match.start()
     )
     end, taken = len(body), list[SpokenCall]()
     for match in reversed(found):
         if match.start() >= end:
             continue
-        call = _tagged(match[2]) if match.re is _TAGGED else _function(match)
+        call = READERS[match.re](match)
         if call is None or body[match.end() : end].strip():
             break
         taken.insert(0, call)
@@ -87,7 +105,56 @@ def calls_at_the_end(text: str) -> Heard:
     return Heard(body[:end].rstrip(), tuple(taken)) if taken else Heard(text, ())
 
 
-def _tagged(text: str) -> SpokenCall | None:
+def _of_tokens(body: str) -> Heard | None:
+    """A call between tokens that a server should have read itself."""
+    if (match := _TOKEN.search(body)) and tool_name(match[1]) is not None:
+        args = _json(match[2])
+        if is_map(args):
+            said = re.sub(r"<[|｜][^<>]*[|｜]>.*\Z", "", body[: match.start()], flags=re.DOTALL)
+            return Heard(said.rstrip(), (SpokenCall("", match[1], _plain(args)),))
+    if match := _MARKED.search(body):
+        value = _json(match[2])
+        named = match[1] and tool_name(match[1]) is not None and is_map(value)
+        items = [{"name": match[1], "arguments": value}] if named else value
+        calls = [_call_of(each) for each in (items if is_list(items) else [items])]
+        if calls and None not in calls:
+            return Heard(body[: match.start()].rstrip(), tuple(filter(None, calls)))
+    return None
+
+
+def _of_json(body: str) -> Heard | None:
+    """Calls as plain JSON: all of a text or a fence at its end, each with tool and arguments."""
+    fences = [*FENCED.finditer(body)]
+    last = fences[-1] if fences and fences[-1].end() == len(body) else None
+    block = last[2] if last else body if body.startswith(("{", "[")) else ""
+    value = _json(block) if block else None
+    items = value if is_list(value) else [value]
+    calls = [_call_of(each) if _is_whole_call(each) else None for each in items]
+    if not calls or None in calls:
+        return None
+    return Heard(body[: last.start()].rstrip() if last else "", tuple(filter(None, calls)))
+
+
+def _is_whole_call(value: object) -> bool:
+    """Whether an object can be nothing but a call: a tool's name, its arguments, and no more."""
+    if not is_map(value) or not any(name in value for name in ARGUMENTS):
+        return False
+    return all(name in (*NAMES, *ARGUMENTS, "id", "type") for name in value)
+
+
+def _json(text: str) -> object:
+    try:
+        return read_loosely(text.strip())
+    except ValueError:
+        return None
+
+
+def _plain(value: Mapping[object, object]) -> Args:
+    return {str(name): each for name, each in value.items()}
+
+
+def _tagged(match: re.Match[str]) -> SpokenCall | None:
+    text = match[2]
     try:
         value = read_loosely(text)
     except ValueError:
@@ -113,12 +180,28 @@ def _function(match: re.Match[str]) -> SpokenCall | None:
     return SpokenCall("", match[1], {each[1]: each[2] for each in _PARAMETER.finditer(match[2])})
 
 
+def _keyed(match: re.Match[str]) -> SpokenCall | None:
+    if tool_name(match[1]) is None:
+        return None
+    return SpokenCall("", match[1], {each[1].strip(): each[2] for each in _KEY.finditer(match[2])})
+
+
+READERS = {_TAGGED: _tagged, _FUNCTION: _function, _KEYED: _keyed}
+
+
 def unpacked(calls: Sequence[SpokenCall]) -> tuple[SpokenCall, ...]:
     """The calls one by one, where a driver put several into one."""
     return tuple(each for call in calls for each in _each(call))
 
 
 def _each(call: SpokenCall) -> Iterator[SpokenCall]:
+    if patch := _patch_in_shell(call):
+        yield SpokenCall(call.id, "apply_patch", {"diff": patch})
+        return
+    if len(paths := _paths_to_read(call)) > 1:
+        for n, path in enumerate(paths, 1):
+            yield SpokenCall(f"{call.id}-{n}" if call.id else "", call.tool, {"path": path})
+        return
     packed = call.args.get("tool_uses", call.args.get("calls", call.args.get("tool_calls")))
     inner = [_call_of(each) for each in packed] if is_list(packed) else []
     if plain_name(call.tool) not in PARALLEL or not inner or None in inner:
@@ -126,6 +209,33 @@ def _each(call: SpokenCall) -> Iterator[SpokenCall]:
         return
     for n, each in enumerate(filter(None, inner), 1):
         yield SpokenCall(f"{call.id}-{n}" if call.id else "", each.tool, each.args)
+
+
+_PATCH_COMMAND = re.compile(
+    r"\Aapply_patch\b.*?(\*\*\* Begin Patch\n.*?\*\*\* End Patch)", re.DOTALL
+)
+
+
+def _patch_in_shell(call: SpokenCall) -> str:
+    """The patch that a command line passes to `apply_patch`, which is no program here."""
+    if tool_name(call.tool) != "bash":
+        return ""
+    command = next((call.args[name] for name in ("command", "cmd") if name in call.args), "")
+    words = [str(each) for each in command] if is_list(command) else [str(command)]
+    line = " ".join(words[-1:] if words[0].rpartition("/")[2] in ("bash", "sh", "zsh") else words)
+    found = _PATCH_COMMAND.search(line.strip())
+    return found[1] if found else ""
+
+
+def _paths_to_read(call: SpokenCall) -> list[str]:
+    """The files that one call asks to read, where it names several."""
+    if tool_name(call.tool) != "read":
+        return []
+    named = [call.args.get(name) for name in ("paths", "files", "path")]
+    several = next((each for each in named if is_list(each)), None)
+    items = several if is_list(several) else ()
+    paths = [each.get("path") if is_map(each) else each for each in items]
+    return [each for each in paths if isinstance(each, str)]
 
 
 def without_ends(text: str, calls: Sequence[SpokenCall]) -> Heard:
@@ -155,4 +265,12 @@ def diffs_in_words(text: str) -> tuple[SpokenCall, ...]:
         for match in _FENCE.finditer(text)
         if match[2].lower() in _DIFF_LANGUAGES and _DIFF_HEADER.search(match[3])
     ]
+    if not found and _OTHER_DIFF.search(text):
+        found = [text]
     return (SpokenCall("", "edit_diff", {"diff": "".join(found)}),) if found else ()
+
+
+_OTHER_DIFF = re.compile(
+    r"^<{5,} SEARCH.*^>{5,} REPLACE|^\*\*\* Begin Patch$.*^\*\*\* End Patch",
+    re.DOTALL | re.MULTILINE,
+)

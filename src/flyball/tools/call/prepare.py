@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any, cast
@@ -38,7 +39,7 @@ def prepare(
 
     `offered` are the tools that the driver may call now: an unknown one is answered with those.
     """
-    recorded = _recordable(spoken.args, context)
+    recorded = _recordable(_in_this_tree(spoken.args, context), context)
     if recorded is None:
         return _faulty(spoken, {}, f"The arguments of `{spoken.tool}` are not valid Unicode.")
     args = unpack(recorded)
@@ -76,6 +77,17 @@ def prepare(
         understood=", ".join(meant.said),
     )
     return call, form
+
+
+def _in_this_tree(args: dict[str, object], context: CallContext) -> dict[str, object]:
+    """The arguments with paths into the user's checkout as paths in the tree that is worked on."""
+    top = os.fspath(context.project)
+    return {
+        name: value[len(top) + 1 :] or "."
+        if isinstance(value, str) and (value == top or value.startswith(f"{top}/"))
+        else value
+        for name, value in args.items()
+    }
 
 
 def _text_at(path: str, context: CallContext) -> str | None:
@@ -126,10 +138,23 @@ def describe(tool: Tool) -> dict[str, Any]:
 
 
 def _unknown(name: str, offered: Collection[str]) -> str:
+    if hint := INSTEAD.get(plain_name(name)):
+        return f"There is no tool `{name}`. {hint}"
     near = get_close_matches(plain_name(name), sorted(offered), 3, 0.6)
     if near:
         return f"There is no tool `{name}`. Did you mean {' or '.join(f'`{n}`' for n in near)}?"
     return f"There is no tool `{name}`. You can call now: {', '.join(offered)}."
+
+
+_NO_MOVE = "Write the file at its new path with `write_file`, and delete the old one."
+_NO_FOLDER = "A directory is made with the first file in it, by `write_file`."
+_NO_STATE = "What you changed is what your edits said; `read` the file to see it as it is now."
+INSTEAD = {
+    **dict.fromkeys(("move_file", "rename_file", "mv", "rename", "copy_file"), _NO_MOVE),
+    **dict.fromkeys(("mkdir", "create_directory", "make_dir", "create_folder"), _NO_FOLDER),
+    **dict.fromkeys(("git_diff", "git_status", "git_add"), _NO_STATE),
+}
+"""What to do instead of what other agents have a tool for."""
 
 
 def _example(tool: Tool) -> str:

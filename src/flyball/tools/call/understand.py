@@ -14,8 +14,9 @@ import msgspec.inspect as shapes
 
 from flyball.core.terms.shape import faults, is_map, read_loosely
 from flyball.core.terms.tool import TOOL_ROWS, Touch, field_name, plain_name, tool_name
-from flyball.tools.call.accepted_forms import Args, Spoken, in_own_form
+from flyball.tools.call.accepted_forms import in_own_form
 from flyball.tools.call.coerce import coerce, is_left_out
+from flyball.tools.call.foreign_commands import Args, Spoken
 from flyball.tools.call.protocol import Form, Tool
 
 RAW = "__raw__"
@@ -30,6 +31,7 @@ _IDLE = """
     justification timeout timeout_ms task_progress tool_call_id tool_use_id instructions summary
     tool_summary tool_action yield_time_ms max_output_tokens wait_for_previous is_input format
     dangerously_disable_sandbox with_escalated_permissions sandbox_permissions prefix_rule prompt
+    instruction confidence
 """
 IDLE = frozenset(_IDLE.split())
 """What other agents' tools ask for besides, and what changes nothing here."""
@@ -89,6 +91,9 @@ def understand(spoken: str, args: Args, tool: Tool, read: Callable[[str], str | 
     if plain_name(spoken) in EDITORS:
         args = {name: value for name, value in args.items() if name != "command"}
     fields = fields_of(tool.form)
+    inner = next(iter(args.values()), None)
+    if len(args) == 1 and plain_name(next(iter(args))) == tool.name and is_map(inner):
+        args = {str(name): value for name, value in inner.items()}
     said = [f"`{spoken}` as `{tool.name}`"] if _is_foreign(spoken, tool.name) else []
     named, renamed = _renamed(args, tool.name, fields)
     rewritten = in_own_form(tool.name, named, Spoken(spoken, read))
