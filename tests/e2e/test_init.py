@@ -11,8 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.governed import ARGV, Shell
+from tests.governed import ARGV, Shell, shop
+from tests.simulation.node import node
 
+OPENCODE = Path(__file__).parents[1] / "unit/app/installing/opencode_host.mjs"
 CLAUDE = """{
   "model": "opus",
   // Notes of mine.
@@ -153,3 +155,33 @@ def read_until(file: int, wanted: bytes) -> bytes:
         seen += os.read(file, 65_536) if ready else b""
     assert wanted in seen, seen
     return seen
+
+
+def test_the_plugin_of_opencode_asks_the_hook_that_is_installed(shell: Shell, home: Path):
+    """No opencode here: somebody plays it, with the very files that `init` leaves."""
+    # A resident governor would outlive the test.
+    shell.env["FLYBALL_HOOKS_ALONE"] = "1"
+    project = shop(home / "shop")
+    said = json.loads(shell("init", "--host", "opencode", "--yes", "--json").stdout)
+    module = home / "flyball.mjs"
+    module.write_text(Path(said["path"]).read_text())
+    session = {"sessionID": "ses_1"}
+    prompt = {"message": {}, "parts": [{"type": "text", "text": "fix the total in cart.py"}]}
+    write = {"args": {"filePath": str(project / "cart.py"), "content": "x"}}
+    steps = [
+        ["chat.message", session, prompt],
+        ["tool.execute.before", {**session, "tool": "write", "callID": "c1"}, write],
+    ]
+    done = subprocess.run(
+        [node(), str(OPENCODE), str(module), str(project)],
+        input=json.dumps(steps),
+        env=shell.env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    prompted, written = json.loads(done.stdout)["results"]
+
+    assert prompted["output"]["parts"][0]["text"].startswith("fix the total in cart.py")
+    assert "checkpoint" in written["thrown"]

@@ -1,5 +1,6 @@
 // flyball: put here by `flyball init --host opencode`, taken away by `flyball init --host opencode --remove`.
-// Asks the same governor as the hooks of other agents: exit 0 is a yes, exit 2 a no with its reason on stderr.
+// Asks the same governor as the hooks of other agents: exit 0 is a yes, with words for the model and the person as JSON
+// on stdout if there are any; exit 2 is a no with its reason on stderr.
 import { spawn } from "node:child_process"
 
 const HOOK = "@HOOK@"
@@ -8,20 +9,32 @@ const SECONDS_TO_STOP = 600
 // Whatever is not in this list may write, and is refused when nobody can be asked.
 const READS = new Set(["read", "grep", "glob", "list", "lsp", "todoread", "todowrite", "webfetch", "websearch", "codesearch", "question"])
 
+/** What the hook printed beside a yes: `context` for the model, `notice` for the person. */
+function told(text) {
+  try {
+    const found = JSON.parse(text)
+    return { context: found.hookSpecificOutput?.additionalContext ?? "", notice: found.systemMessage ?? "" }
+  } catch {
+    return { context: "", notice: "" }
+  }
+}
+
 /** Runs the hook once: its exit code and what it said; an exit code of null means that it gave no answer. */
 function run(payload, seconds) {
   return new Promise((resolve) => {
-    let said = "", child
-    const end = (code, why) => { clearTimeout(timer); resolve({ code, text: (why ?? said).trim() }) }
+    let said = "", printed = "", child
+    const end = (code, why) => { clearTimeout(timer); resolve({ code, text: (why ?? said).trim(), ...told(printed) }) }
     const timer = setTimeout(() => { child?.kill("SIGKILL"); end(null, `${HOOK} gave no answer within ${seconds} s`) }, seconds * 1000)
     try {
-      child = spawn(HOOK, ["opencode"], { cwd: payload.cwd, stdio: ["pipe", "ignore", "pipe"] })
+      child = spawn(HOOK, ["opencode"], { cwd: payload.cwd, stdio: ["pipe", "pipe", "pipe"] })
     } catch (error) {
       return end(null, `${HOOK} could not be started: ${error.message}`)
     }
     child.on("error", (error) => end(null, `${HOOK} could not be started: ${error.message}`))
     child.stdin.on("error", () => {}) // It may answer without having read everything.
     child.stderr.setEncoding("utf8")
+    child.stdout.setEncoding("utf8")
+    child.stdout.on("data", (chunk) => { printed += chunk })
     child.stderr.on("data", (chunk) => { said += chunk })
     child.on("close", (code) => {
       if (code === 0 || code === 2) end(code)
@@ -35,10 +48,12 @@ export const Flyball = async ({ client, directory }) => {
   const parents = new Map() // session -> the session that started it, or null
   const prompts = new Map() // session -> the reason that we sent as a prompt ourselves
 
-  /** Makes a failure visible: what is not governed must not look governed. */
-  async function warn(message) {
-    await client.app?.log?.({ body: { service: "flyball", level: "error", message } })?.catch?.(() => {})
-    await client.tui?.showToast?.({ body: { title: "flyball", message, variant: "error" } })?.catch?.(() => {})
+  const greetings = new Map() // session -> words for the model that wait for a prompt to go with
+
+  /** Tells the person, above all what failed: what is not governed must not look governed. */
+  async function tell(message, level) {
+    await client.app?.log?.({ body: { service: "flyball", level, message } })?.catch?.(() => {})
+    await client.tui?.showToast?.({ body: { title: "flyball", message, variant: level } })?.catch?.(() => {})
   }
 
   async function parentOf(session) {
@@ -59,7 +74,8 @@ export const Flyball = async ({ client, directory }) => {
   async function ask(hook_event_name, session, more, seconds = SECONDS) {
     const payload = { hook_event_name, ...(await whose(session)), cwd: directory, ...more }
     const answer = await run(payload, seconds)
-    if (answer.code === null) await warn(answer.text)
+    if (answer.code === null) await tell(answer.text, "error")
+    if (answer.notice) await tell(answer.notice, "info")
     return answer
   }
 
@@ -80,6 +96,10 @@ export const Flyball = async ({ client, directory }) => {
       const answer = await ask(event, session, { prompt })
       if (answer.code === 2) throw new Error(answer.text)
       prompts.delete(session)
+      const words = [greetings.get(session), answer.context].filter(Boolean)
+      greetings.delete(session)
+      const last = output.parts.findLast((part) => part.type === "text")
+      if (last && words.length) last.text = [last.text, ...words].join("\n\n")
     },
     "tool.execute.before": async (input, output) => {
       const more = { tool_name: input.tool, tool_input: output.args, tool_use_id: input.callID }
@@ -91,15 +111,18 @@ export const Flyball = async ({ client, directory }) => {
     "tool.execute.after": async (input, output) => {
       const more = { tool_name: input.tool, tool_input: input.args, tool_use_id: input.callID, tool_response: output }
       const answer = await ask("PostToolUse", input.sessionID, more)
-      if (answer.code !== 2) return
-      if (typeof output.output === "string") output.output += `\n\n${answer.text}`
-      else if (Array.isArray(output.content)) output.content.push({ type: "text", text: answer.text })
+      const words = answer.code === 2 ? answer.text : answer.context
+      if (!words) return
+      if (typeof output.output === "string") output.output += `\n\n${words}`
+      else if (Array.isArray(output.content)) output.content.push({ type: "text", text: words })
     },
     event: async ({ event }) => {
       const about = event.properties ?? {}
       if (event.type === "session.created") {
         parents.set(about.info.id, about.info.parentID ?? null)
-        if (!about.info.parentID) await ask("SessionStart", about.info.id, { source: "startup" })
+        if (about.info.parentID) return
+        const answer = await ask("SessionStart", about.info.id, { source: "startup" })
+        if (answer.context) greetings.set(about.info.id, answer.context)
       } else if (event.type === "session.idle") {
         if (await parentOf(about.sessionID)) await ask("SubagentStop", about.sessionID, {})
         else await stopped(about.sessionID)

@@ -21,8 +21,9 @@ payload = json.load(sys.stdin)
 with (here / "asked.jsonl").open("a") as log:
     log.write(json.dumps([sys.argv[1:], payload]) + "\\n")
 answers = json.loads((here / "answers.json").read_text())
-code, text = answers.get(payload["hook_event_name"], [0, ""])
+code, text, *told = answers.get(payload["hook_event_name"], [0, ""])
 sys.stderr.write(text)
+sys.stdout.write(json.dumps(told[0]) if told else "")
 sys.exit(code)
 """
 WRITE = [
@@ -53,7 +54,7 @@ class Opencode:
         self.hook.chmod(0o755)
         self.answer()
 
-    def answer(self, **answers: tuple[int, str]) -> None:
+    def answer(self, **answers: tuple[int, str] | tuple[int, str, object]) -> None:
         (self.base / "answers.json").write_text(json.dumps(answers))
 
     def play(self, *steps: list[Any], hook: Path | None = None) -> dict[str, Any]:
@@ -138,6 +139,32 @@ def test_a_stop_that_is_held_becomes_a_prompt_which_is_not_the_person(opencode: 
     assert done["calls"] == [["promptAsync", {**prompt, "body": body}]] * 2
     asked = [(each["hook_event_name"], each["stop_hook_active"]) for each in opencode.asked()]
     assert asked == [("Stop", False), ("Stop", True)]
+
+
+def words(event: str, text: str, notice: str = "") -> tuple[int, str, object]:
+    own = {"hookEventName": event, "additionalContext": text}
+    return 0, "", {"hookSpecificOutput": own, "systemMessage": notice}
+
+
+def test_words_beside_a_yes_reach_the_model_and_the_person(opencode: Opencode):
+    opencode.answer(
+        SessionStart=words("SessionStart", "Flyball governs this."),
+        UserPromptSubmit=words("UserPromptSubmit", "15 calls left."),
+        PostToolUse=words("PostToolUse", "Three times the same.", "Look at run 7."),
+    )
+    created = {"type": "session.created", "properties": {"info": {"id": "ses_root"}}}
+    about = {"tool": "bash", "sessionID": "ses_root", "callID": "c", "args": {}}
+    done = opencode.play(
+        ["event", {"event": created}],
+        message("ses_root", "fix it"),
+        ["tool.execute.after", about, {"output": "ok"}],
+    )
+
+    _, prompt, tool = (result["output"] for result in done["results"])
+    said = "\n\n".join(part["text"] for part in prompt["parts"])
+    assert said == "fix it\n\nhint\n\nFlyball governs this.\n\n15 calls left."
+    assert tool["output"] == "ok\n\nThree times the same."
+    assert [call[1]["body"]["message"] for call in done["calls"]] == ["Look at run 7."]
 
 
 def test_a_stop_that_is_let_go_sends_nothing(opencode: Opencode):
