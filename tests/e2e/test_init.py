@@ -14,6 +14,8 @@ import pytest
 from tests.governed import ARGV, Shell, shop
 from tests.simulation.node import node
 
+from flyball.app.sessions import Session, Sessions
+
 OPENCODE = Path(__file__).parents[1] / "unit/app/installing/opencode_host.mjs"
 CLAUDE = """{
   "model": "opus",
@@ -130,6 +132,23 @@ def test_a_scope_that_a_host_has_not_is_refused(shell: Shell):
     assert "opencode has no managed settings" in done.stderr
 
 
+def test_a_governed_agent_cannot_disarm_us_from_anywhere(shell: Shell, home: Path):
+    """Also not from another project, or with another one named: these hooks govern everywhere."""
+    path = settings(home, "{}\n")
+    assert shell("init", "--host", "claude", "--yes").returncode == 0
+    text = path.read_text()
+    elsewhere = home / "state" / "projects" / "shop-0123456789"
+    Sessions(elsewhere).keep(Session("claude", "s1", process="12:34"))
+    done = shell("init", "--host", "claude", "--remove", "--yes")
+
+    assert done.returncode == 2
+    assert "error[not-a-person]" in done.stderr
+    assert path.read_text() == text
+    Sessions(elsewhere).end(Session("claude", "s1"))
+    assert shell("init", "--host", "claude", "--remove", "--yes").returncode == 0
+    assert path.read_text() == "{}\n"
+
+
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 3)])
 def test_a_person_is_asked(shell: Shell, home: Path, answer: str, code: int):
     path = settings(home, "{}\n")
@@ -159,8 +178,6 @@ def read_until(file: int, wanted: bytes) -> bytes:
 
 def test_the_plugin_of_opencode_asks_the_hook_that_is_installed(shell: Shell, home: Path):
     """No opencode here: somebody plays it, with the very files that `init` leaves."""
-    # A resident governor would outlive the test.
-    shell.env["FLYBALL_HOOKS_ALONE"] = "1"
     project = shop(home / "shop")
     said = json.loads(shell("init", "--host", "opencode", "--yes", "--json").stdout)
     module = home / "flyball.mjs"
@@ -171,6 +188,8 @@ def test_the_plugin_of_opencode_asks_the_hook_that_is_installed(shell: Shell, ho
     steps = [
         ["chat.message", session, prompt],
         ["tool.execute.before", {**session, "tool": "write", "callID": "c1"}, write],
+        # The resident governor ends with its last session.
+        ["event", {"event": {"type": "session.deleted", "properties": {"info": {"id": "ses_1"}}}}],
     ]
     done = subprocess.run(
         [node(), str(OPENCODE), str(module), str(project)],
@@ -181,7 +200,7 @@ def test_the_plugin_of_opencode_asks_the_hook_that_is_installed(shell: Shell, ho
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    prompted, written = json.loads(done.stdout)["results"]
+    prompted, written, _ = json.loads(done.stdout)["results"]
 
     assert prompted["output"]["parts"][0]["text"].startswith("fix the total in cart.py")
     assert "checkpoint" in written["thrown"]

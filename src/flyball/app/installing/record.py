@@ -28,7 +28,7 @@ class InstallRecord(msgspec.Struct, frozen=True):
 def record_path(environ: Mapping[str, str], host: str, path: Path) -> Path:
     """Where the record of an installation in this file is kept."""
     digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-    return state_dir(environ) / "hosts" / f"{host}-{digest}.json"
+    return state_dir(environ) / "installed" / f"{host}-{digest}.json"
 
 
 def read_record(place: Path) -> InstallRecord | None:

@@ -39,8 +39,8 @@ def init(
     """Govern another agent: put Flyball's hooks into its settings.
 
     The change is shown first. What is in the file already stays to the byte, comments and layout
-    included, and --remove takes out exactly what was put in. Without a terminal and without --yes
-    nothing is written, and the exit code is 3.
+    included, and --remove takes out exactly what was put in; an agent that is governed cannot say
+    that. Without a terminal and without --yes nothing is written, and the exit code is 3.
     """
     from flyball.app.installing.needs import host_needs
     from flyball.app.installing.plan import plan_install, plan_removal
@@ -52,6 +52,7 @@ def init(
     executable = os.fspath(Path(sys.executable).with_name("flyball-hook"))
     needs: list[HostNeed] = []
     if remove:
+        _require_person(repo)
         plan = plan_removal(target, os.environ)
     else:
         plan = plan_install(target, executable, os.environ)
@@ -64,6 +65,17 @@ def init(
     else:
         _say(plan, needs, remove=remove, is_done=is_done)
     ctx.exit(0 if is_done or not plan.is_change else _waits())
+
+
+def _require_person(repo: Path) -> None:
+    """Refuse to be disarmed by an agent that is governed, in whatever project it works."""
+    from flyball.app.hosts.person import require_person
+    from flyball.app.project import open_home
+
+    home = open_home(repo, os.environ, {})
+    projects = home.state.parent
+    for state in sorted(projects.iterdir()) if projects.is_dir() else ():
+        require_person(home._replace(state=state), os.environ)
 
 
 def _waits() -> int:

@@ -246,7 +246,7 @@ def test_the_record_holds_nothing_of_the_user(machine: Machine):
     target.path.write_text('{"env": {"API_KEY": "s3cret"}}')
     machine.install(target)
 
-    (record,) = (machine.base / "home/.local/state/flyball/hosts").iterdir()
+    (record,) = (machine.base / "home/.local/state/flyball/installed").iterdir()
     assert "s3cret" not in record.read_text()
 
 
@@ -255,7 +255,7 @@ def test_a_damaged_record_is_no_record(machine: Machine):
     target.path.parent.mkdir()
     target.path.write_text('{"a": 1}')
     machine.install(target)
-    (record,) = (machine.base / "home/.local/state/flyball/hosts").iterdir()
+    (record,) = (machine.base / "home/.local/state/flyball/installed").iterdir()
     record.write_text("{")
     machine.remove(target)
 
