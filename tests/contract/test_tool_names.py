@@ -16,6 +16,7 @@ from flyball.core.flow.template import GateUse
 from flyball.core.run.decision import RECOVERY
 from flyball.core.terms.tool import ALIASES, TOOL_ROWS
 from flyball.tools import TOOLS
+from flyball.tools.call.protocol import Tool
 
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src" / "flyball"
@@ -100,6 +101,20 @@ def test_the_gate_before_done_names_only_tools_that_are_there(has_suite: bool):
     said = judge_done((), "t", "t0", has_suite=has_suite).sentence
     assert NAMED.findall(said)
     assert unknown(said) == set()
+
+
+LANGUAGE = re.compile(r"\w\.(?:py|js|ts|go|rs|java|rb)\b|pytest|unittest|\bdef |[Pp]ython|\bnpm\b")
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_tool_speaks_of_a_language_only_where_it_needs_it(tool: Tool):
+    said = f"{tool.description} {tool.example}"
+    assert not LANGUAGE.search(said) or TOOL_ROWS[tool.name].needs
+
+
+@pytest.mark.parametrize("path", PROMPTS, ids=lambda path: path.name)
+def test_a_prompt_speaks_of_no_language(path: Path):
+    assert not LANGUAGE.search(path.read_text())
 
 
 def sentences(path: Path) -> Iterator[str]:

@@ -61,8 +61,8 @@ CHECKPOINT = Tool(
         "goal": "An empty cart costs nothing",
         "findings": "total() reads the first price without asking whether there is one",
         "proposed_action": "Sum the prices instead",
-        "files": ["src/cart.py", "tests/test_cart.py"],
-        "verify_with": ["pytest tests/test_cart.py"],
+        "files": ["src/cart", "tests/cart"],
+        "verify_with": ["the tests in tests/cart"],
     },
 )
 NOTE = Tool(

@@ -61,5 +61,5 @@ DELETE_FILE = Tool(
     facts,
     perform,
     probe,
-    example={"path": "src/unused.py"},
+    example={"path": "docs/unused.md"},
 )

@@ -174,7 +174,7 @@ EDIT_DIFF = Tool(
     perform,
     probe,
     example={
-        "diff": "--- a/cart.py\n+++ b/cart.py\n@@\n def total(prices):\n"
-        "-    return prices[0]\n+    return sum(prices)\n"
+        "diff": "--- a/docs/prices.md\n+++ b/docs/prices.md\n@@\n # Prices\n"
+        "-A pen costs 2.\n+A pen costs 3.\n"
     },
 )

@@ -63,5 +63,5 @@ GIT = Tool(
     GitForm,
     facts,
     perform,
-    example={"action": "revert", "paths": ["src/cart.py"], "confirm": True},
+    example={"action": "revert", "paths": ["docs/prices.md"], "confirm": True},
 )

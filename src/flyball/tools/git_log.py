@@ -46,5 +46,5 @@ GIT_LOG = Tool(
     LogForm,
     facts,
     perform,
-    example={"max": 5, "path": "src/cart.py"},
+    example={"max": 5, "path": "docs/prices.md"},
 )

@@ -129,5 +129,5 @@ GREP = Tool(
     GrepForm,
     facts,
     perform,
-    example={"q": "def total", "globs": ["*.py"], "context": 2},
+    example={"q": "total", "globs": ["src/**"], "context": 2},
 )

@@ -83,5 +83,5 @@ LIST = Tool(
     ListForm,
     facts,
     perform,
-    example={"path": "src", "pattern": "*.py"},
+    example={"path": "src", "pattern": "*cart*"},
 )

@@ -134,5 +134,5 @@ READ = Tool(
     ReadForm,
     facts,
     perform,
-    example={"path": "src/cart.py", "offset": 40, "limit": 60},
+    example={"path": "docs/prices.md", "offset": 40, "limit": 60},
 )

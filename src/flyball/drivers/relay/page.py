@@ -17,27 +17,26 @@ from flyball.drivers.wire import WireMessage, WireRole, conversation
 SPEAKERS = {WireRole.USER: "Flyball", WireRole.ASSISTANT: "You", WireRole.TOOL: "Outcome"}
 
 EXAMPLE_DIFF = """\
---- a/src/cart.py
-+++ b/src/cart.py
-@@ -10,3 +10,3 @@ def total(items):
-     amount = 0
--    for item in items[1:]:
-+    for item in items:
-         amount += item.price
+--- a/docs/prices.md
++++ b/docs/prices.md
+@@
+ # Prices
+-A pen costs 2.
++A pen costs 3.
 """
 
 EXAMPLES: Mapping[str, str] = {
     "edit_diff": f"```call edit_diff\n{EXAMPLE_DIFF}```",
-    "write_file": "```call write_file path=tests/test_empty.py\ndef test_empty():\n    ...\n```",
+    "write_file": "```call write_file path=docs/new.md\n# New\n```",
     "bash": "```call bash\nls src\n```",
     "checkpoint": """\
 ```call checkpoint
 goal: The total of an empty cart is 0.
-findings: total() in src/cart.py skips the first item.
+findings: total() skips the first item.
 proposed_action: Sum over all items.
 files:
-- src/cart.py
-- tests/test_cart.py
+- src/cart
+- tests/cart
 verify_with:
 - the tests of the cart
 ```""",
@@ -45,8 +44,8 @@ verify_with:
 """Blocks in the pleasant form, for the tools where it matters most."""
 
 SAMPLE_VALUES: Mapping[str, object] = {
-    "path": "src/cart.py",
-    "q": "def total",
+    "path": "docs/prices.md",
+    "q": "total",
     "url": "http://127.0.0.1:8000/",
     "text": "The cart is read in two places.",
     "about": "edit_diff",

@@ -47,7 +47,7 @@ def _one_path(args: Args) -> Args:
     named = args.get("path", args.get("paths", args.get("files")))
     if is_list(named):
         if len(named) != 1:
-            raise UnclearCall('One call is for one file: {"path": "src/cart.py"}. Make several.')
+            raise UnclearCall('One call is for one file: {"path": "docs/prices.md"}. Make several.')
         named = named[0]
     if is_map(named):
         named = next((named[name] for name in ("path", "file", "file_path") if name in named), None)

@@ -396,7 +396,7 @@ def test_every_place_is_meant_only_where_that_is_said(make_bench):
 @pytest.mark.parametrize(
     ("spoken", "args", "words"),
     [
-        ("read", {"paths": ["a", "b"]}, 'One call is for one file: {"path": "src/cart.py"}'),
+        ("read", {"paths": ["a", "b"]}, 'One call is for one file: {"path": "docs/prices.md"}'),
         ("read", {"path": "a", "file_path": "b"}, "`file_path` is not a known field"),
         ("read", {"path": "a", "offset": "x"}, "`offset` must be a whole number"),
         ("bash", {"command": "sleep 9", "run_in_background": True}, "run to their end"),
@@ -453,6 +453,6 @@ def test_an_unknown_tool_is_answered_with_what_is_offered_now(make_bench):
 def test_a_fault_shows_a_right_call(make_bench):
     bench = make_bench()
     fault = bench.call("read", nonsense="a").fault
-    assert fault.endswith('Write it like this: {"path":"src/cart.py","offset":40,"limit":60}')
+    assert fault.endswith('Write it like this: {"path":"docs/prices.md","offset":40,"limit":60}')
     raw = bench.call("read", __raw__="{path").fault
     assert "not valid JSON: Expecting" in raw
