@@ -10,9 +10,9 @@ from tests.repos import git, put
 from tests.unit.journal.runs import story
 
 from flyball.app.project import open_home
-from flyball.app.verifying import verify_change
+from flyball.app.verifying import refuse_bad_merge, verify_change
 from flyball.core.terms.change_verdict import ChangeStrength, ChangeVerdict
-from flyball.errors import NotFound
+from flyball.errors import Conflict, NotFound
 
 MENDED = CART.replace("result += price", "result += price * quantity")
 
@@ -65,3 +65,36 @@ async def test_what_lies_in_the_working_tree_is_not_taken_into_the_tree_from_bef
     found = await verify_change(home(place), "HEAD^", "HEAD")
     assert found.verdict.is_shown
     assert found.verdict.strength is ChangeStrength.NEW_TESTS
+
+
+def commits(place: Path, files: dict[str, str]) -> tuple[str, str]:
+    """The commit before a change and the one with it."""
+    repo = place / "shop"
+    before = git(repo, "rev-parse", "HEAD")
+    put(repo, files)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "change")
+    return before, git(repo, "rev-parse", "HEAD")
+
+
+@pytest.mark.slow
+def test_a_merge_that_breaks_a_test_of_the_branch_is_refused_with_its_name(place: Path):
+    before, after = commits(place, {"cart.py": CART.replace("result = 0", "result = 1")})
+    with pytest.raises(Conflict, match="test_nothing fails") as refused:
+        refuse_bad_merge(home(place), before, after)
+    assert "--unverified" in refused.value.hint
+
+
+@pytest.mark.slow
+def test_a_merge_that_holds_or_only_leaves_old_failures_is_let_through(place: Path):
+    before, after = commits(place, {"cart.py": CART + "# as it was\n"})
+    refuse_bad_merge(home(place), before, after)
+    before, after = commits(place, {"cart.py": MENDED})
+    refuse_bad_merge(home(place), before, after)
+
+
+@pytest.mark.slow
+def test_a_question_that_the_run_put_to_a_person_does_not_stop_the_merge(place: Path):
+    old = "    def test_nothing(self):\n        self.assertEqual(total([]), 0)\n\n"
+    before, after = commits(place, {"cart.py": MENDED, "test_cart.py": TESTS.replace(old, "")})
+    refuse_bad_merge(home(place), before, after)

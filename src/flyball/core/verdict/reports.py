@@ -11,6 +11,7 @@ from flyball.core.suite.case import CaseOutcome
 from flyball.core.terms.changed_test import ChangedTest
 
 NO_ENDS: Mapping[str, CaseOutcome] = MappingProxyType({})
+NO_SECONDS: Mapping[str, float] = MappingProxyType({})
 
 
 def file_of(name: str) -> str:
@@ -36,6 +37,8 @@ class TreeRun(NamedTuple):
     """How many tests the suite has, where only some of them ran."""
     counts: tuple[int, int, int] | None = None
     """Passed, failed and skipped as the runner counts them: a function may be many tests."""
+    seconds: Mapping[str, float] = NO_SECONDS
+    """How long the tests of each file took, where the runner tells."""
 
     def where(self, *wanted: CaseOutcome) -> frozenset[str]:
         """The tests that ended in one of these ways."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from flyball.core.suite.part import TOP, PartSuite, is_within
 from flyball.core.terms.change_verdict import MutantCount
+from flyball.core.verdict.reports import SuiteRuns
 from flyball.engine.verdict.suite_runs import TreePair, reached_tests
 from flyball.engine.verdict.tree_run import words_for
 from flyball.errors import FlyballError
@@ -29,6 +31,8 @@ from flyball.workspace.trees.trees import TreeHash
 
 MOST = 10
 SHOWN = 3
+FEWEST = 3
+"""The code as it is and two changes: fewer trials than that say nothing about the tests."""
 TEMPLATES = frozenset(
     {"comparison", "arithmetic", "augmented", "boolean", "negation", "sign", "off by one"}
     | {"constant", "operand dropped", "left out"}
@@ -37,18 +41,47 @@ TEMPLATES = frozenset(
 NOTICED = frozenset({"fail", "crash"})
 
 
+class Noticed(NamedTuple):
+    """How many small changes the tests notice, or why none was tried, if there is more to say."""
+
+    found: MutantCount | None = None
+    not_tried: str = ""
+
+
 async def count_noticed(
-    context: CallContext, suites: Sequence[PartSuite], compared: TreePair
-) -> MutantCount | None:
-    """How many small changes to the new lines the tests notice; None where nobody can tell."""
-    if not context.settings.mutant_seconds:
-        return None
+    context: CallContext,
+    suites: Sequence[PartSuite],
+    compared: TreePair,
+    runs: Sequence[SuiteRuns] = (),
+) -> Noticed:
+    """How many small changes to the new lines the tests notice; no count where nobody can tell.
+
+    The runs of the verdict say how long the tests take: where not even a few trials fit, the
+    seconds would be spent for nothing.
+    """
+    limit = context.settings.mutant_seconds
+    if not limit:
+        return Noticed()
     for suite in suites:
         if suite.runner in ("pytest", "unittest") and (
             lines := _new_lines(context, suite, compared)
         ):
-            return await _try_mutants(context, suite, compared, lines)
-    return None
+            took = _seconds_of_one(suite, compared, runs)
+            if took * FEWEST > limit:
+                why = f"the tests of them take {took:.0f} s each time"
+                return Noticed(not_tried=f"small changes to the new lines: {why}")
+            return Noticed(await _try_mutants(context, suite, compared, lines))
+    return Noticed()
+
+
+def _seconds_of_one(suite: PartSuite, compared: TreePair, runs: Sequence[SuiteRuns]) -> float:
+    """How long one trial takes at least, by the run of the same tests on the same tree."""
+    run = next((each.c for each in runs if each.part == suite.at and each.c is not None), None)
+    if run is None:
+        return 0.0
+    reached = reached_tests(suite, compared)
+    files = reached.files if words_for(suite, reached) else run.seconds
+    return sum(run.seconds.get(file, 0.0) for file in files)
 
 
 async def _try_mutants(

@@ -11,7 +11,7 @@ from flyball.core.suite.part import Part, PartSuite, reached
 from flyball.core.terms.change_verdict import ChangeVerdict
 from flyball.core.verdict.judge import judge_change
 from flyball.core.verdict.named import is_suite, resolve_named
-from flyball.core.verdict.reports import AskedFor, ChangeFacts
+from flyball.core.verdict.reports import AskedFor, ChangeFacts, SuiteRuns
 from flyball.core.verdict.selection import SOURCE, find_tests_apart
 from flyball.core.verdict.type_checks import is_type_check
 from flyball.engine.verdict.change_facts import change_facts
@@ -55,10 +55,15 @@ async def take_verdict(context: CallContext, wanted: Wanted) -> ChangeVerdict:
         facts = _with_installation(context, wanted, facts)
         compared = TreePair(wanted.base, wanted.head, facts, after)
         found = _find_suites(context, wanted, before, compared)
-        verdict = await _judge(context, wanted, found, compared)
+        runs = [
+            await run_suites(context, suite, compared, is_new=found.is_new)
+            for suite in found.suites
+        ]
+        verdict = await _judge(context, wanted, found, compared, runs)
         if verdict.is_strong and not verdict.faults:
-            mutants = await count_noticed(context, found.suites, compared)
-            verdict = msgspec.structs.replace(verdict, mutants=mutants)
+            noticed = await count_noticed(context, found.suites, compared, runs)
+            not_run = (*verdict.not_run, *filter(None, [noticed.not_tried]))
+            verdict = msgspec.structs.replace(verdict, mutants=noticed.found, not_run=not_run)
     return verdict
 
 
@@ -82,13 +87,14 @@ def _find_suites(context: CallContext, wanted: Wanted, before: Land, compared: T
 
 
 async def _judge(
-    context: CallContext, wanted: Wanted, found: _Found, compared: TreePair
+    context: CallContext,
+    wanted: Wanted,
+    found: _Found,
+    compared: TreePair,
+    runs: Sequence[SuiteRuns],
 ) -> ChangeVerdict:
     """What the suites, the checks and what was named come to."""
     facts = compared.facts
-    runs = [
-        await run_suites(context, suite, compared, is_new=found.is_new) for suite in found.suites
-    ]
     if any(each.a and each.c and each.a.red & each.c.red for each in runs):
         facts = facts._replace(tests_apart=_tests_apart(facts, compared.land))
     own = await run_checks(

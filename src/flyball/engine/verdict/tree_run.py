@@ -157,6 +157,7 @@ def _taken(ran: SuiteRun, canary: Canary | None, suite: PartSuite) -> Taken:
         trouble=_trouble(ran, is_alive),
         elapsed=report.elapsed,
         counts=counts,
+        seconds=_seconds(own),
     )
     return Taken(run, tuple(own), is_alive, report.timed_out)
 
@@ -183,6 +184,14 @@ def _counts(cases: Sequence[SuiteCase]) -> tuple[int, int, int]:
     bad = sum(case.is_bad for case in cases)
     skipped = sum(case.outcome is CaseOutcome.SKIPPED for case in cases)
     return len(cases) - bad - skipped, bad, skipped
+
+
+def _seconds(cases: Sequence[SuiteCase]) -> dict[str, float]:
+    """How long the tests of each file took."""
+    found: dict[str, float] = {}
+    for case in cases:
+        found[case.file] = found.get(case.file, 0.0) + case.seconds
+    return found
 
 
 def _is_canary(case: SuiteCase, canary: Canary | None) -> bool:

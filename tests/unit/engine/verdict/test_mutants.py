@@ -10,9 +10,15 @@ from tests.unit.engine.shop import FILES, Shop, open_shop
 from tests.unit.journal.runs import story
 
 from flyball.core.suite.part import PartSuite
-from flyball.core.terms.change_verdict import MutantCount
+from flyball.core.verdict.reports import SuiteRuns, TreeRun
 from flyball.engine.verdict.change_facts import change_facts
-from flyball.engine.verdict.mutants import MOST, added_lines, choose_mutants, count_noticed
+from flyball.engine.verdict.mutants import (
+    MOST,
+    Noticed,
+    added_lines,
+    choose_mutants,
+    count_noticed,
+)
 from flyball.engine.verdict.suite_runs import TreePair
 from flyball.tools.repair.code.source import Source
 from flyball.tools.runner.layout import look
@@ -37,8 +43,11 @@ PLAIN = (
 
 
 async def noticed(
-    shop: Shop, suite: PartSuite | None = None, seconds: float = 120.0
-) -> MutantCount | None:
+    shop: Shop,
+    suite: PartSuite | None = None,
+    seconds: float = 120.0,
+    runs: tuple[SuiteRuns, ...] = (),
+) -> Noticed:
     """What is told of the tests of the card's change."""
     workspace, base, head = shop.context.workspace, shop.card.base, shop.card.tree
     changes = workspace.trees.changes(TreeHash(base), TreeHash(head))
@@ -47,7 +56,7 @@ async def noticed(
     with clean_checkout(workspace, base) as old, clean_checkout(workspace, head) as new:
         facts = change_facts(workspace.trees, look(old), look(new), changes, head)
         compared = TreePair(base, head, facts, look(new))
-        return await count_noticed(call, (suite or PartSuite("pytest"),), compared)
+        return await count_noticed(call, (suite or PartSuite("pytest"),), compared, runs)
 
 
 @pytest.mark.parametrize(("runner", "tests"), [("pytest", PLAIN), ("unittest", LOOSE)])
@@ -57,7 +66,7 @@ async def test_changes_that_no_test_notices_are_told_with_their_place(
 ):
     with open_shop(tmp_path) as shop:
         shop.change({"cart.py": PRICED, "test_cart.py": tests})
-        found = await noticed(shop, PartSuite(runner))
+        found = (await noticed(shop, PartSuite(runner))).found
     assert found is not None
     assert 0 < found.noticed < found.tried <= MOST
     assert any(each.startswith("cart.py:6 ") for each in found.unnoticed)
@@ -67,19 +76,33 @@ async def test_changes_that_no_test_notices_are_told_with_their_place(
 async def test_tests_that_fail_anyway_notice_nothing(tmp_path: Path):
     with open_shop(tmp_path) as shop:
         shop.change({"cart.py": PRICED, "test_cart.py": PLAIN.replace("== 3", "== 4")})
-        assert await noticed(shop) is None
+        assert await noticed(shop) == Noticed()
 
 
 @story
 async def test_nothing_is_tried_where_no_product_line_is_new_or_nobody_can_try(tmp_path: Path):
     with open_shop(tmp_path) as shop:
         shop.change({"test_cart.py": str(FILES["test_cart.py"]) + "\n"})
-        assert await noticed(shop) is None
+        assert await noticed(shop) == Noticed()
         shop.change({"cart.py": PRICED})
-        assert await noticed(shop, PartSuite("vitest")) is None
-        assert await noticed(shop, seconds=0) is None
+        assert await noticed(shop, PartSuite("vitest")) == Noticed()
+        assert await noticed(shop, seconds=0) == Noticed()
         shop.change({"cart.py": "x = object()\n"})
-        assert await noticed(shop) is None
+        assert await noticed(shop) == Noticed()
+
+
+@story
+async def test_nothing_is_tried_where_not_even_two_changes_fit_into_the_limit(tmp_path: Path):
+    with open_shop(tmp_path) as shop:
+        shop.change({"cart.py": PRICED, "test_cart.py": PLAIN})
+        far = TreeRun("pytest", 0, {}, seconds={"test_cart.py": 0.001, "test_far.py": 600.0})
+        near = far._replace(seconds={"test_cart.py": 41.0})
+        fits = await noticed(shop, runs=(SuiteRuns(".", "pytest", far, far),))
+        slow = await noticed(shop, runs=(SuiteRuns(".", "pytest", near, near),))
+    assert fits.found is not None and not fits.not_tried
+    assert slow == Noticed(
+        not_tried="small changes to the new lines: the tests of them take 41 s each time"
+    )
 
 
 def test_new_lines_are_those_that_were_not_there():

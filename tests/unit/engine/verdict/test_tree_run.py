@@ -15,7 +15,14 @@ from flyball.core.suite.case import CaseOutcome, SuiteCase
 from flyball.core.suite.part import PartSuite
 from flyball.core.suite.settled import ProjectCommands, SettledCommand
 from flyball.core.verdict.reports import TreeRun
-from flyball.engine.verdict.tree_run import SILENT, Selection, Taken, run_tree, words_for
+from flyball.engine.verdict.tree_run import (
+    SILENT,
+    Selection,
+    Taken,
+    count_collected,
+    run_tree,
+    words_for,
+)
 from flyball.workspace.process.process import CommandLimits
 
 P, F, S = CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.SKIPPED
@@ -164,3 +171,36 @@ def test_a_runner_that_is_not_known_cannot_be_told_to_run_a_part():
     assert words_for(PartSuite("pytest"), Selection(("a/test_b.py",))) == ("a/test_b.py",)
     assert words_for(PartSuite("pytest", "a"), Selection(("a/test_b.py",))) == ("test_b.py",)
     assert words_for(PartSuite("pytest"), Selection(cases=(case,)))
+
+
+ROWS = (
+    "import pytest\n\n\n"
+    '@pytest.mark.parametrize("n", range(7))\ndef test_row(n):\n    assert n < 7\n'
+)
+
+
+@pytest.mark.slow
+@story
+async def test_tests_are_counted_as_the_runner_itself_counts_them(shop: Shop):
+    tree = shop.change({"test_rows.py": ROWS})
+    before = contents(shop.root)
+    assert await count_collected(shop.call(), tree, PartSuite("pytest")) == 8
+    assert contents(shop.root) == before
+    less = shop.change({"test_rows.py": ROWS.replace("range(7)", "range(3)")})
+    assert await count_collected(shop.call(), less, PartSuite("pytest")) == 4
+
+
+@pytest.mark.slow
+@story
+async def test_a_suite_that_cannot_be_asked_has_no_count(shop: Shop):
+    assert await count_collected(shop.call(), shop.card.base, SUITE) == 0
+    empty = shop.change({"test_cart.py": ""})
+    assert await count_collected(shop.call(), empty, PartSuite("pytest")) == 0
+
+
+@pytest.mark.slow
+@story
+async def test_only_the_tests_of_the_part_are_counted(shop: Shop):
+    part = {"web/pyproject.toml": "[tool.pytest.ini_options]\n", "web/test_rows.py": ROWS}
+    tree = shop.change(part)
+    assert await count_collected(shop.call(), tree, PartSuite("pytest", "web")) == 7

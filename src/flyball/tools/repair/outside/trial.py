@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -62,11 +64,11 @@ def scratch_copy(context: CallContext) -> Generator[ScratchCopy]:
     """A context with a scratch copy of the tree to try candidates in; it goes afterwards."""
     root = context.workspace.checkout_scratch(context.tree)
     try:
-        choice = choose("", (), root)
+        choice = _looked_into(choose("", (), root, context.settings.commands))
         if choice.name not in ("pytest", "unittest"):
             raise ToolUnavailable(
                 f"Only Python suites can be looked into, and this project is tested by "
-                f"{choice.name}.",
+                f"{choice.command or choice.name}.",
                 "Read the failing tests and the code they call.",
             )
         # The scratch copy is all that may be written: whatever a candidate or a test does, the
@@ -74,6 +76,25 @@ def scratch_copy(context: CallContext) -> Generator[ScratchCopy]:
         yield ScratchCopy(context.on_tree(Root(root, protected=()), context.tree), choice)
     finally:
         context.workspace.discard_scratch(root)
+
+
+def _looked_into(choice: Choice) -> Choice:
+    """The Python suite that a settled command starts, or the choice as it is.
+
+    The command is what the user says tests the project: another suite that the survey would find
+    is not asked in its place.
+    """
+    words = shlex.split(choice.command, comments=True)
+    while words and _STARTS.fullmatch(words[0]):
+        words = words[1:]
+    if words and words[0] in ("pytest", "py.test"):
+        return choice._replace(name="pytest", args=tuple(words[1:]), command="")
+    if words in (["unittest"], ["unittest", "discover"]):
+        return choice._replace(name="unittest", args=(), command="")
+    return choice
+
+
+_STARTS = re.compile(r"(?:.*/)?python[\d.]*|-m|uv|poetry|pdm|hatch|run")
 
 
 async def run_program(stage: ScratchCopy, orders: Mapping[str, Any], words: Words) -> TrialReport:
