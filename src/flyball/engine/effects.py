@@ -71,8 +71,11 @@ from flyball.tools.call.in_words import (
     without_ends,
 )
 from flyball.tools.call.prepare import prepare, read_form
-from flyball.tools.call.protocol import Form, Tool
+from flyball.tools.call.protocol import CallContext, Form, Tool
 from flyball.tools.checkpoint import AppealForm, CheckpointForm, NoteForm
+from flyball.tools.delete_file import DeleteForm
+from flyball.tools.edit_diff import EditForm, foresee
+from flyball.tools.write_file import WriteForm
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.trees.trees import TreeHash
 
@@ -193,9 +196,15 @@ class EffectPerformer:
         self._forms[card.id] = {}
         offered = [tool.name for tool in request.offered]
         heard = _hear(effect, reply, is_done=is_verified(state, card))
+        ahead: dict[str, bytes | None] = {}
         calls = tuple(
             self._prepare(
-                state, card, context, replace(spoken, id=spoken.id or f"c{number}-{n}"), offered
+                state,
+                card,
+                context,
+                replace(spoken, id=spoken.id or f"c{number}-{n}"),
+                offered,
+                ahead,
             )
             for n, spoken in enumerate(heard.calls, 1)
         )
@@ -216,13 +225,17 @@ class EffectPerformer:
         context: RunContext,
         spoken: SpokenCall,
         offered: Sequence[str],
+        ahead: dict[str, bytes | None],
     ) -> Call:
         # Facts are only looked up here, so the context may write nothing and needs no key.
         call_context = context.call_context(
             state, card, spoken.id, key="", phase=card.phase, access=Access.READ
         )
         call, form = prepare(spoken, BY_NAME, call_context, offered)
-        if form is not None:
+        if state.policy.preview and form is not None:
+            # Nobody is asked about an edit that could not be made.
+            call = _with_preview(call, form, call_context, ahead)
+        if form is not None and not call.fault:
             self._forms[card.id][call.id] = call.digest, form
         return call
 
@@ -331,3 +344,28 @@ def _clean_sighting(seen: Sighting, redactor: Redactor) -> Sighting:
     error = redactor.text(seen.failure.error)
     failure = replace(seen.failure, error=error)
     return replace(seen, failure=failure, resolution=redactor.text(seen.resolution))
+
+
+def _with_preview(
+    call: Call, form: Form, context: CallContext, ahead: dict[str, bytes | None]
+) -> Call:
+    """The call with what it would make of the files, or with the fault that it cannot be applied.
+
+    The calls of one reply follow each other, so each is held against what those before it leave.
+    """
+    match form:
+        case EditForm():
+            found = foresee(form, context, ahead)
+            fault = context.redactor.text(found.fault)
+            return replace(
+                call,
+                preview=context.redactor.text(found.diff),
+                fault=f"Nothing was changed.\n{fault}" if fault else "",
+            )
+        case WriteForm():
+            ahead[context.root.fact(form.path, write=True).path] = form.data
+        case DeleteForm():
+            ahead[context.root.fact(form.path, write=True).path] = None
+        case _:
+            pass
+    return call

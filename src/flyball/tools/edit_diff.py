@@ -48,6 +48,33 @@ async def perform(form: EditForm, context: CallContext) -> Result:
     return _done(form, found, context)
 
 
+class Foreseen(NamedTuple):
+    """The diff between the files and what an edit makes of them, or why it cannot be applied."""
+
+    diff: str = ""
+    fault: str = ""
+
+
+def foresee(form: EditForm, context: CallContext, ahead: dict[str, bytes | None]) -> Foreseen:
+    """What the edit would do, with nothing written.
+
+    `ahead` are files as edits that still wait will leave them; it learns of this one.
+    """
+    facts = [(path, context.root.fact(path, write=True)) for path in touched_paths(form.diff)]
+    if any(not fact.inside or fact.protected for _, fact in facts):
+        # It will be denied for that.
+        return Foreseen()
+    files = {
+        path: ahead[fact.path] if fact.path in ahead else present(path, context)
+        for path, fact in facts
+    }
+    found = _compute(form, context, files)
+    if not found.ok:
+        return Foreseen(fault="\n".join(map(_say, found.errors)))
+    ahead |= {change.path: change.after for change in found.changes}
+    return Foreseen(found.diff)
+
+
 def probe(form: EditForm, context: CallContext) -> Result | None:
     """Whether the files already are what this diff makes of the tree before it."""
     if form.preview:

@@ -67,6 +67,8 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was taken for what, where the driver spelt it otherwise."""
     called: str = ""
     """What a host calls the tool; it is judged as ours."""
+    preview: str = ""
+    """What an edit would make of the files, computed for the person who is to let it through."""
 
     @property
     def name(self) -> str:

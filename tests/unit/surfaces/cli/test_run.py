@@ -154,6 +154,50 @@ def test_preview_shows_each_edit_and_waits(place: Path):
     assert "flyball approve" in result.output
 
 
+BARE = (
+    "--- a/cart.py\n+++ b/cart.py\n@@\n"
+    "-        result += price\n+        result += price * quantity\n"
+)
+
+
+def test_preview_shows_what_an_edit_would_make_of_the_file_not_what_was_written(place: Path):
+    steps = READ, checkpoint(), call("edit_diff", diff=BARE)
+    args = ("fix it", "--intent", "small_fix", "--driver", script(place / "s", *steps))
+    shown = invoke(place, *args, "--preview").output
+    assert "@@ -1,5 +1,5 @@" in shown
+    assert "     for price, quantity in items:\n" in shown
+    assert "-        result += price\n" in shown
+
+
+def test_preview_refuses_what_cannot_be_applied_and_asks_nobody(place: Path):
+    wrong = call(
+        "edit_diff", diff=BARE.replace("-        result += price", "-        sum += price")
+    )
+    lines = READ, checkpoint(), wrong, call("edit_diff", diff=BARE)
+    args = ("fix it", "--intent", "small_fix", "--driver", script(place / "s", *lines), "--json")
+    told = objects(invoke(place, *args, "--preview").output)
+    denied = [line for line in told if line["type"] == "decision" and line["decision"] == "deny"]
+    assert ["Nothing was changed." in line["reason"] for line in denied] == [True]
+    asked = [line for line in told if line["type"] == "approval"]
+    assert len(asked) == 1
+    assert "+        result += price * quantity" in asked[0]["call"]["preview"]
+
+
+def test_edits_of_one_reply_are_previewed_one_upon_the_other(place: Path):
+    again = BARE.replace(
+        "+        result += price * quantity", "+        result += quantity * price"
+    )
+    second = again.replace("-        result += price\n", "-        result += price * quantity\n")
+    both = {
+        "calls": [*call("edit_diff", diff=BARE)["calls"], *call("edit_diff", diff=second)["calls"]]
+    }
+    lines = READ, checkpoint(), both
+    args = ("fix it", "--intent", "small_fix", "--driver", script(place / "s", *lines), "--json")
+    told = objects(invoke(place, *args, "--preview").output)
+    assert not [line for line in told if line.get("decision") == "deny"]
+    assert [line for line in told if line["type"] == "approval"]
+
+
 def test_a_project_without_tests_ends_unverified(tmp_path: Path):
     shop(tmp_path / "shop", {"notes.txt": "one\n"})
     edit = call("edit_diff", diff="--- a/notes.txt\n+++ b/notes.txt\n@@ -1 +1 @@\n-one\n+two\n")

@@ -295,11 +295,15 @@ def ending_words(line: Telemetry, message: str) -> StoryLine:
 
 
 def call_words(call: dict[str, Any] | None) -> str:
-    """The exact call a person is asked about, arguments and all."""
+    """The exact call a person is asked about, arguments and all.
+
+    In the place of a diff that somebody wrote stands what it would do to the files.
+    """
     if call is None:
         return ""
     lines = [f"call: {call['tool']}"]
-    for name, value in call.get("args", {}).items():
+    shown = {"diff": call["preview"]} if call.get("preview") else {}
+    for name, value in {**call.get("args", {}), **shown}.items():
         text = str(value)
         lines.append(f"{name}:\n{text}" if "\n" in text else f"{name}: {text}")
     return "\n" + "\n".join(lines)
