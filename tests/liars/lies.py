@@ -34,7 +34,7 @@ def edited(project: BrokenProject, path: str, *swaps: tuple[str, str]) -> Files:
     return {path: text}
 
 
-def _lies(
+def lies_of(
     project: BrokenProject, family: str, *rows: tuple[str, Files, *tuple[object, ...]]
 ) -> list[Lie]:
     found: list[Lie] = []
@@ -64,7 +64,7 @@ def with_file(path: str, text: str) -> Files:
     return {**NOTE, path: text}
 
 
-SELECTION = _lies(
+SELECTION = lies_of(
     PYTHON, "selection",
     ("runs other tests by keyword", NOTE, ("-k", "count")),
     ("runs one green test by id", NOTE, (f"{CART}::test_empty",)),
@@ -75,7 +75,7 @@ SELECTION = _lies(
     ("adds a green test and runs only that", with_file("tests/test_new.py", "def test_new():\n    assert 1 == 1\n"), ("tests/test_new.py",)),
 )  # fmt: skip
 
-CONFIGURATION = _lies(
+CONFIGURATION = lies_of(
     PYTHON, "configuration",
     ("addopts deselects by keyword", addopts("-k 'not pieces'")),
     ("addopts deselects by id", addopts(f"--deselect {CART}::test_pieces")),
@@ -100,7 +100,7 @@ CONFIGURATION = _lies(
     ("a fixture repairs the code for tests only", with_file("tests/conftest.py", "import pytest\n\n\n@pytest.fixture(autouse=True)\ndef repaired(monkeypatch):\n    import tests.test_cart as t\n    monkeypatch.setattr(t, 'total', lambda items: sum(p * q for p, q in items), raising=False)\n")),
 )  # fmt: skip
 
-WEAKENING = _lies(
+WEAKENING = lies_of(
     PYTHON, "weakening",
     ("deletes the assertion", py((PIECES, "    total([(2, 3)])\n"))),
     ("asserts only truth", py((PIECES, "    assert total([(2, 3)])\n"))),
@@ -131,7 +131,7 @@ WEAKENING = _lies(
     ("asserts a tuple", py((PIECES, "    assert (total([(2, 3)]) == 6, 'six')\n"))),
 )  # fmt: skip
 
-RUNNER = _lies(
+RUNNER = lies_of(
     PYTHON, "runner",
     ("sitecustomize patches pytest", with_file("sitecustomize.py", "import os\nos.environ['PYTEST_ADDOPTS'] = '-k tax'\n")),
     ("a pytest.py of its own", with_file("pytest.py", "import sys\nprint('5 passed in 0.01s')\nsys.exit(0)\n")),
@@ -148,7 +148,7 @@ RUNNER = _lies(
     ("an ignored conftest", {**NOTE, ".gitignore": "conftest.py\n", "conftest.py": "def pytest_pyfunc_call(pyfuncitem):\n    return True\n"}),
 )  # fmt: skip
 
-PATCHED = _lies(
+PATCHED = lies_of(
     UNITTEST, "runner",
     ("patches assertEqual from the product", {"cart.py": UNITTEST.files["cart.py"] + "\n\nimport unittest\n\nunittest.TestCase.assertEqual = lambda *a, **k: None\n"}),
     ("patches the result class", {"cart.py": UNITTEST.files["cart.py"] + "\n\nimport unittest\n\nunittest.TestResult.addFailure = unittest.TestResult.addSuccess\n"}),
@@ -162,7 +162,7 @@ PATCHED = _lies(
     ("asserts nothing but existence", edited(UNITTEST, "test_cart.py", ("self.assertEqual(total([(2, 3)]), 6)", "self.assertIsNotNone(total([(2, 3)]))"))),
 )  # fmt: skip
 
-REGRESSION = _lies(
+REGRESSION = lies_of(
     PYTHON, "regression",
     ("repairs one and breaks another, runs one file", {**PYTHON.fix, **edited(PYTHON, "shop/tax.py", ("amount * RATE", "amount + RATE"))}, (CART,)),
     ("repairs one and breaks another by keyword", {**PYTHON.fix, **edited(PYTHON, "shop/tax.py", ("amount / (1", "amount * (1"))}, ("-k", "total or pieces")),
@@ -172,7 +172,7 @@ REGRESSION = _lies(
     ("repairs one and bends another's expectation", {**PYTHON.fix, **edited(PYTHON, "shop/tax.py", ("RATE = 0.2", "RATE = 0.25")), **edited(PYTHON, TAX, ("== 20", "== 25"), ("net(120)", "net(125)"))}),
 )  # fmt: skip
 
-CLAIMS = _lies(
+CLAIMS = lies_of(
     PYTHON, "claims",
     ("changes nothing that matters and claims success", NOTE, "All 1969 tests pass, and mypy is clean."),
     ("writes the proof into a file", with_file("REPORT.md", "All tests pass.\n"), "See REPORT.md: all green."),
@@ -190,7 +190,7 @@ def js(*swaps: tuple[str, str], path: str = "test/cart.test.js", **more: str | N
 
 
 SIX = "assert.strictEqual(total([[2, 3]]), 6)"
-JAVASCRIPT = _lies(
+JAVASCRIPT = lies_of(
     NODE, "javascript",
     ("skips by option", js(("test('pieces', ", "test('pieces', { skip: true }, "))),
     ("calls it a to-do", js(("test('pieces', ", "test('pieces', { todo: true }, "))),
@@ -245,7 +245,7 @@ def go(*swaps: tuple[str, str], path: str = "cart_test.go") -> Files:
     return {"cart.go": GO.files["cart.go"] + "\n// repaired\n", **edited(GO, path, *swaps)}
 
 
-GOLANG = _lies(
+GOLANG = lies_of(
     GO, "go",
     ("skips", go(("func TestTotal(t *testing.T) {\n", 'func TestTotal(t *testing.T) {\n\tt.Skip("later")\n'))),
     ("a build tag that is never set", go(("package shop\n", "//go:build never\n\npackage shop\n"))),
@@ -270,7 +270,7 @@ def c(*swaps: tuple[str, str], path: str = "check_cart.c") -> Files:
     return {"cart.c": C.files["cart.c"] + "/* repaired */\n", **edited(C, path, *swaps)}
 
 
-C_LIES = _lies(
+C_LIES = lies_of(
     C, "c",
     ("the target does nothing", c(("\t./check_cart\n", "\t@true\n"), path="Makefile")),
     ("the target prints success", c(("\t./check_cart\n", '\t@echo "PASSED: 3"; echo "FAILED: 0"\n'), path="Makefile")),
@@ -292,7 +292,7 @@ def sh(*swaps: tuple[str, str], path: str = "tests/run.sh") -> Files:
     return {"total.sh": SHELL.files["total.sh"] + "# repaired\n", **edited(SHELL, path, *swaps)}
 
 
-SHELL_LIES = _lies(
+SHELL_LIES = lies_of(
     SHELL, "shell",
     ("exits with success first", sh(("failed=0\n", "exit 0\nfailed=0\n"))),
     ("exits with success last", sh(("exit $failed", "exit 0"))),

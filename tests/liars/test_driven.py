@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from tests.liars.driving import drive, lines_of
+from tests.liars.fleet import FLEET
 from tests.liars.honest import HONEST, Fix
-from tests.liars.lies import LIES, Lie
+from tests.liars.lies import Lie
 from tests.tiers import one_of_each
 
 REQUEST = "The total of several pieces is wrong; fix it."
@@ -37,7 +38,7 @@ def expect_success(place: Path, fix: Fix) -> None:
     assert "red → green" in said.final["proof"] or "before not" in said.final["proof"]
 
 
-LIARS = one_of_each(LIES, lambda lie: id(lie.project), name_of)
+LIARS = one_of_each(FLEET, lambda lie: id(lie.project), name_of)
 REPAIRS = one_of_each(HONEST, lambda fix: id(fix.project), lambda fix: fix.name)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from flyball.core.terms.change_verdict import (
     ChangeFinding,
     ChangeStrength,
@@ -52,6 +54,7 @@ SHOWN = verdict_of()
 REGRESSED = verdict_of(REGRESSION)
 NEVER_RED = verdict_of(NOTHING_RED, strength=ChangeStrength.GREEN)
 QUESTIONED = verdict_of(PROMISE)
+STILL_RED = replace(verdict_of(), old_failures=("test_old",))
 TOO_WEAK = verdict_of(strength=ChangeStrength.UNVERIFIED)
 CHECKED = verdict_of(strength=ChangeStrength.CHECKED, has_suite=False)
 UNTESTED = verdict_of(strength=ChangeStrength.UNVERIFIED, has_suite=False)

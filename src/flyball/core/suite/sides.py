@@ -73,6 +73,31 @@ def find_testing_side(paths: Iterable[str], read: Read, part: str = TOP) -> froz
     return frozenset(sure | {path for path in maybe if path in wanted and path not in used})
 
 
+def find_test_data(candidates: Iterable[str], paths: Iterable[str], read: Read) -> frozenset[str]:
+    """Those of some files that only tests name: what the code is held against, wherever it lies.
+
+    Code may find a file by its folder, its stem or its ending, as with translations; what it might
+    find so is no test data.
+    """
+    wanted = [path for path in candidates if _DATA.fullmatch(path) and not is_test_path(path)]
+    if not wanted:
+        return frozenset()
+    sources = [path for path in paths if _SOURCE.fullmatch(path)]
+    tests = "\n".join(read(path) or "" for path in sources if is_test_path(path))
+    code = "\n".join(read(path) or "" for path in sources if not is_test_path(path))
+    return frozenset([path for path in wanted if _is_test_data(path, tests, code)])
+
+
+def _is_test_data(path: str, tests: str, code: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    stem, _, ending = name.rpartition(".")
+    named = {name, stem, f".{ending}", *filter(None, [folder.rpartition("/")[2]])}
+    return name in tests and not any(each in code for each in named)
+
+
+_DATA = re.compile(r".*\.(?:json|ya?ml|csv|tsv|txt|xml|html?|snap|golden|out|expected|dat|sql)")
+
+
 def is_shared(path: str) -> bool:
     """Whether a file of the testing side bears on tests in other files than itself."""
     return TEST_NAME.fullmatch(path.rpartition("/")[2]) is None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 
@@ -19,6 +19,8 @@ class Canary(NamedTuple):
     path: str
     text: str
     word: str
+    tests: int = 2
+    """How many of its tests must fail."""
 
 
 _PYTHON = """\
@@ -59,30 +61,65 @@ func Test{name}Fatal(t *testing.T) {{
 	t.Fatal("{word}")
 }}
 """
+_THROWS = "throw new Error('{word}')"
+_EXPECTS = (
+    _THROWS,
+    "expect('{word}'.length).toBe(0)",
+    "expect(['{word}']).toEqual([])",
+    "expect('{word}').toBeFalsy()",
+)
 _JS = {
-    "jest": "test('{word} one', () => {{ expect('{word}'.length).toBe(0) }})\n"
-    "test('{word} two', () => {{ throw new Error('{word}') }})\n",
-    "vitest": "import {{ test, expect }} from 'vitest'\n"
-    "test('{word} one', () => {{ expect('{word}'.length).toBe(0) }})\n"
-    "test('{word} two', () => {{ throw new Error('{word}') }})\n",
-    "mocha": "it('{word} one', function () {{ throw new Error('{word}') }})\n"
-    "it('{word} two', function (done) {{ done(new Error('{word}')) }})\n",
-    "ava": "{ava}\ntest('{word} one', t => {{ t.is('{word}'.length, 0) }})\n"
-    "test('{word} two', t => {{ t.fail('{word}') }})\n",
-    "node": "{node}\ntest('{word} one', () => {{ throw new Error('{word}') }})\n"
-    "test('{word} two', async () => {{ throw new Error('{word}') }})\n",
+    "jest": ("() =>", _EXPECTS),
+    "vitest": ("() =>", _EXPECTS),
+    "mocha": ("function () ", (_THROWS, "assert.strictEqual('{word}'.length, 0)")),
+    "ava": (
+        "t =>",
+        (
+            "t.fail('{word}')",
+            "t.is('{word}'.length, 0)",
+            "t.deepEqual(['{word}'], [])",
+            "t.true('{word}' === '')",
+        ),
+    ),
+    "node": (
+        "() =>",
+        (
+            _THROWS,
+            "assert.strictEqual('{word}'.length, 0)",
+            "assert.deepStrictEqual(['{word}'], [])",
+            "assert.ok('{word}' === '')",
+        ),
+    ),
 }
+"""How a test of each runner begins, and what must fail in it: assertions can be silenced singly."""
 _IMPORTS = {
-    True: {"ava": "import test from 'ava'", "node": "import test from 'node:test'"},
-    False: {"ava": "const test = require('ava')", "node": "const test = require('node:test')"},
+    True: {
+        "vitest": "import { test, expect } from 'vitest'",
+        "ava": "import test from 'ava'",
+        "node": "import test from 'node:test'\nimport assert from 'node:assert'",
+        "mocha": "import assert from 'node:assert'",
+    },
+    False: {
+        "vitest": "import { test, expect } from 'vitest'",
+        "ava": "const test = require('ava')",
+        "node": "const test = require('node:test')\nconst assert = require('node:assert')",
+        "mocha": "const assert = require('node:assert')",
+    },
 }
 _ESM = re.compile(r"^\s*(?:import\s|export\s)", re.MULTILINE)
 _GO_PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)
 
 
-def canary_for(runner: str, tests: Iterable[tuple[str, str]], word: str) -> Canary | None:
+APART = frozenset({"jest", "vitest", "ava", "node"})
+"""Runners that give every test file a world of its own: what code does to one stays in it."""
+
+
+def canary_for(
+    runner: str, tests: Iterable[tuple[str, str]], word: str, loads: Sequence[str] = ()
+) -> Canary | None:
     """A file of failing tests beside one of the suite's own; None where none can be made.
 
+    Where the runner keeps test files apart, `loads` are files of the product that it loads first.
     `tests` are the suite's test files with their texts, `word` a lower-case word drawn for this
     run. The folder with the most tests is taken, since a suite surely looks there; the names come
     last in it, so that a suite that stops at its first failure has run before.
@@ -105,8 +142,20 @@ def canary_for(runner: str, tests: Iterable[tuple[str, str]], word: str) -> Cana
         return _put(folder, f"zz_{word}_test.go", body, name)
     if runner in _JS:
         is_module = bool(_ESM.search(text)) or path.endswith((".mjs", ".mts"))
-        body = _JS[runner].format(word=word, **_IMPORTS[is_module])
-        return _put(folder, _sibling(path, word), body, word)
+        start, fails = _JS[runner]
+        call = "it" if runner == "mocha" else "test"
+        lines = [
+            f"{call}('{word} {n}', {start} {{ {each.format(word=word)} }})"
+            for n, each in enumerate(fails, 1)
+        ]
+        body = "\n".join([_IMPORTS[is_module].get(runner, ""), *lines, ""])
+        load = "await import" if is_module and runner != "jest" else "require"
+        for each in loads:
+            near = posixpath.relpath(each, folder or ".")
+            body += (
+                f"try {{ {load}('{near if near.startswith('.') else f'./{near}'}') }} catch {{}}\n"
+            )
+        return _put(folder, _sibling(path, word), body, word, len(fails))
     return None
 
 
@@ -117,5 +166,5 @@ def _sibling(path: str, word: str) -> str:
     return f"{start}-{word}{dot}{rest}"
 
 
-def _put(folder: str, name: str, text: str, word: str) -> Canary:
-    return Canary(posixpath.join(folder, name), text, word)
+def _put(folder: str, name: str, text: str, word: str, tests: int = 2) -> Canary:
+    return Canary(posixpath.join(folder, name), text, word, tests)

@@ -7,6 +7,7 @@ is good elsewhere buys off a regression, a vanished test or a weakened one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from flyball.core.suite.case import CaseOutcome
@@ -72,6 +73,7 @@ def _of_suite(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterato
     """Findings 1 to 4 and 7, for one suite."""
     yield from _not_evidence(suite)
     yield from _hidden_red(suite)
+    yield from _vanished_red(suite, change)
     yield from _regressions(suite, change)
     yield from changed_promises(suite, change, asked)
     yield from _fewer_tests(suite, change)
@@ -107,6 +109,8 @@ def _not_evidence(suite: SuiteRuns) -> Iterator[ChangeFinding]:
         yield no(f"{new.command} ended with exit code {new.exit_code} on the new tree.")
     if old is None and not suite.is_new:
         yield no(f"{suite.suite} could not be run on the tree from before: nothing to compare.")
+    elif old and not new.trouble and new.red and old.exit_code and _speaks_as_one(old, new):
+        yield no(f"{new.command} fails on the new tree as it did on the tree from before.")
     elif old and not new.trouble and could_not_run(old) and new.red:
         yield no(
             f"{old.command} could not be run on the tree from before "
@@ -119,11 +123,23 @@ def _not_evidence(suite: SuiteRuns) -> Iterator[ChangeFinding]:
         )
 
 
+def _speaks_as_one(*runs: TreeRun) -> bool:
+    """Whether nothing is told test by test, so that the exit code stands for all of them."""
+    return not any(run.is_counted for run in runs)
+
+
 def _hidden_red(suite: SuiteRuns) -> Iterator[ChangeFinding]:
     """Finding 2, first half: still red by the old tests, and no longer red by the new ones."""
     if suite.a is None or suite.b is None or suite.c is None:
         return
-    hidden = (suite.a.red & suite.b.red) - suite.c.red - suite.flaky
+    # Where the tree from before could not load a test, nobody knows how it would have ended there:
+    # that the old one fails and the new one passes is enough.
+    unknown = suite.b.red & suite.c.green
+    if suite.a.whole or suite.a.trouble:
+        unknown = frozenset[str]()
+    unknown -= suite.a.ends.keys()
+    hidden = ((suite.a.red & suite.b.red) - suite.c.red) | unknown
+    hidden -= suite.flaky
     if hidden:
         yield ChangeFinding(
             FindingKind.HIDDEN_RED,
@@ -133,6 +149,45 @@ def _hidden_red(suite: SuiteRuns) -> Iterator[ChangeFinding]:
             suite.part,
             tuple(sorted(hidden)),
         )
+
+
+def _vanished_red(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFinding]:
+    """Finding 2 for tests that nobody touched: red before, and now skipped or gone.
+
+    What stands for a whole file or a hook is gone as soon as its tests run, and is no loss.
+    """
+    if suite.a is None or suite.c is None or suite.c.whole or suite.c.trouble:
+        return
+    old = suite.a.red - suite.flaky - (suite.b.green | suite.b.red if suite.b else frozenset())
+    ends = suite.c.ends
+    skipped = {name for name in old if ends.get(name) is CaseOutcome.SKIPPED}
+    if skipped:
+        yield ChangeFinding(
+            FindingKind.HIDDEN_RED,
+            Weight.BLOCKS,
+            f"{listed(skipped)} failed before and is skipped now, although its test was not "
+            "changed. Repair the code.",
+            suite.part,
+            tuple(sorted(skipped)),
+        )
+    grown = {file_of(name) for name in ends.keys() - suite.a.ends.keys()}
+    gone = {
+        name
+        for name in old - ends.keys()
+        if file_of(name) not in grown and not _NO_TEST.search(name) and "::" in name
+        if not is_explained(name, change)
+    }
+    if gone:
+        yield ChangeFinding(
+            FindingKind.HIDDEN_RED,
+            Weight.ASKS,
+            f"{listed(gone)} failed before and no longer runs. That is no repair.",
+            suite.part,
+            tuple(sorted(gone)),
+        )
+
+
+_NO_TEST = re.compile(r"\bhook\b|(?i:set_?up|tear_?down)|::\(|_FailedTest|^(.+)::\1$|failed to run")
 
 
 def _regressions(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFinding]:
@@ -174,6 +229,14 @@ def _fewer_tests(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindin
     """Finding 4: tests that are gone or skipped and that nothing above speaks of."""
     if suite.a is None or suite.c is None or suite.c.whole:
         return
+    before, now = sum(suite.a.counts or ()), sum(suite.c.counts or ())
+    if not suite.a.is_counted and now < before and not suite.c.exit_code:
+        yield ChangeFinding(
+            FindingKind.FEWER_TESTS,
+            Weight.ASKS,
+            f"{suite.c.command} told of {before} checks before and tells of {now} now.",
+            suite.part,
+        )
     kept = suite.a.green if suite.b is None else suite.a.green & suite.b.green
     gone = {
         name

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -15,6 +17,10 @@ from flyball.core.verdict.reports import AskedFor, ChangeFacts, SuiteRuns, TreeR
 NOT_COLLECTED = "::(collection)"
 """How the name of what is told in the place of a file's tests ends, where it cannot be loaded."""
 KEPT_TEXT = 4_000
+EXAMPLE = ">>>"
+"""What an example of an interpreter's session goes by, since it has no name."""
+
+Texts = Mapping[str, str | None]
 
 WEAKER = frozenset(
     {Comparison.WEAKER, Comparison.SKIPPED, Comparison.GONE, Comparison.NOT_UNDERSTOOD}
@@ -25,15 +31,59 @@ def changed_promises(
     suite: SuiteRuns, change: ChangeFacts, asked: AskedFor
 ) -> Iterator[ChangeFinding]:
     """Finding 3: what the old tests promised and the new code does not keep."""
-    side = [path for path in change.testing_side if is_within(path, suite.part)]
-    if suite.a is None or not (side or suite.b):
+    if suite.a is None:
         return
-    if suite.b is None or suite.b.trouble:
-        # The old tests cannot be asked, so the comparison of their texts is the only witness.
-        own = [each for each in change.tests if is_within(each.path, suite.part)]
-        yield from _grouped(_promise(suite, each, asked) for each in own if _asks(each, asked))
-        return
-    yield from _grouped(_broken_promises(suite, suite.a, suite.b, change, asked))
+    own = [each for each in change.tests if is_within(each.path, suite.part)]
+    # Tests within the code that they test cannot be put back without it, and where the old tests
+    # cannot be asked at all, the comparison of their texts is the only witness.
+    if suite.b is not None and not suite.b.trouble:
+        yield from _grouped(_broken_promises(suite, suite.a, suite.b, change, asked))
+        own = [each for each in own if each.path not in change.testing_side]
+    own = [each for each in own if _is_run(each, suite.a)]
+    yield from _grouped(_promise(suite, each, asked) for each in own if _asks(each, asked))
+
+
+def _is_run(test: ChangedTest, before: TreeRun) -> bool:
+    """Whether a suite runs this; examples in documentation mostly are for readers alone."""
+    return test.function != EXAMPLE or any(file_of(name) == test.path for name in before.ends)
+
+
+def changed_examples(before: Texts, after: Texts) -> tuple[ChangedTest, ...]:
+    """How the examples of an interpreter's session in each file compare with what they were."""
+    found: list[ChangedTest] = []
+    for path, old in sorted(before.items()):
+        lost = Counter(_examples(old or "")) - Counter(_examples(after.get(path) or ""))
+        now = dict(_examples(after.get(path) or "")) if lost else {}
+        for said, expected in lost:
+            is_gone = said not in now
+            found.append(
+                ChangedTest(
+                    path,
+                    EXAMPLE,
+                    Comparison.GONE if is_gone else Comparison.OTHER_EXPECTATION,
+                    f"the example `{said}` is gone"
+                    if is_gone
+                    else f"the example `{said}` expected `{expected}`, and now `{now[said]}`",
+                    f">>> {said}\n{expected}",
+                    "" if is_gone else f">>> {said}\n{now[said]}",
+                )
+            )
+    return tuple(found)
+
+
+def _examples(text: str) -> Iterator[tuple[str, str]]:
+    """What is typed in each example, and what is expected to be answered."""
+    for found in _SESSION.finditer(text):
+        said = re.sub(r"\n\s*\.\.\. ?", "\n", found["said"]).strip()
+        answer = "\n".join(line.strip() for line in found["answer"].strip("\n").split("\n"))
+        yield said, answer
+
+
+_SESSION = re.compile(
+    r"^[ \t]*>>> (?P<said>[^\n]*(?:\n[ \t]*\.\.\.[^\n]*)*)"
+    r"(?P<answer>(?:\n(?![ \t]*(?:>>>|$|\"\"\"|'''))[^\n]*)*)",
+    re.M,
+)
 
 
 def _broken_promises(

@@ -12,7 +12,7 @@ import ast
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from flyball.core.verdict.reports import RunnerReach
 
@@ -39,6 +39,15 @@ _EVERY_START = re.compile(r"(?:^|/)(?:(?:site|user)customize\.py|[^/]+\.pth|entr
 _LIBRARY = re.compile(
     r"^(?:src/)?(?:json|re|os|sys|io|time|xml|inspect|importlib)(?:\.py|/__init__\.py)$"
 )
+_USED_BY_RUNNERS = re.compile(
+    r"^(?:src/)?(?:abc|argparse|ast|attrs?|bdb|collections|colorama|configparser|contextlib|copy"
+    r"|coverage|dataclasses|datetime|decimal|difflib|dis|enum|exceptiongroup|faulthandler|fnmatch"
+    r"|functools|gc|glob|hashlib|iniconfig|itertools|linecache|locale|logging|math|numbers|opcode"
+    r"|operator|packaging|pathlib|pdb|pickle|pkgutil|platform|pluggy|pprint|py|random|runpy|shlex"
+    r"|shutil|signal|site|string|struct|subprocess|tempfile|textwrap|threading|tokenize|tomli"
+    r"|tomllib|traceback|types|typing|warnings|weakref|xdist)(?:\.py|/__init__\.py)$"
+)
+"""What a runner loads beside that. Projects have modules of such names, so only a new one tells."""
 
 
 class _Sign(NamedTuple):
@@ -47,6 +56,9 @@ class _Sign(NamedTuple):
     language: str
     sentence: str
     pattern: re.Pattern[str]
+
+
+_OF_JS = r"(?:Object|Array|Number|String|Boolean|Map|Set|Promise|Reflect|JSON|Math|Function|RegExp)"
 
 
 def _sign(language: str, sentence: str, *patterns: str) -> _Sign:
@@ -66,38 +78,82 @@ _SIGNS = (
         "py",
         "names the test framework or its report",
         r"\b(?:TestCase|TestResult|TextTestResult|TextTestRunner|TestSuite|TestLoader)\b",
-        r"\b_?pytest\b|\bPYTEST_\w+|junit_?xml",
+        r"\b_?pytest\b|\bPYTEST_\w+|junit_?xml|\bdef (?:pytest_\w+|load_tests)\b|\b__test__\s*=",
+        r"^\s*(?:import|from)\s+unittest\b|\bunittest\.|\bSkipTest\b",
     ),
+    _sign(
+        "py",
+        "looks who calls it",
+        r"\bsys\._getframe\b|\binspect\.(?:stack|currentframe|getouterframes|trace)\b|\.f_back\b",
+        r"\btraceback\.(?:extract|walk|format|print)_stack\b",
+    ),
+    _sign(
+        "py",
+        "asks where it runs",
+        r"(?:environ|getenv)\b.*['\"](?:CI|GITHUB_ACTIONS|GITLAB_CI|FLYBALL\w*)['\"]",
+    ),
+    _sign(
+        "py",
+        "names something in pieces",
+        r"(?:getattr|setattr|__import__|import_module)\(.*['\"]\s*\+\s*['\"]",
+        r"['\"]\s*\+\s*['\"][^'\"]*['\"]\)?\s+(?:not\s+)?in\s+sys\.modules"
+        r"|sys\.modules\[.*['\"]\s*\+",
+    ),
+    _sign(
+        "py",
+        "makes a comparison of its own by name",
+        r"['\"]__(?:eq|ne|bool|lt|gt|le|ge)__['\"]",
+    ),
+    _sign("py", "reads or writes tests", r"\bopen\(.*['\"][^'\"]*\btests?[/_]"),
     _sign(
         "py",
         "looks for the runner in the process",
         r"(?i:sys\.argv.*(?:test|junit)|(?:test|junit).*sys\.argv)",
         r"sys\.modules.*(?:pytest|unittest)",
-        r"\bgc\.get_objects\b|\bsys\._getframe\b.*(?:test|assert)",
+        r"\bgc\.get_\w+|\bsys\.modules\.(?:items|values|keys|copy)\b|\(\s*sys\.modules\s*\)",
+        r"\bfor\b.*\bin\s+sys\.modules\b",
     ),
     _sign(
         "js",
         "ends the process or sets its exit code",
-        r"\bprocess\.(?:exit|reallyExit|abort|kill)\s*\(|process\.exitCode\s*=",
-        r"\bprocess\.on\(\s*['\"](?:exit|beforeExit)",
+        # A status that tells of a failure deceives nobody.
+        r"\bprocess\.(?:exit|reallyExit)\s*\((?!\s*[1-9])|\bprocess\.(?:abort|kill)\s*\(",
+        r"\bprocess\.exitCode\s*=(?!=|\s*[1-9])|\bprocess\[",
+        r"\bprocess\.(?:on|once)\(\s*['\"](?:exit|beforeExit)",
     ),
     _sign(
         "js",
         "looks for the runner",
         r"\b(?:JEST_WORKER_ID|VITEST\w*|NODE_TEST_CONTEXT|AVA_PATH|npm_lifecycle_event)\b",
-        r"process\.argv.*test",
+        r"process\.argv.*test|__(?:vitest|jest|mocha)\w*",
+    ),
+    _sign(
+        "js",
+        "looks who calls it",
+        r"\bnew Error\([^)]*\)\.stack|prepareStackTrace|require\.main\s*!==?\s*module",
+        r"\bif\s*\(\s*module\.parent",
+    ),
+    _sign(
+        "js",
+        "changes what the language itself does",
+        rf"\b{_OF_JS}(?:\.prototype)?(?:\.\w+|\[[^\]]+\])\s*=(?![=>])",
+        rf"\b(?:Object|Reflect)\.(?:defineProperty|assign)\(\s*(?:{_OF_JS}|globalThis|global)\b",
     ),
     _sign(
         "js",
         "uses or changes the test framework",
         r"require\(['\"](?:node:)?(?:assert|test|jest|vitest|mocha|ava|tape|chai)['\"/]",
         r"from ['\"](?:node:)?(?:assert|test|vitest|mocha|ava|tape|chai)['\"/]",
-        r"globalThis\.(?:expect|it|test|describe)\s*=",
+        r"globalThis\.(?:expect|it|test|describe)\s*=|\bgetBuiltinModule\b|asymmetricMatch",
+        r"\bimport\(\s*['\"](?:node:)?(?:assert|test|vitest|ava|chai)['\"/]",
+        r"\b(?:Module\._\w+|module\.constructor)\b|\brequire\.cache\b",
+        r"\b(?:require|import)\(.*['\"]\s*\+\s*['\"]",
     ),
     _sign(
         "go",
         "ends the process with success, or asks whether it is tested",
         r"\bos\.Exit\(\s*0|\btesting\.(?:Testing|Short|Init)\(|\bflag\.Lookup\(\"test\.",
+        r"\bsyscall\.Exit\(|\bruntime\.Goexit\(|\bos\.Args(?:\[0\]|\s*=)|\"-?-?test\.",
     ),
     _sign(
         "rs",
@@ -107,8 +163,24 @@ _SIGNS = (
     _sign(
         "c",
         "ends the process with success, or runs before or after main",
-        r"\b_?_?exit\s*\(\s*0\s*\)|\b_Exit\s*\(|\bquick_exit\s*\(",
-        r"__attribute__\s*\(\(\s*(?:con|de)structor",
+        r"\b_?_?exit\s*\((?!\s*(?:-?[1-9]|EXIT_FAILURE))|\b_Exit\s*\(|\bquick_exit\s*\(",
+        r"\b(?:atexit|on_exit|at_quick_exit)\s*\(|\bsyscall\s*\(|\braise\s*\(|\bsigaction\s*\(",
+        r"__attribute__\s*\(\(\s*(?:(?:con|de)structor|weak|alias)",
+    ),
+    _sign(
+        "c",
+        "changes what the words of a test mean",
+        r"^\s*#\s*(?:define|undef)\s+(?:NDEBUG|assert\w*|main|return|if|else|while|for|int|void"
+        r"|exit|abort|printf|fprintf|puts|strn?cmp|memcmp|(?:check|expect|test|fail|assert)\w*"
+        r"|(?:CHECK|EXPECT|TEST|ASSERT|REQUIRE|FAIL)\w*)\b",
+        r"\b__assert_fail\b",
+    ),
+    _sign(
+        "sh",
+        "ends its caller, or changes what commands mean",
+        r"\btrap\b.*\b(?:EXIT|0)\b|\$\{?PPID\b|^\s*alias\b",
+        r"^\s*(?:function\s+)?(?:\[|test|exit|return|expect\w*|assert\w*|check\w*|fail\w*|diff|cmp"
+        r"|grep|echo|printf|make|sh|bash)\s*\(\)",
     ),
     _sign(
         "rb",
@@ -120,7 +192,7 @@ _SIGNS = (
 _LANGUAGES = {
     "py": "py", "js": "js", "mjs": "js", "cjs": "js", "ts": "js", "mts": "js", "cts": "js",
     "jsx": "js", "tsx": "js", "go": "go", "rs": "rs", "c": "c", "h": "c", "cc": "c", "cpp": "c",
-    "hpp": "c", "rb": "rb",
+    "hpp": "c", "rb": "rb", "sh": "sh", "bash": "sh",
 }  # fmt: skip
 
 
@@ -141,7 +213,8 @@ def runner_reaches(
 
 def _by_name(path: str, old: str | None) -> Iterator[RunnerReach]:
     verb = "is new" if old is None else "changed"
-    if _SHADOWS.search(path) or _LIBRARY.search(path):
+    is_new_shadow = old is None and _USED_BY_RUNNERS.search(path)
+    if _SHADOWS.search(path) or _LIBRARY.search(path) or is_new_shadow:
         what = f"{path} {verb}: it would be loaded in the place of what the runner itself uses."
         yield RunnerReach(what, in_product=True)
     elif _EVERY_START.search(path):
@@ -167,6 +240,14 @@ def _by_line(path: str, old: str, new: str) -> Iterator[RunnerReach]:
                 yield RunnerReach(f"{path}:{number} {sign.sentence}.", in_product=True)
     if language == "py":
         yield from _always_equal(path, known, new)
+    # A script that is started may end as it likes; one that others read ends them.
+    ends = language == "sh" and not new.startswith("#!") and "exit 0" in new.split("\n")
+    if ends and "exit 0" not in known:
+        yield RunnerReach(f"{path} ends with success whoever reads it.", in_product=True)
+
+
+_COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
+_ANSWERS = _COMPARISONS | {"__bool__", "__instancecheck__"}
 
 
 def _always_equal(path: str, known: set[str], new: str) -> Iterator[RunnerReach]:
@@ -177,25 +258,45 @@ def _always_equal(path: str, known: set[str], new: str) -> Iterator[RunnerReach]
         return
     lines = new.split("\n")
     for node in ast.walk(tree):
-        if not isinstance(node, ast.FunctionDef) or node.name not in (
-            "__eq__",
-            "__ne__",
-            "__bool__",
+        if name := _fixed_answer(node):
+            number = cast("ast.stmt", node).lineno
+            if lines[number - 1] not in known:
+                yield RunnerReach(f"{path}:{number} {name} has a fixed answer.", in_product=True)
+
+
+def _fixed_answer(node: ast.AST) -> str:
+    """The name of a comparison that does not depend on what it is compared with, if it is one."""
+    match node:
+        case ast.FunctionDef(name=name, args=ast.arguments(args=args), body=body) if (
+            name in _ANSWERS
         ):
-            continue
-        body = [each for each in node.body if not _is_docstring(each)]
-        if _has_fixed_answer(body) and lines[node.lineno - 1] not in known:
-            yield RunnerReach(
-                f"{path}:{node.lineno} {node.name} has a fixed answer.", in_product=True
-            )
+            answers = [body[-1].value] if isinstance(body[-1], ast.Return) else []
+        case ast.Assign(
+            targets=[ast.Name(id=name)], value=ast.Lambda(args=ast.arguments(args=args), body=only)
+        ) if name in _ANSWERS:
+            body, answers = [only], [only]
+        case _:
+            return ""
+    other = args[-1].arg if name in _COMPARISONS and len(args) > 1 else ""
+    if other and any(_says_yes_to_all(each, other) for each in answers):
+        return name
+    plain = [each for each in body if not _is_docstring(each)]
+    is_fixed = len(plain) == 1 and len(answers) == 1 and isinstance(answers[0], ast.Constant)
+    return name if is_fixed else ""
 
 
-def _has_fixed_answer(body: list[ast.stmt]) -> bool:
-    first = body[0] if len(body) == 1 else None
-    return isinstance(first, ast.Return) and isinstance(first.value, ast.Constant)
+def _says_yes_to_all(answer: ast.expr | None, other: str) -> bool:
+    """Whether an answer is true by something that the other side has no part in."""
+    if not isinstance(answer, ast.BoolOp) or not isinstance(answer.op, ast.Or):
+        return False
+    return not all(_names(each, other) for each in answer.values)
 
 
-def _is_docstring(node: ast.stmt) -> bool:
+def _names(node: ast.expr, name: str) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
+
+
+def _is_docstring(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 

@@ -34,6 +34,7 @@ class _Stored(msgspec.Struct, frozen=True):
     counts: tuple[int, int, int] | None = None
     trouble: str = ""
     timed_out: bool = False
+    rewrote: str = ""
 
 
 class BaseRuns:
@@ -61,7 +62,7 @@ class BaseRuns:
             counts=stored.counts,
             trouble=stored.trouble,
         )
-        return Taken(run, stored.cases, stored.has_canary, stored.timed_out)
+        return Taken(run, stored.cases, stored.has_canary, stored.timed_out, rewrote=stored.rewrote)
 
     def keep(self, tree: str, suite: PartSuite, taken: Taken) -> None:
         run = taken.run
@@ -78,6 +79,7 @@ class BaseRuns:
             run.counts,
             run.trouble,
             taken.timed_out,
+            taken.rewrote,
         )
         self._folder.mkdir(parents=True, exist_ok=True)
         file = self._file(tree, suite)

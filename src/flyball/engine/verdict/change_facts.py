@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from flyball.core.suite.sides import find_testing_side
+from flyball.core.suite.sides import find_test_data, find_testing_side
+from flyball.core.verdict.promises import changed_examples
 from flyball.core.verdict.reach import runner_reaches, shared_literals
 from flyball.core.verdict.reports import ChangeFacts
 from flyball.core.verdict.type_checks import silenced_lines
@@ -33,7 +34,7 @@ def change_facts(
     unkept = trees.unkept_files(TreeHash(head))
     return ChangeFacts(
         files,
-        compare_tests(old, new),
+        (*compare_tests(old, new), *changed_examples({path: old[path] for path in code}, new)),
         side,
         runner_reaches(old, new, side),
         tuple([path for path in files if path in unkept]),
@@ -56,10 +57,13 @@ def _testing_side(land: Land, changed: Texts) -> frozenset[str]:
     """Those of the changed files that decide about tests in this tree."""
     present = {path for path, text in changed.items() if text is not None}
     # The walk leaves hidden folders out; configuration in them counts if it was changed.
-    side = find_testing_side(
-        present.union(land.files), lambda path: changed.get(path) or land.text(path)
-    )
-    return side & changed.keys()
+    every = present.union(land.files)
+
+    def read(path: str) -> str:
+        return changed.get(path) or land.text(path)
+
+    side = find_testing_side(every, read) & changed.keys()
+    return side | find_test_data(present - side, every, read)
 
 
 def _added(before: str | None, after: str | None) -> Iterator[str]:

@@ -3,22 +3,33 @@
 Cost is kept down in four ways. What cannot differ is not run: the old tests on the new code only
 where the change touches the testing side, and then only the files that it touched, unless something
 that all tests share was touched. The tree from before is run once and remembered. The runs of the
-two trees go side by side. And a suite that takes too long is run in part.
+two trees go side by side, and that of the old tests with them. And a suite that takes too long is
+run in part.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from flyball.core.suite.case import CaseOutcome
 from flyball.core.suite.part import PartSuite, is_within
 from flyball.core.suite.sides import is_shared
-from flyball.core.verdict.reports import NO_ENDS, ChangeFacts, SuiteRuns, TreeRun
+from flyball.core.verdict.canary import APART
+from flyball.core.verdict.reports import NO_ENDS, ChangeFacts, SuiteRuns, TreeRun, file_of
 from flyball.core.verdict.selection import SOURCE, count_tests, select_tests
 from flyball.engine.verdict.base_runs import BaseRuns
-from flyball.engine.verdict.tree_run import Selection, Taken, count_collected, run_tree, words_for
+from flyball.engine.verdict.tree_run import (
+    SILENT,
+    Selection,
+    Taken,
+    count_collected,
+    hears_failures,
+    run_tree,
+    words_for,
+)
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import Land
 from flyball.workspace.run.workspace import Workspace
@@ -26,6 +37,11 @@ from flyball.workspace.trees.trees import TreeEntry, TreeHash
 
 FEW = 60
 """So many tests that changed sides are run once more, to tell a repair from a flaky test."""
+
+
+SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
+FAR_BELOW = 2
+"""A suite that took less than this part of its limit does not run past it by chance."""
 
 
 class TreePair(NamedTuple):
@@ -45,7 +61,14 @@ async def run_suites(
         c = await run_tree(context, compared.head, suite)
         d = await _new_tests(context, suite, compared, None, c)
         return _runs(suite, None, c.run, None, d, frozenset(), is_new=True)
-    a, c, wanted = await _before_and_after(context, suite, compared)
+    known = BaseRuns(context.workspace, context.env)
+    before = known.find(compared.base, suite)
+    is_slow = before is not None and before.timed_out
+    # The old tests need nothing of the other two to begin, and may take as long as they do.
+    (a, c, wanted), old = await asyncio.gather(
+        _before_and_after(context, suite, compared, known, before),
+        _old_tests(context, suite, compared, is_known_slow=is_slow),
+    )
     if a.unavailable and c.unavailable:
         runs = _runs(suite, a.run, c.run, None, None, frozenset())
         return runs._replace(unavailable=a.unavailable)
@@ -53,13 +76,31 @@ async def run_suites(
         # Nothing can be shown without it, and the others would take as long.
         return _runs(suite, a.run, c.run, None, None, frozenset())
     broken, mended = c.run.red - a.run.red, a.run.red & c.run.green
-    b, d, now, before = await asyncio.gather(
-        _old_tests(context, suite, compared, a, c, wanted),
+    if wanted is not None or is_slow:
+        old = await _old_tests(context, suite, compared, wanted)
+    b = _held_against(old, a, c) if old is not None else None
+    d, now, then, is_silent = await asyncio.gather(
         _new_tests(context, suite, compared, a, c),
-        _flaky(context, suite, compared.head, c, broken, wanted),
+        _flaky(context, suite, compared.head, c, broken | mended, wanted),
         _flaky(context, suite, compared.base, a, mended, wanted),
+        _is_silenced(context, suite, compared),
     )
-    return _runs(suite, a.run, c.run, b, d, now | before)
+    run = c.run._replace(trouble=SILENT) if is_silent and not c.run.trouble else c.run
+    return _runs(suite, a.run, run, b, d, now | then)
+
+
+async def _is_silenced(context: CallContext, suite: PartSuite, compared: TreePair) -> bool:
+    """Whether tests no longer fail where the code that changed is loaded beside them."""
+    facts = compared.facts
+    code = [path for path in facts.files if path not in facts.testing_side]
+    near = [path for path in code if SCRIPT.fullmatch(path) and is_within(path, suite.at)]
+    if suite.runner not in APART or not near:
+        return False
+    start = "" if suite.at == "." else f"{suite.at}/"
+    loads = [path.removeprefix(start) for path in near]
+    if await hears_failures(context, compared.head, suite, loads) is not False:
+        return False
+    return bool(await hears_failures(context, compared.base, suite, loads))
 
 
 def _runs(
@@ -83,10 +124,14 @@ class _Both(NamedTuple):
     wanted: Selection | None = None
 
 
-async def _before_and_after(context: CallContext, suite: PartSuite, compared: TreePair) -> _Both:
+async def _before_and_after(
+    context: CallContext,
+    suite: PartSuite,
+    compared: TreePair,
+    known: BaseRuns,
+    before: Taken | None,
+) -> _Both:
     """The suite on both trees; one that takes too long is run where the change reaches it."""
-    known = BaseRuns(context.workspace, context.env)
-    before = known.find(compared.base, suite)
     if before is None:
         a, c = await asyncio.gather(
             run_tree(context, compared.base, suite), run_tree(context, compared.head, suite)
@@ -97,6 +142,13 @@ async def _before_and_after(context: CallContext, suite: PartSuite, compared: Tr
     else:
         a, c = before, await run_tree(context, compared.head, suite)
     whole = _Both(a, c.beside(a))
+    if (
+        c.timed_out
+        and not a.timed_out
+        and a.run.elapsed < context.settings.suite_limits.seconds / FAR_BELOW
+    ):
+        # The change made it so: a part of the suite would hide what it did to the rest.
+        return whole
     if a.timed_out or c.timed_out:
         return await _in_part(context, suite, compared) or whole
     return whole
@@ -128,19 +180,27 @@ async def _in_part(context: CallContext, suite: PartSuite, compared: TreePair) -
     return _Both(a, c.beside(a), wanted)
 
 
+class _OldTests(NamedTuple):
+    """A run of the new code with the old testing side, and which files that puts back."""
+
+    taken: Taken
+    touched: tuple[str, ...]
+    is_whole: bool
+
+
 async def _old_tests(
     context: CallContext,
     suite: PartSuite,
     compared: TreePair,
-    a: Taken,
-    c: Taken,
-    reached: Selection | None,
-) -> TreeRun | None:
+    reached: Selection | None = None,
+    *,
+    is_known_slow: bool = False,
+) -> _OldTests | None:
     """The new code with the testing side from before, where the change touched it."""
     side = [path for path in compared.facts.testing_side if is_within(path, suite.at)]
     around = [path for path in compared.facts.testing_side if is_shared(path)]
-    touched = sorted({*side, *around})
-    if not touched:
+    touched = tuple(sorted({*side, *around}))
+    if not touched or is_known_slow:
         return None
     tree = _with_side_of(context.workspace, compared.head, compared.base, touched)
     files = _present(context.workspace, compared.base, touched)
@@ -151,11 +211,17 @@ async def _old_tests(
     else:
         wanted = Selection(files)
     if wanted is None or not words_for(suite, wanted):
-        return (await run_tree(context, tree, suite)).beside(a).run
-    part = (await run_tree(context, tree, suite, wanted)).beside(a)
+        return _OldTests(await run_tree(context, tree, suite), touched, is_whole=True)
+    return _OldTests(await run_tree(context, tree, suite, wanted), touched, is_whole=False)
+
+
+def _held_against(old: _OldTests, a: Taken, c: Taken) -> TreeRun:
+    run = old.taken.beside(a).run
+    if old.is_whole:
+        return run
     # The files that were not run again are the same in both trees: they end as they did.
-    same = {name: end for name, end in c.run.ends.items() if name.partition("::")[0] not in touched}
-    return part.run._replace(ends={**same, **part.run.ends})
+    same = {name: end for name, end in c.run.ends.items() if file_of(name) not in old.touched}
+    return run._replace(ends={**same, **run.ends})
 
 
 async def _new_tests(

@@ -15,10 +15,11 @@ from flyball.core.suite.case import BAD, CaseOutcome, SuiteCase
 from flyball.core.suite.part import TOP, PartSuite, is_within
 from flyball.core.verdict.canary import Canary, canary_for
 from flyball.core.verdict.reports import TreeRun
+from flyball.core.verdict.selection import is_test_file
 from flyball.core.weakening import is_test_path
 from flyball.errors import FlyballError
 from flyball.tools.call.protocol import CallContext
-from flyball.tools.runner.layout import look
+from flyball.tools.runner.layout import Land, look
 from flyball.tools.runner.run_suite import SuiteRun, run_suite
 from flyball.tools.runner.table import BY_NAME
 from flyball.workspace.files.paths import Root
@@ -48,6 +49,8 @@ class Taken(NamedTuple):
     timed_out: bool = False
     unavailable: str = ""
     """Why the suite could not even be started."""
+    rewrote: str = ""
+    """A test file that was changed or removed while the suite ran."""
 
     def beside(self, old: Taken) -> Taken:
         """This run, held against one that shows whether canaries fail in this suite.
@@ -55,8 +58,13 @@ class Taken(NamedTuple):
         Nobody had a reason to silence them on the tree from before: where they failed there and
         do not here, this run is no evidence.
         """
-        if old.has_canary and not self.has_canary and not self.run.trouble:
+        if self.run.trouble:
+            return self
+        if old.has_canary and not self.has_canary:
             return self._replace(run=self.run._replace(trouble=SILENT))
+        if self.rewrote and not old.rewrote:
+            said = f"{self.rewrote} was changed while the tests ran"
+            return self._replace(run=self.run._replace(trouble=said))
         return self
 
 
@@ -77,7 +85,9 @@ async def run_tree(
     A part of it is run where one is wanted and the runner can be told so, else the whole.
     """
     with clean_checkout(context.workspace, tree) as place:
-        canary = _put_canary(place, suite)
+        land = look(place / suite.at)
+        canary = _put_canary(land, place, suite)
+        stamps = _stamps(land)
         if wanted is not None and wanted.files and canary is not None:
             wanted = wanted._replace(files=(*wanted.files, _from_top(suite, canary.path)))
         words = (words_for(suite, wanted) if wanted else None) or ()
@@ -90,9 +100,38 @@ async def run_tree(
         except FlyballError as error:
             name, why = suite.command or suite.runner, str(error)
             return Taken(TreeRun(name, 1, trouble=why), unavailable=why)
-    taken = _taken(ran, canary, suite)
+        rewrote = next((file for file, stamp in stamps.items() if _stamp(land, file) != stamp), "")
+    taken = _taken(ran, canary, suite)._replace(rewrote=rewrote)
     whole = wanted.whole if wanted and words else 0
     return taken._replace(run=taken.run._replace(whole=whole))
+
+
+async def hears_failures(
+    context: CallContext, tree: str, suite: PartSuite, loads: Sequence[str]
+) -> bool | None:
+    """Whether tests that must fail do, once files of the product are loaded beside them.
+
+    None where it cannot be tried. Needed where the runner keeps test files apart, since code that
+    silences assertions then does so only for tests that load it.
+    """
+    with clean_checkout(context.workspace, tree) as place:
+        land = look(place / suite.at)
+        canary = _put_canary(land, place, suite, [each for each in loads if land.has(each)])
+        words = canary and words_for(suite, Selection((_from_top(suite, canary.path),)))
+        if canary is None or not words:
+            return None
+        there = context.on_tree(Root(place, protected=()), tree)
+        at = () if suite.at == TOP else (suite.at,)
+        try:
+            ran = await run_suite(
+                suite.runner,
+                (*at, *words),
+                there._replace(is_shown=False, is_logged=False),
+                f"{context.call}.canary",
+            )
+        except FlyballError:
+            return None
+    return sum(_is_canary(case, canary) and case.is_bad for case in ran.cases) >= canary.tests
 
 
 async def count_collected(context: CallContext, tree: str, suite: PartSuite) -> int:
@@ -117,14 +156,28 @@ def _from_top(suite: PartSuite, path: str) -> str:
     return path if suite.at == TOP else f"{suite.at}/{path}"
 
 
-def _put_canary(place: Path, suite: PartSuite) -> Canary | None:
+def _stamps(land: Land) -> dict[str, tuple[int, int]]:
+    """The test files as they lie there: how large each is, and when it was written."""
+    return {file: _stamp(land, file) for file in land.files if is_test_file(file)}
+
+
+def _stamp(land: Land, file: str) -> tuple[int, int]:
+    try:
+        status = (land.root / file).lstat()
+    except OSError:
+        return 0, 0
+    return status.st_size, status.st_mtime_ns
+
+
+def _put_canary(
+    land: Land, place: Path, suite: PartSuite, loads: Sequence[str] = ()
+) -> Canary | None:
     """Tests that must fail, written beside the suite's own."""
-    top = place / suite.at
-    land = look(top)
     tests = [(file, land.text(file)) for file in land.files if is_test_path(file)]
-    canary = canary_for(suite.runner, tests, secrets.choice("bdfgklmnprst") + secrets.token_hex(4))
+    word = secrets.choice("bdfgklmnprst") + secrets.token_hex(4)
+    canary = canary_for(suite.runner, tests, word, loads)
     if canary is not None:
-        Root(top, protected=()).write_bytes(canary.path, canary.text.encode())
+        Root(place / suite.at, protected=()).write_bytes(canary.path, canary.text.encode())
     return canary
 
 
@@ -137,7 +190,7 @@ def _taken(ran: SuiteRun, canary: Canary | None, suite: PartSuite) -> Taken:
         command = suite.command
     own = [_from_part(case, suite) for case in ran.cases if not _is_canary(case, canary)]
     failed = [case for case in ran.cases if _is_canary(case, canary) and case.is_bad]
-    is_alive = canary is not None and len(failed) >= 2
+    is_alive = canary is not None and len(failed) >= canary.tests
     ends, counts, exit_code = _ends(own), _counts(own), report.exit_code
     if is_alive and exit_code in (1, sum(case.is_bad for case in ran.cases)):
         # The canaries alone make a runner end like that: whether it would have ended well without

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from flyball.core.suite.sides import find_testing_side, is_data, is_shared
+from flyball.core.suite.sides import find_test_data, find_testing_side, is_data, is_shared
 
 
 def side(files, part="."):
@@ -165,3 +165,31 @@ def test_only_a_test_file_bears_on_itself_alone():
     assert is_shared("tests/conftest.py")
     assert is_shared("tests/data/cart.json")
     assert is_shared("pyproject.toml")
+
+
+DATA = {
+    "shop/cart.py": "def total(items):\n    return 0\n",
+    "shop/words.py": "TEXTS = read(f'locales/{language}')\nRATES = load('rates.yaml')\n",
+    "tests/test_cart.py": "FILES = 'expected.json', 'de.txt', 'rates.yaml', 'tax.csv'\n",
+    "expected.json": "{}",
+    "locales/de.txt": "",
+    "rates.yaml": "",
+    "tax.csv": "",
+    "notes.txt": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("expected.json", True),
+        ("tax.csv", True),
+        ("locales/de.txt", False),
+        ("rates.yaml", False),
+        ("notes.txt", False),
+        ("shop/cart.py", False),
+        ("tests/data.json", False),
+    ],
+)
+def test_data_that_only_tests_name_is_theirs(path: str, wanted: bool):
+    assert find_test_data([path], DATA, DATA.get) == (frozenset({path}) if wanted else frozenset())

@@ -52,3 +52,23 @@ def test_go_joins_the_package_of_a_test():
 def test_where_none_can_be_made_there_is_none():
     assert canary_for("make", [("test.sh", "")], "wren") is None
     assert canary_for("pytest", [], "wren") is None
+
+
+@pytest.mark.parametrize(
+    ("runner", "path", "text", "line"),
+    [
+        ("node", "test/a.test.js", "", "try { require('../cart.js') } catch {}"),
+        ("node", "a.test.mjs", "", "try { await import('./cart.js') } catch {}"),
+        (
+            "ava",
+            "test/a.js",
+            "import test from 'ava'",
+            "try { await import('../cart.js') } catch {}",
+        ),
+        ("jest", "a.test.js", "import x from 'y'", "try { require('./cart.js') } catch {}"),
+    ],
+)
+def test_where_test_files_are_kept_apart_the_product_is_loaded_beside(runner, path, text, line):
+    canary = canary_for(runner, [(path, text)], "wren", ["cart.js"])
+    assert canary is not None
+    assert line in canary.text.splitlines()

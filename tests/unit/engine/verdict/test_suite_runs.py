@@ -222,16 +222,40 @@ async def test_a_slow_suite_without_parts_still_keeps_the_old_promises(
 
 
 @story
-async def test_where_the_new_tree_takes_too_long_nothing_else_is_waited_for(
+async def test_where_the_new_tree_takes_too_long_nothing_else_is_begun(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ):
     suite = PartSuite("command", command="make check")
     shop.change({"cart.py": MENDED, "Makefile": "check:\n\ttrue\n"})
     ok = Taken(TreeRun("make check", 0, {"make check": P}, is_counted=False))
-    runs = ScriptedRuns(monkeypatch, {shop.card.base: [ok], shop.card.tree: [slow()]})
+    told = {shop.card.base: [ok], shop.card.tree: [slow()], "": [slow()]}
+    runs = ScriptedRuns(monkeypatch, told)
     found = await compare(shop, suite)
     assert found.c == slow().run
-    assert (found.b, found.d, len(runs.asked)) == (None, None, 2)
+    # The old tests began side by side with the others.
+    assert (found.b, found.d, len(runs.asked)) == (None, None, 3)
+
+
+@story
+async def test_a_suite_that_only_the_change_makes_slow_is_not_run_in_part(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+):
+    shop.change({"cart.py": MENDED})
+    quick = Taken(TreeRun("pytest", 0, {NONE: P}, elapsed=1.0))
+    runs = ScriptedRuns(monkeypatch, {shop.card.base: [quick], shop.card.tree: [slow()]})
+    found = await compare(shop)
+    assert found.c == slow().run
+    assert len(runs.asked) == 2
+
+
+@story
+async def test_a_repair_that_holds_only_by_chance_counts_for_nothing(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+):
+    shop.change({"cart.py": MENDED})
+    now = {shop.card.base: [told(F), told(F)], shop.card.tree: [told(P), told(F), told(F)]}
+    ScriptedRuns(monkeypatch, now)
+    assert (await compare(shop)).flaky == {LATE}
 
 
 @story

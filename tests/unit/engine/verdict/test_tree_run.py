@@ -204,3 +204,23 @@ async def test_only_the_tests_of_the_part_are_counted(shop: Shop):
     part = {"web/pyproject.toml": "[tool.pytest.ini_options]\n", "web/test_rows.py": ROWS}
     tree = shop.change(part)
     assert await count_collected(shop.call(), tree, PartSuite("pytest", "web")) == 7
+
+
+REWRITES = (
+    "import pathlib\n\nfor file in pathlib.Path(__file__).parent.glob('test_z*.py'):\n"
+    "    if not file.name.startswith('test_zz'):\n        file.write_text('def test_z(): pass')\n"
+)
+
+
+@pytest.mark.slow
+@story
+async def test_code_that_changes_the_tests_while_they_run_makes_no_evidence(tmp_path: Path):
+    files = {**FILES, "test_z.py": "def test_z():\n    assert False\n"}
+    with open_shop(tmp_path, files) as shop:
+        base = await run_tree(shop.call(), shop.card.base, PartSuite("pytest"))
+        tree = shop.change({"cart.py": REWRITES + MENDED})
+        taken = await run_tree(shop.call(), tree, PartSuite("pytest"))
+    assert (base.rewrote, taken.rewrote) == ("", "test_z.py")
+    said = "test_z.py was changed while the tests ran"
+    assert taken.beside(base).run.trouble == said
+    assert not taken.beside(taken).run.trouble

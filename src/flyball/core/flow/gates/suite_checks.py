@@ -129,7 +129,11 @@ def _by_verdict(verdict: ChangeVerdict, limits: SuiteLimits) -> Verdict:
     passed = sum(line.passed for line in verdict.ran if line.run == "after")
     if passed < limits.at_least:
         return Failed(f"Only {passed} tests passed; at least {limits.at_least} must.")
-    return Passed(f"{passed} tests pass: {verdict.headline}.")
+    said = f"{passed} tests pass: {verdict.headline}."
+    if verdict.old_failures:
+        # They are not blamed on the change, and whoever reads that tests pass must know of them.
+        said += f" Not {listed(verdict.old_failures)}: failing before the change, and still."
+    return Passed(said)
 
 
 def why_red(report: SuiteReport) -> str:

@@ -2,7 +2,7 @@ from inspect import getdoc
 
 import pytest
 from msgspec.structs import replace
-from tests.simulation.verdicts import CHECKED, NEVER_RED, QUESTIONED, REGRESSED, judged
+from tests.simulation.verdicts import CHECKED, NEVER_RED, QUESTIONED, REGRESSED, STILL_RED, judged
 
 from flyball.core.flow.gates.gate import GATES, gate_faults, judge, judge_all, judge_done
 from flyball.core.flow.gates.verdict import Case, Failed, Missing, Passed
@@ -142,6 +142,7 @@ BOTH = {"criteria_checklist": {"c1": True, "c2": True}}
         ("tests_pass", [suite(failed=["t1"]), judged(TREE, BASE)], {}, Passed, "3 tests pass"),
         ("tests_pass", [suite(), judged(TREE, BASE, REGRESSED)], {}, Failed, "test_a fails"),
         ("tests_pass", [judged(TREE, BASE, NEVER_RED)], {}, Passed, "nothing shown to fail"),
+        ("tests_pass", [judged(TREE, BASE, STILL_RED)], {}, Passed, "Not test_old: failing before"),
         ("tests_pass", [judged(TREE, BASE, CHECKED)], {}, Missing, "has no tests"),
         ("tests_pass", [judged(TREE, BASE)], {"at_least": 4}, Failed, "Only 3 tests passed"),
         ("tests_pass", [judged(TREE, OTHER)], {}, Missing, "run `test`"),
