@@ -238,6 +238,8 @@ def _by_line(path: str, old: str, new: str) -> Iterator[RunnerReach]:
             ):
                 told.add(sign.sentence)
                 yield RunnerReach(f"{path}:{number} {sign.sentence}.", in_product=True)
+    if language in _CHECKING and _CHECKING[language].search(new):
+        yield RunnerReach(f"{path} holds what tests check with.", in_product=True)
     if language == "py":
         yield from _always_equal(path, known, new)
     # A script that is started may end as it likes; one that others read ends them.
@@ -246,6 +248,13 @@ def _by_line(path: str, old: str, new: str) -> Iterator[RunnerReach]:
         yield RunnerReach(f"{path} ends with success whoever reads it.", in_product=True)
 
 
+_CHECKING = {
+    "go": re.compile(r"\*testing\.[TB]\b|\btesting\.TB\b"),
+    "c": re.compile(
+        r"^\s*#\s*define\s+(?:TEST|CHECK|EXPECT|ASSERT|REQUIRE|mu_assert)\w*\(", re.MULTILINE
+    ),
+}
+"""What makes a file one of assertions, whatever it is called."""
 _COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
 _ANSWERS = _COMPARISONS | {"__bool__", "__instancecheck__"}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core.suite.case import BAD, CaseOutcome, SuiteCase
 from flyball.core.suite.part import TOP, PartSuite, is_within
@@ -27,6 +28,7 @@ from flyball.workspace.run.clean import clean_checkout
 
 _WORST = (CaseOutcome.SKIPPED, CaseOutcome.PASSED, CaseOutcome.FAILED)
 _COLLECTED = re.compile(r"\b(\d+) tests? collected")
+CANARY_SECONDS = 30.0
 SILENT = "tests that must fail did not, so its report cannot be believed"
 
 
@@ -120,17 +122,17 @@ async def hears_failures(
         words = canary and words_for(suite, Selection((_from_top(suite, canary.path),)))
         if canary is None or not words:
             return None
+        # Code that opens a server when it is loaded never lets a file end that does not close it.
+        limits = replace(context.limits, seconds=min(context.limits.seconds, CANARY_SECONDS))
         there = context.on_tree(Root(place, protected=()), tree)
+        there = there._replace(is_shown=False, is_logged=False, limits=limits)
         at = () if suite.at == TOP else (suite.at,)
         try:
-            ran = await run_suite(
-                suite.runner,
-                (*at, *words),
-                there._replace(is_shown=False, is_logged=False),
-                f"{context.call}.canary",
-            )
+            ran = await run_suite(suite.runner, (*at, *words), there, f"{context.call}.canary")
         except FlyballError:
             return None
+    if ran.report.timed_out:
+        return None
     return sum(_is_canary(case, canary) and case.is_bad for case in ran.cases) >= canary.tests
 
 

@@ -82,6 +82,8 @@ def reaches(path: str, text: str, old: str | None = None, side: frozenset[str] =
         ("cart.c", "syscall(SYS_exit_group, 0);"),
         ("cart.h", "#define NDEBUG 1"),
         ("cart.h", "#define CHECK(x) ((void)0)"),
+        ("qt/qt.go", "func Assert(t *testing.T, got, want int) {}"),
+        ("unity.h", "#define TEST_ASSERT(x) \\\n    do { ; } while (0)"),
         ("lib.sh", "trap 'exit 0' EXIT"),
         ("lib.sh", "alias exit='exit 0 #'"),
         ("lib.sh", "expect() { :; }"),

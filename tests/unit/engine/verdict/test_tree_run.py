@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.liars.projects import NODE
 from tests.repos import contents
+from tests.toolchains import need
 from tests.unit.engine.shop import FILES, MENDED, SHOWN, Shop, open_shop
 from tests.unit.journal.runs import story
 
@@ -20,6 +22,7 @@ from flyball.engine.verdict.tree_run import (
     Selection,
     Taken,
     count_collected,
+    hears_failures,
     run_tree,
     words_for,
 )
@@ -224,3 +227,16 @@ async def test_code_that_changes_the_tests_while_they_run_makes_no_evidence(tmp_
     said = "test_z.py was changed while the tests ran"
     assert taken.beside(base).run.trouble == said
     assert not taken.beside(taken).run.trouble
+
+
+@pytest.mark.slow
+@story
+async def test_tests_that_must_fail_are_heard_beside_the_code_that_was_changed(tmp_path: Path):
+    need("node", "npm")
+    suite, cart = PartSuite("node"), NODE.files["cart.js"]
+    with open_shop(tmp_path, {**NODE.files}) as shop:
+        assert await hears_failures(shop.call(), shop.card.base, suite, ["cart.js"])
+        silent = shop.change({"cart.js": cart + "\nrequire('assert').strictEqual = () => {}\n"})
+        assert await hears_failures(shop.call(), silent, suite, ["cart.js"]) is False
+        assert await hears_failures(shop.call(), silent, suite, ["tax.js"])
+        assert await hears_failures(shop.call(), silent, PartSuite("make"), ["cart.js"]) is None
