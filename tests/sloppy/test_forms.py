@@ -8,6 +8,7 @@ import json
 
 import pytest
 from tests.sloppy.careful import (
+    CART,
     FIX,
     Reply,
     call,
@@ -19,6 +20,8 @@ from tests.sloppy.careful import (
     say,
 )
 from tests.tiers import sampled
+
+from flyball.core.run.event import Finish
 
 OLD = "        result += price\n"
 NEW = "        result += price * quantity\n"
@@ -42,6 +45,8 @@ def tagged(tool: str, **args) -> Reply:
     return say(f"Now:\n<tool_call>{json.dumps({'name': tool, 'arguments': args})}</tool_call>")
 
 
+IN_TAGS = '<tool_call>{"name": "read", "arguments": {"path": "cart.py"}}</tool_call>'
+FIXED = CART.replace(OLD, NEW)
 BLOCK = f"<<<<<<< SEARCH\n{OLD}=======\n{NEW}>>>>>>> REPLACE\n"
 TAIL = "     for price, quantity in items:\n-" + OLD + "+" + NEW
 
@@ -114,6 +119,18 @@ SLIPS = {
     "a call in a JSON fence": ("read", say(
         'I read it.\n```json\n{"tool": "read", "args": {"path": "cart.py"}}\n```'
     )),
+    "thoughts before a call": ("read", say(f"<think>So.</think>\n{IN_TAGS}")),
+    "words behind a call": ("read", say(f"{IN_TAGS}\nI wait for the result.")),
+    "a tag left open": ("read", say(IN_TAGS.removesuffix("</tool_call>"))),
+    "a call as Python": ("read", say('```python\nread(path="cart.py")\n```')),
+    "a call as XML": ("read", say("<read_file>\n<path>cart.py</path>\n</read_file>")),
+    "a stop with a call": ("read", calls(("read", {"path": "cart.py"}), finish=Finish.STOP)),
+    "a cut with a call": ("read", calls(("read", {"path": "cart.py"}), finish=Finish.LENGTH)),
+    "no arguments": ("read", call("read")),
+    "null for a path": ("read", call("read", path=None)),
+    "a directory": ("read", call("read", path=".")),
+    "a search of the web": ("read", call("web_search", query="sum")),
+    "an agent of its own": ("read", call("Task", description="look", prompt="find it")),
     "a call in tags": ("read", tagged("read", path="cart.py")),
     "an unknown tool": ("read", call("semantic_search", query="total")),
     # The checkpoint
@@ -135,6 +152,11 @@ SLIPS = {
     "a checkpoint in a checkpoint": ("checkpoint", call("checkpoint", checkpoint=STATED)),
     "findings by name": ("checkpoint", stated(findings={"where": "cart.py:4", "what": "wrong"})),
     "exit plan mode": ("checkpoint", call("ExitPlanMode", plan="Change cart.py.")),
+    "a promise with words beside it": ("checkpoint", calls(("checkpoint", STATED), text="Now.")),
+    "a checkpoint that lost its last bracket": ("checkpoint", call(
+        "checkpoint", __raw__=json.dumps(STATED)[:-1]
+    )),
+    "a question to the person": ("checkpoint", call("ask_followup_question", question="May I?")),
     "a checkpoint in tags": ("checkpoint", tagged("checkpoint", **STATED)),
     # The edit
     "bare @@": ("edit", call("edit_diff", diff=hunk("@@\n"))),
@@ -180,6 +202,22 @@ SLIPS = {
     "a path and nothing else": ("edit", call("edit_diff", path="cart.py")),
     "what stays left out": ("edit", call("edit_file", target_file="cart.py", instructions="mend",
                                          code_edit=f"# ... existing code ...\n{NEW}")),
+    "search and replace in XML": ("edit", say(
+        f"<replace_in_file>\n<path>cart.py</path>\n<diff>\n{BLOCK}</diff>\n</replace_in_file>"
+    )),
+    "a whole file in prose": ("edit", say(f"cart.py\n```python\n{FIXED}```")),
+    "a whole file": ("edit", call("write_file", path="cart.py", content=FIXED)),
+    "line ends spelt out": ("edit", call("edit_diff", diff=FIX.replace("\n", "\\n"))),
+    "line ends of Windows": ("edit", call("edit_diff", diff=FIX.replace("\n", "\r\n"))),
+    "line numbers in the diff": ("edit", call("edit_diff", diff=hunk(
+        "@@ -4 +4 @@\n", f"-4\t{OLD}+4\t{NEW}"
+    ))),
+    "line numbers in the old text": ("edit", call(
+        "Edit", file_path="cart.py", old_string=f"     4\t{OLD}", new_string=NEW
+    )),
+    "tabs for spaces": ("edit", call("Edit", file_path="cart.py", old_string="\t\tresult += price",
+                                     new_string="\t\tresult += price * quantity")),
+    "a question in words": ("edit", say("Shall I go on with the edit?")),
     "Edit": ("edit", call("Edit", file_path="cart.py", old_string=OLD, new_string=NEW)),
     "part of a line": ("edit", call("str_replace", path="cart.py", old_str="+= price\n",
                                     new_str="+= price * quantity\n")),
@@ -200,6 +238,9 @@ SLIPS = {
     "a line with cd": ("test", call("test", command="cd . && python -m unittest")),
     "all tests": ("test", call("test", target="all", verbose=True)),
     "tests in a shell": ("test", call("bash", command="python -m unittest")),
+    "a test that is not there": ("test", call("test", args=["tests/test_nope.py"])),
+    "more words from the tests": ("test", call("test", args=["-v"])),
+    "a commit of its own": ("stop", call("git", action="commit", message="Count pieces")),
     "git status first": ("stop", call("git_status")),
     "finish": ("stop", call("finish", message="The total counts every piece.")),
     "attempt_completion": ("stop", call("attempt_completion", result="The total is right.")),
