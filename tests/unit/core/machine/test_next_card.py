@@ -286,3 +286,12 @@ def test_a_flow_that_changes_asks_before_it_does_so_under_an_intent_that_only_lo
     assert walk.phase is P.EXECUTE
     assert walk.card.template == step()
     assert walk.state.intent is Intent.SMALL_FIX
+
+
+def test_a_step_that_names_research_and_design_goes_through_them():
+    phases = (P.ANALYZE_CODE, P.RESEARCH, P.DESIGN, P.FINAL)
+    walk, seen = Walk(look("S1", phases=phases)), [P.ANALYZE_CODE]
+    for words in ("looked", "read up", "thought"):
+        walk.stops(words)
+        seen.append(walk.card.phase)
+    assert seen == list(phases)
