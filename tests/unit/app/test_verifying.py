@@ -70,11 +70,11 @@ async def test_what_lies_in_the_working_tree_is_not_taken_into_the_tree_from_bef
 def commits(place: Path, files: dict[str, str]) -> tuple[str, str]:
     """The commit before a change and the one with it."""
     repo = place / "shop"
-    before = git(repo, "rev-parse", "HEAD")
+    before = git(repo, "rev-parse", "HEAD").strip()
     put(repo, files)
     git(repo, "add", "-A")
     git(repo, "commit", "-qm", "change")
-    return before, git(repo, "rev-parse", "HEAD")
+    return before, git(repo, "rev-parse", "HEAD").strip()
 
 
 @pytest.mark.slow
