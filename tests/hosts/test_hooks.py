@@ -223,6 +223,10 @@ def test_nobody_disarms_the_hooks(host: HostSession):
     refused = host.before("Write", file_path=".claude/settings.json", content="{}")
     assert refused.is_refused
     assert "protected" in refused.err
+    told = host.run("mkdir -p .gemini && echo x | tee .gemini/settings.json new.txt").told
+    assert ".gemini/settings.json; that was undone" in told
+    assert not (host.repo / ".gemini/settings.json").exists()
+    assert (host.repo / "new.txt").exists()
 
 
 def test_repeated_calls_are_nudged_and_then_stopped(host: HostSession):

@@ -18,7 +18,7 @@ from flyball.errors import PatchError, ToolError, UsageError
 from flyball.tools.call.file_facts import why_out_of_bounds
 from flyball.tools.call.outcome_words import relative_paths
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
-from flyball.workspace.files.path_rules import is_own
+from flyball.workspace.files.path_rules import HOOKS_READ_FROM, is_own, why_protected
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.trees import (
@@ -60,21 +60,28 @@ def settle_foreign(
 ) -> CallReturned:
     """What a call came to that a host made by itself, after the snapshot of its key.
 
-    In a phase that changes nothing all its changes are taken back, but for those that are explained
-    from elsewhere: another session may work in the same checkout.
+    Where a host reads its hooks from is never changed. In a phase that changes nothing all its
+    changes are taken back, but for those that are explained from elsewhere: another session may
+    work in the same checkout.
     """
     before = context.workspace.snapshot(context.key)
-    left = _take_back_forbidden(context, call, before)
     # What a host's shell makes is the work of its agent; there is no other tool that it should use.
-    left = left._replace(created=())
-    if context.phase is Phase.EXECUTE:
+    left = _take_back_forbidden(context, call, before)._replace(created=())
+    builds = context.phase is Phase.EXECUTE
+    mine = [
+        path
+        for path in left.changed
+        if why_protected(path.split("/"), HOOKS_READ_FROM) or not (builds or path in elsewhere)
+    ]
+    if mine:
+        left = left._replace(
+            tree=take_back(context.workspace, TreeHash(before), mine),
+            changed=tuple(path for path in left.changed if path not in mine),
+            undone=(*left.undone, *mine),
+        )
+    if builds:
         return _returned(context, call, result, 0.0, left, snapshot=before)
-    mine = [path for path in left.changed if path not in elsewhere]
-    tree = take_back(context.workspace, TreeHash(before), mine) if mine else left.tree
-    undone = (*left.undone, *mine)
-    return _returned(
-        context, call, result, 0.0, left._replace(tree=tree, changed=(), undone=undone)
-    )
+    return _returned(context, call, result, 0.0, left._replace(changed=()))
 
 
 def take_back(workspace: Workspace, tree: TreeHash, paths: Container[str]) -> TreeHash:

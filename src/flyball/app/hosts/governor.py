@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from flyball.app.driving import HOSTED, new_run_id
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.hosted_run import HostedRun
+from flyball.app.hosts.person import disarms
 from flyball.app.hosts.words import DISARMED, NEXT_PROMPT, SESSION_ENDED, is_notification
 from flyball.app.project import Home
 from flyball.app.runs import acquire
@@ -69,8 +70,9 @@ class HostGovernor:
         if event.process and event.process != session.process:
             session = replace(session, process=event.process)
             self.sessions.keep(session)
+        home = self.home
         match event.moment:
-            case Moment.CONFIG_CHANGED:
+            case Moment.CONFIG_CHANGED if disarms(event.file, home.repo, home.environ):
                 return HostAnswer(is_refused=True, text=DISARMED.format(file=event.file))
             case Moment.EXPANDING:
                 await self._begin(event, session, is_fresh=True)

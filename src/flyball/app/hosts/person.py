@@ -1,10 +1,12 @@
-"""Nobody approves himself: what only a person may say is refused from inside a governed host."""
+"""What only a person may do, and a governed host may not: say yes to itself, or disarm us."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from flyball.app.project import Home
 from flyball.app.sessions import Sessions
@@ -39,3 +41,29 @@ def require_person(home: Home, environ: Mapping[str, str]) -> None:
 
 
 HOW = "Say it yourself, in a terminal of your own."
+
+OFF = re.compile(r'"(?:disableAllHooks"\s*:\s*true|enabled"\s*:\s*false)')
+OURS = "flyball-hook"
+SETTINGS = (
+    "~/.claude/settings.json",
+    "{top}/.claude/settings.json",
+    "{top}/.claude/settings.local.json",
+    "/etc/claude-code/managed-settings.json",
+)
+"""Where Claude Code, the only host that tells of such a change, reads its hooks from."""
+
+
+def disarms(file: str, top: Path, environ: Mapping[str, str]) -> bool:
+    """Whether hooks are switched off in a file, or ours is in none of the host's files any more."""
+    if OFF.search(_read(Path(file))):
+        return True
+    home = environ.get("HOME", "")
+    places = [place.replace("~", home, 1).replace("{top}", str(top)) for place in SETTINGS]
+    return not any(OURS in _read(Path(place)) for place in places)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""

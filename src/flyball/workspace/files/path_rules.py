@@ -43,6 +43,18 @@ OWN = ("flyball.toml", ".flyball")
 """Flyball's own policy, templates and records."""
 
 
+HOOKS_READ_FROM = (
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".codex/hooks.json",
+    ".codex/config.toml",
+    ".gemini/settings.json",
+    ".opencode/plugin",
+    ".opencode/plugins",
+)
+"""Where other agents find their hooks in a project: who writes there may disarm us."""
+
+
 def protected_names(*, self_modify: bool) -> tuple[str, ...]:
     """What may not be written; a run that may change Flyball itself still keeps no records."""
     if not self_modify:
