@@ -60,6 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     hooks_mode: HooksMode = "normal"
     hooks_read_only: tuple[str, ...] = ()
     hooks_scratch: tuple[str, ...] = ()
+    hooks_alone: bool = False
     guards: dict[str, Any] = {}
 
     @property
@@ -151,6 +152,7 @@ ABOUT: dict[str, About] = {
     "hooks_mode": About("around other agents: advisory, normal or strict", "strict"),
     "hooks_read_only": About("patterns of other agents' tools that only read"),
     "hooks_scratch": About("places where other agents may write at any time"),
+    "hooks_alone": About("every hook decides by itself, and no governor stays between them"),
     "guards": About("soft and hard levels of the guards"),
 }
 

@@ -223,8 +223,10 @@ def _failed_edits(state: RunState, event: CallReturned) -> Iterator[FailedEdit]:
 async def describe(home: Home, run: str) -> dict[str, Any]:
     """A run as programs want to see it."""
     async with opened(home) as journal:
-        held = await holder_of(journal, run) or Sessions(home.state).host_of(run)
+        held = await holder_of(journal, run)
     state, entries = record = await record_of(home, run)
+    if not held and not state.has_ended:
+        held = Sessions(home.state).host_of(run)
     facts = find_workspace(run, home.state)
     told = recount(entry.event for entry in entries)
     status = status_now(status_of(state), held)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import msgspec
 
+from flyball.workspace.process.holder import is_running
+
 
 class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     """What must be known of a host's session between two of its moments."""
@@ -40,9 +42,9 @@ class Sessions:
         return found if isinstance(found, Session) else Session(host, session)
 
     def all(self) -> tuple[Session, ...]:
-        """Every session that was not ended."""
+        """Every session that was not ended, and whose host has not died."""
         found = (_read(file, Session) for file in sorted(self._place.glob("*.json")))
-        return tuple(each for each in found if isinstance(each, Session))
+        return tuple(each for each in found if isinstance(each, Session) and not _has_died(each))
 
     def host_of(self, run: str) -> str:
         """The host in whose session a run is under way, if there is one."""
@@ -87,6 +89,11 @@ class Switch:
 
     def turn_on(self) -> None:
         self._file.unlink(missing_ok=True)
+
+
+def _has_died(session: Session) -> bool:
+    """Whether the host's process is known, and gone: it could not say that the session ended."""
+    return bool(session.process) and not is_running(session.process)
 
 
 def _read(file: Path, kind: type[Session] | type[float]) -> Session | float | None:

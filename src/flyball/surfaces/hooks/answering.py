@@ -48,7 +48,7 @@ def answer(host: str, data: bytes, process: int) -> Printed:
         # Nobody can know what was about to happen: a call that is not understood is not made.
         return Printed(REFUSED, err=f"Flyball: {error}\n")
     try:
-        home = governed(event)
+        home = governed_at(Path(event.cwd) if event.cwd else Path.cwd())
         if home is None:
             return Printed()
         event = replace(event, process=host_of(process))
@@ -59,9 +59,8 @@ def answer(host: str, data: bytes, process: int) -> Printed:
         return _failed(event, f"{type(error).__name__}: {error}")
 
 
-def governed(event: HostEvent) -> Home | None:
-    """The project that an event is about, where it is one that we govern."""
-    place = Path(event.cwd) if event.cwd else Path.cwd()
+def governed_at(place: Path) -> Home | None:
+    """The project of a directory, where it is one that we govern."""
     # Without git there is no cheap tree to compare, and a home directory is no project.
     if not place.is_dir() or not (project_top(place.resolve()) / ".git").exists():
         return None

@@ -11,18 +11,14 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from flyball.app.project import Home
 from flyball.app.sessions import Sessions
-from flyball.core.host.event import Moment
-from flyball.errors import FlyballError
 from flyball.journal.sqlite import SqliteJournal
-from flyball.surfaces.hooks.answering import answer, governed
-from flyball.surfaces.hooks.payload import read_payload
+from flyball.surfaces.hooks.answering import answer, governed_at
 
 IDLE_SECONDS = 1_800.0
 """A governor that nobody has asked for so long ends; the next hook starts another."""
 LOOK_SECONDS = 1.0
-NO_RESIDENT = "FLYBALL_HOOKS_ALONE"
-"""Set where every hook is to decide by itself."""
 
 
 def decide(host: str, data: bytes, process: int) -> tuple[int, bytes, bytes]:
@@ -37,7 +33,8 @@ def _bytes(text: str) -> bytes:
 
 def stay(place: str) -> None:
     """Become the resident governor of the project in a process of its own; the caller goes on."""
-    if os.environ.get(NO_RESIDENT) or os.fork():
+    home = governed_at(Path.cwd())
+    if home is None or home.effective.settings.hooks_alone or os.fork():
         return
     # A session of its own: a host that ends its hooks' process group must not end the governor.
     os.setsid()
@@ -47,12 +44,12 @@ def stay(place: str) -> None:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nowhere, stream)
-        serve(place)
+        serve(place, home)
     finally:
         os._exit(0)
 
 
-def serve(place: str, idle: float = IDLE_SECONDS) -> None:
+def serve(place: str, home: Home, idle: float = IDLE_SECONDS) -> None:
     """Answer hooks at a socket; comes back when nobody needs it, or another one serves there."""
     directory = Path(place).parent
     directory.mkdir(mode=0o700, exist_ok=True)
@@ -66,7 +63,7 @@ def serve(place: str, idle: float = IDLE_SECONDS) -> None:
         return
     with suppress(FileNotFoundError):
         Path(place).unlink()
-    with _Server(place) as server:
+    with _Server(place, home) as server:
         threading.Thread(target=server.watch, args=(idle,), daemon=True).start()
         server.serve_forever(LOOK_SECONDS)
         with suppress(FileNotFoundError):
@@ -77,12 +74,12 @@ class _Server(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: str, home: Home) -> None:
         self.asked_at = time.monotonic()
         self.busy = 0
-        self.sessions: Sessions | None = None
-        self.kept_open: SqliteJournal | None = None
-        """As long as somebody has it open, nobody who closes it must tidy its log up."""
+        self.sessions = Sessions(home.state)
+        # As long as somebody has it open, nobody who closes it must tidy its log up.
+        self.kept_open = SqliteJournal(home.journal_path)
         super().__init__(place, _Answering)
 
     def watch(self, idle: float) -> None:
@@ -90,7 +87,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         while True:
             time.sleep(LOOK_SECONDS)
             quiet = time.monotonic() - self.asked_at
-            is_over = self.sessions is not None and not self.sessions.all() and quiet > LOOK_SECONDS
+            is_over = not self.sessions.all() and quiet > LOOK_SECONDS
             if not self.busy and (is_over or quiet > idle):
                 self.shutdown()
                 return
@@ -116,17 +113,6 @@ class _Answering(socketserver.StreamRequestHandler):
         finally:
             self.server.busy -= 1
             self.server.asked_at = time.monotonic()
-        self._note_session(host.decode(), data)
-
-    def _note_session(self, host: str, data: bytes) -> None:
-        if self.server.sessions is not None:
-            return
-        with suppress(FlyballError):
-            event = read_payload(host, data)
-            if event.moment is not Moment.OTHER and (home := governed(event)):
-                self.server.sessions = Sessions(home.state)
-                if home.journal_path.exists():
-                    self.server.kept_open = SqliteJournal(home.journal_path)
 
 
 def _peer(line: socket.socket) -> tuple[int, int]:

@@ -45,6 +45,12 @@ def ancestors(pid: int) -> tuple[Ancestor, ...]:
     return tuple(found)
 
 
+def is_running(process: str) -> bool:
+    """Whether a process with this name, as an `Ancestor` has it, still runs."""
+    pid, _, began = process.partition("@")
+    return pid.isdigit() and _started(int(pid)) == began
+
+
 def _parent(pid: int) -> int:
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
