@@ -140,7 +140,18 @@ def _hidden_red(suite: SuiteRuns) -> Iterator[ChangeFinding]:
     unknown -= suite.a.ends.keys()
     hidden = ((suite.a.red & suite.b.red) - suite.c.red) | unknown
     hidden -= suite.flaky
-    if hidden:
+    if hidden and not suite.c.is_counted and _told(suite) == (False, False, True):
+        # Only the exit code was red: no test from before ever ran, so none was made to agree.
+        yield ChangeFinding(
+            FindingKind.PROMISE_CHANGED,
+            Weight.ASKS,
+            f"{listed(hidden)} ran no test before the change, and with the tests as they were "
+            "before it runs none of the new code either: they may not build with it, so nobody can "
+            "tell whether it keeps what they asked. Compare the tests before and after.",
+            suite.part,
+            tuple(sorted(hidden)),
+        )
+    elif hidden:
         yield ChangeFinding(
             FindingKind.HIDDEN_RED,
             Weight.BLOCKS,
@@ -188,6 +199,11 @@ def _vanished_red(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindi
 
 
 _NO_TEST = re.compile(r"\bhook\b|(?i:set_?up|tear_?down)|::\(|_FailedTest|^(.+)::\1$|failed to run")
+
+
+def _told(suite: SuiteRuns) -> tuple[bool, ...]:
+    """Whether the runs before, with the old tests and after spoke of any test at all."""
+    return tuple([any(run.counts or ()) for run in (suite.a, suite.b, suite.c) if run])
 
 
 def _regressions(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFinding]:

@@ -20,7 +20,7 @@ from flyball.core.weakening.scripts.comparing import compare_scripts
 from flyball.core.weakening.silencing import silencings
 from flyball.core.weakening.styles import Script, read_script
 from flyball.core.weakening.styles.family import Family, family_of
-from flyball.core.weakening.styles.unchanged import without_unchanged
+from flyball.core.weakening.styles.unchanged import without_product, without_unchanged
 
 Files = Mapping[str, str | None]
 Given = Mapping[str, bytes | str | None]
@@ -132,7 +132,7 @@ def _scripts(
     old, new = dict[str, Script](), dict[str, Script]()
     for path in sorted(before.keys() | after.keys()):
         family = family_of(path) or Family.OTHER
-        was, now = before.get(path), after.get(path)
+        was, now = (_test_part(path, family, side.get(path)) for side in (before, after))
         has_rest = False
         if was is not None and now is not None:
             whole = was
@@ -143,6 +143,13 @@ def _scripts(
         if now is not None:
             new[path] = read_script(path, now, family, is_understood=has_rest)
     return old, new
+
+
+def _test_part(path: str, family: Family, text: str | None) -> str | None:
+    """What of a file is about tests; told before any test is left out, or nobody could tell."""
+    if text is None or family is not Family.RUST or is_test_path(path):
+        return text
+    return without_product(text)
 
 
 def _holds_tests(path: str, text: str) -> bool:

@@ -15,7 +15,9 @@ TEST_NAME = re.compile(
     r"|(?:.*Tests?|.*TestCase|.*IT|.*Spec|Test[A-Z].*)\.(?:java|kt|scala|groovy|cs|php|swift)"
     r"|.*\.(?:snap|golden)"
 )
-EXPECTED_NAME = re.compile(r".*\.(?:snap|golden|approved\.\w+|expected)|expected[._-].*")
+EXPECTED_NAME = re.compile(
+    r".*\.(?:snap|golden|approved\.\w+|expected|stderr|stdout)|expected[._-].*"
+)
 
 CONFIG_NAME = re.compile(
     r"\.?pytest\.(?:ini|toml)|tox\.ini|setup\.cfg|pyproject\.toml|conftest\.py|noxfile\.py"

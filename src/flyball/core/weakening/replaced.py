@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from flyball.core.terms.evidence import Weakened
@@ -49,9 +50,9 @@ def _is_about(new: Compared, old: Compared) -> bool:
     return is_named_alike or (bool(shared) and len(shared) * 2 >= len(old.calls))
 
 
-def _explained(one: Compared, reason: str) -> Iterator[Weakened]:
+def _explained(one: Compared, reason: str, kinds: AbstractSet[str] = LOSSES) -> Iterator[Weakened]:
     for found in one.findings:
-        if found.kind in LOSSES:
+        if found.kind in kinds:
             detail = f"{found.detail}; {reason}"
             yield Weakened(found.path, found.line, "changed-expected", detail)
         else:
@@ -77,9 +78,11 @@ def with_removals(compared: Iterable[Compared], removals: Removals) -> Iterator[
     It stays a question in a fix; only where the removal was asked for, it is expected.
     """
     for one in compared:
-        is_lost = any(found.kind in LOSSES for found in one.findings)
+        # Nothing of the project's own runs an example, so nobody need understand it.
+        kinds = LOSSES | {"not-understood"} if is_example(one.path) else LOSSES
+        is_lost = any(found.kind in kinds for found in one.findings)
         reason = _reason(one, removals) if is_lost else ""
-        yield one._replace(findings=tuple(_explained(one, reason))) if reason else one
+        yield one._replace(findings=tuple(_explained(one, reason, kinds))) if reason else one
 
 
 def _reason(one: Compared, removals: Removals) -> str:

@@ -102,6 +102,38 @@ def test_tests_that_were_made_to_agree_are_found_by_the_old_ones():
     assert (FindingKind.HIDDEN_RED, Weight.BLOCKS) in kinds(verdict)
 
 
+def made(exit_code: int, *counts: int) -> TreeRun:
+    """A run of a suite that only counts; its command is its one test."""
+    end = CaseOutcome.FAILED if exit_code else CaseOutcome.PASSED
+    return TreeRun("make", exit_code, {"make": end}, is_counted=False, counts=counts or None)
+
+
+@pytest.mark.parametrize(
+    ("before", "with_old_tests", "weight"),
+    [
+        (made(2, 0, 0, 0), made(2, 0, 0, 0), Weight.ASKS),
+        (made(2, 4, 1, 0), made(2, 0, 0, 0), Weight.BLOCKS),
+        (made(2, 0, 0, 0), made(2, 4, 1, 0), Weight.BLOCKS),
+    ],
+    ids=["no test ran", "red before", "red with the old tests"],
+)
+def test_a_suite_that_could_not_be_built_is_asked_about_unless_a_test_was_red(
+    before, with_old_tests, weight
+):
+    suite = runs(before, made(0, 5, 0, 0), b=with_old_tests, d=made(2, 0, 0, 0))
+    verdict = judge_change((suite,), BOTH, AskedFor())
+    assert [each.weight for each in verdict.findings] == [weight]
+    assert not verdict.is_shown
+    assert verdict.findings[0].tests == ("make",)
+    assert replace(verdict, accepted_by="ann").is_shown is (weight is Weight.ASKS)
+
+
+def test_a_suite_that_never_counts_is_not_excused():
+    suite = runs(made(1), made(0), b=made(1), d=made(1))
+    verdict = judge_change((suite,), BOTH, AskedFor())
+    assert kinds(verdict) == {(FindingKind.HIDDEN_RED, Weight.BLOCKS)}
+
+
 @pytest.mark.parametrize(
     ("comparison", "asked", "weight"),
     [

@@ -211,11 +211,19 @@ TARGET = re.compile(
 )
 
 
+# Comments, and what a recipe only says.
+SAID = re.compile(
+    r"(?m)^\s*#.*$|^[ \t]+[@-]*(?:echo|printf)\b(?!.*(?:[|&;<>`]|\$\$\(|\$\(shell\b)).*$"
+)
+# A target by such a name says that it runs none.
+UNTESTED = re.compile(r"(?:^|[-_])(?:no|without|skip)[-_]?tests?(?![a-z])")
+
+
 def _targets(text: str) -> Iterator[tuple[str, str]]:
     for match in TARGET.finditer(text):
-        recipe = re.sub(r"(?m)^\s*#.*$", "", match[0])
+        recipe = SAID.sub("", match[0])
         for name in match["names"].split():
-            if TESTING.search(name) and "." not in name:
+            if TESTING.search(name) and "." not in name and not UNTESTED.search(name):
                 yield f"target.{name}", " ".join(recipe.split())
 
 

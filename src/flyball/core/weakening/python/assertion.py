@@ -36,7 +36,7 @@ def assertions_of(
         for found in _own(stmt, known):
             line, text = stmt.lineno, ast.unparse(stmt).split("\n")[0]
             yield found._replace(reach=reach, line=line, text=text)
-        for part, limit in _parts(stmt):
+        for part, limit in _parts(stmt, known):
             yield from assertions_of(part, known, min(reach, limit))
         reach = min(reach, _after(stmt))
 
@@ -62,13 +62,15 @@ def _live_branch(stmt: ast.If) -> list[ast.stmt] | None:
     return None
 
 
-def _parts(stmt: ast.stmt) -> Iterator[tuple[list[ast.stmt], Reach]]:
+def _parts(stmt: ast.stmt, known: frozenset[str]) -> Iterator[tuple[list[ast.stmt], Reach]]:
     match stmt:
         case ast.If():
             live = _live_branch(stmt)
-            for branch in (stmt.body, stmt.orelse):
+            branches = (stmt.body, stmt.orelse)
+            open_way = Reach.EITHER if all(_asks(b, known) for b in branches) else Reach.CONDITIONAL
+            for branch in branches:
                 is_live = Reach.LIVE if branch is live else Reach.DEAD
-                yield branch, Reach.CONDITIONAL if live is None else is_live
+                yield branch, open_way if live is None else is_live
         case ast.Try() | ast.TryStar():
             swallows = any(map(_swallows, stmt.handlers))
             yield stmt.body, Reach.SWALLOWED if swallows else Reach.LIVE
@@ -91,6 +93,17 @@ def _parts(stmt: ast.stmt) -> Iterator[tuple[list[ast.stmt], Reach]]:
             yield stmt.body, Reach.LIVE
         case _:
             return
+
+
+def _asks(branch: list[ast.stmt], known: frozenset[str]) -> bool:
+    """Whether anything that can fail is asserted there."""
+    return any(
+        found.op != "tautology"
+        for stmt in branch
+        for node in ast.walk(stmt)
+        if isinstance(node, ast.stmt)
+        for found in _own(node, known)
+    )
 
 
 BROAD = frozenset({"AssertionError", "Exception", "BaseException"})

@@ -159,6 +159,8 @@ def _assertions(
             yield Weakened(new.path, best.line, kind, f"`{best.text}` {says}")
     fresh = sorted((a for left in free.values() for a in left), key=lambda a: a.line)
     able = [a for a in fresh if a.reach >= Reach.CONDITIONAL]
+    # Over a table an assertion stands for as many as there are rows.
+    able += [a for a in able for _ in range(_further_rows(a, old, new))]
     # First those with a successor about the same thing, or another would take it from them.
     subjects = {a.subject for a in able}
     gone.sort(key=lambda a: (a.subject not in subjects, a.line))
@@ -170,6 +172,13 @@ def _assertions(
             change.pool[assertion.key] -= 1
         elif assertion.key not in rows and not _is_spelled_out(assertion, old, new):
             yield from _changed(assertion, able, new, module, change)
+
+
+def _further_rows(assertion: Assertion, old: Routine, new: Routine) -> int:
+    """How many rows came beside the first, of a table that an assertion takes values from."""
+    named = {*names_of(assertion.expected), *re.findall(r"Name\(id='(\w+)'", assertion.subject)}
+    rows = sum(len(table.rows) for table in new.tables if not named.isdisjoint(table.names))
+    return min(NEAR, rows - 1 - sum(len(table.rows) for table in old.tables))
 
 
 def _is_spelled_out(assertion: Assertion, old: Routine, new: Routine) -> bool:

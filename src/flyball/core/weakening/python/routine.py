@@ -104,6 +104,10 @@ def read_module(path: str, text: str) -> Module | None:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant):
+            # `u"…"` is the same text as `"…"`, and would be told apart.
+            node.kind = None
     constants = dict(_constants(tree.body))
     skips = {name for name, value in constants.items() if _skip_names(value, frozenset())}
     helpers = _helpers(tree)

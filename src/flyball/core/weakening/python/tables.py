@@ -23,11 +23,14 @@ def decorated_tables(
 ) -> Iterator[Table]:
     """The table of every `parametrize`, also where its rows are listed under a name."""
     for decorator in decorators:
-        match decorator:
-            case ast.Call(args=[names, rows, *_]) if dotted(decorator.func).endswith("parametrize"):
-                yield Table(tuple(_parameters(names)), tuple(_rows(rows, constants)))
-            case _:
-                continue
+        if isinstance(decorator, ast.Call) and dotted(decorator.func).endswith("parametrize"):
+            named = {word.arg: word.value for word in decorator.keywords}
+            by_name = [named[arg] for arg in ("argnames", "argvalues") if arg in named]
+            match [*decorator.args, *by_name]:
+                case [names, rows, *_]:
+                    yield Table(tuple(_parameters(names)), tuple(_rows(rows, constants)))
+                case _:
+                    continue
 
 
 def looped_tables(body: Sequence[ast.stmt], constants: Mapping[str, ast.expr]) -> Iterator[Table]:

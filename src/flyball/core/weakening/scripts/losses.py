@@ -21,6 +21,7 @@ from flyball.core.weakening.scripts.successor import became_rows, judge
 from flyball.core.weakening.styles import Demand, Piece, Script
 from flyball.core.weakening.styles.layers import LITERAL, values_of, without_literals, without_names
 from flyball.core.weakening.styles.skips import Skipping
+from flyball.core.weakening.styles.strength import PARTIAL
 
 
 def losses(
@@ -215,7 +216,10 @@ def _not_understood(old: Piece, new: Piece, was: Script) -> Iterator[Weakened]:
         where = new.name or "the file"
         what = f"lost or changed `{(literal or lost[0])[:120]}`"
         detail = f"{where} {what}, and no known way to assert explains it"
-        kind = "changed-expected" if is_support(new.path) else "not-understood"
+        # What is asserted in a known way now is at least no less than what nobody knew.
+        is_asked = any(d.strength >= PARTIAL for d in new.demands if counts(d))
+        is_other = is_asked or is_support(new.path)
+        kind = "changed-expected" if is_other else "not-understood"
         yield Weakened(new.path, new.line, kind, detail)
 
 

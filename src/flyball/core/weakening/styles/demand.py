@@ -17,6 +17,7 @@ from flyball.core.weakening.styles.strength import (
     PARTIAL,
     TRUTH,
     canonical,
+    is_known,
     strength_of,
 )
 
@@ -152,7 +153,10 @@ def _called(family: Family, name: str, arguments: list[str]) -> Demand:
         return _made(op, subject, (wanted, *more))
     is_single = strength == TRUTH or (family is Family.GO and NOTHING.fullmatch(op.lower()))
     kept = given[:1] if is_single else given
-    return _made(op, "".join(kept[:1]), tuple(kept[1:]))
+    made = _made(op, "".join(kept[:1]), tuple(kept[1:]))
+    # A helper is told in plain values what to look at: that says nothing about what it finds.
+    is_told = made.strength == HOLLOW and len(kept) == 1 and not is_known(op)
+    return made._replace(strength=strength) if is_told else made
 
 
 # An error that is asked for is a value that is not nothing, in whatever words.

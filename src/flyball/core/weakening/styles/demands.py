@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from flyball.core.weakening.styles.demand import Demand, comparison, demand_at
 from flyball.core.weakening.styles.family import Family
-from flyball.core.weakening.styles.headers import extents_of
+from flyball.core.weakening.styles.headers import OUTPUT, extents_of
 from flyball.core.weakening.styles.layers import Layers, is_literal, plain
 from flyball.core.weakening.styles.strength import EXACT, PARTIAL, TRUTH, strength_of
 from flyball.core.weakening.styles.table import STYLES, Style
@@ -29,7 +29,7 @@ NOT_HELPERS = frozenset({"main", "it", "test", "describe", "setUp", "tearDown", 
 
 def demands_of(source: Layers) -> list[Demand]:
     """The assertions in order; what stands inside another one is part of it."""
-    own = list(_found(source, STYLES[source.family]))
+    own = [*_found(source, STYLES[source.family]), *_outputs(source)]
     known = "|".join(map(re.escape, helpers_of(source, own)))
     helper = Style("helper", "call", re.compile(rf"(?<![\w$.>:])(?P<name>{known})\s*\("))
     calls = list(_found(source, (helper,))) if known else []
@@ -57,6 +57,17 @@ def _found(source: Layers, styles: tuple[Style, ...]) -> Iterator[Demand]:
         yield from demands
         # Only the call itself is passed over where a chain may hold further assertions.
         done = max(done, end)
+
+
+def _outputs(source: Layers) -> Iterator[Demand]:
+    """What Go's examples must print: of each, its last comment that says so."""
+    examples = [e for e in extents_of(source) if e.name.startswith("Example") and not e.outer]
+    for example in examples if source.family is Family.GO else ():
+        *_, match = OUTPUT.finditer(source.code, example.body, example.end)
+        marked = (line.strip().removeprefix("//").strip() for line in match[0].split("\n"))
+        printed = tuple(filter(None, marked))
+        start = match.start()
+        yield Demand("output", "", printed, EXACT, start, source.line(start), match[0].rstrip())
 
 
 def _is_definition(source: Layers, start: int) -> bool:

@@ -15,6 +15,8 @@ PATTERN = (
     r"/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/\w*"
 )
 SLASHES = r"//[^\n]*|/\*.*?\*/"
+# What an example must print is written as a comment, which is therefore none.
+GO_OUTPUT = r"//[ \t]*(?i:(?:unordered )?output:)[^\n]*(?:\n[ \t]*//[^\n]*)*(?:\n|\Z)"
 HASH = r"(?<![\w$&{\\])#(?!\[)[^\n]*"
 
 
@@ -76,7 +78,7 @@ EXTENSIONS = {
 
 LEXICAL = {
     Family.JS: (f"{LINE}|{BACKTICK}|{PATTERN}", SLASHES),
-    Family.GO: (f"{LINE}|`[^`]*`", SLASHES),
+    Family.GO: (f"{LINE}|`[^`]*`|{GO_OUTPUT}", SLASHES),
     # A quote before a name is a lifetime, so only one character in quotes is a literal.
     Family.RUST: (
         r'r(?P<fence>#*)".*?"(?P=fence)|"(?:\\.|[^"\\])*"|\'(?:\\[^\n\']+|[^\'\\\n])\'',

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 
 from flyball.core.weakening.reach import Reach
 from flyball.core.weakening.styles.family import Family
@@ -40,14 +41,32 @@ AGAIN = re.compile(
 BRANCH = re.compile(r"\b(?:if|switch|when|unless)\b[^{};]*\{")
 
 
-def reaches_of(source: Layers, spans: list[tuple[int, int]]) -> list[tuple[int, int, Reach]]:
-    """Stretches of a file in which an assertion is dead, swallowed or conditional."""
+ELSE = re.compile(r"\s*else\s*\{")
+
+
+def reaches_of(
+    source: Layers, spans: list[tuple[int, int]], asserted: Sequence[int] = ()
+) -> list[tuple[int, int, Reach]]:
+    """Stretches of a file in which an assertion is dead, swallowed or conditional.
+
+    `asserted` holds, in order, the offsets of all assertions that can fail.
+    """
     found = [*_dead(source, spans), *_swallowed(source, spans)]
     if source.family not in {Family.SHELL, Family.RUBY, Family.ELIXIR, Family.PYTHON}:
         for match in BRANCH.finditer(source.bare):
             opening = match.end() - 1
-            found.append((opening, source.closing(opening), Reach.CONDITIONAL))
+            end = source.closing(opening)
+            other = ELSE.match(source.bare, end + 1)
+            is_asked = other is not None and _asks(source, opening, asserted)
+            is_either = is_asked and other is not None and _asks(source, other.end() - 1, asserted)
+            found.append((opening, end, Reach.EITHER if is_either else Reach.CONDITIONAL))
     return found
+
+
+def _asks(source: Layers, opening: int, asserted: Sequence[int]) -> bool:
+    """Whether anything is asserted in the block that opens there."""
+    first = bisect_left(asserted, opening)
+    return first < len(asserted) and asserted[first] < source.closing(opening)
 
 
 def _dead(source: Layers, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int, Reach]]:

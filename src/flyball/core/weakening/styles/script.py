@@ -18,6 +18,7 @@ from flyball.core.weakening.styles.layers import Layers, plain, read_layers
 from flyball.core.weakening.styles.reach import reaches_of
 from flyball.core.weakening.styles.rows import Row, rows_of
 from flyball.core.weakening.styles.skips import Skipping, skips_of
+from flyball.core.weakening.styles.strength import HOLLOW
 
 CALLED = re.compile(r"([A-Za-z_]\w*)(?=[(<\[])")
 
@@ -73,15 +74,17 @@ class Script(NamedTuple):
 
 def read_script(path: str, text: str, family: Family, is_understood: bool = False) -> Script:
     """Read a test file; what nobody recognises ends up in the block without a name."""
-    source = _only_tests(read_layers(family, text))
+    source = read_layers(family, text)
     spans = extents_of(source)
     bodies = [(span.body, span.end) for span in spans]
-    reaches = reaches_of(source, bodies)
+    found = demands_of(source)
+    asserted = [demand.offset for demand in found if demand.strength > HOLLOW]
+    reaches = reaches_of(source, bodies, asserted)
     demands = [
         demand._replace(
             reach=min((r for a, b, r in reaches if a < demand.offset < b), default=Reach.LIVE)
         )
-        for demand in demands_of(source)
+        for demand in found
     ]
     parts = (demands, skips_of(source, text), rows_of(source))
     blocks = [_block(path, source, span, spans, parts) for span in spans]
@@ -96,20 +99,6 @@ def _comments(text: str) -> Iterator[str]:
     for line in text.split("\n"):
         if line.lstrip().startswith(("//", "#", "/*", "*", "--")):
             yield re.sub(r"\s+", "", line.lstrip(" \t/#*-"))
-
-
-def _only_tests(source: Layers) -> Layers:
-    """Rust keeps tests beside the code, which is none of our business."""
-    if source.family is not Family.RUST:
-        return source
-    start = re.search(r"#\[cfg\(test\)\]|#\[(?:\w+::)*test\b", source.bare)
-    if start is None or source.bare[: start.start()].count("\n") == 0:
-        return source
-    blank = re.sub(r"[^\n]", " ", source.code[: start.start()])
-    kept = {at: end for at, end in source.pairs.items() if at >= start.start()}
-    bare = blank + source.bare[start.start() :]
-    code = blank + source.code[start.start() :]
-    return source._replace(code=code, bare=bare, pairs=kept)
 
 
 Parts = tuple[Sequence[Demand], Sequence[Skipping], Sequence[Row]]
@@ -149,7 +138,10 @@ def _covers(demand: Demand, offset: int) -> bool:
     return demand.offset <= offset < demand.offset + len(demand.text)
 
 
-TRIVIAL = re.compile(r"\W*|(?:import|from|use|#include|package|require|using|export|end)\b.*")
+TRIVIAL = re.compile(
+    r"\W*|(?:import|from|use|#include|package|require|using|export|end"
+    r"|extern crate)\b.*|#\[macro_use\]"
+)
 # After one of these a brace opens a value; after anything else it opens a block of statements.
 BEFORE_VALUE = re.compile(r"(?:[(=,:\[?&|]|\breturn)\s*\Z")
 

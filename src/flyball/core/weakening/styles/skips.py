@@ -100,6 +100,8 @@ FOCUS = (
 )
 # A tag at the head of a file decides whether it is built at all; it is written as a comment.
 BUILD_TAGS = re.compile(r"^//\s*(?:go:build|\+build)\s+[^\n]+", re.MULTILINE)
+# Every Go that knows the present form of a tag is newer than these.
+OLD_GO = re.compile(r"build tag go1(?:\.(?:\d|1[0-7]))?")
 SWITCHED_OFF = re.compile(r"\bfunc\s+TestMain\s*\([^)]*\)\s*\{")
 PATTERNS = {
     family: re.compile(
@@ -131,7 +133,8 @@ def skips_of(source: Layers, text: str) -> list[Skipping]:
         ]
     if source.family is Family.GO:
         tags = BUILD_TAGS.finditer(text.replace("\r\n", "\n"))
-        found += [Skipping(_tag(match[0]), match.start(), False) for match in tags]
+        named = [(_tag(match[0]), match.start()) for match in tags]
+        found += [Skipping(tag, at, False) for tag, at in named if not OLD_GO.fullmatch(tag)]
         found += _main(source)
     return sorted(found, key=lambda skip: skip.offset)
 

@@ -74,6 +74,12 @@ def strength_of(op: str) -> int:
     return next((strength for strength, known in COMPILED if known.search(word)), PARTIAL)
 
 
+def is_known(op: str) -> bool:
+    """Whether an assertion's name says how it looks; a helper of the project's may do anything."""
+    word = PREFIX.sub("", re.sub(r"[_!?:\s]", "", op.lower()), count=1)
+    return any(known.search(word) for _, known in COMPILED)
+
+
 SAME_WORD = {
     "==": re.compile(
         r"(?:deep|strict|loose|is|to|not|object|are|int|uint|long|string|str|hex\d*|size|char|ptr"

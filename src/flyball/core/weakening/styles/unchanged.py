@@ -20,6 +20,32 @@ DEFINED = re.compile(
     re.MULTILINE,
 )
 WORD = re.compile(r"[A-Za-z_$]\w*")
+# What is built for tests alone without being one: a file of tests, or something that they use.
+TEST_ITEM = (
+    r"(?:\s*#\[[^\]]*\])*\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?P<module>mod\s+\w+)|use\b[^;]*"
+    r"|extern\b[^;{]*)\s*;"
+)
+TEST_ITEMS = re.compile(rf"#\[cfg\(test\)\]{TEST_ITEM}")
+UNIT_TESTS = re.compile(rf"#\[cfg\(test\)\](?!{TEST_ITEM})|#\[(?:\w+::)*test\b")
+
+
+def without_product(text: str) -> str:
+    """A Rust file of the product without what stands before its tests; lines keep their numbers.
+
+    Files of tests that the product names are kept by name.
+    """
+    source = read_layers(Family.RUST, text)
+    found = UNIT_TESTS.search(source.bare)
+    start = found.start() if found else len(source.bare)
+    parts: list[str] = []
+    at = 0
+    for item in TEST_ITEMS.finditer(source.bare, 0, start):
+        if item["module"]:
+            gap = source.bare.count("\n", at, item.start("module"))
+            parts += ["\n" * gap, f"{item['module']};"]
+            at = item.end()
+    gap = source.bare.count("\n", at, start)
+    return "".join([*parts, "\n" * gap, source.text[start:]])
 
 
 def without_unchanged(family: Family, old: str, new: str) -> tuple[str, str]:
