@@ -177,10 +177,17 @@ def _unexplained(suite: SuiteRuns, name: str) -> ChangeFinding:
 
 
 def _text_of(name: str, change: ChangeFacts) -> ChangedTest | None:
+    spelt = {name, _without_package(name)}
     for test in change.tests:
-        if test.name == name or name.startswith(f"{test.name}::"):
+        if any(each == test.name or each.startswith(f"{test.name}::") for each in spelt):
             return test
     return None
+
+
+def _without_package(name: str) -> str:
+    """Go reports the package beside the file, which no text of a test names."""
+    file, _, rest = name.partition("::")
+    return f"{file}::{rest.partition('::')[2]}" if file.endswith(".go") else name
 
 
 def is_explained(name: str, change: ChangeFacts) -> bool:

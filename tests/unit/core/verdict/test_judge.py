@@ -436,3 +436,22 @@ def test_old_tests_that_cannot_be_loaded_promise_what_their_texts_say(ends):
     facts = BOTH._replace(tests=(changed("x", Comparison.SAME),))
     suite = runs(run(x=".", y="."), run(x=".", y="."), b=b)
     assert judge_change((suite,), facts, AskedFor(wants_red=False)).questions == ()
+
+
+def test_a_broken_promise_of_a_go_test_is_told_by_its_text():
+    def go(end: str) -> TreeRun:
+        ends = {
+            "a_test.go::example.com/shop::TestTotal": ENDS[end],
+            "a_test.go::shop::TestB": ENDS["."],
+        }
+        return TreeRun("go", int(end == "F"), ends)
+
+    test = ChangedTest(
+        "a_test.go", "TestTotal", Comparison.OTHER_EXPECTATION, "2 became 6", "old", "new"
+    )
+    change = ChangeFacts(
+        ("a.go", "a_test.go"), testing_side=frozenset({"a_test.go"}), tests=(test,)
+    )
+    suite = SuiteRuns(".", "go", go("."), go("."), b=go("F"), d=go("F"))
+    verdict = judge_change((suite,), change, AskedFor())
+    assert [each.sentence for each in verdict.questions] == ["a_test.go::TestTotal: 2 became 6"]

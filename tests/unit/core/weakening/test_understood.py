@@ -185,6 +185,25 @@ class DateTest {
   }
 }
 """
+TOX = """\
+[testenv]
+commands = {envpython} -m pytest
+
+[testenv:style]
+commands = {envpython} -m flake8 src
+"""
+JS_OBJECTS = """\
+function test(options) {
+  options.valid.forEach(one => assert(validator[options.validator](one)));
+}
+
+describe('Validators', () => {
+  it('should validate VAT numbers', () => {
+    test({ validator: 'isVAT', valid: ['CH12'], invalid: ['CH'] });
+    test({ validator: 'isVAT', valid: ['DE12'] });
+  });
+});
+"""
 TAGGED = "// +build {tag}\n\npackage x\n\nfunc TestA(t *testing.T) {{\n\trequire.Nil(t, f())\n}}\n"
 
 
@@ -211,6 +230,13 @@ def alarms(path: str, before: str, after: str) -> list[Comparison]:
         ("tests/test_a.py", PY_MIMES, PY_MIMES_NAMED),
         ("tests/test_a.py", PY_UNICODE.format(prefix=""), PY_UNICODE.format(prefix="u")),
         ("Makefile", MAKE, MAKE.replace("Running tests$", "Running all tests$")),
+        ("package.json", '{"scripts": {"test:ci": "nyc report --reporter=text"}}', "{}"),
+        ("tox.ini", TOX, TOX.replace("-m flake8 src", "-m ruff check .")),
+        (
+            "test/validators.js",
+            JS_OBJECTS,
+            JS_OBJECTS.replace("valid: ['CH12']", "valid: ['CH123']"),
+        ),
         ("Makefile", MAKE, MAKE.replace("python setup.py sdist", "make build")),
         (
             "src/test/java/DateTest.java",
@@ -273,6 +299,37 @@ def test_honest_work_is_understood(path: str, before: str, after: str):
             Comparison.WEAKER,
         ),
         ("Makefile", MAKE, MAKE.replace("pytest --cov tests", "echo pytest"), Comparison.WEAKER),
+        ("tox.ini", TOX, TOX.replace("-m pytest", "-m ruff check ."), Comparison.WEAKER),
+        (
+            "package.json",
+            '{"scripts": {"test:ci": "nyc report && ava"}}',
+            "{}",
+            Comparison.WEAKER,
+        ),
+        (
+            "test/validators.js",
+            JS_OBJECTS,
+            JS_OBJECTS.replace("    test({ validator: 'isVAT', valid: ['DE12'] });\n", ""),
+            Comparison.WEAKER,
+        ),
+        (
+            "test/validators.js",
+            JS_OBJECTS,
+            JS_OBJECTS.replace(", invalid: ['CH']", ""),
+            Comparison.WEAKER,
+        ),
+        (
+            "test/b.js",
+            "test({ name: 'adds', fn() { assertEquals(add([1]), 1) } })\n",
+            "export {}\n",
+            Comparison.GONE,
+        ),
+        (
+            "test/a.js",
+            "Deno.test({ name: 'adds', fn() { assertEquals(add(1), 1) } })\n",
+            "export {}\n",
+            Comparison.GONE,
+        ),
         (
             "Makefile",
             MAKE.replace("pytest --cov", "echo $$(pytest --cov)"),
@@ -298,4 +355,10 @@ def test_a_parametrize_without_rows_is_no_table():
     before = PY_ONE_ROW.replace(', ["/a/b"]', "")
     after = before.replace("204", "205")
     (found,) = compare_tests({"tests/test_a.py": before}, {"tests/test_a.py": after})
+    assert found.comparison is Comparison.OTHER_EXPECTATION
+
+
+def test_a_value_that_changed_from_invalid_to_valid_is_another_expectation():
+    after = JS_OBJECTS.replace("['CH12'], invalid: ['CH']", "['CH12', 'CH']")
+    (found,) = compare_tests({"test/validators.js": JS_OBJECTS}, {"test/validators.js": after})
     assert found.comparison is Comparison.OTHER_EXPECTATION

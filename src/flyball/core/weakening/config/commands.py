@@ -50,6 +50,12 @@ CHECKER = re.compile(
     r"(?![\w./-])[^&|;]*"
 )
 """A program that checks types, with what it is told: each has its own words for the same files."""
+LINTER = re.compile(
+    r"(?<![\w./-])(?:flake8|ruff(?: (?:check|format))?|black|isort|pylint)(?![\w./-])"
+)
+"""A program that looks at style, whatever its words."""
+REPORT = re.compile(r"(?:nyc|c8|coverage) (?:report|html|xml)(?: [^&|;]*)?|codecov|coveralls")
+"""A command that only tells what an earlier run covered."""
 # A place for tests as a whole, as `tests`, `test/*.ts` or `**/*.test.js`.
 WHOLE = re.compile(
     r"['\"]?(?:\./)?(?:(?:tests?|spec|__tests__|\*\*?)/?)*(?:\*(?:[._](?:tests?|spec))?\.[\w{},]+)?['\"]?"

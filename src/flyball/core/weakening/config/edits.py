@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from flyball.core.terms.evidence import Weakened
 from flyball.core.weakening.config.commands import (
+    LINTER,
     NARROWING,
+    REPORT,
     RUNNER,
     is_exchanged,
     is_other_command,
@@ -154,6 +156,7 @@ def config_weakenings(
             continue
         kind = _kind(_runner_of(path, key), key, (was, now), elsewhere)
         has_moved = now is None and _is_kept(key, was or "", new, elsewhere)
+        has_moved |= now is None and bool(REPORT.fullmatch(was or ""))
         if not kind or has_moved or (was is None and (_last(key), now) in elsewhere.before):
             continue
         detail = f"{key}: {_short(was or 'nothing')} became {_short(now or 'nothing')}"
@@ -174,7 +177,8 @@ def _is_about_no_test(key: str, was: str | None, now: str | None) -> bool:
     name = section.partition(":")[2]
     if not section.startswith("testenv:") or not last.startswith("commands"):
         return False
-    return not any(map(TESTING.search, (name, was or "", now or "")))
+    commands = (LINTER.sub("", text or "") for text in (was, now))
+    return not any(map(TESTING.search, (name, *commands)))
 
 
 def _runner_of(path: str, key: str) -> str:

@@ -78,6 +78,7 @@ WORDED = {
 }
 WORD = {family: re.compile(pattern, re.MULTILINE) for family, pattern in WORDED.items()}
 OUTPUT = re.compile(GO_OUTPUT)
+TITLED = re.compile(r"[{,](?:name|title|fn)\b")
 MARK = re.compile(r"\s*(?:@|#\[|\[)")
 
 
@@ -133,6 +134,9 @@ def _calls(source: Layers) -> Iterator[Extent]:
         ):
             continue
         title = plain(source.family, source.code[slice(*items[0])])
+        # Options come first where a runner takes a name in them; other objects are a helper's.
+        if title.startswith("{") and not TITLED.search(title):
+            continue
         word = match["word"].lstrip("xf") if match["word"] not in SUITES else match["word"]
         end = source.closing(opening) + 1
         brace = re.compile(r"\s*\{").match(source.bare, end)

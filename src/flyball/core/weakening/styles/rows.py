@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from flyball.core.weakening.styles.family import Family
+from flyball.core.weakening.styles.headers import TITLED
 from flyball.core.weakening.styles.layers import LITERAL, Layers, plain
 
 
@@ -42,6 +43,7 @@ MARKED = re.compile(
     r"|DataProvider)\s*(?P<php>\()"
 )
 TEMPLATE = re.compile(r"\.each\s*`(?P<table>[^`]*)`")
+OPTIONS = re.compile(r"(?<![\w.$])test\s*\(\s*(?P<open>\{)")
 PROVIDER = re.compile(r"\breturn\s+(?P<open>\[)")
 
 
@@ -81,9 +83,24 @@ def _rows(source: Layers) -> Iterator[Row]:
             at += len(line) + 1
             if line.strip():
                 yield Row(plain(source.family, line), at)
+    if source.family is Family.JS:
+        yield from _given(source)
     if source.family is Family.PHP:
         for match in PROVIDER.finditer(source.bare):
             yield from _elements(source, match.start("open"))
+
+
+def _given(source: Layers) -> Iterator[Row]:
+    """What lists hold that a helper called `test` is given by name: that name is part of a row."""
+    for match in OPTIONS.finditer(source.bare):
+        opening = match.start("open")
+        end = source.closing(opening)
+        if TITLED.search(plain(source.family, source.code[opening:end])):
+            continue
+        for start, stop in source.items(opening + 1, end):
+            key = plain(source.family, source.code[start:stop]).partition(":")[0]
+            for row in _elements(source, source.bare.find("[", start, stop)):
+                yield row._replace(text=f'"{key}",{row.text}')
 
 
 def _elements(source: Layers, opening: int) -> Iterator[Row]:
