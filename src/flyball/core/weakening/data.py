@@ -12,7 +12,7 @@ from flyball.core.weakening.paths import is_expectation, is_test_config, is_test
 from flyball.core.weakening.styles.family import family_of
 
 PROSE = re.compile(
-    r".*\.(?:md|rst|txt\.license|adoc)|README.*|LICENSE.*|\.git\w+|.*\.(?:css|svg|html?)"
+    r".*\.(?:md|rst|txt\.license|adoc)|README.*|LICENSE.*|requirements.*\.(?:txt|in)|\.git\w+|.*\.(?:css|svg|html?)"
 )
 
 

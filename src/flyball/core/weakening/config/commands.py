@@ -50,6 +50,8 @@ CHECKER = re.compile(
     r"(?![\w./-])[^&|;]*"
 )
 """A program that checks types, with what it is told: each has its own words for the same files."""
+STYLE_ONLY = re.compile(r"(?:eslint|prettier|biome|standard|xo|stylelint)(?: [^&|;]*)?")
+"""A whole command that looks at style and nothing else."""
 LINTER = re.compile(
     r"(?<![\w./-])(?:flake8|ruff(?: (?:check|format))?|black|isort|pylint)(?![\w./-])"
 )

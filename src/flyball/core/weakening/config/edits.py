@@ -12,6 +12,7 @@ from flyball.core.weakening.config.commands import (
     NARROWING,
     REPORT,
     RUNNER,
+    STYLE_ONLY,
     is_exchanged,
     is_other_command,
     words,
@@ -156,7 +157,7 @@ def config_weakenings(
             continue
         kind = _kind(_runner_of(path, key), key, (was, now), elsewhere)
         has_moved = now is None and _is_kept(key, was or "", new, elsewhere)
-        has_moved |= now is None and bool(REPORT.fullmatch(was or ""))
+        has_moved |= now is None and _is_side_script(key) and _runs_no_test(was or "")
         if not kind or has_moved or (was is None and (_last(key), now) in elsewhere.before):
             continue
         detail = f"{key}: {_short(was or 'nothing')} became {_short(now or 'nothing')}"
@@ -169,6 +170,15 @@ def _is_kept(key: str, value: str, now: Settings, elsewhere: Elsewhere) -> bool:
     """Whether a setting is found under another roof, or each of its words below its name."""
     below = all(f"{key}.{word}" in now for word in value.split())
     return (bool(value) and below) or elsewhere.has_now(_last(key), value)
+
+
+def _is_side_script(key: str) -> bool:
+    """Whether a script is one beside others, as `test:ci` is beside `test`."""
+    return key.startswith("scripts.") and ":" in key
+
+
+def _runs_no_test(command: str) -> bool:
+    return bool(REPORT.fullmatch(command) or STYLE_ONLY.fullmatch(command))
 
 
 def _is_about_no_test(key: str, was: str | None, now: str | None) -> bool:
@@ -236,6 +246,9 @@ def _is_weaker(key: str, old: str | None, new: str | None, elsewhere: Elsewhere)
     if last in EXCLUDING_KEYS:
         came = {*words(new or "")} - {*words(old or "")}
         return not all(map(elsewhere.is_new_place, came))
+    if old is None and _is_side_script(key):
+        # One more script beside those that there were takes nothing from them.
+        return False
     if old is None:
         is_off = key.startswith("cargo.") and new == "false"
         return is_off or last in SELECTING_KEYS or bool(NARROWING.search(new or ""))

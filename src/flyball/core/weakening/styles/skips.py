@@ -134,7 +134,9 @@ def skips_of(source: Layers, text: str) -> list[Skipping]:
     if source.family is Family.GO:
         tags = BUILD_TAGS.finditer(text.replace("\r\n", "\n"))
         named = [(_tag(match[0]), match.start()) for match in tags]
-        found += [Skipping(tag, at, False) for tag, at in named if not OLD_GO.fullmatch(tag)]
+        # Both spellings may stand in one file, for the Go of yesterday and of today.
+        once = {tag: at for tag, at in reversed(named) if not OLD_GO.fullmatch(tag)}
+        found += [Skipping(tag, at, False) for tag, at in once.items()]
         found += _main(source)
     return sorted(found, key=lambda skip: skip.offset)
 

@@ -185,6 +185,17 @@ class DateTest {
   }
 }
 """
+PY_RAISES = """\
+def test_key():
+    with pytest.raises(ValueError) as e:
+        render({"a": 1})
+    assert "Invalid key: a" == e.value.args[0]
+"""
+PY_MATCHES = """\
+def test_key():
+    with pytest.raises(ValueError, match='Invalid key: a'):
+        render({"a": 1})
+"""
 TOX = """\
 [testenv]
 commands = {envpython} -m pytest
@@ -232,6 +243,15 @@ def alarms(path: str, before: str, after: str) -> list[Comparison]:
         ("Makefile", MAKE, MAKE.replace("Running tests$", "Running all tests$")),
         ("package.json", '{"scripts": {"test:ci": "nyc report --reporter=text"}}', "{}"),
         ("tox.ini", TOX, TOX.replace("-m flake8 src", "-m ruff check .")),
+        ("package.json", '{"scripts": {"eslint:check": "eslint src/ test/"}}', "{}"),
+        ("package.json", "{}", '{"scripts": {"test:some": "jest -t"}}'),
+        ("tests/requirements.txt", "pytest\nmock\n", "pytest\n"),
+        ("tests/test_a.py", PY_RAISES, PY_MATCHES),
+        (
+            "x_test.go",
+            TAGGED.format(tag="!nomsg"),
+            "//go:build !nomsg\n" + TAGGED.format(tag="!nomsg"),
+        ),
         (
             "test/validators.js",
             JS_OBJECTS,
@@ -300,6 +320,24 @@ def test_honest_work_is_understood(path: str, before: str, after: str):
         ),
         ("Makefile", MAKE, MAKE.replace("pytest --cov tests", "echo pytest"), Comparison.WEAKER),
         ("tox.ini", TOX, TOX.replace("-m pytest", "-m ruff check ."), Comparison.WEAKER),
+        (
+            "package.json",
+            '{"scripts": {"eslint:check": "eslint src/ && tsc"}}',
+            "{}",
+            Comparison.WEAKER,
+        ),
+        (
+            "package.json",
+            "{}",
+            '{"scripts": {"test": "jest -t some"}}',
+            Comparison.WEAKER,
+        ),
+        (
+            "tests/test_a.py",
+            PY_RAISES,
+            PY_MATCHES.replace(", match='Invalid key: a'", ""),
+            Comparison.WEAKER,
+        ),
         (
             "package.json",
             '{"scripts": {"test:ci": "nyc report && ava"}}',
