@@ -26,6 +26,7 @@ BENCHES = {
     "tokens": "input tokens of a ten-turn fix, and the share that providers have read before",
     "durable_step": "a durable step beside LangGraph with SqliteSaver",
     "resume": "resuming a run of ten thousand events",
+    "flows": "how many files an edit, a premature stop and a resumed run cross",
     "coordination": "the coordinator's overhead per message of a planned run",
     "crash": "kill -9 at every journal position and at random instants",
     "intent_report": "the intent classifier on prompts it did not learn from",
