@@ -6,8 +6,8 @@ Everything is in memory and pure. Why there is no similarity score: docs/decisio
 """
 
 from flyball.patch.engine import apply_diff, touched_paths
+from flyball.patch.lines.compare import unified_diff
 from flyball.patch.lines.merge import LineClash, MergedText, merge3
-from flyball.patch.lines.unified import unified_diff
 from flyball.patch.result import Change, ChangeType, Code, HunkTaken, PatchResult, Refusal
 
 __all__ = [

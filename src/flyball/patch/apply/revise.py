@@ -7,11 +7,10 @@ from hashlib import sha1
 from typing import NamedTuple
 
 from flyball.patch.apply.apply import Applied, Placed, apply_hunks
-from flyball.patch.apply.keep import Region, changed_regions, regions
+from flyball.patch.apply.keep import WORD, Region, changed_regions, regions
 from flyball.patch.lines.merge import merge3
 from flyball.patch.lines.text import Text
-from flyball.patch.place.incomplete import has_numbers, is_truncated, suspicion
-from flyball.patch.place.locate import MatchLevel
+from flyball.patch.place.locate import MatchLevel, has_numbers, is_truncated, suspicion
 from flyball.patch.read.hunk import ADD, Hunk, Section
 from flyball.patch.refuse.explain import explain
 from flyball.patch.result import Change, ChangeType, Code, HunkTaken, Refusal
@@ -295,9 +294,9 @@ def _keeps_regions(
     revision: Revision, before: bytes, after: bytes | None, done: Applied, options: Options
 ) -> bool:
     """Whether every keep region is as it was; says so where it is not."""
-    old = regions(before)
-    if not old.found and not old.problems:
+    if WORD not in before:
         return True
+    old = regions(before)
     for problem in old.problems:
         revision.warn(f"{problem}.")
     lost = changed_regions(old, regions(after or b""))

@@ -1,7 +1,9 @@
-"""The values a diff is read into: sections (one file each) and their hunks."""
+"""The values a diff is read into, sections (one file each) and their hunks, and a hunk's lines."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from flyball.patch.result import Code
@@ -98,3 +100,222 @@ class ParsedDiff(NamedTuple):
 
     sections: tuple[Section, ...]
     fault: SectionFault | None = None
+
+
+_MARKED = (b" ", b"+", b"-")
+_MARKS = frozenset((KEEP, CUT, ADD))
+_SAID, _STOP = 0, -1
+_DOUBLED = (b"++ ", b"-- ")
+_BEGINS = re.compile(
+    rb"@@|diff --git |Index: |\*\*\* End Patch|Binary files .* differ|GIT binary patch"
+    rb"|index [0-9a-f]{4,}\.\.[0-9a-f]{4,}|```\w*\s*$"
+)
+_FENCE = b"```"
+_SIGNATURE = re.compile(rb"-- ?\r?$")
+_VERSION = re.compile(rb"\d+\.\d+")
+_NO_NEWLINE = re.compile(rb"\\ ?[Nn]o newline")
+_PROSE = re.compile(rb"[-+] \S|([-+])\1|[-+]\s*$")
+_PATH_LIKE = re.compile(rb"(---|\+\+\+) (?:[ab]/\S|/dev/null\b|\"[ab]/)")
+
+
+class Body:
+    """A hunk's lines, and how far they reach."""
+
+    def __init__(self, start: int) -> None:
+        self.end = start
+        self.marks = bytearray()
+        self.texts: list[bytes] = []
+        self.unended: list[int] = []
+        """Indexes of lines followed by "No newline at end of file"."""
+        self.old_unended = False
+        self.new_unended = False
+        self.missing: tuple[int, int] = (0, 0)
+
+    @property
+    def changes(self) -> bool:
+        """There is at least one line to add or remove so far."""
+        return ADD in self.marks or CUT in self.marks
+
+
+def read_body(lines: Sequence[bytes], start: int, span: Span | None, *, crlf: bool) -> Body:
+    """Read one hunk's lines from `start`; `crlf` says the whole text came with CRLF endings."""
+    body = Body(start)
+    olds, news = (span.old_count, span.new_count) if span else (0, 0)
+    if span:
+        _read_counted(body, lines, olds, news)
+    while body.end < len(lines) and _NO_NEWLINE.match(lines[body.end]):
+        body.unended.append(len(body.marks) - 1)
+        body.end += 1
+    # Counts are believed first, because a removed line may look like a header; but models miscount,
+    # and then the hunk goes on as long as lines look like its own.
+    if not span or _is_continued(body, lines):
+        _read_on(body, lines)
+        _drop_tail(body)
+    if span:
+        adds, cuts = body.marks.count(ADD), body.marks.count(CUT)
+        body.missing = (olds - len(body.marks) + adds, news - len(body.marks) + cuts)
+    if crlf:
+        body.texts = [t.removesuffix(b"\r") for t in body.texts]
+    if body.unended:
+        _settle_ends(body)
+    return body
+
+
+def ends_body(lines: Sequence[bytes], at: int) -> bool:
+    """This line begins something else: another hunk, another file, a fence."""
+    line = lines[at]
+    if _BEGINS.match(line):
+        return True
+    if line.startswith(b"--- "):
+        return _is_pair(lines, at)
+    if line.startswith(b"+++ "):
+        following = _line_or_empty(lines, at + 1)
+        return following.startswith(b"@@") and bool(_PATH_LIKE.match(line))
+    return bool(_SIGNATURE.match(line)) and _ends_mail(lines, at)
+
+
+def _is_pair(lines: Sequence[bytes], at: int) -> bool:
+    """`--- x` here is a file header, and not a removed line that begins with `-- `."""
+    following = _line_or_empty(lines, at + 1)
+    if following.startswith(b"+++ "):
+        if _line_or_empty(lines, at + 2).startswith(b"@@"):
+            return True
+        return bool(_PATH_LIKE.match(lines[at]) and _PATH_LIKE.match(following))
+    return following.startswith(b"@@") and bool(_PATH_LIKE.match(lines[at]))
+
+
+def _starts_file(lines: Sequence[bytes], at: int) -> bool:
+    """A file header with its first hunk, which no counted body can contain."""
+    follows = 2 if lines[at].startswith(b"---") else 1
+    return _line_or_empty(lines, at + follows).startswith(b"@@") and ends_body(lines, at)
+
+
+def _ends_mail(lines: Sequence[bytes], at: int) -> bool:
+    """`-- ` closes a mail: git's version follows."""
+    return bool(_VERSION.match(_line_or_empty(lines, at + 1)))
+
+
+def _line_or_empty(lines: Sequence[bytes], at: int) -> bytes:
+    return lines[at] if at < len(lines) else b""
+
+
+def _read_counted(body: Body, lines: Sequence[bytes], olds: int, news: int) -> None:
+    """Read as many old and new lines as the header promises, unless something else begins."""
+    at, total = body.end, len(lines)
+    marks, texts = body.marks, body.texts
+    while (olds > 0 or news > 0) and at < total:
+        line = lines[at]
+        mark, text = (line[0], line[1:]) if line else (KEEP, line)
+        if mark not in _MARKS:
+            mark, text = _mark_meant(lines, at), line
+        elif mark != KEEP and text[:3] in _DOUBLED and _starts_file(lines, at):
+            mark = _STOP
+        if mark == _STOP:
+            break
+        at += 1
+        if mark == _SAID:
+            body.unended.append(len(marks) - 1)
+            continue
+        if mark != ADD:
+            olds -= 1
+        if mark != CUT:
+            news -= 1
+        marks.append(mark)
+        texts.append(text)
+    body.end = at
+
+
+def _mark_meant(lines: Sequence[bytes], at: int) -> int:
+    """What a line without a mark is: the word about a newline, an end, or context laid bare."""
+    line = lines[at]
+    if _NO_NEWLINE.match(line):
+        return _SAID
+    if ends_body(lines, at) and not _is_fenced_text(lines, at):
+        return _STOP
+    return BARE if line.strip() else KEEP
+
+
+def _is_fenced_text(lines: Sequence[bytes], at: int) -> bool:
+    """A fence here is context that lost its space, for the hunk goes on behind it."""
+    if not lines[at].startswith(_FENCE):
+        return False
+    for index in range(at + 1, len(lines)):
+        line = lines[index]
+        if line.startswith(_FENCE):
+            if not is_stray(_line_or_empty(lines, index + 1)):
+                return False
+        elif ends_body(lines, index):
+            return False
+        elif line[:1] in (b" ", b"+"):
+            return True
+    return False
+
+
+def is_stray(line: bytes) -> bool:
+    """A line marked as added or removed, and neither an item of a list nor a rule."""
+    return line[:1] in (b"+", b"-") and not _PROSE.match(line)
+
+
+def _is_continued(body: Body, lines: Sequence[bytes]) -> bool:
+    """After the counted lines come more that belong to the hunk: its counts were wrong."""
+    rest: list[bytes] = []
+    for index in range(body.end, len(lines)):
+        if ends_body(lines, index):
+            break
+        rest.append(lines[index])
+    while rest and not rest[-1].strip():
+        rest.pop()
+    if not rest:
+        return False
+    if rest[0].strip():
+        return rest[0][:1] in _MARKED
+    if not body.changes and any(line[:1] in (b"+", b"-") for line in rest):
+        return True
+    return all(line[:1] in _MARKED or not line or _NO_NEWLINE.match(line) for line in rest) and any(
+        is_stray(line) or (line[:1] == b" " and line.strip()) for line in rest
+    )
+
+
+def _read_on(body: Body, lines: Sequence[bytes]) -> None:
+    """Read everything up to whatever begins next."""
+    at = body.end
+    while at < len(lines) and not ends_body(lines, at):
+        line = lines[at]
+        at += 1
+        if _NO_NEWLINE.match(line):
+            body.unended.append(len(body.marks) - 1)
+            continue
+        if line[:1] in _MARKED:
+            body.marks.append(line[0])
+            body.texts.append(line[1:])
+        else:
+            body.marks.append(KEEP if not line.strip() else BARE)
+            body.texts.append(line)
+    body.end = at
+
+
+def _drop_tail(body: Body) -> None:
+    """Empty lines at the end, and prose behind an empty line, are not part of the hunk."""
+    size = len(body.marks)
+    soft = size
+    while soft and _is_soft(body, soft - 1):
+        soft -= 1
+    cut = next((i for i in range(soft, size) if not body.texts[i].strip()), size)
+    del body.marks[cut:]
+    del body.texts[cut:]
+
+
+def _is_soft(body: Body, index: int) -> bool:
+    return body.marks[index] == BARE or (body.marks[index] == KEEP and not body.texts[index])
+
+
+def _settle_ends(body: Body) -> None:
+    """Tell the real ends of file from stray "No newline" lines."""
+    last_old = max((i for i, m in enumerate(body.marks) if m != ADD), default=-1)
+    last_new = max((i for i, m in enumerate(body.marks) if m != CUT), default=-1)
+    for index in body.unended:
+        mark = body.marks[index] if 0 <= index < len(body.marks) else None
+        if mark is not None and mark != ADD and index == last_old:
+            body.old_unended = True
+        if mark is not None and mark != CUT and index == last_new:
+            body.new_unended = True

@@ -5,8 +5,17 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from flyball.patch.read.body import Body, ends_body, is_stray, read_body
-from flyball.patch.read.hunk import Hunk, ParsedDiff, Section, SectionFault, Span
+from flyball.patch.read.hunk import (
+    Body,
+    Hunk,
+    ParsedDiff,
+    Section,
+    SectionFault,
+    Span,
+    ends_body,
+    is_stray,
+    read_body,
+)
 from flyball.patch.read.path import NULL, candidates, git_names, header_name
 from flyball.patch.result import Code
 

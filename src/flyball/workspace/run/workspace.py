@@ -25,10 +25,10 @@ from flyball.workspace.run.snapshot import (
     MAX_COUNT,
     Pruned,
     Snapshots,
+    UntrackedWork,
     append_line,
     read_lines,
 )
-from flyball.workspace.run.untracked import UntrackedWork
 from flyball.workspace.run.visible import visible_name
 from flyball.workspace.run.worktree import (
     CardRecord,

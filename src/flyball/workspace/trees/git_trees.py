@@ -18,14 +18,14 @@ from flyball.workspace.trees.git import Git
 from flyball.workspace.trees.git_objects import (
     folders_above,
     graft,
+    parse_changes,
+    parse_merge,
     parse_tree,
     split_batch,
     write_loose,
 )
-from flyball.workspace.trees.git_output import parse_changes, parse_merge
 from flyball.workspace.trees.ignore import walk_nested
 from flyball.workspace.trees.merge import merge_by_path
-from flyball.workspace.trees.stubs import Stubs
 from flyball.workspace.trees.trees import (
     LARGE,
     LINK,
@@ -33,6 +33,7 @@ from flyball.workspace.trees.trees import (
     Changed,
     MergedTree,
     Skipped,
+    Stubs,
     TreeEntry,
     TreeHash,
     binary_line,

@@ -13,8 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from flyball.patch.lines.compare import compare, keep_ends
-from flyball.patch.lines.unified import unified_diff
+from flyball.patch.lines.compare import compare, keep_ends, unified_diff
 from flyball.workspace.errors import GitFailed, explain_disk_errors
 from flyball.workspace.trees.git_objects import (
     DIRECTORY,
@@ -28,7 +27,6 @@ from flyball.workspace.trees.git_objects import (
 )
 from flyball.workspace.trees.ignore import walk
 from flyball.workspace.trees.merge import merge_by_path
-from flyball.workspace.trees.stubs import Stubs
 from flyball.workspace.trees.trees import (
     LARGE,
     LINK,
@@ -37,6 +35,7 @@ from flyball.workspace.trees.trees import (
     Changed,
     MergedTree,
     Skipped,
+    Stubs,
     TreeEntry,
     TreeHash,
     binary_line,
