@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tests.simulation.node import run
 
 from bench.story import events, opened
-from flyball.core.machine.machine import advance
+from flyball.core.machine.machine import advance, target_taken
 from flyball.core.machine.table import MOVES
 from flyball.core.record.diagram import as_xstate, guard_name, state_value
 from flyball.core.run.event import AnyEvent, name_of
@@ -50,7 +50,7 @@ def theirs(state: RunState, story: list[AnyEvent]) -> float:
         card = state.cards[0]
         row = MOVES[card.phase, type(event)]
         state = advance(state, event).state
-        target = row.target(card.phase, card.was, state.cards[0].phase)
+        target = target_taken(row, card.phase, card.was, state.cards[0].phase)
         steps.append((name_of(type(event)), guard_name(row, target or "")))
     lines = [json.dumps(as_xstate()), json.dumps({"start": state_value(start), "steps": steps})]
     told = json.loads(run(Path(__file__).with_name("story.mjs"), "\n".join(lines)))

@@ -11,9 +11,9 @@ from tests.repos import git, repository
 from tests.warm import run_command
 
 from flyball.core.machine.machine import replay
+from flyball.core.run.codec import decode_event
 from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState
-from flyball.journal.codec import decode_event
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 FLYBALL = Path(sys.executable).with_name("flyball")

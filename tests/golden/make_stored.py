@@ -32,7 +32,7 @@ from flyball.core.run.event import (
 from flyball.core.machine.machine import advance
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import thread_lines
-from flyball.journal import codec
+from flyball.core.run import codec
 from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal
 

@@ -15,7 +15,7 @@ from flyball.core.machine.machine import replay
 from flyball.core.memory.guard_memory import Memory
 from flyball.core.record.recording import judge_recording
 from flyball.core.run.state import RunState
-from flyball.journal import codec
+from flyball.core.run import codec
 from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal, status_of
 

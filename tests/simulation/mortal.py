@@ -27,7 +27,7 @@ from flyball.core.run.thread import ThreadLine
 from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
 from flyball.engine.run_context import RunContext, recall
-from flyball.journal.protocol import Intention, Lease
+from flyball.journal.protocol import Lease
 from flyball.journal.sqlite import SqliteJournal
 from flyball.workspace.redaction import Redactor
 
@@ -69,7 +69,7 @@ class MortalJournal(SqliteJournal):
         super().__init__(path)
         self.fate = fate
 
-    async def intend(self, lease: Lease, owed: Owed, now: float) -> Intention:
+    async def intend(self, lease: Lease, owed: Owed, now: float) -> bool:
         found = await super().intend(lease, owed, now)
         effect = owed.effect
         what = effect.call.id if isinstance(effect, Perform) else getattr(effect, "card", "")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tests.simulation.simulate import next_event, start_event, world_of
 
-from flyball.core.machine.machine import advance
+from flyball.core.machine.machine import advance, target_taken
 from flyball.core.machine.table import MOVES, ROWS
 from flyball.core.record.diagram import guard_name, state_value
 from flyball.core.run.event import AnyEvent, CardEvent, name_of
@@ -63,7 +63,7 @@ def _note(
     touched = not isinstance(event, CardEvent) or event.card == card.id
     if found is None or row is None or card is previous or not touched:
         return found
-    target = row.target(previous.phase, left, card.phase)
+    target = target_taken(row, previous.phase, left, card.phase)
     assert target is not None
     found.steps.append((name_of(type(event)), guard_name(row, target)))
     found.phases.append(card.phase)

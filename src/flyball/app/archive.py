@@ -11,11 +11,11 @@ from flyball.app.project import Home
 from flyball.app.runs import acquire, list_runs, opened
 from flyball.core.machine.machine import advance
 from flyball.core.record.recording import EXPORT_AGAIN, ExportedLine, Header
+from flyball.core.run import codec
 from flyball.core.run.event import AnyEvent, RunStarted
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import thread_lines
 from flyball.errors import Conflict, Corrupt, IllegalEvent, SchemaTooNew, UsageError
-from flyball.journal import codec
 from flyball.journal.protocol import JournalEntry
 
 NOT_A_JOURNAL = "It begins with a line that `flyball runs export` did not write."

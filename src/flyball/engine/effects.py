@@ -43,21 +43,20 @@ from flyball.core.run.event import (
     WorkspaceFailed,
     WorkspaceReady,
 )
-from flyball.core.run.standing import is_verified
 from flyball.core.run.state import CardState, RunState
-from flyball.core.run.thread import SpokenCall
+from flyball.core.run.thread import SpokenCall, is_verified
 from flyball.core.terms.call import Access, Call
 from flyball.core.terms.intent import Turn
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import is_reachable
-from flyball.drivers.protocol import Driver, Reply
+from flyball.drivers.protocol import Driver, Reply, Request
 from flyball.engine.look.inspection import inspect
 from flyball.engine.perform import perform_call, redact_evidence
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.prompt.injections import injections
 from flyball.engine.prompt.intent import read_intent
 from flyball.engine.prompt.repomap import Maps
-from flyball.engine.prompt.request import build_request, specs_of, tokens_in
+from flyball.engine.prompt.request import CHARS_PER_TOKEN, build_request, specs_of
 from flyball.engine.run_context import Committed, RunContext, paths_seen
 from flyball.errors import DriverError, FlyballError, IllegalEvent
 from flyball.journal.protocol import Intention, Journal
@@ -194,8 +193,8 @@ class EffectPerformer:
             text = self.context.redactor.text(str(error))
             return DriverFailed(card=card.id, error=text, retryable=error.retryable)
         self._forms[card.id] = {}
-        offered = [tool.name for tool in request.offered]
-        heard = _hear(effect, reply, is_done=is_verified(state, card))
+        offered = [tool.name for tool in request.tools] if request.now is None else request.now
+        heard = _hear(state, card, effect, reply)
         ahead: dict[str, bytes | None] = {}
         calls = tuple(
             self._prepare(
@@ -215,7 +214,7 @@ class EffectPerformer:
             finish=Finish.STOP if reply.calls and not calls else reply.finish,
             usage=reply.usage,
             model=reply.model,
-            estimate=0 if reply.usage.input_tokens else tokens_in(request),
+            estimate=0 if reply.usage.input_tokens else _tokens_in(request),
         )
 
     def _prepare(
@@ -308,22 +307,36 @@ class EffectPerformer:
         return CardClosed(card=card.id, commit=taken.commit, tree=tree)
 
 
-def _hear(effect: Think, reply: Reply, *, is_done: bool) -> Heard:
+def _hear(state: RunState, card: CardState, effect: Think, reply: Reply) -> Heard:
     """The words and calls of a reply, whatever notation the calls are in.
 
     A plan or a diff in prose is a call only for who could make it now: a planner's plan is its
     answer, and a diff behind a change that is verified is part of a summary.
     """
+    if reply.calls and all(call.tool in BY_NAME for call in reply.calls):
+        return Heard(reply.text, reply.calls)
     if reply.calls or effect.text_only or reply.finish is not Finish.STOP:
         return without_ends(reply.text, unpacked(reply.calls))
-    reaches = is_reachable("checkpoint", Access.CHECKPOINT, effect.phase)
-    may_state = reaches and Access.CHECKPOINT in ROLE_TOOLS[effect.role]
-    if may_state and (plan := emitted_plan(reply.text)):
+    if (plan := emitted_plan(reply.text)) and _may_state(effect):
         return Heard(reply.text, plan)
     heard = calls_at_the_end(reply.text)
-    if heard.calls or is_done or effect.phase is not Phase.EXECUTE:
+    if heard.calls or effect.phase is not Phase.EXECUTE:
         return heard
-    return Heard(reply.text, diffs_in_words(reply.text))
+    edit = diffs_in_words(reply.text)
+    return heard if edit and is_verified(state, card) else Heard(reply.text, edit)
+
+
+def _may_state(effect: Think) -> bool:
+    """Whether who thinks may state a checkpoint now."""
+    may_ever = Access.CHECKPOINT in ROLE_TOOLS[effect.role]
+    return may_ever and is_reachable("checkpoint", Access.CHECKPOINT, effect.phase)
+
+
+def _tokens_in(request: Request) -> int:
+    """About how many tokens a driver has to read, for those that do not say it themselves."""
+    said = sum(len(line.text) + sum(len(str(c.args)) for c in line.calls) for line in request.lines)
+    told = sum(len(tool.description) + len(str(tool.schema)) for tool in request.tools)
+    return (len(request.system) + len(request.opening) + said + told) // CHARS_PER_TOKEN
 
 
 def _conflict(taken: Committed) -> str:

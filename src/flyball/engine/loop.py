@@ -33,6 +33,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from flyball.core.machine.machine import advance
+from flyball.core.run.codec import storable
 from flyball.core.run.effect import CloseCard, Owed, Perform, Think
 from flyball.core.run.event import AnyEvent, Cancelled, PauseAsked
 from flyball.core.run.state import RunState
@@ -41,7 +42,6 @@ from flyball.core.terms.call import Access
 from flyball.engine.lanes import RUN, Answers, Batch, Lanes, lane_of, startable
 from flyball.engine.telemetry import Telemetry, telemetry
 from flyball.errors import IllegalEvent, JournalError
-from flyball.journal.codec import storable
 from flyball.journal.protocol import Intention, Journal, Lease, PostedEvent
 
 LEASE_SECONDS = 60.0
@@ -234,10 +234,10 @@ class Engine:
 
     async def _perform(self, state: RunState, owed: Owed) -> AnyEvent:
         """Deeds are written down before they are done; what only looks may simply be done again."""
+        is_repeat = False
         if _is_deed(owed):
-            intention = await self.journal.intend(self._lease, owed, self._clock())
-        else:
-            intention = Intention(self._lease.run, owed.n)
+            is_repeat = await self.journal.intend(self._lease, owed, self._clock())
+        intention = Intention(f"{self._lease.run}/{owed.n}", is_repeat)
         event = await self._performer.perform(state, owed, intention)
         return replace(event, effect=owed.n)
 

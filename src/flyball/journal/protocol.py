@@ -21,14 +21,9 @@ class Intention(msgspec.Struct, frozen=True):
     is unknown and must be probed.
     """
 
-    run: str
-    effect: int
+    key: str
+    """Names the effect for ever, so that what it left behind can be found."""
     is_repeat: bool = False
-
-    @property
-    def key(self) -> str:
-        """Names the effect for ever, so that what it left behind can be found."""
-        return f"{self.run}/{self.effect}"
 
 
 class Lease(msgspec.Struct, frozen=True):
@@ -93,8 +88,8 @@ class Journal(Protocol):
         """
         ...
 
-    async def intend(self, lease: Lease, owed: Owed, now: float) -> Intention:
-        """Record that an effect is about to be performed."""
+    async def intend(self, lease: Lease, owed: Owed, now: float) -> bool:
+        """Record that an effect is about to be performed; whether that was recorded before."""
         ...
 
     async def commit(

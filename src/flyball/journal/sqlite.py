@@ -9,6 +9,7 @@ from pathlib import Path
 
 from flyball.core.machine.machine import replay
 from flyball.core.memory.ledger import Failure, Mistake, Sighting
+from flyball.core.run import codec
 from flyball.core.run.effect import Owed
 from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import Ending, RunState
@@ -22,9 +23,8 @@ from flyball.errors import (
     NotFound,
     SchemaTooNew,
 )
-from flyball.journal import codec
 from flyball.journal.migrations import MIGRATIONS
-from flyball.journal.protocol import Intention, JournalEntry, Lease, PostedEvent, RunSummary
+from flyball.journal.protocol import JournalEntry, Lease, PostedEvent, RunSummary
 
 BUSY_MS = 10_000
 
@@ -143,8 +143,8 @@ class SqliteJournal:
         except IllegalEvent as error:
             raise Corrupt(f"The log of run {run} does not add up: {error}.") from error
 
-    async def intend(self, lease: Lease, owed: Owed, now: float) -> Intention:
-        """The note that an effect is begun; it says whether there was one already."""
+    async def intend(self, lease: Lease, owed: Owed, now: float) -> bool:
+        """Note that an effect is begun; whether that was noted before."""
         with _explain_errors(self.path):
             added = self._db.execute(
                 "INSERT OR IGNORE INTO intentions SELECT run, ?, ?, fence FROM leases"
@@ -154,7 +154,7 @@ class SqliteJournal:
         is_repeat = added.rowcount == 0
         if is_repeat:
             self._check_fence(lease)
-        return Intention(lease.run, owed.n, is_repeat)
+        return is_repeat
 
     async def commit(
         self,

@@ -1,7 +1,7 @@
 """From the driver's "done" to a closed card, or back to work after a setback.
 
 `settle` owes the first thing that still stands between a card and its end; whoever brings it calls
-`settle` again. The ways back and out are in `setback`.
+`settle` again. The other ways back and out are in `setback`.
 """
 
 from __future__ import annotations
@@ -9,35 +9,34 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from flyball.core.flow.escalation import Trouble, trouble_of
-from flyball.core.flow.flow import DIAGNOSIS
 from flyball.core.flow.gates.gate import GATES, OF_VERDICT, judge_all, judge_done
 from flyball.core.flow.gates.verdict import Case, Missing, Passed, Ruling, Verdict
 from flyball.core.flow.library import template_for
-from flyball.core.flow.template import Escalation, GateUse, Role, Template
+from flyball.core.flow.template import GateUse, Role, Template
 from flyball.core.machine.setback import (
-    after_diagnosis,
-    diagnosed_by,
+    APPROVED,
     fall_short,
     finish,
-    send_back,
+    is_laid_out,
+    question_before_end,
 )
 from flyball.core.plan.replies import split_answer
 from flyball.core.run.effect import Inspect
 from flyball.core.run.policy import OnWeakened
 from flyball.core.run.state import Asking, CardState, Ending, RunState
 from flyball.core.run.working_copy import WorkingCopy
+from flyball.core.terms.budget import spent_limit
 from flyball.core.terms.change_verdict import ChangeVerdict, FindingKind
 from flyball.core.terms.evidence import (
     Strength,
     SuiteReport,
     VerdictReport,
     WeakeningReport,
-    latest_of,
 )
+from flyball.core.terms.evidence_rows import latest_of
 from flyball.core.terms.phase import Phase
 
 FORM = "End your answer with the evidence form in one fenced JSON block."
-APPROVED = "human_approved"
 
 
 def settle(d: WorkingCopy) -> None:
@@ -85,7 +84,7 @@ def _steps(d: WorkingCopy) -> tuple[Callable[[WorkingCopy], bool], ...]:
 def conclude(d: WorkingCopy) -> None:
     """All that Flyball can check is checked; a person may want the last look."""
     card = d.card
-    if card.accepted_review != card.tree and (text := _for_review(d)):
+    if card.accepted_review != card.tree and (text := question_before_end(d)):
         d.ask(Asking.REVIEW, text)
     else:
         # A verifier's answer is its report: other words would take its place.
@@ -96,7 +95,8 @@ def conclude(d: WorkingCopy) -> None:
 def may_confirm(d: WorkingCopy) -> bool:
     """Whether a card may be done without a change: a step of a plan, where tests can show it."""
     planned = d.run.coordinator is not None and d.run.coordinator.planned
-    return bool(d.card.step) and planned and d.run.project.has_suite and d.card.template.may_mutate
+    is_tested = bool(d.run.project.runners)
+    return bool(d.card.step) and planned and is_tested and d.card.template.may_mutate
 
 
 def is_confirmed(d: WorkingCopy) -> bool:
@@ -128,7 +128,7 @@ def look_for_verifier(d: WorkingCopy) -> bool:
     seen = [item for each in run.cards for item in each.evidence if item.tree == card.tree]
     if any(isinstance(item, SuiteReport | VerdictReport) for item in seen):
         return False
-    if not run.project.has_suite:
+    if not run.project.runners:
         return False
     _look_at_tests(d)
     return True
@@ -156,39 +156,11 @@ def offer_promotion(d: WorkingCopy) -> bool:
     return True
 
 
-def _for_review(d: WorkingCopy) -> str:
-    """What a person is asked before the card ends, or nothing."""
-    card, template = d.card, d.card.template
-    if failed := diagnosed_by(d.run, card):
-        return _for_diagnosis(d, failed)
-    if template.human_review or (template.checkpoint and not template.may_mutate):
-        state = "The work is verified" if card.has_changed else f"{card.title}: it is done"
-        return f"{state} and waits for your review."
-    if asked := [use for use in template.gates if use.type == APPROVED]:
-        what = ", ".join(str(use.parameters.get("what") or "the work") for use in asked)
-        return f"{card.title}: accept {what}?"
-    return ""
-
-
-def _for_diagnosis(d: WorkingCopy, failed: CardState) -> str:
-    """One question about a diagnosis; where its answer would change nothing, none."""
-    then = after_diagnosis(d.run, failed)
-    template, flow = d.card.template, d.run.flow
-    is_own = flow is not None and flow.step(DIAGNOSIS) is not None
-    if is_own:
-        is_wanted = template.human_review or template.checkpoint
-        is_wanted = is_wanted or then is Escalation.PAUSE_FOR_HUMAN
-    else:
-        is_wanted = not d.run.policy.assume_yes and then is not Escalation.FAIL_JOB
-    if not is_wanted:
-        return ""
-    return f"{failed.title}: {failed.ending_reason} It is diagnosed. Go on with the diagnosis?"
-
-
 def verdict(d: WorkingCopy) -> Verdict:
     """The gate before done, for the tree as it is now."""
     card = d.card
-    return judge_done(card.evidence, card.tree, card.base, has_suite=d.run.project.has_suite)
+    has_suite = bool(d.run.project.runners)
+    return judge_done(card.evidence, card.tree, card.base, has_suite=has_suite)
 
 
 def _verify(d: WorkingCopy) -> bool:
@@ -203,11 +175,30 @@ def _verify(d: WorkingCopy) -> bool:
         return False
     # Where nothing can turn the verdict (no tests, and what there is was looked at), asking again
     # would only cost the driver its rounds.
-    is_verifiable = d.run.project.has_suite or d.card.strength is Strength.NOTHING
+    is_verifiable = bool(d.run.project.runners) or d.card.strength is Strength.NOTHING
     is_missing = isinstance(judgement, Missing)
     trouble = Trouble.MISSING_EVIDENCE if is_missing else Trouble.FAILING_CHECK
-    send_back(d, judgement.sentence, trouble, is_worth_it=is_verifiable)
+    _send_back(d, judgement.sentence, trouble, is_worth_it=is_verifiable)
     return True
+
+
+def _send_back(d: WorkingCopy, why: str, trouble: Trouble, *, is_worth_it: bool = True) -> None:
+    """Tell the driver why it is not done, a few times; then the work is called what it is."""
+    rejections = d.card.rejections + 1
+    if is_worth_it and spent_limit(d.run.budget, d.run.spend):
+        d.say("rejection", f"This is not done yet: {why}")
+        d.ask(
+            Asking.EXTENSION, f"{why} The budget of {d.run.budget.limit} calls is spent. Extend it?"
+        )
+        return
+    if is_worth_it and rejections <= d.run.policy.max_rejections:
+        d.reject(f"This is not done yet: {why}", rejections=rejections)
+        return
+    d.set(rejections=rejections)
+    if is_worth_it and is_laid_out(d.run):
+        fall_short(d, trouble, why, is_spent=True)
+    else:
+        finish(d, Ending.UNVERIFIED, why)
 
 
 def _needs_base(card: CardState) -> bool:
@@ -298,12 +289,12 @@ def _heed_verdict(d: WorkingCopy) -> bool:
         d.set(asked_for_red=card.asked_for_red or any(each.kind is red for each in against))
         if card.phase is Phase.VERIFY:
             d.enter(Phase.EXECUTE)
-        send_back(d, " ".join(each.sentence for each in against), Trouble.FAILING_CHECK)
+        _send_back(d, " ".join(each.sentence for each in against), Trouble.FAILING_CHECK)
         return True
     if _ask_about(d, verdict):
         return True
     if not verdict.is_strong:
-        send_back(d, _too_weak(verdict), Trouble.MISSING_EVIDENCE, is_worth_it=False)
+        _send_back(d, _too_weak(verdict), Trouble.MISSING_EVIDENCE, is_worth_it=False)
         return True
     return False
 

@@ -8,7 +8,16 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from flyball.core.machine import on_run
-from flyball.core.machine.table import MOVES, ROWS, RUN_MOVES, RUN_ROWS, RunRow
+from flyball.core.machine.table import (
+    HISTORY,
+    MOVES,
+    ROWS,
+    RUN_MOVES,
+    RUN_ROWS,
+    STAY,
+    CardRow,
+    RunRow,
+)
 from flyball.core.memory.guard import TripLevel, time_trip
 from flyball.core.run.effect import AnyEffect, Owed
 from flyball.core.run.event import AnyEvent, CardEvent, Event, name_of
@@ -116,7 +125,7 @@ def _move(run: RunState, card: CardState, event: AnyEvent) -> tuple[RunState, li
     row.rule(d, event)
     _watch_clock(d)
     after = d.card
-    if row.target(card.phase, card.was, after.phase) is None:
+    if target_taken(row, card.phase, card.was, after.phase) is None:
         raise IllegalEvent(
             f"{row.rule_name} went from {card.phase.value} to {after.phase.value}, "
             "which its row does not allow"
@@ -128,6 +137,15 @@ def _move(run: RunState, card: CardState, event: AnyEvent) -> tuple[RunState, li
     # What the rule owed goes with the card: an ended card's effects would answer to nobody.
     drop_owed(run, card.id)
     return on_run.card_ended(run, after)
+
+
+def target_taken(row: CardRow, before: Phase, was: Phase, after: Phase) -> str | None:
+    """Which of the row's targets a move took; `was` is where the card was before a pause."""
+    if after is before and STAY in row.targets:
+        return STAY
+    if before is Phase.PAUSED and after is was and HISTORY in row.targets:
+        return HISTORY
+    return after.value if after in row.targets else None
 
 
 def _freshened(card: CardState, at: float) -> CardState:

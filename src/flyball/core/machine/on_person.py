@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from flyball.core.flow.gates.suite_checks import WEAKENED
 from flyball.core.flow.template import Escalation
 from flyball.core.machine.call_queue import go_on, promote
-from flyball.core.machine.finishing import APPROVED, settle
+from flyball.core.machine.finishing import settle
 from flyball.core.machine.mistake import remember
 from flyball.core.machine.on_outcome import open_build, set_tree
-from flyball.core.machine.setback import diagnosed_by, fail, finish, try_again
+from flyball.core.machine.setback import APPROVED, diagnosed_by, fail, finish, try_again
 from flyball.core.memory.handover import should_reset
 from flyball.core.run.event import Answered, Extended, Resumed
 from flyball.core.run.state import Asking, CardState, Clock, Ending, Question

@@ -15,28 +15,11 @@ from flyball.core.memory.handover import should_reset
 from flyball.core.plan.step_run import Errand
 from flyball.core.run.state import Asking, CardState, Clock, Ending, RunState
 from flyball.core.run.working_copy import STOPPED, WorkingCopy
-from flyball.core.terms.budget import spent_limit
 from flyball.core.terms.evidence import GateReport, VerdictReport, WeakeningReport
 from flyball.core.terms.phase import Phase
 
-
-def send_back(d: WorkingCopy, why: str, trouble: Trouble, *, is_worth_it: bool = True) -> None:
-    """Tell the driver why it is not done, a few times; then the work is called what it is."""
-    rejections = d.card.rejections + 1
-    if is_worth_it and spent_limit(d.run.budget, d.run.spend):
-        d.say("rejection", f"This is not done yet: {why}")
-        d.ask(
-            Asking.EXTENSION, f"{why} The budget of {d.run.budget.limit} calls is spent. Extend it?"
-        )
-        return
-    if is_worth_it and rejections <= d.run.policy.max_rejections:
-        d.reject(f"This is not done yet: {why}", rejections=rejections)
-        return
-    d.set(rejections=rejections)
-    if is_worth_it and is_laid_out(d.run):
-        fall_short(d, trouble, why, is_spent=True)
-    else:
-        finish(d, Ending.UNVERIFIED, why)
+APPROVED = "human_approved"
+"""The gate that only a person can pass."""
 
 
 def finish(d: WorkingCopy, ending: Ending, reason: str, *, needs_words: bool = False) -> None:
@@ -105,6 +88,35 @@ def fail(d: WorkingCopy, escalation: Escalation, why: str) -> None:
     """End the card, and say what its end asks for."""
     d.set(escalation=escalation)
     finish(d, Ending.FAILED, why)
+
+
+def question_before_end(d: WorkingCopy) -> str:
+    """What a person is asked before the card ends, or nothing."""
+    card, template = d.card, d.card.template
+    if failed := diagnosed_by(d.run, card):
+        return _for_diagnosis(d, failed)
+    if template.human_review or (template.checkpoint and not template.may_mutate):
+        state = "The work is verified" if card.has_changed else f"{card.title}: it is done"
+        return f"{state} and waits for your review."
+    if asked := [use for use in template.gates if use.type == APPROVED]:
+        what = ", ".join(str(use.parameters.get("what") or "the work") for use in asked)
+        return f"{card.title}: accept {what}?"
+    return ""
+
+
+def _for_diagnosis(d: WorkingCopy, failed: CardState) -> str:
+    """One question about a diagnosis; where its answer would change nothing, none."""
+    then = after_diagnosis(d.run, failed)
+    template, flow = d.card.template, d.run.flow
+    is_own = flow is not None and flow.step(DIAGNOSIS) is not None
+    if is_own:
+        is_wanted = template.human_review or template.checkpoint
+        is_wanted = is_wanted or then is Escalation.PAUSE_FOR_HUMAN
+    else:
+        is_wanted = not d.run.policy.assume_yes and then is not Escalation.FAIL_JOB
+    if not is_wanted:
+        return ""
+    return f"{failed.title}: {failed.ending_reason} It is diagnosed. Go on with the diagnosis?"
 
 
 def halt(d: WorkingCopy, trip: Trip) -> None:

@@ -106,14 +106,6 @@ class CardRow(NamedTuple):
     def rule_name(self) -> str:
         return self.rule.__name__
 
-    def target(self, before: Phase, was: Phase, after: Phase) -> str | None:
-        """Which of the row's targets a move took; `was` is where the card was before a pause."""
-        if after is before and STAY in self.targets:
-            return STAY
-        if before is P.PAUSED and after is was and HISTORY in self.targets:
-            return HISTORY
-        return after.value if after in self.targets else None
-
 
 def on(region: str, event: type[Event], rule: Rule, *targets: str) -> CardRow:
     """A row, its targets listed at its end."""

@@ -13,8 +13,8 @@ from flyball.core.memory.guard import GuardLimits, Trip, TripLevel, trips
 from flyball.core.memory.guard_memory import GuardStep, Memory, remember
 from flyball.core.record.open_hands import is_open_hands, open_hands_steps
 from flyball.core.record.swe_agent import WANTED, steps_of
+from flyball.core.run.codec import VERSION, decode_event
 from flyball.core.run.event import AnyEvent
-from flyball.core.run.event_codec import VERSION, decode_event
 from flyball.core.run.state import CardState, RunState
 from flyball.errors import Corrupt, IllegalEvent, UsageError
 

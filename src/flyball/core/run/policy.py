@@ -55,10 +55,7 @@ class Project(msgspec.Struct, frozen=True, omit_defaults=True):
     """What Flyball found in the workspace that can verify a change."""
 
     runners: tuple[str, ...] = ()
+    """What can run its tests; without any, a change is shown by checks."""
     checks: tuple[str, ...] = ()
     has_git: bool = True
     sandbox: str = "none"
-
-    @property
-    def has_suite(self) -> bool:
-        return bool(self.runners)

@@ -22,8 +22,8 @@ from flyball.core.run.policy import Policy, Project
 from flyball.core.terms.budget import Budget, Spend
 from flyball.core.terms.call import Call
 from flyball.core.terms.change_verdict import ChangeVerdict
-from flyball.core.terms.evidence import AnyEvidence, Strength, TreeHash, VerdictReport, latest_of
-from flyball.core.terms.evidence_rows import strongest
+from flyball.core.terms.evidence import AnyEvidence, Strength, TreeHash, VerdictReport
+from flyball.core.terms.evidence_rows import latest_of, strongest
 from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import ENDINGS, Phase
 

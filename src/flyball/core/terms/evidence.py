@@ -5,9 +5,8 @@ Every piece of evidence is bound to the tree it was observed on. Any later mutat
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import IntEnum, StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -219,17 +218,6 @@ AnyEvidence = (
     | GateReport
     | VerdictReport
 )
-
-E = TypeVar("E", bound=Evidence)
-
-
-def latest_of(evidence: Iterable[Evidence], kind: type[E]) -> E | None:
-    """The last evidence of one kind."""
-    found: E | None = None
-    for item in evidence:
-        if isinstance(item, kind):
-            found = item
-    return found
 
 
 class Strength(IntEnum):

@@ -265,6 +265,15 @@ def strongest(evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "")
     return Strength.RED_GREEN if best is Strength.GREEN and was_red else best
 
 
+def latest_of(evidence: Iterable[Evidence], kind: type[E]) -> E | None:
+    """The last evidence of one kind."""
+    found: E | None = None
+    for item in evidence:
+        if isinstance(item, kind):
+            found = item
+    return found
+
+
 def standing_evidence(evidence: Iterable[Evidence], tree: TreeHash) -> tuple[Evidence, ...]:
     """What is known of this very tree: of each thing the last observation, in the order taken."""
     last: dict[Key, Evidence] = {}

@@ -20,12 +20,11 @@ class Phase(StrEnum):
     FAILED = "ended.failed"
     CANCELLED = "ended.cancelled"
 
-    @property
-    def name_for_people(self) -> str:
-        """The one-word name that telemetry and prompts use."""
-        if self.is_in(RECON):
-            return "recon"
-        return self.value.rpartition(".")[2]
+    name_for_people: str
+    """The one-word name that telemetry and prompts use."""
+
+    def __init__(self, place: str) -> None:
+        self.name_for_people = "recon" if ".recon." in place else place.rpartition(".")[2]
 
     @property
     def label(self) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from flyball.core.run.standing import STANDING
-from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
-from flyball.core.terms.evidence import SuiteReport, latest_of
+from flyball.core.run.thread import STANDING, Speaker, SpokenCall, ThreadLine
+from flyball.core.terms.evidence import SuiteReport
+from flyball.core.terms.evidence_rows import latest_of
 from flyball.core.terms.finding import CandidateSearch, Match, Suspect, SuspectLines, TextMatches
 from flyball.drivers.protocol import Request
 

@@ -24,13 +24,6 @@ from flyball.tools.call.protocol import Tool
 CHARS_PER_TOKEN = 3
 
 
-def tokens_in(request: Request) -> int:
-    """About how many tokens a driver has to read, for those that do not say it themselves."""
-    said = sum(len(line.text) + sum(len(str(c.args)) for c in line.calls) for line in request.lines)
-    told = sum(len(tool.description) + len(str(tool.schema)) for tool in request.tools)
-    return (len(request.system) + len(request.opening) + said + told) // CHARS_PER_TOKEN
-
-
 def build_request(
     run: RunState,
     card: CardState,

@@ -10,6 +10,7 @@ import pytest
 from flyball.core.machine.machine import advance
 from flyball.core.memory.guard import GuardLimits
 from flyball.core.record.recording import GuardReport, judge_recording
+from flyball.core.run.codec import VERSION
 from flyball.core.run.effect import (
     AnyEffect,
     Classify,
@@ -33,7 +34,6 @@ from flyball.core.run.event import (
     ThreadReset,
     WorkspaceReady,
 )
-from flyball.core.run.event_codec import VERSION
 from flyball.core.run.state import RunState
 from flyball.core.terms.call import Access, Call, Outcome
 from flyball.core.terms.intent import Intent

@@ -17,9 +17,8 @@ from flyball.core.run.event import (
     ThreadReset,
 )
 from flyball.core.run.policy import Policy, Project
-from flyball.core.run.standing import STANDING
 from flyball.core.run.state import RunState
-from flyball.core.run.thread import Speaker, ThreadLine, thread_lines, trim_to
+from flyball.core.run.thread import STANDING, Speaker, ThreadLine, thread_lines, trim_to
 from flyball.core.terms.call import Outcome
 from flyball.core.terms.evidence import CheckKind, CheckReport
 from flyball.core.terms.finding import Match, TextMatches

@@ -19,9 +19,8 @@ from flyball.core.terms.evidence import (
     Strength,
     SuiteReport,
     VisualReport,
-    latest_of,
 )
-from flyball.core.terms.evidence_rows import is_failing, strength, strongest
+from flyball.core.terms.evidence_rows import is_failing, latest_of, strength, strongest
 
 GREEN = suite("g", "t", red=False)
 RED = suite("r", "t", red=True)

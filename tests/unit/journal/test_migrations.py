@@ -1,4 +1,4 @@
-"""What is stored beside events, and the schemas of earlier releases."""
+"""The schemas of earlier releases."""
 
 from __future__ import annotations
 
@@ -9,21 +9,9 @@ from pathlib import Path
 import pytest
 from tests.unit.journal.runs import begin, story, take
 
-from flyball.core.run.event import DriverFailed
 from flyball.errors import SchemaTooNew
-from flyball.journal import codec
 from flyball.journal.migrations import MIGRATIONS
 from flyball.journal.sqlite import SqliteJournal
-
-
-def test_a_state_of_another_version_is_not_trusted() -> None:
-    assert codec.decode_state(b"{}", codec.VERSION + 1) is None
-    assert codec.decode_state(b"not json", codec.VERSION) is None
-
-
-def test_what_can_be_stored_is_left_as_it_is() -> None:
-    event = DriverFailed(card="c", error="naïve \u2028 \x00 text")
-    assert codec.storable(event) == event
 
 
 @pytest.mark.parametrize("version", range(len(MIGRATIONS) + 1))

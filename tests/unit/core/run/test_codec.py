@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from flyball.core.run.codec import VERSION, decode_event, decode_state, storable
 from flyball.core.run.event import DriverFailed, RunStarted
-from flyball.core.run.event_codec import VERSION, decode_event
 from flyball.core.run.policy import Policy
 from flyball.errors import Corrupt, SchemaTooNew
 
@@ -48,3 +48,13 @@ def test_fields_of_an_older_release_take_their_defaults() -> None:
 def test_a_run_from_before_there_were_plans_is_not_planned() -> None:
     event = decode_event(b'{"type": "run-started", "run": "r", "request": "do it"}', 1)
     assert event == RunStarted(run="r", request="do it", policy=Policy(plan_big_requests=False))
+
+
+def test_a_state_of_another_version_is_not_trusted() -> None:
+    assert decode_state(b"{}", VERSION + 1) is None
+    assert decode_state(b"not json", VERSION) is None
+
+
+def test_what_can_be_stored_is_left_as_it_is() -> None:
+    event = DriverFailed(card="c", error="naïve \u2028 \x00 text")
+    assert storable(event) == event

@@ -1,0 +1,95 @@
+"""Events, states and lines as bytes. What every release wrote, every later one reads.
+
+A stored event carries the version of the format that wrote it; `UPGRADES[n]` turns the plain data
+of version n + 1 into that of the next. A stored state is only a cache of the fold: one from another
+version is folded anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+import msgspec
+
+from flyball.core.run.event import AnyEvent, Event
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import ThreadLine
+from flyball.errors import Corrupt, SchemaTooNew
+
+Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def _without_plans(data: dict[str, Any]) -> dict[str, Any]:
+    """Before version 2 nothing was planned, whatever the size of a request."""
+    policy = data.get("policy", {})
+    if data.get("type") != "run-started" or not isinstance(policy, dict):
+        return data
+    return {**data, "policy": {**policy, "plan_big_requests": False}}
+
+
+UPGRADES: tuple[Upgrade, ...] = (_without_plans,)
+VERSION = len(UPGRADES) + 1
+
+_event = msgspec.json.Decoder(AnyEvent)
+_state = msgspec.json.Decoder(RunState)
+_line = msgspec.json.Decoder(ThreadLine)
+
+encode: Callable[[Event | RunState | ThreadLine], bytes] = msgspec.json.Encoder().encode
+"""The value as JSON, which every later release still reads."""
+
+
+def decode_event(body: bytes, version: int = VERSION) -> AnyEvent:
+    """Read an event that any release has written."""
+    try:
+        if version == VERSION:
+            return _event.decode(body)
+        if version > VERSION:
+            raise SchemaTooNew(
+                f"An event was written by a later release (format {version}, ours is {VERSION}).",
+                "Upgrade flyball.",
+            )
+        data = msgspec.json.decode(body, type=dict[str, Any])
+        for upgrade in UPGRADES[version - 1 :]:
+            data = upgrade(data)
+        return msgspec.convert(data, AnyEvent)
+    except msgspec.MsgspecError as error:
+        raise Corrupt(f"A stored event cannot be read: {error}.") from error
+
+
+def storable(event: AnyEvent) -> AnyEvent:
+    """The same event with every character that UTF-8 cannot hold made visible."""
+    return msgspec.convert(_plain(msgspec.to_builtins(event)), type(event))
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case str():
+            try:
+                return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+            except UnicodeEncodeError:
+                return value.encode("utf-8", "backslashreplace").decode()
+        case list():
+            return [_plain(each) for each in cast(list[Any], value)]
+        case dict():
+            return {_plain(k): _plain(v) for k, v in cast(dict[Any, Any], value).items()}
+        case _:
+            return value
+
+
+def decode_state(body: bytes, version: int) -> RunState | None:
+    """The cached state, or None when it must be folded anew."""
+    if version != VERSION:
+        return None
+    try:
+        return _state.decode(body)
+    except msgspec.MsgspecError:
+        return None
+
+
+def decode_lines(bodies: Iterable[bytes]) -> list[ThreadLine]:
+    """The lines of a thread, in the order given; one that cannot be read raises `Corrupt`."""
+    try:
+        return [_line.decode(body) for body in bodies]
+    except msgspec.MsgspecError as error:
+        raise Corrupt(f"A stored line of a thread cannot be read: {error}.") from error
