@@ -62,6 +62,7 @@ from flyball.errors import DriverError, FlyballError, IllegalEvent
 from flyball.journal.protocol import Intention, Journal
 from flyball.tools import TOOLS
 from flyball.tools.call.in_words import (
+    SIGNS,
     Heard,
     calls_at_the_end,
     diffs_in_words,
@@ -313,10 +314,10 @@ def _hear(state: RunState, card: CardState, effect: Think, reply: Reply) -> Hear
     A plan or a diff in prose is a call only for who could make it now: a planner's plan is its
     answer, and a diff behind a change that is verified is part of a summary.
     """
-    if reply.calls and all(call.tool in BY_NAME for call in reply.calls):
-        return Heard(reply.text, reply.calls)
     if reply.calls or effect.text_only or reply.finish is not Finish.STOP:
         return without_ends(reply.text, unpacked(reply.calls))
+    if not any(sign in reply.text for sign in SIGNS):
+        return Heard(reply.text, ())
     if (plan := emitted_plan(reply.text)) and _may_state(effect):
         return Heard(reply.text, plan)
     heard = calls_at_the_end(reply.text)

@@ -358,5 +358,5 @@ async def test_the_next_process_learns_of_both_deeds_that_were_under_way() -> No
     engine = Engine(journal, lease, performer, clock=lambda: 2000.0, watch=lambda _: None)
     ended = await asyncio.wait_for(engine.drive(state), SECONDS)
     assert ended.has_ended
-    repeated = [each.effect for each in performer.intentions if each.is_repeat]
-    assert repeated == [owed.n for owed in state.owed]
+    repeated = [each.key for each in performer.intentions if each.is_repeat]
+    assert repeated == [f"r1/{owed.n}" for owed in state.owed]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from flyball.core.flow.template import GateUse
 from flyball.core.plan.message import AnyMessage
-from flyball.core.terms.call import Call
+from flyball.core.terms.call import Access, Call
 from flyball.core.terms.evidence import TreeHash
 from flyball.core.terms.phase import Phase
 
@@ -112,3 +114,48 @@ class Owed(msgspec.Struct, frozen=True):
 
     n: int
     effect: AnyEffect
+
+
+RUN = ""
+"""The lane of what is owed to the run itself and to none of its cards."""
+SIDE_BY_SIDE = 8
+
+
+def lane_of(owed: Owed) -> str:
+    """The card that an effect is owed to, or the run itself."""
+    return owed.effect.card if isinstance(owed.effect, CardEffect) else RUN
+
+
+def startable(due: Sequence[Owed], under_way: Sequence[Owed]) -> Sequence[Sequence[Owed]]:
+    """The batches that may start now, in the order owed.
+
+    What is owed to the run waits for all before it, and all behind it waits for it. Closing a card
+    writes the tree that all cards share, so only one does at a time.
+    """
+    batches: dict[str, list[Owed]] = {}
+    taken = {lane_of(each) for each in under_way}
+    is_closing = any(isinstance(each.effect, CloseCard) for each in under_way)
+    room = SIDE_BY_SIDE - len(under_way)
+    for place, owed in enumerate(due):
+        lane = lane_of(owed)
+        if lane == RUN:
+            return [[owed]] if place == 0 and RUN not in taken else list(batches.values())
+        if lane in taken:
+            continue
+        if not _only_looks(owed):
+            # Looks of one card go side by side, but never beside or past a deed of the same card.
+            taken.add(lane)
+            is_close = isinstance(owed.effect, CloseCard)
+            if lane in batches or (is_close and is_closing):
+                continue
+            is_closing = is_closing or is_close
+        if room < 1:
+            break
+        batches.setdefault(lane, []).append(owed)
+        room -= 1
+    return list(batches.values())
+
+
+def _only_looks(owed: Owed) -> bool:
+    effect = owed.effect
+    return isinstance(effect, Perform) and effect.call.access is Access.READ

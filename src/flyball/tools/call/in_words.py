@@ -40,6 +40,8 @@ _TOKEN = re.compile(
 )
 _MARKED = re.compile(r"(?:\[TOOL_CALLS\]|<\|python_tag\|>)\s*([\w.-]+)?\s*([\[{].*)\Z", re.DOTALL)
 _AROUND = re.compile(r"</?(?:antml:)?(?:tool_calls|function_calls)>")
+SIGNS = ("{", "<", "+++ ", "*** Begin Patch")
+"""No call in words is without one of these, and most last words are."""
 NAMES = ("name", "tool", "tool_name", "recipient_name")
 ARGUMENTS = ("arguments", "args", "parameters", "input")
 

@@ -3,23 +3,40 @@
 import pytest
 
 from flyball.core.run.thread import SpokenCall
-from flyball.tools.call.in_words import calls_at_the_end, unpacked, without_ends
+from flyball.tools.call.in_words import (
+    SIGNS,
+    calls_at_the_end,
+    diffs_in_words,
+    emitted_plan,
+    unpacked,
+    without_ends,
+)
 
 READ = SpokenCall("", "read", {"path": "a.py"})
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<tool_call>{"name": "read", "arguments": {"path": "a.py"}}</tool_call>',
-        '<tool_call>\n{"name": "read", "arguments": {"path": "a.py"},}\n</tool_call>\n',
-        "<function=read><parameter=path>a.py</parameter></function>",
-        "<tool_call>\n<function=read>\n<parameter=path>\na.py\n</parameter>\n</function>\n</tool_call>",
-        '<tool_calls><invoke name="read"><parameter name="path">a.py</parameter></invoke>',
-    ],
+CALLS = (
+    '<tool_call>{"name": "read", "arguments": {"path": "a.py"}}</tool_call>',
+    '<tool_call>\n{"name": "read", "arguments": {"path": "a.py"},}\n</tool_call>\n',
+    "<function=read><parameter=path>a.py</parameter></function>",
+    "<tool_call>\n<function=read>\n<parameter=path>\na.py\n</parameter>\n</function>\n</tool_call>",
+    '<tool_calls><invoke name="read"><parameter name="path">a.py</parameter></invoke>',
 )
+
+
+@pytest.mark.parametrize("text", CALLS)
 def test_a_reply_that_ends_with_a_call_makes_it(text):
     assert calls_at_the_end(f"I look.\n\n{text}") == ("I look.", (READ,))
+
+
+def test_no_call_in_words_is_without_a_sign_of_one():
+    """Replies without any are not searched for calls."""
+    plan = 'EMIT_PLAN {"goal": "a"}'
+    assert emitted_plan(plan)
+    edits = ("*** Begin Patch\n*** Add File: a\n*** End Patch", "```\n--- a\n+++ a\n```")
+    assert all(map(diffs_in_words, edits))
+    for text in (*CALLS, *edits, plan):
+        assert any(sign in text for sign in SIGNS)
 
 
 def test_several_are_made_in_their_order():
