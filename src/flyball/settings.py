@@ -166,9 +166,4 @@ def key_of(field: str) -> str:
     return f"{section}.{name}" if name else section
 
 
-def env_of(field: str) -> str:
-    """The environment variable of a field."""
-    return f"FLYBALL_{field.upper()}"
-
-
 FIELDS = {key_of(name): name for name in Settings.__struct_fields__}

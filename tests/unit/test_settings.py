@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from flyball.settings import ABOUT, Settings, env_of, key_of
+from flyball.app.settling import env_of
+from flyball.settings import ABOUT, Settings, key_of
 
 
 def test_every_setting_is_described():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -17,7 +18,6 @@ from flyball.app.answering import may_simply_go_on
 from flyball.app.project import Home
 from flyball.app.runs import acquire, holder_of, opened, present_tree, record_of
 from flyball.app.templates import flow_intent, project_templates
-from flyball.app.watcher import DiscreetWatcher, Watcher
 from flyball.app.wiring import (
     REPAIR,
     NobodyDriver,
@@ -45,13 +45,61 @@ from flyball.drivers.relay.clipboard import PersonPort
 from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
 from flyball.engine.run_context import RunContext, recall
-from flyball.engine.telemetry import resumed
+from flyball.engine.telemetry import Telemetry, resumed
 from flyball.errors import Conflict, LeaseHeld, NotFound, UsageError
 from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings
-from flyball.workspace.redaction import Redactor, secrets_in
+from flyball.workspace.redaction import Redactor, Stream, secrets_in
 from flyball.workspace.run.opening import find_workspace
+
+
+class Watcher(NamedTuple):
+    """Who is told what happens, as it happens."""
+
+    telemetry: Callable[[Telemetry], None]
+    text: Callable[[str], None]
+    output: Callable[[str], None]
+
+
+class DiscreetWatcher:
+    """Passes on what happens; streamed text only once it is sure to hold no secret.
+
+    Of several cards that speak at once, the one that began first is heard as it speaks. What the
+    others say comes when it has ended, or as a whole when they have ended themselves.
+    """
+
+    def __init__(self, watcher: Watcher, redactor: Redactor) -> None:
+        self._watcher = watcher
+        self._streams: defaultdict[str, Stream] = defaultdict(redactor.stream)
+        self._waiting: dict[str, str] = {}
+        self.asked = ""
+        """The question that was told last, where nothing was told after it."""
+
+    def text(self, card: str, delta: str) -> None:
+        self._waiting[card] = self._waiting.get(card, "") + self._streams[card].feed(delta)
+        self._let_speak()
+
+    def telemetry(self, line: Telemetry) -> None:
+        card = line.get("card", "")
+        if card in self._waiting:
+            rest = self._waiting[card] + self._streams.pop(card).close()
+            is_speaking = card == next(iter(self._waiting))
+            del self._waiting[card]
+            if is_speaking and rest:
+                self._watcher.text(rest)
+        self.asked = line["question"] if line["type"] == "approval" else ""
+        self._watcher.telemetry(line)
+        self._let_speak()
+
+    def _let_speak(self) -> None:
+        """Pass on what the first of those who speak has said by now."""
+        for card, text in self._waiting.items():
+            if text:
+                self._waiting[card] = ""
+                self._watcher.text(text)
+            return
+
 
 NO_REPAIRER = "Name a model with --model, or answer yourself with --driver relay:DIR."
 ASK_AGAIN = 0.2

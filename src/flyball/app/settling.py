@@ -24,7 +24,7 @@ from flyball.core.suite.settled import (
 )
 from flyball.core.terms.shape import suggest
 from flyball.errors import ConfigError
-from flyball.settings import ABOUT, COMMANDS, FIELDS, Settings, env_of, key_of
+from flyball.settings import ABOUT, COMMANDS, FIELDS, Settings, key_of
 
 REPO_FILE = "flyball.toml"
 
@@ -271,3 +271,8 @@ def user_file(environ: Mapping[str, str]) -> Path:
         return Path(given)
     base = environ.get("XDG_CONFIG_HOME") or f"{environ.get('HOME', '/')}/.config"
     return Path(base) / "flyball" / "config.toml"
+
+
+def env_of(field: str) -> str:
+    """The environment variable of a field."""
+    return f"FLYBALL_{field.upper()}"

@@ -8,17 +8,16 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from flyball.core.memory.fingerprint import digest
 from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned
-from flyball.core.terms.call import Access, Call, Outcome
+from flyball.core.terms.call import Access, Call, Outcome, digest
 from flyball.core.terms.evidence import AnyEvidence
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import COMMANDS, TOOL_ROWS
 from flyball.errors import PatchError, ToolError, UsageError
 from flyball.tools.call.file_facts import why_out_of_bounds
-from flyball.tools.call.outcome_words import relative_paths
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
 from flyball.workspace.files.path_rules import HOOKS_READ_FROM, is_own, why_protected
+from flyball.workspace.files.paths import relative_paths
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.trees import (

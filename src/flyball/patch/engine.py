@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping
 
 from flyball.patch.apply.revise import Options, revise
 from flyball.patch.read.hunk import ParsedDiff, Section
 from flyball.patch.read.parse import parse
-from flyball.patch.read.path import why_forbidden
 from flyball.patch.result import Change, Code, PatchResult, Refusal
 
+PROTECTED = (".git", "node_modules", ".flyball")
+_SHORT_NAME = re.compile(r"^(git|node_m|nodemo|flybal)~\d+$")
+_SUSPECT = re.compile(r"^/|^$|[\\~:]|\.\.|[. ](?:/|$)|\.git|node_modules|\.flyball", re.IGNORECASE)
+"""What a path must have in it before it is worth a closer look."""
+_DRIVE = re.compile(r"^[A-Za-z]:")
 _NOTHING_CHANGES = Refusal(
     Code.NOT_A_DIFF,
     "The diff changes nothing: no line is added or removed. Put - in front of each line that goes, "
@@ -107,3 +113,30 @@ def _with_suggestion(files: Mapping[str, bytes], refusal: Refusal) -> Refusal:
     if refusal.code is not Code.FILE_MISSING or len(near) != 1:
         return refusal
     return refusal._replace(message=f"There is no such file. Did you mean {near[0]}?")
+
+
+def why_forbidden(path: str) -> str | None:
+    """Why this path may not be written, or None."""
+    # The usual path is let through by one look; only odd ones are folded letter by letter.
+    if path.isascii() and path.isprintable() and not _SUSPECT.search(path):
+        return None
+    slashed = path.replace("\\", "/")
+    parts = slashed.split("/")
+    if not path or any(unicodedata.category(c) == "Cc" for c in path):
+        return "is not a usable file name"
+    if slashed.startswith(("/", "~")) or _DRIVE.match(path):
+        return "is absolute; name it relative to the workspace"
+    if ".." in parts:
+        return "leads upwards with '..'; name a file inside the workspace"
+    for part in parts:
+        folded = _fold(part)
+        if folded in PROTECTED or _SHORT_NAME.match(folded):
+            return f"is in {folded}, which is protected; edits there are never allowed"
+    return None
+
+
+def _fold(part: str) -> str:
+    """A name as the most forgiving file system would compare it."""
+    shown = "".join(c for c in part if unicodedata.category(c) != "Cf")
+    folded = unicodedata.normalize("NFKC", shown).casefold()
+    return folded.split(":")[0].rstrip(". ")

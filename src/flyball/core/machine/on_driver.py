@@ -23,7 +23,6 @@ from flyball.core.machine.finishing import (
     take_verdict,
 )
 from flyball.core.machine.setback import fail, finish, halt, try_again
-from flyball.core.memory.fingerprint import digest
 from flyball.core.memory.guard_memory import GuardStep, Kind, Memory
 from flyball.core.plan.message import ExecutionPlan, Message
 from flyball.core.plan.plan import plan_issues
@@ -40,6 +39,7 @@ from flyball.core.run.event import (
 )
 from flyball.core.run.state import Asking, CardState, Ending, Judged, Remark
 from flyball.core.run.working_copy import WorkingCopy
+from flyball.core.terms.call import digest
 from flyball.core.terms.phase import BUILD, RECON, Phase
 
 SPOKEN: dict[str, Callable[..., Message | Unclear]] = {

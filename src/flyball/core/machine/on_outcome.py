@@ -9,7 +9,7 @@ from flyball.core.machine.call_queue import go_on, leave_unmade, promote, take_b
 from flyball.core.machine.finishing import conclude, settle
 from flyball.core.machine.mistake import notice
 from flyball.core.machine.setback import halt
-from flyball.core.memory.fingerprint import digest, fingerprint
+from flyball.core.memory.fingerprint import fingerprint
 from flyball.core.memory.guard import Trip
 from flyball.core.memory.guard_memory import GuardStep, Kind
 from flyball.core.memory.handover import should_reset
@@ -25,7 +25,7 @@ from flyball.core.run.event import (
 )
 from flyball.core.run.state import Asking, Checkpoint, Remark
 from flyball.core.run.working_copy import WorkingCopy
-from flyball.core.terms.call import INTERRUPTED, Access, Call
+from flyball.core.terms.call import INTERRUPTED, Access, Call, digest
 from flyball.core.terms.evidence import AnyEvidence, SuiteReport, TreeHash
 from flyball.core.terms.evidence_rows import is_failing
 from flyball.core.terms.phase import Phase

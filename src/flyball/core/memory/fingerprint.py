@@ -1,22 +1,10 @@
-"""Short names for long things: digests of values, fingerprints of errors, texts of outcomes."""
+"""What stays the same over two runs of one failure: fingerprints of errors, texts of outcomes."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 
-import msgspec
-
-
-def digest(value: object) -> str:
-    """A short stable digest of a JSON-like value; the order of keys does not matter."""
-    try:
-        data = msgspec.json.encode(value, order="deterministic")
-    except (UnicodeEncodeError, OverflowError):
-        data = json.dumps(value, sort_keys=True).encode()
-    return hashlib.sha256(data).hexdigest()[:16]
-
+from flyball.core.terms.call import digest
 
 ERROR_LINE = re.compile(
     r"error|exception|fail|fatal|panic|assert|traceback|undefined|cannot|denied|not found|no such"

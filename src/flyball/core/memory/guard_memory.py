@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from flyball.core.memory.fingerprint import digest
+from flyball.core.terms.call import digest
 
 Kind = Literal["read", "mutate", "verify", "run", "checkpoint", "note", "refused", "monologue"]
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from flyball.core.memory.fingerprint import digest, plain_error
+from flyball.core.memory.fingerprint import plain_error
+from flyball.core.terms.call import digest
 
 ERROR_KEPT = 400
 

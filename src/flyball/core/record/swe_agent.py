@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from flyball.core.memory.fingerprint import digest, fingerprint
+from flyball.core.memory.fingerprint import fingerprint
 from flyball.core.memory.guard_memory import GuardStep, Kind
+from flyball.core.terms.call import digest
 from flyball.errors import UsageError
 
 Json = Mapping[str, object]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from enum import StrEnum
 
 import msgspec
@@ -98,3 +100,12 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     cut: int = 0
     artifact: str = ""
     finding: AnyFinding | None = None
+
+
+def digest(value: object) -> str:
+    """A short stable digest of a JSON-like value; the order of keys does not matter."""
+    try:
+        data = msgspec.json.encode(value, order="deterministic")
+    except (UnicodeEncodeError, OverflowError):
+        data = json.dumps(value, sort_keys=True).encode()
+    return hashlib.sha256(data).hexdigest()[:16]

@@ -15,10 +15,9 @@ from flyball.patch.place.locate import (
     Spot,
     confirm,
     locate,
-    placeholders,
     suspicion,
 )
-from flyball.patch.read.hunk import ADD, BARE, CUT, Hunk
+from flyball.patch.read.hunk import ADD, BARE, CUT, Hunk, placeholders
 from flyball.patch.result import Code
 
 

@@ -20,6 +20,10 @@ _SHORTEST_NAME = 7
 """How many digits of an object's name git shows at least."""
 
 
+_RECOGNISED = ("exact", "trailing white space ignored", "context without its leading space")
+"""How a hunk was recognised, by the level of its match."""
+
+
 class Options(NamedTuple):
     """How much is allowed."""
 
@@ -329,7 +333,7 @@ def _add_warnings(revision: Revision, done: Applied) -> None:
         if hunk.span is not None and not believed:
             revision.warn(f"hunk {hunk.number}: the numbers of its @@ header are wrong.")
         if spot.level is not MatchLevel.EXACT:
-            revision.warn(f"hunk {hunk.number}: {spot.level.label}.")
+            revision.warn(f"hunk {hunk.number}: {_RECOGNISED[spot.level]}.")
         if spot.lead or spot.trail:
             revision.warn(f"hunk {hunk.number}: applied with fuzz {max(spot.lead, spot.trail)}.")
 
@@ -340,6 +344,6 @@ def _hunk_taken(one: Placed) -> HunkTaken:
         one.hunk.number,
         spot.at - spot.lead + 1,
         spot.offset,
-        spot.level.label,
+        _RECOGNISED[spot.level],
         max(spot.lead, spot.trail),
     )

@@ -6,13 +6,13 @@ And what betrays, apart from any matching, that something in a hunk is missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
 
 from flyball.patch.lines.text import Text
-from flyball.patch.read.hunk import ADD, BARE, CUT, KEEP, Hunk
+from flyball.patch.read.hunk import ADD, BARE, CUT, KEEP, Hunk, placeholders
 from flyball.patch.result import Code
 
 CONTEXT = 3
@@ -27,11 +27,6 @@ class MatchLevel(IntEnum):
     EXACT = 0
     TRAILING = 1
     SHIFTED = 2
-
-    @property
-    def label(self) -> str:
-        """The level in words."""
-        return ("exact", "trailing white space ignored", "context without its leading space")[self]
 
 
 class Spot(NamedTuple):
@@ -275,27 +270,6 @@ def applied_at(text: Text, hunk: Hunk) -> list[int]:
 
 _MISCOUNT = 2
 """By how many lines a header may be off before a hunk at the end of a file counts as cut."""
-_DOTS = rb"(?:\.{3,}|\xe2\x80\xa6)"
-_STANDS_FOR_MORE = re.compile(
-    rb"\b(existing|rest|unchanged|remain(s|ing|der)?|same|previous|omitted|other|original|elided"
-    rb"|as before)\b",
-    re.IGNORECASE,
-)
-_DRESSING = rb"[\s#/*;%<!\-\"'{(\[>})\]]*"
-_PHRASE = re.compile(_DRESSING + _DOTS + rb"[\w\s,'/\-]*?" + _DOTS + rb"?" + _DRESSING)
-_TRAILING_OFF = re.compile(_DRESSING + rb"(?:[\w'/\-]+\s+){0,5}[\w'/\-]+\s*" + _DOTS + _DRESSING)
-"""Few words before the dots: a longer line that trails off is a sentence of the file."""
-_PLAINLY_MORE = re.compile(
-    rb"\b(existing|rest|unchanged|remainder|omitted|elided|as before)\b", re.IGNORECASE
-)
-_ONLY_DOTS = re.compile(_DRESSING + _DOTS + _DRESSING)
-_SPOKEN = re.compile(
-    rb"\W*(the )?(rest|remainder) of (the |this )?(code|file|function|method|class|module)\b"
-    rb"[\w\s]*\b(unchanged|same|here|as (is|before))\W*",
-    re.IGNORECASE,
-)
-_QUOTED = re.compile(rb"""\s*(["'`])(?!\1\1)""")
-"""Text in quotes is data of the program, whatever it says."""
 _NUMBERED = re.compile(rb" *(\d+) ?(?:[:|]|\xe2\x86\x92)")
 
 
@@ -333,37 +307,6 @@ def is_truncated(hunk: Hunk, text: Text) -> bool:
         return True
     is_top = hunk.span.old_start <= 1 and trail < CONTEXT
     return (hunk.is_odd or is_top) and max(old, new) > _MISCOUNT
-
-
-def placeholders(hunk: Hunk, *, only_dots: bool) -> Iterator[bytes]:
-    """Lines that stand for code the writer did not want to repeat."""
-    whole = b"\n".join(hunk.texts)
-    if not _has_sign(whole):
-        return
-    for mark, line in zip(hunk.marks, hunk.texts, strict=True):
-        if is_placeholder(line) or (only_dots and mark != ADD and _ONLY_DOTS.fullmatch(line)):
-            removed = {t.strip() for m, t in zip(hunk.marks, hunk.texts, strict=True) if m == CUT}
-            if mark == CUT or line.strip() not in removed:
-                yield line
-
-
-def _has_sign(text: bytes) -> bool:
-    """No placeholder is without one of these, and most hunks are."""
-    dots, spoken = b"..." in text or b"\xe2\x80\xa6" in text, b"est of " in text
-    return dots or spoken or b"mainder of " in text
-
-
-def is_placeholder(line: bytes) -> bool:
-    """The whole line is a phrase like `# ... existing code ...`."""
-    if _QUOTED.match(line):
-        return False
-    has_dots = b"..." in line or b"\xe2\x80\xa6" in line
-    if has_dots and _STANDS_FOR_MORE.search(line):
-        if _PHRASE.fullmatch(line):
-            return True
-        if _PLAINLY_MORE.search(line) and _TRAILING_OFF.fullmatch(line):
-            return True
-    return b" of " in line and bool(_SPOKEN.fullmatch(line))
 
 
 def has_numbers(lines: list[bytes], *, step: int = 1) -> bool:

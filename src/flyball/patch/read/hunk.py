@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from flyball.patch.result import Code
@@ -319,3 +319,57 @@ def _settle_ends(body: Body) -> None:
             body.old_unended = True
         if mark is not None and mark != CUT and index == last_new:
             body.new_unended = True
+
+
+_DOTS = rb"(?:\.{3,}|\xe2\x80\xa6)"
+_STANDS_FOR_MORE = re.compile(
+    rb"\b(existing|rest|unchanged|remain(s|ing|der)?|same|previous|omitted|other|original|elided"
+    rb"|as before)\b",
+    re.IGNORECASE,
+)
+_DRESSING = rb"[\s#/*;%<!\-\"'{(\[>})\]]*"
+_PHRASE = re.compile(_DRESSING + _DOTS + rb"[\w\s,'/\-]*?" + _DOTS + rb"?" + _DRESSING)
+_TRAILING_OFF = re.compile(_DRESSING + rb"(?:[\w'/\-]+\s+){0,5}[\w'/\-]+\s*" + _DOTS + _DRESSING)
+"""Few words before the dots: a longer line that trails off is a sentence of the file."""
+_PLAINLY_MORE = re.compile(
+    rb"\b(existing|rest|unchanged|remainder|omitted|elided|as before)\b", re.IGNORECASE
+)
+_ONLY_DOTS = re.compile(_DRESSING + _DOTS + _DRESSING)
+_SPOKEN = re.compile(
+    rb"\W*(the )?(rest|remainder) of (the |this )?(code|file|function|method|class|module)\b"
+    rb"[\w\s]*\b(unchanged|same|here|as (is|before))\W*",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(rb"""\s*(["'`])(?!\1\1)""")
+"""Text in quotes is data of the program, whatever it says."""
+
+
+def placeholders(hunk: Hunk, *, only_dots: bool) -> Iterator[bytes]:
+    """Lines that stand for code the writer did not want to repeat."""
+    whole = b"\n".join(hunk.texts)
+    if not _has_sign(whole):
+        return
+    for mark, line in zip(hunk.marks, hunk.texts, strict=True):
+        if is_placeholder(line) or (only_dots and mark != ADD and _ONLY_DOTS.fullmatch(line)):
+            removed = {t.strip() for m, t in zip(hunk.marks, hunk.texts, strict=True) if m == CUT}
+            if mark == CUT or line.strip() not in removed:
+                yield line
+
+
+def _has_sign(text: bytes) -> bool:
+    """No placeholder is without one of these, and most hunks are."""
+    dots, spoken = b"..." in text or b"\xe2\x80\xa6" in text, b"est of " in text
+    return dots or spoken or b"mainder of " in text
+
+
+def is_placeholder(line: bytes) -> bool:
+    """The whole line is a phrase like `# ... existing code ...`."""
+    if _QUOTED.match(line):
+        return False
+    has_dots = b"..." in line or b"\xe2\x80\xa6" in line
+    if has_dots and _STANDS_FOR_MORE.search(line):
+        if _PHRASE.fullmatch(line):
+            return True
+        if _PLAINLY_MORE.search(line) and _TRAILING_OFF.fullmatch(line):
+            return True
+    return b" of " in line and bool(_SPOKEN.fullmatch(line))

@@ -16,7 +16,6 @@ from flyball.patch.read.hunk import (
     is_stray,
     read_body,
 )
-from flyball.patch.read.path import NULL, candidates, git_names, header_name
 from flyball.patch.result import Code
 
 EXAMPLE = "--- a/src/app.py\n+++ b/src/app.py\n@@ -1,3 +1,3 @@"
@@ -53,6 +52,14 @@ _MOVED = (b"rename from ", b"rename to ", b"copy from ", b"copy to ")
 
 # A call asks which paths a diff touches before it is judged and again when it is applied; what is
 # read is never changed, so the same text is read once.
+NULL = "/dev/null"
+_STAMP = re.compile(rb"[ \t]+\(?\d{4}-\d\d-\d\d([ T]\d\d:\d\d.*)?$")
+_PREFIX = re.compile(r"^([abciow]|old|new)/(?=.)")
+_PAIRS = frozenset(("ab", "ba", "iw", "wi", "ci", "ic", "cw", "wc", "ow", "wo", "oldnew", "newold"))
+_OCTAL = re.compile(rb"\\([0-3][0-7]{2}|.)", re.DOTALL)
+_ESCAPES = dict(zip(b"abfnrtv", b"\a\b\f\n\r\t\v", strict=True))
+
+
 @lru_cache(maxsize=4)
 def parse(diff: str) -> ParsedDiff:
     """Read every section of a diff; nothing in it is judged against any file yet."""
@@ -299,3 +306,61 @@ def _is_whole(draft: _Draft, *, creates: bool, deletes: bool, is_last: bool) -> 
     if creates:
         return draft.index.startswith(_EMPTY) or not (draft.index or is_last)
     return deletes
+
+
+def header_name(rest: bytes) -> str:
+    """The name in what follows `--- ` or `+++ `, without quotes or timestamp."""
+    rest = rest.strip(b" \r")
+    if rest[:1] == b'"' and rest.count(b'"') > 1:
+        rest = _unquote(rest[1 : rest.rindex(b'"')])
+    elif b"\t" in rest or b" " in rest:
+        rest = _STAMP.sub(b"", rest.split(b"\t")[0]).rstrip()
+    return rest.decode("utf-8", "surrogateescape")
+
+
+def git_names(rest: bytes) -> tuple[str, str] | None:
+    """Both names in what follows `diff --git `, when they are one name with two prefixes."""
+    rest = rest.strip(b" \r")
+    if rest[:1] == b'"':
+        rest = b" ".join(_unquote(part) for part in re.findall(rb'"((?:[^"\\]|\\.)*)"', rest))
+    half = len(rest) // 2
+    old = rest[:half].decode("utf-8", "surrogateescape")
+    new = rest[half + 1 :].decode("utf-8", "surrogateescape")
+    return (old, new) if rest[half : half + 1] == b" " and old[1:] == new[1:] else None
+
+
+def candidates(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the old and the new file may be called, likeliest first; empty for an absent name."""
+    if old.startswith("a/") and new.startswith("b/"):
+        return (_tidy(old[2:]),), (_tidy(new[2:]),)
+    before, after = _PREFIX.match(old), _PREFIX.match(new)
+    if before and after and before[1] + after[1] in _PAIRS:
+        return (_tidy(old[before.end() :]),), (_tidy(new[after.end() :]),)
+    if old == NULL and new.startswith("b/"):
+        return (), (_tidy(new[2:]),)
+    if new == NULL and old.startswith("a/"):
+        return (_tidy(old[2:]),), ()
+    return _readings(old), _readings(new)
+
+
+def _readings(name: str) -> tuple[str, ...]:
+    if not name or name == NULL:
+        return ()
+    match = _PREFIX.match(name)
+    whole = _tidy(name)
+    return (_tidy(name[match.end() :]), whole) if match and match[1] in "ab" else (whole,)
+
+
+def _tidy(name: str) -> str:
+    if "//" not in name and "./" not in name:
+        return name
+    root = "/" if name.startswith("/") else ""
+    return root + "/".join(part for part in name.split("/") if part not in ("", "."))
+
+
+def _unquote(quoted: bytes) -> bytes:
+    def plain(match: re.Match[bytes]) -> bytes:
+        code = match[1]
+        return bytes([int(code, 8) if len(code) == 3 else _ESCAPES.get(code[0], code[0])])
+
+    return _OCTAL.sub(plain, quoted)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from flyball.patch.lines.compare import compare
 from flyball.patch.lines.text import Text
-from flyball.patch.place.locate import has_numbers, placeholders
-from flyball.patch.read.hunk import ADD, Hunk
+from flyball.patch.place.locate import has_numbers
+from flyball.patch.read.hunk import ADD, Hunk, placeholders
 from flyball.patch.refuse.reindent import reindent
 from flyball.patch.result import Code
 

@@ -117,7 +117,7 @@ def _compute(root: Root, request: PatchRequest) -> PatchResult:
     from flyball.app.project import open_home
     from flyball.core.terms.glob import matches
     from flyball.patch import Code, PatchResult, Refusal, apply_diff, touched_paths
-    from flyball.patch.read.path import why_forbidden
+    from flyball.patch.engine import why_forbidden
 
     diff = _read(request.file)
     settings = open_home(request.repo, os.environ, {}).effective.settings

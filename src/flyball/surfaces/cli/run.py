@@ -85,7 +85,7 @@ def run(
     from flyball.app.driving import RunRequest, load_images
     from flyball.core.terms.intent import Intent
     from flyball.surfaces.cli.intent import history_from
-    from flyball.surfaces.cli.terminal.driving import drive
+    from flyball.surfaces.cli.terminal.driving import drive, driver_of
     from flyball.surfaces.cli.terminal.view import home_at
 
     flow = _flow(wishes["flow_file"]) if wishes["flow_file"] else None
@@ -113,15 +113,6 @@ def run(
     )
     home = home_at(repo, flags)
     ctx.exit(drive(home, lambda control: control.start(wanted), as_json=as_json))
-
-
-def driver_of(driver: str, model: str) -> str:
-    """The driver that the two options mean together."""
-    from flyball.errors import UsageError
-
-    if driver and model and driver not in ("model", f"model:{model}"):
-        raise UsageError(f"--driver {driver} and --model {model} exclude each other.", "Give one.")
-    return f"model:{model}" if model else driver
 
 
 def _flow(file: str) -> Flow:

@@ -111,8 +111,7 @@ def resume(
     import asyncio
 
     from flyball.app.runs import find_run
-    from flyball.surfaces.cli.run import driver_of
-    from flyball.surfaces.cli.terminal.driving import drive
+    from flyball.surfaces.cli.terminal.driving import drive, driver_of
     from flyball.surfaces.cli.terminal.view import home_at, user
 
     home = home_at(repo)

@@ -5,12 +5,12 @@ Evidence keeps every word. Only what a driver is told of it is made shorter.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from flyball.core.terms.evidence import FailedTest
+from flyball.workspace.files.paths import relative_paths
 
 SHOWN_FAILURES = 5
 NAMED_FAILURES = 20
@@ -32,13 +32,6 @@ _GO_FRAME = re.compile(r"^\S.*\n\t/\S*/src/(?:testing|runtime)/\S+\.go:\d+[^\n]*
 _TELLING = re.compile(
     r"\s*(?:E\s|>\s|assert|\w*(?:Error|Exception|Failed)\b|[-+] |expected|actual)"
 )
-
-
-def relative_paths(text: str, root: Path) -> str:
-    """A text in which files of the workspace go by their path in it."""
-    for place in {os.fspath(root), os.path.realpath(root)}:
-        text = text.replace(f"{place}/", "")
-    return text
 
 
 def without_runner_frames(text: str) -> str:

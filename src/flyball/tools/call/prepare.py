@@ -9,9 +9,8 @@ from typing import Any, cast
 
 import msgspec
 
-from flyball.core.memory.fingerprint import digest
 from flyball.core.run.thread import SpokenCall
-from flyball.core.terms.call import Access, Call
+from flyball.core.terms.call import Access, Call, digest
 from flyball.core.terms.shape import faults
 from flyball.core.terms.tool import TOOL_ACCESS, plain_name
 from flyball.errors import FlyballError

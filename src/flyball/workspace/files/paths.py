@@ -325,3 +325,10 @@ def _why_no_path(raw: str) -> str:
     if raw == "~" or (slash and first.startswith("~")):
         return "~ is not expanded; name the file relative to the workspace"
     return ""
+
+
+def relative_paths(text: str, root: Path) -> str:
+    """A text in which files of the workspace go by their path in it."""
+    for place in {os.fspath(root), os.path.realpath(root)}:
+        text = text.replace(f"{place}/", "")
+    return text

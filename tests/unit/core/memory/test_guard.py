@@ -6,9 +6,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from flyball.core.memory.fingerprint import digest, fingerprint, plain_error
+from flyball.core.memory.fingerprint import fingerprint, plain_error
 from flyball.core.memory.guard import GUARDS, GuardLimits, Trip, TripLevel, time_trip, trips
 from flyball.core.memory.guard_memory import GuardStep, Kind, Memory, remember
+from flyball.core.terms.call import digest
 
 LIMITS = GuardLimits()
 

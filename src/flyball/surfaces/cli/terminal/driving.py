@@ -10,6 +10,7 @@ from flyball.app.answering import NextStep, next_steps, pending
 from flyball.app.driving import RunControl, RunResult, Watcher
 from flyball.app.project import Home
 from flyball.engine.telemetry import approval
+from flyball.errors import UsageError
 from flyball.surfaces.cli.terminal import exits
 from flyball.surfaces.cli.terminal.clipboard import terminal_port
 from flyball.surfaces.cli.terminal.story import StoryLine
@@ -88,3 +89,10 @@ class _Driving:
         view.say(StoryLine("dim", used + blocked))
         steps = next_steps(state, result.status, in_place=result.in_place)
         tell_steps(view, steps, self._home.repo)
+
+
+def driver_of(driver: str, model: str) -> str:
+    """The driver that the two options mean together."""
+    if driver and model and driver not in ("model", f"model:{model}"):
+        raise UsageError(f"--driver {driver} and --model {model} exclude each other.", "Give one.")
+    return f"model:{model}" if model else driver

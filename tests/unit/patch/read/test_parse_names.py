@@ -1,7 +1,8 @@
 import pytest
 
 from flyball.patch import apply_diff, touched_paths
-from flyball.patch.read.path import candidates, git_names, header_name, why_forbidden
+from flyball.patch.engine import why_forbidden
+from flyball.patch.read.parse import candidates, git_names, header_name
 
 
 @pytest.mark.parametrize(

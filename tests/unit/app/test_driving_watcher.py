@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.app.watcher import DiscreetWatcher, Watcher
+from flyball.app.driving import DiscreetWatcher, Watcher
 from flyball.workspace.redaction import Redactor
 
 SECRET = "sk-verysecret-0123456789abcdef"
