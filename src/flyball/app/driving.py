@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from flyball.app.answering import may_simply_go_on
-from flyball.app.project import Home
+from flyball.app.project import FRAMEWORK, Home, target_of
 from flyball.app.runs import acquire, holder_of, opened, present_tree, record_of
 from flyball.app.templates import flow_intent, project_templates
 from flyball.app.wiring import (
@@ -39,14 +39,14 @@ from flyball.core.run.event import (
 from flyball.core.run.policy import Policy
 from flyball.core.run.state import RunState
 from flyball.core.terms.intent import Intent, Turn
-from flyball.drivers.image import data_url, take_pasted
+from flyball.drivers.image import take_pasted
 from flyball.drivers.protocol import Driver
 from flyball.drivers.relay.clipboard import PersonPort
 from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
 from flyball.engine.run_context import RunContext, recall
 from flyball.engine.telemetry import Telemetry, resumed
-from flyball.errors import Conflict, LeaseHeld, NotFound, UsageError
+from flyball.errors import Conflict, LeaseHeld, UsageError
 from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings
@@ -105,8 +105,6 @@ NO_REPAIRER = "Name a model with --model, or answer yourself with --driver relay
 ASK_AGAIN = 0.2
 HOSTED = "host:"
 """How the driver of a run is named that another program drives."""
-FRAMEWORK = "framework"
-"""The target of a run that works on Flyball itself."""
 PATIENCE = 10.0
 """How long a cancelled run's holder is waited for before we say that it is still at it."""
 
@@ -388,37 +386,9 @@ def policy_of(settings: Settings, wanted: RunRequest, driver: str) -> Policy:
     )
 
 
-def target_of(home: Home, wished: str) -> str:
-    """What a run is about: this project, unless the user says that it is Flyball itself."""
-    if not wished:
-        return f"project/{home.repo.name}"
-    kind, _, name = wished.partition("/")
-    if wished != FRAMEWORK and not (kind == "project" and name.strip()):
-        raise UsageError(f"A run cannot be about {wished!r}.", "Say framework or project/NAME.")
-    if kind == "project" and name != home.repo.name:
-        raise UsageError(
-            f"A run here is about {home.repo.name}, not about {name}.",
-            f"Say project/{home.repo.name}, or go to the other project's directory.",
-        )
-    return wished
-
-
 def _check_workspace(home: Home, run: str) -> None:
     if find_workspace(run, home.state) is None:
         raise Conflict(
             f"The workspace of run {run} is not here: the run was imported, or pruned.",
             "It can be shown and judged, but not driven on.",
         )
-
-
-def load_images(paths: Sequence[Path]) -> tuple[str, ...]:
-    """Image files as they travel with a request."""
-    found: list[str] = []
-    for path in paths:
-        try:
-            found.append(data_url(path.read_bytes(), str(path)))
-        except FileNotFoundError:
-            raise NotFound("file", str(path), "Name an image file.") from None
-        except OSError as error:
-            raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
-    return tuple(found)

@@ -13,8 +13,11 @@ import msgspec
 
 from flyball.app.flowfile.template_file import read_data, template_files
 from flyball.app.settling import REPO_FILE, Effective, Sources, settle, state_dir, user_file
-from flyball.errors import NoSuchDirectory, NotFound
+from flyball.errors import NoSuchDirectory, NotFound, UsageError
 from flyball.settings import key_of
+
+FRAMEWORK = "framework"
+"""The target of a run that works on Flyball itself."""
 
 
 class Home(NamedTuple):
@@ -182,3 +185,18 @@ def _read(path: Path) -> str:
         return path.read_text("utf-8", "replace")
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return ""
+
+
+def target_of(home: Home, wished: str) -> str:
+    """What a run is about: this project, unless the user says that it is Flyball itself."""
+    if not wished:
+        return f"project/{home.repo.name}"
+    kind, _, name = wished.partition("/")
+    if wished != FRAMEWORK and not (kind == "project" and name.strip()):
+        raise UsageError(f"A run cannot be about {wished!r}.", "Say framework or project/NAME.")
+    if kind == "project" and name != home.repo.name:
+        raise UsageError(
+            f"A run here is about {home.repo.name}, not about {name}.",
+            f"Say project/{home.repo.name}, or go to the other project's directory.",
+        )
+    return wished

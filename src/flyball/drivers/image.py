@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from flyball.errors import UsageError
+from flyball.errors import NotFound, UsageError
 
 SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "png"),
@@ -81,3 +83,16 @@ def describe(url: str) -> str:
     if shown := picture(url):
         return f"{shown.media_type}, {len(shown.data)} bytes"
     return url if len(url) <= 200 else f"{url[:200]}…"
+
+
+def load_images(paths: Sequence[Path]) -> tuple[str, ...]:
+    """Image files as they travel with a request."""
+    found: list[str] = []
+    for path in paths:
+        try:
+            found.append(data_url(path.read_bytes(), str(path)))
+        except FileNotFoundError:
+            raise NotFound("file", str(path), "Name an image file.") from None
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+    return tuple(found)

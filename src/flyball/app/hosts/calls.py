@@ -20,8 +20,7 @@ from flyball.core.host.tool import (
     patched_files,
     text_in,
 )
-from flyball.core.memory.fingerprint import digest
-from flyball.core.terms.call import Access, Call, CommandFact
+from flyball.core.terms.call import Access, Call, CommandFact, digest
 from flyball.shellcheck import CommandKind, judge
 from flyball.tools.bash import BashForm
 from flyball.tools.bash import facts as facts_of_command

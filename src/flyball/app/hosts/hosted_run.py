@@ -26,7 +26,6 @@ from flyball.app.hosts.words import (
 )
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent
 from flyball.core.host.tool import PLAN_EXIT
-from flyball.core.memory.fingerprint import digest
 from flyball.core.run.decision import Deny, judge, may_build, may_replace_untracked
 from flyball.core.run.effect import Perform, Think
 from flyball.core.run.event import (
@@ -42,7 +41,7 @@ from flyball.core.run.event import (
     ThreadReset,
 )
 from flyball.core.run.state import CardState, Checkpoint, RunState
-from flyball.core.terms.call import Access, Call, Outcome
+from flyball.core.terms.call import Access, Call, Outcome, digest
 from flyball.core.terms.intent import LIMITS
 from flyball.core.terms.phase import Phase
 from flyball.engine.loop import Engine

@@ -82,8 +82,9 @@ def run(
     Exit code: 0 succeeded, 1 failed, 2 wrong usage, 3 waits for a person, 4 ended unverified,
     130 interrupted.
     """
-    from flyball.app.driving import RunRequest, load_images
+    from flyball.app.driving import RunRequest
     from flyball.core.terms.intent import Intent
+    from flyball.drivers.image import load_images
     from flyball.surfaces.cli.intent import history_from
     from flyball.surfaces.cli.terminal.driving import drive, driver_of
     from flyball.surfaces.cli.terminal.view import home_at

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from flyball.core.host.event import HostEvent, Moment
-from flyball.core.memory.fingerprint import digest
+from flyball.core.terms.call import digest
 from flyball.errors import UsageError
 
 HOSTS = ("claude", "codex", "gemini", "opencode")
