@@ -1,4 +1,4 @@
-"""What the guards remember: a small value, folded from the steps of one attempt.
+"""What the guards remember, a small value folded from the steps of one attempt, and what it trips.
 
 What counts is a reply, not a call. A driver that asks for five things at once has had no answer in
 between, so one reply moves a counter once, whatever its calls came to; only a call that it repeats
@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 import msgspec
 
+from flyball.core.memory.guard import GUARDS, GuardLimits, Trip, TripLevel
 from flyball.core.terms.call import digest
 
 Kind = Literal["read", "mutate", "verify", "run", "checkpoint", "note", "refused", "monologue"]
 
-LONGEST_CYCLE = 5
 MARKS_KEPT = 12
 TREES_KEPT = 256
 EDITS_KEPT = 32
@@ -317,3 +317,74 @@ def _unrun(memory: Memory, step: GuardStep) -> int:
     if step.kind in ("verify", "run"):
         return 0
     return memory.unrun + 1 if step.kind == "mutate" and step.ok else memory.unrun
+
+
+def trips(memory: Memory, limits: GuardLimits) -> tuple[Trip, ...]:
+    """What the last step tripped: each guard at most once, in the order of `GUARDS`."""
+    found = [_trip(memory, limits, guard) for guard in memory.moved]
+    return tuple([trip for trip in found if trip])
+
+
+REASONS = {
+    "repetition": "the same call gave the same outcome {} times in a row",
+    "revisited-tree": "edits have returned to an earlier state of the tree {} times",
+    "no-progress": "{} verifications in a row found the same failures on the same tree",
+    "error-stagnation": "the same error came back after {} different edits",
+    "reading-on": "{} read-only calls in a row without a checkpoint",
+    "failed-edits": "{} edits in a row could not be applied",
+    "same-edit": "the same edit was made {} times in a row",
+    "failing-steps": "{} steps in a row failed or were refused",
+    "unrun-edits": "{} edits were applied and nothing was run",
+    "refused": "{} calls in a row were denied or malformed",
+    "monologue": "{} replies in a row had neither a call nor a stop",
+}
+
+
+COUNTERS = {
+    "revisited-tree": "revisits",
+    "no-progress": "unchanged",
+    "error-stagnation": "stagnant",
+    "reading-on": "reads",
+    "failed-edits": "failed_edits",
+    "same-edit": "same_edits",
+    "failing-steps": "failing",
+    "unrun-edits": "unrun",
+    "refused": "refused",
+    "monologue": "monologues",
+}
+"""Where the memory counts what a guard looks at; rows are counted otherwise."""
+
+LEVELS = {guard: guard.replace("-", "_") for guard in GUARDS}
+
+
+def _trip(memory: Memory, limits: GuardLimits, guard: str) -> Trip | None:
+    row = memory.notes if memory.notes.tail else memory.work
+    if guard == "cycle":
+        return _cycle(row, limits)
+    if guard == "repetition":
+        count = max(row.kept[0] + 1, 0 if memory.notes.tail else memory.repeats)
+        is_heard = row.kept[0] > 0 or memory.repeats > memory.repeats_now
+    else:
+        count, is_heard = getattr(memory, COUNTERS[guard]), True
+    hard = getattr(limits, f"{LEVELS[guard]}_hard")
+    if hard and count >= hard and is_heard:
+        return Trip(guard, TripLevel.HARD, REASONS[guard].format(count))
+    if count == getattr(limits, f"{LEVELS[guard]}_soft"):
+        return Trip(guard, TripLevel.SOFT, REASONS[guard].format(count))
+    return None
+
+
+def _cycle(row: RecentSteps, limits: GuardLimits) -> Trip | None:
+    """The shortest period that has lasted long enough; a row of equal steps is repetition."""
+    stretch = [kept + period for period, kept in enumerate(row.kept, 1)]
+    soft: Trip | None = None
+    for period in range(2, limits.cycle_max + 1):
+        length = stretch[period - 1]
+        if any(length <= stretch[d - 1] for d in range(1, period) if period % d == 0):
+            continue
+        reason = f"a cycle of {period} calls and outcomes has gone round {length // period} times"
+        if limits.cycle_hard and length >= limits.cycle_hard * period:
+            return Trip("cycle", TripLevel.HARD, reason)
+        if soft is None and length == limits.cycle_soft * period:
+            soft = Trip("cycle", TripLevel.SOFT, reason)
+    return soft

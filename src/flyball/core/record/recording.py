@@ -9,8 +9,8 @@ from typing import Literal, cast
 import msgspec
 
 from flyball.core.machine.machine import advance
-from flyball.core.memory.guard import GuardLimits, Trip, TripLevel, trips
-from flyball.core.memory.guard_memory import GuardStep, Memory, remember
+from flyball.core.memory.guard import GuardLimits, Trip, TripLevel
+from flyball.core.memory.guard_memory import GuardStep, Memory, remember, trips
 from flyball.core.record.open_hands import is_open_hands, open_hands_steps
 from flyball.core.record.swe_agent import WANTED, steps_of
 from flyball.core.run.codec import VERSION, decode_event

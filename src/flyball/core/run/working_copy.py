@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec.structs import force_setattr, replace
 
-from flyball.core.memory.guard import Trip, TripLevel, trips
-from flyball.core.memory.guard_memory import GuardStep, remember
+from flyball.core.memory.guard import Trip, TripLevel
+from flyball.core.memory.guard_memory import GuardStep, remember, trips
 from flyball.core.run.effect import AnyEffect, CardEffect, CloseCard, Owed, ResetThread, Think
 from flyball.core.run.event import Usage
 from flyball.core.run.state import Asking, CardState, Ending, Judged, Question, RunState, Said

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 
@@ -100,15 +101,17 @@ class Workspace:
         # A run of old wrote its trees under the project's own name, dot and all.
         name = self.project.name
         self.tree_name = visible_name(name) if facts.trees_home else name
-        self._sides = Sides(
-            directory, self.trees_home / "beside", self.tree_name, self.root, trees, branch
-        )
         self._open_sides: dict[str, Workspace] = {}
         self._making = threading.Lock()
         began_from = facts.run_base or self.base
         self.untracked = UntrackedWork(
             trees, facts.start, began_from, self.root, directory / "held"
         )
+
+    @cached_property
+    def _sides(self) -> Sides:
+        place = self.trees_home / "beside"
+        return Sides(self.directory, place, self.tree_name, self.root, self.trees, self.branch)
 
     def __enter__(self) -> Workspace:
         return self

@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from flyball.core.memory.fingerprint import fingerprint, plain_error
-from flyball.core.memory.guard import GUARDS, GuardLimits, Trip, TripLevel, time_trip, trips
-from flyball.core.memory.guard_memory import GuardStep, Kind, Memory, remember
+from flyball.core.memory.guard import GUARDS, GuardLimits, Trip, TripLevel, time_trip
+from flyball.core.memory.guard_memory import GuardStep, Kind, Memory, remember, trips
 from flyball.core.terms.call import digest
 
 LIMITS = GuardLimits()

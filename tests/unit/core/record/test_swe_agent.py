@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from flyball.core.memory.guard import GuardLimits, trips
-from flyball.core.memory.guard_memory import Kind, Memory, remember
+from flyball.core.memory.guard import GuardLimits
+from flyball.core.memory.guard_memory import Kind, Memory, remember, trips
 from flyball.core.record.swe_agent import RecordedTurn, kind_of, step_of, steps_of
 from flyball.errors import UsageError
 
