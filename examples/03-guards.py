@@ -1,9 +1,8 @@
 """Guards: notice a doom loop from digests of what was done, not from what was said."""
 
 from flyball import GuardLimits
-from flyball.core.memory.fingerprint import digest
-from flyball.core.memory.guard import trips
-from flyball.core.memory.guard_memory import GuardStep, Memory, remember
+from flyball.core.memory.guard_memory import GuardStep, Memory, remember, trips
+from flyball.core.terms.call import digest
 
 
 def watch(title: str, steps: list[GuardStep]) -> None:

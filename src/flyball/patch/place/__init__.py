@@ -1,1 +1,1 @@
-"""Where in a file each hunk belongs: `place.place_hunks`, by a ladder of exact comparisons."""
+"""Where in a file one hunk belongs: `locate`, by a ladder of exact comparisons."""
