@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.governed import EDIT, READ, REVIEW, SUITE, Line, checkpoint, environment, say, script
 from tests.governed import shop as broken_shop
@@ -29,26 +30,47 @@ TO_THE_EDIT = (READ, checkpoint(), EDIT)
 TO_THE_END = (SUITE, say("The total counts every piece."), REVIEW)
 
 
+class Count(NamedTuple):
+    """How many files a flow crosses, and how often it goes from one to another."""
+
+    files: int
+    switches: int
+
+    def __str__(self) -> str:
+        return f"{self.files} files, {self.switches} switches"
+
+
 @dataclass(frozen=True)
 class Flow:
-    """From which reply to which commit after it, and what the first product took for it."""
+    """From which reply to which commit after it, and what the first product crossed there."""
 
     name: str
     lines: Sequence[Line]
     replies: int
     commits: int
-    files_before: int
-    switches_before: int
+    stated: Count
+    """As it was counted then, by other means: the aim is a quarter less than this."""
+    recounted: Count
+    """The same product, counted by this bench."""
     is_resumed: bool = False
 
 
 FLOWS = (
-    Flow("edit", (*TO_THE_EDIT, *TO_THE_END), 3, 2, 65, 263),
-    Flow("stop", (*TO_THE_EDIT, say("Done too early."), *TO_THE_END), 4, 1, 19, 44),
-    Flow("resume", (*TO_THE_EDIT, *TO_THE_END), 0, 1, 94, 556, is_resumed=True),
+    Flow("edit", (*TO_THE_EDIT, *TO_THE_END), 3, 2, Count(70, 397), Count(65, 263)),
+    Flow(
+        "stop",
+        (*TO_THE_EDIT, say("Done too early."), *TO_THE_END),
+        4,
+        1,
+        Count(19, 67),
+        Count(19, 44),
+    ),
+    Flow(
+        "resume", (*TO_THE_EDIT, *TO_THE_END), 0, 1, Count(94, 532), Count(94, 556), is_resumed=True
+    ),
 )
 SHARE = 0.75
-"""What may be left of the first product's files and switches."""
+"""What may be left of what was stated of the first product."""
 
 
 @dataclass(frozen=True)
@@ -89,13 +111,10 @@ def watch(flow: Flow, checkout: Path = ROOT) -> Crossing:
 
 def tell(flow: Flow, seen: Crossing) -> bool:
     """Print a flow's counts; whether they are as much smaller as they should be."""
-    files, switches = len(seen.files), sum(seen.switches.values())
-    held = files <= flow.files_before * SHARE and switches <= flow.switches_before * SHARE
-    print(
-        f"{flow.name}: {files} files, {switches} switches"
-        f" (first product: {flow.files_before}, {flow.switches_before})"
-    )
-    return held
+    now = Count(len(seen.files), sum(seen.switches.values()))
+    print(f"{flow.name}: {now}")
+    print(f"  first product, counted the same way: {flow.recounted}; as stated then: {flow.stated}")
+    return all(n <= before * SHARE for n, before in zip(now, flow.stated, strict=True))
 
 
 def list_files(seen: Crossing) -> None:
