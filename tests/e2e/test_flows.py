@@ -174,7 +174,7 @@ def test_a_projects_template_is_used_once_it_is_trusted(shell: Shell, tmp_path: 
         "1",
     )
     before = shell(*wish, "look at it")
-    assert before.returncode == 3
+    assert before.returncode == 1
     assert "audit.toml is not used: type `flyball trust`" in before.stdout
     shown = shell("trust", "--yes")
     assert 'command = "grep -q total cart.py"' in shown.stdout

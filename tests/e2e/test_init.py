@@ -138,7 +138,7 @@ def test_a_governed_agent_cannot_disarm_us_from_anywhere(shell: Shell, home: Pat
     assert shell("init", "--host", "claude", "--yes").returncode == 0
     text = path.read_text()
     elsewhere = home / "state" / "projects" / "shop-0123456789"
-    Sessions(elsewhere).keep(Session("claude", "s1", process="12:34"))
+    Sessions(elsewhere).keep(Session("claude", "s1"))
     done = shell("init", "--host", "claude", "--remove", "--yes")
 
     assert done.returncode == 2
