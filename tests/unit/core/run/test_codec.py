@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from flyball.core.run.codec import VERSION, decode_event, decode_state, storable
-from flyball.core.run.event import DriverFailed, RunStarted
+from flyball.core.run.event import CallReturned, DriverFailed, RunStarted
 from flyball.core.run.policy import Policy
+from flyball.core.terms.call import Outcome
 from flyball.errors import Corrupt, SchemaTooNew
 
 
@@ -58,3 +59,10 @@ def test_a_state_of_another_version_is_not_trusted() -> None:
 def test_what_can_be_stored_is_left_as_it_is() -> None:
     event = DriverFailed(card="c", error="naïve \u2028 \x00 text")
     assert storable(event) == event
+
+
+def test_what_no_text_can_hold_is_made_visible_wherever_it_stands() -> None:
+    outcome = Outcome(ok=True, data={"\udcff": ["\ud800", 1]})
+    event = storable(CallReturned(card="c", call="c1", outcome=outcome, tree="t"))
+    assert isinstance(event, CallReturned)
+    assert event.outcome.data == {"\\xff": ["\\ud800", 1]}
