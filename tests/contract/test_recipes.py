@@ -51,7 +51,7 @@ COUNT_LINES = Tool(
     CountForm,
     facts,
     perform,
-    example={"path": "src/cart.py"},
+    example={"path": "docs/notes.txt"},
 )
 '''
 

@@ -69,7 +69,7 @@ def _plain(value: Any) -> Any:
                 return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
             except UnicodeEncodeError:
                 return value.encode("utf-8", "backslashreplace").decode()
-        case list():
+        case list() | tuple():
             return [_plain(each) for each in cast(list[Any], value)]
         case dict():
             return {_plain(k): _plain(v) for k, v in cast(dict[Any, Any], value).items()}

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from flyball.core.run.codec import VERSION, decode_event, decode_state, storable
-from flyball.core.run.event import CallReturned, DriverFailed, RunStarted
+from flyball.core.run.event import CallReturned, DriverFailed, DriverReplied, RunStarted
 from flyball.core.run.policy import Policy
-from flyball.core.terms.call import Outcome
+from flyball.core.terms.call import Call, Outcome
 from flyball.errors import Corrupt, SchemaTooNew
 
 
@@ -66,3 +66,11 @@ def test_what_no_text_can_hold_is_made_visible_wherever_it_stands() -> None:
     event = storable(CallReturned(card="c", call="c1", outcome=outcome, tree="t"))
     assert isinstance(event, CallReturned)
     assert event.outcome.data == {"\\xff": ["\\ud800", 1]}
+
+
+def test_what_stands_in_a_list_of_calls_is_made_visible_too() -> None:
+    call = Call("1", "read", args={"path": "a\udcff.py"}, digest="d")
+    event = storable(DriverReplied(card="c", calls=(call,)))
+    assert isinstance(event, DriverReplied)
+    assert event.calls[0].args == {"path": "a\\xff.py"}
+    assert msgspec.json.encode(event)
