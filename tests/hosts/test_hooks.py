@@ -176,26 +176,28 @@ def test_a_command_that_changes_things_waits_for_the_checkpoint(host: HostSessio
     assert host.before("Bash", command="git push --force origin main").is_refused
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "flyball approve last",
-        "flyball extend last 50 --why because",
-        "flyball off --for 1h",
-        "flyball trust --yes",
-        "flyball init --host claude --remove --yes",
-        "sh -c 'flyball approve last'",
-        "cd /tmp; env FOO=1 /usr/local/bin/flyball off",
-        "flyball checkpoint --goal x; flyball approve last",
-        "echo '{}' | flyball-hook claude",
-    ],
+FOR_A_PERSON = (
+    "flyball approve last",
+    "flyball extend last 50 --why because",
+    "flyball off --for 1h",
+    "flyball trust --yes",
+    "flyball init --host claude --remove --yes",
+    "sh -c 'flyball approve last'",
+    "cd /tmp; env FOO=1 /usr/local/bin/flyball off",
+    "flyball checkpoint --goal x; flyball approve last",
+    "echo '{}' | flyball-hook claude",
 )
-def test_an_agent_does_not_speak_for_its_person(command: str, host: HostSession):
+
+
+def test_an_agent_does_not_speak_for_its_person(host: HostSession):
     host.prompt()
     host.checkpoint()
-    refused = host.before("Bash", command=command)
-    assert refused.is_refused
-    assert "for the person" in refused.err
+    for command in FOR_A_PERSON:
+        # Whoever is refused five times in a row is stopped for that.
+        host.run("git status")
+        refused = host.before("Bash", command=command)
+        assert refused.is_refused, command
+        assert "for the person" in refused.err, command
 
 
 def test_a_command_from_inside_the_host_is_refused_by_where_it_comes_from(host: HostSession):

@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+from typing import Any
 
 import msgspec
 import pytest
@@ -330,7 +331,10 @@ def test_a_project_of_unittest_with_a_package(make_bench):
                     self.assertEqual(total([]), 0)
             """,
     }
-    assert "sum(prices)" in mended(make_bench, files, "shop/cart.py")
+    # Several small changes repair it, and which one is found first is the search's own affair.
+    shop: dict[str, Any] = {}
+    exec(mended(make_bench, files, "shop/cart.py"), shop)
+    assert (shop["total"]([1, 2, 3]), shop["total"]([])) == (6, 0)
 
 
 @pytest.mark.slow
