@@ -5,9 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from flyball.core.run.codec import VERSION, decode_event, decode_state, storable
+from flyball.core.run.codec import VERSION, decode_event, decode_lines, decode_state, storable
 from flyball.core.run.event import CallReturned, DriverFailed, DriverReplied, RunStarted
 from flyball.core.run.policy import Policy
+from flyball.core.run.thread import Speaker, ThreadLine
 from flyball.core.terms.call import Call, Outcome
 from flyball.errors import Corrupt, SchemaTooNew
 
@@ -74,3 +75,16 @@ def test_what_stands_in_a_list_of_calls_is_made_visible_too() -> None:
     assert isinstance(event, DriverReplied)
     assert event.calls[0].args == {"path": "a\\xff.py"}
     assert msgspec.json.encode(event)
+
+
+def test_the_lines_of_a_thread_come_back_in_order() -> None:
+    lines = [
+        ThreadLine("c", 1, "executor", speaker, text=f"line {n}")
+        for n, speaker in enumerate((Speaker.DRIVER, Speaker.TOOL, Speaker.GOVERNOR))
+    ]
+    assert decode_lines(map(msgspec.json.encode, lines)) == lines
+
+
+def test_a_line_that_cannot_be_read_is_said_to_be_damaged() -> None:
+    with pytest.raises(Corrupt, match="line of a thread"):
+        decode_lines([b"{}"])
