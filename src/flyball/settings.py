@@ -13,6 +13,7 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Strictness = Annotated[str, msgspec.Meta(pattern="^(lenient|normal|strict)$")]
+HooksFail = Annotated[str, msgspec.Meta(pattern="^(closed|open)$")]
 HooksMode = Annotated[str, msgspec.Meta(pattern="^(advisory|normal|strict)$")]
 
 
@@ -61,6 +62,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     hooks_read_only: tuple[str, ...] = ()
     hooks_scratch: tuple[str, ...] = ()
     hooks_alone: bool = False
+    hooks_hold: Seconds = 540.0
+    hooks_fail: HooksFail = "closed"
     guards: dict[str, Any] = {}
 
     @property
@@ -153,6 +156,8 @@ ABOUT: dict[str, About] = {
     "hooks_read_only": About("patterns of other agents' tools that only read"),
     "hooks_scratch": About("places where other agents may write at any time"),
     "hooks_alone": About("every hook decides by itself, and no governor stays between them"),
+    "hooks_hold": About("how long a stop is held for a verdict, less than the host's own limit"),
+    "hooks_fail": About("what happens to calls that may write when Flyball fails: closed or open"),
     "guards": About("soft and hard levels of the guards"),
 }
 

@@ -76,17 +76,6 @@ def test_the_same_holds_around_other_hosts(name: str, shell: Shell):
     host.end()
 
 
-def test_a_stop_is_refused_a_few_times_and_then_called_what_it_is(host: HostSession):
-    host.prompt()
-    host.checkpoint()
-    host.write("cart.py", WRONG)
-    answers = [host.stop() for _ in range(4)]
-    assert [each.is_refused for each in answers] == [True, True, True, False]
-    assert "unverified" in answers[-1].notice
-    (run,) = runs(host.shell)
-    assert run["status"] == "unverified"
-
-
 def test_who_only_talked_may_stop_and_the_next_prompt_begins_anew(host: HostSession):
     host.prompt()
     assert host.stop("Which total do you mean?").is_allowed
@@ -409,6 +398,11 @@ def test_advice_is_only_advice(tmp_path: Path, shell: Shell):
     heard = host.before("Write", file_path="cart.py", content=RIGHT)
     assert heard.is_allowed
     assert "would refuse `Write`" in heard.notice
+    for _ in range(6):
+        host.run("git log -1", "the same")
+    looped = host.before("Read", file_path="cart.py")
+    assert looped.is_allowed
+    assert "A person must decide" in looped.notice
     host.end()
 
 

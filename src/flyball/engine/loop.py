@@ -35,7 +35,16 @@ from msgspec.structs import replace
 
 from flyball.core.machine.machine import advance
 from flyball.core.run.codec import storable
-from flyball.core.run.effect import RUN, CloseCard, Owed, Perform, Think, lane_of, startable
+from flyball.core.run.effect import (
+    RUN,
+    CloseCard,
+    Inspect,
+    Owed,
+    Perform,
+    Think,
+    lane_of,
+    startable,
+)
 from flyball.core.run.event import AnyEvent, Cancelled, PauseAsked
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import thread_lines
@@ -207,8 +216,11 @@ class Engine:
             await self._wind_up()
 
     async def bring_on(self, state: RunState) -> RunState:
-        """Do all that is due and not the driver's own: for a driver in another program."""
-        while ours := [o for o in state.due if not isinstance(o.effect, Think | Perform)]:
+        """Do all that is due and short, and not the driver's own: for one in another program.
+
+        A look at the work may take minutes, for which whoever asked must not keep the lease.
+        """
+        while ours := [o for o in state.due if not isinstance(o.effect, Think | Perform | Inspect)]:
             state = await self.append(state, await self._perform(state, ours[0]))
         return state
 

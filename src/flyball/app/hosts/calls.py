@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -29,13 +30,15 @@ from flyball.tools.call.protocol import CallContext, CallFacts
 from flyball.workspace.redaction import Redactor
 
 CHECKPOINT = "checkpoint"
-LOOKING = frozenset({"command", "guards", "intent", "judge", "ledger", "machine", "verify"})
+WAIT = "wait"
+LOOKING = frozenset({"command", "guards", "intent", "judge", "ledger", "machine", "verify", WAIT})
 """Our own commands that a governed agent may run like any other reader."""
 OF_RUNS = frozenset({"list", "show"})
 NOT_YOURS = (
     "`flyball {verb}` is for the person, not for the agent that is governed. Say what you need; "
     "they can run it in their own terminal."
 )
+_WAITING = re.compile(rf"[\w./~-]*\bflyball {WAIT}( --for \d+)?( 2>&1)?")
 LONGEST = 4_000
 """Characters of one argument that go into the journal."""
 
@@ -87,6 +90,11 @@ def call_of(
         case _:
             patch = text_in(event.args, PATCH_FIELDS)
             return _writing(call, patched_files(patch), event, context, rules)
+
+
+def is_waiting(event: HostEvent) -> bool:
+    """Whether a call does nothing but wait for our verdict."""
+    return bool(_WAITING.fullmatch(text_in(event.args, COMMAND_FIELDS).strip()))
 
 
 def is_plain(event: HostEvent, rules: HostRules) -> bool:

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
+import threading
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from functools import partial
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from flyball.app.driving import HOSTED, new_run_id
 from flyball.app.hosts.calls import HostRules
-from flyball.app.hosts.hosted_run import HostedRun
+from flyball.app.hosts.hosted_run import HostedRun, owed_verdict, stopped
+from flyball.app.hosts.opening import HostedRuns
 from flyball.app.hosts.person import disarms
-from flyball.app.hosts.words import DISARMED, NEXT_PROMPT, SESSION_ENDED, is_notification
+from flyball.app.hosts.words import (
+    DISARMED,
+    NEXT_PROMPT,
+    NOBODY_LOOKS,
+    SESSION_ENDED,
+    TOO_LONG,
+    is_notification,
+    under_way,
+)
 from flyball.app.project import Home
-from flyball.app.runs import acquire
+from flyball.app.runs import opened
 from flyball.app.sessions import Session, Sessions, Switch
-from flyball.app.wiring import NobodyDriver, tool_settings
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent, Moment
 from flyball.core.reading.classifier import classify
 from flyball.core.run.event import Cancelled, RunStarted
@@ -25,19 +37,15 @@ from flyball.core.run.policy import Policy
 from flyball.core.run.state import Checkpoint, RunState
 from flyball.core.terms.call import Access
 from flyball.core.terms.intent import Intent
-from flyball.engine.effects import EffectPerformer
-from flyball.engine.loop import Engine
-from flyball.engine.run_context import RunContext
 from flyball.errors import Conflict, NotFound
-from flyball.journal.protocol import Journal
-from flyball.journal.sqlite import SqliteJournal
+from flyball.workspace.errors import WorkspaceHeld
 from flyball.workspace.redaction import Redactor, secrets_in
 from flyball.workspace.run.lock import wait_for_lock
-from flyball.workspace.run.opening import find_workspace, peek_workspace
 
 TOO_SMALL = frozenset({Intent.CONVERSATIONAL, Intent.STATUS_CHECK})
 """Read from a few words in the middle of a talk; an agent that is asked there may look around."""
 UNDER_WAY = "Work that was under way when Flyball came to it"
+LOOK_SECONDS = 1.0
 PATIENCE = 60.0
 """Seconds that one moment waits for another one of the same project."""
 
@@ -54,22 +62,34 @@ class HostGovernor:
         self._rules = HostRules(
             settings.hooks_mode, settings.hooks_read_only, settings.hooks_scratch
         )
+        self.runs = HostedRuns(home, self.sessions, self._rules, clock)
 
     async def answer(self, event: HostEvent) -> HostAnswer:
         """What the host is told; nothing where there is nothing to say."""
         if event.moment is Moment.OTHER or self.switch.off_until():
             return GO_ON
+        if event.moment is Moment.STOPPING:
+            return GO_ON if event.works_on else await self._stopped(event)
+        async with self._turn():
+            return await self._answer(event, self._session(event))
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncGenerator[None]:
+        """One moment of one session at a time, whichever process it comes to."""
         lock = await wait_for_lock(self.home.state / "hosts.lock", PATIENCE)
         try:
-            return await self._answer(event)
+            yield
         finally:
             lock.release()
 
-    async def _answer(self, event: HostEvent) -> HostAnswer:
+    def _session(self, event: HostEvent) -> Session:
         session = self.sessions.find(event.host, event.session)
         if event.process and event.process != session.process:
             session = replace(session, process=event.process)
             self.sessions.keep(session)
+        return session
+
+    async def _answer(self, event: HostEvent, session: Session) -> HostAnswer:
         home = self.home
         match event.moment:
             case Moment.CONFIG_CHANGED if disarms(event.file, home.repo, home.environ):
@@ -80,28 +100,116 @@ class HostGovernor:
             case Moment.PROMPTED if not _is_nobodys(event, session):
                 return await self._prompted(event, session)
             case Moment.BEFORE_CALL:
-                if await self._live_state(session) is None:
+                if await self.runs.live_state(session) is None:
                     session = await self._begin(event, session)
-                said = await self._at(session, lambda run: run.before(event))
+                said = await self.runs.at(session, lambda run: run.before(event))
                 if said.text and not said.is_refused:
                     self.sessions.keep(replace(session, untold=said.text))
                 return said
             case Moment.AFTER_CALL:
-                said = await self._at(session, lambda run: run.after(event))
+                said = await self.runs.at(session, lambda run: run.after(event))
                 return self._with_untold(said, session)
-            case Moment.STOPPING if not event.works_on:
-                said = await self._at(session, lambda run: run.stop(event))
-                rejected = said.text if said.is_refused else ""
-                self.sessions.keep(replace(session, rejected=rejected))
-                return said
             case Moment.SESSION_STARTED if event.is_anew:
-                return await self._at(session, lambda run: run.handed_over())
+                return await self.runs.at(session, lambda run: run.handed_over())
             case Moment.SESSION_ENDED:
                 await self._leave(session, SESSION_ENDED)
                 self.sessions.end(session)
                 return GO_ON
             case _:
                 return GO_ON
+
+    async def _stopped(self, event: HostEvent) -> HostAnswer:
+        """Whether the host may stop. Other moments do not wait for the verdict."""
+        async with self._turn():
+            session = self._session(event)
+            said = await self.runs.at(session, lambda run: run.stop(event))
+        if said is None:
+            said = await self._held(session)
+        async with self._turn():
+            rejected = said.text if said.is_refused else ""
+            self.sessions.keep(replace(self._session(event), rejected=rejected))
+        return said
+
+    async def _held(self, session: Session) -> HostAnswer:
+        """The verdict's answer to a stop, or where to wait for it: a host gives a hook some time.
+
+        It is taken in a thread that goes on when this moment is answered.
+        """
+        settings, taken = self.home.effective.settings, Future[HostAnswer]()
+
+        def take() -> None:
+            try:
+                taken.set_result(asyncio.run(self._take_verdict(session)))
+            except BaseException as error:  # noqa: BLE001
+                # It is raised again where somebody waits for the answer.
+                taken.set_exception(error)
+
+        threading.Thread(target=take, daemon=True).start()
+        try:
+            return taken.result(settings.hooks_hold)
+        except TimeoutError:
+            if not settings.hooks_alone:
+                return HostAnswer(is_refused=True, text=under_way())
+        async with self._turn():
+            await self._leave(session, TOO_LONG)
+        return HostAnswer(notice=f"Flyball let this stop pass unverified: {TOO_LONG}.")
+
+    async def _take_verdict(self, session: Session) -> HostAnswer:
+        """Take the verdict that a run's stop waits for, or see what somebody else's came to."""
+        lock = await wait_for_lock(self._verdict_lock(session), math.inf)
+        try:
+            while (state := await self.runs.live_state(session)) and (owed := owed_verdict(state)):
+                seen = await self.runs.inspected(session, state, owed)
+                async with self._turn():
+                    said = await self.runs.at(session, lambda run, seen=seen: run.judged(seen))
+                if said is not None:
+                    return said
+        finally:
+            lock.release()
+        return await self._last_stop(session)
+
+    async def wait(self, seconds: float) -> str:
+        """What the last stop in this project came to, once that is known; nothing if not in time.
+
+        It only waits. Whoever is governed can call it, with an environment of its own making, and
+        nothing that it has a hand in is a verdict.
+        """
+        deadline = time.monotonic() + seconds
+        session = await self._last_asked()
+        is_taken = True
+        while await self._is_owing(session):
+            if not is_taken:
+                return NOBODY_LOOKS
+            try:
+                (await wait_for_lock(self._verdict_lock(session), LOOK_SECONDS)).release()
+                # Whoever had it may have just come to an end: then nothing is owed any more.
+                is_taken = False
+            except WorkspaceHeld:
+                if time.monotonic() > deadline:
+                    return ""
+        said = await self._last_stop(session)
+        return said.text or said.notice
+
+    async def _last_asked(self) -> Session:
+        """The session whose verdict is being taken, or else the one that moved last."""
+        found = [each for each in self.sessions.all() if each.run]
+        if not found:
+            raise _no_session()
+        owing = [each for each in found if await self._is_owing(each)]
+        return (owing or found)[-1]
+
+    async def _is_owing(self, session: Session) -> bool:
+        state = await self.runs.live_state(session)
+        return state is not None and owed_verdict(state) is not None
+
+    async def _last_stop(self, session: Session) -> HostAnswer:
+        """What the last stop of a session came to."""
+        async with opened(self.home) as journal:
+            return stopped(await journal.load(session.run), self._rules)
+
+    def _verdict_lock(self, session: Session) -> Path:
+        """What is locked while somebody takes the verdict on a session's run."""
+        return self.home.state / "hosts" / f"{session.run}.verdict"
 
     def _with_untold(self, said: HostAnswer, session: Session) -> HostAnswer:
         """An answer with what could not be told before: not every host passes on words there."""
@@ -116,30 +224,26 @@ class HostGovernor:
         The shell does not say which session it is of: the one whose call for it is under way is
         meant, and where none is, the only one there is.
         """
-        lock = await wait_for_lock(self.home.state / "hosts.lock", PATIENCE)
-        try:
+        async with self._turn():
             session = await self._stating()
-            async with self._opened(session) as run:
+            async with self.runs.opened(session) as run:
                 assert run is not None
                 await run.state_checkpoint(point)
                 return run
-        finally:
-            lock.release()
 
     async def turn_off(self, seconds: float) -> float:
         """Govern nobody for so long; each run that is under way has it in its log."""
         until = self.switch.turn_off(seconds)
-        lock = await wait_for_lock(self.home.state / "hosts.lock", PATIENCE)
-        try:
+        async with self._turn():
             for session in self.sessions.all():
-                await self._at(session, lambda run: run.note(f"Off for {seconds:.0f} s."))
-        finally:
-            lock.release()
+                await self.runs.at(session, lambda run: run.note(f"Off for {seconds:.0f} s."))
         return until
 
     async def _stating(self) -> Session:
         live = [
-            (each, state) for each in self.sessions.all() if (state := await self._live_state(each))
+            (each, state)
+            for each in self.sessions.all()
+            if (state := await self.runs.live_state(each))
         ]
         asked = [
             (each, state)
@@ -148,7 +252,7 @@ class HostGovernor:
         ]
         found = asked or live
         if not found:
-            raise NotFound("session", "of a host", "A host's session begins with a prompt in it.")
+            raise _no_session()
         if len(found) > 1 and not asked:
             raise Conflict(
                 "Several hosts work in this project, and none of them has just asked for this.",
@@ -158,48 +262,22 @@ class HostGovernor:
 
     async def _prompted(self, event: HostEvent, session: Session) -> HostAnswer:
         """A person spoke: a new run, unless there is one that is not done yet."""
-        state = await self._live_state(session)
+        state = await self.runs.live_state(session)
         if state is None:
             return await self._greet(await self._begin(event, session))
         if session.is_fresh:
             self.sessions.keep(replace(session, is_fresh=False))
             # What a slash command's own shell has written is seen before the model is asked.
-            found = await self._at(session, lambda run: run.seen())
+            found = await self.runs.at(session, lambda run: run.seen())
             greeted = await self._greet(session)
             return replace(greeted, notice=found.notice, text=f"{found.text}\n{greeted.text}")
         if state.cards[-1].has_changed:
-            return await self._at(session, lambda run: run.heard(event))
+            return await self.runs.at(session, lambda run: run.heard(event))
         await self._leave(session, NEXT_PROMPT)
         return await self._greet(await self._begin(event, session))
 
     async def _greet(self, session: Session) -> HostAnswer:
-        return await self._at(session, lambda run: run.greeted())
-
-    async def _at(
-        self, session: Session, verb: Callable[[HostedRun], Awaitable[HostAnswer]]
-    ) -> HostAnswer:
-        """The answer of the session's run, if it has one that is not over."""
-        async with self._opened(session) as run:
-            return GO_ON if run is None else await verb(run)
-
-    async def _state(self, session: Session, journal: Journal) -> RunState | None:
-        """The state of the session's run; nothing where it has none that is not over."""
-        if not session.run or find_workspace(session.run, self.home.state) is None:
-            return None
-        try:
-            state = await journal.load(session.run)
-        except NotFound:
-            return None
-        return None if state.has_ended or not state.cards else state
-
-    async def _live_state(self, session: Session) -> RunState | None:
-        if not session.run or not self.home.journal_path.exists():
-            return None
-        journal = SqliteJournal(self.home.journal_path)
-        try:
-            return await self._state(session, journal)
-        finally:
-            await journal.close()
+        return await self.runs.at(session, lambda run: run.greeted())
 
     async def _begin(
         self, event: HostEvent, session: Session, *, is_fresh: bool = False
@@ -216,7 +294,7 @@ class HostGovernor:
             intent=Intent.SMALL_FIX if request == UNDER_WAY else _at_least(read),
             shell={"driver": f"{HOSTED}{event.host}", "in_place": "yes", "session": event.session},
         )
-        async with self._driven(started.run) as (engine, _):
+        async with self.runs.driven(started.run) as (engine, _):
             state = await engine.append(RunState(), started)
             state = await engine.bring_on(state)
         if state.response is not None:
@@ -227,9 +305,9 @@ class HostGovernor:
 
     async def _leave(self, session: Session, why: str) -> None:
         """End a run that nobody goes on with."""
-        if await self._live_state(session) is None:
+        if await self.runs.live_state(session) is None:
             return
-        async with self._driven(session.run) as (engine, _):
+        async with self.runs.driven(session.run) as (engine, _):
             state = await engine.journal.load(session.run)
             state = await engine.append(state, Cancelled(by=session.host, why=why))
             await engine.bring_on(state)
@@ -246,59 +324,9 @@ class HostGovernor:
             reserve=0,
         )
 
-    @asynccontextmanager
-    async def _opened(self, session: Session) -> AsyncGenerator[HostedRun | None]:
-        """The session's run, open for one moment; nothing where it has none that is not over."""
-        if not session.run or not self.home.journal_path.exists():
-            yield None
-            return
-        async with self._driven(session.run) as (engine, context):
-            state = await self._state(session, engine.journal)
-            if state is None:
-                yield None
-                return
-            yield HostedRun(
-                engine,
-                context,
-                state,
-                self._rules,
-                partial(peek_workspace, session.run, self.home.state),
-                partial(self._elsewhere, session, engine.journal),
-            )
 
-    async def _elsewhere(self, session: Session, journal: Journal) -> frozenset[str]:
-        """What other sessions in this checkout have changed, so that nobody is blamed for it."""
-        found: set[str] = set()
-        for other in self.sessions.all():
-            if (other.host, other.session) != (session.host, session.session):
-                state = await self._state(other, journal)
-                found.update(state.cards[-1].changed if state else ())
-        return frozenset(found)
-
-    @asynccontextmanager
-    async def _driven(self, run: str) -> AsyncGenerator[tuple[Engine, RunContext]]:
-        """An engine that holds the run's lease, and the context of its workspace."""
-        home = self.home
-        context = RunContext(
-            home.repo,
-            home.state,
-            environ=home.environ,
-            redactor=Redactor(secrets_in(home.environ)),
-            on_output=_unheard,
-            in_place=True,
-            settings=tool_settings(home.effective),
-        )
-        journal = SqliteJournal(home.journal_path)
-        try:
-            lease = await acquire(journal, run)
-            try:
-                performer = EffectPerformer(journal, NobodyDriver(), context, on_text=_unheard)
-                yield Engine(journal, lease, performer, clock=self._clock, watch=_unheard), context
-            finally:
-                context.close()
-                await journal.release(lease)
-        finally:
-            await journal.close()
+def _no_session() -> NotFound:
+    return NotFound("session", "of a host", "A host's session begins with a prompt in it.")
 
 
 def _is_nobodys(event: HostEvent, session: Session) -> bool:
@@ -308,7 +336,3 @@ def _is_nobodys(event: HostEvent, session: Session) -> bool:
 
 def _at_least(intent: Intent) -> Intent:
     return Intent.DIAGNOSE if intent in TOO_SMALL else intent
-
-
-def _unheard(*_: object) -> None:
-    """Nobody watches a moment; what is to be told is in its answer."""

@@ -13,7 +13,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from flyball.app.answering import RESTING
-from flyball.app.hosts.calls import HostRules, call_of, is_plain
+from flyball.app.hosts.calls import HostRules, call_of, is_plain, is_waiting
 from flyball.app.hosts.words import (
     ending_of,
     greeting,
@@ -22,18 +22,20 @@ from flyball.app.hosts.words import (
     rejection,
     taken_back,
     told,
+    under_way,
     waiting_for,
 )
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent
 from flyball.core.host.tool import PLAN_EXIT
 from flyball.core.run.decision import Deny, judge, may_build, may_replace_untracked
-from flyball.core.run.effect import Perform, Think
+from flyball.core.run.effect import Inspect, Owed, Perform, Think
 from flyball.core.run.event import (
     AnyEvent,
     CallInterrupted,
     CallReturned,
     CheckpointStated,
     DriverReplied,
+    EvidenceTaken,
     Extended,
     Finish,
     Noted,
@@ -54,6 +56,23 @@ from flyball.workspace.trees.trees import TreeHash
 
 LONGEST_OUTCOME = 8_000
 NO_WORDS = "(The agent stopped without words.)"
+
+
+def owed_verdict(state: RunState) -> Owed | None:
+    """The verdict that a stop waits for, if one is to be taken."""
+    return next((each for each in state.due if isinstance(each.effect, Inspect)), None)
+
+
+def stopped(state: RunState, rules: HostRules) -> HostAnswer:
+    """What a stop has come to, once its verdict is known."""
+    if state.has_ended:
+        return HostAnswer(notice=ending_of(state))
+    card = state.cards[-1]
+    if card.phase is Phase.PAUSED:
+        return HostAnswer(notice=waiting_for(card))
+    if rules.only_advises:
+        return HostAnswer(notice=rejection(card))
+    return HostAnswer(is_refused=True, text=rejection(card))
 
 
 class HostedRun:
@@ -90,6 +109,10 @@ class HostedRun:
 
     async def before(self, event: HostEvent) -> HostAnswer:
         """Whether a call may be made; of one that may, the tree before it is kept."""
+        if owed_verdict(self.state):
+            if is_waiting(event):
+                return GO_ON
+            return self._refused(event, "", under_way())
         plain = is_plain(event, self._rules)
         found = "" if plain else await self.look()
         call = call_of(
@@ -99,7 +122,7 @@ class HostedRun:
             lambda: self._call_context(event.call),
         )
         if why := self._closed(call):
-            return HostAnswer(is_refused=True, text="\n".join(filter(None, (found, why))))
+            return self._refused(event, found, why)
         await self._reply((call,), Finish.TOOL_CALLS)
         perform = self._owed_call(call.id)
         if perform:
@@ -108,6 +131,10 @@ class HostedRun:
             return HostAnswer(text=found, notice=found) if found else GO_ON
         judged = [each for each in self.card.judged if each.call == call.id]
         why = refusal(self.card, call.id, judged[-1].code if judged else "")
+        return self._refused(event, found, why)
+
+    def _refused(self, event: HostEvent, found: str, why: str) -> HostAnswer:
+        """A refusal, or where Flyball only advises, what it would have been."""
         if self._rules.only_advises:
             return HostAnswer(notice=f"Flyball would refuse `{event.tool}`: {why}")
         return HostAnswer(is_refused=True, text="\n".join(filter(None, (found, why))))
@@ -151,8 +178,10 @@ class HostedRun:
         context = self._call_context(call.id, self._key(owed), call)
         return settle_foreign(context, call, result, await self._elsewhere())
 
-    async def stop(self, event: HostEvent) -> HostAnswer:
-        """Whether the host may stop: Flyball's own verdict on what it changed says so."""
+    async def stop(self, event: HostEvent) -> HostAnswer | None:
+        """Whether the host may stop; None where Flyball's own verdict must be taken first."""
+        if owed_verdict(self.state):
+            return None
         await self._forget_calls()
         found = await self.look()
         card = self.card
@@ -161,20 +190,26 @@ class HostedRun:
         if not card.has_changed and may_build(self.state, card):
             # Somebody talked, and nothing came of it yet: the next prompt goes on from here.
             return HostAnswer(notice=found) if found else GO_ON
-        words = event.text.strip() or NO_WORDS
-        await self._reply((), Finish.STOP, words)
+        await self._reply((), Finish.STOP, event.text.strip() or NO_WORDS)
+        return await self._settled()
+
+    async def judged(self, seen: EvidenceTaken) -> HostAnswer | None:
+        """What a verdict makes of a stop; None where it leads to another one."""
+        if all(each.n != seen.effect for each in self.state.owed):
+            # A person went on meanwhile: nobody waits for it any more.
+            return GO_ON
+        await self._append(seen)
+        return await self._settled()
+
+    async def _settled(self) -> HostAnswer | None:
         await self._bring_on()
         while self.card.phase is Phase.FINAL and not self.state.has_ended:
+            if owed_verdict(self.state):
+                return None
             # It is over and only the last words are asked for, which are known already.
-            await self._reply((), Finish.STOP, words)
+            await self._reply((), Finish.STOP, self.card.answer or NO_WORDS)
             await self._bring_on()
-        if self.state.has_ended:
-            return HostAnswer(notice=ending_of(self.state))
-        if self.card.phase is Phase.PAUSED:
-            return HostAnswer(notice=waiting_for(self.card))
-        if self._rules.only_advises:
-            return HostAnswer(notice=rejection(self.card))
-        return HostAnswer(is_refused=True, text=rejection(self.card))
+        return None if owed_verdict(self.state) else stopped(self.state, self._rules)
 
     async def heard(self, event: HostEvent) -> HostAnswer:
         """A person spoke into work that is not done: more budget, and no grudge of the guards."""
@@ -187,7 +222,16 @@ class HostedRun:
         if calls:
             await self._append(Extended(by=event.host, calls=calls, why="the person went on"))
         text = self._context.redactor.text(event.text)
-        await self._append(ThreadReset(card=card.id, reason="the person spoke", text=text))
+        # A verdict that is being taken is of work that goes on: its debt ends here.
+        moot = owed_verdict(self.state)
+        await self._append(
+            ThreadReset(
+                card=card.id,
+                reason="the person spoke",
+                text=text,
+                effect=moot.n if moot else 0,
+            )
+        )
         await self._bring_on()
         return HostAnswer(text=found, notice=found)
 
@@ -235,7 +279,7 @@ class HostedRun:
         Background shells, slash commands and skills write without a hook.
         """
         card = self.card
-        if card.phase is Phase.PAUSED or not card.is_live:
+        if card.phase is Phase.PAUSED or not card.is_live or owed_verdict(self.state):
             return ""
         if any(call.access is not Access.READ for call in card.in_flight):
             return ""

@@ -21,15 +21,31 @@ DISARMED = (
     "{file} was not taken: while Flyball governs this session nobody changes which hooks run. A "
     "person can with `flyball init --remove` or `flyball off` in their own terminal."
 )
+UNDER_WAY = (
+    "Flyball is taking its verdict on this work: it runs the tests itself, and that takes a while. "
+    "Run `{flyball} wait`, and when it comes back, stop again."
+)
+NOBODY_LOOKS = "Nobody takes the verdict at the moment. Stop again: then it is taken."
+TOO_LONG = "the verdict took longer than the host waits, and hooks that decide alone cannot go on"
 SHOWN = "the plan that was shown"
 NEXT_PROMPT = "the next prompt came before anything was changed"
 SESSION_ENDED = "the host's session ended"
 
 
 def how_to_state() -> str:
-    """The sentence that leads to a checkpoint, with a name that the host's shell will find."""
+    """The sentence that leads to a checkpoint."""
+    return HOW_TO_STATE.format(flyball=_flyball())
+
+
+def under_way() -> str:
+    """The sentence for who would go on while a verdict is taken."""
+    return UNDER_WAY.format(flyball=_flyball())
+
+
+def _flyball() -> str:
+    """Our command, under a name that the host's shell will find."""
     beside = Path(sys.executable).with_name("flyball")
-    return HOW_TO_STATE.format(flyball="flyball" if shutil.which("flyball") else beside)
+    return "flyball" if shutil.which("flyball") else str(beside)
 
 
 def greeting(state: RunState, card: CardState) -> str:

@@ -36,6 +36,7 @@ from flyball.core.terms.evidence import (
 from flyball.core.terms.evidence_rows import latest_of
 from flyball.core.terms.phase import Phase
 
+SAID_TWICE = 2
 FORM = "End your answer with the evidence form in one fenced JSON block."
 
 
@@ -191,7 +192,11 @@ def _send_back(d: WorkingCopy, why: str, trouble: Trouble, *, is_worth_it: bool 
             Asking.EXTENSION, f"{why} The budget of {d.run.budget.limit} calls is spent. Extend it?"
         )
         return
-    if is_worth_it and rejections <= d.run.policy.max_rejections:
+    # A host's model that has heard it twice and changed nothing has nothing more to give.
+    is_unmoved = d.card.rejected_trees.count(d.card.tree) >= SAID_TWICE
+    if is_worth_it and rejections <= d.run.policy.max_rejections and not is_unmoved:
+        if d.run.policy.hosted:
+            d.set(rejected_trees=(*d.card.rejected_trees, d.card.tree))
         d.reject(f"This is not done yet: {why}", rejections=rejections)
         return
     d.set(rejections=rejections)

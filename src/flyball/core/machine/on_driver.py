@@ -375,6 +375,9 @@ def begin_thread(d: WorkingCopy, _event: ThreadReset) -> None:
     """A new attempt at the same card; the checkpoint, the evidence and the tree stay."""
     # The guards' memory is of an attempt: a new driver must not be stopped for the old one's loop.
     d.set(attempt=d.card.attempt + 1, memory=Memory())
+    if d.run.policy.hosted and d.card.phase is Phase.VERIFY:
+        # A person spoke into the verdict on a host's work: the work goes on.
+        d.enter(Phase.EXECUTE)
     go_on(d)
 
 

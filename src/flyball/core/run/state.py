@@ -178,6 +178,8 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     continues: int = 0
     driver_errors: int = 0
     rejections: int = 0
+    rejected_trees: tuple[TreeHash, ...] = ()
+    """The trees at which a stop was rejected, in a host that can stop as often as it likes."""
     idle_stops: int = 0
     is_summing_up: bool = False
     is_reviewing: bool = False

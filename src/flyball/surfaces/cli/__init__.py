@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "extend": ("flyball.surfaces.cli.answer:extend", "Add calls to a run's budget."),
     "answer": ("flyball.surfaces.cli.answer:answer", "Answer a run in words."),
     "checkpoint": ("flyball.surfaces.cli.checkpoint:checkpoint", "State what an agent will do."),
+    "wait": ("flyball.surfaces.cli.wait:wait", "Wait for the verdict on an agent's work."),
     "off": ("flyball.surfaces.cli.off:off", "Let agents go ungoverned for a while."),
     "on": ("flyball.surfaces.cli.off:on", "Govern agents again."),
     "demo": ("flyball.surfaces.cli.demo:demo", "Watch a governed run on a small broken project."),

@@ -47,16 +47,18 @@ def answer(host: str, data: bytes, process: int) -> Printed:
     except UsageError as error:
         # Nobody can know what was about to happen: a call that is not understood is not made.
         return Printed(REFUSED, err=f"Flyball: {error}\n")
+    fails_open = False
     try:
         home = governed_at(Path(event.cwd) if event.cwd else Path.cwd())
         if home is None:
             return Printed()
+        fails_open = home.effective.settings.hooks_fail == "open"
         event = replace(event, process=host_of(process))
         return _printed(asyncio.run(HostGovernor(home).answer(event)), event)
     except FlyballError as error:
-        return _failed(event, str(error))
+        return _failed(event, str(error), fails_open)
     except Exception as error:  # noqa: BLE001
-        return _failed(event, f"{type(error).__name__}: {error}")
+        return _failed(event, f"{type(error).__name__}: {error}", fails_open)
 
 
 def governed_at(place: Path) -> Home | None:
@@ -67,10 +69,10 @@ def governed_at(place: Path) -> Home | None:
     return open_home(place, os.environ, {})
 
 
-def _failed(event: HostEvent, why: str) -> Printed:
+def _failed(event: HostEvent, why: str, fails_open: bool) -> Printed:
     """Flyball itself failed: what may write is refused, everything else goes on and is told."""
-    is_call = event.moment is Moment.BEFORE_CALL
-    is_closed = is_call and host_tool(event.tool).access is not Access.READ
+    may_write = host_tool(event.tool).access is not Access.READ
+    is_closed = event.moment is Moment.BEFORE_CALL and may_write and not fails_open
     text = f"Flyball could not judge this: {why} `flyball doctor` looks for the cause.\n"
     if is_closed or event.moment is Moment.CONFIG_CHANGED:
         return Printed(REFUSED, err=text)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from msgspec.structs import replace
+from tests.simulation.verdicts import REGRESSED
 from tests.simulation.world import call
 from tests.unit.core.stories import ALONE, CARD, Story
 
 from flyball.core.run.effect import Inspect
-from flyball.core.run.event import DriverReplied, Finish
+from flyball.core.run.event import DriverReplied, Finish, ThreadReset
 from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import Phase
 
@@ -54,3 +55,34 @@ def test_a_refusal_names_the_tool_as_the_host_does():
     assert story.said.startswith("`Write` changes things")
     assert write.name == "Write"
     assert call("2", "read").name == "read"
+
+
+def rejections(story: Story) -> int:
+    return [said.kind for said in story.card.said].count("rejection")
+
+
+def test_what_it_heard_twice_and_did_not_mend_is_not_said_a_third_time():
+    story = Story(policy=HOSTED).checkpoints("cart.py").edits("t1").stops().inspects(REGRESSED)
+    assert rejections(story) == 1
+    story.stops()
+    assert rejections(story) == 1
+    story.stops()
+    assert story.phase is Phase.FINAL
+    assert "unverified" in str(story.card.ending)
+
+
+def test_what_it_mended_wrongly_is_said_as_often_as_to_anybody():
+    story = Story(policy=HOSTED).checkpoints("cart.py")
+    for tree in ("t1", "t2", "t3"):
+        story.edits(tree).stops().inspects(REGRESSED)
+        assert rejections(story) == 1
+    story.edits("t4").stops().inspects(REGRESSED)
+    assert story.phase is Phase.FINAL
+
+
+def test_a_person_who_speaks_into_the_verdict_has_the_work_go_on():
+    for policy, phase in ((HOSTED, Phase.EXECUTE), (ALONE, Phase.VERIFY)):
+        story = Story(policy=policy).checkpoints("cart.py").edits("t1").tests().stops()
+        assert story.phase is Phase.VERIFY
+        story.happens(ThreadReset(card=CARD, reason="the person spoke", text="go on"))
+        assert story.phase is phase

@@ -1,0 +1,145 @@
+"""The runs of hosts' sessions: finding one, and opening it for a moment or for a long look."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from flyball.app.hosts.calls import HostRules
+from flyball.app.hosts.hosted_run import HostedRun
+from flyball.app.project import Home
+from flyball.app.runs import acquire
+from flyball.app.sessions import Session, Sessions
+from flyball.app.wiring import NobodyDriver, tool_settings
+from flyball.core.host.event import GO_ON, HostAnswer
+from flyball.core.run.effect import Owed
+from flyball.core.run.event import EvidenceTaken
+from flyball.core.run.state import RunState
+from flyball.engine.effects import EffectPerformer
+from flyball.engine.loop import Engine
+from flyball.engine.run_context import RunContext
+from flyball.errors import NotFound
+from flyball.journal.protocol import Intention, Journal
+from flyball.journal.sqlite import SqliteJournal
+from flyball.workspace.redaction import Redactor, secrets_in
+from flyball.workspace.run.opening import find_workspace, peek_workspace
+
+T = TypeVar("T")
+
+
+class HostedRuns:
+    """The runs of all hosts' sessions in one project."""
+
+    def __init__(
+        self, home: Home, sessions: Sessions, rules: HostRules, clock: Callable[[], float]
+    ) -> None:
+        self._home = home
+        self._sessions = sessions
+        self._rules = rules
+        self._clock = clock
+
+    async def at(
+        self, session: Session, verb: Callable[[HostedRun], Awaitable[T]]
+    ) -> T | HostAnswer:
+        """The answer of the session's run, if it has one that is not over."""
+        async with self.opened(session) as run:
+            return GO_ON if run is None else await verb(run)
+
+    async def _state(self, session: Session, journal: Journal) -> RunState | None:
+        """The state of the session's run; nothing where it has none that is not over."""
+        if not session.run or find_workspace(session.run, self._home.state) is None:
+            return None
+        try:
+            state = await journal.load(session.run)
+        except NotFound:
+            return None
+        return None if state.has_ended or not state.cards else state
+
+    async def live_state(self, session: Session) -> RunState | None:
+        """The state of the session's run, read for itself alone."""
+        if not session.run or not self._home.journal_path.exists():
+            return None
+        journal = SqliteJournal(self._home.journal_path)
+        try:
+            return await self._state(session, journal)
+        finally:
+            await journal.close()
+
+    async def inspected(self, session: Session, state: RunState, owed: Owed) -> EvidenceTaken:
+        """What Flyball sees of the work. It may take minutes, and no lease is held for it."""
+        context = self._context()
+        journal = SqliteJournal(self._home.journal_path)
+        try:
+            context.adopt(peek_workspace(session.run, self._home.state))
+            performer = EffectPerformer(journal, NobodyDriver(), context, on_text=_unheard)
+            seen = await performer.perform(state, owed, Intention(f"{state.run}/{owed.n}", False))
+            assert isinstance(seen, EvidenceTaken)
+            return replace(seen, effect=owed.n)
+        finally:
+            context.close()
+            await journal.close()
+
+    @asynccontextmanager
+    async def opened(self, session: Session) -> AsyncGenerator[HostedRun | None]:
+        """The session's run, open for one moment; nothing where it has none that is not over."""
+        if not session.run or not self._home.journal_path.exists():
+            yield None
+            return
+        async with self.driven(session.run) as (engine, context):
+            state = await self._state(session, engine.journal)
+            if state is None:
+                yield None
+                return
+            yield HostedRun(
+                engine,
+                context,
+                state,
+                self._rules,
+                partial(peek_workspace, session.run, self._home.state),
+                partial(self._elsewhere, session, engine.journal),
+            )
+
+    async def _elsewhere(self, session: Session, journal: Journal) -> frozenset[str]:
+        """What other sessions in this checkout have changed, so that nobody is blamed for it."""
+        found: set[str] = set()
+        for other in self._sessions.all():
+            if (other.host, other.session) != (session.host, session.session):
+                state = await self._state(other, journal)
+                found.update(state.cards[-1].changed if state else ())
+        return frozenset(found)
+
+    @asynccontextmanager
+    async def driven(self, run: str) -> AsyncGenerator[tuple[Engine, RunContext]]:
+        """An engine that holds the run's lease, and the context of its workspace."""
+        context = self._context()
+        journal = SqliteJournal(self._home.journal_path)
+        try:
+            lease = await acquire(journal, run)
+            try:
+                performer = EffectPerformer(journal, NobodyDriver(), context, on_text=_unheard)
+                yield Engine(journal, lease, performer, clock=self._clock, watch=_unheard), context
+            finally:
+                context.close()
+                await journal.release(lease)
+        finally:
+            await journal.close()
+
+    def _context(self) -> RunContext:
+        home = self._home
+        return RunContext(
+            home.repo,
+            home.state,
+            environ=home.environ,
+            redactor=Redactor(secrets_in(home.environ)),
+            on_output=_unheard,
+            in_place=True,
+            settings=tool_settings(home.effective),
+        )
+
+
+def _unheard(*_: object) -> None:
+    """Nobody watches a moment; what is to be told is in its answer."""

@@ -1,0 +1,106 @@
+"""How a host's stop ends: after a verdict, at the latest after a few, and never by the clock."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from threading import Thread
+
+from tests.governed import CART, Shell, objects
+from tests.hosts.hooking import Heard, HostSession
+
+RIGHT = CART.replace("result += price", "result += price * quantity")
+WRONG = CART.replace("result += price", "result -= price")
+SLOWLY = "import time\ntime.sleep({seconds})\n"
+"""The beginning of a suite that takes longer than a host would wait."""
+
+
+def status(host: HostSession) -> object:
+    (run,) = objects(host.shell("runs", "list", "--json").stdout)
+    return run["status"]
+
+
+def at_work(shell: Shell, text: str, *, seconds: float = 0.0, **variables: str) -> HostSession:
+    """A session that has changed the cart, in a shop whose suite takes some time."""
+    suite = shell.cwd / "test_cart.py"
+    suite.write_text(SLOWLY.format(seconds=seconds) + suite.read_text())
+    subprocess.run(["git", "commit", "-qam", "a slow suite"], cwd=shell.cwd, check=True)
+    shell.env.update(variables)
+    host = HostSession(shell)
+    host.prompt()
+    assert host.checkpoint().returncode == 0
+    assert host.write("cart.py", text).is_allowed
+    return host
+
+
+def test_what_nobody_mends_is_said_twice_and_then_called_what_it_is(host: HostSession):
+    host.prompt()
+    host.checkpoint()
+    host.write("cart.py", WRONG)
+    answers = [host.stop() for _ in range(3)]
+    assert [each.is_refused for each in answers] == [True, True, False]
+    assert "unverified" in answers[-1].notice
+    assert status(host) == "unverified"
+
+
+def test_what_is_mended_wrongly_each_time_is_refused_a_few_times_more(host: HostSession):
+    host.prompt()
+    host.checkpoint()
+    answers: list[Heard] = []
+    for number in range(4):
+        host.write("cart.py", f"{WRONG}\n# {number}\n")
+        answers.append(host.stop())
+    assert [each.is_refused for each in answers] == [True, True, True, False]
+    assert status(host) == "unverified"
+
+
+def test_a_verdict_longer_than_the_host_waits_is_waited_for_in_its_shell(shell: Shell):
+    host = at_work(shell, RIGHT, seconds=3, FLYBALL_HOOKS_HOLD="0.5")
+    held = host.stop()
+    assert held.is_refused
+    assert "flyball wait" in held.err
+    closed = host.before("Bash", command="flyball wait > cart.py")
+    assert "taking its verdict" in closed.err
+    assert host.before("Read", file_path="cart.py").is_refused
+    assert host.before("Bash", command="flyball wait").is_allowed
+    waited = shell("wait")
+    assert waited.returncode == 0, waited.stderr
+    assert "red → green" in waited.stdout
+    assert host.stop().is_allowed
+    assert status(host) == "success"
+    host.end()
+
+
+def test_who_waits_hears_when_it_is_not_there_yet(shell: Shell):
+    host = at_work(shell, WRONG, seconds=5, FLYBALL_HOOKS_HOLD="0.2")
+    assert host.stop().is_refused
+    early = shell("wait", "--for", "0")
+    assert early.returncode == 4, early.stdout
+    assert "still being taken" in early.stdout
+    assert "test_three_pens" in shell("wait").stdout
+    assert "test_three_pens" in host.stop().err
+    host.end()
+
+
+def test_a_person_who_speaks_into_a_verdict_is_heard_at_once(shell: Shell):
+    host = at_work(shell, WRONG, seconds=4)
+    found: list[Heard] = []
+    stopping = Thread(target=lambda: found.append(host.stop()))
+    stopping.start()
+    while not list(Path(shell.env["HOME"]).rglob("*.verdict")):
+        pass
+    assert host.prompt("and count the pens twice").is_allowed
+    assert stopping.is_alive(), "nobody waited for the verdict"
+    assert host.write("cart.py", RIGHT).is_allowed
+    stopping.join()
+    assert found[0].is_allowed, "a verdict on work that has gone on is nobody's"
+    assert "red → green" in host.stop().notice
+    host.end()
+
+
+def test_a_hook_that_is_alone_lets_go_in_time_and_does_not_call_it_done(shell: Shell):
+    host = at_work(shell, RIGHT, seconds=5, FLYBALL_HOOKS_HOLD="0.5", FLYBALL_HOOKS_ALONE="true")
+    let_go = host.stop()
+    assert let_go.is_allowed
+    assert "unverified" in let_go.notice
+    assert status(host) == "cancelled"
