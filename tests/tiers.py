@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
@@ -16,6 +16,11 @@ T = TypeVar("T")
 def sampled(cases: Iterable[T], every: int, name: Callable[[T], str] = str) -> list[ParameterSet]:
     """All cases as parameters; the first and each `every`-th after it are not exhaustive."""
     return [_case(each, name(each), n % every == 0) for n, each in enumerate(cases)]
+
+
+def named(cases: Mapping[str, T], every: int) -> list[ParameterSet]:
+    """Like `sampled`, for cases that have names."""
+    return [_case(each, name, n % every == 0) for n, (name, each) in enumerate(cases.items())]
 
 
 def one_of_each(

@@ -116,22 +116,23 @@ def check_against_git(story: tuple, *, in_place: bool) -> None:
 
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large]
-PARTS = sampled(range(4), 4)
+PARTS = sampled(range(8), 8)
 """Each part tries examples of its own; all but the first are left to `make test-slow`."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
-@settings(max_examples=15, suppress_health_check=RELAXED)
+@settings(max_examples=8, suppress_health_check=RELAXED)
 @given(story=stories(), in_place=st.booleans())
 def test_cards_go_back_in_any_order_that_git_could(part, story, in_place):
     check_against_git(story, in_place=in_place)
 
 
 @pytest.mark.slow
-@settings(max_examples=60, suppress_health_check=RELAXED)
-@given(stories())
-def test_without_git_cards_go_back_newest_first_to_the_byte(story):
+@pytest.mark.parametrize("part", PARTS)
+@settings(max_examples=20, suppress_health_check=RELAXED)
+@given(story=stories())
+def test_without_git_cards_go_back_newest_first_to_the_byte(part, story):
     start, cards, _ = story
     with tempfile.TemporaryDirectory() as spare:
         root = Path(spare, "plain")
@@ -155,7 +156,7 @@ def test_without_git_cards_go_back_newest_first_to_the_byte(story):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
-@settings(max_examples=15, suppress_health_check=RELAXED)
+@settings(max_examples=8, suppress_health_check=RELAXED)
 @given(story=stories())
 def test_without_git_any_order_goes_as_git_would_or_refuses_and_changes_nothing(part, story):
     start, cards, order = story
@@ -191,9 +192,10 @@ def moves(workspace: Workspace, card: str) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, suppress_health_check=RELAXED)
-@given(st.dictionaries(names, texts, max_size=8), st.sets(names))
-def test_a_tree_has_the_same_hash_with_and_without_git(files, executable):
+@pytest.mark.parametrize("part", PARTS)
+@settings(max_examples=10, suppress_health_check=RELAXED)
+@given(files=st.dictionaries(names, texts, max_size=8), executable=st.sets(names))
+def test_a_tree_has_the_same_hash_with_and_without_git(part, files, executable):
     with tempfile.TemporaryDirectory() as spare:
         for place in ("plain", "repo"):
             root = Path(spare, place)

@@ -26,6 +26,7 @@ from tests.sloppy.careful import (
     instead_of,
     say,
 )
+from tests.tiers import named
 
 from flyball.core.run.event import Finish
 from flyball.core.run.thread import Speaker
@@ -113,7 +114,7 @@ FIXES: dict[str, Slip] = {
 }
 
 
-@pytest.mark.parametrize("slip", FIXES.values(), ids=FIXES.keys())
+@pytest.mark.parametrize("slip", named(FIXES, 3))
 def test_a_slip_in_a_fix_costs_no_more_than_two_turns(
     slip: Slip, place: Path, careful_fix: Ended
 ) -> None:
@@ -160,7 +161,7 @@ PLANS: dict[str, Slip] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("slip", PLANS.values(), ids=PLANS.keys())
+@pytest.mark.parametrize("slip", named(PLANS, 4))
 def test_a_slip_in_a_plan_costs_no_more_than_two_turns(
     slip: Slip, place: Path, careful_feature: Ended
 ) -> None:
