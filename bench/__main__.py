@@ -31,6 +31,7 @@ BENCHES = {
     "crash": "kill -9 at every journal position and at random instants",
     "intent_report": "the intent classifier on prompts it did not learn from",
     "repair": "the embedded repairer on small bugs",
+    "hooks": "a hook of a host's call beside `python3 -c pass`",
     "price": "what proof costs, in times of a project's suite",
     "alarms": "alarms about weakened tests on honest commits",
 }

@@ -136,12 +136,20 @@ def test_the_metadata_offers_what_was_promised():
     assert distribution("flyball").version == PROJECT["version"]
 
 
-@pytest.mark.parametrize("name", ["flyball", "flyball-hook"])
-def test_an_installed_command_leads_to_a_function(name: str):
-    assert set(PROJECT["scripts"]) == {"flyball", "flyball-hook"}
-    (entry,) = distribution("flyball").entry_points.select(group="console_scripts", name=name)
-    assert entry.value == PROJECT["scripts"][name]
+def test_the_installed_command_leads_to_a_function():
+    assert set(PROJECT["scripts"]) == {"flyball"}
+    (entry,) = distribution("flyball").entry_points.select(group="console_scripts")
+    assert entry.value == PROJECT["scripts"]["flyball"]
     assert callable(entry.load())
+
+
+def test_the_hook_is_installed_as_it_is_written(in_wheel: set[str]):
+    assert f"flyball-{PROJECT['version']}.data/scripts/flyball-hook" in in_wheel
+    lines = (ROOT / "scripts/flyball-hook").read_text().splitlines()
+    assert lines[0] == "#!python", "installers put the interpreter there"
+    installed = Path(sys.executable).with_name("flyball-hook")
+    assert installed.read_text().splitlines()[1:] == lines[1:]
+    assert os.access(installed, os.X_OK)
 
 
 @pytest.fixture(scope="module")

@@ -44,6 +44,9 @@ class SqliteJournal:
 
     def _migrate(self) -> None:
         """Bring the file to the present schema; a later release's raises `SchemaTooNew`."""
+        # A transaction takes the lock of all writers, and hooks open the journal all the time.
+        if self._db.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),):
+            return
         with self._transaction() as db:
             (version,) = db.execute("PRAGMA user_version").fetchone()
             if version > len(MIGRATIONS):

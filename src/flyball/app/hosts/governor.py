@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from flyball.app.driving import HOSTED, new_run_id
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.hosted_run import HostedRun, owed_verdict, stopped
-from flyball.app.hosts.opening import HostedRuns
+from flyball.app.hosts.opening import HostedRuns, KeptWorkspaces
 from flyball.app.hosts.person import disarms
 from flyball.app.hosts.words import (
     DISARMED,
@@ -53,7 +53,12 @@ PATIENCE = 60.0
 class HostGovernor:
     """Answers the moments of all hosts in one project, one at a time, from whatever process."""
 
-    def __init__(self, home: Home, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        home: Home,
+        kept: KeptWorkspaces | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.home = home
         self._clock = clock
         self.sessions = Sessions(home.state)
@@ -62,7 +67,7 @@ class HostGovernor:
         self._rules = HostRules(
             settings.hooks_mode, settings.hooks_read_only, settings.hooks_scratch
         )
-        self.runs = HostedRuns(home, self.sessions, self._rules, clock)
+        self.runs = HostedRuns(home, self.sessions, self._rules, clock, kept or KeptWorkspaces())
 
     async def answer(self, event: HostEvent) -> HostAnswer:
         """What the host is told; nothing where there is nothing to say."""
@@ -100,9 +105,10 @@ class HostGovernor:
             case Moment.PROMPTED if not _is_nobodys(event, session):
                 return await self._prompted(event, session)
             case Moment.BEFORE_CALL:
-                if await self.runs.live_state(session) is None:
+                said = await self.runs.answer_of(session, lambda run: run.before(event))
+                if said is None:
                     session = await self._begin(event, session)
-                said = await self.runs.at(session, lambda run: run.before(event))
+                    said = await self.runs.at(session, lambda run: run.before(event))
                 if said.text and not said.is_refused:
                     self.sessions.keep(replace(session, untold=said.text))
                 return said

@@ -94,6 +94,8 @@ class HostedRun:
         self._open_workspace = open_workspace
         self._elsewhere = elsewhere
         """The files that other sessions in this checkout have changed or are changing."""
+        self._present: TreeHash | None = None
+        """The tree as it was just seen; in one moment nothing of ours is under way in it."""
 
     @property
     def card(self) -> CardState:
@@ -127,7 +129,7 @@ class HostedRun:
         perform = self._owed_call(call.id)
         if perform:
             if not (plain and call.access is Access.READ):
-                self._workspace.snapshot(self._key(perform))
+                self._workspace.snapshot(self._key(perform), self._present)
             return HostAnswer(text=found, notice=found) if found else GO_ON
         judged = [each for each in self.card.judged if each.call == call.id]
         why = refusal(self.card, call.id, judged[-1].code if judged else "")
@@ -284,7 +286,7 @@ class HostedRun:
         if any(call.access is not Access.READ for call in card.in_flight):
             return ""
         workspace = self._workspace
-        now = workspace.tree_hash()
+        now = self._present = workspace.tree_hash()
         if now == card.tree:
             return ""
         changed = [each.path for each in workspace.trees.changes(TreeHash(card.tree), now)]
@@ -298,7 +300,7 @@ class HostedRun:
         if self._rules.only_advises:
             return ""
         kept = workspace.snapshot(f"{self.state.run}/look/{self.state.seq}")
-        tree = take_back(workspace, TreeHash(card.tree), mine)
+        tree = self._present = take_back(workspace, TreeHash(card.tree), mine)
         await self._record_look(tree, undone=mine)
         return taken_back(mine, kept)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -27,27 +28,76 @@ from flyball.journal.protocol import Intention, Journal
 from flyball.journal.sqlite import SqliteJournal
 from flyball.workspace.redaction import Redactor, secrets_in
 from flyball.workspace.run.opening import find_workspace, peek_workspace
+from flyball.workspace.run.workspace import Workspace
 
 T = TypeVar("T")
+
+MOST_OPEN = 8
+
+
+class KeptWorkspaces:
+    """Workspaces that stay open between the moments of their runs.
+
+    Opening one asks git five things; a kept one is taken as it is, unless another process has
+    worked in it since.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[str, tuple[Workspace, tuple[object, ...]]] = {}
+
+    def open(self, run: str, state_dir: Path) -> Workspace:
+        """The workspace of a run, to look at only."""
+        workspace, seen = self._open.pop(run, (None, ()))
+        if workspace is None or seen != _marks(workspace):
+            return peek_workspace(run, state_dir)
+        return workspace
+
+    def keep(self, run: str, workspace: Workspace) -> None:
+        """Have it ready for the next moment."""
+        self._open[run] = workspace, _marks(workspace)
+        if len(self._open) > MOST_OPEN:
+            del self._open[next(iter(self._open))]
+
+
+def _marks(workspace: Workspace) -> tuple[object, ...]:
+    """What is different when somebody has worked in a workspace: its index and its snapshots."""
+    found: list[object] = []
+    for file in (workspace.directory / "index", workspace.snapshots.file):
+        status = file.stat() if file.exists() else None
+        found.append(status and (status.st_mtime_ns, status.st_size, status.st_ino))
+    return tuple(found)
 
 
 class HostedRuns:
     """The runs of all hosts' sessions in one project."""
 
     def __init__(
-        self, home: Home, sessions: Sessions, rules: HostRules, clock: Callable[[], float]
+        self,
+        home: Home,
+        sessions: Sessions,
+        rules: HostRules,
+        clock: Callable[[], float],
+        kept: KeptWorkspaces,
     ) -> None:
         self._home = home
         self._sessions = sessions
         self._rules = rules
         self._clock = clock
+        self._kept = kept
 
     async def at(
         self, session: Session, verb: Callable[[HostedRun], Awaitable[T]]
     ) -> T | HostAnswer:
-        """The answer of the session's run, if it has one that is not over."""
+        """The answer of the session's run; where it has none that is not over, nothing to say."""
         async with self.opened(session) as run:
             return GO_ON if run is None else await verb(run)
+
+    async def answer_of(
+        self, session: Session, verb: Callable[[HostedRun], Awaitable[T]]
+    ) -> T | None:
+        """The answer of the session's run; None where it has none that is not over."""
+        async with self.opened(session) as run:
+            return None if run is None else await verb(run)
 
     async def _state(self, session: Session, journal: Journal) -> RunState | None:
         """The state of the session's run; nothing where it has none that is not over."""
@@ -99,9 +149,11 @@ class HostedRuns:
                 context,
                 state,
                 self._rules,
-                partial(peek_workspace, session.run, self._home.state),
+                partial(self._kept.open, session.run, self._home.state),
                 partial(self._elsewhere, session, engine.journal),
             )
+            if context.opened:
+                self._kept.keep(session.run, context.opened)
 
     async def _elsewhere(self, session: Session, journal: Journal) -> frozenset[str]:
         """What other sessions in this checkout have changed, so that nobody is blamed for it."""

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from flyball.app.hosts.governor import HostGovernor
+from flyball.app.hosts.opening import KeptWorkspaces
 from flyball.app.hosts.person import host_of
 from flyball.app.project import Home, open_home, project_top
 from flyball.core.host.event import HostAnswer, HostEvent, Moment
@@ -40,7 +41,7 @@ class Printed(NamedTuple):
     err: str = ""
 
 
-def answer(host: str, data: bytes, process: int) -> Printed:
+def answer(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Printed:
     """What to print for the payload that a process was given, whatever happens on the way."""
     try:
         event = read_payload(host, data)
@@ -54,7 +55,7 @@ def answer(host: str, data: bytes, process: int) -> Printed:
             return Printed()
         fails_open = home.effective.settings.hooks_fail == "open"
         event = replace(event, process=host_of(process))
-        return _printed(asyncio.run(HostGovernor(home).answer(event)), event)
+        return _printed(asyncio.run(HostGovernor(home, kept).answer(event)), event)
     except FlyballError as error:
         return _failed(event, str(error), fails_open)
     except Exception as error:  # noqa: BLE001

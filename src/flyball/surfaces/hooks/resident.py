@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from flyball.app.hosts.opening import KeptWorkspaces
 from flyball.app.project import Home
 from flyball.app.sessions import Sessions
 from flyball.journal.sqlite import SqliteJournal
@@ -21,9 +22,11 @@ IDLE_SECONDS = 1_800.0
 LOOK_SECONDS = 1.0
 
 
-def decide(host: str, data: bytes, process: int) -> tuple[int, bytes, bytes]:
+def decide(
+    host: str, data: bytes, process: int, kept: KeptWorkspaces | None = None
+) -> tuple[int, bytes, bytes]:
     """The answer to what a hook process was given: exit code, output, errors."""
-    printed = answer(host, data, process)
+    printed = answer(host, data, process, kept or KeptWorkspaces())
     return printed.code, _bytes(printed.out), _bytes(printed.err)
 
 
@@ -78,6 +81,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         self.asked_at = time.monotonic()
         self.busy = 0
         self.sessions = Sessions(home.state)
+        self.kept = KeptWorkspaces()
         # As long as somebody has it open, nobody who closes it must tidy its log up.
         self.kept_open = SqliteJournal(home.journal_path)
         super().__init__(place, _Answering)
@@ -105,7 +109,7 @@ class _Answering(socketserver.StreamRequestHandler):
         try:
             host, length = self.rfile.readline().split()
             data = self.rfile.read(int(length))
-            code, out, err = decide(host.decode(), data, process)
+            code, out, err = decide(host.decode(), data, process, self.server.kept)
             self.wfile.write(b"%d %d %d\n" % (code, len(out), len(err)) + out + err)
         except (OSError, ValueError):
             # A hook that was killed half-way waits for no answer.

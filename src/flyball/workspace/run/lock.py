@@ -13,6 +13,8 @@ from flyball.workspace.errors import WorkspaceHeld, explain_disk_errors
 from flyball.workspace.process.holder import may_live, name_this_process
 
 _PATIENCE = 3.0
+_ROOM = 200
+"""Bytes for the holder's name."""
 _PAUSE = 0.02
 
 
@@ -25,15 +27,15 @@ class WorkspaceLock:
             self._fd = os.open(door, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         deadline = time.monotonic() + _PATIENCE
         while not self._take():
-            holder = os.pread(self._fd, 200, 0).decode(errors="replace").strip()
+            holder = os.pread(self._fd, _ROOM, 0).decode(errors="replace").strip()
             # A dead holder's lock may live on for a moment in a child that was forked and has not
             # yet become its program: that is waited for instead of refused at once.
             if may_live(holder) or time.monotonic() > deadline:
                 os.close(self._fd)
                 raise WorkspaceHeld(place, holder or "another process")
             time.sleep(_PAUSE)
-        os.ftruncate(self._fd, 0)
-        os.pwrite(self._fd, f"{name_this_process()}\n".encode(), 0)
+        # Written over, and not cut off first: truncating a file costs more than all the rest here.
+        os.pwrite(self._fd, name_this_process().encode().ljust(_ROOM), 0)
 
     def release(self) -> None:
         """Let the next process in; harmless when repeated."""

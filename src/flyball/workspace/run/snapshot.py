@@ -19,7 +19,7 @@ from typing import TypeVar
 import msgspec
 
 from flyball.workspace.errors import explain_disk_errors
-from flyball.workspace.trees.trees import Skipped, TreeHash, Trees, uncommitted_files
+from flyball.workspace.trees.trees import Captured, Skipped, TreeHash, Trees, uncommitted_files
 from flyball.workspace.trees.writer import holds_file, parent_of
 
 T = TypeVar("T")
@@ -61,11 +61,14 @@ class Snapshots:
         """Every snapshot, oldest first."""
         return tuple(self._records.values())
 
-    def take(self, key: str) -> SnapshotRecord:
-        """Keep the present tree under this key; the same key again is the same snapshot."""
+    def take(self, key: str, present: Captured | None = None) -> SnapshotRecord:
+        """Keep the present tree under this key; the same key again is the same snapshot.
+
+        Who has just captured the tree can hand that in.
+        """
         if known := self._records.get(key):
             return known
-        captured = self.trees.capture()
+        captured = present or self.trees.capture()
         record = SnapshotRecord(key, captured.tree, self.clock(), captured.skipped)
         append_line(self.file, record)
         self._records[key] = record

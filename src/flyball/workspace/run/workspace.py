@@ -42,7 +42,7 @@ from flyball.workspace.run.worktree import (
     share_index,
 )
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.trees import Changed, Skipped, SnapshotId, TreeHash, Trees
+from flyball.workspace.trees.trees import Captured, Changed, Skipped, SnapshotId, TreeHash, Trees
 from flyball.workspace.trees.writer import Writer
 
 
@@ -130,9 +130,12 @@ class Workspace:
         self.skipped = captured.skipped
         return captured.tree
 
-    def snapshot(self, key: str) -> SnapshotId:
-        """Keep the present tree; the same key again gives the same snapshot, named by its tree."""
-        record = self.snapshots.take(key)
+    def snapshot(self, key: str, present: TreeHash | None = None) -> SnapshotId:
+        """Keep the present tree; the same key again gives the same snapshot, named by its tree.
+
+        `present` is for who has just asked for the tree's hash.
+        """
+        record = self.snapshots.take(key, Captured(present, self.skipped) if present else None)
         self.skipped = record.skipped
         return SnapshotId(record.tree)
 
