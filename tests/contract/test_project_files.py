@@ -132,7 +132,8 @@ def test_the_licence_is_apache_2():
 
 def test_the_metadata_offers_what_was_promised():
     assert PROJECT["requires-python"] == ">=3.11"
-    assert set(PROJECT["optional-dependencies"]) == {"openai", "anthropic", "dev", "bench", "all"}
+    extras = {"openai", "anthropic", "web", "dev", "bench", "all"}
+    assert set(PROJECT["optional-dependencies"]) == extras
     assert distribution("flyball").version == PROJECT["version"]
 
 

@@ -115,35 +115,47 @@ async def overviews(home: Home) -> tuple[Overview, ...]:
     summaries = await list_runs(home)
     if not summaries:
         return ()
-    hosts = Sessions(home.state)
     async with opened(home) as journal:
         for each in summaries:
             state = await journal.load(each.run)
-            held = each.holder if may_live(each.holder) else hosts.host_of(each.run)
-            found.append(
-                Overview(
-                    each.run,
-                    status_now(each.status, held),
-                    state.intent.value if state.intent else "",
-                    each.request,
-                    each.created_at,
-                    each.updated_at,
-                    state.spend.calls,
-                    state.budget.limit,
-                    held,
-                    _reverted_words(home, state),
-                )
-            )
+            found.append(overview_of(home, each, state))
     return tuple(found)
+
+
+def overview_of(home: Home, summary: RunSummary, state: RunState) -> Overview:
+    """A run's line in the list, from its line in the journal and its state."""
+    holder = summary.holder
+    held = holder if may_live(holder) else Sessions(home.state).host_of(summary.run)
+    return Overview(
+        summary.run,
+        status_now(summary.status, held),
+        state.intent.value if state.intent else "",
+        summary.request,
+        summary.created_at,
+        summary.updated_at,
+        state.spend.calls,
+        state.budget.limit,
+        held,
+        _reverted_words(home, state),
+    )
 
 
 def _reverted_words(home: Home, state: RunState) -> str:
     """From the accounts of its cards: asking git about every run of a list would take seconds."""
     kept = [card for card in state.cards if card.commit]
-    back = [card for card in kept if card.is_taken_back or _is_noted_reverted(home, state, card)]
+    back = noted_reverted(home, state)
     if not back:
         return ""
     return REVERTED if len(back) == len(kept) else f"{len(back)} of {len(kept)} cards {REVERTED}"
+
+
+def noted_reverted(home: Home, state: RunState) -> frozenset[str]:
+    """The committed cards whose accounts say that they were taken back."""
+    return frozenset(
+        card.id
+        for card in state.cards
+        if card.commit and (card.is_taken_back or _is_noted_reverted(home, state, card))
+    )
 
 
 def _is_noted_reverted(home: Home, state: RunState, card: CardState) -> bool:

@@ -28,6 +28,16 @@ def require_person(home: Home, environ: Mapping[str, str]) -> None:
 
     Only where a host works in this project; elsewhere there is nobody to keep from it.
     """
+    require_no_host(home, environ)
+    if Sessions(home.state).all() and not sys.stdin.isatty():
+        raise NotAPerson("An agent is governed here, and this does not come from a terminal.", HOW)
+
+
+def require_no_host(home: Home, environ: Mapping[str, str]) -> None:
+    """Raise where a host that works in this project has started this process.
+
+    Enough for a server: its token stands for the person at the page.
+    """
     sessions = Sessions(home.state).all()
     if not sessions:
         return
@@ -36,8 +46,6 @@ def require_person(home: Home, environ: Mapping[str, str]) -> None:
         raise NotAPerson("This was started by the agent that is governed here.", HOW)
     if marks := [name for name in MARKS if environ.get(name)]:
         raise NotAPerson(f"This was started by an agent: {marks[0]} is set.", HOW)
-    if not sys.stdin.isatty():
-        raise NotAPerson("An agent is governed here, and this does not come from a terminal.", HOW)
 
 
 HOW = "Say it yourself, in a terminal of your own."

@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "deny": ("flyball.surfaces.cli.answer:deny", "Say no to what a run asks."),
     "extend": ("flyball.surfaces.cli.answer:extend", "Add calls to a run's budget."),
     "answer": ("flyball.surfaces.cli.answer:answer", "Answer a run in words."),
+    "serve": ("flyball.surfaces.cli.serve:serve", "Show every run on a board in a browser."),
     "checkpoint": ("flyball.surfaces.cli.checkpoint:checkpoint", "State what an agent will do."),
     "wait": ("flyball.surfaces.cli.wait:wait", "Wait for the verdict on an agent's work."),
     "off": ("flyball.surfaces.cli.off:off", "Let agents go ungoverned for a while."),

@@ -6,25 +6,20 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from flyball.errors import FlyballError, NotFound, ToolError, UsageError
+from flyball.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from flyball.patch import Change, PatchResult, Refusal
-    from flyball.workspace.files.paths import Root
 
 STDIN = "-"
 REFUSED = 1
-MOST_FILES = 50_000
-"""Among how many files one of the same name is looked for."""
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -83,16 +78,17 @@ def check(context: click.Context, preview: bool, no_keep_regions: bool, **option
 
 
 def _perform(request: PatchRequest, *, writes: bool, shows_diff: bool) -> int:
-    from flyball.workspace.files.paths import Root
+    from flyball.app.patching import PatchWish, patch_project
 
-    if not request.repo.is_dir():
-        raise UsageError(f"{request.repo} is not a directory.", "Give --repo a directory.")
-    root = Root(request.repo)
-    result = _compute(root, request)
-    snapshot = ""
-    if result.ok and writes and result.changes:
-        snapshot = _note_edit(root, request.repo, result.changes)
-        write_all(root, result.changes)
+    wish = PatchWish(
+        _read(request.file),
+        request.repo,
+        request.fuzz,
+        request.max_offset,
+        request.keep_regions,
+        request.partial,
+    )
+    result, snapshot = patch_project(wish, os.environ, writes=writes)
     if request.as_json:
         taken = {"snapshotId": snapshot} if snapshot else {}
         click.echo(json.dumps({**result.to_json(), **taken}))
@@ -101,96 +97,6 @@ def _perform(request: PatchRequest, *, writes: bool, shows_diff: bool) -> int:
         if snapshot:
             click.echo(f"`flyball undo {snapshot}` takes it back.")
     return 0 if result.ok else REFUSED
-
-
-def _note_edit(root: Root, repo: Path, changes: tuple[Change, ...]) -> str:
-    """Keep what is about to be replaced, under the paths that links lead to; the snapshot's id."""
-    from flyball.app.project import open_home
-    from flyball.workspace.cards.undo import UndoLog
-
-    log = UndoLog(open_home(repo, os.environ, {}).state)
-    kept = {root.fact(c.path, write=True).path: (c.before, c.after) for c in changes}
-    return log.note("patch apply", root.path, kept)
-
-
-def _compute(root: Root, request: PatchRequest) -> PatchResult:
-    from flyball.app.project import open_home
-    from flyball.core.terms.glob import matches
-    from flyball.patch import Code, PatchResult, Refusal, apply_diff, touched_paths
-    from flyball.patch.engine import why_forbidden
-
-    diff = _read(request.file)
-    settings = open_home(request.repo, os.environ, {}).effective.settings
-    allowed = settings.patch_paths
-    files: dict[str, bytes] = {}
-    forbidden: list[Refusal] = []
-    for path in touched_paths(diff):
-        if why_forbidden(path):
-            continue
-        fact = root.fact(path, write=True)
-        is_listed = not allowed or matches(fact.path, allowed)
-        if not fact.inside or fact.protected or not is_listed:
-            why = fact.protected or "it leads out of the directory"
-            why = why if is_listed else f"`patch.paths` allows only {', '.join(allowed)}"
-            message = f"It may not be written: {why}. Choose another file."
-            forbidden.append(Refusal(Code.PATH_FORBIDDEN, message, path))
-        elif fact.exists:
-            files[path] = root.read_bytes(path)
-    if forbidden:
-        return PatchResult(False, files, errors=tuple(forbidden))
-    engine = partial(
-        apply_diff,
-        diff=diff,
-        fuzz=request.fuzz,
-        max_offset=settings.patch_max_offset if request.max_offset is None else request.max_offset,
-        keep_regions=request.keep_regions,
-        partial=request.partial,
-    )
-    result = engine(files)
-    missing = {error.path for error in result.errors if error.code is Code.FILE_MISSING}
-    if missing and not result.ok:
-        return engine({**_namesakes(root, missing), **files})
-    return result
-
-
-def _namesakes(root: Root, missing: set[str]) -> dict[str, bytes]:
-    """Files that are called like those the diff names wrongly, so that it can say so."""
-    names = {path.rpartition("/")[2].casefold() for path in missing}
-    found = islice(root.walk(), MOST_FILES)
-    return {path: b"" for path in found if path.rpartition("/")[2].casefold() in names}
-
-
-def write_all(root: Root, changes: tuple[Change, ...]) -> None:
-    """Write every change; when one cannot be written, put back those that were."""
-    done: list[Change] = []
-    try:
-        for change in changes:
-            _put(root, change.path, change.after)
-            done.append(change)
-    except FlyballError as error:
-        stuck = [change.path for change in done if not _restored(root, change)]
-        if stuck:
-            names = ", ".join(stuck)
-            raise ToolError(
-                f"{error.message} {names} could not be put back.",
-                "Restore them from version control.",
-            ) from error
-        raise ToolError(error.message, "Nothing was changed. " + error.hint) from error
-
-
-def _put(root: Root, path: str, data: bytes | None) -> None:
-    if data is None:
-        root.delete(path)
-    else:
-        root.write_bytes(path, data)
-
-
-def _restored(root: Root, change: Change) -> bool:
-    try:
-        _put(root, change.path, change.before)
-    except FlyballError:
-        return False
-    return True
 
 
 def _read(file: str) -> str:

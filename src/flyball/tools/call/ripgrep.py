@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from flyball.errors import ToolUnavailable
-from flyball.tools.call.protocol import CallContext
+from flyball.workspace.files.paths import Root
 from flyball.workspace.process.spawn import OwnOutput, run_sync
 
 SECONDS = 60.0
@@ -28,6 +28,16 @@ _FIXED = (
 )
 
 
+class SearchedPlace(Protocol):
+    """Where to search, and with which environment; the context of a call is one."""
+
+    @property
+    def root(self) -> Root: ...
+
+    @property
+    def env(self) -> Mapping[str, str]: ...
+
+
 def find_ripgrep() -> str:
     """The `rg` that was installed with us, or the system's."""
     beside = Path(sys.executable).with_name("rg")
@@ -37,19 +47,19 @@ def find_ripgrep() -> str:
     return program
 
 
-def ripgrep(context: CallContext, *words: str) -> OwnOutput:
+def ripgrep(context: SearchedPlace, *words: str) -> OwnOutput:
     """What ripgrep answers in the workspace; it follows no link and starts no program."""
     argv = [find_ripgrep(), *_FIXED, *words]
     return run_sync(argv, cwd=context.root.path, env=context.env, seconds=SECONDS)
 
 
-def files_below(context: CallContext, top: str = ".") -> list[str]:
+def files_below(context: SearchedPlace, top: str = ".") -> list[str]:
     """Every file below a directory that is not ignored, sorted."""
     answer = ripgrep(context, "--files", "--null", "--", _place(top))
     return [_name(raw) for raw in answer.stdout.split(b"\0") if raw]
 
 
-def counts(context: CallContext, words: Sequence[str], top: str) -> tuple[dict[str, int], str]:
+def counts(context: SearchedPlace, words: Sequence[str], top: str) -> tuple[dict[str, int], str]:
     """How many lines match in each file, or what ripgrep has against the search."""
     answer = ripgrep(context, "--count", "--null", "--with-filename", *words, "--", _place(top))
     if answer.exit_code == 2 and answer.stderr and not answer.stdout:
@@ -63,7 +73,7 @@ def counts(context: CallContext, words: Sequence[str], top: str) -> tuple[dict[s
 
 
 def lines(
-    context: CallContext, words: Sequence[str], files: Sequence[str]
+    context: SearchedPlace, words: Sequence[str], files: Sequence[str]
 ) -> Iterator[tuple[str, Any]]:
     """The matching and context lines of these files, each as ripgrep describes it."""
     answer = ripgrep(context, "--json", *words, "--", *map(_place, files))

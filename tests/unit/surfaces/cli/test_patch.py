@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from flyball.app.patching import write_all
 from flyball.errors import NotFound, ToolError, UsageError
 from flyball.patch import apply_diff
-from flyball.surfaces.cli.patch import patch, write_all
+from flyball.surfaces.cli.patch import patch
 from flyball.workspace.files.paths import Root
 
 GOOD = (

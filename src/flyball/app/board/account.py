@@ -1,0 +1,115 @@
+"""One run as a page shows it: why it stopped, what it cost, and how it stood at any event."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from flyball.app.answering import pending
+from flyball.app.board.watching import card_row
+from flyball.app.project import Home
+from flyball.app.runs import Record, cost_rows, describe, present_tree, record_of
+from flyball.core.machine.machine import replay
+from flyball.core.run.event import name_of
+from flyball.core.run.state import RunState
+from flyball.core.verdict.words import verdict_lines
+from flyball.errors import NotFound, UsageError
+from flyball.workspace.cards.use_cases import ProjectPlaces
+from flyball.workspace.redaction import Redactor, secrets_in
+from flyball.workspace.run.opening import find_workspace, peek_workspace
+from flyball.workspace.trees.trees import TreeHash
+
+INTERRUPTED = "The process that drove it is gone; nothing is lost, and it can be resumed."
+
+
+def places_of(home: Home) -> ProjectPlaces:
+    """Where a project and what is kept of its runs are."""
+    return ProjectPlaces(home.repo, home.state, Path(home.environ.get("HOME", "/")))
+
+
+async def account(home: Home, run: str) -> dict[str, Any]:
+    """Everything about a run, with the words of its verdict and the reason why it stands still."""
+    told = await describe(home, run)
+    record = await record_of(home, run)
+    state = record.state
+    for card, shown in zip(state.cards, told["cards"], strict=False):
+        verdict = card.verdict
+        row = card_row(card, shown["status"])
+        shown |= {
+            "added": row["added"],
+            "removed": row["removed"],
+            "calls": row["calls"],
+            "call": row["call"],
+            "verdict": msgspec.to_builtins(verdict) if verdict else None,
+            "verdict_words": list(verdict_lines(verdict)) if verdict else [],
+        }
+    return {
+        **told,
+        "project": home.state.name,
+        "project_title": home.repo.name,
+        "path": str(home.repo),
+        "stopped": why_stopped(state, told["status"]),
+        "costs": cost_rows(record.entries)[-1],
+    }
+
+
+def why_stopped(state: RunState, status: str) -> str:
+    """Why nothing moves: the question, how it ended, or that nobody drives it; else nothing."""
+    if waiting := pending(state):
+        return waiting[0].question.text
+    if state.response is not None:
+        reasons = [card.ending_reason for card in state.cards if card.ending_reason]
+        return reasons[-1] if reasons else state.response.message
+    return INTERRUPTED if status == "interrupted" else ""
+
+
+def _state_at(record: Record, seq: int) -> RunState:
+    if not 1 <= seq <= len(record.entries):
+        raise UsageError(
+            f"Run {record.state.run} has no event {seq}.", f"It has 1 to {len(record.entries)}."
+        )
+    return replay((entry.event for entry in record.entries[:seq]), None)
+
+
+async def account_at(home: Home, run: str, seq: int) -> dict[str, Any]:
+    """The board as it was right after an event, and what the tree differed in by then."""
+    record = await record_of(home, run)
+    state, event = _state_at(record, seq), record.entries[seq - 1].event
+    return {
+        "run": run,
+        "seq": seq,
+        "of": len(record.entries),
+        "at": event.at,
+        "event": name_of(type(event)),
+        "card": getattr(event, "card", ""),
+        "budget": {"used": state.spend.calls, "limit": state.budget.limit},
+        "cards": [card_row(card, card.status) for card in state.cards],
+        "asks": [{"card": each.card.id, "text": each.question.text} for each in pending(state)],
+        "tree": present_tree(state),
+        "files": _files_at(home, state),
+    }
+
+
+def _files_at(home: Home, state: RunState) -> list[dict[str, Any]]:
+    """The files that differed from the beginning; none where the run's trees are not kept."""
+    if not state.base or find_workspace(state.run, home.state) is None:
+        return []
+    trees = peek_workspace(state.run, home.state).trees
+    return [
+        {"path": each.path, "kind": each.kind.value, "added": each.added, "removed": each.removed}
+        for each in trees.changes(TreeHash(state.base), TreeHash(present_tree(state)))
+    ]
+
+
+async def diff_at(home: Home, run: str, seq: int) -> str:
+    """What a run had changed by an event, without the secrets that are known."""
+    state = _state_at(await record_of(home, run), seq)
+    if not state.base:
+        return ""
+    if find_workspace(run, home.state) is None:
+        raise NotFound("workspace of run", run, "It never began to work, or it was pruned.")
+    trees = peek_workspace(run, home.state).trees
+    diff = trees.diff(TreeHash(state.base), TreeHash(present_tree(state)))
+    return Redactor(secrets_in(home.environ)).text(diff.decode("utf-8", "replace"))

@@ -1,0 +1,70 @@
+"""The projects of a state directory, found by what their runs left there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from flyball.app.project import Home, open_home
+from flyball.app.settling import state_dir
+from flyball.errors import FlyballError, NotFound
+
+NOTHING: Mapping[str, Any] = {}
+
+
+class BoardProject(NamedTuple):
+    """A project that can be chosen: its name in the state directory, and where it is."""
+
+    name: str
+    home: Home
+
+
+class Projects:
+    """Every project that has runs, and the one that the server was started in."""
+
+    def __init__(self, environ: Mapping[str, str], here: Path | None = None) -> None:
+        self.environ = environ
+        self.base = state_dir(environ)
+        self._here = open_home(here, environ, NOTHING) if here else None
+        self._known: dict[str, Home] = {}
+
+    @property
+    def here(self) -> str:
+        """The name of the project that the server was started in."""
+        return self._here.state.name if self._here else ""
+
+    def all(self) -> tuple[BoardProject, ...]:
+        """The project here first, then the others by name."""
+        if self._here:
+            self._known.setdefault(self.here, self._here)
+        for place in sorted(self.base.glob("projects/*")):
+            if place.name not in self._known and (home := self._open(place)):
+                self._known[place.name] = home
+        return tuple(BoardProject(name, home) for name, home in self._known.items())
+
+    def find(self, name: str) -> Home:
+        """A project by its name; without one, the project here."""
+        wanted = name or self.here
+        for each in self.all():
+            if each.name == wanted:
+                return each.home
+        raise NotFound("project", wanted, "`GET /api/projects` lists the projects.")
+
+    def fresh(self, name: str, flags: Mapping[str, Any] = NOTHING) -> Home:
+        """A project with its settings read anew: a run starts with what holds now."""
+        return open_home(self.find(name).repo, self.environ, flags)
+
+    def _open(self, place: Path) -> Home | None:
+        """The home of a state directory, if its project is still where it was."""
+        # The directory's name has only a digest of the path; each run has kept the path itself.
+        for file in sorted(place.glob("runs/*/workspace.json"), reverse=True):
+            try:
+                repo = Path(json.loads(file.read_text())["project"])
+                home = open_home(repo, self.environ, NOTHING)
+            except (OSError, ValueError, KeyError, TypeError, FlyballError):
+                continue
+            if home.state == place:
+                return home
+        return None

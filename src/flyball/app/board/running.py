@@ -1,0 +1,226 @@
+"""Runs that this process drives for others: each in a thread of its own, all of them resumable."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+
+import msgspec
+
+from flyball.app.answering import pending, words
+from flyball.app.driving import RunControl, RunRequest, RunResult, Watcher, Word
+from flyball.app.project import Home, open_home
+from flyball.app.runs import opened
+from flyball.core.run.state import RunState
+from flyball.engine.telemetry import Telemetry
+from flyball.errors import Conflict, FlyballError
+
+LOG = logging.getLogger("flyball.board")
+Deed = Callable[[RunControl], Awaitable[RunResult]]
+REST_SECONDS = 60.0
+"""How long a run that was asked to rest is waited for."""
+BEGIN_SECONDS = 30.0
+LOOK_AGAIN = 0.1
+STOP_SECONDS = 5.0
+
+
+class _Driven:
+    """One run in its thread."""
+
+    def __init__(self, home: Home, deed: Deed, lines: int) -> None:
+        self.began: Future[str] = Future()
+        """The run's name, once it has moved; what kept it from that, otherwise."""
+        self.control = RunControl(home, Watcher(self._told, _unheard, _unheard))
+        self.ended = threading.Event()
+        self._deed = deed
+        self._lines = lines
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Future[RunResult] | None = None
+
+    def _told(self, line: Telemetry) -> None:
+        if line["type"] == "notice":
+            return
+        self._lines -= 1
+        if self._lines <= 0 and not self.began.done():
+            self.began.set_result(self.control.run)
+
+    def go(self) -> None:
+        """Perform the deed to its end, whatever becomes of it."""
+        try:
+            asyncio.run(self._perform())
+            self._say_began(None)
+        except asyncio.CancelledError:
+            self._say_began(Conflict("The server is stopping.", "Start it again."))
+        except Exception as error:
+            if not self._say_began(error):
+                # The journal is whole: the run is shown as interrupted and can be resumed.
+                LOG.exception("Run %s stopped.", self.control.run)
+        finally:
+            self.ended.set()
+
+    def _say_began(self, error: Exception | None) -> bool:
+        if self.began.done():
+            return False
+        if error is None:
+            self.began.set_result(self.control.run)
+        else:
+            self.began.set_exception(error)
+        return True
+
+    async def _perform(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.ensure_future(self._deed(self.control))
+        await self._task
+
+    def pause(self, by: str) -> None:
+        """Ask the run to rest, from another thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.control.pause, by)
+
+    def stop(self) -> None:
+        """Let go of the run where it is; whoever resumes it loses nothing."""
+        if self._loop is not None and self._task is not None and not self.ended.is_set():
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
+
+class RunsHere:
+    """Starts, answers, resumes and ends runs in this process, and remembers which it drives.
+
+    Every method blocks and may be called from any thread but the event loop's.
+    """
+
+    def __init__(self, base: Path, environ: Mapping[str, str], by: str) -> None:
+        self.by = by
+        self._environ = environ
+        self._file = base / "board.json"
+        self._driven: dict[str, _Driven] = {}
+        self._lock = threading.Lock()
+        self._is_stopping = False
+
+    def start(self, home: Home, wanted: RunRequest) -> str:
+        """Begin a run; its name, once the journal has it."""
+        return self._drive(home, lambda control: control.start(wanted), 1)
+
+    def resume(self, home: Home, run: str, driver: str = "") -> None:
+        """Go on with a run."""
+        self._drive(home, lambda control: control.resume(run, self.by, driver), 1)
+
+    def say(self, home: Home, run: str, word: Word, *, extends: bool = False) -> None:
+        """Record a person's word, and drive the run on with it."""
+
+        def deed(control: RunControl) -> Awaitable[RunResult]:
+            return (control.extend if extends else control.say)(run, word, self.by)
+
+        # The first line says that it is picked up, the next what the word has changed.
+        self._drive(home, deed, 2)
+
+    def cancel(self, home: Home, run: str, why: str) -> RunResult:
+        """End a run, whoever drives it."""
+        control = RunControl(home, Watcher(_unheard, _unheard, _unheard))
+        return asyncio.run(control.cancel(run, self.by, why))
+
+    def pause(self, run: str) -> None:
+        """Ask a run to rest that is driven here."""
+        driven = self._driven.get(run)
+        if driven is None or driven.ended.is_set():
+            raise Conflict(f"Run {run} is not driven here.", "Pause it where it is driven.")
+        driven.pause(self.by)
+
+    def instruct(self, home: Home, run: str, text: str) -> None:
+        """Pass a word to the driver of a run that waits, or let the run rest first."""
+        state = _state(home, run)
+        if state.has_ended:
+            raise Conflict(f"Run {run} has ended.", "Start a new run with these words.")
+        if not pending(state):
+            self.pause(run)
+            self._await_rest(home, run)
+        self.say(home, run, lambda now: words(now, self.by, text))
+
+    def _await_rest(self, home: Home, run: str) -> None:
+        end = time.monotonic() + REST_SECONDS
+        while time.monotonic() < end:
+            driven = self._driven.get(run)
+            if driven is None or driven.ended.wait(LOOK_AGAIN):
+                break
+        if not pending(_state(home, run)):
+            raise Conflict(f"Run {run} has not come to rest.", "Say it again when it has.")
+
+    def go_on(self) -> list[str]:
+        """Resume what an earlier process drove for a board and did not bring to rest."""
+        found: list[str] = []
+        for run, repo in self._noted().items():
+            try:
+                home = open_home(Path(repo), self._environ, {})
+                if not _state(home, run).is_at_rest:
+                    self.resume(home, run)
+                    found.append(run)
+                    continue
+            except FlyballError as error:
+                LOG.warning("Run %s was not resumed: %s", run, error)
+            self._note(run, "")
+        return found
+
+    def stop(self) -> None:
+        """Let go of every run; the next server goes on with them."""
+        self._is_stopping = True
+        for driven in list(self._driven.values()):
+            driven.stop()
+        end = time.monotonic() + STOP_SECONDS
+        for driven in list(self._driven.values()):
+            driven.ended.wait(max(end - time.monotonic(), 0.0))
+
+    def _drive(self, home: Home, deed: Deed, lines: int) -> str:
+        driven = _Driven(home, deed, lines)
+
+        def body() -> None:
+            driven.go()
+            run = driven.control.run
+            if run and not self._is_stopping:
+                with self._lock:
+                    if self._driven.get(run) is driven:
+                        del self._driven[run]
+                self._note(run, "")
+
+        def begun(run: Future[str]) -> None:
+            if run.exception() is None and run.result() and not driven.ended.is_set():
+                with self._lock:
+                    self._driven[run.result()] = driven
+                self._note(run.result(), str(home.repo))
+
+        driven.began.add_done_callback(begun)
+        threading.Thread(target=body, name="run", daemon=True).start()
+        return driven.began.result(BEGIN_SECONDS)
+
+    def _noted(self) -> dict[str, str]:
+        try:
+            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, str])
+        except (OSError, msgspec.MsgspecError):
+            return {}
+
+    def _note(self, run: str, repo: str) -> None:
+        """Write down that a run is driven here, or no longer is."""
+        with self._lock:
+            noted = {name: place for name, place in self._noted().items() if name != run}
+            if repo:
+                noted[run] = repo
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            new = self._file.with_suffix(".new")
+            new.write_bytes(msgspec.json.encode(noted))
+            new.replace(self._file)
+
+
+def _unheard(_value: object) -> None:
+    """What is told here is in the journal, and read from there."""
+
+
+def _state(home: Home, run: str) -> RunState:
+    async def load() -> RunState:
+        async with opened(home) as journal:
+            return await journal.load(run)
+
+    return asyncio.run(load())

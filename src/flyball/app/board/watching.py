@@ -1,0 +1,274 @@
+"""Everything that is watched on a board: one thread reads all journals, readers only listen."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from flyball.app.answering import pending
+from flyball.app.board.feed import BEAT, GrowingList, Place, RunTail, framed, read_place
+from flyball.app.board.projects import Projects
+from flyball.app.project import Home
+from flyball.app.runs import Overview, list_runs, noted_reverted, opened, overview_of
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.evidence import DiffReport
+from flyball.core.terms.evidence_rows import latest_of
+from flyball.errors import FlyballError, NotFound
+from flyball.journal.protocol import RunSummary
+from flyball.workspace.process.holder import may_live
+
+QUICK = 0.1
+"""How often the log of a run is looked into that somebody watches."""
+SLOW = 0.5
+"""How often the list of runs is."""
+LINGER = 30.0
+"""How long a run is kept in memory after its last reader left: most come back at once."""
+MISSES = 8
+"""How many changes of the list a slow reader may fall behind before it is sent the whole list."""
+
+
+class Watched:
+    """A run with readers."""
+
+    def __init__(self, home: Home, run: str) -> None:
+        self.home = home
+        self.tail = RunTail(run)
+        self.frames = GrowingList()
+        self.readers = 0
+        self.left_at = 0.0
+        self.is_failed = False
+
+
+class Seen(NamedTuple):
+    """A run on the board, and what it was recognised by when it was last looked at."""
+
+    mark: tuple[object, ...]
+    row: dict[str, Any]
+
+
+class Watch:
+    """The runs of all projects as they move, whoever drives them."""
+
+    def __init__(self, projects: Projects, beat: float = 15.0) -> None:
+        self.projects = projects
+        self.beat = beat
+        self._runs: dict[tuple[str, str], Watched] = {}
+        self._seen: dict[tuple[str, str], Seen] = {}
+        self._readers: set[asyncio.Queue[dict[str, Any]]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop = threading.Event()
+        self._first = threading.Event()
+        self._thread = threading.Thread(target=self._tail, name="journals", daemon=True)
+
+    def start(self) -> None:
+        """Begin to read, for readers in the running event loop."""
+        self._loop = asyncio.get_running_loop()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the reading thread."""
+        self._stop.set()
+        self._thread.join(5.0)
+
+    def rows(self, project: str = "") -> list[dict[str, Any]]:
+        """Every run of a project, or of all, the newest first."""
+        self._first.wait(10.0)
+        found = [seen.row for (name, _), seen in list(self._seen.items()) if project in ("", name)]
+        return sorted(found, key=lambda row: (row["created_at"], row["run"]), reverse=True)
+
+    def locate(self, run: str) -> Home:
+        """The project that has a run of this very name."""
+        for name, known in list(self._seen):
+            if known == run:
+                return self.projects.find(name)
+        # It may have begun since the list was last looked at.
+        for each in self.projects.all():
+            if any(found.run == run for found in asyncio.run(list_runs(each.home))):
+                return each.home
+        raise NotFound("run", run, "`GET /api/runs` lists the runs.")
+
+    async def follow(self, home: Home, run: str, last: str) -> AsyncIterator[bytes]:
+        """A run's stream from a place on: no gap, no double, until the reader leaves."""
+        place = read_place(last)
+        watched = self._runs.setdefault((home.state.name, run), Watched(home, run))
+        watched.readers += 1
+        try:
+            async for frame in watched.frames.after(place, self.beat):
+                yield frame
+        finally:
+            watched.readers -= 1
+            watched.left_at = asyncio.get_running_loop().time()
+
+    async def follow_all(self) -> AsyncIterator[bytes]:
+        """The list of runs, then every run that changes, until the reader leaves."""
+        queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue(MISSES * 16)
+        self._readers.add(queue)
+        try:
+            rows = await asyncio.to_thread(self.rows)
+            yield framed({"type": "runs", "runs": rows})
+            while True:
+                try:
+                    async with asyncio.timeout(self.beat):
+                        row = await queue.get()
+                except TimeoutError:
+                    yield BEAT
+                    continue
+                # A reader that fell behind would be told of old things: it gets the list anew.
+                if queue.full():
+                    while not queue.empty():
+                        queue.get_nowait()
+                    yield framed({"type": "runs", "runs": self.rows()})
+                else:
+                    yield framed(row)
+        finally:
+            self._readers.discard(queue)
+
+    def _tell(self, row: dict[str, Any]) -> None:
+        for queue in self._readers:
+            with suppress(asyncio.QueueFull):
+                queue.put_nowait(row)
+
+    def _tail(self) -> None:
+        asyncio.run(self._read_all())
+
+    async def _read_all(self) -> None:
+        rounds = 0
+        async with AsyncExitStack() as stack:
+            journals: dict[Path, Any] = {}
+
+            async def journal_of(home: Home) -> Any:
+                if home.journal_path not in journals:
+                    journals[home.journal_path] = await stack.enter_async_context(opened(home))
+                return journals[home.journal_path]
+
+            while not self._stop.is_set():
+                if rounds % int(SLOW / QUICK) == 0:
+                    await self._read_lists(journal_of)
+                    self._first.set()
+                rounds += 1
+                is_busy = await self._read_runs(journal_of)
+                if not is_busy:
+                    await asyncio.to_thread(self._stop.wait, QUICK)
+
+    async def _read_runs(self, journal_of: Callable[[Home], Any]) -> bool:
+        """Read on in every watched run; whether there may be more to read at once."""
+        is_busy = False
+        loop = self._loop
+        assert loop is not None
+        for key, watched in list(self._runs.items()):
+            if not watched.readers and 0 < watched.left_at < loop.time() - LINGER:
+                self._call(self._forget, key)
+                continue
+            if watched.is_failed:
+                continue
+            try:
+                found = await watched.tail.read(await journal_of(watched.home))
+            except FlyballError as error:
+                watched.is_failed = True
+                said = {"type": "error", "code": error.code, "message": str(error)}
+                found = [(Place(watched.tail.state.seq + 1), framed(said))]
+            if found:
+                is_busy = True
+                self._call(watched.frames.add, found)
+        return is_busy
+
+    def _forget(self, key: tuple[str, str]) -> None:
+        if not self._runs[key].readers:
+            del self._runs[key]
+
+    def _call(self, deed: Callable[..., None], *values: Any) -> None:
+        assert self._loop is not None
+        # The loop is gone when the server stops while we read.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(deed, *values)
+
+    async def _read_lists(self, journal_of: Callable[[Home], Any]) -> None:
+        for project in self.projects.all():
+            if not project.home.journal_path.exists():
+                continue
+            try:
+                journal = await journal_of(project.home)
+                for summary in await journal.runs():
+                    await self._look_at(project.name, project.home, journal, summary)
+            except FlyballError:
+                # One damaged journal must not hide the other projects.
+                continue
+
+    async def _look_at(self, name: str, home: Home, journal: Any, summary: RunSummary) -> None:
+        mark = (summary.seq, summary.status, may_live(summary.holder), _account_mark(home, summary))
+        known = self._seen.get((name, summary.run))
+        if known is not None and known.mark == mark:
+            return
+        state = await journal.load(summary.run)
+        row = board_row(name, home, overview_of(home, summary, state), state)
+        self._seen[name, summary.run] = Seen(mark, row)
+        if known is not None or self._first.is_set():
+            self._call(self._tell, row)
+
+
+def _account_mark(home: Home, summary: RunSummary) -> int:
+    """When the accounts of a run's cards last changed: taking a card back is in no journal."""
+    try:
+        return (home.repo / ".flyball" / "artifacts" / summary.run).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def board_row(project: str, home: Home, found: Overview, state: RunState) -> dict[str, Any]:
+    """A run as the board shows it: its line in the list, its cards, and what it asks."""
+    waiting = pending(state)
+    return {
+        "type": "row",
+        "project": project,
+        "title": home.repo.name,
+        **found._asdict(),
+        "seq": state.seq,
+        "asks": [
+            {"card": each.card.id, "kind": each.question.kind.value, "text": each.question.text}
+            for each in waiting
+        ],
+        "cards": [*_card_rows(home, state), *_steps_to_do(state)],
+    }
+
+
+def _card_rows(home: Home, state: RunState) -> Iterator[dict[str, Any]]:
+    back = noted_reverted(home, state)
+    for card in state.cards:
+        yield card_row(card, "reverted" if card.id in back else card.status)
+
+
+def card_row(card: CardState, status: str) -> dict[str, Any]:
+    """One card as it lies on the board."""
+    diff = latest_of(card.evidence, DiffReport)
+    files = diff.files if diff is not None else ()
+    at_work = card.in_flight[-1] if card.in_flight else None
+    return {
+        "id": card.id,
+        "title": card.title,
+        "status": status,
+        "phase": card.phase.name_for_people,
+        "label": card.phase.label,
+        "proof": card.label if card.has_changed else "",
+        "evidence": len(card.evidence),
+        "ending": card.ending.value if card.ending else "",
+        "added": sum(each.added for each in files),
+        "removed": sum(each.removed for each in files),
+        "files": len(files),
+        "calls": card.calls,
+        "call": at_work.tool if at_work else "",
+    }
+
+
+def _steps_to_do(state: RunState) -> Iterator[dict[str, Any]]:
+    """Steps of the plan that no card works on yet."""
+    plan = state.coordinator.plan if state.coordinator else None
+    if plan is None or state.has_ended:
+        return
+    begun = {card.step for card in state.cards}
+    for step in plan.steps:
+        if step.id not in begun:
+            yield {"id": step.id, "title": step.title, "status": "todo"}

@@ -1,0 +1,128 @@
+"""A diff applied to a project's own files: worked out whole, kept for undo, written or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from flyball.app.project import open_home
+from flyball.core.terms.glob import matches
+from flyball.errors import FlyballError, ToolError, UsageError
+from flyball.patch import Change, Code, PatchResult, Refusal, apply_diff, touched_paths
+from flyball.patch.engine import why_forbidden
+from flyball.workspace.cards.undo import UndoLog
+from flyball.workspace.files.paths import Root
+
+MOST_FILES = 50_000
+"""Among how many files one of the same name is looked for."""
+
+
+class PatchWish(NamedTuple):
+    """A diff, where its paths start, and how strictly it is taken."""
+
+    diff: str
+    repo: Path
+    fuzz: int = 0
+    max_offset: int | None = None
+    keep_regions: bool = True
+    partial: bool = False
+
+
+class Patched(NamedTuple):
+    """What a diff came to, and the snapshot that takes it back if it was written."""
+
+    result: PatchResult
+    snapshot: str = ""
+
+
+def patch_project(wish: PatchWish, environ: Mapping[str, str], *, writes: bool) -> Patched:
+    """Apply a diff to a project, all of it or nothing; without `writes` only say what it does."""
+    if not wish.repo.is_dir():
+        raise UsageError(f"{wish.repo} is not a directory.", "Give --repo a directory.")
+    root = Root(wish.repo)
+    result = _compute(root, wish, environ)
+    if not (result.ok and writes and result.changes):
+        return Patched(result)
+    log = UndoLog(open_home(wish.repo, environ, {}).state)
+    # Under the paths that links lead to: that is where the bytes are.
+    kept = {root.fact(c.path, write=True).path: (c.before, c.after) for c in result.changes}
+    snapshot = log.note("patch apply", root.path, kept)
+    write_all(root, result.changes)
+    return Patched(result, snapshot)
+
+
+def _compute(root: Root, wish: PatchWish, environ: Mapping[str, str]) -> PatchResult:
+    settings = open_home(wish.repo, environ, {}).effective.settings
+    allowed = settings.patch_paths
+    files: dict[str, bytes] = {}
+    forbidden: list[Refusal] = []
+    for path in touched_paths(wish.diff):
+        if why_forbidden(path):
+            continue
+        fact = root.fact(path, write=True)
+        is_listed = not allowed or matches(fact.path, allowed)
+        if not fact.inside or fact.protected or not is_listed:
+            why = fact.protected or "it leads out of the directory"
+            why = why if is_listed else f"`patch.paths` allows only {', '.join(allowed)}"
+            message = f"It may not be written: {why}. Choose another file."
+            forbidden.append(Refusal(Code.PATH_FORBIDDEN, message, path))
+        elif fact.exists:
+            files[path] = root.read_bytes(path)
+    if forbidden:
+        return PatchResult(False, files, errors=tuple(forbidden))
+    engine = partial(
+        apply_diff,
+        diff=wish.diff,
+        fuzz=wish.fuzz,
+        max_offset=settings.patch_max_offset if wish.max_offset is None else wish.max_offset,
+        keep_regions=wish.keep_regions,
+        partial=wish.partial,
+    )
+    result = engine(files)
+    missing = {error.path for error in result.errors if error.code is Code.FILE_MISSING}
+    if missing and not result.ok:
+        return engine({**_namesakes(root, missing), **files})
+    return result
+
+
+def _namesakes(root: Root, missing: set[str]) -> dict[str, bytes]:
+    """Files that are called like those the diff names wrongly, so that it can say so."""
+    names = {path.rpartition("/")[2].casefold() for path in missing}
+    found = islice(root.walk(), MOST_FILES)
+    return {path: b"" for path in found if path.rpartition("/")[2].casefold() in names}
+
+
+def write_all(root: Root, changes: tuple[Change, ...]) -> None:
+    """Write every change; when one cannot be written, put back those that were."""
+    done: list[Change] = []
+    try:
+        for change in changes:
+            _put(root, change.path, change.after)
+            done.append(change)
+    except FlyballError as error:
+        stuck = [change.path for change in done if not _restored(root, change)]
+        if stuck:
+            names = ", ".join(stuck)
+            raise ToolError(
+                f"{error.message} {names} could not be put back.",
+                "Restore them from version control.",
+            ) from error
+        raise ToolError(error.message, "Nothing was changed. " + error.hint) from error
+
+
+def _put(root: Root, path: str, data: bytes | None) -> None:
+    if data is None:
+        root.delete(path)
+    else:
+        root.write_bytes(path, data)
+
+
+def _restored(root: Root, change: Change) -> bool:
+    try:
+        _put(root, change.path, change.before)
+    except FlyballError:
+        return False
+    return True

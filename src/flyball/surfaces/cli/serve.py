@@ -1,0 +1,57 @@
+"""`flyball serve`: the board in a browser."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from flyball.surfaces.cli.card import REPO
+
+PORT = 4321
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), default=PORT, show_default=True, help="0 for any."
+)
+@click.option("--open", "opens", is_flag=True, help="Open the board in a browser.")
+@click.option("--token", default="", metavar="T", envvar="FLYBALL_TOKEN", help="Who may ask.")
+@REPO
+@click.option("--json", "as_json", is_flag=True, help="Print the address as one JSON object.")
+def serve(host: str, port: int, opens: bool, token: str, repo: Path, as_json: bool) -> None:
+    """Show every run on a board in a browser, live, and answer them there.
+
+    Only this machine can ask unless --host says otherwise; that demands a --token. Runs that are
+    begun on the board are driven here; if the server is stopped, the next one goes on with them.
+    """
+    from flyball.errors import UsageError
+
+    try:
+        from flyball.surfaces.web.server import listen
+        from flyball.surfaces.web.server import serve as answer
+    except ModuleNotFoundError as error:
+        hint = "Install it with `pip install 'flyball[web]'`."
+        raise UsageError(f"The board needs {error.name}, which is not installed.", hint) from None
+    if not repo.is_dir():
+        raise UsageError(f"{repo} is not a directory.", "Give --repo a directory.")
+    listening = listen(host, port, token)
+
+    def ready() -> None:
+        if as_json:
+            click.echo(json.dumps({"address": listening.address, "pid": _pid()}))
+        else:
+            click.echo(f"The board is at {listening.address}")
+            click.echo("Ctrl-C ends it; runs that it drives go on with the next one.")
+        if opens:
+            click.launch(listening.address)
+
+    answer(listening, repo, ready)
+
+
+def _pid() -> int:
+    import os
+
+    return os.getpid()

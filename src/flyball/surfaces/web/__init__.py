@@ -1,0 +1,1 @@
+"""The glass box: HTTP, event streams and the page. Translation only, no decisions."""

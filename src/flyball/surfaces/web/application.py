@@ -1,0 +1,69 @@
+"""The application: routes, error shape, OpenAPI document, and what begins and ends with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any
+
+from litestar import Litestar, get
+from litestar.di import Provide
+from litestar.exceptions import HTTPException
+from litestar.openapi import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.response import Stream
+
+from flyball.errors import FlyballError
+from flyball.surfaces.web.board import Board, OurBoard
+from flyball.surfaces.web.card_routes import CardRoutes
+from flyball.surfaces.web.failure import tell_bug, tell_http, tell_own
+from flyball.surfaces.web.project_routes import PROJECT_ROUTES
+from flyball.surfaces.web.protection import MOST_BYTES, Application, Protected, Protection
+from flyball.surfaces.web.run_routes import STREAM, RunRoutes
+
+
+@get("/api/events", tags=["runs"], summary="Every run that changes, as server-sent events.")
+async def board_events(board: OurBoard) -> Stream:
+    """First the list of runs, then each run that moves."""
+    frames = board.watch.follow_all()
+    return Stream(frames, media_type="text/event-stream", headers=STREAM)
+
+
+def make_application(board: Board, protection: Protection) -> Application:
+    """The whole surface behind its protection."""
+
+    @asynccontextmanager
+    async def alive(_app: Litestar) -> AsyncGenerator[None]:
+        board.watch.start()
+        await asyncio.to_thread(board.runs.go_on)
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(board.runs.stop)
+            board.watch.stop()
+
+    def provide() -> Board:
+        return board
+
+    handlers: dict[Any, Any] = {
+        FlyballError: tell_own,
+        HTTPException: tell_http,
+        Exception: tell_bug,
+    }
+    inner = Litestar(
+        [RunRoutes, CardRoutes, *PROJECT_ROUTES, board_events],
+        dependencies={"board": Provide(provide, sync_to_thread=False)},
+        exception_handlers=handlers,
+        lifespan=[alive],
+        logging_config=None,
+        openapi_config=OpenAPIConfig(
+            title="Flyball",
+            version=version("flyball"),
+            path="/api/schema",
+            render_plugins=[JsonRenderPlugin()],
+        ),
+        request_max_body_size=MOST_BYTES,
+    )
+    return Protected(inner, protection)  # pyright: ignore[reportArgumentType]

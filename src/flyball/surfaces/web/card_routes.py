@@ -1,0 +1,78 @@
+"""Routes about a run's cards: show one, its diff, take it back, put it again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any
+
+import msgspec
+from litestar import Controller, get, post
+from litestar.params import FromPath, FromQuery, JSONBody
+
+from flyball.app.board.account import account, places_of
+from flyball.app.project import Home
+from flyball.errors import NotFound
+from flyball.surfaces.web.board import OurBoard
+from flyball.surfaces.web.diff import DiffView, view_diff
+from flyball.surfaces.web.run_routes import WebForm
+from flyball.workspace.cards.use_cases import foresee, move_card, show_card
+from flyball.workspace.redaction import Redactor, secrets_in
+from flyball.workspace.run.worktree import CommitKind
+
+
+class Moving(WebForm, frozen=True):
+    """Which files of a card to move, and whether later work may be lost by it."""
+
+    paths: tuple[str, ...] = ()
+    force: bool = False
+    preview: bool = False
+    """Only say what would be written and lost."""
+
+
+class CardRoutes(Controller):
+    """Everything under a run's `cards`."""
+
+    path = "/api/runs/{run:str}/cards"
+    tags = ["cards"]  # noqa: RUF012
+
+    @get("/{card:str}", sync_to_thread=True, summary="A card: evidence, verdicts, decisions.")
+    def show(self, board: OurBoard, run: FromPath[str], card: FromPath[str]) -> dict[str, Any]:
+        told = asyncio.run(account(board.home_of(run), run))
+        for each in told["cards"]:
+            if each["id"] == card:
+                return each
+        known = ", ".join(each["id"] for each in told["cards"])
+        raise NotFound("card", card, f"Run {run} has these cards: {known}.")
+
+    @get("/{card:str}/diff", sync_to_thread=True, summary="What a card changed, highlighted.")
+    def diff(
+        self, board: OurBoard, run: FromPath[str], card: FromPath[str], full: FromQuery[str] = ""
+    ) -> DiffView:
+        home = board.home_of(run)
+        said = show_card(places_of(home), run, card).diff
+        return view_diff(Redactor(secrets_in(home.environ)).text(said), full)
+
+    @post("/{card:str}/revert", status_code=200, sync_to_thread=True, summary="Take it back.")
+    def revert(
+        self, board: OurBoard, run: FromPath[str], card: FromPath[str], data: JSONBody[Moving]
+    ) -> dict[str, Any]:
+        return _move(board.spoken_to(run), run, card, CommitKind.REVERT, data)
+
+    @post("/{card:str}/apply", status_code=200, sync_to_thread=True, summary="Put it in again.")
+    def apply(
+        self, board: OurBoard, run: FromPath[str], card: FromPath[str], data: JSONBody[Moving]
+    ) -> dict[str, Any]:
+        return _move(board.spoken_to(run), run, card, CommitKind.APPLY, data)
+
+
+def _move(
+    home: Home, run: str, card: str, step: CommitKind, data: JSONBody[Moving]
+) -> dict[str, Any]:
+    places = places_of(home)
+    if data.preview:
+        found = foresee(places, run, card, step, data.paths)
+        return {"step": step.name.lower(), "losses": msgspec.to_builtins(found.losses)}
+    moved, root = move_card(places, run, card, step, data.paths, force=data.force)
+    told: dict[str, Any] = msgspec.to_builtins(moved)
+    return {**told, "step": step.name.lower(), "root": os.fspath(root)}

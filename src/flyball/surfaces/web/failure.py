@@ -1,0 +1,93 @@
+"""The one table from error class to HTTP status, and the one shape in which errors are told."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import Any
+
+import msgspec
+from litestar import Request, Response
+from litestar.exceptions import HTTPException
+
+from flyball.errors import (
+    Conflict,
+    DriverError,
+    FlyballError,
+    JournalError,
+    LeaseHeld,
+    NotAPerson,
+    NotFound,
+    OutsideWorkspace,
+    ToolError,
+    ToolTimeout,
+    ToolUnavailable,
+    UsageError,
+)
+
+LOG = logging.getLogger("flyball.web")
+
+STATUS: tuple[tuple[type[FlyballError], int], ...] = (
+    (NotFound, 404),
+    (Conflict, 409),
+    (LeaseHeld, 409),
+    (NotAPerson, 403),
+    (OutsideWorkspace, 403),
+    (ToolUnavailable, 503),
+    (ToolTimeout, 504),
+    (DriverError, 502),
+    (UsageError, 400),
+    (ToolError, 422),
+    (JournalError, 500),
+    (FlyballError, 500),
+)
+"""The first that fits; narrower classes come before wider ones."""
+
+CODES = {400: "usage", 401: "no-token", 404: "not-found", 405: "method", 413: "too-large"}
+
+
+class ToldError(msgspec.Struct, frozen=True):
+    """What went wrong: a stable code, a sentence, and what to do."""
+
+    code: str
+    message: str
+    hint: str = ""
+
+
+def status_of(error: FlyballError) -> int:
+    """The HTTP status of an error."""
+    return next(status for kind, status in STATUS if isinstance(error, kind))
+
+
+def tell_own(_request: Request[Any, Any, Any], error: FlyballError) -> Response[ToldError]:
+    """One of our errors, with its own words."""
+    return Response(ToldError(error.code, error.message, error.hint), status_code=status_of(error))
+
+
+def tell_http(_request: Request[Any, Any, Any], error: HTTPException) -> Response[ToldError]:
+    """What the framework refuses: an unknown route, a body or a parameter that does not fit."""
+    status = error.status_code
+    code = CODES.get(status, "internal" if status >= 500 else "usage")
+    hint = "`/api/schema/openapi.json` describes every route."
+    return Response(ToldError(code, _said(error), hint), status_code=status)
+
+
+def _said(error: HTTPException) -> str:
+    """The framework's sentence, and which field it is about."""
+    extra: Any = error.extra
+    if not isinstance(extra, list) or not extra:
+        return error.detail
+    told: list[str] = []
+    for each in extra:  # pyright: ignore[reportUnknownVariableType]
+        found: dict[str, Any] = each if isinstance(each, dict) else {"message": str(each)}  # pyright: ignore
+        key = found.get("key", "")
+        told.append(f"{key}: {found.get('message', '')}" if key else str(found.get("message", "")))
+    return f"The request does not fit: {'; '.join(told)}"
+
+
+def tell_bug(_request: Request[Any, Any, Any], error: Exception) -> Response[ToldError]:
+    """Our own fault: told without its insides, and kept in the server's log."""
+    LOG.error("A request failed.", exc_info=error)
+    message = f"Flyball itself failed: {type(error).__name__}."
+    hint = "The server's log has the rest." if not os.environ.get("FLYBALL_DEBUG") else str(error)
+    return Response(ToldError("internal", message, hint), status_code=500)

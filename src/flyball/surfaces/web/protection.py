@@ -1,0 +1,193 @@
+"""What every request must pass before a route sees it: host, origin, token, kind and size."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs
+
+import msgspec
+
+from flyball.surfaces.web.failure import ToldError
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MOST_BYTES = 4_000_000
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
+)
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+OPEN_IT = "Open the address that `flyball serve` printed, or send `Authorization: Bearer TOKEN`."
+
+
+class Refused(NamedTuple):
+    """Why a request goes no further."""
+
+    status: int
+    failure: ToldError
+
+
+class Protection(NamedTuple):
+    """Who may ask: with which token, under which host names, from which port."""
+
+    token: str
+    port: int
+    names: frozenset[str] = frozenset({"localhost"})
+    is_local: bool = True
+    """Whether only this machine can ask: then the only numbers are those of loopback."""
+
+    @property
+    def cookie(self) -> str:
+        """Cookies know no ports, so the name has it: two servers must not take each other's."""
+        return f"flyball-{self.port}"
+
+    def refusal(self, scope: Scope) -> Refused | None:
+        """The first objection to a request, in a fixed order."""
+        headers = _headers(scope["headers"])
+        host = headers.get("host", "")
+        if not self._is_ours(host):
+            return _refused(403, "host", f"This server is not {host[:80]!r}.", OPEN_IT)
+        origin = headers.get("origin")
+        if origin is not None and origin != f"{scope.get('scheme', 'http')}://{host}":
+            return _refused(403, "origin", "Another page may not ask this server.", OPEN_IT)
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return _refused(403, "origin", "Another page may not ask this server.", OPEN_IT)
+        if not scope["path"].startswith("/api"):
+            return None
+        if not self._has_token(headers):
+            return _refused(401, "no-token", "The token is missing or wrong.", OPEN_IT)
+        return None if scope["method"] in READING else _why_not_taken(headers)
+
+    def accepts(self, token: str) -> bool:
+        """Whether this is the token; how long that takes tells nothing of it."""
+        return hmac.compare_digest(token.encode(), self.token.encode())
+
+    def _is_ours(self, host: str) -> bool:
+        name, port = _split_host(host)
+        if port != self.port or not name:
+            return False
+        try:
+            address = ipaddress.ip_address(name)
+        except ValueError:
+            # A name that is not ours may lead here all the same: that is DNS rebinding.
+            return name.lower() in self.names
+        return address.is_loopback or not self.is_local
+
+    def _has_token(self, headers: dict[str, str]) -> bool:
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer" and self.accepts(given.strip()):
+            return True
+        try:
+            kept = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
+        except CookieError:
+            return False
+        return kept is not None and self.accepts(kept.value)
+
+
+def _why_not_taken(headers: dict[str, str]) -> Refused | None:
+    """Why a body is not taken: a form of another site can send text, but no JSON."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        return _refused(415, "not-json", "Only JSON is taken.", "Send application/json.")
+    length = headers.get("content-length", "0")
+    if not length.isdigit() or int(length) > MOST_BYTES:
+        most = f"{MOST_BYTES // 1_000_000} MB"
+        return _refused(413, "too-large", f"The body is larger than {most}.", "Send less.")
+    return None
+
+
+def _refused(status: int, code: str, message: str, hint: str) -> Refused:
+    return Refused(status, ToldError(code, message, hint))
+
+
+def _headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers by name; one that comes twice with different words is none of ours."""
+    found: dict[str, str] = {}
+    for name, value in raw:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        found[key] = text if found.get(key, text) == text or key == "cookie" else f"\0{text}"
+    return found
+
+
+def _split_host(host: str) -> tuple[str, int]:
+    name, colon, port = host.rpartition(":")
+    if not colon or host.endswith("]"):
+        name, port = host, "80"
+    bare = name[1:-1] if name.startswith("[") and name.endswith("]") else name
+    if ":" in bare and bare == name:
+        return "", 0
+    return bare, int(port) if port.isascii() and port.isdigit() and len(port) < 6 else 0
+
+
+class Protected:
+    """The application behind its protection; every answer carries the strict headers."""
+
+    def __init__(self, inner: Application, protection: Protection) -> None:
+        self._inner = inner
+        self._protection = protection
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._inner(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+
+        async def guarded(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *HEADERS]
+            await send(message)
+
+        refused = self._protection.refusal(scope)
+        if refused is not None:
+            await _answer(guarded, refused.status, msgspec.json.encode(refused.failure))
+        elif scope["path"] == "/" and (token := _given_token(scope)) is not None:
+            await self._let_in(guarded, token)
+        else:
+            await self._inner(scope, receive, guarded)
+
+    async def _let_in(self, send: Send, token: str) -> None:
+        """Take the token from the address into a cookie that no script can read."""
+        if not self._protection.accepts(token):
+            failure = ToldError("no-token", "The token is wrong.", OPEN_IT)
+            await _answer(send, 401, msgspec.json.encode(failure))
+            return
+        cookie = f"{self._protection.cookie}={token}; HttpOnly; SameSite=Strict; Path=/"
+        extra = ((b"location", b"/"), (b"set-cookie", cookie.encode()))
+        await _answer(send, 303, b"{}", extra)
+
+
+def _given_token(scope: Scope) -> str | None:
+    query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+    return query["token"][0] if "token" in query else None
+
+
+async def _answer(
+    send: Send, status: int, body: bytes, extra: Iterable[tuple[bytes, bytes]] = ()
+) -> None:
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        # The rest of a body that nobody reads would be taken for the next request.
+        *([(b"connection", b"close")] if status == 413 else []),
+        *extra,
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

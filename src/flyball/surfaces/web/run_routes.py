@@ -1,0 +1,254 @@
+"""Routes about runs: list, start, show, answer, extend, stop, merge, follow, look back."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+import msgspec
+from litestar import Controller, Request, Response, get, post
+from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
+from litestar.response import Stream
+
+from flyball.app.answering import more, no, words, yes
+from flyball.app.archive import export_lines
+from flyball.app.board.account import account, account_at, diff_at, places_of
+from flyball.app.board.feed import read_place
+from flyball.app.driving import RunRequest
+from flyball.app.project import Home
+from flyball.app.runs import diff_of, event_lines, messages_of, record_of
+from flyball.app.verifying import refuse_bad_merge
+from flyball.core.terms.intent import Intent, Turn
+from flyball.surfaces.web.board import OurBoard
+from flyball.surfaces.web.diff import DiffView, view_diff
+from flyball.workspace.cards.use_cases import merge
+
+Words = Annotated[str, msgspec.Meta(max_length=20_000)]
+Asked = Annotated[str, msgspec.Meta(min_length=1, max_length=100_000)]
+Name = Annotated[str, msgspec.Meta(max_length=200)]
+STREAM = {"cache-control": "no-store", "x-accel-buffering": "no"}
+
+
+class WebForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A body; what it does not know is refused by name."""
+
+
+class Wish(WebForm, frozen=True):
+    """A run to begin."""
+
+    request: Asked
+    project: Name = ""
+    intent: Intent | None = None
+    budget: Annotated[int, msgspec.Meta(ge=0, le=100_000)] | None = None
+    driver: Annotated[str, msgspec.Meta(max_length=2_000)] = ""
+    approve: bool = False
+    """Whether a person accepts each checkpoint."""
+    yes: bool = False
+    preview: bool = False
+    in_place: bool = False
+    plan: bool = True
+    follows: Name = ""
+    """An earlier run of the same project that this one speaks of."""
+
+
+class Approving(WebForm, frozen=True):
+    """A yes."""
+
+    note: Words = ""
+
+
+class Refusing(WebForm, frozen=True):
+    """A no, or an end, with its reason."""
+
+    why: Words = ""
+
+
+class Answer(WebForm, frozen=True):
+    """Words to a run."""
+
+    text: Annotated[str, msgspec.Meta(min_length=1, max_length=100_000)]
+
+
+class MoreCalls(WebForm, frozen=True):
+    """An extension of a budget, with its reason."""
+
+    calls: Annotated[int, msgspec.Meta(ge=1, le=100_000)]
+    why: Annotated[str, msgspec.Meta(min_length=1, max_length=20_000)]
+
+
+class Resuming(WebForm, frozen=True):
+    """Going on, by another driver where one is named."""
+
+    driver: Annotated[str, msgspec.Meta(max_length=2_000)] = ""
+
+
+class Merging(WebForm, frozen=True):
+    """Bringing a run's cards into the user's branch."""
+
+    remove_untracked: bool = False
+    unverified: bool = False
+
+
+class RunTold(msgspec.Struct, frozen=True):
+    """The run that was meant, and whether the word was taken."""
+
+    run: str
+    ok: bool = True
+
+
+class RunRoutes(Controller):
+    """Everything under `/api/runs`."""
+
+    path = "/api/runs"
+    tags = ["runs"]  # noqa: RUF012
+
+    @get(sync_to_thread=True, summary="The runs of a project or of all, the newest first.")
+    def list_all(self, board: OurBoard, project: FromQuery[str] = "") -> list[dict[str, Any]]:
+        if project:
+            board.projects.find(project)
+        return board.watch.rows(project)
+
+    @post(sync_to_thread=True, summary="Begin a run; it is driven in the server.")
+    def start(self, board: OurBoard, data: JSONBody[Wish]) -> RunTold:
+        flags: dict[str, object] = {}
+        if data.approve:
+            flags["policy_approve_checkpoint"] = True
+        if not data.plan:
+            flags["policy_plan"] = False
+        home = board.projects.fresh(data.project, flags)
+        wanted = RunRequest(
+            request=data.request,
+            intent=data.intent,
+            budget=data.budget,
+            driver=data.driver,
+            in_place=data.in_place,
+            assume_yes=data.yes,
+            preview=data.preview,
+            history=_history(home, data.follows) if data.follows else (),
+        )
+        return RunTold(board.runs.start(home, wanted))
+
+    @get("/{run:str}", sync_to_thread=True, summary="A run: cards, verdicts, questions, costs.")
+    def show(self, board: OurBoard, run: FromPath[str]) -> dict[str, Any]:
+        return asyncio.run(account(board.home_of(run), run))
+
+    @get("/{run:str}/events", summary="A run's telemetry as server-sent events.")
+    async def events(
+        self,
+        board: OurBoard,
+        run: FromPath[str],
+        request: Request[Any, Any, Any],
+        after: Annotated[str, QueryParameter(max_length=40)] = "",
+    ) -> Stream:
+        last = request.headers.get("last-event-id", "") or after
+        read_place(last)
+        home = await asyncio.to_thread(board.home_of, run)
+        frames = board.watch.follow(home, run, last)
+        return Stream(frames, media_type="text/event-stream", headers=STREAM)
+
+    @get("/{run:str}/log", sync_to_thread=True, summary="The log, one small object per event.")
+    def log(self, board: OurBoard, run: FromPath[str]) -> dict[str, Any]:
+        record = asyncio.run(record_of(board.home_of(run), run))
+        return {"events": event_lines(record.entries), "messages": messages_of(record.entries)}
+
+    @get("/{run:str}/diff", sync_to_thread=True, summary="What a run has changed, highlighted.")
+    def diff(self, board: OurBoard, run: FromPath[str], full: FromQuery[str] = "") -> DiffView:
+        return view_diff(asyncio.run(diff_of(board.home_of(run), run)), full)
+
+    @get("/{run:str}/at/{seq:int}", sync_to_thread=True, summary="The board as of one event.")
+    def at(self, board: OurBoard, run: FromPath[str], seq: FromPath[int]) -> dict[str, Any]:
+        return asyncio.run(account_at(board.home_of(run), run, seq))
+
+    @get("/{run:str}/at/{seq:int}/diff", sync_to_thread=True, summary="The change as of one event.")
+    def tree_at(
+        self, board: OurBoard, run: FromPath[str], seq: FromPath[int], full: FromQuery[str] = ""
+    ) -> DiffView:
+        return view_diff(asyncio.run(diff_at(board.home_of(run), run, seq)), full)
+
+    @post("/{run:str}/approve", status_code=200, sync_to_thread=True, summary="Say yes.")
+    def approve(self, board: OurBoard, run: FromPath[str], data: JSONBody[Approving]) -> RunTold:
+        runs = board.runs
+        runs.say(board.spoken_to(run), run, lambda state: yes(state, runs.by, data.note))
+        return RunTold(run)
+
+    @post("/{run:str}/deny", status_code=200, sync_to_thread=True, summary="Say no.")
+    def deny(self, board: OurBoard, run: FromPath[str], data: JSONBody[Refusing]) -> RunTold:
+        runs = board.runs
+        runs.say(board.spoken_to(run), run, lambda state: no(state, runs.by, data.why))
+        return RunTold(run)
+
+    @post("/{run:str}/answer", status_code=200, sync_to_thread=True, summary="Answer in words.")
+    def answer(self, board: OurBoard, run: FromPath[str], data: JSONBody[Answer]) -> RunTold:
+        runs = board.runs
+        runs.say(board.spoken_to(run), run, lambda state: words(state, runs.by, data.text))
+        return RunTold(run)
+
+    @post(
+        "/{run:str}/instruct",
+        status_code=200,
+        sync_to_thread=True,
+        summary="Pass words to the driver, also while the run is under way.",
+    )
+    def instruct(self, board: OurBoard, run: FromPath[str], data: JSONBody[Answer]) -> RunTold:
+        board.runs.instruct(board.spoken_to(run), run, data.text)
+        return RunTold(run)
+
+    @post("/{run:str}/extend", status_code=200, sync_to_thread=True, summary="Add to its budget.")
+    def extend(self, board: OurBoard, run: FromPath[str], data: JSONBody[MoreCalls]) -> RunTold:
+        runs, home = board.runs, board.spoken_to(run)
+        runs.say(home, run, lambda state: more(state, runs.by, data.calls, data.why), extends=True)
+        return RunTold(run)
+
+    @post("/{run:str}/cancel", status_code=200, sync_to_thread=True, summary="End it here.")
+    def cancel(self, board: OurBoard, run: FromPath[str], data: JSONBody[Refusing]) -> RunTold:
+        board.runs.cancel(board.spoken_to(run), run, data.why)
+        return RunTold(run)
+
+    @post("/{run:str}/pause", status_code=200, sync_to_thread=True, summary="Let it rest.")
+    def pause(self, board: OurBoard, run: FromPath[str], data: JSONBody[Refusing]) -> RunTold:  # noqa: ARG002
+        board.spoken_to(run)
+        board.runs.pause(run)
+        return RunTold(run)
+
+    @post("/{run:str}/resume", status_code=200, sync_to_thread=True, summary="Go on with it.")
+    def resume(self, board: OurBoard, run: FromPath[str], data: JSONBody[Resuming]) -> RunTold:
+        board.runs.resume(board.spoken_to(run), run, data.driver)
+        return RunTold(run)
+
+    @post(
+        "/{run:str}/merge",
+        status_code=200,
+        sync_to_thread=True,
+        summary="Bring its cards into your branch and checkout.",
+    )
+    def merge(self, board: OurBoard, run: FromPath[str], data: JSONBody[Merging]) -> dict[str, Any]:
+        home = board.spoken_to(run)
+
+        def approve(before: str, after: str) -> None:
+            if not data.unverified:
+                refuse_bad_merge(home, before, after)
+
+        report = merge(
+            places_of(home), run, remove_untracked=data.remove_untracked, approve=approve
+        )
+        return msgspec.to_builtins(report)
+
+    @get("/{run:str}/export.jsonl", sync_to_thread=True, summary="The whole log as JSON lines.")
+    def export_log(self, board: OurBoard, run: FromPath[str]) -> Response[bytes]:
+        record = asyncio.run(record_of(board.home_of(run), run))
+        data = b"".join(line + b"\n" for line in export_lines(run, record.entries))
+        return download(data, "application/jsonl", f"{run}.jsonl")
+
+
+def download(data: bytes, kind: str, name: str) -> Response[bytes]:
+    """An answer that a browser saves as a file."""
+    headers = {"content-disposition": f'attachment; filename="flyball-{name}"'}
+    return Response(data, media_type=kind, headers=headers)
+
+
+def _history(home: Home, run: str) -> tuple[Turn, ...]:
+    """What was asked and answered in an earlier run."""
+    state = asyncio.run(record_of(home, run)).state
+    said = state.response.message if state.response else ""
+    turns = (Turn("user", state.request), Turn("assistant", said))
+    return tuple(turn for turn in turns if turn.text)
