@@ -77,15 +77,24 @@ def set_up(case: dict[str, Any], url: str) -> tuple[list[str], dict[str, str]]:
                 "IS_SANDBOX": "1",
             }
             mode = ["--permission-mode", "bypassPermissions"]
+            if server := case.get("server"):
+                _write(home / "mcp.json", {"mcpServers": {"lab": command(server)}})
+                # Its value is a list, which would take the prompt for another file.
+                mode += ["--mcp-config", str(home / "mcp.json"), "--strict-mcp-config"]
             return [*argv, "-p", "--model", "claude-sonnet-4-5", *mode, case["prompt"]], env
         case "codex":
             _write(home / ".codex/hooks.json", {"hooks": wanted})
-            (home / ".codex/config.toml").write_text(CODEX.format(url=url))
+            settings = CODEX.format(url=url)
+            if server := case.get("server"):
+                settings += CODEX_SERVER.format(python=json.dumps(sys.executable), file=server)
+            (home / ".codex/config.toml").write_text(settings)
             env = {"LAB_KEY": "dummy", "CODEX_HOME": str(home / ".codex")}
             free = ["--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox"]
             return [*argv, "exec", "--skip-git-repo-check", *free, case["prompt"]], env
         case _:
-            _write(home / ".gemini/settings.json", {**GEMINI, "hooks": wanted})
+            servers = {"lab": command(case["server"])} if "server" in case else {}
+            settings = {**GEMINI, "hooks": wanted, "mcpServers": servers}
+            _write(home / ".gemini/settings.json", settings)
             env = {
                 "GEMINI_API_KEY": "dummy",
                 "GOOGLE_GEMINI_BASE_URL": url,
@@ -96,6 +105,17 @@ def set_up(case: dict[str, Any], url: str) -> tuple[list[str], dict[str, str]]:
             return [*argv, *model, "-p", case["prompt"]], env
 
 
+def command(server: str) -> dict[str, Any]:
+    """How a host starts a server for MCP."""
+    return {"command": sys.executable, "args": [server]}
+
+
+CODEX_SERVER = """\
+
+[mcp_servers.lab]
+command = {python}
+args = ["{file}"]
+"""
 CODEX = """\
 model = "gpt-5.5"
 model_provider = "lab"

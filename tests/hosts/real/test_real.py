@@ -41,7 +41,13 @@ class RealHost:
         )
         self.shell = Shell(self.repo, self.home, XDG_RUNTIME_DIR=sockets)
 
-    def asks(self, *turns: Turn, tracks: list[Turn] | None = None) -> RealHost:
+    def asks(
+        self,
+        *turns: Turn,
+        tracks: list[Turn] | None = None,
+        prompt: str = "the total is wrong, fix it",
+        **more: str,
+    ) -> RealHost:
         """Let the host work through what its model says."""
         script = {"tracks": [*(tracks or []), {"turns": list(turns)}]}
         (self.place / "tmp").mkdir()
@@ -52,8 +58,9 @@ class RealHost:
             "project": str(self.repo),
             "modules": str(modules() / "node_modules"),
             "hook": str(HOOK),
-            "prompt": "the total is wrong, fix it",
+            "prompt": prompt,
             "script": script,
+            **more,
             "env": {**env, "TMPDIR": str(self.place / "tmp"), "GIT_CONFIG_NOSYSTEM": "1"},
         }
         file = self.place / "case.json"

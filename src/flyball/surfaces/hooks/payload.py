@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -97,8 +98,18 @@ def _words(moment: Moment, payload: dict[str, Any]) -> str:
             return ""
 
 
+# Different each time, so that a command that prints the same would look as if it had not.
+_OF_THE_MOMENT = re.compile(
+    r"^(?:Process Group PGID|Background PIDs|Wall time|Chunk ID): .*\n?", re.MULTILINE
+)
+
+
 def _response(response: object) -> str:
     """What a call came to, in the words that the model got."""
+    return _OF_THE_MOMENT.sub("", _words_of(response))
+
+
+def _words_of(response: object) -> str:
     if isinstance(response, dict):
         found = cast(dict[str, object], response)
         for field in ("llmContent", "stdout", "output", "content"):

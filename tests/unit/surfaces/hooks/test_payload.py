@@ -100,3 +100,20 @@ def test_unknown_fields_and_moments_are_no_trouble():
     event = read_payload("codex", b'{"hook_event_name": "Tomorrow", "x": {"y": [1]}}')
     assert event.moment is Moment.OTHER
     assert set(MOMENTS.values()) >= {Moment.BEFORE_CALL, Moment.STOPPING}
+
+
+def test_what_a_host_adds_of_the_moment_does_not_make_the_same_output_another():
+    texts = {
+        read_payload(
+            "gemini",
+            json.dumps(
+                {
+                    "hook_event_name": "AfterTool",
+                    "tool_name": "run_shell_command",
+                    "tool_response": {"llmContent": f"Output: start\nProcess Group PGID: {pid}\n"},
+                }
+            ).encode(),
+        ).text
+        for pid in (1, 22)
+    }
+    assert texts == {"Output: start\n"}
