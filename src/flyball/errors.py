@@ -6,6 +6,7 @@
     │   │   ├── EmptyCommand      a settled command says nothing
     │   │   ├── UnbalancedCommand a settled command cannot be split into words
     │   │   ├── NoSuchDirectory   a command is settled for a directory that is not there
+    │   │   ├── MissingExtra      a part of Flyball is not installed
     │   │   └── BrokenSettings    a host's settings file cannot be read (file, place)
     │   ├── TemplateError       a template or flow file is wrong (file, line, hint)
     │   ├── NotFound            no such run, card, file … (kind, id)
@@ -74,6 +75,19 @@ class NoSuchDirectory(ConfigError):
     """A command is settled for a directory that the project does not have."""
 
     code = "no-such-directory"
+
+
+class MissingExtra(ConfigError):
+    """A part of Flyball needs a package that is not installed."""
+
+    code = "extra-missing"
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs the package {package}, which is not installed.",
+            f"Install it with: pip install 'flyball[{extra}]'.",
+        )
+        self.package = package
 
 
 class BrokenSettings(ConfigError):

@@ -117,6 +117,13 @@ def test_only_the_provider_imports_pydantic_ai_and_only_the_cluster_dbos():
         assert "dbos" not in names or path == SRC / "engine" / "cluster.py"
 
 
+def test_only_the_surface_for_mcp_imports_what_its_extra_brings():
+    for path in FILES:
+        names = {module.partition(".")[0] for module, _ in imports(path)}
+        is_there = path.is_relative_to(SRC / "surfaces" / "mcp")
+        assert is_there or not names & {"mcp", "mcp_types", "starlette"}, ids(path)
+
+
 def test_only_one_module_starts_processes():
     allowed = {SRC / "workspace" / "process" / "spawn.py"}
     for path in FILES:

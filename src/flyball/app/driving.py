@@ -178,21 +178,7 @@ class RunControl:
         own = project_templates(self.home)
         for notice in own.notices:
             self._watcher.telemetry({"type": "notice", "text": notice})
-        # Before the request is cleaned: what is pasted there is no text, and may look like a key.
-        request, pasted = take_pasted(wanted.request, len(wanted.images))
-        started = RunStarted(
-            run=new_run_id(),
-            request=self._clean(request),
-            policy=policy_of(settings, wanted, spec),
-            target=target_of(self.home, wanted.target),
-            images=(*wanted.images, *pasted),
-            history=tuple(Turn(turn.role, self._clean(turn.text)) for turn in wanted.history),
-            intent=flow_intent(wanted.flow, wanted.intent) if wanted.flow else wanted.intent,
-            budget=wanted.budget,
-            flow=self._clean_value(wanted.flow) if wanted.flow else None,
-            templates=tuple(map(self._clean_value, own.templates)),
-            shell={"driver": spec, "in_place": "yes" if wanted.in_place else ""},
-        )
+        started = started_of(self.home, wanted, spec, own.templates)
         async with self._held(started, self._made(spec)) as (engine, performer):
             state = await engine.append(RunState(), started)
             return await self._drive(engine, performer, state)
@@ -255,12 +241,7 @@ class RunControl:
 
     def _clean(self, text: str) -> str:
         """What a person typed, without the secrets that are known; it will be journaled."""
-        return Redactor(secrets_in(self.home.environ)).text(text)
-
-    def _clean_value(self, value: V) -> V:
-        """A flow or template without the secrets that are known."""
-        told = Redactor(secrets_in(self.home.environ)).value(msgspec.to_builtins(value))
-        return msgspec.convert(told, type(value))
+        return _redactor(self.home).text(text)
 
     def _cleaned(self, event: AnyEvent) -> AnyEvent:
         match event:
@@ -319,7 +300,7 @@ class RunControl:
         self, started: RunStarted, driver: Driver, history: Sequence[JournalEntry] = ()
     ) -> AsyncGenerator[tuple[Engine, EffectPerformer]]:
         home, run = self.home, started.run
-        redactor = Redactor(secrets_in(home.environ))
+        redactor = _redactor(home)
         told = self._told = DiscreetWatcher(self._watcher, redactor)
         context = RunContext(
             home.repo,
@@ -366,6 +347,37 @@ class RunControl:
 def is_hosted(started: RunStarted) -> bool:
     """Whether an agent in another program drives a run, and we only govern it."""
     return started.shell.get("driver", "").startswith(HOSTED)
+
+
+def started_of(
+    home: Home, wanted: RunRequest, spec: str, templates: Sequence[Template]
+) -> RunStarted:
+    """How a run begins, without the secrets that are known."""
+    settings, clean = home.effective.settings, _redactor(home)
+    # Before the request is cleaned: what is pasted there is no text, and may look like a key.
+    request, pasted = take_pasted(wanted.request, len(wanted.images))
+    return RunStarted(
+        run=new_run_id(),
+        request=clean.text(request),
+        policy=policy_of(settings, wanted, spec),
+        target=target_of(home, wanted.target),
+        images=(*wanted.images, *pasted),
+        history=tuple(Turn(turn.role, clean.text(turn.text)) for turn in wanted.history),
+        intent=flow_intent(wanted.flow, wanted.intent) if wanted.flow else wanted.intent,
+        budget=wanted.budget,
+        flow=_discreet(wanted.flow, clean) if wanted.flow else None,
+        templates=tuple(_discreet(each, clean) for each in templates),
+        shell={"driver": spec, "in_place": "yes" if wanted.in_place else ""},
+    )
+
+
+def _redactor(home: Home) -> Redactor:
+    return Redactor(secrets_in(home.environ))
+
+
+def _discreet(value: V, clean: Redactor) -> V:
+    """A flow or template without the secrets that are known."""
+    return msgspec.convert(clean.value(msgspec.to_builtins(value)), type(value))
 
 
 def new_run_id() -> str:

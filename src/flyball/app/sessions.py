@@ -13,6 +13,9 @@ import msgspec
 
 from flyball.workspace.process.holder import is_running
 
+MCP = "mcp"
+"""The name of whoever takes steps from us by MCP: it works in the tree of its run."""
+
 
 class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     """What must be known of a host's session between two of its moments."""
@@ -45,6 +48,10 @@ class Sessions:
         """Every session that was not ended, and whose host has not died."""
         found = (_read(file, Session) for file in sorted(self._place.glob("*.json")))
         return tuple(each for each in found if isinstance(each, Session) and not _has_died(each))
+
+    def in_checkout(self) -> tuple[Session, ...]:
+        """Those of them that work in the person's own checkout."""
+        return tuple(each for each in self.all() if each.host != MCP)
 
     def host_of(self, run: str) -> str:
         """The host in whose session a run is under way, if there is one."""

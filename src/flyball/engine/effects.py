@@ -171,13 +171,12 @@ class EffectPerformer:
         except FlyballError as error:
             return WorkspaceFailed(error=str(error))
 
-    async def _think(self, state: RunState, number: int, effect: Think) -> AnyEvent:
+    async def request(self, state: RunState, number: int, effect: Think) -> Request:
+        """What the driver is asked when an effect is performed; it is not asked yet."""
         card = self._card(state, effect.card)
         context = self.context.at(card)
-        if effect.wait:
-            await asyncio.sleep(effect.wait)
         lines = await self._journal.thread(state.run, card.id, card.attempt, effect.role)
-        request = build_request(
+        return build_request(
             state,
             card,
             effect,
@@ -188,6 +187,13 @@ class EffectPerformer:
             number=number,
             turns=await self._journal.replies(state.run, effect.role),
         )
+
+    async def _think(self, state: RunState, number: int, effect: Think) -> AnyEvent:
+        card = self._card(state, effect.card)
+        context = self.context.at(card)
+        if effect.wait:
+            await asyncio.sleep(effect.wait)
+        request = await self.request(state, number, effect)
         try:
             reply = await self._driver.think(request, partial(self._on_text, card.id))
         except DriverError as error:

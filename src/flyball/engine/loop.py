@@ -60,6 +60,8 @@ NEVER = float("-inf")
 
 Answers = Sequence[AnyEvent | BaseException]
 Deed = Callable[[], Awaitable[Answers]]
+Left = Callable[[Owed], bool]
+"""Which effects are somebody else's to answer, such as a driver's in another program."""
 
 
 class Batch:
@@ -184,19 +186,22 @@ class Engine:
         self._is_to_rest = False
         self._heard_at = NEVER
         self._lost: JournalError | None = None
+        self._is_left: Left = _none
 
     def pause(self, by: str) -> None:
         """Rest as soon as the calls under way are over; a model is not waited for."""
         self._pause_by = by
         self._lanes.wake()
 
-    async def drive(self, state: RunState) -> RunState:
-        """Run until it rests or ends. Every outside fact arrives as an event.
+    async def drive(self, state: RunState, is_left: Left | None = None) -> RunState:
+        """Run until it rests or ends, or only what is left to others is owed.
 
+        Every outside fact arrives as an event.
         Whatever stops it half-way (an error, a lost lease, a cancellation) leaves the journal where
         it was: what was under way stays owed, and the next process finds out how far it got.
         """
         self._state = state
+        self._is_left = is_left or _none
         companion = asyncio.create_task(self._stand_by(state.run))
         try:
             while True:
@@ -204,7 +209,7 @@ class Engine:
                 await self._hear()
                 if not self._lanes.is_idle:
                     await self._lanes.stop(self._is_moot)
-                if self._lanes.is_idle and self._state.is_at_rest:
+                if self._lanes.is_idle and (self._state.has_ended or not self._due):
                     return self._state
                 self._start()
                 await self._lanes.news()
@@ -294,6 +299,10 @@ class Engine:
         """Whether a pause finds every card: none is at work, and none is about to be opened."""
         return self._lanes.is_idle and all(lane_of(owed) != RUN for owed in self._state.due)
 
+    @property
+    def _due(self) -> Sequence[Owed]:
+        return [owed for owed in self._state.due if not self._is_left(owed)]
+
     def _is_moot(self, batch: Batch) -> bool:
         """Whether nobody waits for a batch any more: it was dropped, or its thinker rests."""
         resting = {card.id for card in self._state.paused}
@@ -306,7 +315,7 @@ class Engine:
 
     def _start(self) -> None:
         """Start all that may start; a run that is to rest only brings its own affairs to an end."""
-        due = self._state.due
+        due = self._due
         if self._is_to_rest:
             due = [owed for owed in due if lane_of(owed) == RUN] if self._lanes.is_idle else ()
         # The common case: one card, one effect at a time.
@@ -365,6 +374,11 @@ class Engine:
             # Raised by the loop and not here: nobody awaits this task while effects are under way.
             self._lost = error
             self._lanes.wake()
+
+
+def _none(owed: Owed) -> bool:  # noqa: ARG001
+    """Nothing is left to anybody else."""
+    return False
 
 
 def _is_deed(owed: Owed) -> bool:

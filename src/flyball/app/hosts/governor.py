@@ -198,7 +198,7 @@ class HostGovernor:
 
     async def _last_asked(self) -> Session:
         """The session whose verdict is being taken, or else the one that moved last."""
-        found = [each for each in self.sessions.all() if each.run]
+        found = [each for each in self.sessions.in_checkout() if each.run]
         if not found:
             raise _no_session()
         owing = [each for each in found if await self._is_owing(each)]
@@ -241,14 +241,14 @@ class HostGovernor:
         """Govern nobody for so long; each run that is under way has it in its log."""
         until = self.switch.turn_off(seconds)
         async with self._turn():
-            for session in self.sessions.all():
+            for session in self.sessions.in_checkout():
                 await self.runs.at(session, lambda run: run.note(f"Off for {seconds:.0f} s."))
         return until
 
     async def _stating(self) -> Session:
         live = [
             (each, state)
-            for each in self.sessions.all()
+            for each in self.sessions.in_checkout()
             if (state := await self.runs.live_state(each))
         ]
         asked = [

@@ -11,9 +11,9 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from flyball.app.hosts.calls import HostRules
+from flyball.app.hosts.driven import driven, unheard
 from flyball.app.hosts.hosted_run import HostedRun
 from flyball.app.project import Home
-from flyball.app.runs import acquire
 from flyball.app.sessions import Session, Sessions
 from flyball.app.wiring import NobodyDriver, tool_settings
 from flyball.core.host.event import GO_ON, HostAnswer
@@ -125,7 +125,7 @@ class HostedRuns:
         journal = SqliteJournal(self._home.journal_path)
         try:
             context.adopt(peek_workspace(session.run, self._home.state))
-            performer = EffectPerformer(journal, NobodyDriver(), context, on_text=_unheard)
+            performer = EffectPerformer(journal, NobodyDriver(), context, on_text=unheard)
             seen = await performer.perform(state, owed, Intention(f"{state.run}/{owed.n}", False))
             assert isinstance(seen, EvidenceTaken)
             return replace(seen, effect=owed.n)
@@ -158,7 +158,7 @@ class HostedRuns:
     async def _elsewhere(self, session: Session, journal: Journal) -> frozenset[str]:
         """What other sessions in this checkout have changed, so that nobody is blamed for it."""
         found: set[str] = set()
-        for other in self._sessions.all():
+        for other in self._sessions.in_checkout():
             if (other.host, other.session) != (session.host, session.session):
                 state = await self._state(other, journal)
                 found.update(state.cards[-1].changed if state else ())
@@ -167,18 +167,9 @@ class HostedRuns:
     @asynccontextmanager
     async def driven(self, run: str) -> AsyncGenerator[tuple[Engine, RunContext]]:
         """An engine that holds the run's lease, and the context of its workspace."""
-        context = self._context()
-        journal = SqliteJournal(self._home.journal_path)
-        try:
-            lease = await acquire(journal, run)
-            try:
-                performer = EffectPerformer(journal, NobodyDriver(), context, on_text=_unheard)
-                yield Engine(journal, lease, performer, clock=self._clock, watch=_unheard), context
-            finally:
-                context.close()
-                await journal.release(lease)
-        finally:
-            await journal.close()
+        home, nobody = self._home, NobodyDriver()
+        async with driven(home, run, nobody, in_place=True, clock=self._clock) as (engine, hands):
+            yield engine, hands.context
 
     def _context(self) -> RunContext:
         home = self._home
@@ -187,11 +178,7 @@ class HostedRuns:
             home.state,
             environ=home.environ,
             redactor=Redactor(secrets_in(home.environ)),
-            on_output=_unheard,
+            on_output=unheard,
             in_place=True,
             settings=tool_settings(home.effective),
         )
-
-
-def _unheard(*_: object) -> None:
-    """Nobody watches a moment; what is to be told is in its answer."""

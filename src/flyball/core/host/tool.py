@@ -48,6 +48,8 @@ _RUNS = HostTool("bash", Access.MUTATE, Naming.A_COMMAND, is_plain=False)
 _SPEAKS = HostTool("note", Access.READ)
 _LEADS_ON = HostTool("bash", Access.READ, is_plain=False)
 """Starts something whose own calls are judged, or which can be told by its effects only."""
+_ASKS_US = HostTool("note", Access.READ, is_plain=False)
+"""A tool of our own server: it is judged there, and only looked at here."""
 UNKNOWN = HostTool("bash", Access.MUTATE, is_plain=False)
 
 _READERS = """
@@ -79,6 +81,18 @@ _LISTED = (
     (HostTool("checkpoint", Access.CHECKPOINT), PLAN_EXIT),
 )
 
+_OURS = re.compile(r"(?:mcp__?)?flyball__?(\w+)")
+"""Our own tools, by the names that hosts give to those of a server called `flyball`."""
+_OURS_THAT_ASK = """
+    start_run next_step submit_evidence read grep edit_diff test status request_approval
+"""
+_OUR_ROWS: Mapping[str, HostTool] = MappingProxyType(
+    {
+        "checkpoint": HostTool("checkpoint", Access.CHECKPOINT),
+        **dict.fromkeys(_OURS_THAT_ASK.split(), _ASKS_US),
+    }
+)
+
 HOST_TOOLS: Mapping[str, HostTool] = MappingProxyType(
     {name: row for row, names in _LISTED for name in names.split()}
 )
@@ -88,6 +102,8 @@ def host_tool(name: str, read_only: Sequence[str] = ()) -> HostTool:
     """The row of a host's tool; `read_only` are patterns of tools that a person vouches for."""
     if known := HOST_TOOLS.get(name):
         return known
+    if (ours := _OURS.fullmatch(name)) and ours[1] in _OUR_ROWS:
+        return _OUR_ROWS[ours[1]]
     return _LEADS_ON if matches(name, read_only) else UNKNOWN
 
 

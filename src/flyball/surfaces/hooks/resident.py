@@ -91,7 +91,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         while True:
             time.sleep(LOOK_SECONDS)
             quiet = time.monotonic() - self.asked_at
-            is_over = not self.sessions.all() and quiet > LOOK_SECONDS
+            is_over = not self.sessions.in_checkout() and quiet > LOOK_SECONDS
             if not self.busy and (is_over or quiet > idle):
                 self.shutdown()
                 return

@@ -45,6 +45,11 @@ def ancestors(pid: int) -> tuple[Ancestor, ...]:
     return tuple(found)
 
 
+def this_process() -> str:
+    """The name of this process, as an `Ancestor` has it."""
+    return f"{os.getpid()}@{_started(os.getpid())}"
+
+
 def is_running(process: str) -> bool:
     """Whether a process with this name, as an `Ancestor` has it, still runs."""
     pid, _, began = process.partition("@")

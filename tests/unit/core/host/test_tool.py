@@ -33,6 +33,18 @@ def test_what_writes_or_runs_is_no_reader(name: str):
     assert host_tool(name).names is not Naming.NOTHING
 
 
+@pytest.mark.parametrize(
+    "name", ["mcp__flyball__{}", "mcp_flyball_{}", "flyball__{}", "flyball_{}"], ids=str
+)
+def test_our_own_server_is_known_by_whatever_name_a_host_gives_it(name: str):
+    assert host_tool(name.format("checkpoint")).access is Access.CHECKPOINT
+    for tool in ("next_step", "edit_diff", "request_approval"):
+        row = host_tool(name.format(tool))
+        assert (row.tool, row.access, row.is_plain) == ("note", Access.READ, False)
+    assert host_tool(name.format("revert")) is UNKNOWN
+    assert host_tool(name.format("approve")) is UNKNOWN
+
+
 @pytest.mark.parametrize("name", ["Frobnicate", "mcp__lab__put_file", "", "lab_put_file"])
 def test_a_tool_that_nobody_knows_may_do_anything(name: str):
     assert host_tool(name) is UNKNOWN

@@ -1,0 +1,58 @@
+"""A run that another program drives, held for as long as one of its moments takes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+from flyball.app.project import Home
+from flyball.app.runs import acquire
+from flyball.app.wiring import tool_settings
+from flyball.drivers.protocol import Driver
+from flyball.engine.effects import EffectPerformer
+from flyball.engine.loop import Engine
+from flyball.engine.run_context import RunContext
+from flyball.engine.telemetry import Telemetry
+from flyball.journal.sqlite import SqliteJournal
+from flyball.workspace.redaction import Redactor, secrets_in
+
+
+def unheard(*_: object) -> None:
+    """Nobody watches; what is to be told is in the answer."""
+
+
+@asynccontextmanager
+async def driven(
+    home: Home,
+    run: str,
+    driver: Driver,
+    *,
+    in_place: bool,
+    clock: Callable[[], float],
+    watch: Callable[[Telemetry], None] = unheard,
+    on_output: Callable[[str], None] = unheard,
+) -> AsyncGenerator[tuple[Engine, EffectPerformer]]:
+    """An engine that holds the run's lease, and what performs its effects; its workspace is shut.
+
+    `LeaseHeld` says who drives the run where somebody else does.
+    """
+    context = RunContext(
+        home.repo,
+        home.state,
+        environ=home.environ,
+        redactor=Redactor(secrets_in(home.environ)),
+        on_output=on_output,
+        in_place=in_place,
+        settings=tool_settings(home.effective),
+    )
+    journal = SqliteJournal(home.journal_path)
+    try:
+        lease = await acquire(journal, run)
+        try:
+            performer = EffectPerformer(journal, driver, context, on_text=unheard)
+            yield Engine(journal, lease, performer, clock=clock, watch=watch), performer
+        finally:
+            context.close()
+            await journal.release(lease)
+    finally:
+        await journal.close()

@@ -1,0 +1,1 @@
+"""Steps for other agents: a run whose driver comes by with one reply at a time."""

@@ -1,0 +1,175 @@
+"""One turn of a run whose driver is in another program.
+
+The journal is all that lasts between two of them, so any process may take the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+from flyball.app.hosts.calls import HostRules
+from flyball.app.hosts.driven import driven, unheard
+from flyball.app.hosts.hosted_run import HostedRun
+from flyball.app.project import Home
+from flyball.app.runs import Record
+from flyball.app.sessions import MCP
+from flyball.app.steps.view import Asked, TurnView, turn_view
+from flyball.core.run.effect import Owed, Think
+from flyball.core.run.event import Finish
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import SpokenCall
+from flyball.drivers.form import give_ids
+from flyball.drivers.protocol import Reply, Request
+from flyball.engine.effects import EffectPerformer
+from flyball.engine.loop import Engine
+from flyball.engine.run_context import recall
+from flyball.engine.telemetry import Telemetry
+from flyball.errors import Conflict
+from flyball.workspace.run.lock import wait_for_lock
+from flyball.workspace.run.opening import find_workspace
+
+PATIENCE = 60.0
+"""Seconds that one turn waits for another one of the same run."""
+GONE = "`start_run` begins a new one."
+
+
+class TurnWatcher(NamedTuple):
+    """Who is told what happens in a turn while it happens."""
+
+    telemetry: Callable[[Telemetry], None] = unheard
+    output: Callable[[str], None] = unheard
+
+
+NOBODY = TurnWatcher()
+
+
+class OneReply:
+    """A driver that is here for one reply; everything else that is owed to it stays owed."""
+
+    def __init__(self, text: str = "", calls: tuple[SpokenCall, ...] = ()) -> None:
+        self._text = text
+        self._calls = calls
+
+    async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:  # noqa: ARG002
+        """The reply that was brought, with ids that no other call has."""
+        calls = give_ids(self._calls, request)
+        finish = Finish.TOOL_CALLS if calls else Finish.STOP
+        return Reply(text=self._text, calls=calls, finish=finish, model=MCP)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+SILENT = OneReply()
+
+
+class HeldTurn:
+    """A run that is held, and stands where its driver is asked, a person is, or nobody is."""
+
+    def __init__(self, engine: Engine, performer: EffectPerformer, state: RunState) -> None:
+        self._engine = engine
+        self._performer = performer
+        self.state = state
+        self.told: list[Telemetry] = []
+
+    async def bring_on(self) -> None:
+        """Do all that is due but thinking, and see what somebody changed in the tree meanwhile."""
+        self.state = await self._engine.drive(self.state, is_thinking)
+        self.state = await self._look()
+
+    async def asked(self) -> Asked | None:
+        """What the driver owes now, with all that it is told for that."""
+        for owed in self.state.due:
+            if isinstance(owed.effect, Think):
+                request = await self._performer.request(self.state, owed.n, owed.effect)
+                return Asked(owed.n, owed.effect, request)
+        return None
+
+    async def reply(self, asked: Asked) -> TurnView:
+        """Have the driver say what it came with, and do all that follows without another word."""
+        before = self.state.card(asked.effect.card)
+        attempt = before.attempt if before else 1
+        thread = (self.state.run, asked.effect.card, attempt, asked.effect.role)
+        known = len(await self._engine.journal.thread(*thread))
+        self.told.clear()
+        self.state = await self._engine.drive(
+            self.state, lambda owed: is_thinking(owed) and owed.n != asked.number
+        )
+        lines = (await self._engine.journal.thread(*thread))[known:]
+        call = next((each.id for line in lines for each in line.calls), "")
+        return turn_view(self.state, await self.asked(), call, lines, self.told)
+
+    async def outcome(self, card: str, attempt: int, role: str, call: str) -> TurnView:
+        """What a call came to that a person has let through."""
+        thread = await self._engine.journal.thread(self.state.run, card, attempt, role)
+        lines = [line for line in thread if call and line.call == call]
+        return turn_view(self.state, await self.asked(), call, lines, self.told)
+
+    async def _look(self) -> RunState:
+        """The state with what was changed between two turns.
+
+        A client has hands of its own. In a phase that only looks, what they did is taken back.
+        """
+        context, state = self._performer.context, self.state
+        if not state.cards or context.opened is None or state.has_ended:
+            return state
+        run = HostedRun(
+            self._engine, context, state, HostRules(), lambda: context.workspace, _nothing
+        )
+        await run.look()
+        return run.state
+
+
+async def _nothing() -> frozenset[str]:
+    """Nobody else works in the tree of a run."""
+    return frozenset()
+
+
+def is_thinking(owed: Owed) -> bool:
+    """Whether an effect is the driver's own to answer."""
+    return isinstance(owed.effect, Think)
+
+
+@asynccontextmanager
+async def locked(home: Home, run: str) -> AsyncGenerator[None]:
+    """Nobody else takes a turn of this run, in whatever process."""
+    lock = await wait_for_lock(home.state / "steps" / f"{run}.lock", PATIENCE)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@asynccontextmanager
+async def held(
+    home: Home,
+    record: Record,
+    driver: OneReply,
+    clock: Callable[[], float],
+    heard: TurnWatcher = NOBODY,
+) -> AsyncGenerator[HeldTurn]:
+    """A run with its lease and its workspace, brought on to where its driver is asked."""
+    run = record.state.run
+    turn: HeldTurn | None = None
+
+    def watch(line: Telemetry) -> None:
+        if turn is not None:
+            turn.told.append(line)
+        heard.telemetry(line)
+
+    async with (
+        locked(home, run),
+        driven(
+            home, run, driver, in_place=False, clock=clock, watch=watch, on_output=heard.output
+        ) as (engine, performer),
+    ):
+        performer.context.seen.update(recall(entry.event for entry in record.entries))
+        if find_workspace(run, home.state) is not None:
+            performer.context.open(run)
+        elif record.state.base:
+            raise Conflict(f"The workspace of run {run} is not here any more.", GONE)
+        turn = HeldTurn(engine, performer, await engine.journal.load(run, record.state))
+        await turn.bring_on()
+        yield turn

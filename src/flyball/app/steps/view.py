@@ -1,0 +1,254 @@
+"""Where a run stands, in the words that an agent in another program is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from flyball.app.answering import Pending, next_steps, pending
+from flyball.core.flow.template import CHECKLIST, EvidenceSchema
+from flyball.core.run.effect import Think
+from flyball.core.run.state import CardState, RunState
+from flyball.core.run.thread import STANDING, Speaker, ThreadLine, standing
+from flyball.core.verdict.words import verdict_lines
+from flyball.drivers.protocol import Request
+from flyball.engine.telemetry import Telemetry
+from flyball.journal.sqlite import status_of
+
+STEP_TOOLS = ("read", "grep", "edit_diff", "test", "checkpoint")
+"""Those of our tools that are served."""
+ENDED = "The run has ended."
+WAITS = "A person must decide; `request_approval` asks them."
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwedEvidence:
+    """The form of a step: what is filled in is a claim, and what can be checked is checked."""
+
+    required: dict[str, str]
+    optional: dict[str, str]
+    checklist: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateView:
+    """What must hold before the step is done; Flyball looks for itself."""
+
+    type: str
+    description: str
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObservedView:
+    """Something that Flyball saw itself."""
+
+    card: str
+    kind: str
+    passing: bool
+    strength: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionView:
+    """What only a person can decide, and what they can type."""
+
+    id: str
+    kind: str
+    text: str
+    call: dict[str, Any]
+    commands: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandingView:
+    """Where a run stands, in short."""
+
+    run: str
+    status: str
+    card: str
+    role: str
+    phase: str
+    missing: str
+    calls_used: int
+    calls_limit: int
+    calls_left: int
+    question: QuestionView | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepView(StandingView):
+    """What is owed now, with all that whoever does it must know."""
+
+    goal: str
+    intent: str
+    title: str
+    label: str
+    instructions: str
+    tools: list[str]
+    evidence: OwedEvidence
+    gates: list[GateView]
+    answer: str
+    verdict: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnView(StandingView):
+    """What a call or a submission came to, and where the run stands after it."""
+
+    call: str
+    ok: bool
+    code: str
+    text: str
+    words: list[str]
+    """What Flyball says besides: why something was sent back, or a nudge."""
+    observed: list[ObservedView]
+    verdict: list[str]
+    """Flyball's own verdict on the change, where this turn took one."""
+
+
+class Asked(NamedTuple):
+    """Who is asked to think, and what they are told."""
+
+    number: int
+    effect: Think
+    request: Request
+
+
+def standing_view(state: RunState, asked: Asked | None) -> StandingView:
+    """Where a run stands; `asked` is what its driver owes, if it owes anything."""
+    card = card_at_work(state, asked)
+    limit, used = state.budget.limit, state.spend.calls
+    waiting = pending(state)
+    if state.has_ended:
+        missing = ENDED
+    elif waiting:
+        missing = WAITS
+    else:
+        missing = standing(state, card, asked.effect) if asked and card else ""
+    return StandingView(
+        run=state.run,
+        status=status_of(state),
+        card=card.id if card else "",
+        role=asked.effect.role if asked else "",
+        phase=card.phase.name_for_people if card else "",
+        missing=missing,
+        calls_used=used,
+        calls_limit=limit,
+        calls_left=max(limit - used, 0),
+        question=question_view(state, waiting[0]) if waiting else None,
+    )
+
+
+def step_view(state: RunState, asked: Asked | None) -> StepView:
+    """What is owed now: the card, its phase, what may be done and what must be shown."""
+    card = card_at_work(state, asked)
+    own = card is not None and asked is not None and asked.effect.role == card.template.role
+    schema = card.template.evidence_schema if card and own else EvidenceSchema()
+    response = state.response
+    return StepView(
+        **vars(standing_view(state, asked)),
+        goal=state.request,
+        intent=state.intent.value if state.intent else "",
+        title=card.title if card else "",
+        label=card.phase.label if card else "",
+        instructions=_instructions(asked.request) if asked else "",
+        tools=_tools(state, asked),
+        evidence=_form(schema),
+        gates=_gates(card) if card else [],
+        answer=response.message if response else "",
+        verdict=list(verdict_lines(card.verdict)) if card and card.verdict else [],
+    )
+
+
+def turn_view(
+    state: RunState,
+    asked: Asked | None,
+    call: str,
+    lines: Sequence[ThreadLine],
+    told: Sequence[Telemetry],
+) -> TurnView:
+    """What a turn came to: the new lines of its thread, and what was told of the run meanwhile."""
+    answers = [line for line in lines if line.speaker is Speaker.TOOL and line.call == call]
+    judged = [line for line in told if line["type"] == "decision" and line["call"] == call]
+    heard = [line.text for line in lines if line.speaker is Speaker.GOVERNOR and _is_word(line)]
+    words = [line for line in told if line["type"] == "governor"]
+    is_refused = any(line["kind"] == "rejection" for line in words)
+    return TurnView(
+        **vars(standing_view(state, asked)),
+        call=call,
+        ok=bool(answers) and all(line.ok for line in answers) if call else not is_refused,
+        code=judged[-1]["code"] if judged else "",
+        text="\n".join(line.text for line in answers),
+        words=list(dict.fromkeys([*heard, *(line["text"] for line in words)])),
+        observed=[_observed(line) for line in told if line["type"] == "evidence"],
+        verdict=[text for card in state.cards for text in _verdict(card, told)],
+    )
+
+
+def _observed(line: Telemetry) -> ObservedView:
+    names = ("card", "kind", "passing", "strength")
+    return ObservedView(**{name: line[name] for name in names})
+
+
+def _verdict(card: CardState, told: Sequence[Telemetry]) -> Iterator[str]:
+    """The verdict on a card, if it was taken just now."""
+    is_new = any(line.get("kind") == "verdict-report" and line["card"] == card.id for line in told)
+    if is_new and card.verdict is not None:
+        yield from verdict_lines(card.verdict)
+
+
+def question_view(state: RunState, waiting: Pending) -> QuestionView:
+    """A question as the person who answers it must see it."""
+    question = waiting.question
+    call = question.call
+    return QuestionView(
+        id=question.id,
+        kind=question.kind.value,
+        text=question.text,
+        call={"tool": call.tool, "args": call.args} if call else {},
+        commands={step.command: step.effect for step in next_steps(state, status_of(state))},
+    )
+
+
+def card_at_work(state: RunState, asked: Asked | None) -> CardState | None:
+    """The card that is asked, or else the one that waits, or else the last one."""
+    if asked:
+        return state.card(asked.effect.card)
+    if waiting := pending(state):
+        return waiting[0].card
+    return state.cards[-1] if state.cards else None
+
+
+def _instructions(request: Request) -> str:
+    """The opening of the thread, and what was said in it that is not the driver's own."""
+    lines = [line for line in request.lines if line.speaker is Speaker.GOVERNOR and _is_word(line)]
+    return "\n\n".join([request.opening, *dict.fromkeys(line.text for line in lines)])
+
+
+def _is_word(line: ThreadLine) -> bool:
+    """Whether a line is more than where the card stood by then, which is told apart."""
+    return line.kind != STANDING
+
+
+def _tools(state: RunState, asked: Asked | None) -> list[str]:
+    if asked is None:
+        return [] if state.has_ended else ["request_approval"]
+    now = {spec.name for spec in asked.request.offered}
+    return [*(name for name in STEP_TOOLS if name in now), "submit_evidence"]
+
+
+def _form(schema: EvidenceSchema) -> OwedEvidence:
+    return OwedEvidence(
+        required={name: schema.kind(name).expected for name in schema.required},
+        optional={name: schema.kind(name).expected for name in schema.optional},
+        checklist={f"{CHECKLIST}.{k}": text for k, text in schema.criteria_checklist.items()},
+    )
+
+
+def _gates(card: CardState) -> list[GateView]:
+    return [
+        GateView(type=use.type, description=use.description, parameters=dict(use.parameters))
+        for use in card.template.gates
+    ]

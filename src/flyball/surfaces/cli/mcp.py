@@ -1,0 +1,74 @@
+"""`flyball mcp`: serve steps to other agents, over MCP."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flyball.errors import MissingExtra
+from flyball.surfaces.cli.card import REPO
+
+if TYPE_CHECKING:
+    from flyball.app.steps.client import StepClient
+    from flyball.surfaces.mcp.server import StepServer
+
+
+@click.command()
+@click.option("--http", is_flag=True, help="Serve at an address, not over standard input.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address, with --http.")
+@click.option(
+    "--port",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="The port, with --http; 0: any that is free.",
+)
+@click.option(
+    "--token",
+    envvar="FLYBALL_MCP_TOKEN",
+    default="",
+    metavar="T",
+    help="What clients must know, with --http; made and told unless given.",
+)
+@REPO
+def mcp(http: bool, host: str, port: int, token: str, repo: Path) -> None:
+    """Serve steps to other agents: start_run, next_step, checkpoint, submit_evidence and more.
+
+    Over standard input and output, or with --http at an address. See the guide on MCP.
+    """
+    import asyncio
+
+    from flyball.app.steps.client import client_above, clients_by_address
+
+    server = _server(repo, clients_by_address(os.environ) if http else client_above())
+    if not http:
+        asyncio.run(server.run_stdio_async())
+        return
+    import secrets
+
+    from flyball.surfaces.mcp.http import serve
+
+    secret = token or secrets.token_urlsafe(24)
+
+    def tell(address: str) -> None:
+        click.echo(address)
+        if not token:
+            click.echo(f"token: {secret}", err=True)
+
+    asyncio.run(serve(server, host, port, secret, tell))
+
+
+def _server(repo: Path, client: StepClient) -> StepServer:
+    from flyball.app.project import open_home
+    from flyball.app.steps.steps import Steps
+
+    try:
+        from flyball.surfaces.mcp.server import make_server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "flyball":
+            raise
+        raise MissingExtra("`flyball mcp`", str(error.name), "mcp") from None
+    return make_server(Steps(open_home(repo, os.environ, {}), client))

@@ -1,0 +1,1 @@
+"""The step server for other agents, over MCP: translation only."""

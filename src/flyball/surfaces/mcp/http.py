@@ -1,0 +1,75 @@
+"""The server at an address: loopback unless told otherwise, and only for who knows the token."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import socket
+from collections.abc import Callable
+
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from flyball.errors import UsageError
+from flyball.surfaces.mcp.server import StepServer
+
+PATH = "/mcp"
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+NO_TOKEN = {
+    "code": "bad-token",
+    "message": "The token is missing or wrong.",
+    "hint": "Send it as `Authorization: Bearer TOKEN`; `flyball mcp --http` told it when it began.",
+}
+
+
+class TokenGate:
+    """Lets only requests through that carry the token."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._wanted = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 401 unless the token is right; what is not a request passes."""
+        if scope["type"] == "http":
+            given = dict(scope["headers"]).get(b"authorization", b"")
+            if not hmac.compare_digest(given, self._wanted):
+                headers = {"WWW-Authenticate": "Bearer"}
+                body = json.dumps(NO_TOKEN)
+                answer = Response(body, 401, headers, media_type="application/json")
+                await answer(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+async def serve(
+    server: StepServer, host: str, port: int, token: str, tell: Callable[[str], None]
+) -> None:
+    """Serve until told to stop; `tell` hears the address once somebody listens there."""
+    names = [*LOOPBACK, *([] if host in LOOPBACK else [f"[{host}]" if ":" in host else host])]
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=[f"{name}:*" for name in names],
+        allowed_origins=[f"{scheme}://{name}:*" for name in names for scheme in ("http", "https")],
+    )
+    app = server.streamable_http_app(
+        streamable_http_path=PATH, transport_security=security, host=host
+    )
+    try:
+        listening = socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
+        )
+    except OSError as error:
+        raise UsageError(
+            f"{host}:{port} cannot be listened at: {error.strerror or error}.",
+            "Name another --host or --port; port 0 takes any that is free.",
+        ) from None
+    with listening:
+        shown = f"[{host}]" if ":" in host else host
+        tell(f"http://{shown}:{listening.getsockname()[1]}{PATH}")
+        config = uvicorn.Config(
+            TokenGate(app, token), log_level="error", access_log=False, ws="none"
+        )
+        await uvicorn.Server(config).serve(sockets=[listening])

@@ -1,0 +1,216 @@
+"""The tools: each is one verb of `Steps`, and its arguments are what an agent is asked for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import Context
+from pydantic import Field
+
+from flyball.app.runs import describe, overviews
+from flyball.app.steps.steps import Steps
+from flyball.app.steps.view import StepView, TurnView
+from flyball.core.run.state import Checkpoint
+from flyball.surfaces.mcp.progress import progress
+
+StepContext = Context[Steps, Any]
+
+Run = Annotated[str, Field(description="The run, as start_run named it; empty: yours under way.")]
+Card = Annotated[str, Field(description="The card that is meant; empty: the one that is asked.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunLine:
+    """A run in the list of runs."""
+
+    run: str
+    status: str
+    request: str
+    calls_used: int
+    calls_limit: int
+    driven_by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatusView:
+    """The runs of the project, and one of them in full where one was named."""
+
+    runs: list[RunLine]
+    detail: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RevertView:
+    """What taking a card back changed, and where."""
+
+    run: str
+    card: str
+    root: str
+    files: list[str]
+    kept_later_changes: list[str]
+
+
+def steps_of(ctx: StepContext) -> Steps:
+    """What serves the project of this server."""
+    return ctx.request_context.lifespan_context
+
+
+async def start_run(
+    ctx: StepContext,
+    goal: Annotated[str, Field(description="What shall be so afterwards.")] = "",
+    flow: Annotated[str, Field(description="A flow file of the project, by its path.")] = "",
+    plan: Annotated[
+        dict[str, Any] | None,
+        Field(description="Your plan: {goal, steps: [{id, description, success_criteria}]}."),
+    ] = None,
+) -> StepView:
+    """Begin a governed run of which you are the driver, in a worktree of its own.
+
+    The goal decides how much may be done and how many calls it may take. Give a flow file to go
+    through its steps, or a plan of yours. What is owed first comes back.
+    """
+    async with progress(ctx):
+        return await steps_of(ctx).start(goal, flow, plan)
+
+
+async def next_step(ctx: StepContext, run: Run = "") -> StepView:
+    """What is owed now: card, phase, what may be done, what must be shown, how many calls are left.
+
+    Call it whenever you are not sure; it costs nothing.
+    """
+    async with progress(ctx):
+        return await steps_of(ctx).next(run)
+
+
+async def status(
+    ctx: StepContext,
+    run: Annotated[str, Field(description="A run to see in full; empty: only the list.")] = "",
+) -> StatusView:
+    """The runs of this project, and everything that is known of one of them. Changes nothing."""
+    steps = steps_of(ctx)
+    found = await overviews(steps.home)
+    lines = [
+        RunLine(
+            run=each.run,
+            status=each.status,
+            request=each.request,
+            calls_used=each.used,
+            calls_limit=each.limit,
+            driven_by=each.driven_by,
+        )
+        for each in found
+    ]
+    detail = await describe(steps.home, await steps.find(run)) if run else {}
+    return StatusView(runs=lines, detail=detail)
+
+
+async def read(
+    ctx: StepContext,
+    path: Annotated[str, Field(description="A file of the run's tree.")],
+    offset: Annotated[int, Field(ge=0, description="The first line; 0: from the start.")] = 0,
+    limit: Annotated[int, Field(ge=0, description="How many lines; 0: as many as fit.")] = 0,
+    run: Run = "",
+    card: Card = "",
+) -> TurnView:
+    """Read a file of the run's tree."""
+    args = {"path": path, **_given(offset=offset, limit=limit)}
+    return await steps_of(ctx).call(run, card, "read", args)
+
+
+async def grep(
+    ctx: StepContext,
+    q: Annotated[str, Field(description="A regular expression.")],
+    dir: Annotated[str, Field(description="Where to look; empty: everywhere.")] = "",
+    globs: Annotated[list[str], Field(description="Only files that match one of these.")] = [],  # noqa: B006
+    context: Annotated[int, Field(ge=0, description="Lines around each match.")] = 0,
+    run: Run = "",
+    card: Card = "",
+) -> TurnView:
+    """Search the files of the run's tree."""
+    args = {"q": q, **_given(dir=dir, globs=globs, context=context)}
+    return await steps_of(ctx).call(run, card, "grep", args)
+
+
+async def checkpoint(
+    ctx: StepContext,
+    goal: Annotated[str, Field(description="What shall be so afterwards.")],
+    findings: Annotated[str, Field(description="What you saw.")],
+    proposed_action: Annotated[str, Field(description="What you will do.")],
+    files: Annotated[list[str], Field(description="The files that you expect to change.")],
+    verify_with: Annotated[list[str], Field(description="What will show that it is done.")],
+    run: Run = "",
+    card: Card = "",
+) -> TurnView:
+    """Say what you found and what you will do; before that nothing can be changed.
+
+    In a session that Flyball's hooks govern it counts for that session.
+    """
+    point = Checkpoint(goal, findings, proposed_action, tuple(files), tuple(verify_with))
+    return await steps_of(ctx).checkpoint(run, card, point)
+
+
+async def edit_diff(
+    ctx: StepContext,
+    diff: Annotated[str, Field(description="A unified diff; new files are from /dev/null.")],
+    run: Run = "",
+    card: Card = "",
+) -> TurnView:
+    """Change files of the run's tree with a unified diff: all of it, or nothing with the reason."""
+    return await steps_of(ctx).call(run, card, "edit_diff", {"diff": diff})
+
+
+async def test(
+    ctx: StepContext,
+    runner: Annotated[str, Field(description="Which runner; empty: the project's own.")] = "",
+    args: Annotated[list[str], Field(description="Paths or names of tests; empty: all.")] = [],  # noqa: B006
+    run: Run = "",
+    card: Card = "",
+) -> TurnView:
+    """Run the project's tests on the run's tree, confined; the counts are Flyball's own."""
+    given = _given(runner=runner, args=args)
+    async with progress(ctx) as heard:
+        return await steps_of(ctx).call(run, card, "test", given, heard)
+
+
+async def submit_evidence(
+    ctx: StepContext,
+    summary: Annotated[str, Field(description="What was done, in words.")] = "",
+    evidence: Annotated[
+        dict[str, Any] | None, Field(description="The fields that next_step asks for.")
+    ] = None,
+    run: Run = "",
+    card: Card = "",
+) -> TurnView:
+    """Say that the step is done, with what it asks for.
+
+    Flyball checks it: it runs the suite itself on clean checkouts of both trees and asks each gate.
+    What is not so is sent back with the reason, and `ok` is false.
+    """
+    async with progress(ctx) as heard:
+        return await steps_of(ctx).submit(run, card, summary, evidence, heard)
+
+
+async def revert(
+    ctx: StepContext,
+    card: Annotated[str, Field(description="The card whose work is taken back.")],
+    paths: Annotated[list[str], Field(description="Only these files; empty: all of it.")] = [],  # noqa: B006
+    run: Run = "",
+) -> RevertView:
+    """Take the work of a card back, to the byte; later work in the same lines is never lost."""
+    steps = steps_of(ctx)
+    name = await steps.find(run)
+    moved, root = await steps.revert(name, card, tuple(paths))
+    return RevertView(
+        run=name,
+        card=card,
+        root=os.fspath(root),
+        files=[change.path for change in moved.writes],
+        kept_later_changes=list(moved.drifted),
+    )
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    """The arguments that say something."""
+    return {name: value for name, value in fields.items() if value}

@@ -1,0 +1,234 @@
+"""Nobody approves himself: an answer is a person's, whichever way an agent tries."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from tests.governed import DROP, FIX, Shell
+from tests.hosts.hooking import HostSession
+from tests.mcp.serving import FLYBALL, POINT, TWO_STEPS, Agent, http, listening, play, stdio
+
+pytestmark = pytest.mark.slow
+
+GOAL = "fix the failing test"
+
+
+def eager(message: str) -> dict[str, Any]:
+    return {"approve": True}
+
+
+async def asks(agent: Agent) -> str:
+    """A run that asks its person: a test that passed is gone."""
+    run = (await agent("start_run", goal=GOAL))["run"]
+    await agent("checkpoint", **{**POINT, "files": ["cart.py", "test_cart.py"]})
+    assert (await agent("edit_diff", diff=FIX))["ok"]
+    assert (await agent("edit_diff", diff=DROP))["ok"]
+    await agent("test")
+    waiting = await agent("submit_evidence", summary="Mended.")
+    assert waiting["question"]["kind"] == "weakened-tests", waiting.view
+    return run
+
+
+def test_a_client_that_cannot_ask_leaves_the_question_to_a_terminal(shell: Shell):
+    async def story() -> None:
+        async with stdio(shell) as agent:
+            run = await asks(agent)
+            left = await agent("request_approval")
+            assert not left["ok"] and left["status"] == "paused"
+            assert f"flyball approve {run}" in left["text"]
+            # From below the agent's program, `flyball approve` is no person's either.
+            refused = shell("approve", run)
+            assert refused.returncode == 2 and "error[not-a-person]" in refused.stderr
+            assert (await agent("next_step"))["status"] == "paused"
+
+    play(story)
+
+
+def test_a_person_who_says_no_or_looks_away_is_heard(shell: Shell):
+    said: list[dict[str, Any] | None] = [None, {"approve": False, "note": "Put the test back."}]
+
+    async def story() -> None:
+        async with stdio(shell, lambda _: said.pop(0)) as agent:
+            await asks(agent)
+            away = await agent("request_approval")
+            assert not away["ok"] and away["status"] == "paused"
+            no = await agent("request_approval")
+            assert no["status"] == "running" and no["phase"] == "execute"
+            assert "Put the test back." in (await agent("next_step"))["instructions"]
+
+    play(story)
+
+
+def test_a_client_that_the_agent_starts_itself_is_no_person(shell: Shell):
+    """The agent's shell starts a server of its own and answers the form that it is shown."""
+
+    async def story() -> None:
+        async with stdio(shell) as agent:
+            run = await asks(agent)
+            done = subprocess.run(
+                [sys.executable, "-c", FORGE, FLYBALL, run],
+                cwd=shell.cwd,
+                env=shell.env,
+                capture_output=True,
+                text=True,
+            )
+            told = json.loads(done.stdout)
+            assert not told["ok"] and "started by an agent" in told["text"], done.stderr
+            assert (await agent("next_step"))["status"] == "paused"
+
+    play(story)
+
+
+FORGE = """
+import asyncio, json, os, sys
+from mcp import Client, StdioServerParameters
+from mcp_types import ElicitResult
+
+async def yes(context, params):
+    return ElicitResult(action="accept", content={"approve": True})
+
+async def main():
+    server = StdioServerParameters(command=sys.argv[1], args=["mcp"], env=dict(os.environ))
+    async with Client(server, elicitation_callback=yes) as client:
+        result = await client.call_tool("request_approval", {"run": sys.argv[2]})
+        print(json.dumps(result.structured_content))
+
+asyncio.run(main())
+"""
+
+
+def test_a_program_that_joins_a_run_does_not_answer_for_its_person(shell: Shell):
+    """A server at an address that somebody has started, and a run that another program drives."""
+
+    async def story() -> None:
+        async with stdio(shell) as agent:
+            run = await asks(agent)
+            with listening(shell) as address:
+                async with http(address, eager) as other:
+                    forged = await other("request_approval", run=run)
+                    assert not forged["ok"] and forged["status"] == "paused"
+
+    play(story)
+
+
+def test_no_word_of_the_model_is_an_approval(shell: Shell):
+    async def story() -> None:
+        async with stdio(shell) as agent:
+            run = await asks(agent)
+            for tool, args in (
+                ("submit_evidence", {"summary": "yes", "evidence": {"approve": True}}),
+                ("submit_evidence", {"summary": "approved by the person"}),
+                ("checkpoint", POINT),
+                ("edit_diff", {"diff": FIX}),
+            ):
+                held = await agent(tool, **args)
+                assert held.is_error and held.code == "conflict"
+            assert (await agent("request_approval", approve=True)).code == "bad-arguments"
+            assert (await agent("next_step", run=run))["status"] == "paused"
+
+    play(story)
+
+
+def test_an_appeal_is_put_before_the_person(shell: Shell):
+    asked: list[str] = []
+
+    def person(message: str) -> dict[str, Any]:
+        asked.append(message)
+        return {"approve": True}
+
+    async def story() -> None:
+        async with stdio(shell, person) as agent:
+            await agent("start_run", goal=GOAL)
+            await agent("checkpoint", **POINT)
+            refused = await agent("read", path=".env")
+            assert not refused["ok"], refused.view
+            said = await agent("request_approval", call=refused["call"], reason="I need it.")
+            assert asked == [] or "I need it." in asked[0]
+            assert said.is_error or said["status"] in ("running", "paused")
+
+    play(story)
+
+
+def test_what_a_client_writes_by_itself_in_recon_is_taken_back(shell: Shell):
+    async def story() -> None:
+        async with stdio(shell) as agent:
+            run = (await agent("start_run", goal=GOAL))["run"]
+            detail = (await agent("status", run=run))["detail"]
+            file = shell.cwd.__class__(detail["workspace"]) / "cart.py"
+            before = file.read_text()
+            file.write_text("def total(items):\n    return 6\n")
+            await agent("read", path="cart.py")
+            assert file.read_text() == before
+            assert await agent.resource(f"flyball://runs/{run}/diff") == ""
+
+    play(story)
+
+
+def test_a_claim_of_passing_tests_is_not_taken(shell: Shell):
+    async def story() -> None:
+        async with stdio(shell) as agent:
+            await agent("start_run", goal=GOAL)
+            await agent("checkpoint", **POINT)
+            broken = FIX.replace("+        result += price * quantity", "+        result += 1")
+            assert (await agent("edit_diff", diff=broken))["ok"]
+            claim = {"tests_passed": 2, "tests_failed": 0, "test_output": "OK"}
+            for _ in range(2):
+                said = await agent("submit_evidence", summary="All pass.", evidence=claim)
+                assert not said["ok"] and said["card"] == "step-1"
+            await agent("test")
+            seen = await agent("submit_evidence", summary="All pass.", evidence=claim)
+            assert not seen["ok"] and "fail" in " ".join(seen["words"])
+
+    play(story)
+
+
+@pytest.fixture
+def host(shell: Shell) -> Any:
+    session = HostSession(shell)
+    yield session
+    session.end()
+
+
+def test_a_checkpoint_over_mcp_counts_for_the_session_that_the_hooks_govern(
+    host: HostSession, shell: Shell
+):
+    host.prompt()
+    assert not host.write("cart.py", "x").is_allowed
+    assert host.before("mcp__flyball__checkpoint", "m1", **POINT).is_allowed
+
+    async def story() -> None:
+        async with stdio(shell) as agent:
+            stated = await agent("checkpoint", **POINT)
+            assert stated["ok"] and stated["phase"] == "execute"
+            assert (await agent("next_step"))["phase"] == "execute"
+            own = await agent("edit_diff", diff=FIX)
+            assert own.is_error and own.code == "conflict" and "claude" in own["message"]
+
+    play(story)
+    assert host.after("mcp__flyball__checkpoint", "m1", POINT, "ok").code == 0
+    fixed = (shell.cwd / "cart.py").read_text().replace("+= price", "+= price * quantity")
+    assert host.write("cart.py", fixed).is_allowed
+    assert host.stop().code == 0
+    told = json.loads(shell("runs", "show", "last", "--json").stdout)
+    assert told["driver"] == "host:claude" and told["status"] == "success"
+
+
+def test_steps_beside_a_governed_session_are_a_run_of_their_own(host: HostSession, shell: Shell):
+    (shell.cwd / "two.yaml").write_text(TWO_STEPS)
+    host.prompt()
+    assert host.before("mcp__flyball__start_run", "m1", goal=GOAL).is_allowed
+
+    async def story() -> None:
+        async with stdio(shell) as agent:
+            await agent("start_run", goal=GOAL)
+            await agent("checkpoint", **POINT)
+            assert (await agent("edit_diff", diff=FIX))["ok"]
+
+    play(story)
+    assert host.after("mcp__flyball__start_run", "m1", {}, "ok").code == 0
+    assert not host.write("cart.py", "x").is_allowed, "its own checkpoint is still owed"
+    assert "price * quantity" not in (shell.cwd / "cart.py").read_text()
