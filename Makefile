@@ -13,7 +13,7 @@ PYTEST := $(BIN)/pytest --dist worksteal
 # Without a cache every worker would rewrite all the tests that it collects.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup style types lint check quick test pure rest test-slow demo docs bench simulate intent-report lock clean
+.PHONY: setup browser style types lint check quick test pure rest test-slow demo docs bench simulate intent-report lock clean
 
 setup: $(VENV)/.installed
 
@@ -33,7 +33,7 @@ $(VENV)/.bench-installed: requirements-bench.lock $(VENV)/.installed
 check: setup style
 	$(MAKE) --no-print-directory -j 2 types quick
 
-test: setup style
+test: setup browser style
 	$(MAKE) --no-print-directory -j 2 types pure
 	$(MAKE) --no-print-directory rest
 
@@ -51,6 +51,14 @@ quick: setup
 
 pure: setup
 	$(PYTEST) -n 2 -m "not exhaustive" $(COVERAGE) $(PURE)
+
+# The tests of the board's page need Chromium; the system's packages have it.
+browser:
+	@for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name >/dev/null && exit 0; done; \
+	echo "Installing Chromium for the tests of the page …"; \
+	if [ "$$(id -u)" = 0 ]; then as=; else as="sudo -n"; fi; \
+	$$as apt-get install -y -qq chromium >/dev/null 2>&1 || $$as dnf install -y -q chromium >/dev/null 2>&1 || \
+	echo "!!! BROWSER TESTS WILL NOT RUN: Chromium is missing and could not be installed. Install it and run make test again."
 
 # These wait for processes half of the time.
 rest: setup

@@ -38,6 +38,8 @@ class Served(NamedTuple):
     board: Board
     port: int
     address: str
+    stop: Callable[[], None]
+    """End it now; the end of its block does so otherwise."""
 
     def ask(
         self,
@@ -113,26 +115,39 @@ def events(lines: Iterator[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
 def environment(place: Path) -> dict[str, str]:
     """An environment with a state directory of its own and nobody's settings."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    return {**kept, "FLYBALL_STATE_DIR": str(place / "state"), "FLYBALL_CONFIG": os.devnull}
+    return {
+        **kept,
+        "FLYBALL_STATE_DIR": str(place / "state"),
+        "FLYBALL_CONFIG": os.devnull,
+        # Enough for so small a shop.
+        "FLYBALL_REPAIR_SECONDS": "8",
+        "FLYBALL_VERDICT_MUTANT_SECONDS": "0",
+    }
 
 
 @contextmanager
-def serving(environ: dict[str, str], here: Path, beat: float = 15.0) -> Generator[Served]:
+def serving(
+    environ: dict[str, str], here: Path, beat: float = 15.0, port: int = 0
+) -> Generator[Served]:
     """A server for a project, until the block ends."""
     board = open_board(environ, here, beat)
-    listening = listen("127.0.0.1", 0, TOKEN)
+    listening = listen("127.0.0.1", port, TOKEN)
     ready = threading.Event()
     server = make_server(board, listening, ready.set)
     thread = threading.Thread(target=server.run, args=([listening.socket],), daemon=True)
     thread.start()
     assert ready.wait(PATIENCE)
-    try:
-        yield Served(board, listening.protection.port, listening.address)
-    finally:
+
+    def stop() -> None:
         server.should_exit = True
         thread.join(PATIENCE)
         listening.socket.close()
         assert not thread.is_alive()
+
+    try:
+        yield Served(board, listening.protection.port, listening.address, stop)
+    finally:
+        stop()
 
 
 def make_shop(place: Path) -> tuple[Path, Path]:

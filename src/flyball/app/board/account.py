@@ -12,8 +12,9 @@ from flyball.app.board.watching import card_row
 from flyball.app.project import Home
 from flyball.app.runs import Record, cost_rows, describe, present_tree, record_of
 from flyball.core.machine.machine import replay
+from flyball.core.plan.message import UserResponse
 from flyball.core.run.event import name_of
-from flyball.core.run.state import RunState
+from flyball.core.run.state import Ending, RunState
 from flyball.core.verdict.words import verdict_lines
 from flyball.errors import NotFound, UsageError
 from flyball.workspace.cards.use_cases import ProjectPlaces
@@ -60,9 +61,18 @@ def why_stopped(state: RunState, status: str) -> str:
     if waiting := pending(state):
         return waiting[0].question.text
     if state.response is not None:
-        reasons = [card.ending_reason for card in state.cards if card.ending_reason]
-        return reasons[-1] if reasons else state.response.message
+        return _why_ended(state, state.response)
     return INTERRUPTED if status == "interrupted" else ""
+
+
+def _why_ended(state: RunState, response: UserResponse) -> str:
+    """Flyball's own reason; only where it has none, the first line of the answer."""
+    if reasons := [card.ending_reason for card in state.cards if card.ending_reason]:
+        return reasons[-1]
+    shown = [card.label for card in state.cards if card.ending is Ending.SUCCEEDED and card.commit]
+    if shown:
+        return f"It is done, and Flyball saw it: {shown[-1]}."
+    return response.message.strip().partition("\n")[0]
 
 
 def _state_at(record: Record, seq: int) -> RunState:

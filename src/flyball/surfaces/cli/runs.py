@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from flyball.surfaces.cli.card import JSON, REPO
 from flyball.surfaces.cli.run import DRIVER, MODEL
 from flyball.surfaces.cli.run import JSON as TELEMETRY
+
+if TYPE_CHECKING:
+    from flyball.app.project import Home
 
 ELSEWHERE = {
     "merge": "Bring a run's cards into your branch and checkout.",
@@ -149,27 +153,52 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
 @runs.command()
 @click.argument("run")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Where to.")
+@click.option(
+    "--html",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="One page to read instead; it needs nothing else.",
+)
 @REPO
-def export(run: str, output: Path | None, repo: Path) -> None:
-    """Write a run's whole log as JSON lines."""
+def export(run: str, output: Path | None, html: Path | None, repo: Path) -> None:
+    """Write a run's whole log as JSON lines, or the run as a page to read."""
     import asyncio
 
     from flyball.app.archive import export_lines
     from flyball.app.runs import find_run, record_of
-    from flyball.errors import UsageError
     from flyball.surfaces.cli.terminal.view import home_at
 
     home = home_at(repo)
     name = asyncio.run(find_run(home, run))
+    if html is not None:
+        _write(html, _page(home, name))
+        return
     record = asyncio.run(record_of(home, name))
     data = b"".join(line + b"\n" for line in export_lines(name, record.entries))
     if output is None:
         sys.stdout.buffer.write(data)
         return
+    _write(output, data)
+
+
+def _page(home: Home, run: str) -> bytes:
+    from flyball.errors import UsageError
+
     try:
-        output.write_bytes(data)
+        from flyball.surfaces.web.export import export_page
+    except ModuleNotFoundError as error:
+        hint = "Install it with `pip install 'flyball[web]'`."
+        raise UsageError(f"A page needs {error.name}, which is not installed.", hint) from None
+    return export_page(home, run).encode()
+
+
+def _write(file: Path, data: bytes) -> None:
+    from flyball.errors import UsageError
+
+    try:
+        file.write_bytes(data)
     except OSError as error:
-        raise UsageError(f"{output} cannot be written: {error.strerror}.") from None
+        raise UsageError(f"{file} cannot be written: {error.strerror}.") from None
 
 
 @runs.command("import")

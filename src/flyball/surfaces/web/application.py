@@ -16,8 +16,10 @@ from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.response import Stream
 
 from flyball.errors import FlyballError
+from flyball.surfaces.web.assets import ASSET_ROUTES
 from flyball.surfaces.web.board import Board, OurBoard
 from flyball.surfaces.web.card_routes import CardRoutes
+from flyball.surfaces.web.export import export_html
 from flyball.surfaces.web.failure import tell_bug, tell_http, tell_own
 from flyball.surfaces.web.project_routes import PROJECT_ROUTES
 from flyball.surfaces.web.protection import MOST_BYTES, Application, Protected, Protection
@@ -53,7 +55,7 @@ def make_application(board: Board, protection: Protection) -> Application:
         Exception: tell_bug,
     }
     inner = Litestar(
-        [RunRoutes, CardRoutes, *PROJECT_ROUTES, board_events],
+        [RunRoutes, CardRoutes, *PROJECT_ROUTES, *ASSET_ROUTES, export_html, board_events],
         dependencies={"board": Provide(provide, sync_to_thread=False)},
         exception_handlers=handlers,
         lifespan=[alive],

@@ -1,0 +1,127 @@
+"""One run as a single file: the page's own code and style, with the run's data inside."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import re
+import string
+from typing import Any
+
+import msgspec
+from litestar import Response, get
+from litestar.params import FromPath
+
+from flyball.app.board.account import account, places_of
+from flyball.app.board.feed import RunTail
+from flyball.app.project import Home
+from flyball.app.runs import diff_of, opened
+from flyball.errors import FlyballError
+from flyball.surfaces.web.assets import asset
+from flyball.surfaces.web.board import OurBoard
+from flyball.surfaces.web.diff import view_diff
+from flyball.surfaces.web.run_routes import download
+from flyball.workspace.cards.use_cases import show_card
+from flyball.workspace.redaction import Redactor, secrets_in
+
+MODULES = ("dom.js", "api.js", "diff.js", "verdict.js", "timeline.js", "run.js", "export.js")
+"""In the order in which they need each other."""
+IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE | re.DOTALL)
+EXPORT = re.compile(r"^export (?=const|let|function|async|class)", re.MULTILINE)
+
+PAGE = string.Template("""\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src $hash; \
+style-src 'unsafe-inline'; img-src data:">
+<title>$title</title>
+<style>$style</style>
+</head>
+<body class="exported">
+<main id="main"></main>
+<script type="application/json" id="exported">$data</script>
+<script type="module">$script</script>
+</body>
+</html>
+""")
+
+
+@get(
+    "/api/runs/{run:str}/export.html",
+    sync_to_thread=True,
+    tags=["runs"],
+    summary="A run in one file that needs nothing.",
+)
+def export_html(board: OurBoard, run: FromPath[str]) -> Response[bytes]:
+    """A run as a page to keep or to send."""
+    data = export_page(board.home_of(run), run).encode()
+    return download(data, "text/html; charset=utf-8", f"{run}.html")
+
+
+def export_page(home: Home, run: str) -> str:
+    """A run in one HTML file that looks like the page and asks nobody for anything."""
+    told = asyncio.run(_data(home, run))
+    script = "".join(_bare(asset(name).data.decode()) for name in MODULES)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return PAGE.substitute(
+        hash=f"'sha256-{digest}'",
+        title=_escaped(f"Flyball: {told['run']['request'][:80]}"),
+        style=asset("style.css").data.decode(),
+        # Inside a script element only this one character can end it.
+        data=msgspec.json.encode(told).decode().replace("<", "\\u003c"),
+        script=script,
+    )
+
+
+async def _data(home: Home, run: str) -> dict[str, Any]:
+    told = await account(home, run)
+    return {
+        "run": told,
+        "lines": await _lines(home, run),
+        "diff": msgspec.to_builtins(view_diff(await _whole_diff(home, run), "*")),
+        "cards": {
+            card["id"]: msgspec.to_builtins(view_diff(_card_diff(home, run, card["id"]), "*"))
+            for card in told["cards"]
+            if card["commit"]
+        },
+    }
+
+
+async def _lines(home: Home, run: str) -> list[Any]:
+    """The run's telemetry, as its stream would tell it."""
+    found: list[Any] = []
+    tail = RunTail(run)
+    async with opened(home) as journal:
+        while frames := await tail.read(journal):
+            for _, frame in frames:
+                found.append(msgspec.json.decode(frame.partition(b"data: ")[2]))
+    return found
+
+
+async def _whole_diff(home: Home, run: str) -> str:
+    try:
+        return await diff_of(home, run)
+    except FlyballError:
+        # Its workspace is gone, or it never had one; what the journal has is still worth a file.
+        return ""
+
+
+def _card_diff(home: Home, run: str, card: str) -> str:
+    try:
+        said = show_card(places_of(home), run, card).diff
+    except FlyballError:
+        return ""
+    return Redactor(secrets_in(home.environ)).text(said)
+
+
+def _bare(module: str) -> str:
+    """A module without what joins it to others; here all of them share one scope."""
+    return EXPORT.sub("", IMPORT.sub("", module))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

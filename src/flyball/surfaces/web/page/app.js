@@ -1,0 +1,177 @@
+// The page: where we are, what is shown there, and what keys do.
+import { h, fill, say } from "./dom.js";
+import { get, follow, storedFlag, keepFlag } from "./api.js";
+import { matches } from "./board.js";
+import "./run.js";
+import "./chat.js";
+
+const top = document.getElementById("top");
+const side = document.getElementById("runs");
+const main = document.getElementById("main");
+const list = document.createElement("run-list");
+const chat = document.createElement("chat-box");
+const rows = new Map();
+let projects = [];
+let chosen = localStorage.getItem("project") || "";
+let asked = new Set();
+let frame = 0;
+
+const search = h("input", { type: "search", placeholder: "Search runs  /", "aria-label": "Search runs", oninput: () => draw() });
+const choice = h("select", { "aria-label": "Project", onchange: () => { chosen = choice.value; localStorage.setItem("project", chosen); mainProject(); draw(); } });
+const bell = h("button", { type: "button", class: "quiet bell", onclick: notifyMe }, "Notify me");
+const link = h("span", { class: "link", title: "Connected", role: "img", "aria-label": "Connected" });
+
+fill(top, h("a", { class: "brand", href: "#/" }, h("img", { src: "/page/mark.svg", alt: "", width: 22, height: 22 }), "Flyball"), choice, search, h("span", { class: "grow" }), link, bell,
+  h("a", { class: "button quiet", href: "#/dev" }, "Developer"), h("button", { type: "button", class: "quiet", "aria-label": "Light or dark", onclick: turn }, "◐"), h("button", { type: "button", class: "quiet keys", "aria-label": "Keys", onclick: help }, "?"));
+side.append(list);
+
+function turn() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  localStorage.setItem("theme", root.dataset.theme);
+}
+if (localStorage.getItem("theme")) document.documentElement.dataset.theme = localStorage.getItem("theme");
+
+async function notifyMe() {
+  if (!("Notification" in window)) { say("This browser has no notifications."); return; }
+  const told = await Notification.requestPermission();
+  keepFlag("notify", told === "granted");
+  bell.hidden = told === "granted";
+  say(told === "granted" ? "You will be told when a run waits for you." : "The browser does not allow it.");
+}
+bell.hidden = storedFlag("notify", false);
+
+const shownRows = () => {
+  const words = search.value.trim().toLowerCase();
+  return [...rows.values()].filter((row) => (!chosen || row.project === chosen) && matches(row, words)).sort((a, b) => b.created_at - a.created_at || (b.run > a.run ? 1 : -1));
+};
+
+function place() {
+  const [, what, run, tab] = location.hash.split("/");
+  return { what: what || "", run: run ? decodeURIComponent(run) : "", tab };
+}
+
+function draw() {
+  cancelAnimationFrame(frame);
+  frame = requestAnimationFrame(() => {
+    const found = shownRows();
+    list.set(found, place().run);
+    main.querySelector("card-board")?.set(found);
+    const waiting = [...rows.values()].filter((row) => row.asks.length).length;
+    document.title = `${waiting ? `(${waiting}) ` : ""}Flyball`;
+  });
+}
+
+function mainProject() {
+  const name = chosen || projects.find((each) => each.is_here)?.name || "";
+  chat.project = name;
+  if (place().what !== "run") chat.about(null, projects, name);
+  const dev = main.querySelector("dev-panel");
+  if (dev) dev.project = name;
+}
+
+function go() {
+  const { what, run, tab } = place();
+  document.body.dataset.at = what || "board";
+  const open = main.querySelector("run-page");
+  if (what === "run" && run) {
+    if (open?.run === run) { open.show(tab); draw(); return; }
+    const page = document.createElement("run-page");
+    page.addEventListener("told", (event) => chat.about(event.detail, projects));
+    main.className = "split";
+    fill(main, page, chat);
+    page.open(run, tab);
+  } else if (what === "dev") { main.className = ""; fill(main, h("h1", {}, "Developer"), document.createElement("dev-panel")); }
+  else { main.className = ""; fill(main, chat, h("h1", { class: "hidden" }, "Board"), document.createElement("card-board")); }
+  mainProject();
+  draw();
+  main.scrollTop = 0;
+}
+
+function tell(row) {
+  const key = (each) => `${row.run} ${each.card} ${each.text}`;
+  for (const each of row.asks) {
+    if (asked.has(key(each))) continue;
+    asked.add(key(each));
+    if (storedFlag("notify", false) && document.hidden) new Notification("Flyball waits for you", { body: each.text, tag: row.run });
+  }
+}
+
+function heard(line) {
+  if (line.type === "runs") {
+    rows.clear();
+    for (const row of line.runs) { rows.set(row.run, row); for (const each of row.asks) asked.add(`${row.run} ${each.card} ${each.text}`); }
+    showProjects();
+  } else if (line.type === "row") {
+    const isNew = !rows.has(line.run);
+    rows.set(line.run, line);
+    tell(line);
+    if (isNew) showProjects();
+  }
+  draw();
+}
+
+async function showProjects() {
+  projects = await get("projects").catch(() => projects);
+  if (chosen && !projects.some((each) => each.name === chosen)) chosen = "";
+  fill(choice, h("option", { value: "" }, "All projects"), projects.map((each) => h("option", { value: each.name }, projects.filter((other) => other.title === each.title).length > 1 ? `${each.title} (${each.path})` : each.title)));
+  choice.value = chosen;
+  mainProject();
+}
+
+function help() {
+  const keys = [["j k", "next, previous run, card or line"], ["h l", "previous, next tab or column"], ["Enter", "open"], ["/", "search"], ["Esc", "back"], ["?", "these keys"]];
+  const box = h("dialog", { class: "help", "aria-label": "Keys" }, h("h2", {}, "Keys"), h("dl", {}, keys.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
+    h("form", { method: "dialog" }, h("button", { class: "primary" }, "Close")));
+  box.addEventListener("close", () => box.remove());
+  document.body.append(box);
+  box.showModal();
+}
+
+function key(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName || "");
+  if (event.key === "Escape") {
+    if (typing) document.activeElement.blur();
+    else if (location.hash && location.hash !== "#/") location.hash = "#/";
+    return;
+  }
+  if (typing) return;
+  const page = main.querySelector("run-page");
+  const board = main.querySelector("card-board");
+  const onList = side.contains(document.activeElement) || (!page && !board?.contains(document.activeElement) && !board?.querySelector(".card"));
+  const timeline = main.querySelector("time-line");
+  const deeds = {
+    "/": () => search.focus(),
+    "?": help,
+    j: () => (timeline ? timeline.move(1) : onList || page ? list.move(1) : board.move(0, 1)),
+    k: () => (timeline ? timeline.move(-1) : onList || page ? list.move(-1) : board.move(0, -1)),
+    h: () => (page ? page.step(-1) : board?.move(-1, 0)),
+    l: () => (page ? page.step(1) : board?.move(1, 0)),
+  };
+  if (deeds[event.key]) { event.preventDefault(); deeds[event.key](); }
+}
+
+addEventListener("hashchange", go);
+addEventListener("keydown", key);
+setInterval(draw, 30000);
+
+async function begin() {
+  try {
+    await get("health");
+  } catch (error) {
+    if (error.status === 401) {
+      fill(main, h("form", { class: "enter", action: "/", method: "get" }, h("h1", {}, "Who is there?"), h("p", {}, "Open the address that flyball serve printed, or give the token that is in it."),
+        h("div", { class: "row" }, h("input", { name: "token", type: "password", autocomplete: "off", "aria-label": "Token" }), h("button", { type: "submit", class: "primary" }, "Enter"))));
+      return;
+    }
+  }
+  follow("events", heard, (isOpen) => {
+    link.classList.toggle("off", !isOpen);
+    link.setAttribute("aria-label", isOpen ? "Connected" : "Not connected; trying again");
+    link.title = link.getAttribute("aria-label");
+  });
+  go();
+}
+begin();

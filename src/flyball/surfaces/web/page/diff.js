@@ -1,0 +1,136 @@
+// A diff as the server parsed and coloured it: inline or side by side, file by file.
+import { h, fill, delta, plural } from "./dom.js";
+import { EXPORTED, get, part, storedFlag, keepFlag } from "./api.js";
+
+const KINDS = { added: "new", deleted: "gone", renamed: "moved", modified: "" };
+
+function code(tokens) {
+  return tokens.map(([kind, text]) => (kind ? h("span", { class: `t-${kind}` }, text) : text));
+}
+
+export class DiffBox extends HTMLElement {
+  // `path` is the route, `note(path, line, side, text)` takes a comment on a line.
+  load(path, note) {
+    this.route = path;
+    this.note = note;
+    this.split = storedFlag("split", window.innerWidth > 1300);
+    this.open = this.open || new Map();
+    return this.fetch("");
+  }
+
+  async fetch(full) {
+    try {
+      this.view = await get(`${this.route}${full ? `?full=${part(full)}` : ""}`);
+    } catch (error) {
+      fill(this, h("p", { class: "empty" }, error.message, " ", error.hint));
+      return;
+    }
+    this.render();
+  }
+
+  seen(file) { return `seen ${this.route} ${file.path} ${file.added} ${file.removed}`; }
+
+  render() {
+    const { files, added, removed } = this.view;
+    if (!files.length) {
+      fill(this, h("p", { class: "empty" }, "Nothing was changed. As soon as the driver edits a file, the change is here."));
+      return;
+    }
+    const toggle = h("button", { type: "button", class: "quiet", "aria-pressed": String(this.split), onclick: () => {
+      this.split = !this.split;
+      keepFlag("split", this.split);
+      this.render();
+    } }, "Side by side");
+    fill(this,
+      h("div", { class: "diffbar" }, h("span", {}, plural(files.length, "file"), " ", delta(added, removed)), toggle),
+      files.map((file) => this.file(file)));
+  }
+
+  file(file) {
+    const isSeen = !EXPORTED && storedFlag(this.seen(file), false);
+    const box = h("details", { class: "file", open: this.open.get(file.path) ?? !isSeen });
+    box.addEventListener("toggle", () => this.open.set(file.path, box.open));
+    const seen = EXPORTED ? null : h("label", { class: "seen" }, h("input", { type: "checkbox", checked: isSeen, onchange: (event) => {
+      keepFlag(this.seen(file), event.target.checked);
+      box.open = !event.target.checked;
+    } }), "Viewed");
+    const name = file.kind === "renamed" ? `${file.was} → ${file.path}` : file.path;
+    box.append(h("summary", {}, h("span", { class: "path" }, name),
+      KINDS[file.kind] ? h("span", { class: `tag k-${file.kind}` }, KINDS[file.kind]) : null, delta(file.added, file.removed)));
+    if (seen) box.append(seen);
+    if (file.is_binary) box.append(h("p", { class: "empty" }, "It is binary."));
+    else if (file.omitted) {
+      box.append(h("p", { class: "empty" }, `${plural(file.added + file.removed, "changed line")}. `,
+        h("button", { type: "button", onclick: () => this.fetch(file.path) }, "Load anyway")));
+    } else box.append(this.split ? this.sides(file) : this.inline(file));
+    return box;
+  }
+
+  inline(file) {
+    const body = h("tbody");
+    for (const hunk of file.hunks) {
+      body.append(h("tr", { class: "head" }, h("td", { colspan: 3 }, hunk.head)));
+      for (const [kind, old, now, tokens] of hunk.rows) {
+        const row = h("tr", { class: kind === "+" ? "add" : kind === "-" ? "del" : "" },
+          h("td", { class: "no" }, old || ""), this.number(file, kind, old, now),
+          h("td", { class: "code" }, h("span", { class: "sign", "aria-hidden": "true" }, kind === " " ? " " : kind), code(tokens)));
+        body.append(row);
+      }
+    }
+    return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Changes in ${file.path}` }, h("table", { class: "diff" }, body));
+  }
+
+  number(file, kind, old, now) {
+    const line = now || old;
+    if (!this.note || !line) return h("td", { class: "no" }, now || "");
+    const side = now ? "new" : "old";
+    return h("td", { class: "no" }, h("button", { type: "button", class: "line", "aria-label": `Comment on ${side} line ${line} of ${file.path}`,
+      onclick: (event) => this.comment(event.target.closest("tr"), file, line, side) }, now || "−"));
+  }
+
+  sides(file) {
+    const body = h("tbody");
+    const cell = (kind, number, tokens, side) => (number
+      ? [side === "new" ? this.number(file, kind, 0, number) : h("td", { class: "no" }, number), h("td", { class: `code ${kind === "+" ? "add" : kind === "-" ? "del" : ""}` }, code(tokens))]
+      : [h("td", { class: "no none" }), h("td", { class: "code none" })]);
+    for (const hunk of file.hunks) {
+      body.append(h("tr", { class: "head" }, h("td", { colspan: 4 }, hunk.head)));
+      let gone = [];
+      let fresh = [];
+      const flush = () => {
+        for (let n = 0; n < Math.max(gone.length, fresh.length); n += 1) {
+          const [a, b] = [gone[n], fresh[n]];
+          body.append(h("tr", {}, cell("-", a?.[1], a?.[3], "old"), cell("+", b?.[2], b?.[3], "new")));
+        }
+        gone = [];
+        fresh = [];
+      };
+      for (const row of hunk.rows) {
+        if (row[0] === "-") gone.push(row);
+        else if (row[0] === "+") fresh.push(row);
+        else {
+          flush();
+          if (row[0] === " ") body.append(h("tr", {}, cell(" ", row[1], row[3], "old"), cell(" ", row[2], row[3], "new")));
+        }
+      }
+      flush();
+    }
+    return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Changes in ${file.path}` }, h("table", { class: "diff split" }, h("colgroup", {}, h("col", { class: "no" }), h("col"), h("col", { class: "no" }), h("col")), body));
+  }
+
+  comment(row, file, line, side) {
+    if (row.nextSibling?.classList?.contains("comment")) { row.nextSibling.querySelector("textarea").focus(); return; }
+    const text = h("textarea", { rows: 2, "aria-label": `Comment on line ${line}`, placeholder: "What should the driver do here?" });
+    const form = h("form", { class: "comment", onsubmit: (event) => {
+      event.preventDefault();
+      if (!text.value.trim()) return;
+      this.note(file.path, line, side, text.value.trim());
+      fill(form, h("p", {}, text.value.trim(), " ", h("span", { class: "muted" }, "noted; send it below")));
+    } }, text, h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Note it"),
+      h("button", { type: "button", class: "quiet", onclick: () => holder.remove() }, "Leave it")));
+    const holder = h("tr", { class: "comment" }, h("td", { colspan: 4 }, form));
+    row.after(holder);
+    text.focus();
+  }
+}
+customElements.define("diff-box", DiffBox);

@@ -1,0 +1,331 @@
+// One run: how it stands, what is asked, what is proven, what changed, and how it came about.
+import { h, fill, pill, meter, stat, delta, lasted, clock, plural, say } from "./dom.js";
+import { EXPORTED, get, post, part, follow } from "./api.js";
+import "./diff.js";
+import { verdictPanel } from "./verdict.js";
+import { decisionLog, talk } from "./timeline.js";
+
+const STEPS = ["recon", "checkpoint", "execute", "verify", "final"];
+const STEP_NAMES = { recon: "Recon", checkpoint: "Checkpoint", execute: "Execute", verify: "Verify", final: "Final" };
+const ANSWERS = {
+  extension: ["Extend", "End it here"], promotion: ["Let it change files", "Keep it to looking"], review: ["Accept", "Send back"],
+  checkpoint: ["Accept the checkpoint", "Send back"], failure: ["Try once more", "Let it fail"], "weakened-tests": ["Accept the changed tests", "Refuse them"],
+};
+const TABS = [["proof", "Verdict"], ["cards", "Cards"], ["changes", "Changes"], ["timeline", "Timeline"], ["decisions", "Decisions"], ["talk", "Talk"], ["replay", "Replay"]];
+
+export class RunPage extends HTMLElement {
+  open(run, tab) {
+    this.run = run;
+    this.tab = tab || "proof";
+    this.lines = [];
+    this.notes = [];
+    this.parts = {};
+    this.className = "runpage";
+    this.head = h("div", { class: "runhead" });
+    this.banner = h("div", { class: "banner", "aria-live": "polite" });
+    this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "About this run" });
+    this.panel = h("div", { class: "panel", role: "tabpanel", tabindex: -1 });
+    fill(this, this.head, this.banner, this.tabs, this.panel, h("div", { class: "pending" }));
+    fill(this.panel, h("p", { class: "empty" }, "Loading …"));
+    if (EXPORTED) {
+      this.lines = EXPORTED.lines;
+      this.told = EXPORTED.run;
+      this.draw();
+      return;
+    }
+    this.refresh();
+    this.stop = follow(`runs/${part(run)}/events`, (line) => this.heard(line), (isOpen) => this.classList.toggle("cut", !isOpen));
+  }
+
+  disconnectedCallback() {
+    this.stop?.();
+    clearTimeout(this.timer);
+  }
+
+  heard(line) {
+    this.lines.push(line);
+    if (line.type === "budget" && this.told) this.told.budget = { used: line.used, limit: line.limit };
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.live());
+    if (this.told && line.seq <= this.told.events) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.refresh(), 250);
+  }
+
+  live() {
+    if (this.told) this.drawHead();
+    this.querySelector("time-line")?.set(this.lines);
+    const box = this.querySelector(".talk");
+    if (box && box.childElementCount !== talk(this.lines).length) fill(box, talk(this.lines));
+  }
+
+  async refresh() {
+    try {
+      this.told = await get(`runs/${part(this.run)}`);
+    } catch (error) {
+      fill(this.panel, h("p", { class: "empty" }, error.message, " ", error.hint));
+      return;
+    }
+    if (this.isConnected) this.draw();
+  }
+
+  draw() {
+    this.drawHead();
+    this.drawBanner();
+    this.drawTabs();
+    this.drawPanel();
+    this.dispatchEvent(new CustomEvent("told", { bubbles: true, detail: this.told }));
+  }
+
+  // Redrawn only where it says something else: what a person reads or types in stays where it is.
+  changed(name, value) {
+    const mark = JSON.stringify(value);
+    if (this.parts[name] === mark) return false;
+    this.parts[name] = mark;
+    return true;
+  }
+
+  phase() {
+    const live = this.told.cards.filter((card) => !card.ending);
+    const last = [...this.lines].reverse().find((line) => line.type === "phase");
+    return live.length === 1 && last ? last.phase : live.at(-1)?.phase || this.told.cards.at(-1)?.phase || "recon";
+  }
+
+  drawHead() {
+    const { told } = this;
+    const phase = this.phase();
+    const call = [...this.lines].reverse().find((line) => line.type === "call");
+    const busy = call && call.state === "started" && told.status === "running" ? `${call.tool} ${call.about || ""}` : "";
+    if (!this.changed("head", [told.request, told.status, told.budget, told.costs, told.updated_at, phase, busy, told.driven_by])) return;
+    const passed = new Set(this.lines.map((line) => (line.type === "phase" ? line.phase : line.type)));
+    const costs = told.costs || {};
+    const tokens = (costs.input_tokens || 0) + (costs.output_tokens || 0);
+    fill(this.head,
+      h("div", { class: "row top" }, pill(told.status), h("span", { class: "muted" }, told.project_title, " · ", told.intent || "", " · ", (told.driver || "").split(":")[0], told.driven_by && told.status === "running" ? " · live" : ""),
+        h("code", { class: "muted runid" }, told.run)),
+      h("h1", {}, told.request),
+      h("ol", { class: "steps", "aria-label": "Phases" }, STEPS.map((step) => h("li", { class: `p-${step} ${step === phase ? "now" : ""} ${passed.has(step) ? "been" : ""}`, "aria-current": step === phase ? "step" : false }, STEP_NAMES[step]))),
+      h("dl", { class: "stats" },
+        h("div", { class: "stat wide" }, h("dt", {}, "Budget"), h("dd", {}, meter(told.budget.used, told.budget.limit, "Calls used"), h("span", { class: "num" }, `${told.budget.used} of ${told.budget.limit} calls`))),
+        stat("Blocked", told.spend?.blocked || 0), stat("Time", lasted(told.updated_at - told.started_at)), stat("Tokens", tokens.toLocaleString("en")),
+        stat("Cost", costs.money ? `$${costs.money.toFixed(3)}` : "—")),
+      h("p", { class: "busy" }, busy ? [h("span", { class: "spin", "aria-hidden": "true" }), busy] : ""));
+  }
+
+  drawBanner() {
+    const { told } = this;
+    if (!this.changed("banner", [told.status, told.stopped, told.questions, told.next, told.driven_by])) return;
+    const [question] = told.questions;
+    const parts = [];
+    if (question) parts.push(this.question(question));
+    else if (told.stopped) {
+      parts.push(h("p", {}, h("strong", {}, "Why it stopped: "), told.stopped));
+    }
+    if (!EXPORTED) parts.push(h("div", { class: "row" }, this.buttons()));
+    this.banner.className = `banner b-${question ? "ask" : told.status}`;
+    fill(this.banner, parts);
+  }
+
+  buttons() {
+    const { told } = this;
+    const deed = (name, text, body, kind = "quiet") => h("button", { type: "button", class: kind, onclick: () => this.do(name, body) }, text);
+    const found = [];
+    if (told.status === "running") found.push(deed("pause", "Pause"), deed("cancel", "Stop"));
+    else if (told.status === "interrupted") found.push(deed("resume", "Resume", {}, "primary"), deed("cancel", "Stop"));
+    else if (told.status === "paused") found.push(deed("cancel", "Stop"));
+    else if (told.cards.some((card) => card.commit && card.status !== "reverted")) found.push(deed("merge", "Merge into your branch", {}, ""));
+    if (told.status === "running" || told.status === "paused") found.push(this.extension());
+    found.push(h("a", { class: "button quiet", href: `/api/runs/${part(told.run)}/export.html`, download: `flyball-${told.run}.html` }, "Export"));
+    return found;
+  }
+
+  extension() {
+    const calls = h("input", { type: "number", min: 1, max: 1000, value: 5, "aria-label": "Calls to add" });
+    return h("form", { class: "extend", onsubmit: (event) => {
+      event.preventDefault();
+      this.do("extend", { calls: Number(calls.value), why: "extended on the board" });
+    } }, calls, h("button", { type: "submit", class: "quiet" }, "Add calls"));
+  }
+
+  question(asked) {
+    const [yes, no] = ANSWERS[asked.kind] || ["Yes", "No"];
+    const why = h("input", { type: "text", placeholder: "A word to the driver (optional)", "aria-label": "A word to the driver" });
+    const card = this.told.cards.find((each) => each.id === asked.card);
+    const resting = ["person", "driver", "content-filter", "limit", "guard"].includes(asked.kind);
+    const check = asked.kind === "checkpoint" && card?.checkpoint;
+    const buttons = resting
+      ? [h("button", { type: "button", class: "primary", onclick: () => (why.value.trim() ? this.do("answer", { text: why.value }) : this.do("resume")) }, "Go on")]
+      : [h("button", { type: "button", class: "primary", onclick: () => this.do("approve", { note: why.value }) }, yes),
+        h("button", { type: "button", onclick: () => this.do("deny", { why: why.value }) }, no)];
+    return h("div", { class: "question", role: "group", "aria-label": "Flyball asks" },
+      h("p", { class: "who" }, "Flyball asks"), h("p", { class: "asked" }, asked.text),
+      check ? h("dl", { class: "facts" }, h("dt", {}, "Findings"), h("dd", {}, check.findings), h("dt", {}, "Will do"), h("dd", {}, check.proposed_action),
+        h("dt", {}, "Files"), h("dd", { class: "mono" }, check.files.join(", ") || "—"), h("dt", {}, "Verifies with"), h("dd", { class: "mono" }, check.verify_with.join(", "))) : null,
+      asked.call ? h("pre", { class: "call", tabindex: 0, "aria-label": "The call" }, asked.call.preview || JSON.stringify(asked.call.args ?? asked.call, null, 2)) : null,
+      h("div", { class: "row" }, why, buttons));
+  }
+
+  async do(name, body = {}) {
+    try {
+      await post(`runs/${part(this.run)}/${name}`, body);
+      say({ merge: "Merged into your branch.", cancel: "Stopped.", pause: "It rests when the present call is over." }[name] || "Done.");
+    } catch (error) {
+      say(`${error.message} ${error.hint}`, "bad");
+    }
+    await this.refresh();
+  }
+
+  drawTabs() {
+    const known = EXPORTED ? TABS.filter(([name]) => name !== "replay") : TABS;
+    if (!this.changed("tabs", [this.tab, this.told.run])) return;
+    fill(this.tabs, known.map(([name, text]) => h("button", { type: "button", role: "tab", "aria-selected": String(name === this.tab), tabindex: name === this.tab ? 0 : -1,
+      onclick: () => this.show(name) }, text)));
+  }
+
+  show(name) {
+    if (!name || name === this.tab) return;
+    this.tab = name;
+    this.parts.panel = "";
+    if (!EXPORTED) history.replaceState(null, "", `#/run/${part(this.run)}/${name}`);
+    this.drawTabs();
+    this.drawPanel();
+  }
+
+  step(by) {
+    const names = TABS.map(([name]) => name);
+    this.show(names[(names.indexOf(this.tab) + by + names.length) % names.length]);
+    this.tabs.querySelector("[aria-selected=true]")?.focus();
+  }
+
+  drawPanel() {
+    const { told, tab } = this;
+    const mark = { proof: told.cards, cards: told.cards, changes: told.cards.map((card) => [card.evidence.length, card.status, card.added, card.removed]),
+      decisions: told.cards.map((card) => card.decisions.length), replay: told.run }[tab];
+    if (!this.changed("panel", [tab, mark ?? tab])) return;
+    this.panel.setAttribute("aria-label", TABS.find(([name]) => name === tab)[1]);
+    if (tab === "proof") fill(this.panel, this.proof());
+    else if (tab === "cards") fill(this.panel, told.cards.map((card) => this.card(card)));
+    else if (tab === "changes") this.changes();
+    else if (tab === "timeline") { fill(this.panel, document.createElement("time-line")); this.panel.firstChild.set(this.lines); }
+    else if (tab === "decisions") fill(this.panel, decisionLog(told.cards));
+    else if (tab === "talk") fill(this.panel, h("div", { class: "talk", tabindex: 0, role: "log", "aria-label": "Talk" }, talk(this.lines)));
+    else this.replay();
+  }
+
+  proof() {
+    const shown = this.told.cards.filter((card) => card.verdict || card.proof || card.answer || card.ending_reason);
+    if (!shown.length) return verdictPanel({ evidence: [] });
+    return shown.map((card) => [this.told.cards.length > 1 ? h("h2", {}, card.title) : null, verdictPanel(card)]);
+  }
+
+  card(card) {
+    const deed = (name, text) => h("button", { type: "button", class: "quiet", onclick: () => this.move(card, name) }, text);
+    const back = card.status === "reverted";
+    return h("article", { class: `cardbox c-${card.status}` },
+      h("header", {}, h("h2", {}, card.title), h("span", { class: `tag c-${card.status}` }, card.status), card.added || card.removed ? delta(card.added, card.removed) : null,
+        card.commit ? h("code", { class: "muted" }, card.commit.slice(0, 10)) : null),
+      card.checkpoint ? h("dl", { class: "facts" }, h("dt", {}, "Goal"), h("dd", {}, card.checkpoint.goal), h("dt", {}, "Findings"), h("dd", {}, card.checkpoint.findings),
+        h("dt", {}, "Files"), h("dd", { class: "mono" }, card.checkpoint.files.join(", ") || "—")) : h("p", { class: "muted" }, "No checkpoint yet: the driver only looks."),
+      card.drift.length ? h("p", { class: "bad" }, `Beyond what it said: ${card.drift.join(", ")}`) : null,
+      card.ending_reason ? h("p", {}, h("strong", {}, "Why it ended: "), card.ending_reason) : null,
+      this.evidence(card), this.rulings(card),
+      card.risk ? h("p", { class: "risk" }, h("strong", {}, "Risk "), card.risk) : null,
+      card.failed_edits.length ? h("details", {}, h("summary", {}, plural(card.failed_edits.length, "edit that came to nothing", "edits that came to nothing")), h("ul", {}, card.failed_edits.map((each) => h("li", {}, each.reason)))) : null,
+      EXPORTED || !card.commit ? null : h("div", { class: "row" }, back ? deed("apply", "Apply again") : deed("revert", "Take it back"),
+        h("button", { type: "button", class: "quiet", onclick: () => { this.only = card.id; this.show("changes"); } }, "Its changes")));
+  }
+
+  evidence(card) {
+    if (!card.evidence.length) return h("p", { class: "muted" }, "No evidence yet.");
+    return h("ul", { class: "evidence" }, card.evidence.map((item) => {
+      const red = item.exit_code > 0 || item.failed > 0 || item.findings?.some?.((each) => each.weight === "blocks");
+      const words = item.command || item.url || (item.files ? plural(item.files.length, "file") : item.verdict ? card.verdict_words[0] : "");
+      const counts = "passed" in item || "failed" in item ? `${item.passed || 0} passed, ${item.failed || 0} failed` : "";
+      return h("li", { class: item.stale ? "stale" : red ? "red" : "green" }, h("span", { class: "badge" }, item.type.replace("-report", "")), h("span", { class: "mono" }, words), counts ? ` ${counts}` : "", item.stale ? " (of an earlier tree)" : "");
+    }));
+  }
+
+  rulings(card) {
+    if (!card.verdicts?.length) return null;
+    return h("ul", { class: "rulings" }, card.verdicts.map((each) => h("li", {}, h("strong", {}, `${each.check || each.gate || "gate"}: `), typeof each.verdict === "string" ? each.verdict : each.verdict?.type || "", " ", each.verdict?.reason || each.verdict?.sentence || each.sentence || "")));
+  }
+
+  async move(card, name, force = false) {
+    try {
+      await post(`runs/${part(this.run)}/cards/${part(card.id)}/${name}`, { force });
+      say(name === "revert" ? "Taken back. It can be applied again." : "Applied again.");
+    } catch (error) {
+      if (error.code === "conflict" && !force && confirm(`${error.message}\n\nGo on and lose that?`)) return this.move(card, name, true);
+      say(`${error.message} ${error.hint}`, "bad");
+    }
+    return this.refresh();
+  }
+
+  changes() {
+    const old = this.panel.querySelector("diff-box");
+    const route = this.only ? `runs/${part(this.run)}/cards/${part(this.only)}/diff` : `runs/${part(this.run)}/diff`;
+    const box = old?.route === route ? old : document.createElement("diff-box");
+    if (box !== old) {
+      const whole = this.only ? h("button", { type: "button", class: "quiet", onclick: () => { this.only = ""; this.parts.panel = ""; this.drawPanel(); } }, "All changes of the run") : null;
+      fill(this.panel, whole, box);
+    }
+    box.load(route, EXPORTED ? null : (path, line, side, text) => {
+      this.notes.push(`${path}:${line}${side === "old" ? " (before)" : ""}: ${text}`);
+      this.drawNotes();
+    });
+  }
+
+  drawNotes() {
+    const place = this.querySelector(".pending");
+    if (!this.notes.length) { fill(place); return; }
+    const over = !["running", "paused", "interrupted"].includes(this.told.status);
+    fill(place, h("div", { class: "notes" }, h("p", {}, plural(this.notes.length, "comment")), h("ul", {}, this.notes.map((each) => h("li", {}, each))),
+      h("button", { type: "button", class: "primary", onclick: () => this.sendNotes(over) }, over ? "Start a run with them" : "Send to the driver")));
+  }
+
+  async sendNotes(over) {
+    const text = `Comments on the change:\n${this.notes.join("\n")}`;
+    try {
+      if (over) {
+        const { run } = await post("runs", { request: text, project: this.told.project, follows: this.run, intent: "small_fix" });
+        location.hash = `#/run/${part(run)}`;
+      } else await post(`runs/${part(this.run)}/instruct`, { text });
+      this.notes = [];
+      this.drawNotes();
+      say("Sent to the driver.");
+    } catch (error) {
+      say(`${error.message} ${error.hint}`, "bad");
+    }
+    await this.refresh();
+  }
+
+  replay() {
+    const last = this.told.events;
+    const board = h("div", { class: "then" });
+    const out = h("output", {}, "");
+    const slider = h("input", { type: "range", min: 1, max: last, value: last, "aria-label": "Event", oninput: () => load() });
+    let turn = 0;
+    const load = async () => {
+      turn += 1;
+      const mine = turn;
+      const told = await get(`runs/${part(this.run)}/at/${slider.value}`).catch((error) => ({ error }));
+      if (mine !== turn) return;
+      if (told.error) { fill(board, h("p", { class: "empty" }, told.error.message)); return; }
+      fill(out, `Event ${told.seq} of ${told.of}: ${told.event}, ${clock(told.at)}`);
+      fill(board,
+        h("div", { class: "row" }, meter(told.budget.used, told.budget.limit, "Calls used by then"), h("span", { class: "num" }, `${told.budget.used} of ${told.budget.limit} calls`)),
+        h("ul", { class: "thencards" }, told.cards.map((card) => h("li", { class: `p-${card.phase}` }, h("span", { class: `tag c-${card.status}` }, card.status), " ", card.title, " ", h("span", { class: "muted" }, card.label, card.proof ? `, ${card.proof}` : "")))),
+        told.asks.map((each) => h("p", { class: "who" }, `Asked: ${each.text}`)),
+        told.files.length ? h("ul", { class: "files" }, told.files.map((file) => h("li", {}, h("code", {}, file.path), " ", file.kind, " ", delta(file.added, file.removed)))) : h("p", { class: "muted" }, "The tree was as it began."),
+        told.files.length ? h("button", { type: "button", class: "quiet", onclick: (event) => {
+          const box = document.createElement("diff-box");
+          event.target.replaceWith(box);
+          box.load(`runs/${part(this.run)}/at/${told.seq}/diff`);
+        } }, "Show the change as it was") : null);
+    };
+    fill(this.panel, h("div", { class: "scrub" }, h("button", { type: "button", class: "quiet", "aria-label": "Back", onclick: () => { slider.value = Number(slider.value) - 1; load(); } }, "◂"), slider,
+      h("button", { type: "button", class: "quiet", "aria-label": "Forward", onclick: () => { slider.value = Number(slider.value) + 1; load(); } }, "▸")), out, board);
+    load();
+  }
+}
+customElements.define("run-page", RunPage);

@@ -1,0 +1,66 @@
+// The verdict: Flyball's own words first, then what the tests did, then, set apart, what the driver says.
+import { h, lasted, plural } from "./dom.js";
+
+const WEIGHTS = { blocks: "Not shown", asks: "Question", notes: "Note" };
+const RUNS = { before: "Before", after: "Now" };
+
+export function testsTable(verdict) {
+  const rows = [];
+  const add = (names, before, now) => { for (const name of names || []) rows.push([name, before, now]); };
+  add(verdict.mended, "red", "green");
+  for (const each of verdict.findings || []) {
+    if (each.kind === "regression") add(each.tests, "green", "red");
+    else if (each.kind === "fewer-tests") add(each.tests, "green", "gone");
+    else if (each.kind === "hidden-red") add(each.tests, "red", "hidden");
+    else if (each.kind === "promise-changed") add(each.tests, "green", "changed");
+  }
+  add(verdict.old_failures, "red", "red");
+  add(verdict.flaky, "flaky", "flaky");
+  if (!rows.length) return null;
+  const light = (state) => h("td", {}, h("span", { class: `light l-${state}` }, state));
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tests" },
+    h("table", { class: "tests" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Test"), h("th", { scope: "col" }, "Before"), h("th", { scope: "col" }, "Now"))),
+      h("tbody", {}, rows.map(([name, before, now]) => h("tr", {}, h("th", { scope: "row", class: "mono" }, name), light(before), light(now))))));
+}
+
+function suites(verdict) {
+  if (!verdict.ran?.length) return null;
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "What ran" },
+    h("table", { class: "tests" }, h("thead", {}, h("tr", {}, ["Tree", "Command", "Passed", "Failed", "Time"].map((name) => h("th", { scope: "col" }, name)))),
+      h("tbody", {}, verdict.ran.map((line) => h("tr", {}, h("td", {}, RUNS[line.run] || line.run),
+        h("td", { class: "mono" }, line.command, line.part && line.part !== "." ? ` in ${line.part}` : "", line.trouble ? h("span", { class: "bad" }, ` no evidence: ${line.trouble}`) : null),
+        h("td", { class: "num" }, line.passed || 0, line.of ? ` of ${line.of}` : ""), h("td", { class: `num ${line.failed ? "bad" : ""}` }, line.failed || 0), h("td", { class: "num" }, lasted(line.elapsed || 0)))))));
+}
+
+function finding(each) {
+  return h("div", { class: `finding w-${each.weight}` }, h("p", {}, h("strong", {}, `${WEIGHTS[each.weight] || each.weight}: `), each.sentence),
+    each.before || each.after ? h("div", { class: "pair" },
+      h("figure", {}, h("figcaption", {}, "The test before"), h("pre", { tabindex: 0 }, each.before || "(none)")),
+      h("figure", {}, h("figcaption", {}, "The test now"), h("pre", { tabindex: 0 }, each.after || "(gone)"))) : null);
+}
+
+export function verdictPanel(card) {
+  const verdict = card.verdict;
+  const parts = [];
+  if (verdict) {
+    const good = !(verdict.findings || []).some((each) => each.weight === "blocks") && (verdict.strength || 0) >= 3;
+    parts.push(h("p", { class: `headline ${good ? "good" : "bad"}` }, card.verdict_words[0]));
+    parts.push((verdict.findings || []).map(finding));
+    parts.push(testsTable(verdict));
+    if (verdict.changed?.length) parts.push(h("p", {}, h("strong", {}, "Changed "), verdict.changed.map((path, n) => [n ? ", " : "", h("code", {}, path)])));
+    parts.push(suites(verdict));
+    if (verdict.mutants) {
+      const { noticed, tried } = verdict.mutants;
+      parts.push(h("p", {}, `${noticed} of ${plural(tried, "small change")} to the new lines would be noticed by a test.`));
+    }
+    if (verdict.not_run?.length) parts.push(h("p", {}, h("strong", {}, "Did not run "), verdict.not_run.join("; ")));
+    if (verdict.left_behind?.length) parts.push(h("p", {}, h("strong", {}, "Left behind, not committed "), verdict.left_behind.join(", ")));
+    if (verdict.accepted_by) parts.push(h("p", {}, `Changed expectations were accepted by ${verdict.accepted_by}.`));
+  } else if (card.proof) parts.push(h("p", { class: "headline" }, card.proof));
+  else parts.push(h("p", { class: "muted" }, "No verdict yet. When the driver stops, Flyball runs the tests itself, on clean checkouts from before and after."));
+  if (card.answer) parts.push(h("figure", { class: "quote" }, h("figcaption", {}, "The driver says"), h("blockquote", {}, card.answer)));
+  if (card.risk || card.assumptions?.length) {
+    parts.push(h("p", { class: "risk" }, h("strong", {}, "Review "), card.risk ? `risk: ${card.risk}` : "", card.assumptions?.length ? `${card.risk ? "; " : ""}assumes ${card.assumptions.join("; ")}` : ""));
+  }
+  return h("section", { class: "verdict", "aria-label": "Verdict" }, parts);
+}
