@@ -1,4 +1,4 @@
-"""Five hundred readers on one run: everybody gets everything, in order, however they come and go."""
+"""Five hundred readers on one run: each gets everything, in order, however often it returns."""
 
 from __future__ import annotations
 
