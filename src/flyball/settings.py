@@ -64,6 +64,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     hooks_alone: bool = False
     hooks_hold: Seconds = 540.0
     hooks_fail: HooksFail = "closed"
+    notify_command: str = ""
+    notify_url: str = ""
     guards: dict[str, Any] = {}
 
     @property
@@ -158,6 +160,8 @@ ABOUT: dict[str, About] = {
     "hooks_alone": About("every hook decides by itself, and no governor stays between them"),
     "hooks_hold": About("how long a stop is held for a verdict, less than the host's own limit"),
     "hooks_fail": About("what happens to calls that may write when Flyball fails: closed or open"),
+    "notify_command": About("a command of yours that is started when a person is needed"),
+    "notify_url": About("an address that is posted to when a person is needed"),
     "guards": About("soft and hard levels of the guards"),
 }
 

@@ -23,6 +23,7 @@ from flyball.app.wiring import (
     NobodyDriver,
     driver_spec,
     make_driver,
+    notifier,
     tool_settings,
     unlocked,
 )
@@ -326,7 +327,8 @@ class RunControl:
                 on_text=told.text,
                 reader=driver if has_model else None,
             )
-            engine = Engine(journal, lease, performer, clock=time.time, watch=told.telemetry)
+            watch = notifier(home, run, told.telemetry).telemetry
+            engine = Engine(journal, lease, performer, clock=time.time, watch=watch)
             self._engine = engine
             if self._pause_by:
                 engine.pause(self._pause_by)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,8 @@ from flyball.drivers.relay.relay import open_relay
 from flyball.drivers.repair.driver import RepairDriver
 from flyball.drivers.routing import Models, Providers
 from flyball.drivers.scripted import ScriptedDriver, read_script
+from flyball.engine.notifier import Notifier, post_to
+from flyball.engine.telemetry import Telemetry
 from flyball.errors import ConfigError, DriverError, ToolError, UsageError
 from flyball.settings import Settings
 from flyball.shellcheck import AllowRule
@@ -162,6 +165,20 @@ class NobodyDriver:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+def notifier(home: Home, run: str, watch: Callable[[Telemetry], None]) -> Notifier:
+    """What calls a person when a run waits for them, before whoever watches it."""
+    settings = home.effective.settings
+    commands: list[Sequence[str]] = []
+    if settings.notify_command:
+        try:
+            commands.append(shlex.split(settings.notify_command))
+        except ValueError as error:
+            raise ConfigError(f"`notify.command`: {error}.", "Close the quotes in it.") from error
+    if settings.notify_url:
+        commands.append(post_to(settings.notify_url))
+    return Notifier(run, home.repo, commands, home.environ, watch)
 
 
 def tool_settings(effective: Effective) -> ToolSettings:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from flyball.app.project import Home
 from flyball.app.runs import acquire
-from flyball.app.wiring import tool_settings
+from flyball.app.wiring import notifier, tool_settings
 from flyball.drivers.protocol import Driver
 from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
@@ -50,7 +50,8 @@ async def driven(
         lease = await acquire(journal, run)
         try:
             performer = EffectPerformer(journal, driver, context, on_text=unheard)
-            yield Engine(journal, lease, performer, clock=clock, watch=watch), performer
+            told = notifier(home, run, watch).telemetry
+            yield Engine(journal, lease, performer, clock=clock, watch=told), performer
         finally:
             context.close()
             await journal.release(lease)

@@ -1,7 +1,8 @@
 """The only spawner: every program Flyball starts begins here, and nowhere else.
 
 Flyball's own tools (git, rg) run directly, by `run_sync`. Somebody else's command runs below a
-supervisor, started by `spawn_supervisor`; `process` says how such a command is run and ended.
+supervisor, started by `spawn_supervisor`; `process` says how such a command is run and ended. What
+calls a person is the user's own, and is left to itself.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import msgspec
 
@@ -72,6 +74,27 @@ def run_sync(
                 os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
     return OwnOutput(process.wait(), out, err, time.monotonic() - began)
+
+
+def leave(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: bytes) -> None:
+    """Start a command of the user's that nobody waits for, and tell it something small."""
+    try:
+        process = subprocess.Popen(
+            list(argv),
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ToolUnavailable(f"{argv[0]} could not be started: {error.strerror}.") from None
+    # Told at once, since this process may be about to end; a command that does not listen has its
+    # reasons.
+    with suppress(BrokenPipeError), cast(IO[bytes], process.stdin) as pipe:
+        pipe.write(stdin)
+    threading.Thread(target=process.wait, daemon=True).start()
 
 
 def spawn_supervisor(
