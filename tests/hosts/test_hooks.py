@@ -222,6 +222,18 @@ def test_nobody_disarms_the_hooks(host: HostSession):
     assert (host.repo / "new.txt").exists()
 
 
+def test_what_a_shell_left_behind_disarms_no_hooks_either(host: HostSession):
+    host.prompt()
+    host.checkpoint()
+    settings = host.repo / ".claude/settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"disableAllHooks": true}')
+    (host.repo / "notes.txt").write_text("x")
+    assert ".claude/settings.json changed" in host.before("Bash", command="git status").notice
+    assert not settings.exists()
+    assert (host.repo / "notes.txt").exists()
+
+
 def test_repeated_calls_are_nudged_and_then_stopped(host: HostSession):
     host.prompt()
     heard = [host.run("git log -1", "the same") for _ in range(6)]

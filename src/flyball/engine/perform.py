@@ -16,7 +16,7 @@ from flyball.core.terms.tool import COMMANDS, TOOL_ROWS
 from flyball.errors import PatchError, ToolError, UsageError
 from flyball.tools.call.file_facts import why_out_of_bounds
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
-from flyball.workspace.files.path_rules import HOOKS_READ_FROM, is_own, why_protected
+from flyball.workspace.files.path_rules import is_own, reads_hooks_from
 from flyball.workspace.files.paths import relative_paths
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.run.workspace import Workspace
@@ -68,9 +68,7 @@ def settle_foreign(
     left = _take_back_forbidden(context, call, before)._replace(created=())
     builds = context.phase is Phase.EXECUTE
     mine = [
-        path
-        for path in left.changed
-        if why_protected(path.split("/"), HOOKS_READ_FROM) or not (builds or path in elsewhere)
+        path for path in left.changed if reads_hooks_from(path) or not (builds or path in elsewhere)
     ]
     if mine:
         left = left._replace(

@@ -51,6 +51,7 @@ from flyball.engine.perform import settle_foreign, take_back
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.run_context import RunContext
 from flyball.tools.call.protocol import CallContext, Result, bounded
+from flyball.workspace.files.path_rules import reads_hooks_from
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.trees import TreeHash
 
@@ -294,15 +295,27 @@ class HostedRun:
         mine = tuple(path for path in changed if path not in elsewhere)
         if not mine:
             return ""
-        if card.phase is Phase.EXECUTE:
-            await self._record_look(now, changed=mine)
+        if self._rules.only_advises and card.phase is not Phase.EXECUTE:
             return ""
+        undone = self._without_leave(mine)
+        kept = ""
+        if undone:
+            kept = workspace.snapshot(f"{self.state.run}/look/{self.state.seq}")
+            now = self._present = take_back(workspace, TreeHash(card.tree), undone)
+        left = tuple(path for path in mine if path not in undone)
+        await self._record_look(now, changed=left, undone=undone)
+        return taken_back(undone, kept) if undone else ""
+
+    def _without_leave(self, changed: tuple[str, ...]) -> tuple[str, ...]:
+        """Which changes between calls are taken back: none of them in `execute`.
+
+        But what a host reads its hooks from is nobody's work, in any phase.
+        """
         if self._rules.only_advises:
-            return ""
-        kept = workspace.snapshot(f"{self.state.run}/look/{self.state.seq}")
-        tree = self._present = take_back(workspace, TreeHash(card.tree), mine)
-        await self._record_look(tree, undone=mine)
-        return taken_back(mine, kept)
+            return ()
+        if self.card.phase is not Phase.EXECUTE:
+            return changed
+        return tuple(path for path in changed if reads_hooks_from(path))
 
     async def _record_look(
         self, tree: TreeHash, changed: tuple[str, ...] = (), undone: tuple[str, ...] = ()

@@ -108,7 +108,7 @@ def taken_back(paths: tuple[str, ...], snapshot: str) -> str:
     """What was changed without an allowed call, and is as it was again."""
     names = ", ".join(paths[:8]) + (f" and {len(paths) - 8} more" if len(paths) > 8 else "")
     return (
-        f"{names} changed although no allowed call changed it, in a phase that only looks. It was "
+        f"{names} changed although no allowed call changed it, and now nothing may. It was "
         f"taken back; `flyball undo {snapshot[:12]}` would bring the change back."
     )
 

@@ -85,6 +85,11 @@ def fold(name: str) -> str:
     return ".git" if _SHORT_GIT.fullmatch(folded) else folded
 
 
+def reads_hooks_from(path: str) -> bool:
+    """Whether a host reads from there which hooks it runs."""
+    return bool(why_protected(path.split("/"), HOOKS_READ_FROM))
+
+
 def why_protected(parts: Sequence[str], protected: Sequence[str]) -> str:
     """Why these path components may not be written, or nothing."""
     folded = [fold(part) for part in parts]
