@@ -13,7 +13,7 @@ PYTEST := $(BIN)/pytest --dist worksteal
 # Without a cache every worker would rewrite all the tests that it collects.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup browser style types lint check quick test pure rest test-slow demo docs bench simulate intent-report lock clean
+.PHONY: setup browser style types lint check quick test pure rest test-slow demo docs pictures bench simulate intent-report lock clean
 
 setup: $(VENV)/.installed
 
@@ -81,6 +81,9 @@ bench: $(VENV)/.bench-installed
 
 docs: setup
 	$(BIN)/python -m docs.generate
+
+pictures: setup browser
+	$(BIN)/python -m docs.pictures
 
 lock:
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --extra dev -o requirements.lock pyproject.toml

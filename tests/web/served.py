@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -32,14 +34,10 @@ class Answer(NamedTuple):
         return json.loads(self.body)
 
 
-class Served(NamedTuple):
-    """A running server."""
+class Client(NamedTuple):
+    """Somebody who knows the token of a server on this machine."""
 
-    board: Board
     port: int
-    address: str
-    stop: Callable[[], None]
-    """End it now; the end of its block does so otherwise."""
 
     def ask(
         self,
@@ -101,6 +99,62 @@ class Served(NamedTuple):
             connection.close()
 
 
+class Served(NamedTuple):
+    """A server in this process."""
+
+    board: Board
+    client: Client
+    address: str
+
+    @property
+    def port(self) -> int:
+        return self.client.port
+
+    @property
+    def ask(self) -> Callable[..., Answer]:
+        return self.client.ask
+
+    @property
+    def get(self) -> Callable[[str], Any]:
+        return self.client.get
+
+    @property
+    def post(self) -> Callable[[str, object], Any]:
+        return self.client.post
+
+    @property
+    def until(self) -> Callable[[str, Callable[[dict[str, Any]], bool]], dict[str, Any]]:
+        return self.client.until
+
+    @property
+    def stream(self) -> Callable[..., Any]:
+        return self.client.stream
+
+
+class Started(NamedTuple):
+    """`flyball serve` as a person starts it, in a process of its own."""
+
+    process: subprocess.Popen[str]
+    client: Client
+    address: str
+
+
+@contextmanager
+def started(environ: dict[str, str], here: Path, port: int = 0) -> Generator[Started]:
+    """A real server; it is killed when the block ends."""
+    argv = [sys.executable, "-c", "from flyball.surfaces.cli import main; main()", "serve"]
+    argv += ["--repo", str(here), "--port", str(port), "--token", TOKEN, "--json"]
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=environ)
+    try:
+        assert process.stdout is not None
+        told = json.loads(process.stdout.readline())
+        port = int(told["address"].partition("/?")[0].rpartition(":")[2])
+        yield Started(process, Client(port), told["address"])
+    finally:
+        process.kill()
+        process.communicate()
+
+
 def events(lines: Iterator[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Server-sent events from their lines; comments are heartbeats."""
     id = ""
@@ -120,34 +174,28 @@ def environment(place: Path) -> dict[str, str]:
         "FLYBALL_STATE_DIR": str(place / "state"),
         "FLYBALL_CONFIG": os.devnull,
         # Enough for so small a shop.
-        "FLYBALL_REPAIR_SECONDS": "8",
+        "FLYBALL_REPAIR_SECONDS": "5",
         "FLYBALL_VERDICT_MUTANT_SECONDS": "0",
     }
 
 
 @contextmanager
-def serving(
-    environ: dict[str, str], here: Path, beat: float = 15.0, port: int = 0
-) -> Generator[Served]:
+def serving(environ: dict[str, str], here: Path, beat: float = 15.0) -> Generator[Served]:
     """A server for a project, until the block ends."""
     board = open_board(environ, here, beat)
-    listening = listen("127.0.0.1", port, TOKEN)
+    listening = listen("127.0.0.1", 0, TOKEN)
     ready = threading.Event()
     server = make_server(board, listening, ready.set)
     thread = threading.Thread(target=server.run, args=([listening.socket],), daemon=True)
     thread.start()
     assert ready.wait(PATIENCE)
-
-    def stop() -> None:
+    try:
+        yield Served(board, Client(listening.protection.port), listening.address)
+    finally:
         server.should_exit = True
         thread.join(PATIENCE)
         listening.socket.close()
         assert not thread.is_alive()
-
-    try:
-        yield Served(board, listening.protection.port, listening.address, stop)
-    finally:
-        stop()
 
 
 def make_shop(place: Path) -> tuple[Path, Path]:

@@ -129,11 +129,11 @@ def finished(served: Served, place: Path) -> dict[str, Any]:
     assert asking["questions"][0]["kind"] == "checkpoint"
     assert asking["status"] == "paused"
     assert asking["stopped"].startswith("Accept the checkpoint?")
-    assert served.ask("POST", f"/api/runs/{run}/pause", {}).json["code"] == "conflict"
     served.post(f"/api/runs/{run}/approve", {"note": "go on"})
     told = served.until(run, lambda told: told["status"] == "success")
     assert served.ask("POST", f"/api/runs/{run}/approve", {}).status == 409
     assert served.ask("POST", f"/api/runs/{run}/resume", {}).status == 409
+    assert served.ask("POST", f"/api/runs/{run}/extend", {"calls": 1, "why": "x"}).status == 409
     assert served.ask("POST", f"/api/runs/{run}/instruct", {"text": "more"}).status == 409
     return told
 

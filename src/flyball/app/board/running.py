@@ -108,6 +108,7 @@ class RunsHere:
 
     def resume(self, home: Home, run: str, driver: str = "") -> None:
         """Go on with a run."""
+        self._let_go(home, run)
         self._drive(home, lambda control: control.resume(run, self.by, driver), 1)
 
     def say(self, home: Home, run: str, word: Word, *, extends: bool = False) -> None:
@@ -116,6 +117,7 @@ class RunsHere:
         def deed(control: RunControl) -> Awaitable[RunResult]:
             return (control.extend if extends else control.say)(run, word, self.by)
 
+        self._let_go(home, run)
         # The first line says that it is picked up, the next what the word has changed.
         self._drive(home, deed, 2)
 
@@ -123,6 +125,12 @@ class RunsHere:
         """End a run, whoever drives it."""
         control = RunControl(home, Watcher(_unheard, _unheard, _unheard))
         return asyncio.run(control.cancel(run, self.by, why))
+
+    def _let_go(self, home: Home, run: str) -> None:
+        """Wait for the thread of a run that is at rest: for a moment it still holds the lease."""
+        driven = self._driven.get(run)
+        if driven is not None and _state(home, run).is_at_rest:
+            driven.ended.wait(REST_SECONDS)
 
     def pause(self, run: str) -> None:
         """Ask a run to rest that is driven here."""
