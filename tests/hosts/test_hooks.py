@@ -222,6 +222,20 @@ def test_nobody_disarms_the_hooks(host: HostSession):
     assert (host.repo / "new.txt").exists()
 
 
+def test_our_own_journal_and_switches_are_no_agents_business(host: HostSession):
+    host.prompt()
+    host.checkpoint()
+    journal = next(Path(host.shell.env["HOME"]).rglob("journal.sqlite"))
+    for command in (
+        f"python3 -c \"open('{journal.with_name('off.json')}', 'w').write('9999999999.0')\"",
+        f"sqlite3 {journal} 'delete from events'",
+        f"sqlite3 ~/{journal.relative_to(host.shell.env['HOME'])} .dump",
+    ):
+        assert "Flyball's own journal" in host.before("Bash", command=command).err
+    outside = host.before("Write", file_path="/etc/hosts", content="x")
+    assert "is outside the workspace" in outside.err
+
+
 def test_what_a_shell_left_behind_disarms_no_hooks_either(host: HostSession):
     host.prompt()
     host.checkpoint()

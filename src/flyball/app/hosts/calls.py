@@ -39,6 +39,10 @@ NOT_YOURS = (
     "they can run it in their own terminal."
 )
 _WAITING = re.compile(rf"[\w./~-]*\bflyball {WAIT}( --for \d+)?( 2>&1)?")
+OURS = (
+    "This names the directory of Flyball's own journal and switches, which no agent that is "
+    "governed touches. `flyball runs show` tells what is in it."
+)
 LONGEST = 4_000
 """Characters of one argument that go into the journal."""
 
@@ -51,6 +55,8 @@ class HostRules(NamedTuple):
     """Patterns of tools that are vouched for as readers, such as those of a server for MCP."""
     scratch: tuple[str, ...] = ()
     """Places where no phase binds."""
+    state: str = ""
+    """Where our own journal and switches are."""
 
     @property
     def is_strict(self) -> bool:
@@ -130,6 +136,8 @@ def _command(call: Call, text: str, context: CallContext, rules: HostRules) -> C
     """A shell command; one of our own is told apart before it is judged like any other."""
     if not text:
         return call
+    if _names_our_state(text, rules.state):
+        return replace(call, fault=OURS)
     verbs = [*own_verbs(text, os.fspath(context.root.path))]
     if refused := [verb for verb in verbs if not _is_open(verb)]:
         return replace(call, fault=NOT_YOURS.format(verb=refused[0]))
@@ -144,6 +152,16 @@ def _command(call: Call, text: str, context: CallContext, rules: HostRules) -> C
         command=known.command,
         destructive=known.destructive,
     )
+
+
+def _names_our_state(text: str, state: str) -> bool:
+    """Whether a command names the place of our journal and switches, to whatever end.
+
+    What a program would do there cannot be seen beforehand, and afterwards it would be too late.
+    """
+    home = str(Path.home())
+    said = re.sub(r"~(?=/)|\$\{?HOME\}?", lambda _: home, text)
+    return bool(state) and state in said
 
 
 def _with_own(facts: CallFacts, verbs: list[str], rules: HostRules) -> CallFacts:

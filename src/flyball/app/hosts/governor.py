@@ -65,7 +65,10 @@ class HostGovernor:
         self.switch = Switch(home.state, clock)
         settings = home.effective.settings
         self._rules = HostRules(
-            settings.hooks_mode, settings.hooks_read_only, settings.hooks_scratch
+            settings.hooks_mode,
+            settings.hooks_read_only,
+            settings.hooks_scratch,
+            str(home.state.parent),
         )
         self.runs = HostedRuns(home, self.sessions, self._rules, clock, kept or KeptWorkspaces())
 

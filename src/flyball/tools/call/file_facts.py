@@ -14,7 +14,8 @@ from flyball.workspace.trees.trees import TreeHash
 def path_fact(raw: str, context: CallContext, *, write: bool, deletes: bool = False) -> PathFact:
     """What the resolver says about a path, in the terms the judge uses."""
     found = context.root.fact(raw, write=write)
-    is_theirs = write and found.exists and is_users_untracked(found.path, context)
+    is_here = found.inside and found.exists
+    is_theirs = write and is_here and is_users_untracked(found.path, context)
     return PathFact(
         # Where it would lead outside is no concern of whoever asked, and long.
         path=found.path if found.inside and found.path else raw,
