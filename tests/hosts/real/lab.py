@@ -78,7 +78,8 @@ def set_up(case: dict[str, Any], url: str) -> tuple[list[str], dict[str, str]]:
             }
             mode = ["--permission-mode", "bypassPermissions"]
             if server := case.get("server"):
-                _write(home / "mcp.json", {"mcpServers": {"lab": command(server)}})
+                servers = {case.get("server_name", "lab"): command(server)}
+                _write(home / "mcp.json", {"mcpServers": servers})
                 # Its value is a list, which would take the prompt for another file.
                 mode += ["--mcp-config", str(home / "mcp.json"), "--strict-mcp-config"]
             return [*argv, "-p", "--model", "claude-sonnet-4-5", *mode, case["prompt"]], env
@@ -86,13 +87,15 @@ def set_up(case: dict[str, Any], url: str) -> tuple[list[str], dict[str, str]]:
             _write(home / ".codex/hooks.json", {"hooks": wanted})
             settings = CODEX.format(url=url)
             if server := case.get("server"):
-                settings += CODEX_SERVER.format(python=json.dumps(sys.executable), file=server)
+                name, python = case.get("server_name", "lab"), json.dumps(sys.executable)
+                settings += CODEX_SERVER.format(name=name, python=python, file=server)
             (home / ".codex/config.toml").write_text(settings)
             env = {"LAB_KEY": "dummy", "CODEX_HOME": str(home / ".codex")}
             free = ["--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox"]
             return [*argv, "exec", "--skip-git-repo-check", *free, case["prompt"]], env
         case _:
-            servers = {"lab": command(case["server"])} if "server" in case else {}
+            name = case.get("server_name", "lab")
+            servers = {name: command(case["server"])} if "server" in case else {}
             settings = {**GEMINI, "hooks": wanted, "mcpServers": servers}
             _write(home / ".gemini/settings.json", settings)
             env = {
@@ -112,9 +115,11 @@ def command(server: str) -> dict[str, Any]:
 
 CODEX_SERVER = """\
 
-[mcp_servers.lab]
+[mcp_servers.{name}]
 command = {python}
 args = ["{file}"]
+startup_timeout_sec = 120
+tool_timeout_sec = 300
 """
 CODEX = """\
 model = "gpt-5.5"

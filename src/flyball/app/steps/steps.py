@@ -90,7 +90,8 @@ class Steps:
     async def next(self, run: str = "") -> StepView:
         """What a run owes now; work of Flyball's own that is due is done first."""
         record = await self._record(run)
-        if _is_elsewhere(record.started) or record.state.has_ended:
+        if _is_elsewhere(record.started) or record.state.is_at_rest:
+            # Not held: an agent may ask again and again while its person answers elsewhere.
             return step_view(record.state, None)
         async with self._held(record, SILENT) as turn:
             return step_view(turn.state, await turn.asked())

@@ -5,8 +5,10 @@ The journal is all that lasts between two of them, so any process may take the n
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import NamedTuple
 
 from flyball.app.hosts.calls import HostRules
@@ -26,13 +28,18 @@ from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
 from flyball.engine.run_context import recall
 from flyball.engine.telemetry import Telemetry
-from flyball.errors import Conflict
+from flyball.errors import Conflict, LeaseHeld
 from flyball.workspace.run.lock import wait_for_lock
 from flyball.workspace.run.opening import find_workspace
 
 PATIENCE = 60.0
 """Seconds that one turn waits for another one of the same run."""
+LEASE_PATIENCE = 10.0
+ASK_AGAIN = 0.1
 GONE = "`start_run` begins a new one."
+
+
+Driven = tuple[Engine, EffectPerformer]
 
 
 class TurnWatcher(NamedTuple):
@@ -159,12 +166,13 @@ async def held(
             turn.told.append(line)
         heard.telemetry(line)
 
-    async with (
-        locked(home, run),
-        driven(
+    def drive() -> AbstractAsyncContextManager[Driven]:
+        return driven(
             home, run, driver, in_place=False, clock=clock, watch=watch, on_output=heard.output
-        ) as (engine, performer),
-    ):
+        )
+
+    async with locked(home, run), AsyncExitStack() as stack:
+        engine, performer = await _patiently(stack, drive)
         performer.context.seen.update(recall(entry.event for entry in record.entries))
         if find_workspace(run, home.state) is not None:
             performer.context.open(run)
@@ -173,3 +181,17 @@ async def held(
         turn = HeldTurn(engine, performer, await engine.journal.load(run, record.state))
         await turn.bring_on()
         yield turn
+
+
+async def _patiently(
+    stack: AsyncExitStack, drive: Callable[[], AbstractAsyncContextManager[Driven]]
+) -> Driven:
+    """What `drive` gives, once nobody holds the run: a person's answer takes it for a moment."""
+    deadline = time.monotonic() + LEASE_PATIENCE
+    while True:
+        try:
+            return await stack.enter_async_context(drive())
+        except LeaseHeld:
+            if time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(ASK_AGAIN)
