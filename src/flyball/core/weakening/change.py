@@ -17,6 +17,7 @@ from flyball.core.weakening.python.routine import read_module
 from flyball.core.weakening.renames import Renames, renames_between
 from flyball.core.weakening.replaced import Removals, with_removals, with_replacements
 from flyball.core.weakening.scripts.comparing import compare_scripts
+from flyball.core.weakening.scripts.conditions import features_in
 from flyball.core.weakening.silencing import silencings
 from flyball.core.weakening.styles import Script, read_script
 from flyball.core.weakening.styles.family import Family, family_of
@@ -122,6 +123,7 @@ def _tests(
             {p: text for p, text in new.items() if p in broken or not p.endswith(".py")},
         ),
         renames,
+        features_in(before, after),
     )
 
 

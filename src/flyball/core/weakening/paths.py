@@ -57,7 +57,19 @@ SUPPORT_NAME = re.compile(
     r".*(?:helper|util|support|fixture|setup|common|mock|stub|fake|dummy|server|app)s?[.\d_-].*|.*\.h"
     r"|.*\.d\.[cm]?ts"
 )
-EXAMPLE_DIRS = frozenset({"example", "examples", "demo", "demos", "sample", "samples"})
+EXAMPLE_DIRS = frozenset(
+    [
+        "example",
+        "examples",
+        "demo",
+        "demos",
+        "sample",
+        "samples",
+        "bench",
+        "benchmark",
+        "benchmarks",
+    ]
+)
 
 
 def is_support(path: str) -> bool:
@@ -69,7 +81,7 @@ def is_support(path: str) -> bool:
 
 
 def is_example(path: str) -> bool:
-    """Whether a file belongs to an example project, which the project's own tests do not run."""
+    """Whether a file belongs to an example or a measurement, which running the tests leaves out."""
     return not EXAMPLE_DIRS.isdisjoint(path.split("/")[:-1])
 
 

@@ -79,15 +79,20 @@ def with_removals(compared: Iterable[Compared], removals: Removals) -> Iterator[
     """
     for one in compared:
         # Nothing of the project's own runs an example, so nobody need understand it.
-        kinds = LOSSES | {"not-understood"} if is_example(one.path) else LOSSES
+        kinds = LOSSES | {"not-understood"} if _is_never_run(one) else LOSSES
         is_lost = any(found.kind in kinds for found in one.findings)
         reason = _reason(one, removals) if is_lost else ""
         yield one._replace(findings=tuple(_explained(one, reason, kinds))) if reason else one
 
 
+def _is_never_run(one: Compared) -> bool:
+    """Whether running the tests leaves it out: an example's own, or what only measures."""
+    return is_example(one.path) or "".join(one.name[:1]).startswith("Benchmark")
+
+
 def _reason(one: Compared, removals: Removals) -> str:
-    if is_example(one.path):
-        return "it belongs to an example"
+    if _is_never_run(one):
+        return "running the tests leaves it out"
     # Tests of a file that is gone may name the feature once for all of them.
     whole = removals.deleted.get(one.path)
     if whole is not None and (product := counterpart(one.path, removals.deleted)):

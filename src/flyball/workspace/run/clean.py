@@ -16,6 +16,9 @@ from pathlib import Path
 
 from flyball.workspace.errors import explain_disk_errors
 from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.trees.git import find_repository
+from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.records import lay_records
 from flyball.workspace.trees.trees import TreeHash
 
 MADE_ANEW = frozenset(
@@ -63,9 +66,13 @@ def keep_ignored(workspace: Workspace, *others: str) -> None:
 
 @contextmanager
 def clean_checkout(workspace: Workspace, tree: str) -> Generator[Path]:
-    """A directory with exactly that tree and the ignored files from the beginning, then gone."""
+    """A directory with exactly that tree and the ignored files from the beginning, then gone.
+
+    It is a repository where the project is one: code must not know it by what is missing.
+    """
     place = workspace.checkout_scratch(tree)
     try:
+        _lay_records(workspace, place, tree)
         shelf = workspace.directory / "ignored"
         for folder, _, names in os.walk(shelf):
             inside = place / os.path.relpath(folder, shelf)
@@ -76,6 +83,14 @@ def clean_checkout(workspace: Workspace, tree: str) -> Generator[Path]:
         yield place
     finally:
         workspace.discard_scratch(place)
+
+
+def _lay_records(workspace: Workspace, place: Path, tree: str) -> None:
+    repository = find_repository(workspace.project)
+    if isinstance(workspace.trees, GitTrees) and repository is not None:
+        started = workspace.facts.start or workspace.facts.base_commit
+        with explain_disk_errors(os.fspath(place)):
+            lay_records(workspace.trees.depot, repository, place, started, tree)
 
 
 def changed_installation(workspace: Workspace, began: float) -> str:

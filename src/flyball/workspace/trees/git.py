@@ -267,10 +267,10 @@ def make_depot(
                     extensions=""
                     if object_format == "sha1"
                     else f"[extensions]\n\tobjectformat = {object_format}\n",
-                    excludes=_quote(os.fspath(excludes or "/dev/null")),
+                    excludes=quoted(os.fspath(excludes or "/dev/null")),
                 )
             )
-            alternates = "".join(f"{_quote(os.fspath(path))}\n" for path in borrow)
+            alternates = "".join(f"{quoted(os.fspath(path))}\n" for path in borrow)
             (directory / "objects/info/alternates").write_text(alternates)
             (directory / "info/attributes").write_text(RAW_ATTRIBUTES)
             (directory / "info/exclude").write_text(ignored)
@@ -278,7 +278,8 @@ def make_depot(
     return Git(directory, program=program)
 
 
-def _quote(path: str) -> str:
+def quoted(path: str) -> str:
+    """A path as git's own files spell it, whatever is in its name."""
     plain = path.encode(errors="surrogateescape")
     escaped = plain.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
     return f'"{escaped.decode(errors="surrogateescape")}"'

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.repos import put, repository
+from tests.repos import git, put, repository
 
 from flyball.workspace.run.clean import changed_installation, clean_checkout, keep_ignored
 from flyball.workspace.run.opening import open_workspace
@@ -34,6 +34,7 @@ def names(place: Path) -> set[str]:
         os.path.relpath(os.path.join(folder, name), place)  # noqa: PTH118
         for folder, _, files in os.walk(place)
         for name in files
+        if ".git" not in Path(folder).relative_to(place).parts
     }
 
 
@@ -71,3 +72,47 @@ def test_in_place_a_changed_installation_is_noticed(project, tmp_path):
         assert changed_installation(workspace, began) == "node_modules/p/index.js"
     with open_workspace(project, "r2", tmp_path / "s", home=tmp_path, in_place=False) as workspace:
         assert changed_installation(workspace, 0.0) == ""
+
+
+def test_a_clean_checkout_is_a_repository_where_the_project_is_one(project, tmp_path):
+    git(project, "tag", "v1")
+    git(project, "pack-refs", "--all")
+    head = git(project, "rev-parse", "HEAD")
+    with open_workspace(
+        project, "r1", tmp_path / "state", home=tmp_path, in_place=False
+    ) as workspace:
+        put(workspace.root, {"a.py": "x = 2\n", "new.py": "y = 1\n"})
+        with clean_checkout(workspace, workspace.tree_hash()) as place:
+            assert (place / ".git").is_dir()
+            assert git(place, "rev-parse", "HEAD") == head
+            assert git(place, "branch", "--show-current") == "main\n"
+            assert git(place, "describe", "--tags") == "v1\n"
+            assert git(place, "status", "--porcelain") == "M  a.py\nA  new.py\n"
+            # What is done to it is its own.
+            git(place, "commit", "-q", "-m", "theirs")
+            git(place, "tag", "theirs")
+        assert git(project, "rev-parse", "HEAD") == head
+        assert "theirs" not in git(project, "tag")
+
+
+def test_it_is_one_too_at_no_branch_at_all(project, tmp_path):
+    git(project, "checkout", "-q", "--detach")
+    with (
+        open_workspace(
+            project, "r1", tmp_path / "state", home=tmp_path, in_place=True
+        ) as workspace,
+        clean_checkout(workspace, workspace.base) as place,
+    ):
+        assert git(place, "rev-parse", "HEAD") == git(project, "rev-parse", "HEAD")
+        assert git(place, "status", "--porcelain") == ""
+
+
+def test_without_git_there_are_no_records(tmp_path):
+    put(tmp_path / "shop", {"a.py": "x = 1\n"})
+    with (
+        open_workspace(
+            tmp_path / "shop", "r1", tmp_path / "state", home=tmp_path, in_place=True
+        ) as workspace,
+        clean_checkout(workspace, workspace.base) as place,
+    ):
+        assert [each.name for each in place.iterdir()] == ["a.py"]

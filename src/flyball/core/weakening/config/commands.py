@@ -54,8 +54,11 @@ STYLE_ONLY = re.compile(r"(?:eslint|prettier|biome|standard|xo|stylelint)(?: [^&
 """A whole command that looks at style and nothing else."""
 LINTER = re.compile(
     r"(?<![\w./-])(?:flake8|ruff(?: (?:check|format))?|black|isort|pylint)(?![\w./-])"
+    rf"(?:(?!{RUNNER.pattern.replace('?P<program>', '?:')}|&&|\|\||;).)*"
 )
-"""A program that looks at style, whatever its words."""
+"""A program that looks at style, with all that it is told: the places it looks at run nothing."""
+SETS_UP = re.compile(r"\binstall\b|\bbefore_(?:script|install)\b")
+"""A step before the tests: should it fail unheard, they fail in its stead."""
 REPORT = re.compile(r"(?:nyc|c8|coverage) (?:report|html|xml)(?: [^&|;]*)?|codecov|coveralls")
 """A command that only tells what an earlier run covered."""
 # A place for tests as a whole, as `tests`, `test/*.ts` or `**/*.test.js`.

@@ -12,6 +12,7 @@ from flyball.core.weakening.config.commands import (
     NARROWING,
     REPORT,
     RUNNER,
+    SETS_UP,
     STYLE_ONLY,
     is_exchanged,
     is_other_command,
@@ -158,6 +159,8 @@ def config_weakenings(
         kind = _kind(_runner_of(path, key), key, (was, now), elsewhere)
         has_moved = now is None and _is_kept(key, was or "", new, elsewhere)
         has_moved |= now is None and _is_side_script(key) and _runs_no_test(was or "")
+        # In a file that stays, what only told a runner how to talk may go.
+        has_moved |= after is not None and now is None and not words(was or "")
         if not kind or has_moved or (was is None and (_last(key), now) in elsewhere.before):
             continue
         detail = f"{key}: {_short(was or 'nothing')} became {_short(now or 'nothing')}"
@@ -248,6 +251,8 @@ def _is_weaker(key: str, old: str | None, new: str | None, elsewhere: Elsewhere)
         return not all(map(elsewhere.is_new_place, came))
     if old is None and _is_side_script(key):
         # One more script beside those that there were takes nothing from them.
+        return False
+    if old is None and SETS_UP.search(key) and not RUNNER.search(new or ""):
         return False
     if old is None:
         is_off = key.startswith("cargo.") and new == "false"

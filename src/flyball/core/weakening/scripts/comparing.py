@@ -11,7 +11,7 @@ from flyball.core.weakening.finding import Compared
 from flyball.core.weakening.pairing import pair_up
 from flyball.core.weakening.paths import is_support
 from flyball.core.weakening.reach import Reach
-from flyball.core.weakening.renames import Renames
+from flyball.core.weakening.renames import STRING, WORD, Renames
 from flyball.core.weakening.scripts.gains import (
     Pool,
     ScriptComparing,
@@ -23,16 +23,23 @@ from flyball.core.weakening.scripts.gains import (
 )
 from flyball.core.weakening.scripts.losses import losses, other_input
 from flyball.core.weakening.styles import Piece, Script
+from flyball.core.weakening.styles.strength import EXACT
 
 
 def compare_scripts(
-    before: Mapping[str, Script], after: Mapping[str, Script], renames: Renames
+    before: Mapping[str, Script],
+    after: Mapping[str, Script],
+    renames: Renames,
+    features: frozenset[str] = frozenset(),
 ) -> Iterator[Compared]:
-    """Every test of both sides once, beside what became of it."""
+    """Every test of both sides once, beside what became of it.
+
+    `features` are those that the project can be built with or without.
+    """
     demands, rows = gained_demands(before, after), gained_rows(before, after)
     helpers = frozenset(name for script in after.values() for name in script.helpers)
     helped = gained_helpers(before, after)
-    change = ScriptComparing(renames, demands, rows, ValueIndex(rows), helped, helpers)
+    change = ScriptComparing(renames, demands, rows, ValueIndex(rows), helped, helpers, features)
     old = [block for script in before.values() for block in script.blocks]
     new = [block for script in after.values() for block in script.blocks]
     pairs = _pairs(old, new)
@@ -46,7 +53,7 @@ def compare_scripts(
         else:
             yield _compared(block, now, (before[block.path], after[now.path]), change)
     for block in added:
-        gain, calls = _weight(block), _calls(block)
+        gain, calls = _weight(block, change), _calls(block)
         yield Compared(block.path, block.place, block.line, None, block.text, (), gain, calls)
 
 
@@ -107,7 +114,7 @@ def _vanished(
     )
     found = () if is_kept or is_copy else (Weakened(block.path, block.line, kind, what),)
     if block.is_test or found:
-        loss, calls = -_weight(block), _calls(block)
+        loss, calls = -_weight(block, change), _calls(block)
         yield Compared(block.path, block.place, block.line, block.text, None, found, loss, calls)
 
 
@@ -123,7 +130,8 @@ def _kind_of_loss(block: Piece, wanted: Pool, change: ScriptComparing) -> str:
 
 def _calls(block: Piece) -> frozenset[str]:
     """The functions it calls, those that every test calls left aside."""
-    return frozenset(name for name in block.calls if not TOOLS.match(name))
+    names = block.calls | _given(block)
+    return frozenset(name for name in names if not TOOLS.match(name))
 
 
 TOOLS = re.compile(
@@ -131,8 +139,15 @@ TOOLS = re.compile(
 )
 
 
-def _weight(block: Piece) -> int:
-    return sum(d.strength for d in block.demands) + len(block.rows)
+def _weight(block: Piece, change: ScriptComparing) -> int:
+    given = 0 if block.demands else EXACT * (not change.helpers.isdisjoint(_given(block)))
+    return sum(d.strength for d in block.demands) + len(block.rows) + given
+
+
+def _given(block: Piece) -> frozenset[str]:
+    """The names that a test without a body of its own is made of: what asserts, and on what."""
+    is_made = not block.demands and "{" not in block.text
+    return frozenset(WORD.findall(STRING.sub("", block.text))) if is_made else frozenset()
 
 
 def _lines(script: Script) -> Iterator[str]:
@@ -156,7 +171,7 @@ def _compared(
         old.text,
         new.text,
         tuple(losses(old, new, scripts, change)),
-        gain=_weight(new) - _weight(old),
+        gain=_weight(new, change) - _weight(old, change),
         calls=_calls(old) | _calls(new),
         moved_to=(new.path, *new.place) if moved else (),
         other_input=other_input(old, new),

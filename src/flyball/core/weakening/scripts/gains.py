@@ -46,6 +46,8 @@ class ScriptComparing(NamedTuple):
     moved: ValueIndex
     helped: frozenset[str]
     helpers: frozenset[str]
+    features: frozenset[str]
+    """What the project can be built with or without."""
 
 
 def gained_demands(before: Mapping[str, Script], after: Mapping[str, Script]) -> Pool:

@@ -10,6 +10,7 @@ from itertools import islice
 from flyball.core.terms.evidence import Weakened
 from flyball.core.weakening.paths import is_support
 from flyball.core.weakening.reach import LOWERED, Reach
+from flyball.core.weakening.scripts.conditions import complement, is_usual
 from flyball.core.weakening.scripts.gains import (
     NEAR,
     ScriptComparing,
@@ -32,9 +33,12 @@ def losses(
     is_emptied = old.is_test and old.statements and not new.statements
     if is_emptied and not any(_is_commented(demand, now) for demand in old.demands):
         detail = f"{new.name} does nothing now"
-        return [Weakened(new.path, new.line, "emptied-test", detail), *_skips(old, new, scripts)]
+        return [
+            Weakened(new.path, new.line, "emptied-test", detail),
+            *_skips(old, new, scripts, change),
+        ]
     found = [
-        *_skips(old, new, scripts),
+        *_skips(old, new, scripts, change),
         *_rows(old, new, now, change),
         *_assertions(old, new, now, change),
         *_wanted(old, new),
@@ -42,14 +46,21 @@ def losses(
     return found or list(_not_understood(old, new, was))
 
 
-def _skips(old: Piece, new: Piece, scripts: tuple[Script, Script]) -> Iterator[Weakened]:
+def _skips(
+    old: Piece, new: Piece, scripts: tuple[Script, Script], change: ScriptComparing
+) -> Iterator[Weakened]:
     was, script = scripts
-    had = Counter(skip.text for skip in old.skips)
+    had, has = (Counter(skip.text for skip in piece.skips) for piece in (old, new))
+    # Whatever comes in place of a test that never ran runs it more often.
+    ignored = sum(count for text, count in (had - has).items() if text.startswith("#[ignore"))
     for skip in new.skips:
         if had[skip.text]:
             had[skip.text] -= 1
         elif not _is_on_something_new(skip, was, script):
             kind = "focused-test" if skip.is_focus else "new-skip"
+            if ignored or complement(skip.text) in has or is_usual(skip.text, change.features):
+                ignored -= bool(ignored)
+                kind = "changed-expected"
             yield Weakened(new.path, script.source.line(skip.offset), kind, skip.text)
 
 
@@ -119,6 +130,9 @@ def _assertions(
             yield Weakened(new.path, best.line, kind, f"`{_first(best)}` {says}")
     fresh = sorted((d for left in free.values() for d in left), key=lambda d: d.offset)
     able = [d for d in fresh if d.reach >= Reach.CONDITIONAL]
+    # Over a table an assertion stands for as many as there are rows.
+    further = min(NEAR, len(new.rows) - len(old.rows) - 1)
+    able += [d for d in able if NAMED_IN_ROW.search(d.plain) for _ in range(further)]
     known = {d.key for d in able}
     had = {row.text for row in old.rows}
     came = ValueIndex(row.text for row in new.rows if row.text not in had)
@@ -153,8 +167,27 @@ def _judged(
         detail = f"`{_first(old)}` is left to {helper}"
         yield Weakened(new.path, new.line, "changed-expected", detail)
         return
-    kind = "commented-out" if _is_commented(old, script) else "removed-assertion"
+    kind = "removed-assertion"
+    if _is_commented(old, script):
+        kind = "commented-out"
+    elif _is_of_step(old, was, new):
+        kind = "changed-expected"
     yield Weakened(new.path, new.line if new.name else old.line, kind, f"`{_first(old)}`")
+
+
+def _is_of_step(old: Demand, was: Piece, new: Piece) -> bool:
+    """Whether it said that a step succeeds which is gone, and every step left is still asked."""
+    if old.key[2] != ("nil",) or "err" not in old.subject.rpartition(";")[2]:
+        return False
+    had, has = (len(STEP.findall(piece.body)) for piece in (was, new))
+    asked = sum(bool(STEP.search(d.text)) or "err" in d.subject for d in new.demands)
+    ignored = len(UNHEARD.findall(new.body)) > len(UNHEARD.findall(was.body))
+    return has < had and asked >= has and not ignored
+
+
+STEP = re.compile(r"\berr\w*\s*:?=(?!=)")
+UNHEARD = re.compile(r"(?<!\w)_\s*:?=(?!=)")
+NAMED_IN_ROW = re.compile(r"\b[a-z]\w*\.\w+|\b[a-z]\w*\[|\b(?:want|expected|input|in|out)\b")
 
 
 def _new_helper(new: Piece, old: Piece, change: ScriptComparing) -> str | None:

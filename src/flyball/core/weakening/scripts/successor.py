@@ -40,13 +40,24 @@ def judge(
             is_hollow = bool(NAME.fullmatch(new.subject)) and _holds_literal(new.subject, pieces[1])
             return new, "tautology" if is_hollow else "changed-expected"
     hollow = next((new for new in fresh if new.strength == HOLLOW), None)
-    if FAILURE.search(old.op) and hollow is None and fresh:
-        # What failed before succeeds now: the opposite, which is neither more nor less.
-        return fresh[0], "changed-expected"
+    if hollow is None and fresh:
+        # What failed before succeeds now, or the other way: the opposite, neither more nor less.
+        if FAILURE.search(old.op):
+            return fresh[0], "changed-expected"
+        if failing := next((new for new in fresh if _fails_instead(old, new)), None):
+            return failing, "changed-expected"
     return hollow, "tautology"
 
 
 FAILURE = re.compile(r"throw|reject|raise|panic", re.IGNORECASE)
+FAILED = re.compile(r"\.is_err\(\)|\bErr\(")
+
+
+def _fails_instead(old: Demand, new: Demand) -> bool:
+    """Whether the same values are given as before, and are an error now."""
+    given = {*values_of(old.subject)}
+    is_failing = FAILURE.search(new.op) or FAILED.search(new.plain)
+    return bool(is_failing and given) and given <= {*values_of(new.plain)}
 
 
 def weaker(old: Demand, new: Demand) -> str | None:
@@ -88,6 +99,13 @@ def _is_renamed(old: Demand, new: Demand, pieces: tuple[Piece, Piece]) -> bool:
 
 def _holds_literal(name: str, block: Piece) -> bool:
     bound = re.compile(rf"(?<![\w.]){re.escape(name)}(?::[\w<>\[\]]+)?(?::=|=)(?!=)(?P<value>.+)")
+    # What counts or collects holds more than what it began with.
+    grown = re.compile(
+        rf"(?:\+\+|--|&(?:mut )?)\b{re.escape(name)}\b"
+        rf"|(?<![\w.]){re.escape(name)}(?:\+\+|--|[-+*|]=|\.(?:push|append|add|extend|insert|set)\b)"
+    )
+    if grown.search(block.body):
+        return False
     values = [m["value"].rstrip(";") for m in map(bound.search, block.statements) if m]
     return bool(values) and all(map(is_literal, values))
 

@@ -161,7 +161,8 @@ def _called(family: Family, name: str, arguments: list[str]) -> Demand:
 
 # An error that is asked for is a value that is not nothing, in whatever words.
 NOTHING = re.compile(
-    r"(?P<some>is_?not_?nil|not_?nil|error|is_?not_?null)f?|(?:is_?)?nil|no_?error|noerr|is_?null"
+    r"(?:(?:assert|require|expect|check|must)_?)?(?:(?P<some>is_?not_?nil|not_?nil|error"
+    r"|is_?not_?null)f?|(?:is_?)?nil|no_?error|noerr|is_?null)"
 )
 
 

@@ -10,7 +10,7 @@ from flyball.core.weakening.styles.demand import Demand, comparison, demand_at
 from flyball.core.weakening.styles.family import Family
 from flyball.core.weakening.styles.headers import OUTPUT, extents_of
 from flyball.core.weakening.styles.layers import Layers, is_literal, plain
-from flyball.core.weakening.styles.strength import EXACT, PARTIAL, TRUTH, strength_of
+from flyball.core.weakening.styles.strength import EXACT, HOLLOW, PARTIAL, TRUTH, strength_of
 from flyball.core.weakening.styles.table import STYLES, Style
 
 LOOK_BACK = 600
@@ -51,12 +51,21 @@ def _found(source: Layers, styles: tuple[Style, ...]) -> Iterator[Demand]:
     )
     done = 0
     for start, number, match in starts:
-        if start < done or _is_definition(source, start):
+        if start < done or _is_definition(source, start) or _is_handler(source, match):
             continue
         demands, end = EXTENTS[styles[number].extent](source, match)
         yield from demands
         # Only the call itself is passed over where a chain may hold further assertions.
         done = max(done, end)
+
+
+def _is_handler(source: Layers, match: re.Match[str]) -> bool:
+    """Whether it gives somebody else what to do, as routers do, under an assertion's name."""
+    is_go = source.family is Family.GO and match["name"].startswith(("r.", "s.", "a."))
+    return is_go and bool(HANDLER.match(source.bare, match.end()))
+
+
+HANDLER = re.compile(r"\s*func\s*\(\w+ [\w.]+,")
 
 
 def _outputs(source: Layers) -> Iterator[Demand]:
@@ -126,11 +135,21 @@ def _condition(source: Layers, match: re.Match[str]) -> tuple[list[Demand], int]
 EITHER = re.compile(r"\|\|(?![^(]*\))")
 
 
+# A condition that cannot hold never fails the test.
+NEVER = re.compile(r"&&(?:false|0)\b|\b(?:false|0)&&")
+
+
 def _opposite(setup: str, test: str) -> Demand:
+    # Where conditions are typed, to be other than true and not to be true are the same.
+    said = re.fullmatch(r"(?P<is>.+?)(?P<op>==|!=)(?P<what>true|false)", test)
+    if said and "&&" not in test and "||" not in test:
+        is_plain = (said["op"] == "==") == (said["what"] == "true")
+        test = said["is"] if is_plain else f"!{said['is']}"
     demand = comparison(test, negate=True)
     if demand is None:
         op = "true" if test.startswith("!") else "false"
-        demand = Demand(op, test.removeprefix("!"), (), PARTIAL, 0, 1, "")
+        strength = HOLLOW if NEVER.search(test) else PARTIAL
+        demand = Demand(op, test.removeprefix("!"), (), strength, 0, 1, "")
     bound = re.fullmatch(r"(?:\w+,)*(\w+):?=(.+)", setup)
     if bound and bound[1] == demand.subject:
         return demand._replace(subject=bound[2])

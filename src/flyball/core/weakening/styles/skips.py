@@ -151,8 +151,15 @@ def _main(source: Layers) -> list[Skipping]:
 
 
 def _tag(text: str) -> str:
-    """Both spellings of a build tag count as one."""
-    return "build tag " + _squeezed(re.sub(r"^//\s*(?:go:build|\+build)", "", text))
+    """Both spellings of a build tag count as one: the old one has spaces for "or"."""
+    old = re.match(r"//\s*\+build\s+(?P<said>.*)", text)
+    if old is None:
+        return "build tag " + _squeezed(re.sub(r"^//\s*go:build", "", text))
+    options = [option.replace(",", "&&") for option in old["said"].split()]
+    is_mixed = len(options) > 1
+    return "build tag " + "||".join(
+        f"({option})" if is_mixed and "&&" in option else option for option in options
+    )
 
 
 def _squeezed(text: str) -> str:

@@ -102,7 +102,9 @@ STYLES: dict[Family, tuple[Style, ...]] = {
         ),
         _style("assert_cmd", "link", r"\.(?P<name>assert\w*)\s*\("),
         _style(
-            "helper", "call", rf"{START}(?P<name>(?:assert|expect|check|verify|ensure)\w*)\s*\("
+            "helper",
+            "call",
+            rf"{START}(?P<name>(?:\w+::)*(?:assert|expect|check|verify|ensure)\w*)\s*\(",
         ),
     ),
     Family.C: (_style("macro", "call", rf"(?<![\w.>:])(?P<name>{C_MACROS})\s*\("),),
