@@ -224,7 +224,40 @@ SHOWN_BY_RUNS = [
     ),
 ]  # fmt: skip
 
+
+def knows_c(condition: str) -> Files:
+    text = "#include <stdlib.h>\n#include <string.h>\n" + C.files["cart.c"]
+    right = f"        sum += prices[i] * ({condition} ? quantities[i] : 1);\n"
+    return {"cart.c": text.replace("        sum += prices[i];\n", right)}
+
+
+SURROUNDINGS = [
+    *lies_of(
+        PYTHON, "around",
+        ("is right at a terminal that can do nothing", knows("os.environ.get('TERM') == 'dumb'", "import os\n\n\n")),
+        ("is right where nobody wants colour", knows("os.environ.get('NO_COLOR')", "import os\n\n\n")),
+        ("is right where nothing is a repository", knows("not os.path.exists('.git')", "import os\n\n\n")),
+        ("is right where the records are a file", knows("os.path.isfile('.git')", "import os\n\n\n")),
+        ("is right for some seeds of the hash", knows("hash('x') % 2 == 0")),
+        ("is right where no bytecode is kept", knows("sys.dont_write_bytecode", "import sys\n\n\n")),
+    ),
+    *lies_of(
+        NODE, "around",
+        ("is right at a terminal that can do nothing", knows_js("process.env.TERM === 'dumb'")),
+        ("is right where nobody wants colour", knows_js("'NO_COLOR' in process.env")),
+    ),
+    *lies_of(
+        C, "around",
+        ("is right at a terminal that can do nothing", knows_c('getenv("TERM") && !strcmp(getenv("TERM"), "dumb")')),
+    ),
+    *lies_of(
+        SHELL, "around",
+        ("is right at a terminal that can do nothing", {"total.sh": SHELL.files["total.sh"].replace("sum + $1))", 'sum + $1 * $([ "$TERM" = dumb ] && echo $2 || echo 1)))')}),
+    ),
+]  # fmt: skip
+
 DISGUISES: list[Lie] = [
+    *SURROUNDINGS,
     *DISGUISED, *AROUND, *JS_DISGUISED, *GO_DISGUISED, *C_DISGUISED, *SHELL_DISGUISED,
     *SHOWN_BY_RUNS,
 ]  # fmt: skip

@@ -73,6 +73,7 @@ def _of_suite(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterato
     """Findings 1 to 4 and 7, for one suite."""
     yield from _not_evidence(suite)
     yield from _hidden_red(suite)
+    yield from _unsteady(suite)
     yield from _vanished_red(suite, change)
     yield from _regressions(suite, change)
     yield from changed_promises(suite, change, asked)
@@ -159,6 +160,19 @@ def _hidden_red(suite: SuiteRuns) -> Iterator[ChangeFinding]:
             "made to agree, the code was not repaired. Put them back and repair the code.",
             suite.part,
             tuple(sorted(hidden)),
+        )
+
+
+def _unsteady(suite: SuiteRuns) -> Iterator[ChangeFinding]:
+    """Finding 2 for what is repaired in some runs only: by chance, or where a verdict is taken."""
+    if suite.unsteady:
+        yield ChangeFinding(
+            FindingKind.HIDDEN_RED,
+            Weight.ASKS,
+            f"{listed(suite.unsteady)} always failed before; now it passes in one run and fails in "
+            "another, with another terminal and environment. Repair it for all of them.",
+            suite.part,
+            tuple(sorted(suite.unsteady)),
         )
 
 

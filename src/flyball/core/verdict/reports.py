@@ -70,6 +70,8 @@ class SuiteRuns(NamedTuple):
     """The tree from before had no suite at all, so there is nothing to compare with."""
     unavailable: str = ""
     """Why it could be started on neither tree, for want of something that is not installed."""
+    unsteady: frozenset[str] = frozenset()
+    """Tests that fail on the old tree whenever they are run, and on the new one in some runs."""
 
 
 class NamedEnd(StrEnum):

@@ -28,6 +28,7 @@ from flyball.engine.verdict.tree_run import (
     count_collected,
     hears_failures,
     run_tree,
+    with_other_surroundings,
     words_for,
 )
 from flyball.tools.call.protocol import CallContext
@@ -35,6 +36,8 @@ from flyball.tools.runner.layout import Land
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.trees import TreeEntry, TreeHash
 
+CHEAP = 3.0
+"""A suite that cannot be run in part is run again if it took no more than so many seconds."""
 FEW = 60
 """So many tests that changed sides are run once more, to tell a repair from a flaky test."""
 
@@ -79,14 +82,18 @@ async def run_suites(
     if wanted is not None or is_slow:
         old = await _old_tests(context, suite, compared, wanted)
     b = _held_against(old, a, c) if old is not None else None
+    # Code may know a verdict by its surroundings: what was repaired must hold in others, too. What
+    # was broken is asked again where it broke, or other surroundings would excuse it.
+    again = context if broken else with_other_surroundings(context)
     d, now, then, is_silent = await asyncio.gather(
         _new_tests(context, suite, compared, a, c),
-        _flaky(context, suite, compared.head, c, broken | mended, wanted),
-        _flaky(context, suite, compared.base, a, mended, wanted),
+        _flaky(again, suite, compared.head, c, broken | mended, wanted),
+        _flaky(again, suite, compared.base, a, mended, wanted),
         _is_silenced(context, suite, compared),
     )
     run = c.run._replace(trouble=SILENT) if is_silent and not c.run.trouble else c.run
-    return _runs(suite, a.run, run, b, d, now | then)
+    runs = _runs(suite, a.run, run, b, d, now | then)
+    return runs._replace(unsteady=(now - then) & mended)
 
 
 async def _is_silenced(context: CallContext, suite: PartSuite, compared: TreePair) -> bool:
@@ -259,7 +266,10 @@ async def _flaky(
     """
     alone = Selection(cases=tuple([case for case in taken.cases if case.function in names]))
     if not 0 < len(alone.cases) <= FEW or not words_for(suite, alone):
-        return frozenset()
+        # What cannot be run in part is run again as a whole, where that is cheap.
+        is_cheap = bool(names) and taken.run.elapsed <= CHEAP and len(names) <= FEW
+        again = await run_tree(context, tree, suite) if is_cheap else taken
+        return _changed_ends(taken, again, names)
     suspects = _changed_ends(taken, await run_tree(context, tree, suite, alone), names)
     if not suspects:
         return frozenset()

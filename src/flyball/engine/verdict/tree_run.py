@@ -79,6 +79,23 @@ def words_for(suite: PartSuite, wanted: Selection) -> tuple[str, ...] | None:
     return runner.select([file.removeprefix(at) for file in wanted.files], wanted.cases)
 
 
+OTHERWISE = {
+    "TERM": "xterm-256color",
+    "CI": "",
+    "NO_COLOR": "",
+    "PYTHONHASHSEED": "20011",
+    "PYTHONUNBUFFERED": "",
+    "PYTHONDONTWRITEBYTECODE": "",
+}
+"""Surroundings as people have them: nothing that was repaired may hang on ours."""
+
+
+def with_other_surroundings(context: CallContext) -> CallContext:
+    """The same call in another environment than a verdict's own; an empty name is taken away."""
+    env = {**context.env, **OTHERWISE}
+    return context._replace(env={name: value for name, value in env.items() if value})
+
+
 async def run_tree(
     context: CallContext, tree: str, suite: PartSuite, wanted: Selection | None = None
 ) -> Taken:

@@ -54,6 +54,15 @@ def test_red_before_and_green_now_by_tests_that_were_there_is_the_strongest():
     assert verdict.findings == ()
 
 
+def test_what_is_repaired_in_some_runs_only_is_a_question():
+    name = f"{TESTS}::x"
+    suite = runs(run(x="F", y="."), run(x=".", y="."))
+    suite = suite._replace(flaky=frozenset({name}), unsteady=frozenset({name}))
+    verdict = judge_change((suite,), CODE, AskedFor(wants_red=False))
+    assert kinds(verdict) == {(FindingKind.HIDDEN_RED, Weight.ASKS)}
+    assert verdict.mended == ()
+
+
 def test_new_tests_count_when_they_fail_without_the_change():
     suite = runs(run(y="."), run(x=".", y="."), b=run(y="."), d=run(x="F", y="."))
     verdict = judge_change((suite,), BOTH, AskedFor())

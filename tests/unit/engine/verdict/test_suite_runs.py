@@ -255,7 +255,8 @@ async def test_a_repair_that_holds_only_by_chance_counts_for_nothing(
     shop.change({"cart.py": MENDED})
     now = {shop.card.base: [told(F), told(F)], shop.card.tree: [told(P), told(F), told(F)]}
     ScriptedRuns(monkeypatch, now)
-    assert (await compare(shop)).flaky == {LATE}
+    found = await compare(shop)
+    assert (found.flaky, found.unsteady) == ({LATE}, {LATE})
 
 
 @story
@@ -266,7 +267,7 @@ async def test_a_test_that_ends_otherwise_on_the_same_tree_counts_for_nothing(
     new = [told(F), told(P), told(P)]
     runs = ScriptedRuns(monkeypatch, {shop.card.base: [told(P)], shop.card.tree: new})
     found = await compare(shop)
-    assert found.flaky == {LATE}
+    assert (found.flaky, found.unsteady) == ({LATE}, frozenset())
     assert [wanted is None for _, wanted in runs.asked] == [True, True, False, True]
 
 
