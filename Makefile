@@ -57,7 +57,7 @@ browser:
 	@for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name >/dev/null && exit 0; done; \
 	echo "Installing Chromium for the tests of the page …"; \
 	if [ "$$(id -u)" = 0 ]; then as=; else as="sudo -n"; fi; \
-	$$as apt-get install -y -qq chromium >/dev/null 2>&1 || $$as dnf install -y -q chromium >/dev/null 2>&1 || \
+	{ $$as apt-get update -qq && $$as apt-get install -y -qq chromium; } >/dev/null 2>&1 || $$as dnf install -y -q chromium >/dev/null 2>&1 || \
 	echo "!!! BROWSER TESTS WILL NOT RUN: Chromium is missing and could not be installed. Install it and run make test again."
 
 # These wait for processes half of the time.

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.slow
 
 WAYS = [
     ("stdio", "auto"),
-    ("stdio", "legacy"),
-    ("http", "auto"),
+    pytest.param("stdio", "legacy", marks=pytest.mark.exhaustive),
+    pytest.param("http", "auto", marks=pytest.mark.exhaustive),
     ("http", "legacy"),
 ]
 WHY = "The quantity is ignored."
