@@ -213,6 +213,68 @@ def test_keys_lead_everywhere_and_dark_is_as_readable_as_light(opened: Opened):
     assert complaints == []
 
 
+HOSTILE = {
+    "verdict": {
+        "strength": 0,
+        "findings": [
+            {
+                "kind": "promise-changed",
+                "weight": "asks",
+                "sentence": EVIL,
+                "tests": [EVIL],
+                "before": f"assert total == 6 {EVIL}",
+                "after": f"assert True {EVIL}",
+            }
+        ],
+        "old_failures": [EVIL],
+        "changed": [EVIL],
+        "ran": [{"run": "after", "part": ".", "command": EVIL, "passed": 1}],
+    },
+    "verdict_words": [EVIL],
+    "answer": EVIL,
+    "risk": EVIL,
+    "evidence": [],
+}
+ROW = ["+", 0, 1, [["k", EVIL]]]
+HOSTILE_FILES = [
+    {"path": f"a{EVIL}", "was": EVIL, "kind": "renamed", "added": 1, "removed": 0,
+     "hunks": [{"head": EVIL, "rows": [ROW]}]},
+    {"path": "long.py", "was": "long.py", "kind": "modified", "added": 900, "removed": 9,
+     "hunks": [], "omitted": True},
+]  # fmt: skip
+SHOW = """async ([card, files, evil]) => {
+  const { verdictPanel } = await import("/page/verdict.js");
+  const diff = document.createElement("diff-box");
+  Object.assign(diff, { route: "x", view: { files, added: 1, removed: 0 }, open: new Map() });
+  const time = document.createElement("time-line");
+  const box = document.createElement("section");
+  box.id = "hostile";
+  document.body.append(box);
+  box.append(verdictPanel(card), diff, time);
+  diff.render();
+  const lines = Array.from({ length: 30000 }, (_, n) => ({
+    type: n % 3 ? "call" : "text", text: evil, tool: evil, about: evil, card: "a", seq: n }));
+  const begun = performance.now();
+  time.set(lines);
+  return [performance.now() - begun, document.querySelectorAll(".entry").length];
+}"""
+
+
+def test_what_an_agent_writes_is_text_everywhere_and_thirty_thousand_lines_are_few(opened: Opened):
+    page, complaints = opened
+    took, shown = page.evaluate(SHOW, [HOSTILE, HOSTILE_FILES, EVIL])
+    assert shown < 100
+    assert took < 3_000
+    expect(page.locator("#hostile .pair pre").first).to_have_text(f"assert total == 6 {EVIL}")
+    expect(page.locator("#hostile .pair pre").last).to_have_text(f"assert True {EVIL}")
+    expect(page.locator("#hostile .code .t-k")).to_have_text(EVIL)
+    expect(page.get_by_role("button", name="Load anyway")).to_be_visible()
+    assert page.locator("#hostile img, #hostile script").count() == 0
+    assert page.title().endswith("Flyball")
+    page.evaluate("document.getElementById('hostile').remove()")
+    assert complaints == []
+
+
 def test_the_page_is_small():
     place = Path(str(files("flyball.surfaces.web") / "page"))
     assert sum(file.stat().st_size for file in place.iterdir()) < 150_000

@@ -212,3 +212,14 @@ def test_a_budget_is_extended_and_a_run_is_ended(served: Served, place: Path):
     served.until(run, lambda told: bool(told["questions"]))
     served.post(f"/api/runs/{run}/cancel", {"why": "enough"})
     assert served.until(run, lambda told: told["status"] == "cancelled")["stopped"]
+
+
+@pytest.mark.exhaustive
+def test_words_reach_the_driver_of_a_run_that_is_under_way(served: Served):
+    run = served.post("/api/runs", {"request": "The tests fail, fix it", "driver": "repair"})["run"]
+    served.until(run, lambda told: bool(told["cards"]))
+    served.post(f"/api/runs/{run}/instruct", {"text": "Look at the cart first."})
+    events = [each["event"] for each in served.get(f"/api/runs/{run}/log")["events"]]
+    assert "pause-asked" in events
+    assert "answered" in events
+    served.until(run, lambda told: told["status"] not in ("running", "paused"))

@@ -2,8 +2,9 @@
 import { h, fill, pill, meter, ago, lines, plural } from "./dom.js";
 import { part } from "./api.js";
 
-const COLUMNS = [["todo", "To do"], ["doing", "Doing"], ["verifying", "Verifying"], ["review", "Review"], ["done", "Done"]];
-const COLUMN_OF = { paused: "review", failed: "done", reverted: "done" };
+const COLUMNS = [["todo", "To do"], ["doing", "Doing"], ["verifying", "Verifying"], ["review", "Review"], ["done", "Done"], ["stopped", "Not done"]];
+// Done is granted by a passed gate alone: what failed or was taken back is not among it.
+const COLUMN_OF = { paused: "review", failed: "stopped", reverted: "stopped" };
 const MOST = 200;
 
 export const matches = (row, words) => !words || `${row.request} ${row.run} ${row.title} ${row.status} ${row.intent}`.toLowerCase().includes(words);
@@ -50,9 +51,8 @@ function boardCard(row, card) {
   const tone = card.status === "failed" ? "red" : card.proof?.startsWith("red → green") || card.status === "done" ? "green" : "";
   return h("a", { class: `card p-${card.phase || "todo"} c-${card.status}`, href: `#/run/${part(row.run)}${card.status === "done" ? "" : "/cards"}` },
     h("span", { class: "title" }, card.title),
-    h("span", { class: "sub" }, row.title, " · ", ago(row.updated_at), ["paused", "failed", "reverted"].includes(card.status) ? [" · ", h("span", { class: `tag c-${card.status}` }, card.status)] : null),
-    h("span", { class: "sub" }, card.proof ? h("span", { class: `proof ${tone}` }, card.proof) : card.status === "paused" ? row.asks[0]?.text || "" : card.label || "", lines(card.added, card.removed)),
-    card.calls ? h("span", { class: "sub" }, card.call ? [h("span", { class: "spin", "aria-hidden": "true" }), card.call, " · "] : "", plural(card.calls, "call")) : null);
+    h("span", { class: "sub" }, row.title, " · ", ago(row.updated_at), card.calls ? [" · ", card.call ? [h("span", { class: "spin", "aria-hidden": "true" }), card.call, " · "] : "", plural(card.calls, "call")] : null, ["paused", "failed", "reverted"].includes(card.status) ? [" · ", h("span", { class: `tag c-${card.status}` }, card.status)] : null),
+    h("span", { class: "sub" }, card.proof ? h("span", { class: `proof ${tone}` }, card.proof) : card.status === "paused" ? row.asks[0]?.text || "" : card.status === "failed" ? "" : card.label || "", lines(card.added, card.removed)));
 }
 
 export function inbox(rows) {
