@@ -126,6 +126,10 @@ _SIGNS = (
         "looks for the runner",
         r"\b(?:JEST_WORKER_ID|VITEST\w*|NODE_TEST_CONTEXT|AVA_PATH|npm_lifecycle_event)\b",
         r"process\.argv.*test|__(?:vitest|jest|mocha)\w*",
+        # By its names among all names, spelled out or not: a symbol is the project's own.
+        r"\btypeof\s+(?:describe|it|test|expect|jest|vi|suite|(?:before|after)(?:Each|All)?)\b",
+        r"\b(?:globalThis|global)\[(?!\s*Symbol)",
+        r"\b(?:Object\.(?:keys|entries|getOwnPropertyNames)|Reflect\.ownKeys)\(\s*global(?:This)?\b",
     ),
     _sign(
         "js",
