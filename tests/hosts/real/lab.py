@@ -18,8 +18,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.hosts.real.fakemodel import FakeModel
 from tests.simulation.node import node
+
+from flyball.app.proving.model.server import LoopbackModel
 
 CPU = {"x86_64": "x64", "aarch64": "arm64"}
 EVENTS = {
@@ -172,7 +173,7 @@ def play(place: Path) -> None:
     """Let the session of a case happen; it is ended if it takes too long."""
     case = json.loads(place.read_text())
     raise_loopback()
-    with FakeModel(case["script"], place.with_name("requests.jsonl")) as server:
+    with LoopbackModel(case["script"], place.with_name("requests.jsonl")) as server:
         argv, env = set_up(case, server.url)
         with subprocess.Popen(
             argv,

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flyball.surfaces.cli.card import REPO
+from flyball.surfaces.cli.card import JSON, REPO
+from flyball.surfaces.cli.doctor_host import examine_host
+from flyball.surfaces.cli.init import HOSTS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,19 +37,43 @@ _PROGRAMS = (
 
 @click.command()
 @REPO
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@JSON
+@click.option("--host", type=HOSTS, help="Prove instead that this agent is held by its hooks.")
+@click.option(
+    "--program", default="", metavar="PATH", help="The agent's executable, if not on the PATH."
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    help="How long one session of the agent may take; 240 unless given.",
+)
 @click.pass_context
-def doctor(ctx: click.Context, repo: Path, as_json: bool) -> None:
+def doctor(
+    ctx: click.Context,
+    repo: Path,
+    as_json: bool,
+    host: str | None,
+    program: str,
+    seconds: float | None,
+) -> None:
     """Show how commands are confined here, and prove it by attacks that are really run.
 
     Every setting in force for the project is shown, and where its value came from.
+
+    With --host, the agent itself is started with the hooks that are installed for it, in a
+    throw-away home and project, against a scripted model on this machine: no account, no network.
     """
     import asyncio
     import json
 
     from flyball.app.project import open_home
 
+    if not host and (program or seconds):
+        raise click.UsageError("--program and --seconds go with --host.")
     home = open_home(repo, os.environ, {})
+    if host:
+        # Only one of the two is asked for: the attacks would take their time again.
+        ctx.exit(0 if examine_host(home, host, program, seconds, as_json).holds else 1)
     report = asyncio.run(examine())
     report["state"] = _state(home)
     report["settings"] = _settings(home)

@@ -1,0 +1,81 @@
+"""The whole proof of one host, with its program where there is one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from flyball.app.installing.targets import HOSTS, HostPlaces
+from flyball.app.project import Home
+from flyball.app.proving.installed import look_at_settings, told_about
+from flyball.app.proving.launch import SEEN
+from flyball.app.proving.lines import HostProof, ProofLine, ProofState
+from flyball.app.proving.real import DISARM, RECON, STOP, RealProof
+from flyball.app.proving.recorded import show_recorded
+from flyball.app.sessions import Switch
+from flyball.errors import NotFound, ToolError
+from flyball.workspace.process.spawn import run_sync
+
+SECONDS = 240.0
+"""How long one session of a host may take; the machine may be busy."""
+CLAIMS = {"recon": RECON, "stop": STOP, "disarm": DISARM}
+
+
+async def prove_host(
+    host: str,
+    home: Home,
+    program: str = "",
+    seconds: float = SECONDS,
+    tell: Callable[[str], None] = lambda _: None,
+) -> HostProof:
+    """Try everything that must hold for a host, with the hooks that are installed for it here."""
+    places = HostPlaces(home.environ, home.repo)
+    program = find_program(host, program, places)
+    version = version_of(program, places) if program else ""
+    settings, hooks = look_at_settings(host, places)
+    if not hooks:
+        lines = [
+            ProofLine(name, claim, ProofState.UNTRIED, "there are no hooks to try", settings.next)
+            for name, claim in CLAIMS.items()
+        ]
+    elif program and host in SEEN:
+        proof = RealProof(host, program, version, places, hooks, seconds, tell)
+        lines = await proof.lines(settings)
+    else:
+        lines = show_recorded(host, places, hooks)
+    notes = [*_notes(home), *(told_about(hooks[0], places) if hooks else ())]
+    title = HOSTS[host].title
+    return HostProof(host, title, program, version, (settings, *lines), tuple(notes))
+
+
+def find_program(host: str, program: str, places: HostPlaces) -> str:
+    """The host's executable: the one that is named, or the one on the PATH; empty without one."""
+    found = shutil.which(program or host, path=places.environ.get("PATH") or os.defpath)
+    if program and not found:
+        raise NotFound("program", program, "Name an executable file.")
+    return os.fspath(Path(found).absolute()) if found else ""
+
+
+def version_of(program: str, places: HostPlaces) -> str:
+    """What a program says of its release; nothing where it does not."""
+    # In a home of its own: some hosts fill theirs whatever they are asked.
+    with tempfile.TemporaryDirectory(prefix="fb-", ignore_cleanup_errors=True) as place:
+        env = {"PATH": places.environ.get("PATH") or os.defpath, "HOME": place}
+        try:
+            done = run_sync((program, "--version"), cwd=Path(place), env=env, seconds=30)
+        except ToolError:
+            return ""
+    return done.stdout.decode(errors="replace").strip().partition("\n")[0][:80]
+
+
+def _notes(home: Home) -> Iterator[str]:
+    """What keeps Flyball from governing this project although the hooks run."""
+    if home.effective.settings.hooks_mode == "advisory":
+        yield f"hooks.mode is advisory in {home.repo}: nothing is refused there."
+    if until := Switch(home.state, time.time).off_until():
+        when = time.strftime("%H:%M", time.localtime(until))
+        yield f"Flyball is off in {home.repo} until {when}; `flyball on` ends that."

@@ -1,0 +1,135 @@
+"""Our hooks as they are in a host's settings now, and what would keep them from running."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from flyball.app.installing.json_hooks import HOOKS, is_ours
+from flyball.app.installing.jsonc import scan
+from flyball.app.installing.needs import HostNeed, NeedState, host_needs
+from flyball.app.installing.plan import plan_install
+from flyball.app.installing.plugin import is_plugin
+from flyball.app.installing.targets import (
+    FileForm,
+    HostPlaces,
+    InstallScope,
+    InstallTarget,
+    find_target,
+)
+from flyball.app.proving.lines import ProofLine, ProofState
+from flyball.errors import BrokenSettings
+
+CLAIM = "Flyball's hooks are in the settings, and nothing there keeps them from running"
+_PLUGIN_HOOK = re.compile(r'^const HOOK = (".*")$', re.M)
+
+
+class InstalledHooks(NamedTuple):
+    """Our hooks in one settings file: the program that they name, and the file's text."""
+
+    target: InstallTarget
+    executable: str
+    text: str
+
+
+def find_hooks(host: str, places: HostPlaces) -> tuple[list[InstalledHooks], list[str]]:
+    """Our hooks in every scope, the strongest first; and why a file could not be looked into."""
+    found: list[InstalledHooks] = []
+    troubles: list[str] = []
+    for scope in (InstallScope.MANAGED, InstallScope.USER, InstallScope.PROJECT):
+        if scope not in places.files(host):
+            continue
+        target = find_target(host, scope, places)
+        try:
+            text = target.path.read_bytes().decode()
+            executable = next(_executables(target, text), "")
+        except FileNotFoundError:
+            continue
+        except (OSError, UnicodeDecodeError, BrokenSettings, tomllib.TOMLDecodeError) as error:
+            troubles.append(f"{target.path} cannot be read: {error}")
+            continue
+        if executable:
+            found.append(InstalledHooks(target, executable, text))
+    return found, troubles
+
+
+def _executables(target: InstallTarget, text: str) -> Iterator[str]:
+    if target.form is FileForm.PLUGIN:
+        hook = _PLUGIN_HOOK.search(text) if is_plugin(text) else None
+        if hook:
+            yield json.loads(hook[1])
+        return
+    is_toml = target.form is FileForm.TOML
+    value = tomllib.loads(text) if is_toml else scan(text, os.fspath(target.path)).value
+    for group in groups_in(value):
+        if is_ours(group, target.host.name):
+            yield shlex.split(group[HOOKS][0]["command"])[0]
+
+
+def groups_in(settings: object) -> Iterator[Any]:
+    """Every group of handlers of every event."""
+    hooks = cast("dict[str, object]", settings).get(HOOKS) if isinstance(settings, dict) else None
+    for groups in cast("dict[str, object]", hooks).values() if isinstance(hooks, dict) else ():
+        yield from cast("list[object]", groups) if isinstance(groups, list) else ()
+
+
+def look_at_settings(host: str, places: HostPlaces) -> tuple[ProofLine, list[InstalledHooks]]:
+    """Whether the hooks are there and would run, by reading; and the hooks themselves."""
+    found, troubles = find_hooks(host, places)
+    if not found:
+        seen = "; ".join(troubles) or "no settings of this host have hooks of Flyball"
+        line = ProofLine("settings", CLAIM, ProofState.FAILED, seen, f"flyball init --host {host}")
+        return line, found
+    faults = {each.target.scope: list(_faults(each, places)) for each in found}
+    good = [each for each in found if not faults[each.target.scope]]
+    if good:
+        where = ", ".join(os.fspath(each.target.path) for each in good)
+        return ProofLine("settings", CLAIM, ProofState.FOUND, f"they are in {where}"), found
+    texts = dict.fromkeys(fault for each in faults.values() for fault in each)
+    seen = " ".join(texts)
+    next = _next(host, found[0], places, seen)
+    return ProofLine("settings", CLAIM, ProofState.FAILED, seen, next), found
+
+
+def _faults(hooks: InstalledHooks, places: HostPlaces) -> Iterator[str]:
+    for need in _needs(hooks, places):
+        if need.state is NeedState.MISSING:
+            yield need.text
+    if _is_stale(hooks, places):
+        yield f"{hooks.target.path} has the hooks of another release of Flyball."
+
+
+def _next(host: str, hooks: InstalledHooks, places: HostPlaces, faults: str) -> str:
+    """What to do first; the faults say it in full."""
+    if not os.access(hooks.executable, os.X_OK) or _is_stale(hooks, places):
+        return f"flyball init --host {host} --scope {hooks.target.scope}"
+    again = f"then look again: flyball doctor --host {host}"
+    if "/hooks" in faults:
+        return f"start `codex`, type `/hooks`, trust those of Flyball, {again}"
+    return f"take that out of the file, {again}"
+
+
+def _is_stale(hooks: InstalledHooks, places: HostPlaces) -> bool:
+    return plan_install(hooks.target, hooks.executable, places.environ).is_change
+
+
+def _needs(hooks: InstalledHooks, places: HostPlaces) -> list[HostNeed]:
+    return host_needs(hooks.target, places, hooks.executable, hooks.text)
+
+
+def told_about(hooks: InstalledHooks, places: HostPlaces) -> Iterator[str]:
+    """What a person must know about these hooks, and nobody can look up."""
+    for need in _needs(hooks, places):
+        if need.state is NeedState.TOLD:
+            yield need.text
+
+
+def beside(executable: str) -> Path:
+    """The command line that belongs to an installed hook."""
+    return Path(executable).with_name("flyball")

@@ -1,0 +1,66 @@
+"""The part of `flyball doctor` that proves what another agent's hooks are worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from flyball.app.project import Home
+    from flyball.app.proving.lines import HostProof
+
+
+def examine_host(
+    home: Home, host: str, program: str, seconds: float | None, as_json: bool
+) -> HostProof:
+    """Prove one host, and print the proof as it was asked for."""
+    import asyncio
+
+    from flyball.app.proving.host import SECONDS, prove_host
+    from flyball.surfaces.cli.card import say_json
+
+    def tell(text: str) -> None:
+        click.echo(text, err=True)
+
+    proof = asyncio.run(prove_host(host, home, program, seconds or SECONDS, tell))
+    if as_json:
+        say_json(as_dict(proof))
+    else:
+        _say(proof)
+    return proof
+
+
+def as_dict(proof: HostProof) -> dict[str, Any]:
+    """A proof as JSON-like values."""
+    return {
+        "ok": proof.holds,
+        "host": proof.host,
+        "program": proof.program,
+        "version": proof.version,
+        "lines": [{**line._asdict(), "state": str(line.state)} for line in proof.lines],
+        "notes": list(proof.notes),
+    }
+
+
+def _say(proof: HostProof) -> None:
+    from flyball.surfaces.cli.terminal.story import printable
+
+    is_shown = any(line.state == "shown" for line in proof.lines)
+    if not proof.program:
+        head = f"{proof.title} is not installed"
+        click.echo(f"{head}: shown with recorded payloads." if is_shown else f"{head}.")
+    else:
+        click.echo(printable(f"{proof.title} {proof.version} ({proof.program})"))
+        if is_shown:
+            click.echo("It is not driven: shown with recorded payloads.")
+    for line in proof.lines:
+        click.echo(f"  {line.state.value:<9}  {line.claim}")
+        if line.seen:
+            click.echo(f"             {printable(line.seen)}")
+    for next in dict.fromkeys(line.next for line in proof.lines if line.next):
+        click.echo(f"  next       {printable(next)}")
+    for note in proof.notes:
+        click.echo(f"  know       {printable(note)}")
+    if not proof.holds:
+        click.echo(f"\n{proof.title} is not held by Flyball here: see the lines above.")
