@@ -20,6 +20,8 @@ TOUCHING = (
     "-RATE = 2\n+RATE = 3\n # VIBE-KEEP END rates\n"
 )
 SERIOUS = {"serious", "critical"}
+# By the clock nothing fails: the machine may be busy with something else.
+expect.set_options(timeout=30_000)
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
+import json
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -203,3 +208,32 @@ def test_the_kept_token_is_for_its_user_alone_and_stays(tmp_path: Path):
     assert kept_token(tmp_path) == token
     (tmp_path / "board.token").chmod(0o644)
     assert kept_token(tmp_path) != token
+
+
+def test_the_server_of_a_person_takes_its_token_from_the_environment_and_ends_on_ctrl_c(
+    tmp_path: Path,
+):
+    shop, _ = make_shop(tmp_path)
+    token = "a-token-from-the-environment"
+    argv = [sys.executable, "-c", "from flyball.surfaces.cli import main; main()", "serve"]
+    process = subprocess.Popen(
+        [*argv, "--repo", str(shop), "--port", "0", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**environment(tmp_path), "FLYBALL_SERVE_TOKEN": token},
+    )
+    assert process.stdout is not None
+    address = json.loads(process.stdout.readline())["address"]
+    assert address.startswith("http://127.0.0.1:")
+    assert address.endswith(f"/?token={token}")
+    port = int(address.partition("/?")[0].rpartition(":")[2])
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", "/api/events", headers={"Authorization": f"Bearer {token}"})
+    stream = connection.getresponse()
+    assert stream.readline().startswith(b"data: ")
+    process.send_signal(signal.SIGINT)
+    stream.read()
+    connection.close()
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors.strip()) == (130, "")

@@ -29,7 +29,15 @@ from flyball.settings import ABOUT, COMMANDS, FIELDS, Settings, key_of
 REPO_FILE = "flyball.toml"
 
 ENV_ALIASES = {"FLYBALL_ENABLE_BASH": "bash_enabled"}
-ENV_OTHER = frozenset({"FLYBALL_STATE_DIR", "FLYBALL_CONFIG", "FLYBALL_DEBUG", "FLYBALL_MCP_TOKEN"})
+ENV_OTHER = frozenset(
+    {
+        "FLYBALL_STATE_DIR",
+        "FLYBALL_CONFIG",
+        "FLYBALL_DEBUG",
+        "FLYBALL_MCP_TOKEN",
+        "FLYBALL_SERVE_TOKEN",
+    }
+)
 
 
 class Effective(NamedTuple):

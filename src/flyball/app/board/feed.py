@@ -78,6 +78,7 @@ class GrowingList:
         self._places: list[Place] = []
         self._frames: list[bytes] = []
         self._grown = asyncio.Event()
+        self._is_over = False
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -89,8 +90,13 @@ class GrowingList:
         grown, self._grown = self._grown, asyncio.Event()
         grown.set()
 
+    def end(self) -> None:
+        """Let every reader come to an end once it has all there is."""
+        self._is_over = True
+        self._grown.set()
+
     async def after(self, place: Place, beat: float) -> AsyncIterator[bytes]:
-        """Every frame behind a place, for ever; a comment where nothing came for a while."""
+        """Every frame behind a place, until `end`; a comment where nothing came for a while."""
         at = bisect_right(self._places, place)
         yield b": open\n\n"
         while True:
@@ -100,6 +106,8 @@ class GrowingList:
                 at += len(part)
                 yield b"".join(part)
                 continue
+            if self._is_over:
+                return
             try:
                 async with asyncio.timeout(beat):
                     await grown.wait()

@@ -60,6 +60,7 @@ class Watch:
         self._seen: dict[tuple[str, str], Seen] = {}
         self._readers: set[asyncio.Queue[dict[str, Any]]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_over = False
         self._stop = threading.Event()
         self._first = threading.Event()
         self._thread = threading.Thread(target=self._tail, name="journals", daemon=True)
@@ -68,6 +69,13 @@ class Watch:
         """Begin to read, for readers in the running event loop."""
         self._loop = asyncio.get_running_loop()
         self._thread.start()
+
+    def end_streams(self) -> None:
+        """Let every stream come to an end; a page asks again, and finds the next server."""
+        self._is_over = True
+        for watched in self._runs.values():
+            watched.frames.end()
+        self._tell({})
 
     def stop(self) -> None:
         """End the reading thread."""
@@ -117,6 +125,8 @@ class Watch:
                 except TimeoutError:
                     yield BEAT
                     continue
+                if self._is_over:
+                    return
                 # A reader that fell behind would be told of old things: it gets the list anew.
                 if queue.full():
                     while not queue.empty():

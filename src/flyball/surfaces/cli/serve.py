@@ -18,7 +18,7 @@ PORT = 4321
     "--port", type=click.IntRange(0, 65_535), default=PORT, show_default=True, help="0 for any."
 )
 @click.option("--open", "opens", is_flag=True, help="Open the board in a browser.")
-@click.option("--token", default="", metavar="T", envvar="FLYBALL_TOKEN", help="Who may ask.")
+@click.option("--token", default="", metavar="T", envvar="FLYBALL_SERVE_TOKEN", help="Who may ask.")
 @REPO
 @click.option("--json", "as_json", is_flag=True, help="Print the address as one JSON object.")
 def serve(host: str, port: int, opens: bool, token: str, repo: Path, as_json: bool) -> None:

@@ -117,7 +117,7 @@ def make_server(board: Board, listening: Listening, ready: Callable[[], None]) -
         timeout_graceful_shutdown=GRACE,
         h11_max_incomplete_event_size=64_000,
     )
-    return _Server(config, ready)
+    return _Server(config, ready, board.watch.end_streams)
 
 
 def serve(listening: Listening, here: Path, ready: Callable[[], None]) -> None:
@@ -126,13 +126,20 @@ def serve(listening: Listening, here: Path, ready: Callable[[], None]) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Says when it answers."""
+    """Says when it answers, and ends its streams before it waits for them to end."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, ready: Callable[[], None], end: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._ready = ready
+        self._end = end
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._end()
+        await super().shutdown(sockets)
