@@ -261,3 +261,22 @@ def test_one_card_from_goal_to_commit_and_back(shell: Shell):
             assert twice["files"] == []
 
     play(story)
+
+
+def test_a_plan_of_the_agents_own_is_carried_out_step_by_step(shell: Shell):
+    step = {"id": "mend", "title": "Multiply by the quantity", "success_criteria": ["it passes"]}
+    report = {"goal_achieved": True, "issues": [], "next_actions": []}
+
+    async def story() -> None:
+        async with stdio(shell) as agent:
+            bad = await agent("start_run", goal=GOAL, plan={"goal": GOAL, "steps": "all of it"})
+            assert bad["role"] == "planner" and "`steps` must be a" in bad["instructions"]
+            good = {"goal": GOAL, "steps": [step]}
+            mend = await agent("submit_evidence", run=bad["run"], evidence=good)
+            assert mend["ok"] and (mend["card"], mend["role"]) == ("mend", "executor")
+            await mended_in(agent, bad["run"])
+            await agent("submit_evidence", run=bad["run"], summary="Low risk.")
+            over = await agent("submit_evidence", run=bad["run"], evidence=report)
+            assert over["status"] == "success", over.view
+
+    play(story)

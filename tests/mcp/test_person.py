@@ -135,20 +135,26 @@ def test_no_word_of_the_model_is_an_approval(shell: Shell):
 
 def test_an_appeal_is_put_before_the_person(shell: Shell):
     asked: list[str] = []
+    hook = "--- /dev/null\n+++ b/.git/hooks/pre-commit\n@@ -0,0 +1 @@\n+true\n"
 
     def person(message: str) -> dict[str, Any]:
         asked.append(message)
-        return {"approve": True}
+        return {"approve": False, "note": "Leave it."}
 
     async def story() -> None:
         async with stdio(shell, person) as agent:
             await agent("start_run", goal=GOAL)
+            early = await agent("edit_diff", diff=FIX)
+            promise = await agent("request_approval", call=early["call"], reason="I know it.")
+            assert promise.code == "conflict" and "no exception" in promise["message"]
             await agent("checkpoint", **POINT)
-            refused = await agent("read", path=".env")
-            assert not refused["ok"], refused.view
+            refused = await agent("edit_diff", diff=hook)
+            assert refused["code"] == "protected"
             said = await agent("request_approval", call=refused["call"], reason="I need it.")
-            assert asked == [] or "I need it." in asked[0]
-            assert said.is_error or said["status"] in ("running", "paused")
+            assert len(asked) == 1 and "The driver objects: I need it." in asked[0]
+            assert said["status"] == "running" and "refused" in " ".join(said["words"])
+            again = await agent("request_approval", call=refused["call"], reason="Please.")
+            assert again.code == "conflict" and len(asked) == 1
 
     play(story)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from flyball.app.hosts.person import HOW, MARKS, SHELLS
@@ -18,7 +19,9 @@ class StepClient(NamedTuple):
     process: str
     above: frozenset[str] = frozenset()
     mark: str = ""
-    """What an agent put into our environment, where that tells that it started us in its shell."""
+    """What an agent has put into the server's environment: it was started in a shell of one."""
+    client_mark: str = ""
+    """The same of the client. Agents work on themselves, so it counts only for others' runs."""
 
     def require_person(self, sessions: Sessions, run: str) -> None:
         """Raise unless an answer through this program is a person's.
@@ -30,10 +33,17 @@ class StepClient(NamedTuple):
         if self.above & ({each.process for each in live} - {""}):
             raise NotAPerson("This client was started by an agent that is governed here.", HOW)
         if self.mark:
-            raise NotAPerson(f"This server was started by an agent: {self.mark} is set.", HOW)
+            raise NotAPerson(f"This was started in the shell of an agent: {self.mark} is set.", HOW)
         drivers = {each.process for each in live if each.run == run} - {""}
         if drivers and self.process not in drivers:
             raise NotAPerson(f"Another program drives run {run}.", HOW)
+        if self.client_mark and not drivers:
+            said = f"This was started in the shell of an agent: {self.client_mark} is set."
+            raise NotAPerson(said, HOW)
+
+    def may_take_up(self, known: str) -> bool:
+        """Whether a run is this client's from now on, given who has driven it so far."""
+        return not is_alive(known) and not (known and self.client_mark)
 
 
 def client_above() -> StepClient:
@@ -41,7 +51,19 @@ def client_above() -> StepClient:
     chain = ancestors(os.getpid())
     at = next((n for n, each in enumerate(chain) if each.program not in SHELLS), len(chain))
     own = chain[at].process if at < len(chain) else this_process()
-    return StepClient(own, frozenset(each.process for each in chain[at + 1 :]))
+    # Not our own environment: hosts mark all that they start, and they start us.
+    above = frozenset(each.process for each in chain[at + 1 :])
+    return StepClient(own, above, client_mark=_mark_on(own))
+
+
+def _mark_on(process: str) -> str:
+    """What an agent has put into a process's environment; nothing where we may not look."""
+    try:
+        text = Path(f"/proc/{process.partition('@')[0]}/environ").read_bytes()
+    except OSError:
+        return ""
+    names = {line.partition(b"=")[0].decode("utf-8", "replace") for line in text.split(b"\0")}
+    return next((name for name in MARKS if name in names), "")
 
 
 def clients_by_address(environ: Mapping[str, str]) -> StepClient:

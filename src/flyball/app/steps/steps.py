@@ -21,7 +21,7 @@ from flyball.app.hosts.governor import HostGovernor
 from flyball.app.project import Home
 from flyball.app.runs import Record, find_run, record_of
 from flyball.app.sessions import MCP, Session, Sessions
-from flyball.app.steps.client import StepClient, is_alive
+from flyball.app.steps.client import StepClient
 from flyball.app.steps.turn import (
     NOBODY,
     SILENT,
@@ -39,6 +39,7 @@ from flyball.core.run.event import AnyEvent, RunStarted
 from flyball.core.run.state import Checkpoint, RunState
 from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.intent import Intent
+from flyball.engine.telemetry import Telemetry
 from flyball.errors import Conflict, NotFound, OutsideWorkspace, TemplateError, UsageError
 from flyball.workspace.cards.revert import Moved
 from flyball.workspace.cards.use_cases import ProjectPlaces, move_card, unmerged_cards
@@ -142,7 +143,9 @@ class Steps:
         is_open = not record.state.has_ended and not _is_elsewhere(record.started)
         if is_open and call and not pending(record.state):
             appeal = {"about": call, "reason": reason}
-            await self.call(record.state.run, "", "appeal", appeal)
+            filed = await self.call(record.state.run, "", "appeal", appeal)
+            if filed.question is None:
+                raise Conflict(f"The appeal leads nowhere. {filed.text}", "Do something else.")
             record = await self._record(record.state.run)
         question_of(record.state)
         return record.state
@@ -166,13 +169,14 @@ class Steps:
                 raise Conflict(f"Run {name} asks something else now.", "Ask the person again.")
             return yes(state, by, note) if granted else no(state, by, note)
 
+        told: list[Telemetry] = []
         async with locked(self.home, name):
-            await RunControl(self.home, Watcher(unheard, unheard, unheard)).say(name, word, by)
+            await RunControl(self.home, Watcher(told.append, unheard, unheard)).say(name, word, by)
         record = await self._record(name)
         if card is None or record.state.has_ended or _is_elsewhere(record.started):
-            return turn_view(record.state, None, "", (), ())
+            return turn_view(record.state, None, "", (), told)
         async with self._held(record, SILENT) as turn:
-            return await turn.outcome(card.id, card.attempt, card.role, call.id if call else "")
+            return await turn.outcome(card, call.id if call else "", told)
 
     async def revert(self, run: str, card: str, paths: tuple[str, ...]) -> tuple[Moved, Path]:
         """Take a card's work back in the tree of a run that has ended; later work is never lost.
@@ -254,7 +258,7 @@ class Steps:
     def _register(self, run: str) -> None:
         """Note who drives a run, so that nobody whom it starts can answer for a person."""
         self._last = run
-        if not is_alive(self.sessions.find(MCP, run).process):
+        if self._client.may_take_up(self.sessions.find(MCP, run).process):
             self.sessions.keep(Session(MCP, run, run, self._client.process))
 
     def _flow(self, name: str) -> Flow:

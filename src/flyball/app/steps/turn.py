@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from flyball.app.sessions import MCP
 from flyball.app.steps.view import Asked, TurnView, turn_view
 from flyball.core.run.effect import Owed, Think
 from flyball.core.run.event import Finish
-from flyball.core.run.state import RunState
+from flyball.core.run.state import CardState, RunState
 from flyball.core.run.thread import SpokenCall
 from flyball.drivers.form import give_ids
 from flyball.drivers.protocol import Reply, Request
@@ -108,11 +108,12 @@ class HeldTurn:
         call = next((each.id for line in lines for each in line.calls), "")
         return turn_view(self.state, await self.asked(), call, lines, self.told)
 
-    async def outcome(self, card: str, attempt: int, role: str, call: str) -> TurnView:
-        """What a call came to that a person has let through."""
-        thread = await self._engine.journal.thread(self.state.run, card, attempt, role)
-        lines = [line for line in thread if call and line.call == call]
-        return turn_view(self.state, await self.asked(), call, lines, self.told)
+    async def outcome(self, card: CardState, call: str, told: Sequence[Telemetry]) -> TurnView:
+        """What a person's word came to, as it was told, and the call that it let through."""
+        thread = (self.state.run, card.id, card.attempt, card.role)
+        lines = await self._engine.journal.thread(*thread)
+        answers = [line for line in lines if call and line.call == call]
+        return turn_view(self.state, await self.asked(), call, answers, [*told, *self.told])
 
     async def _look(self) -> RunState:
         """The state with what was changed between two turns.

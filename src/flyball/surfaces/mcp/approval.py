@@ -97,8 +97,6 @@ def _words(state: RunState) -> str:
     if question.call is not None:
         args = json.dumps(question.call.args, ensure_ascii=False)[:SHOWN]
         lines.append(f"{question.call.tool} {args}")
-    if question.appeal:
-        lines.append(f"The agent says: {question.appeal}")
     return "\n".join(lines)
 
 

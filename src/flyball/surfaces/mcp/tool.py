@@ -63,7 +63,7 @@ async def start_run(
     flow: Annotated[str, Field(description="A flow file of the project, by its path.")] = "",
     plan: Annotated[
         dict[str, Any] | None,
-        Field(description="Your plan: {goal, steps: [{id, description, success_criteria}]}."),
+        Field(description="Your plan: {goal, steps: [{id, title, success_criteria: [text]}]}."),
     ] = None,
 ) -> StepView:
     """Begin a governed run of which you are the driver, in a worktree of its own.

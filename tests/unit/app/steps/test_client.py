@@ -1,0 +1,82 @@
+"""Through whom a person can speak, and through whom only an agent would."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flyball.app.sessions import MCP, Session, Sessions
+from flyball.app.steps.client import StepClient, client_above, clients_by_address, is_alive
+from flyball.errors import NotAPerson
+from flyball.workspace.process.holder import this_process
+
+HERE = this_process()
+RUN = "0101-000000-bcdf"
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> Sessions:
+    """A run that this very process drives."""
+    found = Sessions(tmp_path)
+    found.keep(Session(MCP, RUN, RUN, HERE))
+    return found
+
+
+def test_the_program_that_drives_a_run_has_its_person(sessions: Sessions):
+    StepClient(HERE).require_person(sessions, RUN)
+
+
+def test_who_joins_a_run_or_was_started_by_its_agent_has_none(sessions: Sessions):
+    with pytest.raises(NotAPerson, match="Another program drives"):
+        StepClient("1@0").require_person(sessions, RUN)
+    with pytest.raises(NotAPerson, match="started by an agent"):
+        StepClient("1@0", frozenset({HERE})).require_person(sessions, "another run")
+    with pytest.raises(NotAPerson, match="CLAUDECODE is set"):
+        StepClient(HERE, mark="CLAUDECODE").require_person(sessions, RUN)
+
+
+def test_a_run_whose_driver_is_gone_can_be_taken_up(tmp_path: Path):
+    sessions = Sessions(tmp_path)
+    sessions.keep(Session(MCP, RUN, RUN, "999999999@1"))
+    assert not is_alive("999999999@1") and not is_alive("") and is_alive(HERE)
+    assert StepClient(HERE).may_take_up("999999999@1") and not StepClient("1@0").may_take_up(HERE)
+    StepClient(HERE).require_person(sessions, RUN)
+    left_behind = StepClient(HERE, client_mark="CLAUDECODE")
+    assert left_behind.may_take_up("") and not left_behind.may_take_up("999999999@1")
+    with pytest.raises(NotAPerson, match="CLAUDECODE is set"):
+        left_behind.require_person(sessions, RUN)
+
+
+def test_an_agent_that_works_on_flyball_itself_drives_its_own_run(sessions: Sessions):
+    StepClient(HERE, client_mark="CLAUDECODE").require_person(sessions, RUN)
+
+
+def test_a_server_at_an_address_goes_by_its_own_process():
+    client = clients_by_address({"CODEX_SANDBOX": "1"})
+    assert (client.process, client.mark) == (HERE, "CODEX_SANDBOX")
+    assert clients_by_address({}).mark == ""
+
+
+ABOVE = (
+    "from flyball.app.steps.client import client_above\n"
+    "found = client_above()\n"
+    "print(found.process, found.client_mark)"
+)
+
+
+@pytest.mark.parametrize("mark", ["", "CLAUDECODE"])
+def test_a_client_in_the_shell_of_an_agent_is_known_by_its_environment(mark: str):
+    """The one that is looked at is the program above, past any shell."""
+    inner = "import subprocess, sys; subprocess.run(['sh', '-c', sys.argv[1], sys.argv[2]])"
+    command = f"{sys.executable} -c '{ABOVE}'; true"
+    env = {**os.environ, **({mark: "1"} if mark else {})}
+    done = subprocess.run(
+        [sys.executable, "-c", inner, command, "sh"], env=env, capture_output=True, text=True
+    )
+    process, *marks = done.stdout.split()
+    assert process != client_above().process
+    assert marks == ([mark] if mark else [])
