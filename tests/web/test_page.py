@@ -74,7 +74,7 @@ def begin(page: Page, text: str, **options: str) -> str:
     return page.url.rpartition("/")[2]
 
 
-def test_a_person_follows_a_run_from_the_request_to_taking_it_back(opened: Opened):
+def follow_a_run_from_the_request_to_taking_it_back(opened: Opened):
     page, complaints = opened
     expect(page.locator(".empty.big")).to_contain_text("No run yet")
     assert serious(page) == []
@@ -127,7 +127,7 @@ def test_a_person_follows_a_run_from_the_request_to_taking_it_back(opened: Opene
     assert complaints == []
 
 
-def test_a_rule_breaking_driver_is_seen_to_be_held(opened: Opened, place: Path):
+def see_a_rule_breaking_driver_held(opened: Opened, place: Path):
     """A denied write, a rejected "done", a spent budget that a person extends, an export."""
     page, complaints = opened
     run = begin(page, "The total is wrong", Driver=f"scripted:{place / 'script.jsonl'}", Budget="6")
@@ -162,7 +162,7 @@ def test_a_rule_breaking_driver_is_seen_to_be_held(opened: Opened, place: Path):
     assert complaints == []
 
 
-def test_keep_regions_are_strict_until_somebody_says_otherwise(opened: Opened, served: Served):
+def let_go_of_a_keep_region(opened: Opened, served: Served):
     page, complaints = opened
     rates = served.board.projects.find("").repo / "rates.py"
     rates.write_text(KEPT)
@@ -183,7 +183,7 @@ def test_keep_regions_are_strict_until_somebody_says_otherwise(opened: Opened, s
     complaints.clear()
 
 
-def test_keys_lead_everywhere_and_dark_is_as_readable_as_light(opened: Opened):
+def go_everywhere_by_keys_in_the_dark(opened: Opened):
     page, complaints = opened
     page.goto(page.url.partition("#")[0] + "#/")
     page.locator(".card").first.wait_for()
@@ -262,7 +262,7 @@ SHOW = """async ([card, files, evil]) => {
 }"""
 
 
-def test_what_an_agent_writes_is_text_everywhere_and_thirty_thousand_lines_are_few(opened: Opened):
+def see_hostile_text_as_text(opened: Opened):
     page, complaints = opened
     took, shown = page.evaluate(SHOW, [HOSTILE, HOSTILE_FILES, EVIL])
     assert shown < 100
@@ -275,6 +275,15 @@ def test_what_an_agent_writes_is_text_everywhere_and_thirty_thousand_lines_are_f
     assert page.title().endswith("Flyball")
     page.evaluate("document.getElementById('hostile').remove()")
     assert complaints == []
+
+
+def test_a_person_at_the_page(opened: Opened, served: Served, place: Path):
+    """One browser and one server for all of it, in this order: each step finds what was before."""
+    follow_a_run_from_the_request_to_taking_it_back(opened)
+    see_a_rule_breaking_driver_held(opened, place)
+    let_go_of_a_keep_region(opened, served)
+    go_everywhere_by_keys_in_the_dark(opened)
+    see_hostile_text_as_text(opened)
 
 
 def test_the_page_is_small():
