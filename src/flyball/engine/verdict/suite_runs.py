@@ -14,9 +14,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from flyball.core.suite.case import CaseOutcome
-from flyball.core.suite.part import PartSuite, is_within
+from flyball.core.suite.case import CaseOutcome, SuiteCase
+from flyball.core.suite.part import TOP, PartSuite, is_within
 from flyball.core.suite.sides import is_shared
+from flyball.core.terms.changed_test import Comparison
 from flyball.core.verdict.canary import APART
 from flyball.core.verdict.reports import NO_ENDS, ChangeFacts, SuiteRuns, TreeRun, file_of
 from flyball.core.verdict.selection import SOURCE, count_tests, select_tests
@@ -62,15 +63,17 @@ async def run_suites(
     """The runs of one suite, those that can differ; `is_new` where the tree before had none."""
     if is_new:
         c = await run_tree(context, compared.head, suite)
-        d = await _new_tests(context, suite, compared, None, c)
+        d = await _new_tests(context, suite, compared, None, c, None)
         return _runs(suite, None, c.run, None, d, frozenset(), is_new=True)
     known = BaseRuns(context.workspace, context.env)
     before = known.find(compared.base, suite)
     is_slow = before is not None and before.timed_out
-    # The old tests need nothing of the other two to begin, and may take as long as they do.
-    (a, c, wanted), old = await asyncio.gather(
+    # The old tests need nothing of the other two to begin, and may take as long as they do; the
+    # new ones by their texts begin as well, or they would be waited for at the end.
+    (a, c, wanted), old, early = await asyncio.gather(
         _before_and_after(context, suite, compared, known, before),
         _old_tests(context, suite, compared, is_known_slow=is_slow),
+        _added_tests(context, suite, compared),
     )
     if a.unavailable and c.unavailable:
         runs = _runs(suite, a.run, c.run, None, None, frozenset())
@@ -86,7 +89,7 @@ async def run_suites(
     # was broken is asked again where it broke, or other surroundings would excuse it.
     again = context if broken else with_other_surroundings(context)
     d, now, then, is_silent = await asyncio.gather(
-        _new_tests(context, suite, compared, a, c),
+        _new_tests(context, suite, compared, a, c, early),
         _flaky(again, suite, compared.head, c, broken | mended, wanted),
         _flaky(again, suite, compared.base, a, mended, wanted),
         _is_silenced(context, suite, compared),
@@ -231,10 +234,37 @@ def _held_against(old: _OldTests, a: Taken, c: Taken) -> TreeRun:
     return run._replace(ends={**same, **run.ends})
 
 
+async def _added_tests(
+    context: CallContext, suite: PartSuite, compared: TreePair
+) -> TreeRun | None:
+    """The old code with the tests that are new going by their texts, where those can be named."""
+    if suite.runner != "pytest" or suite.at != TOP:
+        return None
+    facts = compared.facts
+    added = [
+        SuiteCase(each.function, CaseOutcome.PASSED, each.path, each.suite, spelling=each.name)
+        for each in facts.tests
+        if each.comparison is Comparison.ADDED and each.path in facts.testing_side
+    ]
+    wanted = Selection(cases=tuple(added))
+    if not 0 < len(added) <= FEW or not words_for(suite, wanted):
+        return None
+    side = [path for path in facts.testing_side if is_within(path, suite.at)]
+    tree = _with_side_of(context.workspace, compared.base, compared.head, side)
+    return (await run_tree(context, tree, suite, wanted)).run
+
+
 async def _new_tests(
-    context: CallContext, suite: PartSuite, compared: TreePair, a: Taken | None, c: Taken
+    context: CallContext,
+    suite: PartSuite,
+    compared: TreePair,
+    a: Taken | None,
+    c: Taken,
+    early: TreeRun | None,
 ) -> TreeRun | None:
     """The old code with the new testing side: new tests must fail there."""
+    if early is not None and not early.trouble and early.red & c.run.green:
+        return early
     side = [path for path in compared.facts.testing_side if is_within(path, suite.at)]
     present = _present(context.workspace, compared.head, side)
     if not present:

@@ -291,3 +291,20 @@ async def test_a_test_that_fails_alone_as_well_is_not_run_a_third_time(
     new = [told(F), told(F)]
     ScriptedRuns(monkeypatch, {shop.card.base: [told(P)], shop.card.tree: new})
     assert (await compare(shop)).flaky == frozenset()
+
+
+@story
+async def test_tests_that_are_new_by_their_texts_are_not_waited_for(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+):
+    shop.change({"cart.py": MENDED, "test_b.py": "def test_it():\n    assert 1 == 1\n"})
+    green = Taken(TreeRun("pytest", 0, {NONE: P}))
+    runs = ScriptedRuns(
+        monkeypatch,
+        {shop.card.base: [green], shop.card.tree: [told(P)], "": [green, told(F)]},
+    )
+    found = await compare(shop)
+    assert ends(found.d) == {LATE: F}
+    assert len(runs.asked) == 4
+    [selected] = [wanted for _, wanted in runs.asked if wanted is not None]
+    assert [case.spelling for case in selected.cases] == [LATE]
