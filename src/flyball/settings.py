@@ -13,6 +13,8 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Strictness = Annotated[str, msgspec.Meta(pattern="^(lenient|normal|strict)$")]
+Dollars = Annotated[float, msgspec.Meta(ge=0)]
+SCOPES = ("session", "week", "project")
 HooksFail = Annotated[str, msgspec.Meta(pattern="^(closed|open)$")]
 HooksMode = Annotated[str, msgspec.Meta(pattern="^(advisory|normal|strict)$")]
 
@@ -29,7 +31,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     budget_reserve: Count = 2
     budget_max_tool_rounds: AtLeastOne = 150
     budget_max_tokens: Count = 0
-    budget_max_money: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    budget_max_money: Dollars = 0.0
     policy_max_scope_drift: Count = 3
     policy_max_rejections: Count = 3
     policy_max_continues: Count = 8
@@ -64,9 +66,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     hooks_alone: bool = False
     hooks_hold: Seconds = 540.0
     hooks_fail: HooksFail = "closed"
+    caps_session_tokens: Count = 0
+    caps_session_money: Dollars = 0.0
+    caps_week_tokens: Count = 0
+    caps_week_money: Dollars = 0.0
+    caps_project_tokens: Count = 0
+    caps_project_money: Dollars = 0.0
     notify_command: str = ""
     notify_url: str = ""
     guards: dict[str, Any] = {}
+
+    @property
+    def has_caps(self) -> bool:
+        """Whether any cap on other agents is set."""
+        names = (f"caps_{scope}_{unit}" for scope in SCOPES for unit in ("tokens", "money"))
+        return any(getattr(self, name) for name in names)
 
     @property
     def policy(self) -> Policy:
@@ -160,6 +174,12 @@ ABOUT: dict[str, About] = {
     "hooks_alone": About("every hook decides by itself, and no governor stays between them"),
     "hooks_hold": About("how long a stop is held for a verdict, less than the host's own limit"),
     "hooks_fail": About("what happens to calls that may write when Flyball fails: closed or open"),
+    "caps_session_tokens": About("tokens of one session of another agent; 0 is no limit", "lower"),
+    "caps_session_money": About("US dollars of one session of another agent", "lower"),
+    "caps_week_tokens": About("tokens of other agents here in seven days", "lower"),
+    "caps_week_money": About("US dollars of other agents here in seven days", "lower"),
+    "caps_project_tokens": About("tokens of other agents in this project altogether", "lower"),
+    "caps_project_money": About("US dollars of other agents in this project altogether", "lower"),
     "notify_command": About("a command of yours that is started when a person is needed"),
     "notify_url": About("an address that is posted to when a person is needed"),
     "guards": About("soft and hard levels of the guards"),

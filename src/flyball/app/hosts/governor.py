@@ -16,9 +16,11 @@ from msgspec.structs import replace
 from flyball.app.driving import HOSTED, new_run_id
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.hosted_run import HostedRun, owed_verdict, stopped
+from flyball.app.hosts.meter import Meter
 from flyball.app.hosts.opening import HostedRuns, KeptWorkspaces
 from flyball.app.hosts.person import disarms
 from flyball.app.hosts.words import (
+    CAPPED,
     DISARMED,
     NEXT_PROMPT,
     NOBODY_LOOKS,
@@ -31,6 +33,7 @@ from flyball.app.project import Home
 from flyball.app.runs import opened
 from flyball.app.sessions import Session, Sessions, Switch
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent, Moment
+from flyball.core.host.usage import nearly_reached, reached
 from flyball.core.reading.classifier import classify
 from flyball.core.run.event import Cancelled, RunStarted
 from flyball.core.run.policy import Policy
@@ -70,6 +73,7 @@ class HostGovernor:
             settings.hooks_scratch,
             str(home.state.parent),
         )
+        self._meter = Meter(home.state, clock)
         self.runs = HostedRuns(home, self.sessions, self._rules, clock, kept or KeptWorkspaces())
 
     async def answer(self, event: HostEvent) -> HostAnswer:
@@ -79,7 +83,41 @@ class HostGovernor:
         if event.moment is Moment.STOPPING:
             return GO_ON if event.works_on else await self._stopped(event)
         async with self._turn():
-            return await self._answer(event, self._session(event))
+            session = self._session(event)
+            if stop := await self._capped(event, session):
+                return stop
+            return self._with_nudge(event, await self._answer(event, session))
+
+    async def _capped(self, event: HostEvent, session: Session) -> HostAnswer | None:
+        """A refusal, where a person's cap on tokens or money is spent."""
+        if event.moment not in (Moment.PROMPTED, Moment.BEFORE_CALL, Moment.AGENT_STOPPING):
+            return None
+        settings = self.home.effective.settings
+        if not settings.has_caps:
+            return None
+        self._meter.read(event)
+        cap = reached(self._meter.caps(event.session, settings))
+        if cap is None or event.moment is Moment.AGENT_STOPPING:
+            return None
+        text = CAPPED.format(spent=cap.words, name=cap.name)
+        if self._meter.is_news(f"{event.session} stopped", cap):
+            await self.runs.at(session, lambda run: run.note(text))
+        if self._rules.only_advises:
+            return HostAnswer(notice=text)
+        return HostAnswer(is_refused=True, text=text, notice=text)
+
+    def _with_nudge(self, event: HostEvent, said: HostAnswer) -> HostAnswer:
+        """An answer with a word about a cap of which most is spent, said once."""
+        settings = self.home.effective.settings
+        if event.moment is not Moment.AFTER_CALL or not settings.has_caps:
+            return said
+        cap = nearly_reached(self._meter.caps(event.session, settings))
+        if cap is None or not self._meter.is_news(event.session, cap):
+            return said
+        text = f"{cap.words}. Come to an end."
+        told = (said.text, text), (said.notice, text)
+        words, notice = ("\n".join(filter(None, each)) for each in told)
+        return replace(said, text=words, notice=notice)
 
     @asynccontextmanager
     async def _turn(self) -> AsyncGenerator[None]:

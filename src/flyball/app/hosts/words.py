@@ -27,6 +27,10 @@ UNDER_WAY = (
 )
 NOBODY_LOOKS = "Nobody takes the verdict at the moment. Stop again: then it is taken."
 TOO_LONG = "the verdict took longer than the host waits, and hooks that decide alone cannot go on"
+CAPPED = (
+    "No more calls are made: {spent}. A person can raise `caps.{name}` in their settings, or let "
+    "you go on with `flyball off`. Stop now, and say where you are."
+)
 SHOWN = "the plan that was shown"
 NEXT_PROMPT = "the next prompt came before anything was changed"
 SESSION_ENDED = "the host's session ended"

@@ -50,6 +50,10 @@ class HostEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether a session goes on with a shortened memory."""
     process: str = ""
     """The host's own process, as the machine knows it."""
+    transcript: str = ""
+    """The file in which the host keeps what was said, and what it was billed for."""
+    agent_transcript: str = ""
+    """The same of the sub-agent that has just stopped."""
 
 
 class HostAnswer(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -75,6 +75,8 @@ def _event(host: str, payload: dict[str, Any]) -> HostEvent:
         is_interrupted=payload.get("is_interrupt") is True,
         works_on=_has_running_agent(payload),
         file=_text(payload.get("file_path")),
+        transcript=_text(payload.get("transcript_path")),
+        agent_transcript=_text(payload.get("agent_transcript_path")),
         is_anew=payload.get("source") in ("compact", "resume"),
     )
 

@@ -1,0 +1,147 @@
+"""What a host's model was billed for, as the host's own transcript has it, and caps on that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
+
+import msgspec
+
+NUDGE_AT = 0.8
+CACHED_WEIGHT = 0.1
+"""What a token read from a cache costs beside one that is read anew."""
+WRITTEN_WEIGHT = 1.25
+"""What a token costs that is put into a cache while it is read."""
+
+
+class Billed(msgspec.Struct, frozen=True):
+    """The tokens of one reply, each counted in one place only."""
+
+    id: str
+    """The same for every line that tells of the same reply; the last one counts."""
+    model: str = ""
+    fresh: int = 0
+    cached: int = 0
+    written: int = 0
+    output: int = 0
+
+    @property
+    def tokens(self) -> float:
+        """In tokens that are read or said anew, as they are billed."""
+        weighed = self.cached * CACHED_WEIGHT + self.written * WRITTEN_WEIGHT
+        return self.fresh + weighed + self.output
+
+
+def read_bill(host: str, line: Mapping[str, Any], model: str = "") -> Billed | None:
+    """What one line of a host's transcript bills; None for all the others.
+
+    `model` is the one that was named before, for hosts that do not repeat it.
+    """
+    match host:
+        case "claude" if line.get("type") == "assistant":
+            return _of_claude(line)
+        case "codex":
+            return _of_codex(line, model)
+        case "gemini" if line.get("type") == "gemini":
+            return _of_gemini(line)
+        case _:
+            return None
+
+
+def read_model(line: Mapping[str, Any]) -> str:
+    """The model that a line of a transcript names for those after it."""
+    payload = _map(line.get("payload"))
+    return _text(payload.get("model")) if line.get("type") == "turn_context" else ""
+
+
+def _of_claude(line: Mapping[str, Any]) -> Billed | None:
+    message = _map(line.get("message"))
+    usage = _map(message.get("usage"))
+    if not usage:
+        return None
+    return Billed(
+        f"{_text(message.get('id'))}/{_text(line.get('requestId'))}",
+        _text(message.get("model")),
+        fresh=_count(usage, "input_tokens"),
+        cached=_count(usage, "cache_read_input_tokens"),
+        written=_count(usage, "cache_creation_input_tokens"),
+        output=_count(usage, "output_tokens"),
+    )
+
+
+def _of_codex(line: Mapping[str, Any], model: str) -> Billed | None:
+    """Codex adds up by itself, so each line takes the place of the one before."""
+    payload = _map(line.get("payload"))
+    usage = _map(_map(payload.get("info")).get("total_token_usage"))
+    if payload.get("type") != "token_count" or not usage:
+        return None
+    cached, written = (
+        _count(usage, "cached_input_tokens"),
+        _count(usage, "cache_write_input_tokens"),
+    )
+    return Billed(
+        "total",
+        model,
+        fresh=max(_count(usage, "input_tokens") - cached - written, 0),
+        cached=cached,
+        written=written,
+        output=_count(usage, "output_tokens"),
+    )
+
+
+def _of_gemini(line: Mapping[str, Any]) -> Billed | None:
+    tokens = _map(line.get("tokens"))
+    if not tokens:
+        return None
+    cached = _count(tokens, "cached")
+    return Billed(
+        _text(line.get("id")),
+        _text(line.get("model")),
+        fresh=max(_count(tokens, "input") - cached, 0) + _count(tokens, "tool"),
+        cached=cached,
+        output=_count(tokens, "output") + _count(tokens, "thoughts"),
+    )
+
+
+def _map(value: object) -> Mapping[str, Any]:
+    return cast(Mapping[str, Any], value) if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(usage: Mapping[str, Any], name: str) -> int:
+    value = usage.get(name)
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+class Cap(NamedTuple):
+    """A limit that a person set: for what, how much of it is spent, and of what kind."""
+
+    name: str
+    limit: float
+    spent: float
+
+    @property
+    def is_money(self) -> bool:
+        return self.name.endswith("_money")
+
+    @property
+    def words(self) -> str:
+        """How much of what is spent."""
+        scope = {"session": "in this session", "week": "in seven days", "project": "here so far"}
+        where = scope[self.name.partition("_")[0]]
+        if self.is_money:
+            return f"${self.spent:.2f} of ${self.limit:.2f} are spent {where}"
+        return f"{self.spent:,.0f} of {self.limit:,.0f} tokens are spent {where}"
+
+
+def reached(caps: tuple[Cap, ...]) -> Cap | None:
+    """The cap that is spent whole, if one is."""
+    return next((cap for cap in caps if cap.limit and cap.spent >= cap.limit), None)
+
+
+def nearly_reached(caps: tuple[Cap, ...]) -> Cap | None:
+    """The cap of which so much is spent that it should be said."""
+    return next((cap for cap in caps if cap.limit and cap.spent >= cap.limit * NUDGE_AT), None)
