@@ -175,19 +175,23 @@ def _digest(event: str, handler: dict[str, Any]) -> str:
 
 
 def _gemini(target: InstallTarget, places: HostPlaces) -> Iterator[HostNeed]:
-    for path in places.files("gemini").values():
+    files = places.files("gemini")
+    # What the managed file says about it counts before what a project's says.
+    managed = _table(_json(files[InstallScope.MANAGED]), "hooksConfig")
+    for path in files.values():
         config = _table(_json(path), "hooksConfig")
-        if config.get("enabled") is False:
+        if config.get("enabled") is False and managed.get("enabled") is not True:
             yield _missing(f"{path} has `hooksConfig.enabled: false`: no hook runs.")
         named = config.get("disabled")
         if isinstance(named, list) and _name_of(target.host) in named:
             yield _missing(f"{path} has our hooks among `hooksConfig.disabled`.")
     if target.scope == "project":
         yield _told("Gemini CLI reads a project's settings only in a folder that you trust.")
-    if target.scope != "managed":
-        yield _told(
-            "A project's settings can turn the hooks off (`hooksConfig.enabled: false`); "
-            "only --scope managed survives that."
+    if managed.get("enabled") is not True:
+        say = _missing if target.scope == "managed" else _told
+        yield say(
+            "A project's settings can turn the hooks off (`hooksConfig.enabled: false`), unless "
+            f'{files[InstallScope.MANAGED]} has `"hooksConfig": {{"enabled": true}}`.'
         )
     yield _told("Without a terminal, Gemini CLI offers tools that write only with --yolo.")
 

@@ -190,6 +190,17 @@ def test_gemini_without_hooks_is_told(world: World, config: object):
     assert text.startswith(str(world.base / "project/.gemini/settings.json"))
 
 
+def test_managed_hooks_of_gemini_need_a_line_that_no_project_can_undo(world: World):
+    world.write("project/.gemini/settings.json", {"hooksConfig": {"enabled": False}})
+    off, unheld = world.missing("gemini", "managed")
+    assert "no hook runs" in off
+    assert '`"hooksConfig": {"enabled": true}`' in unheld
+    managed = world.places.files("gemini")[InstallScope.MANAGED]
+    name = str(managed.relative_to(world.base))
+    world.write(name, {"hooksConfig": {"enabled": True}})
+    assert world.missing("gemini", "managed") == []
+
+
 def test_what_cannot_be_looked_up_is_told(world: World):
     def told(host: str) -> str:
         return " ".join(n.text for n in world.needs(host) if n.state is NeedState.TOLD)
