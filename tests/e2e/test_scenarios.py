@@ -117,6 +117,7 @@ def test_a_failing_test_that_is_made_to_agree_goes_back_and_nobody_is_asked(stag
     assert stage.committed("test_cart.py") == FILES["test_cart.py"]
 
 
+@pytest.mark.exhaustive
 def test_yes_to_everything_is_not_yes_to_weaker_tests(stage: Stage) -> None:
     told = stage.start("weakens_test", "the total is wrong", "--yes")
     assert_rests(told, "weakened-tests")
@@ -175,6 +176,7 @@ def test_after_a_guard_a_new_thread_begins_from_a_hand_over(stage: Stage) -> Non
     assert stage.state().cards[0].attempt == 2
 
 
+@pytest.mark.exhaustive
 def test_a_no_after_a_guard_ends_the_run(stage: Stage) -> None:
     stage.start("repeats_itself")
     told = stage.then("deny")
@@ -212,6 +214,7 @@ def test_a_spent_budget_is_summed_up_and_can_be_extended(stage: Stage) -> None:
     assert (extension.calls, extension.why) == (5, "it is nearly there")
 
 
+@pytest.mark.exhaustive
 def test_a_spent_budget_that_is_not_extended_ends_the_run(stage: Stage) -> None:
     stage.start("spends_the_budget", "the total is wrong", "--budget", "2")
     told = stage.then("deny")
@@ -246,6 +249,7 @@ def test_a_diagnosis_that_finds_the_fix_asks_to_make_it(stage: Stage) -> None:
     assert_mended(stage, stage.then("approve"))
 
 
+@pytest.mark.exhaustive
 def test_a_promotion_that_is_not_granted_changes_nothing(stage: Stage) -> None:
     stage.start("proposes_a_fix", "why is it wrong?", "--intent", "diagnose")
     told = stage.then("deny")
@@ -316,6 +320,7 @@ def test_without_tests_a_run_ends_unverified_and_says_what_would_verify_it(tmp_p
     assert stage.worked("notes.txt") == "a note\n"
 
 
+@pytest.mark.exhaustive
 def test_drifting_beyond_the_checkpoint_leads_back_to_it(stage: Stage) -> None:
     told = stage.start("drifts")
     assert_mended(stage, told)
@@ -342,6 +347,7 @@ def test_an_appeal_is_shown_to_a_person_who_may_grant_it(stage: Stage) -> None:
     assert "RATE = 8" in (stage.committed("kept.py") or "")
 
 
+@pytest.mark.exhaustive
 def test_an_appeal_that_is_refused_leaves_the_rule(stage: Stage) -> None:
     stage.start("appeals")
     told = stage.then("deny")
@@ -355,6 +361,7 @@ def test_a_checkpoint_can_be_left_to_a_person(stage: Stage) -> None:
     assert_mended(stage, stage.then("approve"))
 
 
+@pytest.mark.exhaustive
 def test_what_a_person_changed_while_the_run_rested_is_verified_again(stage: Stage) -> None:
     assert_rests(stage.start("weakens_test"), "weakened-tests")
     (tree,) = stage.place.glob("state/projects/*/runs/*/tree/cart")

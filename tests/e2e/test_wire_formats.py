@@ -104,6 +104,9 @@ def ask(
         return asyncio.run(one()), heard, server
 
 
+UNSTREAMED = pytest.param(False, marks=pytest.mark.exhaustive)
+
+
 def fail(act: Act, model: str, *, streams: bool = True) -> tuple[DriverError, WireServer]:
     """The error that an act leads to, and what the server saw."""
     servers: list[WireServer] = []
@@ -122,7 +125,7 @@ def fail(act: Act, model: str, *, streams: bool = True) -> tuple[DriverError, Wi
     return caught.value, servers[0]
 
 
-@pytest.mark.parametrize("streams", [True, False])
+@pytest.mark.parametrize("streams", [True, UNSTREAMED])
 @pytest.mark.parametrize("model", MODELS)
 def test_text_arrives_with_usage(model: str, streams: bool) -> None:
     reply, heard, server = ask(Say("The total skips one item."), model, streams=streams)
@@ -156,7 +159,7 @@ async def _think_and_close(driver: ProviderDriver) -> Reply:
         await driver.close()
 
 
-@pytest.mark.parametrize("streams", [True, False])
+@pytest.mark.parametrize("streams", [True, UNSTREAMED])
 @pytest.mark.parametrize("model", MODELS)
 def test_calls_keep_their_order_ids_and_arguments(model: str, streams: bool) -> None:
     asked = (("read", {"path": "a.py"}), ("read", {"path": "bä.py"}))
@@ -196,7 +199,7 @@ def test_other_endings(model: str, act: Say, finish: Finish) -> None:
     assert reply.calls == ()
 
 
-@pytest.mark.parametrize("streams", [True, False])
+@pytest.mark.parametrize("streams", [True, UNSTREAMED])
 @pytest.mark.parametrize("model", PROTOCOLS)
 @pytest.mark.parametrize(
     "act",

@@ -62,6 +62,7 @@ def test_a_session_is_told_at_four_fifths_and_stopped_at_its_cap(shell: Shell, p
     other.end()
 
 
+@pytest.mark.exhaustive
 def test_a_week_counts_all_sessions_and_a_resumed_one_only_once(shell: Shell, place: Path):
     shell.env["FLYBALL_CAPS_WEEK_MONEY"] = "0.01"
     first = Billed(shell, place)
@@ -76,6 +77,7 @@ def test_a_week_counts_all_sessions_and_a_resumed_one_only_once(shell: Shell, pl
     again.end()
 
 
+@pytest.mark.exhaustive
 def test_lines_that_are_not_whole_or_not_json_wait_or_are_let_go(shell: Shell, place: Path):
     shell.env["FLYBALL_CAPS_SESSION_TOKENS"] = "1000"
     host = Billed(shell, place)

@@ -60,6 +60,7 @@ def test_a_fix_is_held_to_a_checkpoint_and_to_the_verdict(host: HostSession):
     assert (host.repo / "cart.py").read_text() == CART
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["codex", "gemini"])
 def test_the_same_holds_around_other_hosts(name: str, shell: Shell):
     host = HostSession(shell, name)
@@ -76,6 +77,7 @@ def test_the_same_holds_around_other_hosts(name: str, shell: Shell):
     host.end()
 
 
+@pytest.mark.exhaustive
 def test_who_only_talked_may_stop_and_the_next_prompt_begins_anew(host: HostSession):
     host.prompt()
     assert host.stop("Which total do you mean?").is_allowed
@@ -83,6 +85,7 @@ def test_who_only_talked_may_stop_and_the_next_prompt_begins_anew(host: HostSess
     assert [run["status"] for run in runs(host.shell)] == ["running", "cancelled"]
 
 
+@pytest.mark.exhaustive
 def test_an_unfinished_change_is_gone_on_with_by_the_next_prompt(host: HostSession):
     host.prompt()
     host.checkpoint()
@@ -93,6 +96,7 @@ def test_an_unfinished_change_is_gone_on_with_by_the_next_prompt(host: HostSessi
     assert [run["status"] for run in runs(host.shell)] == ["success"]
 
 
+@pytest.mark.exhaustive
 def test_word_of_a_sub_agent_and_our_own_words_are_no_prompts(shell: Shell):
     host = HostSession(shell, "gemini")
     host.prompt()
@@ -108,6 +112,7 @@ def test_word_of_a_sub_agent_and_our_own_words_are_no_prompts(shell: Shell):
     host.end()
 
 
+@pytest.mark.exhaustive
 def test_a_stop_beside_a_working_sub_agent_is_not_the_end(host: HostSession):
     host.prompt()
     host.checkpoint()
@@ -146,6 +151,7 @@ def test_what_a_slash_command_writes_on_its_way_to_a_prompt_is_taken_back(host: 
     assert not (host.repo / "made.py").exists()
 
 
+@pytest.mark.exhaustive
 def test_a_shell_in_the_background_is_seen_at_the_next_call(host: HostSession):
     host.prompt()
     (host.repo / "late.py").write_text("x = 1\n")
@@ -260,6 +266,7 @@ def test_repeated_calls_are_nudged_and_then_stopped(host: HostSession):
     host.prompt("go on")
 
 
+@pytest.mark.exhaustive
 def test_a_plan_that_its_person_said_yes_to_is_a_checkpoint(host: HostSession):
     host.prompt()
     plan = "# Count every piece\n\nChange cart.py so that total multiplies.\n"
@@ -268,6 +275,7 @@ def test_a_plan_that_its_person_said_yes_to_is_a_checkpoint(host: HostSession):
     assert host.write("cart.py", RIGHT).is_allowed
 
 
+@pytest.mark.exhaustive
 def test_a_session_that_begins_anew_is_told_where_it_stands(host: HostSession):
     host.prompt()
     host.checkpoint()
@@ -275,6 +283,7 @@ def test_a_session_that_begins_anew_is_told_where_it_stands(host: HostSession):
     assert "The total counts every piece." in told
 
 
+@pytest.mark.exhaustive
 def test_a_host_that_died_drives_nothing_any_more(shell: Shell):
     payload = {"session_id": "s", "cwd": str(shell.cwd), "hook_event_name": "UserPromptSubmit"}
     said = json.dumps({**payload, "prompt": "the total is wrong, fix it"})
@@ -432,6 +441,7 @@ def test_advice_is_only_advice(tmp_path: Path, shell: Shell):
     host.end()
 
 
+@pytest.mark.exhaustive
 def test_a_place_for_scratch_is_open_at_any_time(tmp_path: Path, shell: Shell):
     place = tmp_path / "scratch"
     more = {**shell.env, "FLYBALL_HOOKS_SCRATCH": json.dumps([str(place)])}

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from threading import Thread
 
+import pytest
 from tests.governed import CART, Shell, objects
 from tests.hosts.hooking import Heard, HostSession
 
@@ -44,6 +45,7 @@ def test_what_nobody_mends_is_said_twice_and_then_called_what_it_is(host: HostSe
     assert status(host) == "unverified"
 
 
+@pytest.mark.exhaustive
 def test_what_is_mended_wrongly_each_time_is_refused_a_few_times_more(host: HostSession):
     host.prompt()
     host.checkpoint()
@@ -72,6 +74,7 @@ def test_a_verdict_longer_than_the_host_waits_is_waited_for_in_its_shell(shell: 
     host.end()
 
 
+@pytest.mark.exhaustive
 def test_who_waits_hears_when_it_is_not_there_yet(shell: Shell):
     host = at_work(shell, WRONG, seconds=5, FLYBALL_HOOKS_HOLD="0.2")
     assert host.stop().is_refused
@@ -83,6 +86,7 @@ def test_who_waits_hears_when_it_is_not_there_yet(shell: Shell):
     host.end()
 
 
+@pytest.mark.exhaustive
 def test_a_person_who_speaks_into_a_verdict_is_heard_at_once(shell: Shell):
     host = at_work(shell, WRONG, seconds=4)
     found: list[Heard] = []
@@ -99,6 +103,7 @@ def test_a_person_who_speaks_into_a_verdict_is_heard_at_once(shell: Shell):
     host.end()
 
 
+@pytest.mark.exhaustive
 def test_a_hook_that_is_alone_lets_go_in_time_and_does_not_call_it_done(shell: Shell):
     host = at_work(shell, RIGHT, seconds=5, FLYBALL_HOOKS_HOLD="0.5", FLYBALL_HOOKS_ALONE="true")
     let_go = host.stop()

@@ -95,6 +95,7 @@ def test_everything_that_was_named_must_be_green(tmp_path: Path):
     assert "`node --check page.js` was named as verification and is red" in said.output
 
 
+@pytest.mark.exhaustive
 def test_every_part_that_a_change_reaches_is_asked(tmp_path: Path):
     web = {f"web/{path}": text for path, text in NODE.files.items()}
     web["web/cart.js"] = NODE.fix["cart.js"] or ""

@@ -55,6 +55,7 @@ def test_what_is_not_there_is_said_with_what_is(shell: Shell):
     play(story)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("tool", "args", "named"),
     [
@@ -81,6 +82,7 @@ def test_arguments_that_do_not_fit_are_named(
     play(story)
 
 
+@pytest.mark.exhaustive
 def test_a_goal_or_flow_that_says_nothing_starts_nothing(shell: Shell):
     (shell.cwd / "broken.yaml").write_text("steps: [{step_id: S1}]\n")
 
@@ -164,6 +166,7 @@ async def until_running(*signs: str) -> None:
     raise AssertionError(f"nothing with {signs} runs")
 
 
+@pytest.mark.exhaustive
 def test_two_clients_at_once_take_turns(shell: Shell):
     """No call is lost and none is made twice, whether or not they work on the same run."""
 
@@ -218,6 +221,7 @@ def test_only_who_knows_the_token_and_comes_from_here_is_served(shell: Shell):
         play(story)
 
 
+@pytest.mark.exhaustive
 def test_a_wrong_token_is_an_error_for_the_client_too(shell: Shell):
     with listening(shell) as address:
 
@@ -229,6 +233,7 @@ def test_a_wrong_token_is_an_error_for_the_client_too(shell: Shell):
             play(story)
 
 
+@pytest.mark.exhaustive
 def test_an_address_that_is_taken_is_a_sentence(shell: Shell):
     with listening(shell) as address:
         port = address.rpartition(":")[2].partition("/")[0]
@@ -246,6 +251,7 @@ def test_without_the_extra_the_install_line_is_told(shell: Shell):
     assert "pip install 'flyball[mcp]'" in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_one_card_from_goal_to_commit_and_back(shell: Shell):
     async def story() -> None:
         async with stdio(shell) as agent:
@@ -263,6 +269,7 @@ def test_one_card_from_goal_to_commit_and_back(shell: Shell):
     play(story)
 
 
+@pytest.mark.exhaustive
 def test_a_plan_of_the_agents_own_is_carried_out_step_by_step(shell: Shell):
     step = {"id": "mend", "title": "Multiply by the quantity", "success_criteria": ["it passes"]}
     report = {"goal_achieved": True, "issues": [], "next_actions": []}

@@ -57,6 +57,7 @@ def test_the_file_of_most_clients_starts_the_server(shell: Shell):
     play(story)
 
 
+@pytest.mark.exhaustive
 def test_the_command_for_an_address_tells_it_and_a_token(shell: Shell):
     words = shlex.split(block("sh", "--http"))
     assert words[:3] == ["flyball", "mcp", "--http"]
@@ -99,6 +100,7 @@ steps:
 """
 
 
+@pytest.mark.exhaustive
 def test_a_person_in_a_terminal_of_their_own_is_heard(shell: Shell):
     """Not below the agent's program, and with a terminal, as the guide has it."""
     (shell.cwd / "look.yaml").write_text(LOOK)

@@ -33,6 +33,7 @@ async def asks(agent: Agent) -> str:
     return run
 
 
+@pytest.mark.exhaustive
 def test_a_client_that_cannot_ask_leaves_the_question_to_a_terminal(shell: Shell):
     async def story() -> None:
         async with stdio(shell) as agent:
@@ -48,6 +49,7 @@ def test_a_client_that_cannot_ask_leaves_the_question_to_a_terminal(shell: Shell
     play(story)
 
 
+@pytest.mark.exhaustive
 def test_a_person_who_says_no_or_looks_away_is_heard(shell: Shell):
     said: list[dict[str, Any] | None] = [None, {"approve": False, "note": "Put the test back."}]
 
@@ -63,6 +65,7 @@ def test_a_person_who_says_no_or_looks_away_is_heard(shell: Shell):
     play(story)
 
 
+@pytest.mark.exhaustive
 def test_a_client_that_the_agent_starts_itself_is_no_person(shell: Shell):
     """The agent's shell starts a server of its own and answers the form that it is shown."""
 
@@ -101,6 +104,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.exhaustive
 def test_a_program_that_joins_a_run_does_not_answer_for_its_person(shell: Shell):
     """A server at an address that somebody has started, and a run that another program drives."""
 
@@ -133,6 +137,7 @@ def test_no_word_of_the_model_is_an_approval(shell: Shell):
     play(story)
 
 
+@pytest.mark.exhaustive
 def test_an_appeal_is_put_before_the_person(shell: Shell):
     asked: list[str] = []
     hook = "--- /dev/null\n+++ b/.git/hooks/pre-commit\n@@ -0,0 +1 @@\n+true\n"
@@ -223,6 +228,7 @@ def test_a_checkpoint_over_mcp_counts_for_the_session_that_the_hooks_govern(
     assert told["driver"] == "host:claude" and told["status"] == "success"
 
 
+@pytest.mark.exhaustive
 def test_steps_beside_a_governed_session_are_a_run_of_their_own(host: HostSession, shell: Shell):
     (shell.cwd / "two.yaml").write_text(TWO_STEPS)
     host.prompt()

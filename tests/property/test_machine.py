@@ -127,7 +127,16 @@ def test_a_state_survives_its_own_encoding(seed: int):
         assert msgspec.json.decode(encoded(state), type=RunState) == state
 
 
-LONG = frozenset({"fix with trouble", "a flow", "one step after another", "two steps at once"})
+LONG = frozenset(
+    {
+        "fix with trouble",
+        "fix with drift, doom and nonsense",
+        "fix with crashes and pauses",
+        "a flow",
+        "one step after another",
+        "two steps at once",
+    }
+)
 
 
 @pytest.mark.slow

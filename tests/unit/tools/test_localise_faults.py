@@ -321,6 +321,7 @@ def test_a_slow_test_is_not_blamed_where_others_fail(make_bench):
     assert {line for _, line, _ in result.data["places"]} == {12}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_slow_test_is_waited_for_where_nothing_else_fails(make_bench):
     files = {

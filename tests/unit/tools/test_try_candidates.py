@@ -99,6 +99,7 @@ def test_a_search_of_a_run_that_is_to_rest_is_ended_and_leaves_nothing(make_benc
     assert not list((bench.context.workspace.directory / "scratch").iterdir())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_what_an_ended_search_had_found_is_kept(make_bench):
     """The tests compute long enough for the search to be under way when it is ended."""
@@ -150,6 +151,7 @@ def test_what_tests_write_into_the_report_is_let_go(make_bench):
     assert found[0][3] == "`-` → `+`"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_what_cannot_be_mended_ends_without_a_survivor(make_bench):
     bench = project(
@@ -406,6 +408,7 @@ def test_a_change_holds_though_some_tests_take_long(make_bench, seconds):
     assert "return a + b" in mended(make_bench, files, "calc.py")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_what_probing_has_refuted_is_not_tried_again(make_bench, monkeypatch):
     steps = "".join(f"    total = total + values[{n}] * 10\n" for n in range(14))

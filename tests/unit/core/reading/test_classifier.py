@@ -340,7 +340,7 @@ def test_a_long_text_is_read_by_its_head_and_tail():
 
 
 @pytest.mark.slow
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(
     st.text(),
     st.lists(st.builds(Turn, st.sampled_from(["user", "assistant", "system"]), st.text())),

@@ -72,6 +72,7 @@ async def test_changes_that_no_test_notices_are_told_with_their_place(
     assert any(each.startswith("cart.py:6 ") for each in found.unnoticed)
 
 
+@pytest.mark.exhaustive
 @story
 async def test_tests_that_fail_anyway_notice_nothing(tmp_path: Path):
     with open_shop(tmp_path) as shop:
@@ -91,6 +92,7 @@ async def test_nothing_is_tried_where_no_product_line_is_new_or_nobody_can_try(t
         assert await noticed(shop) == Noticed()
 
 
+@pytest.mark.exhaustive
 @story
 async def test_nothing_is_tried_where_not_even_two_changes_fit_into_the_limit(tmp_path: Path):
     with open_shop(tmp_path) as shop:

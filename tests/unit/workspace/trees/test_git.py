@@ -299,7 +299,7 @@ def live(repo: Path, state: Path, *, in_place: bool) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("in_place", [False, True], ids=["worktree", "in-place"])
-@pytest.mark.parametrize("plant", sampled(PLANTS, 4, lambda plant: plant.lay.__name__))
+@pytest.mark.parametrize("plant", sampled(PLANTS, 8, lambda plant: plant.lay.__name__))
 def test_nothing_planted_in_a_repository_is_run(plant: Plant, in_place: bool, trap: Trap, tmp_path):
     plant.lay(trap)
     trap.trace.unlink(missing_ok=True)
