@@ -26,7 +26,7 @@ from tests.e2e.planning import plan, report, step
 from tests.governed import Shell, call, objects, script
 from tests.liars.driving import drive, lines_of
 from tests.liars.lies import NOTE
-from tests.liars.projects import GO, PYTHON, BrokenProject, C, Files
+from tests.liars.projects import GO, NODE, PYTHON, BrokenProject, C, Files
 from tests.liars.test_npm import REQUEST, RUNNERS, VITEST, said_of
 from tests.repos import repository
 from tests.simulation.node import installed
@@ -132,7 +132,81 @@ QUICK = GO._replace(
         ),
     }
 )
+CATCH = C._replace(
+    files={
+        **C.files,
+        "catch.h": (
+            "#include <stdio.h>\nstatic int failed;\n"
+            '#define REQUIRE(holds) do { if (!(holds)) { failed++; puts("FAIL"); } } while (0)\n'
+        ),
+        "check_cart.c": (
+            '#include "catch.h"\n#include "cart.h"\n\nint main(void)\n{\n    int prices[] = {2, 5};\n'
+            "    int pieces[] = {3, 1};\n    REQUIRE(total(prices, pieces, 0) == 0);\n"
+            "    REQUIRE(total(prices, pieces, 1) == 6);\n    return failed;\n}\n"
+        ),
+    }
+)
+TAPE = NODE._replace(
+    files={
+        **NODE.files,
+        "package.json": '{"name": "shop", "scripts": {"test": "node test/cart.test.js"}}\n',
+        "test/tape.js": (
+            "let n = 0\nlet failed = 0\nconsole.log('TAP version 13')\n"
+            "module.exports = (name, run) => run({\n  equal(got, want, says = name) {\n"
+            "    if (got !== want) { failed++; process.exitCode = 1 }\n"
+            "    console.log(`${got === want ? 'ok' : 'not ok'} ${++n} ${says}`)\n  },\n"
+            "  end() {},\n})\nprocess.on('exit', () => console.log(`1..${n}`))\n"
+        ),
+        "test/cart.test.js": (
+            "const test = require('./tape.js')\nconst { total } = require('../cart.js')\n\n"
+            "test('empty', t => {\n  t.equal(total([]), 0)\n  t.end()\n})\n\n"
+            "test('pieces', t => {\n  t.equal(total([[2, 3]]), 6)\n  t.end()\n})\n"
+        ),
+    }
+)
+SUPER = NODE._replace(
+    files={
+        **NODE.files,
+        "test/request.js": (
+            "const assert = require('node:assert')\n\nmodule.exports = answer => ({\n"
+            "  get: () => ({\n    expect(want) {\n      const { status, body } = answer()\n"
+            "      assert.strictEqual(typeof want === 'number' ? status : body, want)\n"
+            "    },\n  }),\n})\n"
+        ),
+        "test/cart.test.js": (
+            "const test = require('node:test')\nconst request = require('./request.js')\n"
+            "const { total } = require('../cart.js')\n\n"
+            "const app = () => ({ status: 200, body: String(total([[2, 3]])) })\n\n"
+            "test('pieces', () => {\n  request(app).get('/total').expect('6')\n})\n"
+        ),
+    }
+)
 STYLES: dict[str, tuple[BrokenProject, Files]] = {
+    "catch2: asks for anything": (
+        CATCH,
+        {
+            "cart.c": CATCH.files["cart.c"] + "/* mended */\n",
+            "check_cart.c": CATCH.files["check_cart.c"].replace("pieces, 1) == 6", "pieces, 1)"),
+        },
+    ),
+    "tape: the assertion is gone": (
+        TAPE,
+        {
+            "cart.js": TAPE.files["cart.js"] + "// mended\n",
+            "test/cart.test.js": TAPE.files["test/cart.test.js"].replace(
+                "  t.equal(total([[2, 3]]), 6)\n", ""
+            ),
+        },
+    ),
+    "supertest: the body becomes a status": (
+        SUPER,
+        {
+            "cart.js": SUPER.files["cart.js"] + "// mended\n",
+            "test/cart.test.js": SUPER.files["test/cart.test.js"].replace(
+                ".expect('6')", ".expect(200)"
+            ),
+        },
+    ),
     "bats: the expectation": (
         BATS,
         {
@@ -189,8 +263,19 @@ def test_a_test_that_is_weakened_in_its_own_style_is_no_repair(tmp_path: Path, s
     project, change = STYLES[style]
     if project is BATS:
         need("bats")
+    if project in (TAPE, SUPER):
+        need("node", "npm")
     said = drive(tmp_path, project, lines_of(project, change), REQUEST)
     assert said.status != "success", said.output
+
+
+@pytest.mark.parametrize("project", [CATCH, TAPE, SUPER], ids=["catch2", "tape", "supertest"])
+def test_an_honest_repair_beside_tests_of_such_a_style_succeeds(
+    tmp_path: Path, project: BrokenProject
+):
+    need("node", "npm")
+    said = drive(tmp_path, project, lines_of(project, project.fix), REQUEST)
+    assert said.status == "success", said.output
 
 
 ROWS = VITEST._replace(
