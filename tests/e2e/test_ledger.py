@@ -104,6 +104,22 @@ def test_a_later_run_is_told_before_it_begins(shell: Shell, tmp_path: Path):
 
 
 @pytest.mark.exhaustive
+def test_a_later_run_about_something_else_is_not_told(shell: Shell, tmp_path: Path):
+    clumsy_run(shell, tmp_path)
+    (shell.cwd / "banner.py").write_text("GREETING = 'hallo'\n")
+    relay = tmp_path / "relay"
+    relay.mkdir()
+    for n in range(1, 9):
+        (relay / f"{n:04}.reply.md").write_text("Nothing needs to change.")
+    request = "GREETING in banner.py should be hello"
+    shell("run", request, "--intent", "small_fix", "--driver", f"relay:{relay}")
+    page = (relay / "0001.request.md").read_text()
+    assert request in page
+    assert "prize" not in page
+    assert "test_three_pens" not in page
+
+
+@pytest.mark.exhaustive
 def test_the_ledger_is_shown_and_forgotten(shell: Shell, tmp_path: Path):
     run = clumsy_run(shell, tmp_path)[0]["run"]
     listed = shell("ledger", "list").stdout
