@@ -62,6 +62,7 @@ def under(stage: Stage) -> Iterator[Under]:
     found.process.communicate()
 
 
+@pytest.mark.exhaustive
 def test_the_second_process_is_told_who_holds_the_run(stage: Stage, under: Under) -> None:
     told = stage.flyball("runs", "resume", stage.run)
     assert told.exit == 1

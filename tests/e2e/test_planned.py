@@ -185,6 +185,7 @@ def test_a_plan_that_cannot_be_carried_out_is_the_planners_to_mend(
     assert words in told.said
 
 
+@pytest.mark.exhaustive
 def test_a_planner_that_cannot_be_understood_is_told_and_then_given_up(stage: Stage) -> None:
     prose: Line = {"role": "planner", "text": "I would start with the cart."}
     told = build(stage, *[prose] * 6)
@@ -227,6 +228,7 @@ def test_two_steps_overlap_and_are_merged_in_plan_order(tmp_path: Path) -> None:
     assert len(git(stage.repo, "worktree", "list").strip().split("\n")) == 2
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_conflicting_pair_is_planned_anew(stage: Stage) -> None:
     other = swap("cart.py", "    return sum(prices[1:])", "    return sum(prices[0:])")
@@ -266,6 +268,7 @@ def test_a_new_plan_may_take_back_what_the_failed_one_left(stage: Stage) -> None
     assert "price * 3" in (stage.committed("tax.py") or "")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_the_messages_of_a_run_can_be_shown(stage: Stage) -> None:
     build(

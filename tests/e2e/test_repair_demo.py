@@ -11,6 +11,7 @@ from tests.repos import git
 from flyball.surfaces.cli.demo import NEXT
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_the_demo_repairs_a_shop_and_proves_it(tmp_path: Path):
     more = {"TMPDIR": str(tmp_path), "FLYBALL_POLICY_APPROVE_CHECKPOINT": "1"}

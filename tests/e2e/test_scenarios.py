@@ -127,12 +127,12 @@ def test_yes_to_everything_is_not_yes_to_weaker_tests(stage: Stage) -> None:
     ("script", "guard", "flags"),
     [
         ("repeats_itself", "repetition", ()),
-        ("goes_in_circles", "cycle", ()),
+        pytest.param("goes_in_circles", "cycle", (), marks=pytest.mark.exhaustive),
         ("revisits_trees", "revisited-tree", ()),
-        ("no_progress", "no-progress", ()),
-        ("same_error", "error-stagnation", ()),
+        pytest.param("no_progress", "no-progress", (), marks=pytest.mark.exhaustive),
+        pytest.param("same_error", "error-stagnation", (), marks=pytest.mark.exhaustive),
         ("reads_on", "reading-on", ("--intent", "feature_build", "--no-plan")),
-        ("failed_edits", "failed-edits", ()),
+        pytest.param("failed_edits", "failed-edits", (), marks=pytest.mark.exhaustive),
         ("malformed_on", "refused", ()),
     ],
 )

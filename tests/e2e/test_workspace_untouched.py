@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.repos import contents, git, own_state, put, repository
+from tests.tiers import sampled
 
 from flyball.workspace.cards.revert import move_record
 from flyball.workspace.run.opening import open_workspace
@@ -120,7 +121,7 @@ def work(root: Path) -> None:
     (root / "d/c.txt").unlink(missing_ok=True)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
+@pytest.mark.parametrize("shape", sampled(SHAPES, 3, lambda shape: shape.__name__))
 def test_a_run_that_is_abandoned_leaves_no_trace(shape: Callable[[Path], None], tmp_path: Path):
     repo = tmp_path / "repo"
     shape(repo)
@@ -152,7 +153,9 @@ def test_a_run_that_is_abandoned_leaves_no_trace(shape: Callable[[Path], None], 
     assert not (tmp_path / "state/runs/r").exists()
 
 
-@pytest.mark.parametrize("shape", [*SHAPES, a_linked_worktree], ids=lambda shape: shape.__name__)
+@pytest.mark.parametrize(
+    "shape", sampled([a_linked_worktree, *SHAPES], 3, lambda shape: shape.__name__)
+)
 def test_a_run_in_place_can_be_taken_back_to_the_byte(
     shape: Callable[[Path], None], tmp_path: Path
 ):
@@ -206,6 +209,7 @@ def test_commits_carry_the_users_name_and_our_trailers(tmp_path: Path):
     ]
 
 
+@pytest.mark.exhaustive
 def test_files_in_a_submodule_are_within_recall(tmp_path: Path):
     repo = tmp_path / "repo"
     with_submodule(repo)
@@ -222,6 +226,7 @@ def test_files_in_a_submodule_are_within_recall(tmp_path: Path):
     assert not (repo / "sub/new.txt").exists()
 
 
+@pytest.mark.exhaustive
 def test_files_of_a_submodule_are_not_taken_for_untracked_work(tmp_path: Path):
     repo = tmp_path / "repo"
     with_submodule(repo)

@@ -118,6 +118,7 @@ def test_a_diff_that_does_not_fit_changes_nothing_and_says_why(shell: Shell):
     play(story)
 
 
+@pytest.mark.exhaustive
 def test_a_server_that_is_killed_goes_on_where_it_was(shell: Shell):
     """Also in the middle of a test run: the call is told as cut off, and can be made again."""
     (shell.cwd / "test_slow.py").write_text("import time\n\nif 1:\n    time.sleep(60)\n")

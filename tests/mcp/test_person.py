@@ -164,6 +164,7 @@ def test_an_appeal_is_put_before_the_person(shell: Shell):
     play(story)
 
 
+@pytest.mark.exhaustive
 def test_what_a_client_writes_by_itself_in_recon_is_taken_back(shell: Shell):
     async def story() -> None:
         async with stdio(shell) as agent:

@@ -39,6 +39,7 @@ def test_a_death_at_every_point_is_made_good(act: str, kind: str, tmp_path: Path
     assert deaths(act, kind, stride, tmp_path) > 5
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("act", STRIDES)
 def test_with_git_a_death_at_many_points_is_made_good(act: str, tmp_path: Path):
