@@ -46,8 +46,10 @@ style: setup
 types: setup
 	$(BIN)/pyright
 
+# Without the rooms whose tests start processes: those take as long as all the others together.
 quick: setup
-	$(PYTEST) -n 2 -m "not slow and not exhaustive" tests/unit tests/golden tests/contract
+	$(PYTEST) -n 2 -m "not slow and not exhaustive" tests/unit tests/golden tests/contract \
+		--ignore=tests/unit/workspace --ignore=tests/unit/tools --ignore=tests/unit/engine --ignore=tests/unit/surfaces
 
 pure: setup
 	$(PYTEST) -n 2 -m "not exhaustive" $(COVERAGE) $(PURE)
