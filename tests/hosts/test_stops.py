@@ -57,8 +57,9 @@ def test_what_is_mended_wrongly_each_time_is_refused_a_few_times_more(host: Host
     assert status(host) == "unverified"
 
 
+@pytest.mark.exhaustive
 def test_a_verdict_longer_than_the_host_waits_is_waited_for_in_its_shell(shell: Shell):
-    host = at_work(shell, RIGHT, seconds=3, FLYBALL_HOOKS_HOLD="0.5")
+    host = at_work(shell, RIGHT, seconds=15, FLYBALL_HOOKS_HOLD="0.5")
     held = host.stop()
     assert held.is_refused
     assert "flyball wait" in held.err
@@ -76,7 +77,7 @@ def test_a_verdict_longer_than_the_host_waits_is_waited_for_in_its_shell(shell: 
 
 @pytest.mark.exhaustive
 def test_who_waits_hears_when_it_is_not_there_yet(shell: Shell):
-    host = at_work(shell, WRONG, seconds=5, FLYBALL_HOOKS_HOLD="0.2")
+    host = at_work(shell, WRONG, seconds=15, FLYBALL_HOOKS_HOLD="0.2")
     assert host.stop().is_refused
     early = shell("wait", "--for", "0")
     assert early.returncode == 4, early.stdout
@@ -88,11 +89,11 @@ def test_who_waits_hears_when_it_is_not_there_yet(shell: Shell):
 
 @pytest.mark.exhaustive
 def test_a_person_who_speaks_into_a_verdict_is_heard_at_once(shell: Shell):
-    host = at_work(shell, WRONG, seconds=4)
+    host = at_work(shell, WRONG, seconds=15)
     found: list[Heard] = []
     stopping = Thread(target=lambda: found.append(host.stop()))
     stopping.start()
-    while not list(Path(shell.env["HOME"]).rglob("*.verdict")):
+    while not [*Path(shell.env["HOME"]).glob("state/projects/*/hosts/*.verdict")]:
         time.sleep(0.05)
     assert host.prompt("and count the pens twice").is_allowed
     assert stopping.is_alive(), "nobody waited for the verdict"

@@ -21,6 +21,21 @@ def unheard(*_: object) -> None:
     """Nobody watches; what is to be told is in the answer."""
 
 
+def context_of(
+    home: Home, *, in_place: bool, on_output: Callable[[str], None] = unheard
+) -> RunContext:
+    """What a run of this project works with, before its workspace is opened."""
+    return RunContext(
+        home.repo,
+        home.state,
+        environ=home.environ,
+        redactor=Redactor(secrets_in(home.environ)),
+        on_output=on_output,
+        in_place=in_place,
+        settings=tool_settings(home.effective),
+    )
+
+
 @asynccontextmanager
 async def driven(
     home: Home,
@@ -36,15 +51,7 @@ async def driven(
 
     `LeaseHeld` says who drives the run where somebody else does.
     """
-    context = RunContext(
-        home.repo,
-        home.state,
-        environ=home.environ,
-        redactor=Redactor(secrets_in(home.environ)),
-        on_output=on_output,
-        in_place=in_place,
-        settings=tool_settings(home.effective),
-    )
+    context = context_of(home, in_place=in_place, on_output=on_output)
     journal = SqliteJournal(home.journal_path)
     try:
         lease = await acquire(journal, run)

@@ -102,9 +102,8 @@ class HostGovernor:
         text = CAPPED.format(spent=cap.words, name=cap.name)
         if self._meter.is_news(f"{event.session} stopped", cap):
             await self.runs.at(session, lambda run: run.note(text))
-        if self._rules.only_advises:
-            return HostAnswer(notice=text)
-        return HostAnswer(is_refused=True, text=text, notice=text)
+        # Advice was given when most of it was spent, and the call is judged like any other.
+        return None if self._rules.only_advises else HostAnswer(is_refused=True, text=text)
 
     def _with_nudge(self, event: HostEvent, said: HostAnswer) -> HostAnswer:
         """An answer with a word about a cap of which most is spent, said once."""

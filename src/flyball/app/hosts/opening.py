@@ -11,11 +11,11 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from flyball.app.hosts.calls import HostRules
-from flyball.app.hosts.driven import driven, unheard
+from flyball.app.hosts.driven import context_of, driven, unheard
 from flyball.app.hosts.hosted_run import HostedRun
 from flyball.app.project import Home
 from flyball.app.sessions import Session, Sessions
-from flyball.app.wiring import NobodyDriver, tool_settings
+from flyball.app.wiring import NobodyDriver
 from flyball.core.host.event import GO_ON, HostAnswer
 from flyball.core.run.effect import Owed
 from flyball.core.run.event import EvidenceTaken
@@ -26,7 +26,6 @@ from flyball.engine.run_context import RunContext
 from flyball.errors import NotFound
 from flyball.journal.protocol import Intention, Journal
 from flyball.journal.sqlite import SqliteJournal
-from flyball.workspace.redaction import Redactor, secrets_in
 from flyball.workspace.run.opening import find_workspace, peek_workspace
 from flyball.workspace.run.workspace import Workspace
 
@@ -121,7 +120,7 @@ class HostedRuns:
 
     async def inspected(self, session: Session, state: RunState, owed: Owed) -> EvidenceTaken:
         """What Flyball sees of the work. It may take minutes, and no lease is held for it."""
-        context = self._context()
+        context = context_of(self._home, in_place=True)
         journal = SqliteJournal(self._home.journal_path)
         try:
             context.adopt(peek_workspace(session.run, self._home.state))
@@ -170,15 +169,3 @@ class HostedRuns:
         home, nobody = self._home, NobodyDriver()
         async with driven(home, run, nobody, in_place=True, clock=self._clock) as (engine, hands):
             yield engine, hands.context
-
-    def _context(self) -> RunContext:
-        home = self._home
-        return RunContext(
-            home.repo,
-            home.state,
-            environ=home.environ,
-            redactor=Redactor(secrets_in(home.environ)),
-            on_output=unheard,
-            in_place=True,
-            settings=tool_settings(home.effective),
-        )
