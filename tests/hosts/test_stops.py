@@ -11,6 +11,8 @@ import pytest
 from tests.governed import CART, Shell, objects
 from tests.hosts.hooking import Heard, HostSession
 
+from flyball.workspace.run.lock import WorkspaceLock
+
 RIGHT = CART.replace("result += price", "result += price * quantity")
 WRONG = CART.replace("result += price", "result -= price")
 SLOWLY = "import time\ntime.sleep({seconds})\n"
@@ -111,3 +113,19 @@ def test_a_hook_that_is_alone_lets_go_in_time_and_does_not_call_it_done(shell: S
     assert let_go.is_allowed
     assert "unverified" in let_go.notice
     assert status(host) == "cancelled"
+
+
+@pytest.mark.exhaustive
+def test_who_waits_is_not_told_half_of_what_is_being_written(shell: Shell):
+    host = at_work(shell, RIGHT)
+    assert host.stop().is_allowed
+    (state,) = Path(shell.env["HOME"]).glob("state/projects/*/hosts.lock")
+    writing = WorkspaceLock(state, "a test")
+    heard: list[str] = []
+    waiting = Thread(target=lambda: heard.append(shell("wait").stdout))
+    waiting.start()
+    waiting.join(timeout=2)
+    assert waiting.is_alive(), "somebody was still at work on that session"
+    writing.release()
+    waiting.join()
+    assert "red → green" in heard[0]

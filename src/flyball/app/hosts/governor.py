@@ -233,7 +233,9 @@ class HostGovernor:
             except WorkspaceHeld:
                 if time.monotonic() > deadline:
                     return ""
-        said = await self._last_stop(session)
+        # A verdict is written in several steps within one turn, and only the last one ends the stop.
+        async with self._turn():
+            said = await self._last_stop(session)
         return said.text or said.notice
 
     async def _last_asked(self) -> Session:
