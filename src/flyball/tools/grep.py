@@ -13,6 +13,7 @@ from flyball.errors import NotFound
 from flyball.tools.call.file_facts import path_fact
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.call.ripgrep import counts, lines
+from flyball.tools.dependencies.find import Located, located
 from flyball.workspace.files.paths import PathKind
 
 LONGEST_LINE = 400
@@ -36,18 +37,19 @@ def facts(form: GrepForm, context: CallContext) -> CallFacts:
 
 
 async def perform(form: GrepForm, context: CallContext) -> Result:
-    where = context.root.resolve(form.dir)
-    if context.root.fact(form.dir, write=False).kind is PathKind.MISSING:
+    place = located(form.dir, context)
+    where = place.root.resolve(place.path)
+    if place.root.fact(place.path, write=False).kind is PathKind.MISSING:
         raise NotFound("directory", form.dir, "List `.` to see what is there.")
-    found, problem = counts(context, _words(form), where)
+    found, problem = counts(place, [*_words(form), *place.words], where)
     if problem:
         return _refused(form, problem)
     total = sum(found.values())
-    head = f"{total} matches in {len(found)} files for {form.q}"
+    head = f"{total} matches in {len(found)} files for {form.q}{place.note}"
     data: dict[str, object] = {"matches": total, "files": len(found)}
     if not total:
         return Result(True, head, data)
-    shown = _shown(form, context, _first(found, form.max))
+    shown = _shown(form, place, _first(found, form.max))
     said = "\n".join(each.words for each in shown)
     text, cut = bounded(said, context.settings.max_text, NARROW)
     more = f"\n[{total - form.max} more matches. {NARROW}]" if total > form.max else ""
@@ -99,17 +101,17 @@ def _within(shown: Sequence[_ShownLine], limit: int) -> tuple[Match, ...]:
     )
 
 
-def _shown(form: GrepForm, context: CallContext, files: Sequence[str]) -> list[_ShownLine]:
+def _shown(form: GrepForm, place: Located, files: Sequence[str]) -> list[_ShownLine]:
     """The first matches with the lines around them."""
-    words = [*_words(form), f"--max-count={form.max}"]
+    words = [*_words(form), *place.words, f"--max-count={form.max}"]
     words += [f"--context={form.context}"] if form.context else []
     shown: list[_ShownLine] = []
     matches = 0
-    for kind, data in lines(context, words, files):
+    for kind, data in lines(place, words, files):
         matches += kind == "match"
         if matches > form.max:
             break
-        path = _text(data["path"]).removeprefix("./")
+        path = place.prefix + _text(data["path"]).removeprefix("./")
         text = _text(data["lines"]).rstrip("\r\n")
         over = (
             f" [… {len(text) - LONGEST_LINE} more characters]" if len(text) > LONGEST_LINE else ""

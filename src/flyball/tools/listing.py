@@ -10,9 +10,10 @@ import msgspec
 
 from flyball.core.terms.glob import matches
 from flyball.errors import NotFound, ToolError
-from flyball.tools.call.file_facts import path_fact
+from flyball.tools.call.file_facts import DEPENDENCY, path_fact
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.call.ripgrep import files_below
+from flyball.tools.dependencies.find import located, overview
 from flyball.workspace.files.paths import PathKind
 
 
@@ -30,21 +31,24 @@ def facts(form: ListForm, context: CallContext) -> CallFacts:
 
 
 async def perform(form: ListForm, context: CallContext) -> Result:
-    top = context.root.resolve(form.path)
-    kind = context.root.fact(form.path, write=False).kind
+    if form.path == DEPENDENCY:
+        return overview(context, form.max)
+    place = located(form.path, context)
+    top = place.root.resolve(place.path)
+    kind = place.root.fact(place.path, write=False).kind
     if kind is PathKind.MISSING:
         raise NotFound("directory", form.path, "List `.` to see what is there.")
     if kind is not PathKind.DIR:
         raise ToolError(f"{form.path} is not a directory.", "Use `read` on a file.")
-    paths = files_below(context, top)
+    paths = files_below(place, top, *place.words)
     if form.pattern:
         paths = [path for path in paths if _is_meant(path, top, form.pattern)]
-    shown = _shown(paths, top, form)
+    shown = [f"{place.prefix}{line}" for line in _shown(paths, top, form)]
     text, cut = bounded("\n".join(shown[: form.max]), context.settings.max_text, NARROW)
     left = len(shown) - form.max
     more = f"\n[{left} more lines. {NARROW}]" if left > 0 else ""
     matching = f" matching {form.pattern}" if form.pattern else ""
-    head = f"{len(paths)} files{matching} in {form.path}"
+    head = f"{len(paths)} files{matching} in {form.path}{place.note}"
     return Result(True, f"{head}\n{text}{more}".rstrip(), {"count": len(paths)}, cut=cut)
 
 

@@ -11,6 +11,7 @@ from flyball.errors import NotFound, ToolError
 from flyball.tools.call.file_facts import decoded, path_fact
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 from flyball.tools.call.ripgrep import files_below
+from flyball.tools.dependencies.find import located
 from flyball.workspace.files.paths import PathKind, Root
 
 LINES = 2_000
@@ -57,14 +58,15 @@ def facts(form: ReadForm, context: CallContext) -> CallFacts:
 
 
 async def perform(form: ReadForm, context: CallContext) -> Result:
-    data = _root(form.path, context).read_bytes(form.path, MAX_BYTES + 1)
+    place = _place(form.path, context)
+    data = place.root.read_bytes(place.path, MAX_BYTES + 1)
     is_huge = len(data) > MAX_BYTES
     if is_huge and form.first < 0:
         raise ToolError(
             f"{form.path} is too large to be read from its end.", "Use `grep`, or read its start."
         )
     text = decoded(data[:MAX_BYTES])
-    out: dict[str, object] = {"path": context.root.fact(form.path, write=False).path}
+    out: dict[str, object] = {"path": place.name}
     if text is None:
         size = f"more than {MAX_BYTES}" if is_huge else str(len(data))
         return Result(True, f"{form.path} is binary, {size} bytes.", {**out, "binary": True})
@@ -78,19 +80,31 @@ async def perform(form: ReadForm, context: CallContext) -> Result:
     rest = part.total - end
     more = f"\n[{rest} more lines: read on with offset {end + 1}]" if rest > 0 and shown else ""
     cut = sum(map(len, part.lines[len(shown) :]))
-    head = f"{form.path}: {span}{ends}"
+    head = f"{form.path}{place.note}: {span}{ends}"
     return Result(True, f"{head}\n{body}{more}".rstrip(), {**out, "lines": part.total}, cut=cut)
 
 
-def _root(path: str, context: CallContext) -> Root:
-    """Where the path lies: in the workspace, or on the run's own shelf of artifacts."""
-    fact = context.root.fact(path, write=False)
+class _Place(NamedTuple):
+    """Where a file lies, what it goes by, and what is to be known about it."""
+
+    root: Root
+    path: str
+    name: str
+    note: str = ""
+
+
+def _place(path: str, context: CallContext) -> _Place:
+    """In the workspace, among what is installed, or on the run's own shelf of artifacts."""
+    found = located(path, context)
+    fact = found.root.fact(found.path, write=False)
     if fact.kind is PathKind.DIR:
         raise ToolError(f"{path} is a directory.", "Use `list` to see what is in it.")
     if fact.kind is not PathKind.MISSING:
-        return context.root
+        return _Place(found.root, found.path, f"{found.prefix}{fact.path}", found.note)
+    if found.note:
+        raise NotFound("file", path, "List its directory to see what is there.")
     if fact.inside and fact.path.startswith(f".flyball/artifacts/{context.run}/"):
-        return Root(context.artifacts.parents[3])
+        return _Place(Root(context.artifacts.parents[3]), path, fact.path)
     raise NotFound("file", path, _near(path, context))
 
 
@@ -130,7 +144,8 @@ def _fitting(part: ShownLines, limit: int) -> list[str]:
 
 READ = Tool(
     "read",
-    "Read a file with line numbers: `limit` lines from line `offset` on (negative: from the end).",
+    "Read a file with line numbers: `limit` lines from line `offset` on (negative: from the end). "
+    "`dep:NAME/PATH` is the source of an installed dependency, also for `list` and `grep`.",
     ReadForm,
     facts,
     perform,

@@ -233,7 +233,7 @@ class HostGovernor:
             except WorkspaceHeld:
                 if time.monotonic() > deadline:
                     return ""
-        # A verdict is written in several steps within one turn, and only the last one ends the stop.
+        # A verdict is written in several steps of one turn, and only the last one ends the stop.
         async with self._turn():
             said = await self._last_stop(session)
         return said.text or said.notice

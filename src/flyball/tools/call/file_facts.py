@@ -10,9 +10,20 @@ from flyball.workspace.files.paths import PathKind
 from flyball.workspace.redaction import HIDDEN
 from flyball.workspace.trees.trees import TreeHash
 
+DEPENDENCY = "dep:"
+"""What a path begins with that names the source of an installed dependency."""
+READ_ONLY = "installed dependencies are there to be read"
+
+
+def is_dependency(raw: str) -> bool:
+    """Whether a path names something installed; `./dep:x` is a file of the workspace."""
+    return raw.startswith(DEPENDENCY)
+
 
 def path_fact(raw: str, context: CallContext, *, write: bool, deletes: bool = False) -> PathFact:
     """What the resolver says about a path, in the terms the judge uses."""
+    if is_dependency(raw):
+        return PathFact(path=raw, protected=READ_ONLY if write else "", write=write)
     found = context.root.fact(raw, write=write)
     is_here = found.inside and found.exists
     is_theirs = write and is_here and is_users_untracked(found.path, context)

@@ -53,9 +53,9 @@ def ripgrep(context: SearchedPlace, *words: str) -> OwnOutput:
     return run_sync(argv, cwd=context.root.path, env=context.env, seconds=SECONDS)
 
 
-def files_below(context: SearchedPlace, top: str = ".") -> list[str]:
+def files_below(context: SearchedPlace, top: str = ".", *words: str) -> list[str]:
     """Every file below a directory that is not ignored, sorted."""
-    answer = ripgrep(context, "--files", "--null", "--", _place(top))
+    answer = ripgrep(context, "--files", "--null", *words, "--", _place(top))
     return [_name(raw) for raw in answer.stdout.split(b"\0") if raw]
 
 

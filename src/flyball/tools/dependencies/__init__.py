@@ -1,0 +1,1 @@
+"""Sources of installed dependencies, read-only: what `dep:NAME/PATH` means."""
