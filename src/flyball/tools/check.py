@@ -12,6 +12,7 @@ from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import CheckKind, CheckReport
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
+from flyball.tools.diagnose.servers import server_checks
 from flyball.tools.runner.checker import BY_NAME, CHECKS, Check, settled_checks
 from flyball.tools.runner.launch import exit_code, launch, set_up
 from flyball.tools.runner.layout import Land, look
@@ -36,10 +37,16 @@ async def perform(form: CheckForm, context: CallContext) -> Result:
     land = look(context.root.path)
     reports: list[CheckReport] = []
     texts: list[str] = []
-    for n, check in enumerate(choose(form.name, land, context.settings.commands), 1):
+    chosen = choose(form.name, land, context.settings.commands, server_checks(context))
+    for n, check in enumerate(chosen, 1):
         finished = await _run(check, land, context)
         if finished is None:
             texts.append(f"{check.name} ({check.kind.value}): not installed, so not run")
+            continue
+        if check.is_of_change and finished.exit_code not in (0, 1):
+            texts.append(
+                f"{check.name} ({check.kind.value}): it gave no answer, so it says nothing"
+            )
             continue
         report = _report(check, finished, context, n)
         reports.append(report)
@@ -63,13 +70,16 @@ async def perform(form: CheckForm, context: CallContext) -> Result:
 
 
 def choose(
-    wished: str, land: Land, settled: ProjectCommands = NOTHING_SETTLED
+    wished: str,
+    land: Land,
+    settled: ProjectCommands = NOTHING_SETTLED,
+    servers: tuple[Check, ...] = (),
 ) -> tuple[Check, ...]:
     """The checks to run, or a sentence about why there are none.
 
     A settled one goes by its command or its directory; others by their name; all by their kind.
     """
-    here = settled_checks(land, settled.checks)
+    here = (*settled_checks(land, settled.checks), *servers)
     if not wished:
         if not here:
             raise ToolError("Nothing in this project can be checked by a tool we know.")
@@ -84,6 +94,8 @@ def choose(
 
 def _names(check: Check) -> tuple[str, ...]:
     kind = check.kind.value
+    if check.is_of_change:
+        return (CheckKind.DIAGNOSTICS.value, check.name)
     return (kind,) if check.name in BY_NAME else (kind, check.name, check.at, f"{check.at}/")
 
 
@@ -116,13 +128,15 @@ def _report(check: Check, finished: Finished, context: CallContext, n: int) -> C
         exit_code=code,
         problems=tuple(problems[:KEPT_PROBLEMS]) if code else (),
         count=len(problems) if code else 0,
+        is_of_change=check.is_of_change,
     )
 
 
 def _describe(check: Check, report: CheckReport, finished: Finished) -> str:
     state = "clean" if report.exit_code == 0 else f"exit {report.exit_code}"
     where = "" if check.at == TOP else f" in {check.at}"
-    lines = [f"{check.name}{where} ({check.kind.value}): {state}"]
+    new = ", by this change only" if check.is_of_change else ""
+    lines = [f"{check.name}{where} ({check.kind.value}{new}): {state}"]
     lines += [f"Sandbox: {line}" for line in explain(finished)]
     if report.exit_code:
         lines.append(plain(finished.output).rstrip())
@@ -132,7 +146,7 @@ def _describe(check: Check, report: CheckReport, finished: Finished) -> str:
 CHECK = Tool(
     "check",
     "Build, type-check, lint or parse the project; `name` picks a tool or a kind (build, types, "
-    "lint, syntax).",
+    "lint, syntax, or diagnostics: what language servers say of the change alone).",
     CheckForm,
     facts,
     perform,

@@ -46,10 +46,10 @@ def test_syntax_is_checked_without_a_trace_and_without_environments(make_bench):
         in_place=True,
         ignored={"strange/pyvenv.cfg": "", "strange/lib/x.py": broken, ".hidden/x.py": broken},
     )
-    assert bench.do("check").ok
+    assert bench.do("check", name="syntax").ok
     assert not list(Path(bench.root).rglob("__pycache__"))
     bench.put({"pkg/bad.py": broken})
-    result = bench.do("check")
+    result = bench.do("check", name="syntax")
     assert "bad.py" in result.error
     assert result.evidence[0].exit_code == 1
 

@@ -82,6 +82,8 @@ class CheckReport(Evidence, frozen=True, kw_only=True, tag="check-report"):
     exit_code: int
     problems: tuple[str, ...] = ()
     count: int = 0
+    is_of_change: bool = False
+    """Whether it tells only of what the change introduced, as language servers are asked to."""
 
 
 class CommandReport(Evidence, frozen=True, kw_only=True, tag="command-report"):

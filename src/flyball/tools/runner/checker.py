@@ -27,6 +27,8 @@ class Check(NamedTuple):
     is_here: IsHere
     argv: Argv
     at: str = TOP
+    is_of_change: bool = False
+    """Whether it tells only of what the change introduced."""
 
 
 def _has(*names: str) -> IsHere:
@@ -130,7 +132,7 @@ def settled_checks(land: Land, settled: Mapping[str, SettledCommand]) -> tuple[C
         Check(
             each.command,
             _SETTLED_KINDS.get(verification_kind(each.command) or "", CheckKind.DIAGNOSTICS),
-            _always,
+            always,
             _shell(each.command),
             at,
         )
@@ -139,7 +141,8 @@ def settled_checks(land: Land, settled: Mapping[str, SettledCommand]) -> tuple[C
     return (*own, *(() if TOP in settled else checks_of(land)))
 
 
-def _always(_land: Land) -> bool:
+def always(_land: Land) -> bool:
+    """Whether a check is here that somebody named or found: it is."""
     return True
 
 

@@ -230,6 +230,17 @@ BOTH = {"criteria_checklist": {"c1": True, "c2": True}}
         ),
         ("types_clean", [look(CheckKind.TYPES, count=7)], {}, Failed, "7 problems"),
         ("diagnostics_clean", [look(CheckKind.DIAGNOSTICS)], {}, Passed, ""),
+        (
+            "diagnostics_clean",
+            [
+                look(CheckKind.DIAGNOSTICS, command="types-server"),
+                look(CheckKind.LINT, 1, command="style-server", is_of_change=True),
+            ],
+            {},
+            Failed,
+            "`style-server` reports some problems",
+        ),
+        ("lint_clean", [look(CheckKind.DIAGNOSTICS, is_of_change=True)], {}, Missing, "for lint"),
         ("diff_within", [diff("src/a.py")], {"paths": ["src"]}, Passed, "1 changed files"),
         ("diff_within", [diff("src/a.py", "b")], {"paths": ["src"]}, Failed, "outside src: b"),
         ("diff_within", [], {"paths": ["src"]}, Missing, "compare the present tree"),

@@ -1,0 +1,116 @@
+"""The language servers we know, and the check that asks each that is installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.core.terms.evidence import CheckKind
+from flyball.tools.call.protocol import CallContext
+from flyball.tools.diagnose import inside
+from flyball.tools.runner.checker import Check, always
+from flyball.tools.runner.layout import Land
+from flyball.tools.runner.start_env import program_of, python_of
+from flyball.workspace.trees.trees import TreeHash
+
+MOST = 200
+"""A change of more files than this is not opened in a server: the project's own checks know it."""
+
+
+class LanguageServer(NamedTuple):
+    """How a language server is started, and which files are its own."""
+
+    name: str
+    argv: tuple[str, ...]
+    languages: Mapping[str, str]
+    """The language of a file by its ending."""
+    kind: CheckKind = CheckKind.DIAGNOSTICS
+    instead_of: str = ""
+    """A server of the same language that comes first where both are installed."""
+
+
+_PYTHON = {".py": "python", ".pyi": "python"}
+_SCRIPT = {
+    ".ts": "typescript",
+    ".tsx": "typescriptreact",
+    ".mts": "typescript",
+    ".cts": "typescript",
+    ".js": "javascript",
+    ".jsx": "javascriptreact",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+}
+SERVERS = (
+    LanguageServer("basedpyright-server", ("basedpyright-langserver", "--stdio"), _PYTHON),
+    LanguageServer(
+        "pyright-server",
+        ("pyright-langserver", "--stdio"),
+        _PYTHON,
+        instead_of="basedpyright-server",
+    ),
+    LanguageServer("ty-server", ("ty", "server"), _PYTHON, instead_of="pyright-server"),
+    LanguageServer("ruff-server", ("ruff", "server"), _PYTHON, CheckKind.LINT),
+    LanguageServer("typescript-server", ("typescript-language-server", "--stdio"), _SCRIPT),
+    LanguageServer("gopls", ("gopls",), {".go": "go"}),
+    LanguageServer("rust-analyzer", ("rust-analyzer",), {".rs": "rust"}),
+)
+
+
+def server_checks(context: CallContext) -> tuple[Check, ...]:
+    """A check for each installed server that knows a file of the change."""
+    files = _changed(context)
+    found: dict[str, Check] = {}
+    for server in SERVERS:
+        own = tuple(path for path in files if Path(path).suffix in server.languages)
+        if own and server.instead_of not in found and (program := _program(server, context)):
+            found[server.name] = _check(server, program, own)
+    return tuple(found.values())
+
+
+def _program(server: LanguageServer, context: CallContext) -> str | None:
+    return shutil.which(program_of(context, server.argv[0]), path=context.env.get("PATH", ""))
+
+
+def _changed(context: CallContext) -> tuple[str, ...]:
+    """The files of the tree that are not as they were when the run began."""
+    workspace = context.workspace
+    changes = workspace.trees.changes(workspace.base, TreeHash(context.tree))
+    kept = [each.path for each in changes if each.after and not each.binary]
+    return tuple(kept) if len(kept) <= MOST else ()
+
+
+def _check(server: LanguageServer, program: str, files: tuple[str, ...]) -> Check:
+    def argv(start: CallContext, _land: Land) -> list[str]:
+        orders = {
+            "argv": [program, *server.argv[1:]],
+            "root": os.fspath(start.root.path),
+            "files": _texts(server, files, start),
+            "settings": {"python": {"pythonPath": python_of(start)}},
+        }
+        place = start.shelf / "orders.json"
+        place.write_bytes(msgspec.json.encode(orders))
+        text = Path(inside.__file__).read_text()
+        return [sys.executable, "-I", "-S", "-c", text, os.fspath(place)]
+
+    return Check(server.name, server.kind, always, argv, is_of_change=True)
+
+
+def _texts(
+    server: LanguageServer, files: tuple[str, ...], context: CallContext
+) -> list[tuple[str, str, str | None, str]]:
+    """Each file with its language, and what it held before and holds now."""
+    trees, base = context.workspace.trees, context.workspace.base
+    entries = trees.entries(base, files)
+    before = trees.contents([entry.blob for entry in entries.values()])
+    found: list[tuple[str, str, str | None, str]] = []
+    for path in files:
+        old = before[entries[path].blob].decode("utf-8", "replace") if path in entries else None
+        new = context.root.read_bytes(path).decode("utf-8", "replace")
+        found.append((path, server.languages[Path(path).suffix], old, new))
+    return found
