@@ -15,6 +15,10 @@ from flyball.app.flowfile.template_file import read_data, template_files
 from flyball.app.settling import REPO_FILE, Effective, Sources, settle, state_dir, user_file
 from flyball.errors import NoSuchDirectory, NotFound, UsageError
 from flyball.settings import key_of
+from flyball.workspace.files.plain import read_plain
+
+LONGEST = 1 << 20
+"""Nothing that is settled for a project is longer than this many bytes."""
 
 FRAMEWORK = "framework"
 """The target of a run that works on Flyball itself."""
@@ -181,10 +185,15 @@ def _digest(text: str) -> str:
 
 
 def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace")
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
+    data = read_plain(path, LONGEST + 1)
+    if data is None and path.is_symlink() and not path.exists():
         return ""
+    if (data is None and os.access(path, os.R_OK)) or len(data or b"") > LONGEST:
+        raise UsageError(
+            f"{path} is no plain file of at most {LONGEST >> 20} MB, so it is not read.",
+            "Put a plain file in its place, or remove it.",
+        )
+    return (data or b"").decode("utf-8", "replace")
 
 
 def target_of(home: Home, wished: str) -> str:

@@ -16,9 +16,11 @@ from flyball.core.terms.tool import COMMANDS, TOOL_ROWS
 from flyball.errors import PatchError, ToolError, UsageError
 from flyball.tools.call.file_facts import why_out_of_bounds
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
-from flyball.workspace.files.path_rules import is_own, reads_hooks_from
+from flyball.workspace.files.path_rules import is_own, reads_hooks_from, why_protected
 from flyball.workspace.files.paths import relative_paths
+from flyball.workspace.files.standing import PACKAGES, is_below
 from flyball.workspace.redaction import Redactor
+from flyball.workspace.run.watch import begin_watch, end_watch
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.trees import (
     Changed,
@@ -50,6 +52,9 @@ async def perform_call(
     before = context.workspace.snapshot(context.key)
     if TOOL_ROWS[tool.name].starts_process and context.workspace.in_place:
         context.workspace.untracked.hold_unkept(TreeHash(before))
+    if TOOL_ROWS[tool.name].starts_process:
+        # A package manager is started by a command; a test has nothing to install.
+        begin_watch(context.workspace, context.root, with_packages=tool.name not in COMMANDS)
     result, elapsed = await _attempt(tool, form, context._replace(tree=before))
     return _settle(context, call, result, elapsed, before)
 
@@ -142,6 +147,8 @@ class _Left(NamedTuple):
     """The user's files that could not be put back, because they were too large to keep."""
     created: tuple[str, ...] = ()
     """What a program made that was not there before, under any name."""
+    standing: tuple[str, ...] = ()
+    """What may not be there and could not be taken away."""
 
 
 def _settle(
@@ -162,6 +169,8 @@ def _settle(
 def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -> _Left:
     """Bring back Flyball's own files, and the user's work that nobody was asked about."""
     workspace = context.workspace
+    # First of all: git would wait for ever for a pipe that has the name of one of its files.
+    intruders = end_watch(workspace)
     after = workspace.tree_hash()
     changes = workspace.trees.changes(TreeHash(before), after)
     lost = [each for each in changes if _loses_users_work(context, each)]
@@ -177,7 +186,11 @@ def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -
         each
         for each in changes
         if each not in lost
-        and (_stands_in_the_way(each, kept) or _is_forbidden(context, call, each.path))
+        and (
+            _stands_in_the_way(each, kept)
+            or is_below(each.path, intruders.gone)
+            or _is_forbidden(context, call, each)
+        )
     ]
     if own or lost:
         # Another undoing may have been cut off by a crash; the writer does one at a time.
@@ -188,10 +201,11 @@ def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -
     return _Left(
         after,
         tuple(each.path for each in changes if each not in own and each not in lost),
-        tuple(each.path for each in own),
+        tuple(dict.fromkeys((*intruders.gone, *(each.path for each in own)))),
         tuple(each.path for each in kept),
         tuple(each.path for each in lost if each not in kept),
         _created(context, call, [c for c in changes if c not in own and c not in lost]),
+        tuple(path for path in intruders.left if not is_below(path, [c.path for c in own])),
     )
 
 
@@ -206,10 +220,19 @@ def _created(context: CallContext, call: Call, changes: list[Changed]) -> tuple[
     return tuple(path for path in fresh if path not in moved)
 
 
-def _is_forbidden(context: CallContext, call: Call, path: str) -> bool:
-    """Whether nothing may write this: Flyball's own files, and what the user's list leaves out."""
+def _is_forbidden(context: CallContext, call: Call, change: Changed) -> bool:
+    """Whether nothing may write this: Flyball's own files, what is protected from programs at any
+    depth, a link that leads out, and what the user's list leaves out.
+    """
+    path = change.path
     if is_own(path) and not context.self_modify:
         return True
+    row = TOOL_ROWS.get(call.tool)
+    # A host's own shell does what its person lets it do; what it may never touch is seen to there.
+    if row and row.starts_process and not call.called:
+        rules = [each for each in context.root.protected if each != PACKAGES]
+        if why_protected(path.split("/"), rules):
+            return True
     # A suite writes where it must; a command is the same as an edit, and no way around the list.
     return call.tool in COMMANDS and bool(why_out_of_bounds(path, context))
 
@@ -237,11 +260,14 @@ def _with_snapshot(data: dict[str, object], call: Call, snapshot: str) -> dict[s
     return {**data, "snapshotId": snapshot} if is_edit else data
 
 
-def _with_losses(text: str, gone: tuple[str, ...]) -> str:
-    if not gone:
-        return text
-    names = ", ".join(gone)
-    return f"{text}\n[{names}: the user's, not in git, and too large to be put back. Tell them.]"
+def _with_losses(text: str, left: _Left) -> str:
+    if left.gone:
+        names = ", ".join(left.gone)
+        text += f"\n[{names}: the user's, not in git, and too large to be put back. Tell them.]"
+    if left.standing:
+        names = ", ".join(left.standing)
+        text += f"\n[{names}: may not be changed, and could not be taken back. Tell the user.]"
+    return text
 
 
 def _returned(
@@ -254,7 +280,7 @@ def _returned(
 ) -> CallReturned:
     """The event of a call that came back, without the secrets that are known."""
     redactor = context.redactor
-    text = redactor.text(relative_paths(_with_losses(result.text, left.gone), context.root.path))
+    text = redactor.text(relative_paths(_with_losses(result.text, left), context.root.path))
     # Tools keep to the limit themselves; twice that is the most that gets into the journal.
     shown, cut = bounded(text, context.settings.max_text * 2)
     outcome = Outcome(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +24,7 @@ from flyball.core.terms.evidence_rows import line_of
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import TOOL_ROWS
 from flyball.core.verdict.words import verdict_lines
-from flyball.errors import IllegalEvent
+from flyball.errors import FlyballError, IllegalEvent
 from flyball.tools.call.protocol import CallContext, ToolSettings, log_file
 from flyball.tools.runner.parts import runners_and_checks
 from flyball.workspace.cards.artifacts import (
@@ -35,10 +36,12 @@ from flyball.workspace.cards.artifacts import (
 )
 from flyball.workspace.files.path_rules import protected_names
 from flyball.workspace.files.paths import Root
+from flyball.workspace.files.plain import read_from
 from flyball.workspace.process import levels
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.run.clean import keep_ignored
 from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.run.watch import end_watch
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import CommitKind
 from flyball.workspace.sandbox import environment
@@ -109,7 +112,7 @@ class RunContext:
     @property
     def began(self) -> float:
         """When what the project ignores was put aside, which is before the first call."""
-        return (self.workspace.directory / "ignored").stat().st_mtime
+        return self.workspace.began
 
     @property
     def branch(self) -> str:
@@ -158,6 +161,8 @@ class RunContext:
 
     def _settle(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        # A program may have been under way when a process before this one died.
+        end_watch(workspace)
         # Before anything of the run is started: what is ignored is judged as it was now.
         keep_ignored(workspace)
         self.env = environment.clean(self.environ, workspace=workspace.root)
@@ -222,9 +227,9 @@ class RunContext:
             # Most repositories have none: only what is there is worth the careful look.
             if not os.path.lexists(self.workspace.root / name):
                 continue
-            root = self.root
-            if root.fact(name, write=False).kind.value == "file":
-                return root.read_bytes(name, MAX_ADVICE).decode("utf-8", "replace")
+            # A link that leads out, a pipe or a folder of that name says nothing.
+            with suppress(FlyballError):
+                return self.root.read_bytes(name, MAX_ADVICE).decode("utf-8", "replace")
         return ""
 
     def commit(self, card: CardState, left: Sequence[str] = ()) -> Committed:
@@ -351,8 +356,4 @@ def _steps(card: CardState) -> Iterator[str]:
 
 def _end_of(log: Path) -> str:
     """The last of what a command printed; nothing where no plain file is."""
-    if log.is_symlink() or not log.is_file():
-        return ""
-    with log.open("rb") as file:
-        file.seek(max(log.stat().st_size - KEPT_LOG, 0))
-        return file.read(KEPT_LOG).decode("utf-8", "replace")
+    return read_from(log, -KEPT_LOG, KEPT_LOG).decode("utf-8", "replace")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,6 +14,7 @@ from flyball.app.flowfile.places import Places, UnreadableError
 from flyball.app.flowfile.toml_places import parse_toml
 from flyball.app.flowfile.yaml_places import parse_yaml
 from flyball.core.flow.flow import FlowSource, Problem, problem
+from flyball.workspace.files.plain import read_plain
 
 MAX_BYTES = 256 * 1024
 
@@ -49,8 +52,9 @@ def read_data(file: str) -> bytes | Problem:
             return problem(file, 0, "not-a-file", "This is a folder.", "Name the files in it.")
         if not stat.S_ISREG(kind):
             return problem(file, 0, "not-a-file", "This is not a regular file.", "Name a file.")
-        with path.open("rb") as stream:
-            return stream.read(MAX_BYTES + 1)
+        if (data := read_plain(path, MAX_BYTES + 1)) is None:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return data
     except FileNotFoundError:
         return problem(file, 0, "not-found", "There is no such file.", "Check the name.")
     except (OSError, ValueError) as error:

@@ -11,6 +11,7 @@ from pathlib import Path
 from flyball.app.project import Home
 from flyball.app.sessions import Sessions
 from flyball.errors import NotAPerson
+from flyball.workspace.files.plain import read_plain
 from flyball.workspace.process.holder import ancestors
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "fish", "ash", "ksh"})
@@ -71,7 +72,4 @@ def disarms(file: str, top: Path, environ: Mapping[str, str]) -> bool:
 
 
 def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace")
-    except OSError:
-        return ""
+    return (read_plain(path) or b"").decode("utf-8", "replace")

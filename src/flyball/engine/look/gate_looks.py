@@ -38,6 +38,7 @@ from flyball.tools.runner.tally import plain
 from flyball.tools.suite import TEST, SuiteForm
 from flyball.workspace.files.paths import PathKind
 from flyball.workspace.process.process import Finished
+from flyball.workspace.run.watch import begin_watch, end_watch
 from flyball.workspace.trees.trees import TreeHash
 
 READ_LIMIT = 4 * 1024 * 1024
@@ -87,7 +88,9 @@ async def gather(
             state, card, call, key=key, phase=Phase.VERIFY, access=Access.VERIFY
         )
         look = Look(use, call_context._replace(tree=before), state, card, effect.base)
+        begin_watch(workspace, look.context.root, with_packages=True)
         evidence += await _seen(look)
+        undone |= dict.fromkeys(end_watch(workspace).gone)
         after = workspace.tree_hash()
         for change in workspace.trees.changes(TreeHash(before), after):
             undone[change.path] = None

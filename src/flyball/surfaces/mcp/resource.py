@@ -14,6 +14,7 @@ from flyball.app.steps.steps import Steps
 from flyball.errors import FlyballError, NotFound
 from flyball.surfaces.mcp.tool import StepContext, steps_of
 from flyball.workspace.cards.artifacts import artifact_path
+from flyball.workspace.files.plain import read_within
 from flyball.workspace.redaction import Redactor, secrets_in
 
 JSON = "application/json"
@@ -47,13 +48,15 @@ async def account(run: str, card: str, ctx: StepContext) -> str:
     home = steps_of(ctx).home
     try:
         name = await steps_of(ctx).find(run)
-        path = artifact_path(home.repo, name, card, ".md")
-        return Redactor(secrets_in(home.environ)).text(path.read_text("utf-8", "replace"))
+        path = artifact_path(home.repo, name, card, ".md").relative_to(home.repo)
+        data = read_within(home.repo, path.as_posix())
+        if data is not None:
+            return Redactor(secrets_in(home.environ)).text(data.decode("utf-8", "replace"))
     except FlyballError as error:
         raise _in_their_words(error) from error
-    except OSError:
+    else:
         said = f"error[{NotFound.code}]: Card {card!r} of run {run} has no account yet."
-        raise ResourceNotFoundError(said) from None
+        raise ResourceNotFoundError(said)
 
 
 async def _described(name: str, ctx: StepContext) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.provision import provide
 from flyball.tools.runner.start_env import environment, readable
 from flyball.workspace.cards.artifacts import hide_artifacts
+from flyball.workspace.files.plain import remove_tree
 from flyball.workspace.process.process import Finished, run
 
 
@@ -27,7 +27,7 @@ def set_up(context: CallContext, at: str = ".") -> Generator[CallContext]:
     try:
         yield context._replace(shelf=shelf, at=at)
     finally:
-        shutil.rmtree(shelf, ignore_errors=True)
+        remove_tree(shelf)
 
 
 async def launch(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import msgspec
+
+from flyball.workspace.files.plain import read_plain, read_within
 
 SKIPPED = frozenset({"node_modules", "target", "build", "dist", "vendor", "__pycache__", "_build"})
 LOOKED_AT = 200_000
@@ -46,7 +47,7 @@ class Land:
         if name not in self._set:
             return ""
         if name not in self._texts:
-            self._texts[name] = text_of(self.root / name)
+            self._texts[name] = text_within(self.root, name)
         return self._texts[name]
 
     def matching(self, pattern: re.Pattern[str]) -> tuple[str, ...]:
@@ -135,19 +136,13 @@ def texts_of_tests(land: Land) -> Iterator[str]:
 
 
 def text_of(path: Path) -> str:
-    """The beginning of a plain file as text; nothing where there is none.
+    """The beginning of a plain file as text; nothing where there is none."""
+    return (read_plain(path, READ_BYTES) or b"").decode("utf-8", "replace")
 
-    It is opened without waiting and then looked at: a pipe that somebody puts in the place of a
-    file would otherwise hold us for ever.
-    """
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return ""
-    with os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return ""
-        return file.read(READ_BYTES).decode("utf-8", "replace")
+
+def text_within(root: Path, name: str) -> str:
+    """The same of a file in a tree, reached through no link."""
+    return (read_within(root, name, READ_BYTES) or b"").decode("utf-8", "replace")
 
 
 def _parsed(load: Callable[[str], Any], text: str) -> Mapping[str, Any]:
@@ -177,7 +172,7 @@ def python_tools(land: Land) -> Mapping[str, Any]:
 
 def package_json(root: Path) -> Mapping[str, Any]:
     """What the package.json of a directory says; nothing where it is missing or broken."""
-    return _json(text_of(root / "package.json"))
+    return _json(text_within(root, "package.json"))
 
 
 def npm_script(land: Land, name: str) -> str:

@@ -27,6 +27,7 @@ from flyball.tools.runner.row import Runner
 from flyball.tools.runner.settled_start import SettledStart, start_settled
 from flyball.tools.runner.table import BY_NAME
 from flyball.tools.runner.tally import Tally, tally_of
+from flyball.workspace.files.plain import read_within
 from flyball.workspace.process.process import Finished
 
 LARGEST = 1 << 26
@@ -95,8 +96,9 @@ async def _run(choice: Choice, context: CallContext) -> tuple[Finished, Tally | 
         argv, runner = _started(choice, started)
         require(choice.name, argv, started)
         finished = await launch(argv, started)
-        reports = [data for path in runner.reports(started) if (data := _read(path)) is not None]
-        text = _read(finished.log)
+        found = [_read(path, started) for path in runner.reports(started)]
+        reports = [data for data in found if data is not None]
+        text = _read(finished.log, started)
         place = os.path.realpath(started.workdir)
     said = finished.output if text is None else text.decode("utf-8", "replace")
     if re.search(rf"No module named '?{choice.name}'?$", finished.output, re.M) and not reports:
@@ -121,12 +123,13 @@ def _started(choice: Choice, context: CallContext) -> tuple[list[str], Runner | 
     return start.argv, start
 
 
-def _read(file: Path | None) -> bytes | None:
-    """What a runner wrote, unless it is no plain file."""
-    if file is None or file.is_symlink() or not file.is_file():
+def _read(file: Path | None, context: CallContext) -> bytes | None:
+    """What a runner wrote, unless it is no plain file or a link leads to it."""
+    if file is None:
         return None
-    with file.open("rb") as stream:
-        return stream.read(LARGEST)
+    tops = (context.root.path, context.shelf, context.project)
+    top = next((each for each in tops if file.is_relative_to(each)), file.parent)
+    return read_within(top, file.relative_to(top).as_posix(), LARGEST)
 
 
 def _reason(name: str, finished: Finished, tally: Tally | None) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from flyball.tools.call.protocol import CallContext
-from flyball.tools.runner.layout import text_of
+from flyball.tools.runner.layout import VENV, text_of
 
 VENVS = (".venv", "venv", "env")
 _MAPPED = re.compile(r"['\"](/[^'\"]+)['\"]")
@@ -25,12 +25,26 @@ def venv_of(context: CallContext) -> Path | None:
     """The project's virtual environment: its own, or the one whose programs come first."""
     for home in homes_of(context):
         for name in VENVS:
-            if (home / name / "bin" / "python").exists():
+            if _is_users(home / name, context):
                 return Path(os.path.realpath(home / name))
     found = shutil.which("python3", path=context.env.get("PATH", ""))
     if found and (Path(found).parent.parent / "pyvenv.cfg").exists():
         return Path(found).parent.parent
     return None
+
+
+def _is_users(venv: Path, context: CallContext) -> bool:
+    """Whether an environment is there and was before the run: what a run makes is not trusted.
+
+    The time of change of status is the kernel's own: no program can set it back.
+    """
+    parts = [venv / "bin" / "python", venv / VENV]
+    if not parts[0].exists():
+        return False
+    if not context.workspace.in_place:
+        return True
+    began = context.workspace.began
+    return all(part.lstat().st_ctime <= began for part in parts if os.path.lexists(part))
 
 
 def python_of(context: CallContext) -> str:
@@ -66,11 +80,21 @@ def homes_of(context: CallContext) -> tuple[Path, ...]:
 
 def readable(context: CallContext) -> tuple[Path, ...]:
     """What lies outside the tree and must be in reach: installed packages, nothing else."""
-    found = [home / "node_modules" for home in homes_of(context)]
+    packages = [Path(os.path.realpath(home / "node_modules")) for home in homes_of(context)]
+    # A link of that name may lead anywhere; only one to another such folder is meant.
+    found = [place for place in packages if place.name == "node_modules"]
     if venv := venv_of(context):
-        found += [venv, Path(os.path.realpath(venv / "bin" / "python")).parent.parent]
-    real = {Path(os.path.realpath(place)) for place in found if place.is_dir()}
-    return tuple(sorted(place for place in real if len(place.parts) > 2))
+        python = Path(os.path.realpath(venv / "bin" / "python"))
+        is_own = venv.is_relative_to(os.path.realpath(context.project))
+        found += [venv] if is_own or (venv / VENV).is_file() else []
+        found += [python.parent.parent] if _is_interpreter(python) else []
+    return tuple(sorted({place for place in found if place.is_dir() and len(place.parts) > 2}))
+
+
+def _is_interpreter(python: Path) -> bool:
+    """Whether a link to a Python leads to one, and not to somebody's home."""
+    is_one = python.parent.name == "bin" and python.name.startswith("python")
+    return is_one and not Path.home().is_relative_to(python.parent.parent)
 
 
 def environment(context: CallContext) -> dict[str, str]:

@@ -18,6 +18,7 @@ from typing import Any, cast
 import msgspec
 
 from flyball.errors import UsageError
+from flyball.workspace.files.plain import kind_within, read_within
 from flyball.workspace.trees.trees import REGULAR
 from flyball.workspace.trees.writer import write_entry
 
@@ -95,7 +96,7 @@ def artifact_path(project: Path, run: str, card: str, suffix: str = ".json") -> 
 def hide_artifacts(project: Path) -> None:
     """Have git ignore the directory of accounts, before anything is written there."""
     ignore = _HOME / ".gitignore"
-    if not (project / ignore).exists():
+    if not kind_within(project, ignore.as_posix()):
         write_entry(project, ignore.as_posix(), REGULAR, b"*\n")
 
 
@@ -115,10 +116,13 @@ def write_artifact(project: Path, artifact: CardArtifact, redact: Redact) -> Pat
 
 def read_artifact(project: Path, run: str, card: str) -> CardArtifact | None:
     """A card's account, if there is one."""
-    place = artifact_path(project, run, card)
-    if not place.is_file():
+    place = artifact_path(project, run, card).relative_to(project)
+    data = read_within(project, place.as_posix())
+    try:
+        return None if data is None else msgspec.convert(json.loads(data), CardArtifact)
+    except (ValueError, RecursionError, msgspec.MsgspecError):
+        # It lies in the project, where anybody may have written it.
         return None
-    return msgspec.convert(json.loads(place.read_text()), CardArtifact)
 
 
 def mark_reverted(

@@ -28,12 +28,23 @@ PROTECTED: dict[str, str] = {
     ".vscode": "an editor would run what is in it",
     ".idea": "an editor would run what is in it",
     ".devcontainer": "an editor would run what is in it",
+    ".devcontainer.json": "an editor would run what is in it",
+    ".zed": "an editor would run what is in it",
+    ".fleet": "an editor would run what is in it",
+    ".exrc": "an editor would run it",
+    ".nvim.lua": "an editor would run it",
+    ".dir-locals.el": "an editor would run it",
     ".claude": "another agent takes its orders from it",
     ".codex": "another agent takes its orders from it",
     ".gemini": "another agent takes its orders from it",
     ".opencode": "another agent takes its orders from it",
     ".cursor": "another agent takes its orders from it",
+    ".windsurf": "another agent takes its orders from it",
+    ".continue": "another agent takes its orders from it",
+    ".mcp.json": "another agent starts what it names",
+    ".aider.conf.yml": "another agent takes its orders from it",
     ".envrc": "a shell would run it",
+    ".direnv": "a shell would run what is in it",
 }
 """What may not be written, and why. A name with a slash is meant from the top of the workspace."""
 

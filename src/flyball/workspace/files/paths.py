@@ -12,7 +12,7 @@ import os
 import secrets
 import stat
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
@@ -25,9 +25,9 @@ from flyball.workspace.files.path_rules import (
     why_protected,
     why_unportable,
 )
+from flyball.workspace.files.plain import READING, parent_of, walk_folders
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FILE = READING | os.O_NOFOLLOW
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _TEMPORARY = ".flyball-"
 _PATIENCE = 8
@@ -149,12 +149,11 @@ class Root:
         """Every file and link below a directory, sorted, leaving out what nobody edits."""
         top = self.resolve(start)
         hidden = {".git", ".flyball", "node_modules", ".hg", ".svn", ".jj"}
-        for folder, folders, files in os.walk(self.path / top):
+        for folder, folders, files in walk_folders(self.path / top):
             folders[:] = sorted(d for d in folders if everything or fold(d) not in hidden)
             within = PurePosixPath(os.path.relpath(folder, self.path))
-            links = [d for d in folders if Path(folder, d).is_symlink()]
             shown = [f for f in files if everything or fold(f) not in hidden]
-            yield from (str(within / name) for name in sorted([*shown, *links]))
+            yield from (str(within / name) for name in sorted(shown))
 
     def guarded_places(self) -> tuple[Path, ...]:
         """Protected places at the top that commands should find read-only too.
@@ -231,22 +230,8 @@ class Root:
             raise OutsideWorkspace(raw, "The workspace itself cannot be deleted or renamed.")
         return rel
 
-    @contextmanager
-    def _parent(self, rel: str, *, make: bool = False) -> Generator[tuple[int, str]]:
-        """The open directory that holds an entry, reached one link-free step at a time."""
-        *folders, name = PurePosixPath(rel).parts or (".",)
-        fd = os.open(self.path, _DIRECTORY)
-        try:
-            for folder in folders:
-                if make:
-                    with suppress(FileExistsError):
-                        os.mkdir(folder, dir_fd=fd)
-                below = os.open(folder, _DIRECTORY, dir_fd=fd)
-                os.close(fd)
-                fd = below
-            yield fd, name
-        finally:
-            os.close(fd)
+    def _parent(self, rel: str, *, make: bool = False) -> AbstractContextManager[tuple[int, str]]:
+        return parent_of(self.path, "/".join(PurePosixPath(rel).parts) or ".", make=make)
 
     @contextmanager
     def _explain_errors(self, verb: str, rel: str) -> Generator[None]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from flyball.errors import ToolError, ToolUnavailable
+from flyball.workspace.files.plain import remove_tree
 from flyball.workspace.process.finished import Finished, start_failure
 from flyball.workspace.process.output import Output
 from flyball.workspace.process.spawn import spawn_supervisor
@@ -229,7 +230,7 @@ class Running:
             self._ended.set_result(None)
         self._strays = tuple(sorted(private_home.files(self._place) - self._before))
         if not self._is_kept:
-            shutil.rmtree(self._place, ignore_errors=True)
+            remove_tree(self._place)
 
     def _drain(self) -> None:
         """Take what is still in the pipe, and not more than may be kept."""

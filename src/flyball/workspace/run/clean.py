@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from flyball.workspace.errors import explain_disk_errors
+from flyball.workspace.files.plain import walk_folders
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.git import find_repository
 from flyball.workspace.trees.git_trees import GitTrees
@@ -74,7 +75,7 @@ def clean_checkout(workspace: Workspace, tree: str) -> Generator[Path]:
     try:
         _lay_records(workspace, place, tree)
         shelf = workspace.directory / "ignored"
-        for folder, _, names in os.walk(shelf):
+        for folder, _, names in walk_folders(shelf):
             inside = place / os.path.relpath(folder, shelf)
             for name in names:
                 if not os.path.lexists(inside / name):
@@ -102,7 +103,7 @@ def changed_installation(workspace: Workspace, began: float) -> str:
     if not workspace.in_place:
         return ""
     for name in (".venv", "venv", "node_modules"):
-        for folder, _, names in os.walk(workspace.project / name):
+        for folder, _, names in walk_folders(workspace.project / name):
             for file in (Path(folder, each) for each in names):
                 with suppress(OSError):
                     if file.lstat().st_ctime > began:
@@ -136,7 +137,7 @@ def _outside(
 def _small_files(project: Path) -> Iterator[tuple[str, int]]:
     """Regular files that may be worth keeping, as far as a bounded walk finds them."""
     seen = 0
-    for folder, folders, names in os.walk(project):
+    for folder, folders, names in walk_folders(project):
         folders[:] = sorted(name for name in folders if name not in MADE_ANEW)
         for name in sorted(names):
             seen += 1

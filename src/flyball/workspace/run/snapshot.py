@@ -19,8 +19,9 @@ from typing import TypeVar
 import msgspec
 
 from flyball.workspace.errors import explain_disk_errors
+from flyball.workspace.files.plain import parent_of
 from flyball.workspace.trees.trees import Captured, Skipped, TreeHash, Trees, uncommitted_files
-from flyball.workspace.trees.writer import holds_file, parent_of
+from flyball.workspace.trees.writer import holds_file
 
 T = TypeVar("T")
 

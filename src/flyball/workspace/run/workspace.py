@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 import threading
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ import msgspec
 
 from flyball.errors import IllegalEvent, NotFound, UsageError
 from flyball.workspace.errors import explain_disk_errors
+from flyball.workspace.files.plain import remove_tree
 from flyball.workspace.run.lock import BorrowedLock, NoLock, WorkspaceLock
 from flyball.workspace.run.merge_card import MergedCard, merge_card
 from flyball.workspace.run.rollback import roll_back_to
@@ -113,6 +113,14 @@ class Workspace:
         place = self.trees_home / "beside"
         return Sides(self.directory, place, self.tree_name, self.root, self.trees, self.branch)
 
+    @cached_property
+    def began(self) -> float:
+        """When the run began; nothing of its own was started before."""
+        # What the project ignores is put aside before the first call; a workspace that only looks
+        # has no such shelf.
+        shelf = self.directory / "ignored"
+        return (shelf if shelf.exists() else self.directory).stat().st_mtime
+
     def __enter__(self) -> Workspace:
         return self
 
@@ -192,7 +200,7 @@ class Workspace:
 
     def discard_scratch(self, place: Path) -> None:
         """Delete a throw-away directory at once."""
-        shutil.rmtree(place.parent, ignore_errors=True)
+        remove_tree(place.parent)
 
     def history(self) -> tuple[CardRecord, ...]:
         """Every step committed so far, cards and what was taken back or put again, oldest first."""
@@ -389,5 +397,5 @@ class Workspace:
         for side in self._open_sides.values():
             side.close()
         if not isinstance(self._lock, NoLock):
-            shutil.rmtree(self.trees_home / "scratch", ignore_errors=True)
+            remove_tree(self.trees_home / "scratch")
         self._lock.release()

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from flyball.workspace.errors import GitFailed, NotWritable
+from flyball.workspace.files.plain import remove_tree
 from flyball.workspace.run.visible import remove_empty_folders
 from flyball.workspace.trees.git import Git, Identity, Repository
 from flyball.workspace.trees.git_objects import object_name, split_batch
@@ -314,13 +315,7 @@ def remove_trees_home(place: Path) -> None:
 
 def remove_whole(place: Path) -> None:
     """Delete a directory, also what somebody made read-only in it."""
-    for folder, folders, _ in os.walk(place):
-        for name in folders:
-            below = Path(folder, name)
-            if not below.is_symlink() and not os.access(below, os.R_OK | os.W_OK | os.X_OK):
-                with suppress(OSError):
-                    below.chmod(0o700)
-    shutil.rmtree(place, ignore_errors=True)
+    remove_tree(place)
 
 
 def read_commit(git: Git, name: str) -> Commit:

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from flyball.errors import ToolError
+from flyball.workspace.files.plain import walk_folders
 
 CACHES = frozenset(
     (".cache", ".npm", ".cargo", ".rustup", ".gradle", ".m2", ".yarn", ".nuget", ".dotnet", "go")
@@ -36,7 +37,7 @@ def make(kept: Path | None) -> Path:
 def files(place: Path) -> set[str]:
     """The files in that home by relative path, without caches, not many more than `MOST_FILES`."""
     found: set[str] = set()
-    for folder, folders, names in os.walk(place / "home"):
+    for folder, folders, names in walk_folders(place / "home"):
         folders[:] = [name for name in folders if name not in CACHES]
         found.update(os.path.relpath(Path(folder, name), place / "home") for name in names)
         # A note names a few files; nobody waits for a walk through what a package manager unpacked.

@@ -6,7 +6,6 @@ changed is written.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -14,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from flyball.workspace.errors import GitFailed
+from flyball.workspace.files.plain import read_within
+from flyball.workspace.files.standing import find_standing, pipes_in_gits_way
 from flyball.workspace.trees.git import Git
 from flyball.workspace.trees.git_objects import (
     folders_above,
@@ -39,6 +40,7 @@ from flyball.workspace.trees.trees import (
     binary_line,
     mode_of,
     stub,
+    stub_digest,
 )
 from flyball.workspace.trees.writer import holds_file
 
@@ -67,6 +69,7 @@ class GitTrees:
         self._digests: dict[str, tuple[tuple[int, int, int], str]] = {}
         self._width = len(self.empty_tree())
         self._indexed: TreeHash | None = None
+        self._is_looked_through = False
 
     def capture(self) -> Captured:
         """Keep the present state of the working directory."""
@@ -80,6 +83,7 @@ class GitTrees:
         """Keep the present state, with nothing in place of what is not kept."""
         # Whoever captures holds the workspace, so a lock on our own index was left by a dead git.
         self._lock.unlink(missing_ok=True)
+        self._refuse_pipes()
         gone, fresh, unkept = self._changed_paths()
         skipped = tuple(Skipped(*each) for each in sorted(unkept.items()))
         changed = [*gone, *fresh]
@@ -91,6 +95,21 @@ class GitTrees:
         self.update(gone, fresh)
         self._indexed = TreeHash(self._git.text(*_SPLIT, "write-tree"))
         return Captured(self._indexed, skipped)
+
+    def _refuse_pipes(self) -> None:
+        """Say once what git would say nothing about: it would wait for ever.
+
+        Later ones are taken away when the program that made them has ended.
+        """
+        if self._is_looked_through:
+            return
+        if pipes := pipes_in_gits_way(find_standing(self.root, ())):
+            raise GitFailed(
+                f"{', '.join(pipes[:5])} in {self.root} is a pipe or a device, and git would wait"
+                " for it for ever.",
+                "Remove it and try again.",
+            )
+        self._is_looked_through = True
 
     def _graft(self, tree: TreeHash, gone: Sequence[str], fresh: Sequence[str]) -> TreeHash:
         """The index's tree with a few paths as they are on disk; the index can wait."""
@@ -115,12 +134,13 @@ class GitTrees:
             mode = mode_of(place.lstat())
             if mode is None:
                 return None
-            link = os.fsencode(place.readlink()) if mode == LINK else None
-            return TreeEntry(
-                mode, self._write("blob", place.read_bytes() if link is None else link)
-            )
+            content = os.fsencode(place.readlink()) if mode == LINK else self._content(path)
+            return None if content is None else TreeEntry(mode, self._write("blob", content))
         except (FileNotFoundError, NotADirectoryError):
             return None
+
+    def _content(self, path: str) -> bytes | None:
+        return read_within(self.root, path, self.large)
 
     def _write(self, kind: str, content: bytes) -> str:
         return write_loose(self.depot.directory / "objects", kind, content, self._width)
@@ -366,7 +386,7 @@ class GitTrees:
         # inode say whether it may have changed.
         known = self._digests.get(path)
         if known is None or known[0] != facts:
-            known = self._digests[path] = (facts, _digest(self.root / path, facts))
+            known = self._digests[path] = (facts, stub_digest(self.root, path, status))
         blob = self.keep(stub(status.st_size, known[1], reason))
         self._stubs.add(blob)
         return TreeEntry(mode_of(status) or "100644", blob)
@@ -375,14 +395,6 @@ class GitTrees:
     def _spare_index(self, **env: str) -> Generator[Git]:
         with tempfile.TemporaryDirectory(dir=self.depot.directory, prefix="index-") as spare:
             yield self.depot.with_env(GIT_INDEX_FILE=os.fspath(Path(spare, "index")), **env)
-
-
-def _digest(path: Path, facts: tuple[int, int, int]) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except PermissionError:
-        return f"unread-{facts[1]}"
 
 
 def _size(directory: Path) -> int:

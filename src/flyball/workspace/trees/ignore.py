@@ -8,6 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from flyball.workspace.files.plain import DEEPEST, read_within
+
+_LONGEST = 1 << 20
+"""An ignore file is not read beyond this."""
+
 RECORDS = frozenset({".git", ".hg", ".svn", ".jj"})
 """Directories that hold somebody's records, and are no part of any tree."""
 
@@ -113,7 +118,7 @@ def _walk(
     try:
         with os.scandir(root / folder) as entries:
             listed = sorted(entries, key=lambda entry: entry.name)
-    except (PermissionError, FileNotFoundError):
+    except OSError:
         return
     chain = [*above, *_rules_in(root, folder)]
     for entry in listed:
@@ -126,17 +131,17 @@ def _walk(
         if _is_ignored(chain, path, is_directory=is_directory):
             continue
         if is_directory:
-            yield from _walk(root, path, chain, unwanted)
+            # Deeper than any project goes, and each level would need a frame of ours.
+            if path.count("/") < DEEPEST:
+                yield from _walk(root, path, chain, unwanted)
         elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
             yield path
 
 
 def _rules_in(root: Path, folder: str) -> list[Rules]:
-    file = root / folder / ".gitignore"
     # Git does not follow a linked .gitignore either; it could lead out of the tree.
-    if file.is_symlink() or not file.is_file():
-        return []
-    return [parse_rules(file.read_text(errors="surrogateescape"), folder)]
+    data = read_within(root, f"{folder}/.gitignore" if folder else ".gitignore", _LONGEST)
+    return [parse_rules(data.decode(errors="surrogateescape"), folder)] if data else []
 
 
 def _is_ignored(chain: Sequence[Rules], path: str, *, is_directory: bool) -> bool:

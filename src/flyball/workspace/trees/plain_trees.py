@@ -6,7 +6,6 @@ with and without git. Objects are zlib-compressed files, written once and never 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import zlib
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from flyball.patch.lines.compare import compare, keep_ends, unified_diff
 from flyball.workspace.errors import GitFailed, explain_disk_errors
+from flyball.workspace.files.plain import read_within
 from flyball.workspace.trees.git_objects import (
     DIRECTORY,
     Children,
@@ -42,6 +42,7 @@ from flyball.workspace.trees.trees import (
     kind_of,
     mode_of,
     stub,
+    stub_digest,
 )
 from flyball.workspace.trees.writer import holds_file
 
@@ -204,15 +205,11 @@ class PlainTrees:
         if mode_of(status) == LINK:
             return self.keep(os.fsencode(place.readlink()))
         if reason := self._objection(path, status):
-            return self._keep_stub(place, status, reason)
-        return self.keep(place.read_bytes())
+            return self._keep_stub(path, status, reason)
+        return self.keep(read_within(self.root, path, self.large) or b"")
 
-    def _keep_stub(self, place: Path, status: os.stat_result, reason: str) -> str:
-        try:
-            with place.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-        except PermissionError:
-            digest = f"unread-{status.st_mtime_ns}"
+    def _keep_stub(self, path: str, status: os.stat_result, reason: str) -> str:
+        digest = stub_digest(self.root, path, status)
         blob = self.keep(stub(status.st_size, digest, reason))
         self._stubs.add(blob)
         return blob

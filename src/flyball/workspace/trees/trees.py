@@ -5,6 +5,7 @@ A tree's hash is made in `git_objects`, for both.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import NamedTuple, NewType, Protocol
 import msgspec
 
 from flyball.workspace.errors import explain_disk_errors
+from flyball.workspace.files.plain import READING, parent_of
 
 TreeHash = NewType("TreeHash", str)
 SnapshotId = NewType("SnapshotId", str)
@@ -23,6 +25,9 @@ REGULAR, EXECUTABLE, LINK, SUBMODULE = "100644", "100755", "120000", "160000"
 
 LARGE = 10 * 1024 * 1024
 """Bytes beyond which a file's content is not kept."""
+
+_READ_WHOLE = 1 << 28
+_PART, _PARTS = 1 << 20, 16
 
 _STUB = b"flyball: this file was not kept\n"
 
@@ -216,6 +221,25 @@ def _size_words(size: int) -> str:
     if size < 1_000:
         return f"{size} bytes"
     return f"{size / 1e3:.0f} kB" if size < 1_000_000 else f"{size / 1e6:.1f} MB"
+
+
+def stub_digest(root: Path, path: str, status: os.stat_result) -> str:
+    """What tells a file that is not kept from another; of a very large one only parts are read."""
+    try:
+        with parent_of(root, path) as (parent, name):
+            fd = os.open(name, READING | os.O_NOFOLLOW, dir_fd=parent)
+    except OSError:
+        return f"unread-{status.st_mtime_ns}"
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            return f"unread-{status.st_mtime_ns}"
+        if status.st_size <= _READ_WHOLE:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+        digest = hashlib.sha256(b"%d %d" % (status.st_size, status.st_mtime_ns))
+        for n in range(_PARTS):
+            file.seek((status.st_size - _PART) * n // (_PARTS - 1))
+            digest.update(file.read(_PART))
+        return digest.hexdigest()
 
 
 def mode_of(status: os.stat_result) -> str | None:

@@ -13,14 +13,14 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from flyball.workspace.errors import Diverged, explain_disk_errors
+from flyball.workspace.files.plain import READING, parent_of
 from flyball.workspace.trees.trees import EXECUTABLE, LINK, Changed, TreeEntry, Trees, mode_of
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _AT_ONCE = 64
 _SPARE = re.compile(r"\.flyball-[0-9a-f]{16}")
@@ -169,7 +169,7 @@ def entry_on_disk(root: Path, path: str, width: int = 40) -> TreeEntry | None:
                 content = os.fsencode(os.readlink(name, dir_fd=parent))
             else:
                 # What stat saw may be a link by now.
-                fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+                fd = os.open(name, READING | os.O_NOFOLLOW, dir_fd=parent)
                 with os.fdopen(fd, "rb") as file:
                     content = file.read()
     except (FileNotFoundError, NotADirectoryError):
@@ -191,24 +191,6 @@ def holds_file(root: Path, path: str) -> bool:
             return mode_of(os.stat(name, dir_fd=parent, follow_symlinks=False)) is not None
     except OSError:
         return False
-
-
-@contextmanager
-def parent_of(root: Path, path: str, *, make: bool = False) -> Generator[tuple[int, str]]:
-    """The open directory that holds an entry, reached one link-free step at a time."""
-    *folders, name = path.split("/")
-    fd = os.open(root, _DIRECTORY)
-    try:
-        for folder in folders:
-            if make:
-                with suppress(FileExistsError):
-                    os.mkdir(folder, dir_fd=fd)
-            below = os.open(folder, _DIRECTORY, dir_fd=fd)
-            os.close(fd)
-            fd = below
-        yield fd, name
-    finally:
-        os.close(fd)
 
 
 def write_entry(root: Path, path: str, mode: str, content: bytes) -> None:

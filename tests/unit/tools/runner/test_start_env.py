@@ -33,7 +33,7 @@ def context(tree, project, **more):
     fields = {**dict.fromkeys(CallContext._fields), **CallContext._field_defaults}
     fields |= {
         "root": Root(tree),
-        "workspace": SimpleNamespace(project=project, directory=tree.parent),
+        "workspace": SimpleNamespace(project=project, directory=tree.parent, in_place=False),
         "settings": ToolSettings(),
         "env": {"PATH": str(tree.parent / "bin")},
         "shelf": tree.parent / "shelf",

@@ -20,6 +20,7 @@ from flyball.tools.repair.locate.memo import Memo, Once
 from flyball.tools.repair.locate.spectrum import SuspectLine, Traced, add_signs, rank_lines
 from flyball.tools.repair.outside.progress import Line
 from flyball.tools.repair.outside.trial import ScratchCopy, run_program
+from flyball.workspace.files.plain import read_within
 
 SAMPLE = 150
 MOST_FILE = 1 << 20
@@ -113,14 +114,12 @@ def sources_of(root: Path, paths: Iterable[str]) -> dict[str, Source]:
         # green.
         if is_test_path(path) or path.endswith("conftest.py"):
             continue
-        file = root / path
-        try:
-            # A link may lead out of the copy, and nobody repairs a generated file of a megabyte.
-            if file.is_symlink() or file.stat().st_size > MOST_FILE:
-                continue
-            found[path] = Source(path, file.read_bytes())
-        except (OSError, SyntaxError, ValueError, RecursionError):
+        # A link may lead out of the copy, and nobody repairs a generated file of a megabyte.
+        data = read_within(root, path, MOST_FILE + 1)
+        if data is None or len(data) > MOST_FILE:
             continue
+        with suppress(SyntaxError, ValueError, RecursionError):
+            found[path] = Source(path, data)
     return found
 
 

@@ -12,12 +12,15 @@ import msgspec
 
 from flyball.core.terms.call import INTERRUPTED
 from flyball.tools.call.protocol import CallContext, Result
+from flyball.workspace.files.plain import read_from
 from flyball.workspace.process.process import Finished
 
 Line = dict[str, Any]
 Words = Callable[[Sequence[Line]], str]
 """How far the program is, from what it has reported."""
 BEAT = 0.5
+MOST_AT_ONCE = 1 << 24
+"""More than a program writes between two looks."""
 
 
 class ProgressReport:
@@ -31,11 +34,7 @@ class ProgressReport:
     def look(self) -> None:
         """Read what was added since the last look; a line that is still being written waits."""
         # The tests run with the same rights as the program and may put a link there.
-        if self._file.is_symlink() or not self._file.is_file():
-            return
-        with self._file.open("rb") as file:
-            file.seek(self._at)
-            whole, end, _ = file.read().rpartition(b"\n")
+        whole, end, _ = read_from(self._file, self._at, MOST_AT_ONCE).rpartition(b"\n")
         self._at += len(whole) + len(end)
         for line in whole.split(b"\n"):
             # A test may write to the report, too; what is not ours is let go.

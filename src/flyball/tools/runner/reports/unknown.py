@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from flyball.tools.runner.reports.console import from_text
 from flyball.tools.runner.reports.junit import OPEN, junit, parameters_apart
 from flyball.tools.runner.reports.output import RunnerOutput
 from flyball.tools.runner.tally import Tally, tally_of
+from flyball.workspace.files.plain import walk_folders
 
 MOST_DOCUMENTS = 500
 LOOKED_AT = 50_000
@@ -67,7 +67,7 @@ def documents_left(context: CallContext) -> Sequence[Path]:
 
 def _xml_files(top: Path) -> Iterator[Path]:
     seen = 0
-    for folder, folders, files in os.walk(top):
+    for folder, folders, files in walk_folders(top):
         folders[:] = sorted(set(folders) - _PASSED_BY)
         seen += len(files)
         for name in files:

@@ -1,0 +1,162 @@
+"""What may stand in a tree only if it stood there before: one rule, at any depth, ignored or not.
+
+Code that a run starts writes where it likes, and git does not see all of it: a repository inside
+the tree, an ignored file, a pipe. So what is of concern is looked up before a program starts and
+after it has ended; what was born in between is taken away again.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from flyball.workspace.files.path_rules import fold, why_protected
+from flyball.workspace.files.plain import DEEPEST, remove_within, walk_folders
+
+LOOKED_AT = 400_000
+"""Entries beyond which a tree is not looked through."""
+
+PACKAGES = "node_modules"
+OWN = ".flyball"
+_STORE = frozenset({"HEAD", "objects", "refs"})
+_VENV = "pyvenv.cfg"
+_READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
+
+
+class Mark(msgspec.Struct, frozen=True, array_like=True):
+    """Why an entry is of concern, and what tells it from another in its place."""
+
+    reason: str
+    kind: int
+    inode: int
+    target: str = ""
+
+
+Standing = dict[str, Mark]
+"""By path from the top of the tree."""
+
+
+def find_standing(root: Path, protected: Sequence[str], *, with_packages: bool = False) -> Standing:
+    """Everything of concern in a tree; installed programs are only of concern where asked for."""
+    found: Standing = {}
+    seen = 0
+    names = frozenset(fold(each) for each in protected if "/" not in each) - {PACKAGES}
+    deep = tuple(each for each in protected if "/" in each)
+    waiting = [("", 0)]
+    while waiting and seen <= LOOKED_AT:
+        folder, depth = waiting.pop()
+        entries = _entries(root, folder)
+        seen += len(entries)
+        here = {entry.name for entry in entries}
+        if folder and (reason := _why_folder(here)):
+            found[folder] = _mark(root / folder, reason)
+            continue
+        for entry in entries:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            is_folder = entry.is_dir(follow_symlinks=False)
+            reason = _why_named(entry.name, path, names, deep) or _why_kind(entry, root, is_folder)
+            if not reason and is_folder and depth >= DEEPEST:
+                reason = "it lies deeper than anything that is looked at"
+            if path == OWN and is_folder:
+                found |= _own(root)
+            elif reason:
+                found[path] = _mark(Path(entry.path), reason)
+            elif is_folder and entry.name == PACKAGES:
+                found |= _programs(root, path) if with_packages else {}
+            elif is_folder:
+                waiting.append((path, depth + 1))
+    return found
+
+
+def take_away(root: Path, before: Standing, after: Standing) -> tuple[list[str], list[str]]:
+    """Remove what was born between two looks; what is gone again, and what could not be removed.
+
+    What took the place of something that stood there before is left for whoever knows its content.
+    """
+    gone: list[str] = []
+    left: list[str] = []
+    for path in sorted(path for path, mark in after.items() if before.get(path) != mark):
+        is_replaced = path in before and not stat.S_ISLNK(after[path].kind)
+        if not is_replaced and remove_within(root, path):
+            gone.append(path)
+        else:
+            left.append(path)
+    return gone, left
+
+
+def is_below(path: str, places: Iterable[str]) -> bool:
+    """Whether a path is one of these places or lies in one."""
+    return any(path == place or path.startswith(f"{place}/") for place in places)
+
+
+def pipes_in_gits_way(standing: Standing) -> list[str]:
+    """What git would open and wait for ever for."""
+    return [
+        path
+        for path, mark in standing.items()
+        if path.rpartition("/")[2] in _READ_BY_GIT and stat.S_IFMT(mark.kind) in _WAITED_FOR
+    ]
+
+
+_WAITED_FOR = frozenset({stat.S_IFIFO, stat.S_IFCHR})
+
+
+def _entries(root: Path, folder: str) -> list[os.DirEntry[str]]:
+    with suppress(OSError), os.scandir(root / folder if folder else root) as entries:
+        return list(entries)
+    return []
+
+
+def _why_folder(names: set[str]) -> str:
+    if _VENV in names:
+        return "it is a virtual environment"
+    return "it is the inside of a git repository" if names >= _STORE else ""
+
+
+def _why_named(name: str, path: str, names: frozenset[str], deep: Sequence[str]) -> str:
+    # Folding is slow and almost every name is plain; only what begins like one of them is folded.
+    folded = name if name.isascii() and name.islower() and name[0] != "." else fold(name)
+    if folded in names:
+        return "it is protected"
+    return why_protected(path.split("/"), deep) if "/" in path and path[0] == "." else ""
+
+
+def _why_kind(entry: os.DirEntry[str], root: Path, is_folder: bool) -> str:
+    if is_folder or entry.is_file(follow_symlinks=False):
+        return ""
+    if not entry.is_symlink():
+        return "it is a pipe, a socket or a device"
+    real = os.path.realpath(entry.path)
+    is_inside = real == os.fspath(root) or real.startswith(f"{root}/")
+    return "" if is_inside else "it leads out of the tree"
+
+
+def _own(root: Path) -> Iterator[tuple[str, Mark]]:
+    """Flyball's own files, each by itself: it puts the accounts of a run beside them."""
+    for folder, folders, files in walk_folders(root / OWN):
+        inside = os.path.relpath(folder, root)
+        if inside == OWN and "artifacts" in folders:
+            folders.remove("artifacts")
+        for name in files:
+            yield f"{inside}/{name}", _mark(Path(folder, name), "it is protected")
+
+
+def _programs(root: Path, packages: str) -> Iterator[tuple[str, Mark]]:
+    """Installed programs, by which a later start could be led astray."""
+    yield packages, _mark(root / packages, "a package manager owns it")
+    for entry in _entries(root, f"{packages}/.bin"):
+        yield f"{packages}/.bin/{entry.name}", _mark(Path(entry.path), "a package manager owns it")
+
+
+def _mark(place: Path, reason: str) -> Mark:
+    try:
+        status = place.lstat()
+        target = place.readlink() if stat.S_ISLNK(status.st_mode) else ""
+    except OSError:
+        return Mark(reason, 0, 0)
+    return Mark(reason, stat.S_IFMT(status.st_mode), status.st_ino, os.fsencode(target).hex())
