@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -13,14 +14,20 @@ import pytest
 from tests.simulation.simulate import next_event, start_event, world_of
 from tests.web.served import Served, environment, events, make_shop, serving
 
+from flyball.app.archive import export_lines, import_run
+from flyball.app.board.deeds import LastDeeds
 from flyball.app.board.feed import (
     START,
     GrowingList,
+    LiveText,
     Place,
     RunTail,
+    framed,
     framed_lines,
     read_place,
 )
+from flyball.app.board.projects import Projects
+from flyball.app.board.watching import Watch
 from flyball.app.project import Home, open_home
 from flyball.app.runs import acquire
 from flyball.core.machine.machine import advance
@@ -28,6 +35,7 @@ from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState
 from flyball.engine.telemetry import telemetry
 from flyball.errors import UsageError
+from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal
 
 Step = tuple[AnyEvent, RunState]
@@ -198,12 +206,81 @@ def test_a_stream_says_exactly_the_lines_of_the_seed(served: Served, home: Home)
     asyncio.run(journal.close())
     with served.stream(f"/api/runs/{steps[0][1].run}/events") as stream:
         told = [next(stream)[1] for _ in range(12)]
-    phases = [line for line in told if line["type"] == "phase"]
-    assert {"type": "phase", "phase": "recon", "label": "Investigating Codebase"}.items() <= (
-        phases[0].items()
+    shown = [framed(line).decode() for line in told]
+    recon = 'data: {"type": "phase", "phase": "recon", "label": "Investigating Codebase"'
+    assert any(line.startswith(recon) for line in shown)
+    assert any(
+        re.match(r'data: {"type": "budget", "used": \d+, "limit": \d+', line) for line in shown
     )
-    budget = next(line for line in told if line["type"] == "budget")
-    assert set(budget) == {"type", "used", "limit", "seq"}
+
+
+def test_what_is_being_said_is_heard_at_once_and_kept_by_nobody():
+    async def check() -> None:
+        frames = GrowingList()
+        early = frames.after(START, 5.0)
+        assert await anext(early) == b": open\n\n"
+        frames.speak(LiveText(1, "I look"))
+        assert await anext(early) == framed({"type": "text", "delta": "I look"})
+        frames.speak(LiveText(1, "I look at it"))
+        assert await anext(early) == framed({"type": "text", "delta": " at it"})
+        late = frames.after(START, 5.0)
+        assert await anext(late) == b": open\n\n"
+        assert await anext(late) == framed({"type": "text", "delta": "I look at it"})
+        frames.speak(LiveText(2, ""))
+        frames.speak(LiveText(2, "Now"))
+        assert await anext(early) == framed({"type": "text", "delta": "Now"})
+        assert len(frames) == 0
+
+    asyncio.run(check())
+
+
+def test_a_stream_tells_what_a_driver_says_until_the_journal_has_it(home: Home):
+    """What was said before the newest event is in the journal, and not said again."""
+    steps, lines = simulated(9_000)
+    run = steps[0][1].run
+    said = [LiveText(1, "Hm", len(steps) - 1)]
+    journal = SqliteJournal(home.journal_path)
+    asyncio.run(write(journal, steps))
+    asyncio.run(journal.close())
+
+    async def check() -> None:
+        watch = Watch(Projects(home.environ, home.repo), 5.0, lambda _run: said[0])
+        watch.start()
+        heard = watch.follow(home, run, "")
+        whole = await taken(heard, len(lines))
+        assert [data for _, data in whole] == lines
+        said[0] = LiveText(2, "Let me see", len(steps))
+        _, data = (await taken(heard, 1))[0]
+        assert data == {"type": "text", "delta": "Let me see"}
+        await heard.aclose()
+        watch.stop()
+
+    asyncio.run(check())
+
+
+def test_the_last_call_that_came_back_is_known_of_each_card(home: Home):
+    """The same as the telemetry tells, whether a run is seen from its start or later."""
+    steps, lines = simulated(30_000)
+    back = [line for line in lines if line["type"] == "call" and line["state"] != "started"]
+    assert back
+    wanted = {line["card"]: (line["tool"], line["about"], line["ok"]) for line in back}
+    deeds = LastDeeds()
+    for event, _ in steps:
+        deeds.take(event)
+    assert {card: tuple(each.values()) for card, each in deeds.by_card.items()} == wanted
+
+    async def late() -> dict[str, dict[str, object]]:
+        journal = SqliteJournal(home.journal_path)
+        await write(journal, steps)
+        found = LastDeeds()
+        await found.read(journal, steps[0][1].run, len(steps) - 5)
+        await found.read(journal, steps[0][1].run, len(steps))
+        await journal.close()
+        return found.by_card
+
+    seen = asyncio.run(late())
+    assert seen
+    assert seen.items() <= deeds.by_card.items()
 
 
 def test_a_tail_reads_a_long_log_in_parts(home: Home, tmp_path: Path):
@@ -220,3 +297,15 @@ def test_a_tail_reads_a_long_log_in_parts(home: Home, tmp_path: Path):
         await journal.close()
 
     asyncio.run(check())
+
+
+def test_a_project_that_has_only_imported_runs_can_be_chosen(home: Home, tmp_path: Path):
+    steps, _ = simulated(12_000)
+    run = steps[0][1].run
+    entries = [JournalEntry(n, event) for n, (event, _) in enumerate(steps, 1)]
+    other = tmp_path / "other"
+    other.mkdir()
+    far = open_home(other, home.environ, {})
+    asyncio.run(import_run(far, b"\n".join(export_lines(run, entries))))
+    known = {each.name: each.home.repo for each in Projects(home.environ, home.repo).all()}
+    assert known[far.state.name] == other

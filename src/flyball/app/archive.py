@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from flyball.app.project import Home
+from flyball.app.project import Home, note_place
 from flyball.app.runs import acquire, list_runs, opened
 from flyball.core.machine.machine import advance
 from flyball.core.record.recording import EXPORT_AGAIN, ExportedLine, Header
@@ -69,6 +69,8 @@ async def import_run(home: Home, data: bytes) -> RunState:
                 await journal.commit(lease, event, after, thread_lines(before, event, after))
         finally:
             await journal.release(lease)
+    # An imported run has no workspace, and so nothing else that says whose it is.
+    note_place(home)
     return steps[-1][2]
 
 

@@ -23,6 +23,9 @@ LONGEST = 1 << 20
 FRAMEWORK = "framework"
 """The target of a run that works on Flyball itself."""
 
+PLACE_FILE = "project.json"
+"""In a project's state directory: where the project itself is."""
+
 
 class Home(NamedTuple):
     """One project: its directory, its state directory, and the settings in force."""
@@ -209,3 +212,11 @@ def target_of(home: Home, wished: str) -> str:
             f"Say project/{home.repo.name}, or go to the other project's directory.",
         )
     return wished
+
+
+def note_place(home: Home) -> None:
+    """Write down where a project is: its state directory's name has only a digest of that."""
+    file = home.state / PLACE_FILE
+    if not file.exists():
+        home.state.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"project": os.fspath(home.repo)}))

@@ -206,12 +206,12 @@ def _about_event(card: CardState, event: CardEvent) -> Iterator[Telemetry]:
                 yield _returned(card, event.call)
             yield {
                 "type": "checkpoint",
-                "card": card.id,
                 "goal": event.goal,
                 "findings": event.findings,
                 "proposed_action": event.proposed_action,
                 "files": list(event.files),
                 "verify_with": list(event.verify_with),
+                "card": card.id,
             }
         case EvidenceTaken():
             for item in event.evidence:
@@ -250,7 +250,7 @@ def _returned(
         "call": call,
         "state": "returned",
         "tool": made.tool if made else "",
-        "about": _about_call(made) if made else "",
+        "about": about_call(made) if made else "",
         "ok": ok,
         "elapsed": elapsed,
         "bytes": size,
@@ -321,7 +321,7 @@ def _about_card(previous: CardState | None, card: CardState) -> Iterator[Telemet
                 "call": call.id,
                 "state": "started",
                 "tool": call.tool,
-                "about": _about_call(call),
+                "about": about_call(call),
             }
     for trip in card.tripped:
         yield {"type": "guard", "card": card.id, "guard": trip.guard, "level": trip.level.value,
@@ -364,7 +364,7 @@ def _about_results(before: RunState, after: RunState) -> Iterator[Telemetry]:
             }
 
 
-def _about_call(call: Call) -> str:
+def about_call(call: Call) -> str:
     """What a call is about: the command it runs, or the paths it names."""
     if call.command is not None:
         return call.command.command

@@ -7,11 +7,10 @@ them together cost one reading of the journal.
 from __future__ import annotations
 
 import asyncio
+import json
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any, NamedTuple
-
-import msgspec
 
 from flyball.core.machine.machine import advance
 from flyball.core.run.state import RunState
@@ -54,8 +53,10 @@ def read_place(text: str) -> Place:
 
 def framed(value: dict[str, Any], id: str = "") -> bytes:
     """One event of a stream: an id where it has one, and a line of JSON."""
-    head = f"id: {id}\n".encode() if id else b""
-    return b"%sdata: %s\n\n" % (head, msgspec.json.encode(value))
+    head = f"id: {id}\n" if id else ""
+    # Spaced as the seed writes these lines, and as `--json` prints them.
+    line = json.dumps(value, ensure_ascii=False)
+    return f"{head}data: {line}\n\n".encode("utf-8", "replace")
 
 
 def framed_lines(lines: Sequence[Telemetry]) -> Iterable[tuple[Place, bytes]]:
@@ -71,6 +72,23 @@ def framed_lines(lines: Sequence[Telemetry]) -> Iterable[tuple[Place, bytes]]:
             yield Place(seq, n), framed(line, f"{seq}.{n}")
 
 
+class LiveText(NamedTuple):
+    """A reply as far as it has come; the journal gets it when it is whole."""
+
+    turn: int = 0
+    """Which reply it is."""
+    text: str = ""
+    seq: int = 0
+    """The last event that was told before this much was said."""
+
+    def since(self, before: LiveText) -> str:
+        """What came since this was heard of it."""
+        return self.text[len(before.text) :] if before.turn == self.turn else self.text
+
+
+SILENCE = LiveText()
+
+
 class GrowingList:
     """Frames in order, with a signal that there are more; read in one event loop."""
 
@@ -79,6 +97,7 @@ class GrowingList:
         self._frames: list[bytes] = []
         self._grown = asyncio.Event()
         self._is_over = False
+        self._spoken = SILENCE
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -87,6 +106,15 @@ class GrowingList:
         """Put frames behind the others, and wake whoever waits for them."""
         self._places += [place for place, _ in found]
         self._frames += [frame for _, frame in found]
+        self._wake()
+
+    def speak(self, spoken: LiveText) -> None:
+        """Let readers hear what is being said; it is no frame, and nobody can come back to it."""
+        if spoken != self._spoken:
+            self._spoken = spoken
+            self._wake()
+
+    def _wake(self) -> None:
         grown, self._grown = self._grown, asyncio.Event()
         grown.set()
 
@@ -98,6 +126,7 @@ class GrowingList:
     async def after(self, place: Place, beat: float) -> AsyncIterator[bytes]:
         """Every frame behind a place, until `end`; a comment where nothing came for a while."""
         at = bisect_right(self._places, place)
+        heard = SILENCE
         yield b": open\n\n"
         while True:
             grown = self._grown
@@ -108,6 +137,11 @@ class GrowingList:
                 continue
             if self._is_over:
                 return
+            if heard != self._spoken:
+                heard, before = self._spoken, heard
+                if delta := heard.since(before):
+                    yield framed({"type": "text", "delta": delta})
+                continue
             try:
                 async with asyncio.timeout(beat):
                     await grown.wait()

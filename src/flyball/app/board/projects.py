@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flyball.app.project import Home, open_home
+from flyball.app.project import PLACE_FILE, Home, open_home
 from flyball.app.settling import state_dir
 from flyball.errors import FlyballError, NotFound
 
@@ -58,8 +58,10 @@ class Projects:
 
     def _open(self, place: Path) -> Home | None:
         """The home of a state directory, if its project is still where it was."""
-        # The directory's name has only a digest of the path; each run has kept the path itself.
-        for file in sorted(place.glob("runs/*/workspace.json"), reverse=True):
+        # The directory's name has only a digest of the path; each run has kept the path itself,
+        # and an import has noted it.
+        noted = sorted(place.glob("runs/*/workspace.json"), reverse=True)
+        for file in (place / PLACE_FILE, *noted):
             try:
                 repo = Path(json.loads(file.read_text())["project"])
                 home = open_home(repo, self.environ, NOTHING)

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from flyball.app.answering import pending, words
+from flyball.app.board.feed import SILENCE, LiveText
 from flyball.app.driving import RunControl, RunRequest, RunResult, Watcher, Word
 from flyball.app.project import Home, open_home
 from flyball.app.runs import opened
@@ -27,6 +28,8 @@ REST_SECONDS = 60.0
 BEGIN_SECONDS = 30.0
 LOOK_AGAIN = 0.1
 STOP_SECONDS = 5.0
+BEFORE_ANY = 1 << 60
+"""The place of a run that was picked up and has not moved: no event can be newer."""
 
 
 class _Driven:
@@ -35,16 +38,25 @@ class _Driven:
     def __init__(self, home: Home, deed: Deed, lines: int) -> None:
         self.began: Future[str] = Future()
         """The run's name, once it has moved; what kept it from that, otherwise."""
-        self.control = RunControl(home, Watcher(self._told, _unheard, _unheard))
+        self.control = RunControl(home, Watcher(self._told, self._hear, _unheard))
         self.ended = threading.Event()
+        self.spoken = SILENCE
         self._deed = deed
         self._lines = lines
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Future[RunResult] | None = None
 
+    def _hear(self, delta: str) -> None:
+        self.spoken = self.spoken._replace(text=self.spoken.text + delta)
+
     def _told(self, line: Telemetry) -> None:
         if line["type"] == "notice":
             return
+        turn, text, _ = self.spoken
+        # Every reply ends with what it cost: then the journal has all that was said.
+        is_said = line["type"] == "usage"
+        seq = line.get("seq", BEFORE_ANY)
+        self.spoken = LiveText(turn + 1, "", seq) if is_said else LiveText(turn, text, seq)
         self._lines -= 1
         if self._lines <= 0 and not self.began.done():
             self.began.set_result(self.control.run)
@@ -105,6 +117,11 @@ class RunsHere:
     def start(self, home: Home, wanted: RunRequest) -> str:
         """Begin a run; its name, once the journal has it."""
         return self._drive(home, lambda control: control.start(wanted), 1)
+
+    def spoken(self, run: str) -> LiveText:
+        """What the driver of a run is saying at this moment; silence where another drives it."""
+        driven = self._driven.get(run)
+        return driven.spoken if driven else SILENCE
 
     def resume(self, home: Home, run: str, driver: str = "") -> None:
         """Go on with a run."""

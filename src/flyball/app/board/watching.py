@@ -10,21 +10,34 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flyball.app.answering import pending
-from flyball.app.board.feed import BEAT, GrowingList, Place, RunTail, framed, read_place
+from flyball.app.board.deeds import LastDeeds
+from flyball.app.board.feed import (
+    BEAT,
+    SILENCE,
+    GrowingList,
+    LiveText,
+    Place,
+    RunTail,
+    framed,
+    read_place,
+)
 from flyball.app.board.projects import Projects
 from flyball.app.project import Home
 from flyball.app.runs import Overview, list_runs, noted_reverted, opened, overview_of
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.evidence import DiffReport
 from flyball.core.terms.evidence_rows import latest_of
+from flyball.engine.telemetry import about_call
 from flyball.errors import FlyballError, NotFound
 from flyball.journal.protocol import RunSummary
 from flyball.workspace.process.holder import may_live
 
 QUICK = 0.1
 """How often the log of a run is looked into that somebody watches."""
-SLOW = 0.5
-"""How often the list of runs is."""
+SLOW = 5
+"""After how many such looks the list of runs is read, where its journal was written to."""
+SLOWER = 20
+"""After how many in any case: a driver that died and a card that was taken back write nothing."""
 LINGER = 30.0
 """How long a run is kept in memory after its last reader left: most come back at once."""
 MISSES = 8
@@ -48,14 +61,22 @@ class Seen(NamedTuple):
 
     mark: tuple[object, ...]
     row: dict[str, Any]
+    deeds: LastDeeds
 
 
 class Watch:
     """The runs of all projects as they move, whoever drives them."""
 
-    def __init__(self, projects: Projects, beat: float = 15.0) -> None:
+    def __init__(
+        self,
+        projects: Projects,
+        beat: float = 15.0,
+        spoken: Callable[[str], LiveText] = lambda _run: SILENCE,
+    ) -> None:
         self.projects = projects
         self.beat = beat
+        self._spoken = spoken
+        self._files: dict[Path, tuple[int, ...]] = {}
         self._runs: dict[tuple[str, str], Watched] = {}
         self._seen: dict[tuple[str, str], Seen] = {}
         self._readers: set[asyncio.Queue[dict[str, Any]]] = set()
@@ -156,8 +177,8 @@ class Watch:
                 return journals[home.journal_path]
 
             while not self._stop.is_set():
-                if rounds % int(SLOW / QUICK) == 0:
-                    await self._read_lists(journal_of)
+                if rounds % SLOW == 0:
+                    await self._read_lists(journal_of, is_due=rounds % SLOWER == 0)
                     self._first.set()
                 rounds += 1
                 is_busy = await self._read_runs(journal_of)
@@ -184,6 +205,10 @@ class Watch:
             if found:
                 is_busy = True
                 self._call(watched.frames.add, found)
+            spoken = self._spoken(watched.tail.run)
+            # What was said up to an event that is newer than this is in the journal by now.
+            if spoken.seq >= watched.tail.state.seq:
+                self._call(watched.frames.speak, spoken)
         return is_busy
 
     def _forget(self, key: tuple[str, str]) -> None:
@@ -196,10 +221,14 @@ class Watch:
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(deed, *values)
 
-    async def _read_lists(self, journal_of: Callable[[Home], Any]) -> None:
+    async def _read_lists(self, journal_of: Callable[[Home], Any], *, is_due: bool = True) -> None:
         for project in self.projects.all():
-            if not project.home.journal_path.exists():
+            path = project.home.journal_path
+            files = _file_marks(path)
+            if not files or (self._files.get(path) == files and not is_due):
                 continue
+            # Read before the journal is: what is written meanwhile is seen the next time.
+            self._files[path] = files
             try:
                 journal = await journal_of(project.home)
                 for summary in await journal.runs():
@@ -214,10 +243,22 @@ class Watch:
         if known is not None and known.mark == mark:
             return
         state = await journal.load(summary.run)
-        row = board_row(name, home, overview_of(home, summary, state), state)
-        self._seen[name, summary.run] = Seen(mark, row)
+        deeds = known.deeds if known else LastDeeds()
+        await deeds.read(journal, summary.run, state.seq)
+        row = board_row(name, home, overview_of(home, summary, state), state, deeds)
+        self._seen[name, summary.run] = Seen(mark, row, deeds)
         if known is not None or self._first.is_set():
             self._call(self._tell, row)
+
+
+def _file_marks(journal: Path) -> tuple[int, ...]:
+    """What changes with every write to a journal; nothing where there is none."""
+    found: list[int] = []
+    for file in (journal, journal.with_name(f"{journal.name}-wal")):
+        with suppress(OSError):
+            fact = file.stat()
+            found += (fact.st_mtime_ns, fact.st_size)
+    return tuple(found)
 
 
 def _account_mark(home: Home, summary: RunSummary) -> int:
@@ -228,7 +269,9 @@ def _account_mark(home: Home, summary: RunSummary) -> int:
         return 0
 
 
-def board_row(project: str, home: Home, found: Overview, state: RunState) -> dict[str, Any]:
+def board_row(
+    project: str, home: Home, found: Overview, state: RunState, deeds: LastDeeds
+) -> dict[str, Any]:
     """A run as the board shows it: its line in the list, its cards, and what it asks."""
     waiting = pending(state)
     return {
@@ -241,14 +284,15 @@ def board_row(project: str, home: Home, found: Overview, state: RunState) -> dic
             {"card": each.card.id, "kind": each.question.kind.value, "text": each.question.text}
             for each in waiting
         ],
-        "cards": [*_card_rows(home, state), *_steps_to_do(state)],
+        "cards": [*_card_rows(home, state, deeds), *_steps_to_do(state)],
     }
 
 
-def _card_rows(home: Home, state: RunState) -> Iterator[dict[str, Any]]:
+def _card_rows(home: Home, state: RunState, deeds: LastDeeds) -> Iterator[dict[str, Any]]:
     back = noted_reverted(home, state)
     for card in state.cards:
-        yield card_row(card, "reverted" if card.id in back else card.status)
+        row = card_row(card, "reverted" if card.id in back else card.status)
+        yield {**row, "last": deeds.by_card.get(card.id)}
 
 
 def card_row(card: CardState, status: str) -> dict[str, Any]:
@@ -269,7 +313,8 @@ def card_row(card: CardState, status: str) -> dict[str, Any]:
         "removed": sum(each.removed for each in files),
         "files": len(files),
         "calls": card.calls,
-        "call": at_work.tool if at_work else "",
+        "call": at_work.name if at_work else "",
+        "about": about_call(at_work)[:200] if at_work else "",
     }
 
 

@@ -44,7 +44,7 @@ def open_board(environ: Mapping[str, str], here: Path | None, beat: float = 15.0
     """A board over every project of the state directory that the environment names."""
     projects = Projects(environ, here)
     runs = RunsHere(projects.base, environ, _user())
-    return Board(projects, Watch(projects, beat), runs, environ)
+    return Board(projects, Watch(projects, beat, runs.spoken), runs, environ)
 
 
 def _user() -> str:
