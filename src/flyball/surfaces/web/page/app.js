@@ -21,7 +21,7 @@ const choice = h("select", { "aria-label": "Project", onchange: () => { chosen =
 const bell = h("button", { type: "button", class: "quiet bell", onclick: notifyMe }, "Notify me");
 const link = h("span", { class: "link", title: "Connected", role: "img", "aria-label": "Connected" });
 
-fill(top, h("a", { class: "brand", href: "#/" }, h("img", { src: "/page/mark.svg", alt: "", width: 22, height: 22 }), "Flyball"), choice, search, h("span", { class: "grow" }), link, bell,
+top.append(choice, search, h("span", { class: "grow" }), link, bell,
   h("a", { class: "button quiet", href: "#/dev" }, "Developer"), h("button", { type: "button", class: "quiet", "aria-label": "Light or dark", onclick: turn }, "◐"), h("button", { type: "button", class: "quiet keys", "aria-label": "Keys", onclick: help }, "?"));
 side.append(list);
 
@@ -57,7 +57,7 @@ function draw() {
   frame = requestAnimationFrame(() => {
     const found = shownRows();
     list.set(found, place().run);
-    main.querySelector("card-board")?.set(found);
+    main.querySelector("card-board")?.set(found, rows.size > 0);
     const waiting = [...rows.values()].filter((row) => row.asks.length).length;
     document.title = `${waiting ? `(${waiting}) ` : ""}Flyball`;
   });
@@ -157,21 +157,16 @@ addEventListener("hashchange", go);
 addEventListener("keydown", key);
 setInterval(draw, 30000);
 
-async function begin() {
-  try {
-    await get("health");
-  } catch (error) {
-    if (error.status === 401) {
-      fill(main, h("form", { class: "enter", action: "/", method: "get" }, h("h1", {}, "Who is there?"), h("p", {}, "Open the address that flyball serve printed, or give the token that is in it."),
-        h("div", { class: "row" }, h("input", { name: "token", type: "password", autocomplete: "off", "aria-label": "Token" }), h("button", { type: "submit", class: "primary" }, "Enter"))));
-      return;
-    }
-  }
-  follow("events", heard, (isOpen) => {
-    link.classList.toggle("off", !isOpen);
-    link.setAttribute("aria-label", isOpen ? "Connected" : "Not connected; trying again");
-    link.title = link.getAttribute("aria-label");
-  });
-  go();
-}
-begin();
+const stop = follow("events", heard, async (isOpen) => {
+  const said = isOpen ? "Connected" : "Not connected; trying again";
+  link.classList.toggle("off", !isOpen);
+  link.setAttribute("aria-label", said);
+  link.title = said;
+  if (isOpen) return;
+  const error = await get("health").catch((found) => found);
+  if (error.status !== 401) return;
+  stop();
+  fill(main, h("form", { class: "enter", action: "/", method: "get" }, h("h1", {}, "Who is there?"), h("p", {}, "Open the address that flyball serve printed, or give the token that is in it."),
+    h("div", { class: "row" }, h("input", { name: "token", type: "password", autocomplete: "off", "aria-label": "Token" }), h("button", { type: "submit", class: "primary" }, "Enter"))));
+});
+go();

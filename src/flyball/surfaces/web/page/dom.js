@@ -75,6 +75,13 @@ export function lines(added, removed) {
   return added || removed ? delta(added, removed) : null;
 }
 
+export function longList(name, options) {
+  const list = document.createElement("long-list");
+  list.setAttribute("role", "list");
+  list.setAttribute("aria-label", name);
+  return Object.assign(list, options);
+}
+
 let saying = 0;
 export function say(text, kind = "") {
   const place = document.getElementById("said");
@@ -84,56 +91,136 @@ export function say(text, kind = "") {
   saying = setTimeout(() => fill(place), kind === "bad" ? 12000 : 5000);
 }
 
-// A list of thousands of rows of one height: only those in sight are in the document.
+// A list of thousands of rows, each as high as it is: only those near the window are in the
+// document, and empty space stands for the others. A row keeps its element while it stays the
+// same, so that focus, selection and the place that is being read survive every change.
+const NEAR = 500;
 export class LongList extends HTMLElement {
   constructor() {
     super();
     this.rows = [];
-    this.height = 28;
+    this.nodes = new Map();
+    this.heights = new Map();
+    this.guess = 28;
+    this.key = (row, n) => n;
+    this.mark = () => "";
     this.draw = () => h("div");
-    this.first = -1;
+    this.scrolled = (event) => { if (event.target.contains?.(this)) this.show(); };
   }
 
   connectedCallback() {
-    this.tabIndex = 0;
-    this.onscroll = () => this.show();
-    this.watch = new ResizeObserver(() => { this.first = -1; this.show(); });
+    document.addEventListener("scroll", this.scrolled, { capture: true, passive: true });
+    this.watch = new ResizeObserver(() => {
+      if (this.width !== this.clientWidth) { this.width = this.clientWidth; this.heights.clear(); }
+      this.show();
+    });
     this.watch.observe(this);
+    this.watch.observe(document.documentElement);
     this.show();
   }
 
-  disconnectedCallback() { this.watch?.disconnect(); }
+  disconnectedCallback() {
+    document.removeEventListener("scroll", this.scrolled, { capture: true });
+    this.watch?.disconnect();
+  }
 
   set(rows) {
-    const stick = this.sticks && this.scrollTop + this.clientHeight >= this.scrollHeight - 2 * this.height;
     this.rows = rows;
-    this.first = -1;
+    this.tops = null;
     this.show();
-    if (stick) this.scrollTop = this.scrollHeight;
   }
 
-  show() {
-    const first = Math.max(0, Math.floor(this.scrollTop / this.height) - 10);
-    const last = Math.min(this.rows.length, first + Math.ceil((this.clientHeight || 600) / this.height) + 20);
-    if (first === this.first && last === this.last) return;
-    this.first = first;
-    this.last = last;
-    if (!this.inner) this.inner = this.appendChild(h("div", { class: "long", role: "presentation" }));
-    this.inner.style.height = `${this.rows.length * this.height}px`;
-    const shown = this.rows.slice(first, last).map((row, n) => {
-      const node = this.draw(row, first + n);
-      node.style.top = `${(first + n) * this.height}px`;
-      return node;
-    });
-    this.inner.replaceChildren(...shown);
+  // Where each row begins; the last is where the list ends.
+  measure() {
+    if (this.tops) return this.tops;
+    const tops = new Float64Array(this.rows.length + 1);
+    for (let n = 0; n < this.rows.length; n += 1) tops[n + 1] = tops[n] + (this.heights.get(this.key(this.rows[n], n)) ?? this.guess);
+    this.tops = tops;
+    return tops;
   }
+
+  // The first row that ends behind a place.
+  rowAt(tops, place) {
+    let [low, high] = [0, this.rows.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (tops[middle + 1] <= place) low = middle + 1; else high = middle;
+    }
+    return low;
+  }
+
+  show(also = -1) {
+    if (!this.isConnected) return;
+    for (let again = 0; again < 3; again += 1) {
+      const tops = this.measure();
+      const top = this.getBoundingClientRect().top;
+      const first = this.rowAt(tops, -top - NEAR);
+      const last = Math.min(this.rows.length, this.rowAt(tops, window.innerHeight - top + NEAR) + 1);
+      const wanted = new Set();
+      for (let n = first; n < last; n += 1) wanted.add(n);
+      if (also >= 0) wanted.add(also);
+      const held = this.contains(document.activeElement) ? this.rows.findIndex((row, n) => this.nodes.get(this.key(row, n))?.node.contains(document.activeElement)) : -1;
+      if (held >= 0) wanted.add(held);
+      this.put([...wanted].sort((a, b) => a - b), tops);
+      if (!this.sized()) return;
+    }
+  }
+
+  put(wanted, tops) {
+    const kept = new Map();
+    const found = [];
+    let end = 0;
+    for (const n of wanted) {
+      if (n > end) found.push(this.space(tops[n] - tops[end]));
+      const key = this.key(this.rows[n], n);
+      const mark = this.mark(this.rows[n], n);
+      let known = this.nodes.get(key);
+      if (!known || known.mark !== mark) {
+        const node = this.draw(this.rows[n], n);
+        if (known?.node.contains(document.activeElement)) { known.node.replaceWith(node); (node.querySelector("a, button") || node).focus(); }
+        known = { node, mark };
+      }
+      known.node.setAttribute("aria-setsize", this.rows.length);
+      known.node.setAttribute("aria-posinset", n + 1);
+      kept.set(key, known);
+      found.push(known.node);
+      end = n + 1;
+    }
+    if (end < this.rows.length) found.push(this.space(tops[this.rows.length] - tops[end]));
+    this.nodes = kept;
+    const stay = new Set(found);
+    for (const node of [...this.childNodes]) if (!stay.has(node)) node.remove();
+    let at = this.firstChild;
+    for (const node of found) { if (node === at) at = at.nextSibling; else this.insertBefore(node, at); }
+  }
+
+  space(height) {
+    const node = h("div", { "aria-hidden": "true" });
+    node.style.height = `${height}px`;
+    return node;
+  }
+
+  // Whether a row that is shown is not as high as was thought.
+  sized() {
+    let changed = false;
+    for (const [key, { node }] of this.nodes) {
+      const { height } = node.getBoundingClientRect();
+      if (!height || (this.heights.get(key) ?? this.guess) === height) continue;
+      this.heights.set(key, height);
+      changed = true;
+    }
+    if (changed) this.tops = null;
+    return changed;
+  }
+
+  at(n) { return n >= 0 && n < this.rows.length ? this.nodes.get(this.key(this.rows[n], n))?.node : null; }
 
   reveal(n) {
-    const top = n * this.height;
-    if (top < this.scrollTop) this.scrollTop = top;
-    else if (top + this.height > this.scrollTop + this.clientHeight) this.scrollTop = top + this.height - this.clientHeight;
-    this.first = -1;
-    this.show();
+    if (n < 0 || n >= this.rows.length) return null;
+    this.show(n);
+    this.at(n)?.scrollIntoView({ block: "nearest" });
+    this.show(n);
+    return this.at(n);
   }
 }
 customElements.define("long-list", LongList);

@@ -3,7 +3,7 @@ import { h, fill, pill, meter, stat, delta, lasted, clock, plural, say } from ".
 import { EXPORTED, get, post, part, follow } from "./api.js";
 import "./diff.js";
 import { verdictPanel } from "./verdict.js";
-import { decisionLog, talk } from "./timeline.js";
+import { decisionLog } from "./timeline.js";
 
 const STEPS = ["recon", "checkpoint", "execute", "verify", "final"];
 const STEP_NAMES = { recon: "Recon", checkpoint: "Checkpoint", execute: "Execute", verify: "Verify", final: "Final" };
@@ -18,6 +18,9 @@ export class RunPage extends HTMLElement {
     this.run = run;
     this.tab = tab || "proof";
     this.lines = [];
+    this.saying = "";
+    this.pace = 250;
+    this.passed = new Set();
     this.notes = [];
     this.parts = {};
     this.className = "runpage";
@@ -25,16 +28,21 @@ export class RunPage extends HTMLElement {
     this.banner = h("div", { class: "banner", "aria-live": "polite" });
     this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "About this run" });
     this.panel = h("div", { class: "panel", role: "tabpanel", tabindex: -1 });
-    fill(this, this.head, this.banner, this.tabs, this.panel, h("div", { class: "pending" }));
+    this.busy = h("p", { class: "busy" });
+    fill(this, this.head, this.busy, this.banner, this.tabs, this.panel, h("div", { class: "pending" }));
     fill(this.panel, h("p", { class: "empty" }, "Loading …"));
     if (EXPORTED) {
-      this.lines = EXPORTED.lines;
+      for (const line of EXPORTED.lines) this.take(line);
       this.told = EXPORTED.run;
       this.draw();
       return;
     }
     this.refresh();
-    this.stop = follow(`runs/${part(run)}/events`, (line) => this.heard(line), (isOpen) => this.classList.toggle("cut", !isOpen));
+    this.stop = follow(`runs/${part(run)}/events`, (line) => this.heard(line), (isOpen) => {
+      this.classList.toggle("cut", !isOpen);
+      // Whoever comes back is told again what is being said.
+      if (isOpen) this.saying = "";
+    });
   }
 
   disconnectedCallback() {
@@ -43,34 +51,50 @@ export class RunPage extends HTMLElement {
   }
 
   heard(line) {
+    if ("delta" in line) this.saying += line.delta;
+    else this.take(line);
+    this.frame ||= requestAnimationFrame(() => { this.frame = 0; this.live(); });
+    // A run that moves all the time is asked about now and then, and once more when it rests.
+    if (!("delta" in line)) this.refreshLater();
+  }
+
+  refreshLater() {
+    const last = this.lines.at(-1)?.seq || 0;
+    if (!this.told || last <= this.told.events) return;
+    this.timer ||= setTimeout(() => { this.timer = 0; this.refresh(); }, this.pace);
+  }
+
+  take(line) {
     this.lines.push(line);
+    this.passed.add(line.type === "phase" ? line.phase : line.type);
+    if (line.type === "phase") this.lastPhase = line.phase;
+    if (line.type === "call") this.lastCall = line;
+    if (line.type === "usage") this.saying = "";
     if (line.type === "budget" && this.told) this.told.budget = { used: line.used, limit: line.limit };
-    cancelAnimationFrame(this.frame);
-    this.frame = requestAnimationFrame(() => this.live());
-    if (this.told && line.seq <= this.told.events) return;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.refresh(), 250);
   }
 
   live() {
-    if (this.told) this.drawHead();
+    if (this.told) { this.drawHead(); this.drawBusy(); }
     this.querySelector("time-line")?.set(this.lines);
-    const box = this.querySelector(".talk");
-    if (box && box.childElementCount !== talk(this.lines).length) fill(box, talk(this.lines));
+    this.querySelector("talk-log")?.set(this.lines, this.saying);
   }
 
   async refresh() {
+    const begun = performance.now();
     try {
       this.told = await get(`runs/${part(this.run)}`);
+      // A long run takes longer to tell: the server is not to do that all the time.
+      this.pace = Math.max(250, 4 * (performance.now() - begun));
     } catch (error) {
       fill(this.panel, h("p", { class: "empty" }, error.message, " ", error.hint));
       return;
     }
-    if (this.isConnected) this.draw();
+    if (this.isConnected) { this.draw(); this.refreshLater(); }
   }
 
   draw() {
     this.drawHead();
+    this.drawBusy();
     this.drawBanner();
     this.drawTabs();
     this.drawPanel();
@@ -87,17 +111,14 @@ export class RunPage extends HTMLElement {
 
   phase() {
     const live = this.told.cards.filter((card) => !card.ending);
-    const last = [...this.lines].reverse().find((line) => line.type === "phase");
-    return live.length === 1 && last ? last.phase : live.at(-1)?.phase || this.told.cards.at(-1)?.phase || "recon";
+    return live.length === 1 && this.lastPhase ? this.lastPhase : live.at(-1)?.phase || this.told.cards.at(-1)?.phase || "recon";
   }
 
   drawHead() {
     const { told } = this;
     const phase = this.phase();
-    const call = [...this.lines].reverse().find((line) => line.type === "call");
-    const busy = call && call.state === "started" && told.status === "running" ? `${call.tool} ${call.about || ""}` : "";
-    if (!this.changed("head", [told.request, told.status, told.budget, told.costs, told.updated_at, phase, busy, told.driven_by])) return;
-    const passed = new Set(this.lines.map((line) => (line.type === "phase" ? line.phase : line.type)));
+    if (!this.changed("head", [told.request, told.status, told.budget, told.costs, told.updated_at, phase, told.driven_by])) return;
+    const { passed } = this;
     const costs = told.costs || {};
     const tokens = (costs.input_tokens || 0) + (costs.output_tokens || 0);
     fill(this.head,
@@ -108,8 +129,15 @@ export class RunPage extends HTMLElement {
       h("dl", { class: "stats" },
         h("div", { class: "stat wide" }, h("dt", {}, "Budget"), h("dd", {}, meter(told.budget.used, told.budget.limit, "Calls used"), h("span", { class: "num" }, `${told.budget.used} of ${told.budget.limit} calls`))),
         stat("Blocked", told.spend?.blocked || 0), stat("Time", lasted(told.updated_at - told.started_at)), stat("Tokens", tokens.toLocaleString("en")),
-        stat("Cost", costs.money ? `$${costs.money.toFixed(3)}` : "—")),
-      h("p", { class: "busy" }, busy ? [h("span", { class: "spin", "aria-hidden": "true" }), busy] : ""));
+        stat("Cost", costs.money ? `$${costs.money.toFixed(3)}` : "—")));
+  }
+
+  // One line of constant height: the call under way, or the end of what the driver is saying.
+  drawBusy() {
+    const call = this.lastCall;
+    const busy = this.told.status !== "running" ? "" : this.saying ? this.saying.trimEnd().slice(-300) : call?.state === "started" ? `${call.tool} ${call.about || ""}` : "";
+    if (!this.changed("busy", busy)) return;
+    fill(this.busy, busy ? [h("span", { class: "spin", "aria-hidden": "true" }), h("span", { class: this.saying ? "speech" : "" }, h("bdi", {}, busy))] : "");
   }
 
   drawBanner() {
@@ -207,8 +235,8 @@ export class RunPage extends HTMLElement {
     else if (tab === "cards") fill(this.panel, told.cards.map((card) => this.card(card)));
     else if (tab === "changes") this.changes();
     else if (tab === "timeline") { fill(this.panel, document.createElement("time-line")); this.panel.firstChild.set(this.lines); }
-    else if (tab === "decisions") fill(this.panel, decisionLog(told.cards));
-    else if (tab === "talk") fill(this.panel, h("div", { class: "talk", tabindex: 0, role: "log", "aria-label": "Talk" }, talk(this.lines)));
+    else if (tab === "decisions") decisionLog(this.panel, told.cards);
+    else if (tab === "talk") { fill(this.panel, document.createElement("talk-log")); this.panel.firstChild.set(this.lines, this.saying); }
     else this.replay();
   }
 
@@ -304,12 +332,15 @@ export class RunPage extends HTMLElement {
     const board = h("div", { class: "then" });
     const out = h("output", {}, "");
     const slider = h("input", { type: "range", min: 1, max: last, value: last, "aria-label": "Event", oninput: () => load() });
-    let turn = 0;
+    let asked = "";
+    // Whoever drags is answered one place after the other: those passed meanwhile are left out.
     const load = async () => {
-      turn += 1;
-      const mine = turn;
-      const told = await get(`runs/${part(this.run)}/at/${slider.value}`).catch((error) => ({ error }));
-      if (mine !== turn) return;
+      if (asked) return;
+      asked = slider.value;
+      const told = await get(`runs/${part(this.run)}/at/${asked}`).catch((error) => ({ error }));
+      const passed = asked !== slider.value;
+      asked = "";
+      if (passed) load();
       if (told.error) { fill(board, h("p", { class: "empty" }, told.error.message)); return; }
       fill(out, `Event ${told.seq} of ${told.of}: ${told.event}, ${clock(told.at)}`);
       fill(board,

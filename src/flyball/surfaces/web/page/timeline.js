@@ -1,5 +1,5 @@
 // What happened, line by line, with bands of phases; also the decisions, and the talk.
-import { h, fill } from "./dom.js";
+import { h, fill, longList } from "./dom.js";
 
 export function lineText(line) {
   switch (line.type) {
@@ -37,81 +37,145 @@ const HIDDEN = new Set(["usage", "budget"]);
 const loud = (line) => line.decision === "deny" || line.type === "guard" || line.type === "error" || line.type === "escalation"
   || line.ok === false || line.passing === false || line.kind === "rejection";
 
-// Each line with the phase it fell in.
-export function banded(found) {
-  const phases = new Map();
-  return found.map((line) => {
-    if (line.type === "phase") phases.set(line.card, line.phase);
-    return { line, phase: phases.get(line.card) || (phases.size ? [...phases.values()].at(-1) : "") };
-  });
+const MOST_BANDS = 120;
+const words = (line) => { const [what, text] = lineText(line); return `${what} ${String(text).split("\n")[0].slice(0, 300)}`; };
+
+// Lines with the phase that each fell in; of a list that grows only what is new is looked at.
+class Banded {
+  constructor(found) {
+    this.found = found;
+    this.rows = [];
+    this.phases = new Map();
+    this.last = "";
+  }
+
+  read() {
+    for (const line of this.found.slice(this.rows.length)) {
+      if (line.type === "phase") { this.phases.set(line.card, line.phase); this.last = line.phase; }
+      this.rows.push({ line, phase: this.phases.get(line.card) || this.last, n: this.rows.length });
+    }
+    return this.rows;
+  }
 }
 
 export class TimeLine extends HTMLElement {
   connectedCallback() {
     if (this.list) return;
-    this.list = document.createElement("long-list");
-    this.list.height = 28;
-    this.list.sticks = true;
-    this.list.className = "timeline";
+    this.list = longList("Timeline", { guess: 28, key: (row) => row.n, mark: (row, n) => String(n === this.at), draw: (row, n) => this.entry(row, n) });
     this.list.setAttribute("role", "listbox");
-    this.list.setAttribute("aria-label", "Timeline");
-    this.detail = h("pre", { class: "detail", tabindex: 0, "aria-label": "The chosen line" });
+    this.list.tabIndex = 0;
+    this.list.addEventListener("keydown", (event) => this.keyed(event));
+    this.list.addEventListener("click", (event) => { const row = event.target.closest(".entry"); if (row) this.pick(Number(row.getAttribute("aria-posinset")) - 1); });
+    this.scroller = h("div", { class: "scroller timeline" }, this.list);
+    this.detail = h("pre", { class: "detail", tabindex: 0, role: "region", "aria-label": "The chosen line" });
     this.all = h("input", { type: "checkbox", onchange: () => this.set(this.found) });
+    this.find = h("input", { type: "search", placeholder: "Find in the timeline  /", "aria-label": "Find in the timeline", oninput: () => this.set(this.found) });
+    this.count = h("span", { class: "muted num", role: "status" });
     this.at = -1;
-    this.list.draw = (row, n) => {
-      const [what, text] = lineText(row.line);
-      return h("div", { class: `entry p-${row.phase} ${loud(row.line) ? "loud" : ""} ${n === this.at ? "at" : ""}`, role: "option", "aria-selected": String(n === this.at),
-        onclick: () => this.pick(n) },
-      h("span", { class: "seq" }, row.line.seq ?? ""), h("span", { class: "what" }, what), h("span", { class: "text" }, String(text).split("\n")[0].slice(0, 300)));
-    };
-    this.append(h("label", { class: "check" }, this.all, "Also budget and usage"), h("div", { class: "bands", "aria-hidden": "true" }), this.list, this.detail);
+    this.append(h("div", { class: "row" }, this.find, h("label", { class: "check" }, this.all, "Also budget and usage"), h("span", { class: "grow" }), this.count),
+      h("div", { class: "bands", "aria-hidden": "true" }), this.scroller, this.detail);
     this.set(this.found || []);
   }
 
+  entry(row, n) {
+    const [what, text] = lineText(row.line);
+    return h("div", { class: `entry p-${row.phase} ${loud(row.line) ? "loud" : ""} ${n === this.at ? "at" : ""}`, role: "option", id: `line-${row.n}`, "aria-selected": String(n === this.at) },
+      h("span", { class: "seq" }, row.line.seq ?? ""), h("span", { class: "what" }, what), h("span", { class: "text" }, String(text).split("\n")[0].slice(0, 300)));
+  }
+
   set(found) {
+    if (!this.banded || this.banded.found !== found) { this.banded = new Banded(found); this.at = -1; }
     this.found = found;
     if (!this.list) return;
-    this.rows = banded(found).filter((row) => this.all.checked || !HIDDEN.has(row.line.type));
-    this.list.set(this.rows);
-    this.bands();
+    const chosen = this.at >= 0 ? this.list.rows[this.at] : null;
+    const wanted = this.find.value.trim().toLowerCase();
+    const rows = this.banded.read().filter((row) => (this.all.checked || !HIDDEN.has(row.line.type)) && (!wanted || words(row.line).toLowerCase().includes(wanted)));
+    this.at = chosen ? rows.indexOf(chosen) : -1;
+    const { scroller } = this;
+    const follows = scroller.scrollTop > 0 && scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 60;
+    this.list.set(rows);
+    // Who looks at the end goes on looking at it; whoever reads further up is left there.
+    if (follows) { scroller.scrollTop = scroller.scrollHeight; this.list.show(); }
+    fill(this.count, wanted ? `${rows.length.toLocaleString("en")} of ${this.found.length.toLocaleString("en")} lines` : `${rows.length.toLocaleString("en")} lines`);
+    this.bands(rows);
     if (this.at < 0) fill(this.detail, found.length ? "Choose a line to see all of it." : "Nothing has happened yet.");
   }
 
-  bands() {
+  bands(rows) {
     const runs = [];
-    for (const row of this.rows) {
-      if (runs.at(-1)?.phase === row.phase) runs.at(-1).count += 1;
-      else runs.push({ phase: row.phase, count: 1 });
+    const step = Math.max(1, Math.ceil(rows.length / MOST_BANDS));
+    // Where phases alternate thousands of times, a band stands for a stretch of lines.
+    for (let n = 0; n < rows.length; n += step) {
+      const { phase } = rows[n];
+      const count = Math.min(step, rows.length - n);
+      if (runs.at(-1)?.phase === phase) runs.at(-1).count += count;
+      else runs.push({ phase, count });
     }
+    const mark = JSON.stringify(runs);
+    if (mark === this.bandsMark) return;
+    this.bandsMark = mark;
     fill(this.querySelector(".bands"), runs.filter((each) => each.phase).map((each) => h("span", { class: `p-${each.phase}`, vars: { "--n": String(each.count) } }, each.phase)));
   }
 
   pick(n) {
-    if (n < 0 || n >= this.rows.length) return;
+    const { rows } = this.list;
+    if (n < 0 || n >= rows.length) return;
     this.at = n;
     this.list.reveal(n);
-    fill(this.detail, JSON.stringify(this.rows[n].line, null, 2));
+    this.list.setAttribute("aria-activedescendant", `line-${rows[n].n}`);
+    fill(this.detail, JSON.stringify(rows[n].line, null, 2));
   }
 
-  move(step) { this.pick(Math.max(0, Math.min(this.rows.length - 1, this.at + step))); }
+  move(step) { this.pick(Math.max(0, Math.min(this.list.rows.length - 1, this.at + step))); }
+
+  keyed(event) {
+    const page = Math.max(1, Math.floor(this.scroller.clientHeight / 28) - 1);
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+    if (!(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    this.move(steps[event.key]);
+  }
 }
 customElements.define("time-line", TimeLine);
 
-export function decisionLog(cards) {
+const judged = (row) => h("div", { class: "judged", role: "listitem" }, h("span", { class: "num" }, row.seq), h("span", {}, row.card), h("span", { class: "mono" }, row.tool),
+  h("span", {}, h("span", { class: `light l-${row.answer}` }, row.answer)), h("span", { class: "why" }, row.reason || ""));
+
+export function decisionLog(panel, cards) {
   const rows = cards.flatMap((card) => card.decisions.map((each) => ({ ...each, card: card.id }))).sort((a, b) => a.seq - b.seq);
-  if (!rows.length) return h("p", { class: "empty" }, "No call was judged yet. Every call that a driver asks for is here, with the answer and the reason.");
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Decisions" },
-    h("table", { class: "tests" }, h("thead", {}, h("tr", {}, ["#", "Card", "Call", "Decision", "Why"].map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, rows.map((row) => h("tr", {}, h("td", { class: "num" }, row.seq), h("td", {}, row.card), h("td", { class: "mono" }, row.tool),
-        h("td", {}, h("span", { class: `light l-${row.answer}` }, row.answer)), h("td", {}, row.reason || ""))))));
+  if (!rows.length) { fill(panel, h("p", { class: "empty" }, "No call was judged yet. Every call that a driver asks for is here, with the answer and the reason.")); return; }
+  let list = panel.querySelector(".decisions long-list");
+  if (!list) {
+    list = longList("Decisions", { guess: 32, draw: judged });
+    fill(panel, h("div", { class: "decisions" }, h("div", { class: "judged heads", "aria-hidden": "true" }, ["#", "Card", "Call", "Decision", "Why"].map((name) => h("span", {}, name))), list));
+  }
+  list.set(rows);
 }
 
 const TALK = { run: "You asked", text: "Driver", governor: "Flyball", approval: "Flyball asks", note: "Note", final: "Flyball", error: "Error", extension: "You" };
-export function talk(found) {
-  const said = found.filter((line) => TALK[line.type]);
-  return said.map((line) => {
+const isSaid = (line) => TALK[line.type];
+
+// Everything that was said; the last saying may still be under way.
+export class TalkLog extends HTMLElement {
+  connectedCallback() {
+    if (this.list) return;
+    this.className = "talk";
+    this.said = [];
+    this.read = 0;
+    this.list = longList("Talk", { guess: 70, mark: (line) => line.saying || "", draw: (line) => this.saying(line) });
+    this.list.setAttribute("role", "log");
+    this.append(this.list);
+  }
+
+  saying(line) {
     const mine = line.type === "run" || line.type === "extension";
-    const text = line.type === "final" ? line.message : lineText(line)[1];
-    return h("div", { class: `saying ${mine ? "mine" : line.type === "text" ? "driver" : "ours"}` }, h("p", { class: "who" }, TALK[line.type]), h("p", {}, text));
-  });
+    const text = line.type === "final" ? line.message : line.saying || lineText(line)[1];
+    return h("div", { class: "slot" }, h("div", { class: `saying ${mine ? "mine" : line.type === "text" ? "driver" : "ours"} ${line.saying ? "live" : ""}` }, h("p", { class: "who" }, TALK[line.type]), h("p", {}, text)));
+  }
+
+  set(found, saying) {
+    for (; this.read < found.length; this.read += 1) if (isSaid(found[this.read])) this.said.push(found[this.read]);
+    this.list.set(saying ? [...this.said, { type: "text", saying }] : this.said);
+  }
 }
+customElements.define("talk-log", TalkLog);
