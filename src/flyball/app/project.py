@@ -188,6 +188,9 @@ def _digest(text: str) -> str:
 
 
 def _read(path: Path) -> str:
+    # `FLYBALL_CONFIG=/dev/null` is how one says that there is no such file.
+    if os.fspath(path) == os.devnull:
+        return ""
     data = read_plain(path, LONGEST + 1)
     if data is None and path.is_symlink() and not path.exists():
         return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,11 @@ def test_two_projects_of_one_name_have_two_journals(tmp_path: Path):
     one, other = (open_home(tmp_path / p, environ(tmp_path), {}) for p in ("a/shop", "b/shop"))
     assert one.journal_path != other.journal_path
     assert not one.state.exists()
+
+
+def test_no_configuration_may_be_named_as_the_null_device(tmp_path: Path):
+    home = open_home(tmp_path, environ(tmp_path, FLYBALL_CONFIG=os.devnull), {})
+    assert home.effective.settings == Settings()
 
 
 def test_a_missing_directory_is_named(tmp_path: Path):
