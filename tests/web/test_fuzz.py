@@ -7,10 +7,11 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.web.served import Served, environment, make_shop, serving
+from tests.web.served import TOKEN, Served, environment, make_shop, serving
 
+SLOW = (HealthCheck.too_slow, HealthCheck.filter_too_much)
 STREAMS = {"/api/events", "/api/runs/{run}/events"}
 TEXT = st.text(st.characters(codec="utf-8"), max_size=40) | st.sampled_from(
     ["", ".", "..", "../..", "/", "last", "step-1", "%", "\0", "<script>", "é", "a" * 5_000, "-1"]
@@ -92,3 +93,35 @@ def test_a_sample_of_made_up_requests_finds_no_fault(served: Served):
 @pytest.mark.exhaustive
 def test_thousands_of_made_up_requests_find_no_fault(served: Served):
     check(served, 3_000)
+
+
+@pytest.mark.exhaustive
+def test_schemathesis_finds_no_fault_and_every_answer_as_promised(served: Served):
+    import schemathesis
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi import checks
+
+    document = served.get("/api/schema/openapi.json")
+    for path in STREAMS:
+        del document["paths"][path]
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    wanted = [
+        not_a_server_error,
+        checks.status_code_conformance,
+        checks.content_type_conformance,
+        checks.response_schema_conformance,
+    ]
+    found = [each.ok() for each in schemathesis.openapi.from_dict(document).get_all_operations()]
+    assert len(found) > 25
+    for operation in found:
+
+        @settings(max_examples=25, derandomize=True, database=None, suppress_health_check=[*SLOW])
+        @given(operation.as_strategy())
+        def ask(case: Any) -> None:
+            if case.path == "/api/runs" and isinstance(case.body, dict):
+                # Nothing is to be started here; that has tests of its own.
+                case.body["project"] = "nowhere"
+            answer = case.call(base_url=f"http://127.0.0.1:{served.port}", headers=headers)
+            case.validate_response(answer, checks=wanted)
+
+        ask()

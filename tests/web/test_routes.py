@@ -75,6 +75,27 @@ def test_files_can_be_listed_read_in_part_and_searched(served: Served):
     assert served.ask("GET", "/api/search?q=(&regex=true").json["code"] == "tool"
 
 
+def tag_of(served: Served, path: str) -> str:
+    """The tag of an answer, which is not sent again to who has it."""
+    first = served.ask("GET", path)
+    tag = first.headers["etag"]
+    again = served.ask("GET", path, headers={"If-None-Match": f'"other", W/{tag}'})
+    assert (again.status, again.body, again.headers["etag"]) == (304, b"", tag), path
+    return tag
+
+
+def test_who_has_an_answer_is_not_sent_it_again_until_it_is_another(served: Served):
+    paths = ("/api/runs", "/api/tree", "/api/file?path=cart.py", "/api/schema/openapi.json")
+    assert len({tag_of(served, path) for path in paths}) == len(paths)
+    note = served.board.projects.find("").repo / "note.txt"
+    note.write_text("one")
+    before = tag_of(served, "/api/file?path=note.txt")
+    note.write_text("two")
+    assert tag_of(served, "/api/file?path=note.txt") != before
+    note.unlink()
+    assert served.ask("GET", "/api/file?path=note.txt").headers.get("etag") is None
+
+
 def test_the_schema_describes_every_route(served: Served):
     schema = served.get("/api/schema/openapi.json")
     wanted = """/api/patch/diff /api/runs /api/runs/{run} /api/runs/{run}/events /api/templates
@@ -149,6 +170,8 @@ def test_a_run_begun_over_http_is_governed_and_proven(finished: dict[str, Any]):
 
 
 def test_its_diff_is_parsed_and_highlighted(served: Served, finished: dict[str, Any]):
+    for each in ("", "/diff", "/cards/step-1/diff"):
+        tag_of(served, f"/api/runs/{finished['run']}{each}")
     run = finished["run"]
     for path in (f"/api/runs/{run}/diff", f"/api/runs/{run}/cards/step-1/diff"):
         (file,) = served.get(path)["files"]

@@ -16,11 +16,11 @@ from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.response import Stream
 
 from flyball.errors import FlyballError
-from flyball.surfaces.web.assets import ASSET_ROUTES
+from flyball.surfaces.web.assets import ASSET_ROUTES, Tagged
 from flyball.surfaces.web.board import Board, OurBoard
 from flyball.surfaces.web.card_routes import CardRoutes
 from flyball.surfaces.web.export import export_html
-from flyball.surfaces.web.failure import tell_bug, tell_http, tell_own
+from flyball.surfaces.web.failure import promise_failures, tell_bug, tell_http, tell_own
 from flyball.surfaces.web.project_routes import PROJECT_ROUTES
 from flyball.surfaces.web.protection import MOST_BYTES, Application, Protected, Protection
 from flyball.surfaces.web.run_routes import STREAM, RunRoutes
@@ -68,4 +68,5 @@ def make_application(board: Board, protection: Protection) -> Application:
         ),
         request_max_body_size=MOST_BYTES,
     )
-    return Protected(inner, protection)  # pyright: ignore[reportArgumentType]
+    promise_failures(inner.openapi_schema)
+    return Protected(Tagged(inner), protection)  # pyright: ignore[reportArgumentType]

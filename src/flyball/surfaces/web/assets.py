@@ -1,4 +1,4 @@
-"""The page's own files: few, small, kept in memory, each with a tag of its content."""
+"""The page's own files, and tags: who has an answer already is not sent it again."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from litestar import Request, Response, get
 from litestar.params import FromPath
 
 from flyball.errors import NotFound
+from flyball.surfaces.web.protection import Application, Receive, Scope, Send
 
 KINDS = {
     "html": "text/html; charset=utf-8",
@@ -19,6 +20,7 @@ KINDS = {
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
 }
+JSON_KINDS = (b"application/json", b"application/vnd.oai.openapi+json")
 NAME = re.compile(r"[a-z_]+\.(?:html|css|js|svg)")
 
 
@@ -43,9 +45,62 @@ def asset(name: str) -> Asset:
 def _answer(name: str, request: Request[Any, Any, Any]) -> Response[bytes]:
     found = asset(name)
     headers = {"etag": f'"{found.tag}"', "cache-control": "no-cache"}
-    if request.headers.get("if-none-match") == headers["etag"]:
+    if has_tag(request.headers.get("if-none-match", ""), headers["etag"]):
         return Response(b"", status_code=304, headers=headers, media_type=found.kind)
     return Response(found.data, headers=headers, media_type=found.kind)
+
+
+def has_tag(asked: str, tag: str) -> bool:
+    """Whether an `If-None-Match` names a tag, weak or strong."""
+    return any(each.strip().removeprefix("W/") in ("*", tag) for each in asked.split(","))
+
+
+class Tagged:
+    """An application whose answers in JSON carry a tag of their content; streams pass as they are.
+
+    The tag is made of the very bytes: no answer can change without it.
+    """
+
+    def __init__(self, inner: Application) -> None:
+        self._inner = inner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "GET":
+            await self._inner(scope, receive, send)
+            return
+        asked = dict(scope["headers"]).get(b"if-none-match", b"").decode("latin-1")
+        begun: list[Any] = []
+
+        async def tagging(message: Any) -> None:
+            if message["type"] == "http.response.start" and _is_whole_json(message):
+                begun.append(message)
+            elif not begun:
+                await send(message)
+            elif message.get("more_body"):
+                await send(begun.pop())
+                await send(message)
+            else:
+                await _send_tagged(send, begun.pop(), message, asked)
+
+        await self._inner(scope, receive, tagging)
+
+
+def _is_whole_json(start: Any) -> bool:
+    headers = dict(start["headers"])
+    return start["status"] == 200 and headers.get(b"content-type", b"").startswith(JSON_KINDS)
+
+
+async def _send_tagged(send: Send, start: Any, body: Any, asked: str) -> None:
+    tag = f'"{hashlib.sha256(body["body"]).hexdigest()[:20]}"'
+    extra = [(b"etag", tag.encode()), (b"cache-control", b"private, no-cache")]
+    headers = [*start["headers"], *extra]
+    if has_tag(asked, tag):
+        kept = [each for each in headers if each[0] not in (b"content-length", b"content-type")]
+        await send({**start, "status": 304, "headers": kept})
+        await send({**body, "body": b""})
+        return
+    await send({**start, "headers": headers})
+    await send(body)
 
 
 @get("/", include_in_schema=False, sync_to_thread=False)

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
+from litestar.openapi.spec import OpenAPI, OpenAPIMediaType, OpenAPIResponse, OpenAPIType, Schema
 
 from flyball.errors import (
     Conflict,
@@ -91,3 +92,23 @@ def tell_bug(_request: Request[Any, Any, Any], error: Exception) -> Response[Tol
     message = f"Flyball itself failed: {type(error).__name__}."
     hint = "The server's log has the rest." if not os.environ.get("FLYBALL_DEBUG") else str(error)
     return Response(ToldError("internal", message, hint), status_code=500)
+
+
+_TEXT = Schema(type=OpenAPIType.STRING)
+_TOLD = Schema(
+    type=OpenAPIType.OBJECT,
+    required=["code", "message", "hint"],
+    properties={"code": _TEXT, "message": _TEXT, "hint": _TEXT},
+)
+"""The shape in which every route tells what went wrong."""
+
+
+def promise_failures(document: OpenAPI) -> None:
+    """Say in the OpenAPI document how failures are told, in place of the framework's way."""
+    for item in (document.paths or {}).values():
+        for operation in (item.get, item.post):
+            if operation is not None and operation.responses is not None:
+                operation.responses.pop("400", None)
+                told = {"application/json": OpenAPIMediaType(schema=_TOLD)}
+                for status, whose in (("4XX", "The request is refused."), ("5XX", "We failed.")):
+                    operation.responses[status] = OpenAPIResponse(whose, content=told)

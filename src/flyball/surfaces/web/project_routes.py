@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from litestar import Response, get, post
+from litestar.openapi import ResponseSpec
 from litestar.params import FromQuery, JSONBody, QueryParameter
 
 from flyball.app.board.looking import Lines, files_of, look_into, read_lines, search_in
@@ -65,6 +66,7 @@ def projects(board: OurBoard) -> list[dict[str, Any]]:
     sync_to_thread=True,
     tags=["patch"],
     summary="Apply a unified diff to a project, or say exactly why not.",
+    responses={422: ResponseSpec(dict[str, Any], description="It was refused, and why.")},
 )
 def patch_diff(board: OurBoard, data: JSONBody[PatchForm]) -> Response[dict[str, Any]]:
     home = board.projects.find(data.project)
@@ -127,11 +129,18 @@ def ledger(board: OurBoard, project: FromQuery[str] = "") -> list[dict[str, Any]
     return [msgspec.to_builtins(each) for each in found]
 
 
-@get("/api/machine", sync_to_thread=True, tags=["server"], summary="The statechart.")
+@get(
+    "/api/machine",
+    sync_to_thread=True,
+    tags=["server"],
+    summary="The statechart.",
+    media_type="*/*",
+)
 def machine(format: FromQuery[Literal["json", "xstate", "mermaid"]] = "json") -> Response[Any]:
     if format == "mermaid":
         return Response(as_mermaid(), media_type="text/plain")
-    return Response(as_xstate() if format == "xstate" else as_json())
+    found = as_xstate() if format == "xstate" else as_json()
+    return Response(found, media_type="application/json")
 
 
 PROJECT_ROUTES = (health, projects, patch_diff, file, tree, search, templates, ledger, machine)
