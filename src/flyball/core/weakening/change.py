@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from itertools import groupby
 
 from flyball.core.terms.changed_test import ChangedTest
@@ -21,7 +21,11 @@ from flyball.core.weakening.scripts.conditions import features_in
 from flyball.core.weakening.silencing import silencings
 from flyball.core.weakening.styles import Script, read_script
 from flyball.core.weakening.styles.family import Family, family_of
-from flyball.core.weakening.styles.unchanged import without_product, without_unchanged
+from flyball.core.weakening.styles.unchanged import (
+    without_gone_modules,
+    without_product,
+    without_unchanged,
+)
 
 Files = Mapping[str, str | None]
 Given = Mapping[str, bytes | str | None]
@@ -121,6 +125,7 @@ def _tests(
         *_scripts(
             {p: text for p, text in old.items() if p in broken or not p.endswith(".py")},
             {p: text for p, text in new.items() if p in broken or not p.endswith(".py")},
+            before.keys() - after.keys(),
         ),
         renames,
         features_in(before, after),
@@ -128,13 +133,18 @@ def _tests(
 
 
 def _scripts(
-    before: Mapping[str, str], after: Mapping[str, str]
+    before: Mapping[str, str], after: Mapping[str, str], gone: Set[str]
 ) -> tuple[dict[str, Script], dict[str, Script]]:
-    """Both sides, read; tests that are the same in both are dear to read and left out."""
+    """Both sides, read; tests that are the same in both are dear to read and left out.
+
+    Files in `gone` are no more, whether they held tests or not.
+    """
     old, new = dict[str, Script](), dict[str, Script]()
     for path in sorted(before.keys() | after.keys()):
         family = family_of(path) or Family.OTHER
         was, now = (_test_part(path, family, side.get(path)) for side in (before, after))
+        if was is not None and family is Family.RUST:
+            was = without_gone_modules(path, was, now or "", gone)
         has_rest = False
         if was is not None and now is not None:
             whole = was

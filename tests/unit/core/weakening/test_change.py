@@ -118,6 +118,8 @@ def test_a_setting_that_got_weaker_is_told_about_its_file():
 
 BACK = "it('goes twice', () => {\n  expect(location('back')).toBe('/a')\n})\n"
 PREFIXED = "def test_prefix_is_added():\n    assert add(1, 'p').name == 'p1'\n\n\n"
+RUST_LIST = "tests/it/main.rs"
+RUST_TEST = "#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n"
 
 TOGETHER = [
     pytest.param(
@@ -267,6 +269,36 @@ TOGETHER = [
         },
         {"weaker"},
         id="a gain in another file",
+    ),
+    pytest.param(
+        {RUST_LIST: "mod a;\nmod b;\nmod c;\n", "tests/it/b.rs": RUST_TEST},
+        {RUST_LIST: "mod a;\nmod c;\n", "tests/more/b.rs": RUST_TEST},
+        set(),
+        id="a module that moved with its file",
+    ),
+    pytest.param(
+        {RUST_LIST: 'mod a;\n#[cfg(feature = "x")]\npub mod b;\n', "tests/it/b/mod.rs": RUST_TEST},
+        {RUST_LIST: "mod a;\n"},
+        {"gone"},
+        id="a module that went with its file of tests",
+    ),
+    pytest.param(
+        {RUST_LIST: "mod a;\nmod b;\nmod c;\n", "tests/it/a.rs": RUST_TEST},
+        {RUST_LIST: "mod a;\n// mod b;\nmod c;\n", "tests/it/a/mod.rs": RUST_TEST},
+        {"not-understood"},
+        id="a module that is not named, and whose file stays",
+    ),
+    pytest.param(
+        {"src/lib.rs": "pub fn f() {}\n#[cfg(test)]\nmod tests;\n", "src/tests.rs": RUST_TEST},
+        {"src/lib.rs": "pub fn f() {}\n", "tests/it.rs": RUST_TEST},
+        set(),
+        id="unit tests that became tests of the whole",
+    ),
+    pytest.param(
+        {RUST_LIST: '#![cfg(feature = "x")]\nmod a;\n'},
+        {RUST_LIST: "mod a;\n"},
+        set(),
+        id="a condition that was lifted",
     ),
 ]
 

@@ -1,9 +1,10 @@
-"""Tests that a change left alone, taken out before the rest of their file is read."""
+"""What is judged elsewhere or was left alone, taken out before the rest of a file is read."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Container
 
 from flyball.core.weakening.styles.family import Family
 from flyball.core.weakening.styles.headers import Extent, extents_of
@@ -27,6 +28,32 @@ TEST_ITEM = (
 )
 TEST_ITEMS = re.compile(rf"#\[cfg\(test\)\]{TEST_ITEM}")
 UNIT_TESTS = re.compile(rf"#\[cfg\(test\)\](?!{TEST_ITEM})|#\[(?:\w+::)*test\b")
+
+DECLARED = re.compile(r"(?:#\[[^\]]*\]\s*)*(?:\bpub(?:\([^)]*\))?\s+)?\bmod\s+(?P<name>\w+)\s*;")
+
+
+def without_gone_modules(path: str, old: str, new: str, gone: Container[str]) -> str:
+    """A Rust file without modules that went with their files: what those held is judged there.
+
+    The name of a module whose file stays is kept, for without it the tests in there never run.
+    """
+    source = read_layers(Family.RUST, old)
+    kept = {item["name"] for item in DECLARED.finditer(read_layers(Family.RUST, new).bare)}
+    parts: list[str] = []
+    at = 0
+    for item in DECLARED.finditer(source.bare):
+        files = _files_of(path, item["name"])
+        if item["name"] not in kept and any(file in gone for file in files):
+            gap = source.bare.count("\n", item.start(), item.end())
+            parts += [source.text[at : item.start()], "\n" * gap]
+            at = item.end()
+    return "".join([*parts, source.text[at:]])
+
+
+def _files_of(path: str, module: str) -> list[str]:
+    folder, slash, _ = path.rpartition("/")
+    within = (folder + slash, path.removesuffix(".rs") + "/")
+    return [f"{at}{module}{end}" for at in within for end in (".rs", "/mod.rs")]
 
 
 def without_product(text: str) -> str:
