@@ -198,7 +198,7 @@ def _vanished_red(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindi
     grown = {file_of(name) for name in ends.keys() - suite.a.ends.keys()}
     gone = {
         name
-        for name in old - ends.keys()
+        for name in old - ends.keys() - suite.c.passed(old)
         if file_of(name) not in grown and not _NO_TEST.search(name) and "::" in name
         if not is_explained(name, change)
     }

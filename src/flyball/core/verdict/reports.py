@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from flyball.core.suite.case import CaseOutcome
+from flyball.core.suite.case import BAD, CaseOutcome
 from flyball.core.terms.changed_test import ChangedTest
 
 NO_ENDS: Mapping[str, CaseOutcome] = MappingProxyType({})
@@ -51,6 +51,17 @@ class TreeRun(NamedTuple):
     @property
     def green(self) -> frozenset[str]:
         return self.where(CaseOutcome.PASSED)
+
+    def passed(self, names: Iterable[str]) -> frozenset[str]:
+        """Those of the tests that passed; one that has subtests is told of only where it fails."""
+        return frozenset([name for name in names if self._has_passed(name)])
+
+    def _has_passed(self, name: str) -> bool:
+        if name in self.ends:
+            return self.ends[name] is CaseOutcome.PASSED
+        inner = {end for each, end in self.ends.items() if each.startswith(f"{name}::")}
+        # What stands for a whole file is told of where it cannot be loaded, and is no test.
+        return "::" in name and CaseOutcome.PASSED in inner and inner.isdisjoint(BAD)
 
 
 class SuiteRuns(NamedTuple):

@@ -21,14 +21,14 @@ def old_failures(suite: SuiteRuns) -> frozenset[str]:
 def _by_old_tests(suite: SuiteRuns) -> frozenset[str]:
     if suite.a is None or suite.c is None:
         return frozenset()
-    now = suite.c.green if suite.b is None else suite.c.green & suite.b.green
-    return (suite.a.red & now) - suite.flaky
+    now = suite.c.passed(suite.a.red)
+    return (now if suite.b is None else suite.b.passed(now)) - suite.flaky
 
 
 def _by_new_tests(suite: SuiteRuns) -> frozenset[str]:
     if suite.c is None or suite.d is None or suite.d.trouble:
         return frozenset()
-    failed = suite.d.red & suite.c.green
+    failed = suite.c.passed(suite.d.red)
     return (failed | _not_loaded(suite, suite.c, suite.d)) - suite.flaky
 
 

@@ -81,7 +81,7 @@ async def run_suites(
     if c.timed_out:
         # Nothing can be shown without it, and the others would take as long.
         return _runs(suite, a.run, c.run, None, None, frozenset())
-    broken, mended = c.run.red - a.run.red, a.run.red & c.run.green
+    broken, mended = c.run.red - a.run.red, c.run.passed(a.run.red)
     if wanted is not None or is_slow:
         old = await _old_tests(context, suite, compared, wanted)
     b = _held_against(old, a, c) if old is not None else None
@@ -294,7 +294,8 @@ async def _flaky(
     One that ends differently alone may only need the company in which it failed: that is no
     chance, so the whole company is asked before it is called flaky.
     """
-    alone = Selection(cases=tuple([case for case in taken.cases if case.function in names]))
+    asked = [case for case in taken.cases if names & _with_outer(case)]
+    alone = Selection(cases=tuple(asked))
     if not 0 < len(alone.cases) <= FEW or not words_for(suite, alone):
         # What cannot be run in part is run again as a whole, where that is cheap.
         is_cheap = bool(names) and taken.run.elapsed <= CHEAP and len(names) <= FEW
@@ -308,9 +309,18 @@ async def _flaky(
     return _changed_ends(taken, await run_tree(context, tree, suite, company), suspects)
 
 
+def _with_outer(case: SuiteCase) -> set[str]:
+    """The test and those that it is a subtest of."""
+    parts = case.function.split("::")
+    return {"::".join(parts[:end]) for end in range(2, len(parts) + 1)} | {case.function}
+
+
 def _changed_ends(one: Taken, other: Taken, names: frozenset[str]) -> frozenset[str]:
-    ends = other.run.ends
-    return frozenset([name for name in names if _differs(one.run.ends[name], ends.get(name))])
+    # A test with subtests that nobody tells of has passed.
+    was, now = one.run.ends, other.run.ends
+    return frozenset(
+        [name for name in names if _differs(was.get(name, CaseOutcome.PASSED), now.get(name))]
+    )
 
 
 def _differs(one: CaseOutcome, other: CaseOutcome | None) -> bool:

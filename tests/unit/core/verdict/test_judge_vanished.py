@@ -6,7 +6,7 @@ import pytest
 from tests.unit.core.verdict.test_judge import BOTH, CODE, TESTS, kinds, run, runs
 
 from flyball.core.suite.case import CaseOutcome
-from flyball.core.terms.change_verdict import FindingKind, Weight
+from flyball.core.terms.change_verdict import ChangeStrength, FindingKind, Weight
 from flyball.core.terms.changed_test import ChangedTest, Comparison
 from flyball.core.verdict.judge import judge_change
 from flyball.core.verdict.promises import EXAMPLE, changed_examples
@@ -26,6 +26,37 @@ def test_a_failing_test_that_is_skipped_now_was_not_repaired():
 
 def test_a_failing_test_that_no_longer_runs_is_a_question():
     assert (HIDDEN, Weight.ASKS) in found_in(run(x="F", y="."), run(y="."))
+
+
+def within(*ends: tuple[str, CaseOutcome]) -> TreeRun:
+    """A run that tells of two subtests that passed, and of these."""
+    inner = [("TestCart::one", CaseOutcome.PASSED), ("TestCart::two", CaseOutcome.PASSED)]
+    found = {f"{TESTS}::{name}": end for name, end in (*inner, *ends)}
+    return TreeRun("go", int(CaseOutcome.FAILED in found.values()), found)
+
+
+@pytest.mark.parametrize(
+    ("now", "is_repaired"),
+    [
+        (within(), True),
+        (within(("TestCart::three", CaseOutcome.FAILED)), False),
+        (within(("TestCart", CaseOutcome.FAILED)), False),
+        (run(y="."), False),
+    ],
+)
+def test_a_test_that_fails_beside_its_subtests_is_repaired_with_all_of_them(
+    now: TreeRun, is_repaired: bool
+):
+    before = within(("TestCart", CaseOutcome.FAILED))
+    verdict = judge_change((runs(before, now),), CODE, QUIET)
+    assert (verdict.strength is ChangeStrength.OLD_TESTS) == is_repaired
+    assert (not verdict.findings) == is_repaired
+    verdict = judge_change((runs(within(), now, d=before),), BOTH, QUIET)
+    assert (verdict.strength is ChangeStrength.NEW_TESTS) == is_repaired
+
+
+def test_a_file_that_could_not_be_loaded_is_no_test_that_passed():
+    assert not run(x=".").passed([TESTS, f"{TESTS}::y"])
 
 
 def test_a_failing_test_that_the_old_tests_show_repaired_may_go():
