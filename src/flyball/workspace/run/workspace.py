@@ -189,18 +189,25 @@ class Workspace:
         return self.untracked.paths.intersection(paths) if self.in_place else frozenset()
 
     def checkout_scratch(self, tree: str) -> Path:
-        """A throw-away directory with that tree's files; it goes when the workspace closes."""
+        """A throw-away directory with that tree's files; it goes when the workspace closes.
+
+        It lies like a tree that somebody works in: code must not know it by its path.
+        """
         with explain_disk_errors(os.fspath(self.directory)):
-            scratch = self.trees_home / "scratch"
-            scratch.mkdir(parents=True, exist_ok=True)
-            place = Path(tempfile.mkdtemp(dir=scratch)) / self.tree_name
-            place.mkdir()
+            self._throw_away.mkdir(parents=True, exist_ok=True)
+            made = tempfile.mkdtemp(dir=self._throw_away, prefix="")
+            place = Path(made, "tree", self.tree_name)
+            place.mkdir(parents=True)
             self.trees.checkout(TreeHash(tree), place)
         return place
 
     def discard_scratch(self, place: Path) -> None:
         """Delete a throw-away directory at once."""
-        remove_tree(place.parent)
+        remove_tree(place.parent.parent)
+
+    @property
+    def _throw_away(self) -> Path:
+        return self.trees_home / "apart"
 
     def history(self) -> tuple[CardRecord, ...]:
         """Every step committed so far, cards and what was taken back or put again, oldest first."""
@@ -397,5 +404,5 @@ class Workspace:
         for side in self._open_sides.values():
             side.close()
         if not isinstance(self._lock, NoLock):
-            remove_tree(self.trees_home / "scratch")
+            remove_tree(self._throw_away)
         self._lock.release()

@@ -66,7 +66,7 @@ def searched(tried: int, generated: int, elapsed: float, *holding: HoldingChange
 
 WHY = """\
 Traceback (most recent call last):
-  File "/s/runs/r1/scratch/t1/shop/test_cart.py", line 8, in test_pens
+  File "/s/runs/r1/apart/t1/tree/shop/test_cart.py", line 8, in test_pens
     self.assertEqual(total(3), 6)
 AssertionError: 3 != 6"""
 RED = after_suite(

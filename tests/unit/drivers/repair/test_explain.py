@@ -7,7 +7,7 @@ import pytest
 from flyball.core.terms.evidence import FailedTest
 from flyball.drivers.repair.explain import explain
 
-AT = '  File "/s/runs/r1/scratch/t1/shop/'
+AT = '  File "/s/runs/r1/apart/t1/tree/shop/'
 PYTEST = (
     '  File "/usr/lib/python3.11/site-packages/_pytest/python.py", line 166, in call\n    f()\n'
 )
@@ -118,5 +118,5 @@ def test_a_long_value_is_cut():
 
 
 def test_where_a_scratch_copy_was_is_nobodys_business():
-    why = "E   ImportError: cannot import name 'g' from 'm' (/s/runs/r1/scratch/t1/shop/m.py)"
+    why = "E   ImportError: cannot import name 'g' from 'm' (/s/runs/r1/apart/t1/tree/shop/m.py)"
     assert explain(FailedTest("t", why)) == "ImportError: cannot import name 'g' from 'm' (m.py)."

@@ -34,6 +34,7 @@ def test_neither_worktree_nor_scratch_nor_side_has_a_dot(places: ProjectPlaces):
         for place in (workspace.root, scratch, side.root, side.checkout_scratch(side.base)):
             assert not is_hidden(place.relative_to(places.home)), place
             assert (place / "a.txt").read_text() == "one\n"
+            assert place.parts[-2:] == ("tree", "dotted")
         assert workspace.root == places.home / FOLDER / "dotted-1/runs/r/tree/dotted"
     with opened(places) as again:
         assert again.root == workspace.root
