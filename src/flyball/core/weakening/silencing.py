@@ -44,18 +44,26 @@ def silencings(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[
 
 
 def _new(path: str, old: str, new: str, pattern: re.Pattern[str]) -> Iterator[Weakened]:
-    was = old.split("\n")
-    bare = Counter(_bare(line, pattern) for line in was if not pattern.search(line))
+    was, now = old.split("\n"), new.split("\n")
+    # A line that still stands there without a mark was not silenced: the marked one is new.
+    bare = _unmarked(was, pattern) - _unmarked(now, pattern)
     # Types of code without any are not checked: a mark on it comes with the checker, or with types.
     is_new = path.endswith(".py") and not TYPED.search(old) and not pattern.search(old)
     marked = Counter(about for _, _, about in _marked(was, pattern))
-    for number, match, about in _marked(new.split("\n"), pattern):
+    for number, match, about in _marked(now, pattern):
         if marked[about] > 0:
             marked[about] -= 1
         elif len(about) >= MIN_LINE and bare[about] > 0:
             is_excused = is_new or EXCUSED.search(match.string)
             kind = "excused-check" if is_excused else "silenced-check"
             yield Weakened(path, number + 1, kind, f"`{match[0]}` on `{about[:80]}`")
+
+
+def _unmarked(lines: Sequence[str], pattern: re.Pattern[str]) -> Counter[str]:
+    """The lines that nothing silences, neither on them nor above them."""
+    above = [text for _, found, text in _marked(lines, pattern) if not _bare(found.string, pattern)]
+    found = Counter(_bare(line, pattern) for line in lines if not pattern.search(line))
+    return found - Counter(above)
 
 
 def _marked(

@@ -238,6 +238,15 @@ TOGETHER = [
         id="a mark on code with types",
     ),
     pytest.param(
+        {"src/a.py": "def f() -> None:\n    teardown.close()\n"},
+        {
+            "src/a.py": "def f() -> None:\n    teardown.close()\n\n\ndef g() -> None:\n"
+            "    teardown.close()  # type: ignore[union-attr]\n"
+        },
+        set(),
+        id="a mark on a new line like one that stays",
+    ),
+    pytest.param(
         {"a.js": "'use strict';\n"},
         {"a.js": "/* eslint-disable no-console */\n'use strict';\n"},
         {"other-expectation"},
