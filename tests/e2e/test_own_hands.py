@@ -23,7 +23,7 @@ from flyball.engine.run_context import RunContext
 from flyball.tools import TOOLS
 from flyball.tools.call.prepare import read_form
 from flyball.workspace.files.plain import remove_tree
-from flyball.workspace.redaction import Redactor
+from flyball.workspace.redaction import Redactor, secrets_of_project
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 RUN = RunState(run="r1")
@@ -53,7 +53,7 @@ class Victim:
                 "PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin",
                 "HOME": os.fspath(top / "home"),
             },
-            redactor=Redactor(),
+            redactor=Redactor(secrets_of_project(self.repo)),
             on_output=lambda _: None,
             in_place=in_place,
         )
@@ -240,3 +240,55 @@ def test_advice_that_leads_out_is_no_advice(victim):
     }.items():
         lay(scene.root / name)
     assert scene.context.advice() == ""
+
+
+PASSWORD = "hunter2hunter"
+TOLD = {
+    "plainly": "print(text)",
+    "reversed": "print(text[::-1])",
+    "in base64": "import base64; print(base64.b64encode(('x' + text).encode()).decode())",
+    "in hexadecimal": "print(text.encode().hex())",
+    "letter by letter": "print(*text, sep='-')",
+    "as a name": "Path('leak-' + text[8:].strip().replace('/', '_')).touch()",
+}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("in_place", [True, False], ids=["in place", "in a tree of its own"])
+def test_the_users_secrets_are_out_of_reach_of_tests(victim, in_place):
+    scene = victim(in_place=in_place)
+    put(scene.repo, {".env": f"DB_PASS={PASSWORD}\n", "web/.env.local": f"KEY={PASSWORD}\n"})
+    put(scene.repo, {"certs/server.key": PASSWORD})
+    secret = [scene.repo / name for name in (".env", "web/.env.local", "certs/server.key")]
+    deeds = [
+        f"try:\n    text = open({os.fspath(place)!r}).read()\n    {deed}\n"
+        "except OSError as error: print(error)"
+        for place in secret
+        for deed in TOLD.values()
+    ]
+    event = scene.test("\n".join(deeds) + "\nassert False")
+    log = (scene.repo / f".flyball/artifacts/r1/c/{event.call}.log").read_text()
+    for text in (event.outcome.text, log, *(each.name for each in scene.root.iterdir())):
+        for form in (PASSWORD, PASSWORD[::-1], "-".join(PASSWORD), PASSWORD.encode().hex()):
+            assert form not in text
+    assert [place.read_text() for place in secret][2] == PASSWORD
+
+
+def test_the_users_secrets_are_not_read_for_a_driver(victim):
+    scene = victim(in_place=True, **{"fixtures/.env": "A=1\n"})
+    put(scene.repo, {".env": f"DB_PASS={PASSWORD}\n", ".ENV.local": "x", "id_rsa": "x"})
+    (scene.repo / "settings.txt").symlink_to(".env")
+    for name in (".env", "./.env", ".ENV.local", "id_rsa", "settings.txt", "pkg/../.env"):
+        event = scene.call("read", path=name)
+        assert "may hold secrets" in event.outcome.text
+    assert scene.call("read", path="fixtures/.env").outcome.ok
+    found = scene.call("grep", q="DB_PASS", globs=[".env"])
+    assert found.outcome.data["matches"] == 0
+
+
+def test_what_listens_on_this_machine_is_asked_only_with_a_persons_yes():
+    for url in ("http://127.0.0.1:5432/", "http://[::1]/x?y=1", "http://localhost:2375/v1/kill"):
+        form = read_form({"url": url}, BY_NAME["http_probe"])
+        command = BY_NAME["http_probe"].facts(form, None).command
+        assert command.decision == "ask"
+        assert url in command.command

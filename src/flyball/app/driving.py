@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from flyball.app.answering import may_simply_go_on
-from flyball.app.project import FRAMEWORK, Home, target_of
+from flyball.app.project import FRAMEWORK, Home, redactor_of, target_of
 from flyball.app.runs import acquire, holder_of, opened, present_tree, record_of
 from flyball.app.templates import flow_intent, project_templates
 from flyball.app.wiring import (
@@ -51,7 +51,7 @@ from flyball.errors import Conflict, LeaseHeld, UsageError
 from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings
-from flyball.workspace.redaction import Redactor, Stream, secrets_in
+from flyball.workspace.redaction import Redactor, Stream
 from flyball.workspace.run.opening import find_workspace
 
 
@@ -374,7 +374,7 @@ def started_of(
 
 
 def _redactor(home: Home) -> Redactor:
-    return Redactor(secrets_in(home.environ))
+    return redactor_of(home)
 
 
 def _discreet(value: V, clean: Redactor) -> V:

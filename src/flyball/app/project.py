@@ -16,6 +16,7 @@ from flyball.app.settling import REPO_FILE, Effective, Sources, settle, state_di
 from flyball.errors import NoSuchDirectory, NotFound, UsageError
 from flyball.settings import key_of
 from flyball.workspace.files.plain import read_plain
+from flyball.workspace.redaction import Redactor, secrets_in, secrets_of_project
 
 LONGEST = 1 << 20
 """Nothing that is settled for a project is longer than this many bytes."""
@@ -200,6 +201,11 @@ def _read(path: Path) -> str:
             "Put a plain file in its place, or remove it.",
         )
     return (data or b"").decode("utf-8", "replace")
+
+
+def redactor_of(home: Home) -> Redactor:
+    """What takes the user's secrets out of everything that a run shows, stores or sends."""
+    return Redactor((*secrets_in(home.environ), *secrets_of_project(home.repo)))
 
 
 def target_of(home: Home, wished: str) -> str:

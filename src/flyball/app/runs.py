@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flyball.app.answering import next_steps, pending
-from flyball.app.project import Home
+from flyball.app.project import Home, redactor_of
 from flyball.app.sessions import Sessions
 from flyball.app.settling import Sources, settle
 from flyball.core.machine.machine import advance
@@ -30,7 +30,6 @@ from flyball.settings import Settings
 from flyball.workspace.cards.artifacts import REVERTED, read_artifact
 from flyball.workspace.cards.use_cases import ProjectPlaces, reverted_cards
 from flyball.workspace.process.holder import is_gone, may_live, name_this_process
-from flyball.workspace.redaction import Redactor, secrets_in
 from flyball.workspace.run.opening import find_workspace, peek_workspace
 
 LAST = "last"
@@ -353,7 +352,7 @@ async def diff_of(home: Home, run: str) -> str:
         raise NotFound("workspace of run", run, "It never began to work, or it was pruned.")
     workspace = peek_workspace(run, home.state)
     diff = workspace.diff(state.base, present_tree(state), without=state.left_behind())
-    return Redactor(secrets_in(home.environ)).text(diff.decode("utf-8", "replace"))
+    return redactor_of(home).text(diff.decode("utf-8", "replace"))
 
 
 def settings_from(text: str, path: str) -> Settings:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from flyball.app.project import Home
+from flyball.app.project import Home, redactor_of
 from flyball.app.wiring import tool_settings
 from flyball.core.terms.change_verdict import ChangeVerdict
 from flyball.core.terms.phase import Phase
@@ -19,8 +19,7 @@ from flyball.errors import Conflict
 from flyball.tools.call.protocol import CallContext
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process import levels
-from flyball.workspace.redaction import Redactor, secrets_in
-from flyball.workspace.run.clean import keep_ignored
+from flyball.workspace.run.clean import keep_ignored, users_secrets
 from flyball.workspace.run.comparing import ComparedTrees, compare_trees
 from flyball.workspace.sandbox import environment
 
@@ -79,6 +78,7 @@ def _context(home: Home, compared: ComparedTrees, on_output: Callable[[str], Non
             root=root.path,
             network=settings.network,
             readable=(workspace.project,),
+            hidden=tuple(workspace.project / path for path in users_secrets(workspace)),
             home=Path(user) if user else None,
         )
 
@@ -93,7 +93,7 @@ def _context(home: Home, compared: ComparedTrees, on_output: Callable[[str], Non
         workspace=workspace,
         sandbox_in=sandbox_in,
         env=environment.clean(home.environ, workspace=workspace.root),
-        redactor=Redactor(secrets_in(home.environ)),
+        redactor=redactor_of(home),
         settings=settings,
         limits=settings.suite_limits,
         seen={},

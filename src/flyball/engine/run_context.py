@@ -39,7 +39,7 @@ from flyball.workspace.files.paths import Root
 from flyball.workspace.files.plain import read_from
 from flyball.workspace.process import levels
 from flyball.workspace.redaction import Redactor
-from flyball.workspace.run.clean import keep_ignored
+from flyball.workspace.run.clean import keep_ignored, users_secrets
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.watch import end_watch
 from flyball.workspace.run.workspace import Workspace
@@ -218,8 +218,15 @@ class RunContext:
             network=self.settings.network,
             readable=tuple(readable),
             fixed=root.guarded_places(),
+            hidden=self._hidden(root),
             home=Path(home) if home else None,
         )
+
+    def _hidden(self, root: Root) -> tuple[Path, ...]:
+        """Where the user's secrets lie: in their checkout, and as carried into a run's tree."""
+        tops = {self.workspace.project, root.path}
+        places = [top / path for path in users_secrets(self.workspace) for top in tops]
+        return tuple(place for place in places if place.is_file())
 
     def advice(self) -> str:
         """What the repository says to agents: advice, never policy."""

@@ -17,6 +17,9 @@ from flyball.tools.dependencies.find import Located, located
 from flyball.workspace.files.paths import PathKind
 
 LONGEST_LINE = 400
+SECRETS = (".env", ".env.local", ".env.*.local", "*.pem", "*.key", ".netrc", "id_rsa", "id_ed25519")
+"""Names of files that are never searched: they hold what their owner shows to nobody."""
+
 NARROW = "Narrow the search with `dir` or `globs`, or raise `max`."
 
 
@@ -59,6 +62,8 @@ async def perform(form: GrepForm, context: CallContext) -> Result:
 
 def _words(form: GrepForm) -> list[str]:
     words = [f"--regexp={form.q}", *(f"--glob={glob}" for glob in form.globs)]
+    # Last, for the last pattern that fits counts.
+    words += [f"--iglob=!{name}" for name in SECRETS]
     words += ["--fixed-strings"] if form.literal else []
     words += ["--ignore-case"] if form.ignore_case else []
     return words

@@ -12,7 +12,9 @@ from flyball.tools.call.file_facts import decoded, path_fact
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 from flyball.tools.call.ripgrep import files_below
 from flyball.tools.dependencies.find import located
+from flyball.workspace.files.path_rules import holds_secrets
 from flyball.workspace.files.paths import PathKind, Root
+from flyball.workspace.run.clean import is_committed
 
 LINES = 2_000
 MAX_BYTES = 20_000_000
@@ -58,6 +60,7 @@ def facts(form: ReadForm, context: CallContext) -> CallFacts:
 
 
 async def perform(form: ReadForm, context: CallContext) -> Result:
+    _refuse_secrets(form.path, context)
     place = _place(form.path, context)
     data = place.root.read_bytes(place.path, MAX_BYTES + 1)
     is_huge = len(data) > MAX_BYTES
@@ -82,6 +85,19 @@ async def perform(form: ReadForm, context: CallContext) -> Result:
     cut = sum(map(len, part.lines[len(shown) :]))
     head = f"{form.path}{place.note}: {span}{ends}"
     return Result(True, f"{head}\n{body}{more}".rstrip(), {**out, "lines": part.total}, cut=cut)
+
+
+def _refuse_secrets(path: str, context: CallContext) -> None:
+    """Keep what the user shows to nobody, and never committed, from being shown to a driver."""
+    fact = context.root.fact(path, write=False)
+    names = {path.rpartition("/")[2], fact.path.rpartition("/")[2]}
+    if not fact.inside or not any(map(holds_secrets, names)):
+        return
+    if not is_committed(context.workspace, fact.path) and fact.path not in context.changed:
+        raise ToolError(
+            f"{path} may hold secrets of the user's, so it is not read.",
+            "Ask them for what you need to know, or look for an example of it.",
+        )
 
 
 class _Place(NamedTuple):

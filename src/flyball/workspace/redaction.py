@@ -11,11 +11,17 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
 
+from flyball.workspace.files.path_rules import holds_secrets
+from flyball.workspace.files.plain import read_plain
+
 HIDDEN = "[redacted]"
 SHORTEST = 6
+_LONGEST_ENV = 1 << 18
 
 _SHAPES = re.compile(
     r"(?<![A-Za-z0-9])(?:"
@@ -70,6 +76,7 @@ _KEY_WORDS = frozenset(
         "passwd",
         "passphrase",
         "pwd",
+        "pass",
         "secret",
         "token",
         "apikey",
@@ -208,6 +215,32 @@ def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
+_ASSIGNED = re.compile(r"\s*(?:export\s+)?([A-Za-z_][\w.\-]*)\s*=\s*(.*?)\s*")
+
+
+def secrets_of_project(top: Path) -> tuple[str, ...]:
+    """What the `.env` files at the top of a project keep secret; what is plain in them stays so."""
+    found: list[str] = []
+    with suppress(OSError):
+        names = sorted(each.name for each in top.iterdir() if each.name.startswith(".env"))
+        for name in filter(holds_secrets, names):
+            text = (read_plain(top / name, _LONGEST_ENV) or b"").decode("utf-8", "replace")
+            found += [value for line in text.splitlines() for value in _assigned(line)]
+    return tuple(found)
+
+
+def _assigned(line: str) -> Iterator[str]:
+    if not (found := _ASSIGNED.fullmatch(line)):
+        return
+    name, value = found.groups()
+    if value and value[0] in "\"'" and value[-1] == value[0]:
+        value = value[1:-1]
+    yield from (match[1] for match in _IN_ADDRESS.finditer(value))
+    is_secret = is_key_like(name) or _looks_secret(value, quoted=True)
+    if is_secret and len(value) >= SHORTEST and not _HOLLOW.fullmatch(value):
+        yield value
+
+
 def is_key_like(name: str) -> bool:
     """Whether a field or variable of this name holds a secret."""
     words = [word.lower() for word in _WORD.findall(name)]
@@ -245,7 +278,13 @@ def _forms(secret: str) -> Iterator[str]:
         return
     yield secret
     yield quote(secret, safe="")
-    yield base64.b64encode(secret.encode(errors="replace")).decode().rstrip("=")
+    data = secret.encode(errors="replace")
+    yield data.hex()
+    yield secret[::-1]
+    for shift in range(3):
+        # Wherever it stands in what was encoded; the letters at both ends are shared with others.
+        whole = base64.b64encode(b"\0" * shift + data).decode().rstrip("=")
+        yield whole[4 if shift else 0 : len(whole) - 1 if (shift + len(data)) % 3 else None]
     lines = secret.splitlines()
     if len(lines) > 1:
         yield from (line.strip() for line in lines if len(line.strip()) >= 16)

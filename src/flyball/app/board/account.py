@@ -9,7 +9,7 @@ import msgspec
 
 from flyball.app.answering import pending
 from flyball.app.board.watching import card_row
-from flyball.app.project import Home
+from flyball.app.project import Home, redactor_of
 from flyball.app.runs import Record, cost_rows, describe, present_tree, record_of
 from flyball.core.machine.machine import replay
 from flyball.core.plan.message import UserResponse
@@ -18,7 +18,6 @@ from flyball.core.run.state import Ending, RunState
 from flyball.core.verdict.words import verdict_lines
 from flyball.errors import NotFound, UsageError
 from flyball.workspace.cards.use_cases import ProjectPlaces
-from flyball.workspace.redaction import Redactor, secrets_in
 from flyball.workspace.run.opening import find_workspace, peek_workspace
 from flyball.workspace.trees.trees import TreeHash
 
@@ -122,4 +121,4 @@ async def diff_at(home: Home, run: str, seq: int) -> str:
         raise NotFound("workspace of run", run, "It never began to work, or it was pruned.")
     trees = peek_workspace(run, home.state).trees
     diff = trees.diff(TreeHash(state.base), TreeHash(present_tree(state)))
-    return Redactor(secrets_in(home.environ)).text(diff.decode("utf-8", "replace"))
+    return redactor_of(home).text(diff.decode("utf-8", "replace"))

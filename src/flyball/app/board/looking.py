@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flyball.app.project import Home
+from flyball.app.project import Home, redactor_of
 from flyball.errors import NotFound, OutsideWorkspace, ToolError, UsageError
 from flyball.tools.call.ripgrep import counts, files_below, lines
 from flyball.workspace.files.paths import PathKind, Root
-from flyball.workspace.redaction import Redactor, secrets_in
 from flyball.workspace.run.opening import find_workspace
 
 MAX_BYTES = 2_000_000
@@ -53,7 +52,7 @@ def read_lines(home: Home, looked: Looked, path: str, wanted: Lines) -> dict[str
     data = looked.root.read_bytes(path, MAX_BYTES + 1)
     if b"\0" in data[:8_000]:
         return {"path": path, "binary": True, "lines": [], "first": 1, "total": 0}
-    text = Redactor(secrets_in(home.environ)).text(data[:MAX_BYTES].decode("utf-8", "replace"))
+    text = redactor_of(home).text(data[:MAX_BYTES].decode("utf-8", "replace"))
     found = text.split("\n")
     if found[-1] == "":
         found.pop()
@@ -111,7 +110,7 @@ def search_in(
     found, problem = counts(looked, option, ".")
     if problem:
         raise ToolError(f"The search cannot be made: {problem}", "Search for plain text.")
-    clean = Redactor(secrets_in(home.environ)).text
+    clean = redactor_of(home).text
     shown: list[dict[str, Any]] = []
     if found:
         for kind, data in lines(looked, [*option, f"--max-count={most}"], list(found)[:most]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
-from flyball.app.project import Home
+from flyball.app.project import Home, redactor_of
 from flyball.app.runs import acquire
 from flyball.app.wiring import notifier, tool_settings
 from flyball.drivers.protocol import Driver
@@ -14,7 +14,6 @@ from flyball.engine.loop import Engine
 from flyball.engine.run_context import RunContext
 from flyball.engine.telemetry import Telemetry
 from flyball.journal.sqlite import SqliteJournal
-from flyball.workspace.redaction import Redactor, secrets_in
 
 
 def unheard(*_: object) -> None:
@@ -29,7 +28,7 @@ def context_of(
         home.repo,
         home.state,
         environ=home.environ,
-        redactor=Redactor(secrets_in(home.environ)),
+        redactor=redactor_of(home),
         on_output=on_output,
         in_place=in_place,
         settings=tool_settings(home.effective),

@@ -29,7 +29,7 @@ from flyball.app.hosts.words import (
     is_notification,
     under_way,
 )
-from flyball.app.project import Home
+from flyball.app.project import Home, redactor_of
 from flyball.app.runs import opened
 from flyball.app.sessions import Session, Sessions, Switch
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent, Moment
@@ -42,7 +42,6 @@ from flyball.core.terms.call import Access
 from flyball.core.terms.intent import Intent
 from flyball.errors import Conflict, NotFound
 from flyball.workspace.errors import WorkspaceHeld
-from flyball.workspace.redaction import Redactor, secrets_in
 from flyball.workspace.run.lock import wait_for_lock
 
 TOO_SMALL = frozenset({Intent.CONVERSATIONAL, Intent.STATUS_CHECK})
@@ -331,7 +330,7 @@ class HostGovernor:
         self, event: HostEvent, session: Session, *, is_fresh: bool = False
     ) -> Session:
         """Start a run for what a person asked, in the checkout as it is now."""
-        clean = Redactor(secrets_in(self.home.environ)).text
+        clean = redactor_of(self.home).text
         request = clean(event.text if event.moment is not Moment.BEFORE_CALL else "") or UNDER_WAY
         read = classify(request).intent
         started = RunStarted(

@@ -8,14 +8,13 @@ from typing import Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
-from flyball.app.project import Home
+from flyball.app.project import Home, redactor_of
 from flyball.app.runs import describe, diff_of, overviews
 from flyball.app.steps.steps import Steps
 from flyball.errors import FlyballError, NotFound
 from flyball.surfaces.mcp.tool import StepContext, steps_of
 from flyball.workspace.cards.artifacts import artifact_path
 from flyball.workspace.files.plain import read_within
-from flyball.workspace.redaction import Redactor, secrets_in
 
 JSON = "application/json"
 MARKDOWN = "text/markdown"
@@ -51,7 +50,7 @@ async def account(run: str, card: str, ctx: StepContext) -> str:
         path = artifact_path(home.repo, name, card, ".md").relative_to(home.repo)
         data = read_within(home.repo, path.as_posix())
         if data is not None:
-            return Redactor(secrets_in(home.environ)).text(data.decode("utf-8", "replace"))
+            return redactor_of(home).text(data.decode("utf-8", "replace"))
     except FlyballError as error:
         raise _in_their_words(error) from error
     else:

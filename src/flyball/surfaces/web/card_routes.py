@@ -11,13 +11,12 @@ from litestar import Controller, get, post
 from litestar.params import FromPath, FromQuery, JSONBody
 
 from flyball.app.board.account import account, places_of
-from flyball.app.project import Home
+from flyball.app.project import Home, redactor_of
 from flyball.errors import NotFound
 from flyball.surfaces.web.board import OurBoard
 from flyball.surfaces.web.diff import DiffView, view_diff
 from flyball.surfaces.web.run_routes import WebForm
 from flyball.workspace.cards.use_cases import foresee, move_card, show_card
-from flyball.workspace.redaction import Redactor, secrets_in
 from flyball.workspace.run.worktree import CommitKind
 
 
@@ -51,7 +50,7 @@ class CardRoutes(Controller):
     ) -> DiffView:
         home = board.home_of(run)
         said = show_card(places_of(home), run, card).diff
-        return view_diff(Redactor(secrets_in(home.environ)).text(said), full)
+        return view_diff(redactor_of(home).text(said), full)
 
     @post("/{card:str}/revert", status_code=200, sync_to_thread=True, summary="Take it back.")
     def revert(

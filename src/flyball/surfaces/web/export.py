@@ -15,7 +15,7 @@ from litestar.params import FromPath
 
 from flyball.app.board.account import account, places_of
 from flyball.app.board.feed import RunTail
-from flyball.app.project import Home
+from flyball.app.project import Home, redactor_of
 from flyball.app.runs import diff_of, opened
 from flyball.errors import FlyballError
 from flyball.surfaces.web.assets import asset
@@ -23,7 +23,6 @@ from flyball.surfaces.web.board import OurBoard
 from flyball.surfaces.web.diff import view_diff
 from flyball.surfaces.web.run_routes import download
 from flyball.workspace.cards.use_cases import show_card
-from flyball.workspace.redaction import Redactor, secrets_in
 
 MODULES = ("dom.js", "api.js", "diff.js", "verdict.js", "timeline.js", "run.js", "export.js")
 """In the order in which they need each other."""
@@ -115,7 +114,7 @@ def _card_diff(home: Home, run: str, card: str) -> str:
         said = show_card(places_of(home), run, card).diff
     except FlyballError:
         return ""
-    return Redactor(secrets_in(home.environ)).text(said)
+    return redactor_of(home).text(said)
 
 
 def _bare(module: str) -> str:

@@ -78,6 +78,21 @@ def is_own(path: str) -> bool:
     return bool(why_protected(path.split("/"), OWN))
 
 
+_EXAMPLES = (".example", ".sample", ".template", ".dist", ".defaults")
+_SECRET = re.compile(
+    r"\.env(?:[.\-_].*|rc)?|.*\.env|\.netrc|\.pgpass|\.pypirc|\.htpasswd|credentials\.json"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:[.\-_].*)?|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|asc)",
+    re.DOTALL,
+)
+
+
+def holds_secrets(name: str) -> bool:
+    """Whether a file of this name holds what its owner shows to nobody."""
+    folded = fold(name)
+    is_shown = folded.endswith((*_EXAMPLES, ".pub"))
+    return bool(_SECRET.fullmatch(folded)) and not is_shown
+
+
 _DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.I)
 _SHORT_GIT = re.compile(r"git~[0-9]+")
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from flyball.workspace.errors import explain_disk_errors
+from flyball.workspace.files.path_rules import holds_secrets
 from flyball.workspace.files.plain import walk_folders
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.git import find_repository
@@ -94,6 +95,25 @@ def _lay_records(workspace: Workspace, place: Path, tree: str) -> None:
             lay_records(workspace.trees.depot, repository, place, started, tree)
 
 
+def users_secrets(workspace: Workspace) -> tuple[str, ...]:
+    """Files that hold secrets and are in no commit: nothing that a run starts may read them."""
+    found = [
+        os.path.relpath(Path(folder, name), workspace.project)
+        for folder, names in _folders(workspace.project)
+        for name in names
+        if holds_secrets(name)
+    ]
+    start = workspace.facts.start
+    known = workspace.trees.entries(TreeHash(start), found) if start and found else {}
+    return tuple(path for path in found if path not in known)
+
+
+def is_committed(workspace: Workspace, path: str) -> bool:
+    """Whether a file was in a commit when the run began, and so is no secret of the user's."""
+    start = workspace.facts.start
+    return bool(start) and path in workspace.trees.entries(TreeHash(start), [path])
+
+
 def changed_installation(workspace: Workspace, began: float) -> str:
     """What was changed since then in what the project has installed, if a run works in place.
 
@@ -136,13 +156,8 @@ def _outside(
 
 def _small_files(project: Path) -> Iterator[tuple[str, int]]:
     """Regular files that may be worth keeping, as far as a bounded walk finds them."""
-    seen = 0
-    for folder, folders, names in walk_folders(project):
-        folders[:] = sorted(name for name in folders if name not in MADE_ANEW)
-        for name in sorted(names):
-            seen += 1
-            if seen > MOST_SEEN:
-                return
+    for folder, names in _folders(project):
+        for name in names:
             if name.endswith(LEFT_OUT) or any(sign in name for sign in SECRET):
                 continue
             full = Path(folder, name)
@@ -150,3 +165,14 @@ def _small_files(project: Path) -> Iterator[tuple[str, int]]:
                 status = full.lstat()
                 if stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST:
                     yield os.path.relpath(full, project), status.st_size
+
+
+def _folders(project: Path) -> Iterator[tuple[str, list[str]]]:
+    """The folders of a project but for what is made anew, with their files, up to a bound."""
+    seen = 0
+    for folder, folders, names in walk_folders(project):
+        folders[:] = sorted(name for name in folders if name not in MADE_ANEW)
+        yield folder, sorted(names)[: MOST_SEEN - seen]
+        seen += len(names)
+        if seen >= MOST_SEEN:
+            return

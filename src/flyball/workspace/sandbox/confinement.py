@@ -65,7 +65,8 @@ class Sandbox(msgspec.Struct, frozen=True):
     """One command's reach.
 
     `writable` and `readable` add places outside `root`; `fixed` are places inside it that stay
-    read-only where the level can do that; `home` is the user's, whose toolchains may be read.
+    read-only where the level can do that, and `hidden` are files that then seem empty; `home` is
+    the user's, whose toolchains may be read.
     `private` is kept between commands; without it each command gets its own and loses it.
     `mechanism` pins the means; by default it is the best that works and gives `level`.
     """
@@ -77,6 +78,7 @@ class Sandbox(msgspec.Struct, frozen=True):
     network: bool = False
     readable: tuple[Path, ...] = ()
     fixed: tuple[Path, ...] = ()
+    hidden: tuple[Path, ...] = ()
     home: Path | None = None
     private: Path | None = None
     mechanism: Mechanism | None = None
@@ -112,7 +114,7 @@ def orders(
     # A list of what may be read, not of secrets to hide: a list of secrets is never complete.
     shown = [*readable.readable_paths(env, sandbox.home), *map(os.path.realpath, sandbox.readable)]
     (shown if sandbox.read_only else writable).append(root)
-    hidden = readable.owner_only_entries("/etc")
+    hidden = (*readable.owner_only_entries("/etc"), *map(os.path.realpath, sandbox.hidden))
     ruled: dict[str, Any] = {
         "mechanism": str(means),
         "network": sandbox.network,
