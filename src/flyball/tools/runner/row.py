@@ -39,21 +39,29 @@ class Accepts(NamedTuple):
     """Options that take a value, in the same word after `=` or in the next one."""
     names: bool = True
     """Whether paths and names of tests may be given."""
+    commands: frozenset[str] = frozenset()
+    """Names that it would take for a command of its own."""
 
 
-def accepts(switches: str = "", options: str = "", *, names: bool = True) -> Accepts:
+def accepts(
+    switches: str = "", options: str = "", *, names: bool = True, commands: str = ""
+) -> Accepts:
     """An allow-list from words apart by blanks."""
-    return Accepts(frozenset(switches.split()), frozenset(options.split()), names)
+    listed = (frozenset(words.split()) for words in (switches, options, commands))
+    return Accepts(next(listed), next(listed), names, next(listed))
 
 
 def refusal(allowed: Accepts, words: Sequence[str]) -> str:
     """The first word that may not be passed on, or nothing."""
     waiting = iter(words)
+    for word in words:
+        if any(ord(letter) < 32 for letter in word):
+            return repr(word)
     for word in waiting:
         if word == "--":
             continue
         if not word.startswith("-"):
-            if not allowed.names or not is_plain_name(word):
+            if not allowed.names or word in allowed.commands or not is_plain_name(word):
                 return word
             continue
         name, equals, _ = word.partition("=")

@@ -223,7 +223,8 @@ ROWS: tuple[Runner, ...] = (
         _has_gradle,
         _gradle,
         reported(junit(java_case), from_text),
-        accepts("--rerun-tasks -i -q", "--tests"),
+        # Another name is another task, such as one that publishes.
+        accepts("--rerun-tasks -i -q", "--tests", names=False),
         _gradle_select,
         _gradle_results,
     ),

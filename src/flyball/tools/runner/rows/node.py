@@ -199,6 +199,7 @@ ROWS: tuple[Runner, ...] = (
         accepts(
             "--silent --changed --bail",
             "-t --testNamePattern --bail --project --shard --retry --testTimeout --exclude",
+            commands="init bench list related dev watch typecheck",
         ),
         _by_title("--testNamePattern="),
         tell=adding(lambda context: _vitest(context, 1)),
