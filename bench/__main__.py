@@ -34,6 +34,7 @@ BENCHES = {
     "hooks": "a hook of a host's call beside `python3 -c pass`",
     "price": "what proof costs, in times of a project's suite",
     "alarms": "alarms about weakened tests on honest commits",
+    "judge": "the judge of commands on lists of plain reading and of lost work",
 }
 WITH_THE_TESTS = ("exhaust", "crash")
 """These live in `tests/simulation`, because tests run them too."""

@@ -25,6 +25,7 @@ class Fields(TypedDict, total=False):
     runs: str
     spares: str
     valued: str
+    attached: str
     known: str
     subcommands: Mapping[str, Rule]
     bare: Rule | None
@@ -47,6 +48,7 @@ def rule(kind: CommandKind, does: str, **fields: Unpack[Fields]) -> Rule:
         runs=names(fields.get("runs", "")),
         spares=names(fields.get("spares", "")),
         valued=names(fields.get("valued", "")),
+        attached=names(fields.get("attached", "")),
         known=names(fields.get("known", "")),
         subcommands=fields.get("subcommands", {}),
         bare=fields.get("bare"),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
+from fnmatch import fnmatchcase
 from typing import NamedTuple, Protocol
 
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.words.place import Scope, outside, secret, write_objection
-from flyball.shellcheck.words.word import Word
+from flyball.shellcheck.words.word import Word, literal
 
 
 class Operands(Enum):
@@ -30,6 +31,11 @@ class Inquiry(Protocol):
     @property
     def scope(self) -> Scope:
         """Where the command stands."""
+        ...
+
+    @property
+    def fed(self) -> Word | None:
+        """The text that the command itself pipes into this part of it."""
         ...
 
     def command(self, words: Sequence[Word]) -> list[Finding]:
@@ -62,6 +68,8 @@ class Rule(NamedTuple):
     spares: frozenset[str] = frozenset()
     """Options that make a changing command only look."""
     valued: frozenset[str] = frozenset()
+    attached: frozenset[str] = frozenset()
+    """Short options whose value, if there is one, is the rest of their word."""
     known: frozenset[str] = frozenset()
     """Harmless options that an abbreviation of a dangerous one could be taken for."""
     subcommands: Mapping[str, Rule] = {}
@@ -146,7 +154,7 @@ def _take_long(
     if rule.single and rule.heeds(name[1:]):
         name = name[1:]
     if equals:
-        held = word._replace(head=value) if word.value is None else Word(value, value)
+        held = word._replace(head=value) if word.value is None else literal(value)
         flags.append((name, held))
         return
     if word.value is None:
@@ -164,6 +172,10 @@ def _take_cluster(
     letters = word.known[1:]
     for i, letter in enumerate(letters):
         name = "-" + letter
+        if name in rule.attached:
+            tail = letters[i + 1 :]
+            flags.append((name, word._replace(head=tail) if word.value is None else literal(tail)))
+            return
         if not rule.takes_value(name):
             flags.append((name, None))
             continue
@@ -171,7 +183,7 @@ def _take_cluster(
         if word.value is None:
             flags.append((name, word._replace(head=tail)))
         elif tail:
-            flags.append((name, Word(tail, tail)))
+            flags.append((name, literal(tail)))
         else:
             flags.append((name, rest.pop(0) if rest else None))
         return
@@ -338,8 +350,23 @@ def _read_words(rule: Rule, parsed: SortedWords) -> list[Word]:
 
 
 def secret_among(words: Iterable[Word]) -> str | None:
+    """The first file to read that is a secret, or is named so that nobody can tell it is not."""
+    return next((word.source for word in words if word.made or _is_secret(word)), None)
+
+
+def named_secret(words: Iterable[Word]) -> str | None:
     """The first word that names a secret."""
-    return next((word.source for word in words if secret(word.known)), None)
+    return next((word.source for word in words if _is_secret(word)), None)
+
+
+def _is_secret(word: Word) -> bool:
+    hidden = word.glob and any(_all_hidden(part) for part in word.known.split("/"))
+    return hidden or secret(word.known) or secret(word.likely)
+
+
+def _all_hidden(part: str) -> bool:
+    """Whether a pattern matches all hidden files, those with secrets among them."""
+    return part.startswith((".*", ".[", ".?")) and fnmatchcase(".env", part)
 
 
 def secret_finding(text: str, what: str) -> Finding:
@@ -347,6 +374,6 @@ def secret_finding(text: str, what: str) -> Finding:
     return Finding(
         text,
         CommandKind.READ_ONLY,
-        f"{what} usually holds a secret, which must not be shown",
+        f"{what} holds or may hold a secret, which must not be shown",
         veto=True,
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Sequence
 
 from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.words.names import names
@@ -26,10 +28,25 @@ _CHANGES = Pattern(r"fix|write|update|watch|clean|install|generate|seed|migrate|
 _DEPLOYS = Pattern(r"deploy|publish|release|push|upload|destroy|prod-|purge|wipe|drop")
 
 
+_DROPS = Pattern(
+    r"(.*[:._-])?(drop|purge|wipe|flush|sqlflush|truncate|destroy|obliterate)([:._-].*)?|"
+    r"(.*[:._-])?db[:._-]?(reset|clean|rollback|nuke)|reset[:._-]?(db|database)|"
+    r"migrate:(fresh|reset|refresh|rollback)|ecto\.reset|(.*:)?schema:load|--?force-reset|downgrade|"
+    r"(.*:)?undo(:.*)?|delete[-:_]\w+|flyway:clean|liquibase:(drop-?all|rollback.*)"
+)
+"""Words with which programs of projects throw data away that no tree of files holds."""
+
+
+def drops_data(words: Sequence[str]) -> str | None:
+    """The first word, or pair of words, that tells a program to throw data away."""
+    pairs = [f"{first}:{second}" for first, second in itertools.pairwise(words)]
+    return next((said for said in (*words[1:], *pairs) if _DROPS.fullmatch(said.lower())), None)
+
+
 def task_kind(name: str) -> tuple[CommandKind, str]:
     """What a task of this name is taken for, and what it proves."""
     plain = name.lower()
-    if _DEPLOYS.search(plain):
+    if _DEPLOYS.search(plain) or _DROPS.fullmatch(plain):
         return CommandKind.DESTRUCTIVE, ""
     if _CHANGES.search(plain):
         return CommandKind.MUTATING, ""

@@ -55,16 +55,18 @@ def judge(
     phase: str = "execute",
     allow: Sequence[AllowRule] = (),
     root: str = "",
+    fresh: bool = True,
 ) -> Judgement:
     """Judge a shell command for a phase.
 
     `root` is the absolute path of the workspace, so that absolute paths in it count as inside;
-    the command is taken to start there.
+    the command is taken to start there, in a `fresh` shell that no earlier command has told
+    anything.
     """
     place = phase_of(phase)
     if place is None:
         raise ValueError(f"unknown phase {phase!r}; known are {', '.join(PHASES)}")
-    findings = findings_of(command, allow=allow, root=root)
+    findings = findings_of(command, allow=allow, root=root, fresh=fresh)
     worst = max(findings, key=lambda f: (f.veto, f.kind.severity))
     kind = max((f.kind for f in findings), key=lambda k: k.severity)
     answer = "deny" if worst.veto else ANSWERS[place].get(kind, "deny")
@@ -77,12 +79,12 @@ def judge(
 
 
 def findings_of(
-    command: str, *, allow: Sequence[AllowRule] = (), root: str = ""
+    command: str, *, allow: Sequence[AllowRule] = (), root: str = "", fresh: bool = True
 ) -> tuple[Finding, ...]:
     """Everything seen in a command, at least one thing."""
     if not command.strip():
         return (Finding(command, CommandKind.UNKNOWN, "there is no command"),)
-    found = Walk(Scope(root.rstrip("/")), allow).over(command)
+    found = Walk(Scope(root.rstrip("/")), allow, fresh=fresh).over(command)
     return tuple(found) or (Finding(command, CommandKind.READ_ONLY, "it runs nothing"),)
 
 

@@ -38,10 +38,14 @@ class BashForm(Form, frozen=True, kw_only=True):
     confirm: bool = False
 
 
-def facts(form: BashForm, context: CallContext) -> CallFacts:
+def facts(form: BashForm, context: CallContext, *, fresh: bool = True) -> CallFacts:
     """The judgement for `execute`; what the phase allows is the governor's to say."""
     verdict = judge(
-        form.cmd, phase="execute", allow=context.settings.allow, root=os.fspath(context.root.path)
+        form.cmd,
+        phase="execute",
+        allow=context.settings.allow,
+        root=os.fspath(context.root.path),
+        fresh=fresh,
     )
     doomed = verdict.kind is CommandKind.DESTRUCTIVE and verdict.decision != "deny"
     return CallFacts(

@@ -15,6 +15,7 @@ def load(name: str) -> list[dict[str, str]]:
 
 
 EVERYDAY, BUILDS, ATTACKS = load("everyday.jsonl"), load("builds.jsonl"), load("attacks.jsonl")
+LOSING = load("losing.jsonl")
 
 
 def test_the_lists_are_as_long_as_promised():
@@ -40,6 +41,12 @@ def test_no_attack_is_allowed_in_recon(line):
     answer = judge(line["cmd"], phase="recon")
     assert answer.decision != "allow"
     assert answer.reason
+
+
+@pytest.mark.parametrize("line", LOSING, ids=lambda line: line["cmd"][:60])
+def test_nothing_that_loses_work_runs_without_a_question(line):
+    answer = judge(line["cmd"], phase="execute")
+    assert answer.decision != "allow"
 
 
 def test_the_whole_is_the_worst_part():

@@ -143,7 +143,8 @@ def _command(call: Call, text: str, context: CallContext, rules: HostRules) -> C
         return replace(call, fault=NOT_YOURS.format(verb=refused[0]))
     if verbs and all(verb == CHECKPOINT for verb in verbs):
         return replace(call, tool=CHECKPOINT, access=Access.CHECKPOINT)
-    facts = facts_of_command(BashForm(cmd=text), context)
+    # Some hosts keep one shell, in which an earlier command may have set any variable.
+    facts = facts_of_command(BashForm(cmd=text), context, fresh=False)
     known = _with_own(facts, verbs, rules)
     return replace(
         call,

@@ -53,6 +53,17 @@ _TOOL_DIRS = Pattern(r"(\./)?([\w.@-]+/)*(node_modules/\.bin|\.?venv\w*/bin|env/
 _LAUNCHERS = frozenset(("gradlew", "mvnw"))
 
 
+_PROJECT = Pattern(
+    r"(python|pypy)[\d.]*|node|nodejs|deno|bun|ruby|php|perl|java|tsx|ts-node|lua|elixir|sh|bash|dash|"
+    r"rails|rake|flask|django-admin|alembic|knex|sequelize|typeorm|prisma|flyway|liquibase|mix|artisan|npx|uvx"
+)
+
+
+def runs_project(name: str) -> bool:
+    """Whether a name stands for a program of the project, or for one that runs such programs."""
+    return "/" in name or bool(_PROJECT.fullmatch(name))
+
+
 class Known(NamedTuple):
     """A rule for a program, and the least it counts for because of where it lies."""
 

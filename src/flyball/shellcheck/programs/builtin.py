@@ -101,7 +101,8 @@ BUILTINS = table(
     {
         "cd chdir": rule(READ, "changes directory", check=check_cd),
         "pushd popd": rule(READ, "changes directory", check=check_stack),
-        "dirs pwd jobs times wait hash": rule(READ, "reports", operands=TEXT, runs="-p -n -x"),
+        "dirs pwd times wait hash": rule(READ, "reports", operands=TEXT, runs="-p -n -x"),
+        "jobs": rule(READ, "lists what runs behind the shell", operands=TEXT, runs="-x"),
         "type which": rule(READ, "tells where a program is", operands=TEXT),
         "help compgen": rule(READ, "lists", operands=TEXT, runs="-C -F -W"),
         "exit return break continue": rule(READ, "ends", check=check_exit),

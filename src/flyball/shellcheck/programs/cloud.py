@@ -23,7 +23,11 @@ def _asking(pattern: str) -> Check:
         text = " ".join(word.source for word in words)
         parsed = parse(rule, words[1:])
         said = " ".join(word.value or "\0" for word in parsed.operands)
-        if any(word.value is None for word in words) or _SECRET.search(text):
+        plain = not any(word.known.startswith("-") for word in words[1:-1])
+        # After an option, `help` may be its value.
+        if plain and words[-1].value in ("help", "--help", "-h"):
+            yield Finding(text, CommandKind.READ_ONLY, f"{words[0].source} only prints its help")
+        elif any(word.value is None for word in words) or _SECRET.search(text):
             yield Finding(
                 text, CommandKind.UNKNOWN, f"{words[0].source} may show a secret or send one"
             )
@@ -43,7 +47,7 @@ CLOUDS = table(
             READ,
             "asks",
             check=_asking(
-                r"s3 ls\b|configure list|s3api (list|get-bucket|head)-|"
+                r"s3 ls\b|configure list|s3api (list|get-bucket|head)-|help\b|"
                 r"[\w-]+ (describe|list|get|lookup|search)-"
             ),
             valued="--profile --region --output --query --filters",
@@ -51,8 +55,16 @@ CLOUDS = table(
         "gcloud": rule(
             READ,
             "asks",
-            check=_asking(r"([\w-]+ )*(list|describe|get-value|info)\b|info$|version$"),
+            check=_asking(
+                r"([\w-]+ )*(list|ls|describe|get-value|info|du)\b|info$|version$|help\b"
+            ),
             valued="--project --format --zone --region --filter --limit",
+        ),
+        "gsutil bq": rule(
+            READ,
+            "asks",
+            check=_asking(r"(ls|du|stat|show|version|help|hash)\b"),
+            valued="-p --project_id --format -n",
         ),
         "az": rule(
             READ,
@@ -63,7 +75,9 @@ CLOUDS = table(
         "heroku fly flyctl vercel netlify wrangler railway": rule(
             READ,
             "asks",
-            check=_asking(r"(logs|ps|apps|status|info|releases|list|ls|whoami|inspect|version)\b"),
+            check=_asking(
+                r"(logs|ps|apps|status|info|releases|list|ls|whoami|inspect|version|help)\b"
+            ),
             valued="-a --app -n --num",
         ),
         "minikube kind k3d vagrant": rule(

@@ -23,6 +23,7 @@ from flyball.shellcheck.words.word import Word
 _LOOK = rule(READ, "only shows", operands=TEXT)
 _BUILD = rule(MUTATE, "builds or starts containers", operands=TEXT)
 _DEPLOY = rule(DESTROY, "changes things outside the workspace", operands=TEXT)
+_ENDS = rule(DESTROY, "ends or holds up what is running", operands=TEXT)
 
 
 def _get(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -85,8 +86,12 @@ _COMPOSE = Rule(
     subcommands={
         **each("ps logs ls images top version port events stats volumes", _LOOK),
         **each("config convert", rule(READ, "shows", operands=TEXT, writes="-o --output")),
-        **each("build up start stop restart pull create pause unpause down watch", _BUILD),
+        **each("build start pull create unpause watch", _BUILD),
+        "up": _BUILD._replace(
+            destroys=names("--force-recreate -V --renew-anon-volumes --remove-orphans")
+        ),
         **each("run rm kill push cp", _DEPLOY),
+        **each("stop restart pause down", _ENDS),
         "exec": _EXEC,
     },
     bare=_LOOK,
@@ -132,7 +137,8 @@ CONTAINERS = table(
                     "events help",
                     _LOOK,
                 ),
-                **each("build pull start stop restart pause unpause create tag wait", _BUILD),
+                **each("build pull start unpause create tag wait", _BUILD),
+                **each("stop restart pause", _ENDS),
                 **each(
                     "run rm rmi push kill cp commit load save import export login logout rename "
                     "update attach",
@@ -141,8 +147,8 @@ CONTAINERS = table(
                 "exec": _EXEC,
                 "container": _group(
                     "ls list ps inspect logs stats top port diff",
-                    "start stop restart",
-                    "run rm prune kill",
+                    "start unpause",
+                    "run rm prune kill stop restart pause",
                 ),
                 "image": _group(
                     "ls list inspect history", "build pull tag", "rm prune push load save"
@@ -153,6 +159,12 @@ CONTAINERS = table(
                 "context": _group("ls list show inspect", "", "use create rm update"),
                 "buildx": _group("ls inspect du version", "build bake", "rm prune create use"),
                 "manifest": _group("inspect", "", "create push annotate rm"),
+                "pod": _group(
+                    "ls list ps inspect logs stats top exists",
+                    "start create",
+                    "rm prune kill stop restart pause",
+                ),
+                "machine": _group("ls list inspect info", "start", "stop rm reset set"),
                 "compose": _COMPOSE,
             },
         ),

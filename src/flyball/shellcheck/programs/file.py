@@ -12,13 +12,15 @@ from flyball.shellcheck.rule import (
     Inquiry,
     Operands,
     Rule,
+    judge_words,
     parse,
     secret_among,
     secret_finding,
     written,
 )
+from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
-from flyball.shellcheck.words.place import WILD
+from flyball.shellcheck.words.place import WILD, device
 from flyball.shellcheck.words.word import Word, literal
 
 _OUTPUT = Pattern(
@@ -54,8 +56,8 @@ def _is_whole(word: Word) -> bool:
 
 
 def _is_output(word: Word) -> bool:
-    names = [n for n in (word.value or "").split("/") if n not in ("", ".")]
-    return bool(names) and bool(_OUTPUT.fullmatch(names[-1])) and not WILD.search(names[-1])
+    parts = [n for n in (word.value or "").split("/") if n not in ("", ".")]
+    return bool(parts) and bool(_OUTPUT.fullmatch(parts[-1])) and not WILD.search(parts[-1])
 
 
 def _cp(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -109,14 +111,58 @@ def _dd(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Findin
         yield Finding(text, CommandKind.READ_ONLY, "dd only copies to its output")
 
 
+def _rsync(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """A trial copies nothing; another machine, or a copy, is a person's choice."""
+    general = judge_words(inquiry, rule, words)[0]
+    operands = parse(rule, words[1:]).operands
+    if general.kind is not CommandKind.READ_ONLY or general.veto:
+        yield general
+    elif hidden := secret_among(operands):
+        yield secret_finding(general.text, hidden)
+    elif any(w.value is None or ":" in w.value for w in operands):
+        yield general._replace(kind=CommandKind.DESTRUCTIVE, reason="rsync reaches another machine")
+    else:
+        yield general
+
+
+_REMOTE = Pattern(r"([\w.-]+:)?[\w./@ -]*")
+_LISTS = names(
+    "ls lsd lsl lsf lsjson size tree about version listremotes md5sum sha1sum hashsum help"
+)
+
+
+def _rclone(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Listing a remote asks it; an address with options in it can name a program to run."""
+    general = judge_words(inquiry, rule, words)[0]
+    operands = parse(rule, words[1:]).operands
+    plain = all(w.value is not None and _REMOTE.fullmatch(w.value) for w in operands)
+    listing = bool(operands) and operands[0].value in _LISTS
+    if general.kind is CommandKind.DESTRUCTIVE and not general.veto and plain and listing:
+        yield general._replace(kind=CommandKind.READ_ONLY, reason="rclone only lists")
+    else:
+        yield general
+
+
+def _mv(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """A move onto a device is a deletion."""
+    operands = parse(rule, words[1:]).operands
+    for found in _all(inquiry, rule, words):
+        if operands and device(operands[-1].value or ""):
+            reason = f"{words[0].source} throws {operands[0].source} away"
+            yield found._replace(kind=CommandKind.DESTRUCTIVE, reason=reason)
+        else:
+            yield found
+
+
 WRITE = Operands.WRITE
 FILES = table(
     {
         "find gfind": rule(READ, "finds", check=find.check),
         "touch": rule(MUTATE, "writes", operands=WRITE, valued="-d -t -r --date --reference"),
         "mkdir": rule(MUTATE, "writes", operands=WRITE, valued="-m --mode"),
-        "rmdir mkfifo truncate unlink": rule(
-            MUTATE, "writes", operands=WRITE, valued="-s -m --size"
+        "rmdir mkfifo unlink": rule(MUTATE, "writes", operands=WRITE, valued="-m --mode"),
+        "truncate": rule(
+            DESTROY, "cuts files off", operands=WRITE, valued="-s --size -r --reference"
         ),
         "dos2unix unix2dos": rule(MUTATE, "writes", operands=WRITE),
         "shred": rule(DESTROY, "destroys", operands=WRITE, valued="-n -s"),
@@ -124,7 +170,8 @@ FILES = table(
         "cp install": rule(
             MUTATE, "copies", valued="-t --target-directory -S --suffix -m -o -g", check=_cp
         ),
-        "mv ln link": rule(MUTATE, "moves", valued="-t --target-directory -S --suffix", check=_all),
+        "mv": rule(MUTATE, "moves", valued="-t --target-directory -S --suffix", check=_mv),
+        "ln link": rule(MUTATE, "links", valued="-t --target-directory -S --suffix", check=_all),
         "chmod chown chgrp chattr setfacl": rule(MUTATE, "changes rights", check=_after_first),
         "dd": rule(READ, "copies", check=_dd),
         "split csplit": rule(MUTATE, "writes pieces", runs="--filter", valued="-l -b -n -a -C -d"),
@@ -137,7 +184,29 @@ FILES = table(
             valued="-p -i -d -F --input --strip",
         ),
         "strip ctags etags rename mogrify convert": rule(MUTATE, "changes files", operands=WRITE),
-        "rsync scp sftp rclone": rule(DESTROY, "copies between places"),
+        "rsync": rule(
+            DESTROY,
+            "copies between places",
+            check=_rsync,
+            spares="-n --dry-run --list-only",
+            runs="-e --rsh --rsync-path --daemon -M --remote-option --early-input",
+            writes="--log-file --write-batch --only-write-batch",
+            valued="-f --filter --exclude --include --exclude-from --include-from --files-from "
+            "--max-size --min-size --bwlimit --compare-dest --out-format -B --block-size --timeout",
+            known="--delete --delete-after --delete-before --delete-during --delete-excluded "
+            "--dirs --devices --exclude --include --filter --relative --recursive --rsh --links",
+        ),
+        "rclone": rule(
+            DESTROY,
+            "copies between places",
+            check=_rclone,
+            runs="--config --password-command --metadata-mapper --sftp-ssh --rc --rc-addr "
+            "--webdav-bearer-token-command --http-proxy --bearer-token-command",
+            writes="--log-file -o --output",
+            valued="--max-depth --include --exclude --filter --format -F --separator -s",
+            known="--recursive -R --human-readable --hash --files-only --dirs-only --csv",
+        ),
+        "scp sftp": rule(DESTROY, "copies between places"),
         "mknod": rule(UNKNOWN, "makes a device"),
     }
 )

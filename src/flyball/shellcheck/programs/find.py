@@ -21,7 +21,8 @@ _TESTS = names(
 _FLAGS = names(
     "-print -print0 -ls -empty -readable -writable -executable -prune -quit -not -a -and -o -or "
     "-depth -d -daystart -follow -mount -xdev -noleaf -nouser -nogroup -true -false -warn -nowarn "
-    "-L -H -P -E -ignore_readdir_race -noignore_readdir_race -O0 -O1 -O2 -O3 ( ) ! , -X -s -x"
+    "-L -H -P -E -ignore_readdir_race -noignore_readdir_race -O0 -O1 -O2 -O3 ( ) ! , -X -s -x -f "
+    "-version --version -help --help"
 )
 
 
@@ -74,11 +75,12 @@ def _taken(rest: list[Word]) -> list[Word]:
 def _executed(inquiry: Inquiry, text: str, inner: list[Word]) -> Iterable[Finding]:
     if not inner or "{}" in inner[0].known:
         yield Finding(text, CommandKind.UNKNOWN, "find runs what it finds")
-    elif any("{}" in w.known and w.known != "{}" for w in inner):
-        yield Finding(
-            text, CommandKind.UNKNOWN, "a found name becomes part of another word; pass {} alone"
-        )
     else:
-        # Found names begin with the starting point, never with a dash of their own.
-        filled = [opaque("{}", tame=True) if w.value == "{}" else w for w in inner]
-        yield from inquiry.command(filled)
+        yield from inquiry.command([_filled(word) for word in inner])
+
+
+def _filled(word: Word) -> Word:
+    """The word with the found name in it, which begins with the starting point, never a dash."""
+    if "{}" not in word.known:
+        return word
+    return opaque(word.source, head=word.known.partition("{}")[0], tame=True, splits=False)

@@ -20,6 +20,7 @@ from flyball.shellcheck.rows import (
 from flyball.shellcheck.rule import Check, Inquiry, Rule, judge_rule, judge_words, parse
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.place import outside
 from flyball.shellcheck.words.word import Word
 
 _SAFE_CONFIG = Pattern(
@@ -37,26 +38,32 @@ def _git(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Findi
     helpers."""
     text = " ".join(word.source for word in words)
     rest = list(words[1:])
+    scope = inquiry.scope
     while rest and rest[0].known.startswith("-"):
         flag = rest.pop(0).value
         if flag == "-c" and rest and _config_ok(rest.pop(0).value):
             continue
-        if flag == "-C" and rest and rest.pop(0).value in (".", "./"):
+        if flag == "-C" and rest and rest[0].value and not rest[0].glob:
+            scope = scope.entered(rest.pop(0).value)
             continue
         if flag not in _GLOBAL_FLAGS:
             reason = f"git {flag or 'with that option'} points git at other settings or places"
             yield Finding(text, CommandKind.UNKNOWN, reason)
             return
-    if not inquiry.scope.at_root:
-        reason = "a repository elsewhere may start its own helpers; stay at the workspace root"
+    if not scope.at_root and outside(".", scope):
+        reason = "a repository elsewhere may start its own helpers; stay in the workspace"
         yield Finding(text, CommandKind.UNKNOWN, f"{reason} and name the path to git")
         return
     if not rest:
         yield Finding(text, CommandKind.READ_ONLY, "git only prints its help")
         return
     inner = Rule(subcommands=_SUBCOMMANDS)
+    # A folder of the workspace may hold a repository of its own, and that may name helpers: then
+    # code of the workspace runs, as in any test.
+    floor = CommandKind.READ_ONLY if scope.at_root else CommandKind.VERIFICATION
     for found in judge_rule(inquiry, inner, [words[0]._replace(source="git"), *rest]):
-        yield found._replace(text=text)
+        kept = found.at_least(floor, "a repository in that folder may start its own helpers")
+        yield kept._replace(text=text)
 
 
 def _config_ok(setting: str | None) -> bool:
@@ -149,20 +156,41 @@ def _remote_url(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable
     yield from judge_words(inquiry, rule, words)
 
 
+_BRANCH = Pattern(
+    r"-|@.*|HEAD.*|main|master|trunk|dev|develop|[0-9a-f]{7,40}|v?\d+(\.\d+)+|"
+    r"(origin|upstream|feature|feat|fix|bugfix|hotfix|release|chore|refactor|topic)"
+    r"(/[\w-]+)*/([\w-]+|v?\d+(\.\d+)+)"
+)
+"""What can hardly be a path: everything else that is checked out may be a file or a folder."""
+
+
 def _checkout(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Switching branches is kept by git; overwriting files is not."""
+    """Switching branches is kept by git; overwriting files is not.
+
+    `git checkout NAME` is either, and which one is known only to the repository: one plain branch
+    switches, a new branch is made from a place, and the rest may lose work.
+    """
     general = judge_words(inquiry, rule, words)[0]
     parsed = parse(rule, words[1:])
-    paths = any(w.value == "--" for w in words) or any(
-        w.value == "." or ("/" in w.known and "." in w.known.rpartition("/")[2])
-        for w in parsed.operands
-    )
-    if general.kind is CommandKind.MUTATING and paths:
-        yield general._replace(
-            kind=CommandKind.DESTRUCTIVE, reason="it overwrites files with older ones"
-        )
-    else:
+    makes = parsed.has("-b", "--orphan", "-t", "--track", "-d", "--detach")
+    one = len(parsed.operands) <= 1 and all(w.value != "--" for w in words)
+    named = [w for w in parsed.operands if w.value is None or not _BRANCH.fullmatch(w.value)]
+    if general.kind is not CommandKind.MUTATING or (one and (makes or not named)):
         yield general
+    else:
+        reason = "it may overwrite files with older ones (`git switch` only changes the branch)"
+        yield general._replace(kind=CommandKind.DESTRUCTIVE, reason=reason)
+
+
+def _fetch(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """A `+` before what is fetched moves a branch whatever it holds."""
+    general = judge_words(inquiry, rule, words)[0]
+    forced = any(w.known.startswith("+") for w in words[1:])
+    if forced and general.kind is CommandKind.MUTATING:
+        general = general._replace(
+            kind=CommandKind.DESTRUCTIVE, reason="it moves a branch by force"
+        )
+    yield general
 
 
 _SHOW = rule(
@@ -192,6 +220,13 @@ _LOCAL = rule(
     known="--include --ignore-whitespace --index --input --ignore-errors --ignore-removal "
     "--initial-branch --include-untracked",
 )
+
+
+def _losing(options: str) -> Rule:
+    """A change to the repository that loses work with one of these options."""
+    return _LOCAL._replace(destroys=names(options))
+
+
 _LOSES = rule(
     DESTROY,
     "can lose work or change another repository",
@@ -268,7 +303,8 @@ _SUBCOMMANDS = table(
         "remote": Rule(
             subcommands={
                 **each("show get-url", rule(READ, "shows remotes", operands=TEXT)),
-                **each("add remove rm rename set-url set-head set-branches prune update", _LOCAL),
+                **each("add rename set-url set-head set-branches prune update", _LOCAL),
+                **each("remove rm", _LOSES),
             },
             bare=_PLAIN,
         ),
@@ -284,13 +320,16 @@ _SUBCOMMANDS = table(
         ),
         "worktree": _subs("list", "add lock unlock move repair prune", "remove"),
         "notes": _subs("list show", "add append copy", "remove prune", _PLAIN),
-        "submodule": _subs(
-            "status summary",
-            "init update sync add absorbgitdirs set-branch set-url",
-            "deinit",
-            _PLAIN,
+        "submodule": Rule(
+            subcommands={
+                **each("status summary", _PLAIN),
+                **each("init sync add absorbgitdirs set-branch set-url", _LOCAL),
+                "update": _losing("-f --force"),
+                "deinit": _LOSES,
+            },
+            bare=_PLAIN,
         ),
-        "bisect": _subs("log", "start good bad skip reset new old"),
+        "bisect": _subs("log view", "start good bad skip reset new old"),
         "bundle": _subs("verify list-heads", "create unbundle"),
         "lfs": _subs(
             "ls-files status env version locks", "track untrack pull fetch install", "prune"
@@ -321,14 +360,28 @@ _SUBCOMMANDS = table(
             valued="-p -C --directory --exclude",
             spares="--check --stat --numstat --summary",
         ),
-        "add commit merge cherry-pick revert rm mv switch pull fetch rebase am init format-patch "
-        "update-index write-tree commit-tree mktree read-tree pack-refs replace rerere": _LOCAL,
+        "add commit revert init format-patch update-index write-tree commit-tree mktree pack-refs "
+        "rerere": _LOCAL,
+        "merge cherry-pick rebase am": _losing("--abort --quit --skip"),
+        "rm mv replace": _losing("-f --force -d --delete"),
+        "fetch pull": _losing("-f --force --update-head-ok")._replace(check=_fetch),
+        "switch": _losing("-f --force --discard-changes -C --force-create")._replace(
+            known=_LOCAL.known | names("--detach")
+        ),
+        "read-tree": _losing("-u --reset"),
         "clone": _LOCAL._replace(
             operands=TEXT,
             check=_remote_url,
             valued=frozenset(("--depth", "-b", "--branch", "-o", "--origin", "-j", "--jobs")),
         ),
-        "checkout": _LOCAL._replace(destroys=frozenset(("-f", "--force")), check=_checkout),
+        "checkout": _losing(
+            "-f --force -B -p --patch --ours --theirs -2 -3 --pathspec-from-file --overlay "
+            "--no-overlay --ignore-skip-worktree-bits"
+        )._replace(
+            valued=names("-b -B --orphan --conflict"),
+            known=_LOCAL.known | names("--orphan --progress --overwrite-ignore"),
+            check=_checkout,
+        ),
         "restore": _LOCAL._replace(kind=DESTROY, does="overwrites files with older ones"),
         "reset": rule(MUTATE, "moves the branch", destroys="--hard --merge --keep", operands=TEXT),
         "clean": rule(
@@ -362,15 +415,16 @@ GITS = table(
                     ),
                 ),
                 **each(
-                    "add commit ci update up checkout co revert merge resolve move mv copy cp "
-                    "remove rm",
+                    "add commit ci update up checkout co merge resolve move mv copy cp remove rm",
                     rule(
                         MUTATE,
                         "changes the repository",
                         operands=TEXT,
+                        destroys="-C --clean -f --force",
                         runs="--config --config-option --config-dir --tool",
                     ),
                 ),
+                **each("revert cleanup purge strip rollback", _LOSES),
             }
         ),
     }

@@ -176,6 +176,7 @@ SYSTEMS = table(
             "shows the time",
             destroys="-s --set",
             valued="-d --date -r --reference -f",
+            attached="-I",
             operands=TEXT,
             check=_date,
         ),

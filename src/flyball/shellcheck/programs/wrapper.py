@@ -9,7 +9,7 @@ from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import READ, UNKNOWN, VERIFY, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, named, parse
 from flyball.shellcheck.words.place import outside
-from flyball.shellcheck.words.variable import assignment_objection, is_harmless
+from flyball.shellcheck.words.variable import assignment_objection, is_harmless, is_plain
 from flyball.shellcheck.words.word import Word, literal, opaque
 
 
@@ -60,17 +60,20 @@ def _env(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
         yield odd
         return
     rest = list(parsed.operands)
+    names: list[str] = []
     while rest and (match := re.match(r"([A-Za-z_]\w*)=(.*)", rest[0].known, re.S)):
         value = literal(match[2]) if rest.pop(0).value is not None else None
+        names.append(match[1])
         if objection := assignment_objection(match[1], value):
             yield Finding(text, CommandKind.UNKNOWN, objection)
             return
-        if not is_harmless(match[1]):
-            yield Finding(text, CommandKind.MUTATING, f"{match[1]} is not known to be harmless")
-    if rest:
-        yield from inquiry.command(rest)
-    else:
-        yield Finding(text, CommandKind.READ_ONLY, "env prints the environment")
+    prints = [Finding(text, CommandKind.READ_ONLY, "env prints the environment")]
+    found = inquiry.command(rest) if rest else prints
+    only_read = all(f.kind is CommandKind.READ_ONLY for f in found)
+    for name in names:
+        if not (is_plain(name) if only_read else is_harmless(name)):
+            yield Finding(text, CommandKind.MUTATING, f"{name} is not known to be harmless")
+    yield from found
 
 
 def _command(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -95,17 +98,25 @@ def _xargs(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
     if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
         yield odd
         return
-    mark = parsed.value("-I", "--replace")
-    slot = mark.value if mark else ("{}" if parsed.has("-i", "-I", "--replace") else None)
+    mark = parsed.value("-I", "--replace", "-i")
+    slot = (mark.value if mark else None) or ("{}" if parsed.has("-i", "-I", "--replace") else None)
     inner = list(parsed.operands) or [literal("echo")]
-    filled = [_filled(word, slot) for word in inner] if slot else [*inner, opaque("…")]
-    yield from inquiry.command(filled)
+    added = opaque("…")
+    if inquiry.fed is not None:
+        added = added._replace(likely=inquiry.fed.likely, made=inquiry.fed.made)
+    if slot:
+        yield from inquiry.command([_filled(word, slot, added) for word in inner])
+    else:
+        yield from inquiry.command([*inner, added])
 
 
-def _filled(word: Word, slot: str) -> Word:
+def _filled(word: Word, slot: str, added: Word) -> Word:
+    """The word with what is added in its slot."""
     if slot not in word.known:
         return word
-    return opaque(word.source, head=word.known.partition(slot)[0], splits=False)
+    head = word.known.partition(slot)[0]
+    likely = word.known.replace(slot, added.likely)
+    return opaque(word.source, head=head, splits=False)._replace(likely=likely, made=added.made)
 
 
 def _shell(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -164,8 +175,10 @@ def _parallel(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
     if not line or any(not re.fullmatch(r"[\w./{}=:-]+", w.value or "") for w in line):
         yield Finding(_text(words), CommandKind.UNKNOWN, "what parallel runs is not known")
         return
-    filled = [_filled(w, "{}") if "{" in w.known else w for w in line]
-    yield from inquiry.command([*filled, opaque("…")])
+    values = " ".join(v or "" for v in values[cut:])
+    added = opaque("…")._replace(likely=values, made=inquiry.fed is not None and inquiry.fed.made)
+    filled = [_filled(w, "{}", added) if "{" in w.known else w for w in line]
+    yield from inquiry.command([*filled, added])
 
 
 def _runner(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -247,7 +260,8 @@ WRAPPERS = table(
             check=_xargs,
             valued="-n -L -P -I -d -s -E -a --max-args --max-lines --max-procs --delimiter "
             "--replace --arg-file",
-            known="-0 -r -t -x --null --no-run-if-empty --verbose --exit -i --replace",
+            attached="-i -l -e",
+            known="-0 -r -t -x --null --no-run-if-empty --verbose --exit -i -l -e --replace",
         ),
         "sh bash dash ash ksh zsh": rule(
             READ, "runs", known=_SHELL_FLAGS, valued="-o", check=_shell

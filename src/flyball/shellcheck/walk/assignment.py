@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from flyball.shellcheck.judgement import CommandKind
-from flyball.shellcheck.rule import secret_among, secret_finding
+from flyball.shellcheck.rule import named_secret, secret_finding
 from flyball.shellcheck.walk.expression import examine
 from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.place import outside
-from flyball.shellcheck.words.variable import SEARCHED, assignment_objection, is_harmless
+from flyball.shellcheck.words.variable import SEARCHED, assignment_objection, is_harmless, is_plain
 from flyball.shellcheck.words.word import Word, text_of, words_of
 
 if TYPE_CHECKING:
@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 _OPTIONS = Pattern(r"-[praAxgF]+")
 
 
-def assign(walk: Walk, node: Node, *, exported: bool, arithmetic: bool = False) -> None:
-    """Judge `NAME=value`."""
+def assign(
+    walk: Walk, node: Node, *, exported: bool, arithmetic: bool = False, only_read: bool = False
+) -> None:
+    """Judge `NAME=value`; `only_read` when only a program that reads gets to see it."""
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if name is None or name.type != "variable_name":
         walk.unknown(node, "assigning to an element evaluates its index")
         return
-    held = words_of(value) if value is not None else ()
+    listed = value.named_children if value is not None and value.type == "array" else [value]
+    held = tuple(word for item in listed if item is not None for word in words_of(item))
     if value is not None:
         examine(walk, value, arithmetic=arithmetic)
     label = text_of(name)
@@ -35,9 +38,9 @@ def assign(walk: Walk, node: Node, *, exported: bool, arithmetic: bool = False) 
         walk.unknown(node, objection)
     elif label in SEARCHED:
         _search_path(walk, node, label, first)
-    elif secret_among(held):
+    elif named_secret(held):
         walk.findings.append(secret_finding(text_of(node), text_of(node)))
-    elif exported and not is_harmless(label):
+    elif exported and not (is_plain(label) if only_read else is_harmless(label)):
         walk.found(node, CommandKind.MUTATING, f"{label} is not a variable known to be harmless")
     else:
         walk.found(node, CommandKind.READ_ONLY, f"it sets {label} for this command")

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
+from flyball.shellcheck.rule import named_secret, secret_finding
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.variable import assignment_objection
-from flyball.shellcheck.words.word import text_of
+from flyball.shellcheck.words.word import text_of, words_of
 
 if TYPE_CHECKING:
     from flyball.shellcheck.walk.walk import Walk
@@ -68,6 +69,8 @@ def _expansion(walk: Walk, node: Node) -> None:
         walk.unknown(node, f"{text} sets a controlling variable")
     for i, child in enumerate(node.named_children):
         examine(walk, child, arithmetic=":" in operators and i > 0)
+        if i > 0 and named_secret(words_of(child)):
+            walk.findings.append(secret_finding(text, text))
 
 
 def _counted(walk: Walk, node: Node) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from flyball.shellcheck.judgement import CommandKind
-from flyball.shellcheck.rule import secret_among, secret_finding, written
+from flyball.shellcheck.rule import named_secret, secret_among, secret_finding, written
 from flyball.shellcheck.walk.expression import examine
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.place import device
@@ -37,6 +37,8 @@ def redirect(walk: Walk, node: Node) -> list[Word]:
         walk.unknown(node, "a redirection without a target is not understood")
     elif operator != "<<<":
         _open(walk, node, operator, targets[0])
+    elif hidden := named_secret(targets[:1]):
+        walk.findings.append(secret_finding(text_of(node), hidden))
     return targets[1:]
 
 

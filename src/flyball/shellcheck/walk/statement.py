@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from flyball.shellcheck.judgement import CommandKind
-from flyball.shellcheck.rule import secret_among, secret_finding
+from flyball.shellcheck.rule import named_secret, secret_finding
 from flyball.shellcheck.walk.assignment import assign, declare, forget
 from flyball.shellcheck.walk.expression import examine, examine_condition
 from flyball.shellcheck.walk.redirect import REDIRECTS, redirect
 from flyball.shellcheck.words.variable import assignment_objection
-from flyball.shellcheck.words.word import Word, text_of, words_of
+from flyball.shellcheck.words.word import Word, makes_text, opaque, said_words, text_of, words_of
 
 if TYPE_CHECKING:
     from flyball.shellcheck.walk.walk import Walk
@@ -32,10 +32,27 @@ def _comment(_walk: Walk, _node: Node) -> None:
 
 def _pipeline(walk: Walk, node: Node) -> None:
     """Each command of a pipeline has a shell of its own: none moves the others."""
-    before = walk.scope
+    before, fed = walk.scope, walk.fed
+    text: Word | None = None
     for child in node.named_children:
+        walk.fed = text
+        # What a loop does with a name it reads is not followed.
+        loops = child.type not in ("command", "redirected_statement")
+        if loops and (hidden := named_secret([text] if text else [])):
+            walk.findings.append(secret_finding(text_of(node), hidden))
         walk.visit(child)
         walk.scope = before
+        text = _told(child) if text is None else text._replace(made=True)
+    walk.fed = fed
+
+
+def _told(node: Node) -> Word | None:
+    """What a command that starts from text of its own sends down a pipeline."""
+    if not makes_text(node):
+        return None
+    words = said_words(node)
+    told = opaque(text_of(node), tame=True)
+    return told._replace(made=True) if words is None else told._replace(likely=" ".join(words))
 
 
 def _subshell(walk: Walk, node: Node) -> None:
@@ -56,16 +73,21 @@ def _compound(walk: Walk, node: Node) -> None:
 
 def _command(walk: Walk, node: Node, more: Sequence[Word] = ()) -> None:
     words: list[Word] = []
+    assigned: list[Node] = []
     for child in node.named_children:
         if child.type == "variable_assignment":
-            assign(walk, child, exported=True)
+            assigned.append(child)
         elif child.type in REDIRECTS:
             words.extend(redirect(walk, child))
         else:
             examine(walk, child)
             words.extend(words_of(child, walk.facts))
-    words.extend(more)
-    walk.findings.extend(walk.command(words))
+    found = walk.command([*words, *more])
+    # What a variable can do depends on who gets to see it.
+    only_read = all(f.kind is CommandKind.READ_ONLY for f in found)
+    for child in assigned:
+        assign(walk, child, exported=True, only_read=only_read)
+    walk.findings.extend(found)
 
 
 def _redirected(walk: Walk, node: Node) -> None:
@@ -90,7 +112,7 @@ def _for(walk: Walk, node: Node) -> None:
                 walk.unknown(node, objection)
         else:
             examine(walk, child)
-            if secret_among(words_of(child)):
+            if named_secret(words_of(child)):
                 walk.findings.append(secret_finding(text_of(child), text_of(child)))
 
 

@@ -8,8 +8,9 @@ from fnmatch import fnmatchcase
 from tree_sitter import Node
 
 from flyball.shellcheck.judgement import AllowRule, CommandKind, Finding
-from flyball.shellcheck.programs import lookup
+from flyball.shellcheck.programs import lookup, runs_project
 from flyball.shellcheck.rule import judge_rule, secret_among
+from flyball.shellcheck.task import drops_data
 from flyball.shellcheck.walk.redirect import redirect
 from flyball.shellcheck.walk.statement import STATEMENTS
 from flyball.shellcheck.words.place import Scope
@@ -21,23 +22,35 @@ MAX_COMMANDS = 50
 MAX_SCRIPTS = 4
 
 
+def _lost(found: Finding, words: Sequence[Word]) -> Finding:
+    """A project's own program that is told to drop data: that is lost outside any tree of files."""
+    word = drops_data([word.known for word in words])
+    if word is None or found.kind is not CommandKind.MUTATING:
+        return found
+    return found._replace(kind=CommandKind.DESTRUCTIVE, reason=f"`{word}` throws data away")
+
+
 class Walk:
     """One pass over one command; `findings` grows in the order of the source."""
 
-    def __init__(self, scope: Scope, allow: Sequence[AllowRule] = (), depth: int = 0) -> None:
+    def __init__(
+        self, scope: Scope, allow: Sequence[AllowRule] = (), depth: int = 0, *, fresh: bool = False
+    ) -> None:
         self.scope = scope
         self.findings: list[Finding] = []
         self.facts = NO_FACTS
+        self.fed: Word | None = None
         self._commands = 0
         self._allow = allow
         self._depth = depth
+        self._fresh = fresh
 
     def over(self, command: str) -> list[Finding]:
         """Judge a whole command line."""
         root = read(command)
         if isinstance(root, str):
             return [Finding(command, CommandKind.UNKNOWN, root)]
-        self.facts = facts_of(root)
+        self.facts = facts_of(root, fresh=self._fresh)
         self.visit(root)
         if self._commands > MAX_COMMANDS:
             reason = f"it runs more than {MAX_COMMANDS} commands; split it up"
@@ -72,9 +85,11 @@ class Walk:
             return [Finding(text, allowed.kind, "the user's allow-list has it")]
         rule, floor, why = lookup(name.value, self.scope)
         if rule is None:
-            return [Finding(text, floor, f"{name.value} {why}")]
-        found = judge_rule(self, rule, words)
-        return [f.at_least(floor, f"{name.value} {why}") for f in found]
+            found = [Finding(text, floor, f"{name.value} {why}")]
+        else:
+            judged = judge_rule(self, rule, words)
+            found = [f.at_least(floor, f"{name.value} {why}") for f in judged]
+        return [_lost(f, words) for f in found] if runs_project(name.value) else found
 
     def script(self, text: str) -> list[Finding]:
         """Judge text that a program hands to a shell."""

@@ -50,7 +50,7 @@ class Scope(NamedTuple):
 
 def secret(path: str) -> bool:
     """Whether a path (or pattern of one) names something that usually holds a secret."""
-    parts = [p for p in re.split(r"[/:=]", path) if p]
+    parts = [p for p in re.split(r"[/:=\s]", path) if p]
     above = ["", *parts]
     return any(_secret_name(name, above[i]) for i, name in enumerate(parts))
 

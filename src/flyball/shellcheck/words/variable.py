@@ -51,6 +51,20 @@ def assignment_objection(name: str, value: Word | None) -> str | None:
     return None
 
 
+_TELLING = Pattern(
+    r".*(PATH|HOME|ARG|CONF|ENV|EXEC|RSH|PREFIX|HOST|TOKEN|SOCK|URL|LIB|PLUG|INIT|LOAD|HOOK|FILE|"
+    r"DIR|CMD|COMMAND|SHELL|PROG|RUN|DRIVER|DEFAULT|CLASS|MODULE|WRAP|PASS|KEY|SECRET|USER|RC$|_OPT)"
+    r".*|(TF|HELM|GH|GL|HG|SVN|CVS|PG|MYSQL|AWK|ACK|BC|DC|XZ|ZSTD|BZIP|SYSTEMD|GCC|TMUX|AZURE|GOOGLE|"
+    r"CLOUDSDK|ANSIBLE|PULUMI|VAGRANT|RSYNC|RCLONE|FIND|LS|SORT|DIFF|JQ|BAT|FD|RG)_?.*"
+)
+"""Names that a program that only reads may yet heed, by what such names are usually made of."""
+
+
+def is_plain(name: str) -> bool:
+    """Whether a program that only reads will hardly look at a variable of this name."""
+    return is_harmless(name) or not (_CONTROLLING.fullmatch(name) or _TELLING.fullmatch(name))
+
+
 def is_harmless(name: str) -> bool:
     """Whether handing a variable to a program is known to change nothing of weight."""
     return (
@@ -58,8 +72,11 @@ def is_harmless(name: str) -> bool:
     )
 
 
-def facts_of(root: Node) -> VariableFacts:
-    """Gather every value that the command itself gives to a name."""
+def facts_of(root: Node, *, fresh: bool = False) -> VariableFacts:
+    """Gather every value that the command itself gives to a name.
+
+    In a `fresh` shell nobody else has given any: it holds our environment and nothing more.
+    """
     values: dict[str, list[Word | None]] = {}
     for name, word in _settings(root):
         values.setdefault(name, []).append(word)
@@ -68,7 +85,11 @@ def facts_of(root: Node) -> VariableFacts:
     tainted = frozenset(
         n for n, held in values.items() if not all(w and _is_number(w) for w in held)
     )
-    return VariableFacts(tame, local, tainted)
+    made = frozenset(n for n, held in values.items() if any(w and w.made for w in held))
+    literals = {n: {w.value if w else None for w in held} for n, held in values.items()}
+    single = {n: v for n, held in literals.items() for v in held if v and len(held) == 1}
+    given = frozenset(values) if fresh else None
+    return VariableFacts(tame, local, tainted, made, single, given)
 
 
 def _is_tame(word: Word) -> bool:
@@ -99,6 +120,9 @@ def _settings(root: Node) -> Iterator[tuple[str, Word | None]]:
         stack.extend(node.children)
         if node.type == "variable_assignment":
             yield from _assigned(node)
+        elif node.type in ("expansion", "arithmetic_expansion", "compound_statement"):
+            # `${name:=text}` and `((name = 1))` set a name too; which ones need not be known well.
+            yield from ((name, None) for name in re.findall(r"([A-Za-z_]\w*)\W*=", text_of(node)))
         elif node.type == "for_statement":
             name = node.child_by_field_name("variable")
             held = [w for v in node.children_by_field_name("value") for w in words_of(v)]

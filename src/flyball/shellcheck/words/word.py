@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -32,6 +33,10 @@ class Word(NamedTuple):
     """An unknown value that is known to be a relative path without `..`."""
     splits: bool = False
     """Whether an unquoted expansion may turn it into several words."""
+    likely: str = ""
+    """What an unknown value is when everything goes as the command itself tells, `*` for gaps."""
+    made: bool = False
+    """Whether the command puts an unknown value together from text, in a way not followed here."""
 
     @property
     def known(self) -> str:
@@ -64,6 +69,8 @@ def opaque(source: str, *, head: str = "", tame: bool = False, splits: bool = Tr
 class _Piece(NamedTuple):
     text: str | None
     quoted: bool
+    node: Node | None = None
+    """The expansion or substitution that an unknown text comes from."""
 
 
 class VariableFacts(NamedTuple):
@@ -75,7 +82,20 @@ class VariableFacts(NamedTuple):
     """Names that only hold relative paths without `..`."""
     tainted: frozenset[str] = frozenset()
     """Names whose value an arithmetic context might execute."""
+    made: frozenset[str] = frozenset()
+    """Names that may hold text which the command puts together in a way not followed here."""
+    values: Mapping[str, str] = {}
+    """Names that hold one literal text and no other."""
+    given: frozenset[str] | None = None
+    """Every name the command sets, where the others are sure to be empty; None where not."""
 
+    def is_empty(self, name: str) -> bool:
+        """Whether a name holds nothing, because nobody has set it."""
+        return self.given is not None and name not in self.given and not _SET.fullmatch(name)
+
+
+_SET = Pattern(r"_|REPLY|MAPFILE|OPTARG|DIRSTACK|(BASH|COMP|READLINE|HIST|PROMPT|FUNC).*")
+"""Names that a shell sets to what a command said, though the command does not name them."""
 
 NO_FACTS = VariableFacts()
 
@@ -94,9 +114,94 @@ def words_of(node: Node, facts: VariableFacts = NO_FACTS) -> tuple[Word, ...]:
         return (opaque(source),)
     head = "".join(p.text or "" for p in itertools.takewhile(lambda p: p.text is not None, pieces))
     splits = any(p.text is None and not p.quoted for p in pieces)
-    known = opaque(source, head=head, splits=splits, tame=_is_one_of(source, facts.tame))
+    likely = [_likely(piece, facts) for piece in pieces]
+    tame = _is_one_of(source, facts.tame) or _is_idle(pieces, facts)
     plain = _is_one_of(source, facts.local) and not re.search(r"\.\.|\$.*\$|[`(~]", source)
-    return (known._replace(local=plain),)
+    return (
+        opaque(source, head=head, splits=splits, tame=tame)._replace(
+            local=plain,
+            likely="".join("*" if text is None else text for text in likely),
+            made=any(_is_made(piece, facts) for piece in pieces),
+        ),
+    )
+
+
+def _is_idle(pieces: tuple[_Piece, ...], facts: VariableFacts) -> bool:
+    """Whether all that is unknown is empty, and what is left is no option."""
+    empty = all(p.text is not None or facts.is_empty(_name(p.node)) for p in pieces)
+    return empty and not "".join(p.text or "" for p in pieces).startswith("-")
+
+
+def _name(node: Node | None) -> str:
+    """The name of a plain expansion; of any other one that no variable has."""
+    plain = re.fullmatch(r"\$(\w+|[@*])|\$\{(\w+|[@*])\}", text_of(node).strip() if node else "")
+    return (plain[1] or plain[2]) if plain else "_"
+
+
+def _likely(piece: _Piece, facts: VariableFacts) -> str | None:
+    """The text of a piece, as far as the command itself tells it."""
+    if piece.text is not None or piece.node is None:
+        return piece.text
+    if piece.node.type == "command_substitution":
+        words = said_words(piece.node)
+        return None if words is None else " ".join(words)
+    name = _name(piece.node)
+    return "" if facts.is_empty(name) else facts.values.get(name)
+
+
+def _is_made(piece: _Piece, facts: VariableFacts) -> bool:
+    """Whether a piece is text that the command puts together in a way not followed here."""
+    if piece.node is None:
+        return False
+    if piece.node.type != "command_substitution":
+        return _name(piece.node) in facts.made
+    return makes_text(piece.node) and said_words(piece.node) is None
+
+
+SAYS = frozenset(("echo", "printf"))
+_SPACED = Pattern(r"(%s|\\[nt0]|\s)+")
+
+
+def makes_text(node: Node) -> bool:
+    """Whether a substitution or pipeline starts from text in the command, not from files."""
+    first = _first_command(node)
+    fed = any(inner.type.startswith("here") for inner in _below(node))
+    return fed or (first is not None and _called(first) in SAYS)
+
+
+def said_words(node: Node) -> list[str] | None:
+    """The words that a lone `echo` or `printf` prints, or None where it is more than that."""
+    first = _first_command(node)
+    if first is None or _called(first) not in SAYS or sum(map(_is_command, _below(node))) > 1:
+        return None
+    words = [word for child in first.named_children[1:] for word in words_of(child)]
+    values = [word.value for word in words if word.value not in ("-n", "--")]
+    told = [value for value in values if value is not None]
+    if len(told) < len(values):
+        return None
+    listed = [value for value in told if not _SPACED.fullmatch(value)]
+    return None if any(re.search(r"[%\\]", value) for value in listed) else listed
+
+
+def _below(node: Node) -> Iterator[Node]:
+    """Every node in a node, in the order of the source."""
+    for child in node.named_children:
+        yield child
+        yield from _below(child)
+
+
+def _is_command(node: Node) -> bool:
+    return node.type == "command"
+
+
+def _first_command(node: Node) -> Node | None:
+    return node if _is_command(node) else next(filter(_is_command, _below(node)), None)
+
+
+def _called(command: Node) -> str:
+    """The name a command is called by, as it is written."""
+    name = command.child_by_field_name("name")
+    return text_of(name) if name is not None else ""
 
 
 def text_of(node: Node) -> str:
@@ -123,10 +228,10 @@ def _pieces(node: Node) -> list[_Piece]:
     if kind in ("concatenation", "command_name", "brace_expression"):
         return [piece for child in node.children for piece in _pieces(child)]
     if kind == "simple_expansion" or (kind == "expansion" and len(node.named_children) == 1):
-        return [_Piece(HOME_NAMES.get(text.strip(" \t\n${}")), False)]
+        return [_Piece(HOME_NAMES.get(text.strip(" \t\n${}")), False, node)]
     if not node.is_named:
         return [_Piece(text, False)]
-    return [_Piece(None, False)]
+    return [_Piece(None, False, node)]
 
 
 def _unescaped(text: str) -> list[_Piece]:
@@ -148,7 +253,7 @@ def _string_pieces(node: Node) -> list[_Piece]:
         inner = child.text or b""
         start += len(inner) - len(inner.lstrip())
         found.append(_Piece(_dequoted(raw[at:start]), True))
-        found.extend(_Piece(p.text, True) for p in _pieces(child))
+        found.extend(p._replace(quoted=True) for p in _pieces(child))
         at = child.end_byte - node.start_byte
     found.append(_Piece(_dequoted(raw[at:-1]), True))
     return found

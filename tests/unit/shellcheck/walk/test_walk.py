@@ -81,7 +81,42 @@ def test_a_directory_change_ends_with_its_shell():
     assert judge("(cd sub && ls); git status", phase="recon").decision == "allow"
     assert judge("cd sub | ls; git status", phase="recon").decision == "allow"
     assert judge("echo $(cd sub); git status", phase="recon").decision == "allow"
-    assert judge("cd sub; git status", phase="recon").decision == "deny"
+    assert judge("echo $(cd ..); git status", phase="recon").decision == "allow"
+    assert judge("cd ..; git status", phase="recon").decision == "deny"
+
+
+def test_a_repository_in_a_folder_may_run_code_of_the_workspace():
+    for command in ("git -C sub status", "cd sub && git status", "git -C sub -c color.ui=no log"):
+        assert judge(command, phase="recon").kind is CommandKind.VERIFICATION, command
+    for command in ("git -C . status", "git -C sub/.. status"):
+        assert judge(command, phase="recon").kind is CommandKind.READ_ONLY, command
+    for command in ("git -C ../x status", "git -C $x status", "git -C s* status", "git -C"):
+        assert judge(command, phase="recon").kind is CommandKind.UNKNOWN, command
+
+
+def test_a_name_that_nobody_sets_is_empty_in_a_fresh_shell():
+    for command in ('find "$dir" -name x', "find $dir", "git log ${x}", 'sort "$@"', "sort $1"):
+        assert judge(command, phase="recon").decision == "allow", command
+        assert judge(command, phase="recon", fresh=False).decision == "deny", command
+    for command in ("find $_", "find $BASH_COMMAND", "find $dir-delete", "sh -c 'find $dir'"):
+        assert judge(command, phase="recon").decision == "deny", command
+
+
+def test_a_read_file_must_not_be_named_by_made_up_text():
+    for command in (
+        "cat $(git ls-files)",
+        "cat $(echo a)",
+        "echo a | xargs cat",
+        "cat <(echo .env)",
+    ):
+        assert judge(command, phase="recon").decision == "allow", command
+    for command in ("cat $(echo $x | rev)", "cat $(rev <<< a)", "echo a | rev | xargs cat"):
+        assert judge(command, phase="recon").decision == "deny", command
+    for command in ("echo a | while read f; do cat $f; done", "echo .env | (cat)"):
+        refused = ".env" in command
+        assert (judge(command, phase="recon").decision == "deny") is refused, command
+    for command in ("x=$(echo a | rev); echo $x", "for i in $(echo a | tr b c); do echo $i; done"):
+        assert judge(command, phase="recon").decision == "allow", command
 
 
 def test_search_paths_inside_let_project_code_run():

@@ -1,0 +1,177 @@
+"""How the judge of commands does on lists of commands that people wrote.
+
+python -m bench.judge [--plain FILE] [--losing FILE] [--verbose]
+
+`--plain` has one command a line, as nl2bash's `all.cm` has: of those that are plain reading by
+the rule below, at least 97 % must be allowed in recon. `--losing` has commands that lose work or
+reach beyond the workspace: none may be allowed in execute without a question. Without files the
+project's own lists are judged.
+
+The rule for plain reading was fixed before anything was measured, and knows nothing of the judge:
+every simple command of the line starts with a program of `READERS` (looked up through `xargs`,
+`time` and `-exec`), and there is no `sudo`, no file written by `>`, no substitution, no function,
+no assignment before a command, no option of `CHANGES`, and no text in which sed or awk write or
+run something. A line that bash itself cannot read is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench.patch_cases import REPOSITORY
+from flyball.shellcheck import judge
+from flyball.shellcheck.words.names import names
+
+_LISTS = REPOSITORY / "tests" / "golden" / "shellcheck"
+_SHARE = 0.97
+
+READERS = names(
+    "find grep egrep fgrep zgrep ls cat tac head tail wc sort uniq cut tr awk gawk sed du df ps "
+    "echo printf date file stat diff cmp comm join paste nl rev column basename dirname "
+    "readlink realpath pwd which whereis type who whoami w id groups users last uname uptime "
+    "env printenv tree md5sum sha1sum sha224sum sha256sum sha512sum cksum cal seq zcat bzcat "
+    "xzcat dig host nslookup hostname less more od hexdump xxd strings test [ true false free "
+    "nproc lsof netstat locate man fold fmt pr expand jobs dirs pstree pgrep tty arch getconf "
+    "look shuf sleep bc expr yes cd history help apropos whatis ifconfig git lsb_release "
+    "finger nm ldd"
+)
+WRAPPERS = names("xargs time nice nohup command")
+CHANGES = {
+    "find": r"-delete|-fprint\w*|-fls|-ok(dir)?",
+    "sed": r"-[a-zA-Z]*i.*|--in-place.*|-f|--file.*",
+    "awk": r"-f|--file.*",
+    "gawk": r"-f|--file.*|-i",
+    "sort": r"-[a-zA-Z]*o.*|--output.*",
+    "tree": r"-o",
+    "date": r"-s.*|--set.*|\d+",
+    "hostname": r"\w.*",
+    "ifconfig": r"up|down|add|netmask|\d.*",
+    "history": r"-[cdwarnps].*",
+    "git": r"(?!status$|log$|diff$|show$|branch$|ls-files$|blame$|rev-parse$|-).*",
+}
+_TEXTS = {
+    "sed": r"(^|[;{}\n\s/\d$])[wWer]\s*\S|/[gpiI\d]*[ew][gpiI\d]*(\s|;|$)",
+    "awk": r"system|getline|[|]|>|close|-i|@",
+}
+_TEXTS["gawk"] = _TEXTS["awk"]
+
+
+def is_plain(line: str) -> bool:
+    """Whether a line is plain reading by the rule above."""
+    if re.search(r"`|\$\(|<\(|>\(|<<|\bsudo\b|\(\)|^\s*#", line):
+        return False
+    bare = re.sub(r"[0-9&]*>+\s*(/dev/null|/dev/stderr|/dev/stdout)|[0-9]*>&[0-9-]", " ", line)
+    try:
+        pieces = list(_simple(bare))
+    except ValueError:
+        return False
+    return bool(pieces) and all(_reads(piece) for piece in pieces)
+
+
+def _simple(line: str) -> Iterator[list[str]]:
+    """The simple commands of a line; anything but pipes and lists is a ValueError."""
+    # A backslash keeps `\\;` and `\\(` from being punctuation, which shlex does not know.
+    text = re.sub(r"\\([();!])", r"'\1'", line)
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    found: list[str] = []
+    for token in lexer:
+        if token in ("|", "||", "&&", ";", "&", "|&"):
+            yield found
+            found = []
+        elif re.fullmatch(r"[();<>|&]+", token) and token not in ("(", ")", ";", "<"):
+            raise ValueError(token)
+        elif token != "<":
+            found.append(token)
+    if found:
+        yield found
+
+
+def _reads(words: list[str]) -> bool:
+    if not words:
+        return False
+    name, rest = words[0], words[1:]
+    if name in WRAPPERS:
+        inner = _wrapped(rest)
+        return _reads(inner) if inner else name == "xargs"
+    if name not in READERS:
+        return False
+    if name == "env" and rest:
+        return False
+    if name == "find":
+        return _finds(rest)
+    changes, text = CHANGES.get(name), _TEXTS.get(name)
+    if changes and any(
+        re.fullmatch(changes, word) for word in rest[: 1 if name == "git" else None]
+    ):
+        return False
+    return not (text and any(re.search(text, word) for word in rest))
+
+
+def _wrapped(words: list[str]) -> list[str]:
+    """The command that a wrapper runs: what stands after its options and their values."""
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if re.fullmatch(r"-[nLPIdsEa]|--(max-args|max-procs|delimiter)", words[at]) else 1
+    return words[at:]
+
+
+def _finds(words: list[str]) -> bool:
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if re.fullmatch(CHANGES["find"], word):
+            return False
+        if word in ("-exec", "-execdir"):
+            ends = [i for i, w in enumerate(rest) if w in (";", "+")]
+            end = ends[0] if ends else len(rest)
+            if not _reads(rest[:end]):
+                return False
+            rest = rest[end + 1 :]
+    return True
+
+
+def _is_shell(line: str) -> bool:
+    done = subprocess.run(["bash", "-n", "-c", line], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+def _lines(path: Path) -> list[str]:
+    """The different lines of a list, without blank ones."""
+    lines = path.read_text(errors="replace").splitlines()
+    if path.suffix == ".jsonl":
+        lines = [json.loads(line)["cmd"] for line in lines]
+    return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.judge", description=__doc__)
+    parser.add_argument("--plain", type=Path, default=_LISTS / "everyday.jsonl")
+    parser.add_argument("--losing", type=Path, default=_LISTS / "losing.jsonl")
+    parser.add_argument("--verbose", action="store_true", help="print what was answered wrongly")
+    options = parser.parse_args(list(arguments))
+    plain = [line for line in _lines(options.plain) if is_plain(line)]
+    refused = [line for line in plain if judge(line, phase="recon").decision != "allow"]
+    odd = [line for line in refused if not _is_shell(line)]
+    refused = [line for line in refused if line not in odd]
+    losing = _lines(options.losing)
+    passed = [line for line in losing if judge(line, phase="execute").decision == "allow"]
+    asked = len(plain) - len(odd)
+    share = 1 - len(refused) / max(1, asked)
+    print(f"plain reading: {asked - len(refused)} of {asked} allowed in recon ({share:.1%})")
+    print(f"losing work: {len(passed)} of {len(losing)} allowed in execute without a question")
+    if options.verbose:
+        for line in (*refused, *passed):
+            print(f"  {line}\n    {judge(line, phase='recon').reason}")
+    return 0 if share >= _SHARE and not passed else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
