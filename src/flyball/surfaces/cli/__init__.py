@@ -10,6 +10,7 @@ from typing import NoReturn
 import click
 
 from flyball.errors import FlyballError, UsageError
+from flyball.surfaces.cli.terminal.edge import say
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("flyball.surfaces.cli.run:run", "Make a request and govern whoever works on it."),
@@ -120,7 +121,7 @@ def _tell(code: str, message: str, hint: str, exit_code: int) -> int:
     if "--json" in sys.argv[1:]:
         import json
 
-        print(json.dumps({"code": code, "message": message, "hint": hint}))
+        say(json.dumps({"code": code, "message": message, "hint": hint}))
     else:
-        print(f"error[{code}]: {message} {hint}".rstrip(), file=sys.stderr)
+        say(f"error[{code}]: {message} {hint}".rstrip(), err=True)
     return exit_code

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flyball.errors import UsageError
+from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from flyball.workspace.cards.revert import Moved
@@ -58,19 +59,19 @@ def show(run: str, name: str, repo: Path, as_json: bool) -> None:
         return
     record = view.record
     state = "reverted" if view.is_reverted else (view.artifact and view.artifact.status) or "kept"
-    click.echo(f"{record.card}  {record.title}  ({state})")
-    click.echo(f"run {record.run}, commit {record.commit[:12]}")
+    say(f"{record.card}  {record.title}  ({state})")
+    say(f"run {record.run}, commit {record.commit[:12]}")
     for change in view.changes:
-        click.echo(f"  {line_of(change)}")
+        say(f"  {line_of(change)}")
     if record.left:
-        click.echo(f"  left behind, not committed: {', '.join(map(readable, record.left))}")
+        say(f"  left behind, not committed: {', '.join(map(readable, record.left))}")
     for verdict in view.artifact.verdicts if view.artifact else ():
-        click.echo(f"  {verdict.check}: {verdict.verdict}. {verdict.sentence}".rstrip())
+        say(f"  {verdict.check}: {verdict.verdict}. {verdict.sentence}".rstrip())
     if view.artifact and view.artifact.risk:
-        click.echo(f"  risk: {view.artifact.risk}")
+        say(f"  risk: {view.artifact.risk}")
     if view.artifact and view.artifact.assumptions:
-        click.echo(f"  assumes: {'; '.join(view.artifact.assumptions)}")
-    click.echo("")
+        say(f"  assumes: {'; '.join(view.artifact.assumptions)}")
+    say("")
     say_diff(view.diff)
 
 
@@ -127,7 +128,7 @@ def find_run(repo: Path, run: str) -> tuple[ProjectPlaces, str]:
 
 def say_json(value: dict[str, Any]) -> None:
     """One JSON object, whatever bytes file names have."""
-    click.echo(json.dumps(value, default=str))
+    say(json.dumps(value, default=str))
 
 
 def readable(name: str) -> str:
@@ -165,9 +166,9 @@ def _move(
     if not yes and not as_json and sys.stdin.isatty():
         found = foresee(place, run, name, step, paths)
         if found.losses:
-            click.echo("Going on would lose later work:")
+            say("Going on would lose later work:")
             for loss in found.losses:
-                click.echo(f"  {readable(loss.path)}: {loss.reason}")
+                say(f"  {readable(loss.path)}: {loss.reason}")
             yes = click.confirm("Go on?")
             if not yes:
                 return
@@ -182,20 +183,20 @@ def _say_moved(moved: Moved, root: Path) -> None:
     from flyball.workspace.run.worktree import CommitKind
 
     if moved.finished:
-        click.echo(f"Finished first what was interrupted: {moved.finished}.")
+        say(f"Finished first what was interrupted: {moved.finished}.")
     is_revert = moved.step is CommitKind.REVERT
     if not moved.writes:
         state = "taken back already" if is_revert else "there already"
-        click.echo(f"Card {moved.card} is {state}; nothing to do in {root}.")
+        say(f"Card {moved.card} is {state}; nothing to do in {root}.")
         return
     done = "Took back" if is_revert else "Applied"
-    click.echo(f"{done} card {moved.card} in {root}:")
+    say(f"{done} card {moved.card} in {root}:")
     for change in moved.writes:
-        click.echo(f"  {line_of(change)}")
+        say(f"  {line_of(change)}")
     for path in moved.drifted:
-        click.echo(f"  kept later changes in {readable(path)}")
+        say(f"  kept later changes in {readable(path)}")
     for loss in moved.lost:
-        click.echo(f"  lost later changes in {readable(loss.path)}")
+        say(f"  lost later changes in {readable(loss.path)}")
 
 
 def _moved_dict(moved: Moved, root: Path) -> dict[str, Any]:
@@ -214,6 +215,6 @@ def say_diff(diff: str) -> None:
     """A diff in colours, unless they are not wanted."""
     colours = {"+": "green", "-": "red", "@": "cyan"}
     plain = bool(os.environ.get("NO_COLOR"))
-    for line in diff.splitlines():
+    for line in diff.rstrip("\n").split("\n"):
         colour = None if plain else colours.get(line[:1])
-        click.echo(click.style(line, fg=colour) if colour else line)
+        say(line, fg=colour)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from flyball.surfaces.cli.card import JSON, REPO, say_json
+from flyball.surfaces.cli.terminal.edge import say
 
 
 @click.command()
@@ -42,4 +43,4 @@ def checkpoint(
     if as_json:
         say_json({"run": run.state.run, "phase": run.card.phase.value, "standing": words})
     else:
-        click.echo(f"The checkpoint is taken. {words}".rstrip())
+        say(f"The checkpoint is taken. {words}".rstrip())

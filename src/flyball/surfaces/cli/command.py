@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from flyball.errors import NotFound, UsageError
+from flyball.surfaces.cli.terminal.edge import clean_console, say
 
 if TYPE_CHECKING:
     from flyball.shellcheck import Judgement
@@ -60,7 +61,7 @@ def command(cmd: str | None, phase: str, batch: Path | None, as_json: bool) -> N
     assert cmd is not None
     judgement = _judge(cmd, phase)
     if as_json:
-        click.echo(msgspec.json.encode(judgement))
+        say(msgspec.json.encode(judgement))
     else:
         _show(judgement, phase)
     raise SystemExit(EXIT_CODES[judgement.decision])
@@ -89,7 +90,7 @@ def _judge_batch(path: Path, phase: str) -> None:
                 f"{where}: {error}.", 'Each line must be {"cmd": "…"} with an optional "phase".'
             ) from None
         _check_phase(item.phase or phase, where)
-        click.echo(msgspec.json.encode(_judge(item.cmd, item.phase or phase)))
+        say(msgspec.json.encode(_judge(item.cmd, item.phase or phase)))
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -108,10 +109,9 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _show(judgement: Judgement, phase: str) -> None:
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = clean_console(highlight=False, soft_wrap=True)
     head = Text(judgement.decision, style=f"bold {_COLOURS[judgement.decision]}")
     head.append(f" in {phase}", style="bold")
     head.append(f" · {judgement.kind}", style=_COLOURS[judgement.kind])

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from flyball.surfaces.cli.run import JSON
+from flyball.surfaces.cli.terminal.edge import say
 
 REQUEST = "The tests fail, fix it"
 REPORT = "The total of the cart is wrong when somebody buys three pens"
@@ -53,11 +54,11 @@ def demo(ctx: click.Context, scripted: bool, as_json: bool) -> None:
     if scripted:
         wanted = wanted._replace(request=REPORT, driver=f"scripted:{script}")
     if not as_json:
-        click.echo(ABOUT_SCRIPT if scripted else ABOUT)
+        say(ABOUT_SCRIPT if scripted else ABOUT)
     home = open_home(project, own_environment(os.environ), {"repair_seconds": SECONDS})
     code = drive(home, lambda control: control.start(wanted), as_json=as_json)
     if not as_json:
-        click.echo((NEXT_SCRIPT if scripted else NEXT).format(project=project))
+        say((NEXT_SCRIPT if scripted else NEXT).format(project=project))
     ctx.exit(code)
 
 

@@ -14,6 +14,7 @@ import click
 from flyball.surfaces.cli.card import JSON, REPO
 from flyball.surfaces.cli.doctor_host import examine_host
 from flyball.surfaces.cli.init import HOSTS
+from flyball.surfaces.cli.terminal.edge import clean_console, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,11 +80,9 @@ def doctor(
     report["settings"] = _settings(home)
     report["ignored"] = list(home.effective.ignored)
     if as_json:
-        click.echo(json.dumps(report, indent=2))
+        say(json.dumps(report, indent=2))
     else:
-        from rich.console import Console
-
-        _print(Console(highlight=False), report)
+        _print(clean_console(highlight=False), report)
     ctx.exit(0 if report["ok"] else 1)
 
 

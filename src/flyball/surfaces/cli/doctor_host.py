@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
+from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from flyball.app.project import Home
@@ -21,7 +21,7 @@ def examine_host(
     from flyball.surfaces.cli.card import say_json
 
     def tell(text: str) -> None:
-        click.echo(text, err=True)
+        say(text, err=True)
 
     proof = asyncio.run(prove_host(host, home, program, seconds or SECONDS, tell))
     if as_json:
@@ -44,23 +44,21 @@ def as_dict(proof: HostProof) -> dict[str, Any]:
 
 
 def _say(proof: HostProof) -> None:
-    from flyball.surfaces.cli.terminal.story import printable
-
     is_shown = any(line.state == "shown" for line in proof.lines)
     if not proof.program:
         head = f"{proof.title} is not installed"
-        click.echo(f"{head}: shown with recorded payloads." if is_shown else f"{head}.")
+        say(f"{head}: shown with recorded payloads." if is_shown else f"{head}.")
     else:
-        click.echo(printable(f"{proof.title} {proof.version} ({proof.program})"))
+        say(f"{proof.title} {proof.version} ({proof.program})")
         if is_shown:
-            click.echo("It is not driven: shown with recorded payloads.")
+            say("It is not driven: shown with recorded payloads.")
     for line in proof.lines:
-        click.echo(f"  {line.state.value:<9}  {line.claim}")
+        say(f"  {line.state.value:<9}  {line.claim}")
         if line.seen:
-            click.echo(f"             {printable(line.seen)}")
+            say(f"             {line.seen}")
     for next in dict.fromkeys(line.next for line in proof.lines if line.next):
-        click.echo(f"  next       {printable(next)}")
+        say(f"  next       {next}")
     for note in proof.notes:
-        click.echo(f"  know       {printable(note)}")
+        say(f"  know       {note}")
     if not proof.holds:
-        click.echo(f"\n{proof.title} is not held by Flyball here: see the lines above.")
+        say(f"\n{proof.title} is not held by Flyball here: see the lines above.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from flyball.surfaces.cli.card import REPO
+from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from flyball.core.flow.flow import Flow, Problem
@@ -61,10 +62,10 @@ def check_command(context: click.Context, files: tuple[str, ...], as_json: bool)
     is_sound = not any(report.problems for report in reports)
     if as_json:
         objects = [report.to_object() for report in reports]
-        click.echo(json.dumps({"sound": is_sound, "files": objects}))
+        say(json.dumps({"sound": is_sound, "files": objects}))
     else:
         for report in reports:
-            click.echo(str(report))
+            say(str(report))
     context.exit(0 if is_sound else 2)
 
 
@@ -82,13 +83,13 @@ def list_command(repo: Path, as_json: bool) -> None:
     rows += [(each.template.step_id, each.template.title, each.file) for each in own.found]
     if as_json:
         named = [dict(zip(("step_id", "title", "from"), row, strict=True)) for row in rows]
-        click.echo(json.dumps({"templates": named, "notices": own.notices}))
+        say(json.dumps({"templates": named, "notices": own.notices}))
         return
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        click.echo("  ".join(map(str.ljust, row, widths)).rstrip())
+        say("  ".join(map(str.ljust, row, widths)).rstrip())
     for notice in own.notices:
-        click.echo(notice, err=True)
+        say(notice, err=True)
 
 
 @flow.command("show")
@@ -111,12 +112,12 @@ def show_command(context: click.Context, file: str, repo: Path, as_json: bool) -
     else:
         report = _report(file)
     if report.flow is None:
-        click.echo(json.dumps(report.to_object()) if as_json else str(report))
+        say(json.dumps(report.to_object()) if as_json else str(report))
         context.exit(2)
     if as_json:
-        click.echo(msgspec.json.encode(report.flow).decode())
+        say(msgspec.json.encode(report.flow).decode())
     else:
-        click.echo(f"{outline(report.flow)}\n{mermaid(report.flow)}", nl=False)
+        say(f"{outline(report.flow)}\n{mermaid(report.flow)}", nl=False)
 
 
 def _named(name: str, repo: Path) -> Template | None:
@@ -141,14 +142,14 @@ def policy_command(as_json: bool) -> None:
 
     if as_json:
         rows = [row._asdict() for row in ROWS]
-        click.echo(json.dumps({"rows": rows, "notes": NOTES}))
+        say(json.dumps({"rows": rows, "notes": NOTES}))
         return
 
     header = ("error", "strictness", "retries left", "used up", "diagnosed")
     cells = [header, *(tuple(map(str, row)) for row in ROWS)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
-        click.echo(" ".join(map(str.ljust, row, widths)).rstrip())
-    click.echo()
+        say(" ".join(map(str.ljust, row, widths)).rstrip())
+    say()
     for sentence in NOTES:
-        click.echo(sentence)
+        say(sentence)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from flyball.surfaces.cli.terminal.edge import clean_console, say
+
 if TYPE_CHECKING:
     from flyball.core.memory.guard import GuardLimits
     from flyball.core.record.recording import GuardReport
@@ -107,7 +109,7 @@ def _print_lines(judged: list[tuple[str, GuardReport]]) -> None:
 
     for file, judgement in judged:
         line = {"file": file, **msgspec.to_builtins(judgement)}
-        click.echo(msgspec.json.encode(line).decode())
+        say(msgspec.json.encode(line).decode())
 
 
 PIPED_WIDTH = 400
@@ -115,13 +117,12 @@ PIPED_WIDTH = 400
 
 
 def _print_table(judged: list[tuple[str, GuardReport]]) -> None:
-    from rich.console import Console
     from rich.table import Column, Table
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = clean_console(highlight=False)
     if not console.is_terminal:
-        console = Console(highlight=False, width=PIPED_WIDTH)
+        console = clean_console(highlight=False, width=PIPED_WIDTH)
     run = Column("run", overflow="fold")
     table = Table(run, "steps", "stopped at", "trips", box=None, pad_edge=False)
     for file, judgement in judged:

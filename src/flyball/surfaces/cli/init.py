@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flyball.surfaces.cli.card import JSON, REPO, say_json
+from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from flyball.app.installing.needs import HostNeed
@@ -88,13 +89,12 @@ def _settle(plan: InstallPlan, *, yes: bool, as_json: bool) -> bool:
     """Show the change, ask if somebody can answer, and make it; whether it was made."""
     from flyball.app.installing.plan import carry_out
     from flyball.surfaces.cli.card import say_diff
-    from flyball.surfaces.cli.terminal.story import printable
 
     if not plan.is_change:
         carry_out(plan)
         return False
     if not as_json:
-        say_diff(printable(plan.diff))
+        say_diff(plan.diff)
     if not yes:
         if as_json or not sys.stdin.isatty():
             return False
@@ -107,20 +107,20 @@ def _settle(plan: InstallPlan, *, yes: bool, as_json: bool) -> bool:
 def _say(plan: InstallPlan, needs: list[HostNeed], *, remove: bool, is_done: bool) -> None:
     path, title = plan.target.path, plan.target.host.title
     if plan.is_change and not is_done:
-        click.echo("\nNothing was written. Repeat with --yes to write it.")
+        say("\nNothing was written. Repeat with --yes to write it.")
     elif remove:
         done = f"Flyball's hooks are out of {path}."
-        click.echo(done if is_done else f"There is nothing of Flyball in {path}.")
+        say(done if is_done else f"There is nothing of Flyball in {path}.")
     else:
         state = "now" if is_done else "already"
-        click.echo(f"Flyball's hooks are in {path} {state}.")
+        say(f"Flyball's hooks are in {path} {state}.")
         if _is_ready(needs):
-            click.echo(f"{title} is governed by Flyball.")
+            say(f"{title} is governed by Flyball.")
         else:
-            click.echo(f"{title} is not governed before this is mended:")
+            say(f"{title} is not governed before this is mended:")
     labels = {"met": "holds", "missing": "mend", "told": "know"}
     for need in needs:
-        click.echo(f"  {labels[need.state.value]:<6} {need.text}")
+        say(f"  {labels[need.state.value]:<6} {need.text}")
 
 
 def _is_ready(needs: list[HostNeed]) -> bool:

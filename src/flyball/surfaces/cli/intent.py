@@ -11,6 +11,7 @@ import msgspec
 from flyball.core.reading.classifier import classify
 from flyball.core.terms.intent import Reading, Turn
 from flyball.errors import NotFound, UsageError
+from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +34,7 @@ def intent(text: tuple[str, ...], history: str | None, batch: str | None, as_jso
         if text or history:
             raise UsageError("--batch takes its texts and histories from the file.", WANTED_LINE)
         for request, turns in list(_requests(batch)):
-            click.echo(_line(classify(request, turns)))
+            say(_line(classify(request, turns)))
         return
     if not text:
         raise UsageError("There is no text to read.", 'Try `flyball intent "fix the typo"`.')
@@ -41,7 +42,7 @@ def intent(text: tuple[str, ...], history: str | None, batch: str | None, as_jso
         raise UsageError("Text and history cannot both come from stdin.", "Put one in a file.")
     request = _read(STDIN) if text == (STDIN,) else " ".join(text)
     reading = classify(request, history_from(history) if history else ())
-    click.echo(_line(reading) if as_json else _page(reading))
+    say(_line(reading) if as_json else _page(reading))
 
 
 def _line(reading: Reading) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flyball.surfaces.cli.card import JSON, REPO
+from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,9 +50,9 @@ def judge(run: str, policy: Path | None, repo: Path, as_json: bool) -> None:
     if as_json:
         for call in found.calls:
             line = {**msgspec.to_builtins(call), "differs": call.differs}
-            click.echo(msgspec.json.encode({"type": "call", **line}))
+            say(msgspec.json.encode({"type": "call", **line}))
         for question in found.questions:
-            click.echo(msgspec.json.encode({"type": "question", **msgspec.to_builtins(question)}))
+            say(msgspec.json.encode({"type": "question", **msgspec.to_builtins(question)}))
     else:
         _print(found)
 
@@ -74,13 +75,13 @@ VERBS = {"allow": "allowed", "ask": "asked about", "deny": "blocked"}
 
 def _print(found: Rejudgement) -> None:
     for call in found.calls:
-        click.echo(_line(call))
+        say(_line(call))
         if call.differs and call.now.reason:
-            click.echo(f"      {call.now.reason}")
+            say(f"      {call.now.reason}")
     for question in found.questions:
-        click.echo(f"! {question.seq:>5}  a person would have been asked: {question.text}")
+        say(f"! {question.seq:>5}  a person would have been asked: {question.text}")
     changed, count = len(found.differences), len(found.calls)
-    click.echo(f"{changed} of {count} calls would have been answered differently.")
+    say(f"{changed} of {count} calls would have been answered differently.")
 
 
 def _line(call: Rejudged) -> str:

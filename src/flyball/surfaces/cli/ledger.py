@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flyball.surfaces.cli.card import JSON, REPO
+from flyball.surfaces.cli.terminal.edge import clean_console, say
 
 if TYPE_CHECKING:
     from flyball.app.ledger import LedgerEntry
@@ -44,9 +45,9 @@ def list_(repo: Path, as_json: bool) -> None:
     found = asyncio.run(mistakes_of(home_at(repo)))
     if as_json:
         for each in found:
-            click.echo(json.dumps(_as_dict(each), ensure_ascii=False))
+            say(json.dumps(_as_dict(each), ensure_ascii=False))
     elif not found:
-        click.echo(EMPTY)
+        say(EMPTY)
     else:
         _print_table(found)
 
@@ -68,7 +69,7 @@ def show(fingerprint: str, repo: Path, as_json: bool) -> None:
             {"run": each.run, "card": each.card, "at": each.at, "resolution": each.resolution}
             for each in entry.seen
         ]
-        click.echo(json.dumps({**_as_dict(entry.mistake), "seen": seen}, ensure_ascii=False))
+        say(json.dumps({**_as_dict(entry.mistake), "seen": seen}, ensure_ascii=False))
     else:
         _print_entry(entry)
 
@@ -94,9 +95,9 @@ def forget(
         return
     gone = asyncio.run(forget_them(home, found))
     if as_json:
-        click.echo(json.dumps({"forgotten": [each.fingerprint for each in found]}))
+        say(json.dumps({"forgotten": [each.fingerprint for each in found]}))
     else:
-        click.echo(f"Forgot {_count(gone)}." if gone else EMPTY)
+        say(f"Forgot {_count(gone)}." if gone else EMPTY)
 
 
 def _chosen(home: Home, names: Sequence[str], everything: bool) -> tuple[Mistake, ...]:
@@ -120,7 +121,7 @@ def _may_forget(found: Sequence[Mistake], as_json: bool) -> bool:
     if as_json or not sys.stdin.isatty():
         raise UsageError(f"This would forget {_count(len(found))}.", "Say --yes to do it.")
     for each in found:
-        click.echo(f"  {each.fingerprint[:SHORT]}  {_line(each.error, ERROR_WIDTH)}")
+        say(f"  {each.fingerprint[:SHORT]}  {_line(each.error, ERROR_WIDTH)}")
     return click.confirm(f"Forget {_count(len(found))}?")
 
 
@@ -136,16 +137,13 @@ def _as_dict(mistake: Mistake) -> dict[str, Any]:
 
 def _line(text: str, width: int) -> str:
     """A text on one line of a table."""
-    from flyball.surfaces.cli.terminal.story import printable
-
-    line = printable(" ".join(text.split()))
+    line = " ".join(text.split())
     return line if len(line) <= width else f"{line[: width - 1]}…"
 
 
 def _print_table(found: Sequence[Mistake]) -> None:
     import time
 
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -165,9 +163,9 @@ def _print_table(found: Sequence[Mistake]) -> None:
             _line(each.error, ERROR_WIDTH),
         )
         table.add_row(*(Text(cell, no_wrap=True) for cell in row))
-    console = Console(highlight=False)
+    console = clean_console(highlight=False)
     if not console.is_terminal:
-        console = Console(highlight=False, width=200)
+        console = clean_console(highlight=False, width=200)
     console.print(table)
 
 
@@ -175,18 +173,17 @@ def _print_entry(entry: LedgerEntry) -> None:
     import time
 
     from flyball.surfaces.cli.terminal.show import age
-    from flyball.surfaces.cli.terminal.story import printable
 
     mistake, now = entry.mistake, time.time()
     times = "once" if mistake.count == 1 else f"{mistake.count} times"
-    click.echo(f"mistake {mistake.fingerprint}, seen {times}")
-    click.echo(f"step: {mistake.step_kind or 'any'}")
-    click.echo(f"files: {printable(', '.join(mistake.files)) or 'none named'}")
-    click.echo(f"resolved by: {printable(mistake.resolution) or 'nothing yet'}")
-    click.echo("error:")
-    for line in printable(mistake.error).split("\n"):
-        click.echo(f"  {line}")
-    click.echo("seen in:")
+    say(f"mistake {mistake.fingerprint}, seen {times}")
+    say(f"step: {mistake.step_kind or 'any'}")
+    say(f"files: {', '.join(mistake.files) or 'none named'}")
+    say(f"resolved by: {mistake.resolution or 'nothing yet'}")
+    say("error:")
+    for line in mistake.error.split("\n"):
+        say(f"  {line}")
+    say("seen in:")
     for each in entry.seen:
-        cure = f", resolved by: {printable(each.resolution)}" if each.resolution else ""
-        click.echo(f"  run {each.run}, card {each.card}, {age(now - each.at)} ago{cure}")
+        cure = f", resolved by: {each.resolution}" if each.resolution else ""
+        say(f"  run {each.run}, card {each.card}, {age(now - each.at)} ago{cure}")

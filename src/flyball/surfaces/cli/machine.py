@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from flyball.surfaces.cli.terminal.edge import say
+
 
 @click.command()
 @click.option(
@@ -21,6 +23,6 @@ def machine(form: str) -> None:
     from flyball.core.record.diagram import as_json, as_mermaid, as_xstate
 
     if form == "mermaid":
-        click.echo(as_mermaid(), nl=False)
+        say(as_mermaid(), nl=False)
     else:
-        click.echo(json.dumps(as_xstate() if form == "xstate" else as_json(), indent=2))
+        say(json.dumps(as_xstate() if form == "xstate" else as_json(), indent=2))

@@ -10,6 +10,7 @@ import click
 
 from flyball.errors import MissingExtra
 from flyball.surfaces.cli.card import REPO
+from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from flyball.app.steps.client import StepClient
@@ -54,9 +55,9 @@ def mcp(http: bool, host: str, port: int, token: str, repo: Path) -> None:
     secret = token or secrets.token_urlsafe(24)
 
     def tell(address: str) -> None:
-        click.echo(address)
+        say(address)
         if not token:
-            click.echo(f"token: {secret}", err=True)
+            say(f"token: {secret}", err=True)
 
     asyncio.run(serve(server, host, port, secret, tell))
 

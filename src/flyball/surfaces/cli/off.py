@@ -11,6 +11,7 @@ import click
 
 from flyball.errors import UsageError
 from flyball.surfaces.cli.card import JSON, REPO, say_json
+from flyball.surfaces.cli.terminal.edge import say
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 DEFAULT = "30m"
@@ -44,7 +45,7 @@ def off(how_long: str, repo: Path, as_json: bool) -> None:
     if as_json:
         say_json({"off_until": until})
     else:
-        click.echo(f"Flyball is off in {home.repo.name} until {when}. `flyball on` ends that.")
+        say(f"Flyball is off in {home.repo.name} until {when}. `flyball on` ends that.")
 
 
 @click.command()
@@ -60,4 +61,4 @@ def on(repo: Path, as_json: bool) -> None:
     if as_json:
         say_json({"off_until": 0})
     else:
-        click.echo(f"Flyball governs the agents in {home.repo.name}.")
+        say(f"Flyball governs the agents in {home.repo.name}.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from flyball.errors import NotFound, UsageError
+from flyball.surfaces.cli.terminal.edge import clean_console, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -91,11 +92,11 @@ def _perform(request: PatchRequest, *, writes: bool, shows_diff: bool) -> int:
     result, snapshot = patch_project(wish, os.environ, writes=writes)
     if request.as_json:
         taken = {"snapshotId": snapshot} if snapshot else {}
-        click.echo(json.dumps({**result.to_json(), **taken}))
+        say(json.dumps({**result.to_json(), **taken}))
     else:
         _show(result, done=writes, shows_diff=shows_diff)
         if snapshot:
-            click.echo(f"`flyball undo {snapshot}` takes it back.")
+            say(f"`flyball undo {snapshot}` takes it back.")
     return 0 if result.ok else REFUSED
 
 
@@ -110,9 +111,8 @@ def _read(file: str) -> str:
 
 
 def _show(result: PatchResult, *, done: bool, shows_diff: bool) -> None:
-    from rich.console import Console
 
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = clean_console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     for change in result.changes:
         _show_change(console, change)
     for warning in result.warnings:
@@ -120,7 +120,7 @@ def _show(result: PatchResult, *, done: bool, shows_diff: bool) -> None:
     for refusal in result.errors:
         _show_refusal(console, refusal)
     if shows_diff:
-        for line in _printable(result.diff).split("\n")[:-1]:
+        for line in result.diff.split("\n")[:-1]:
             console.print(line, style=STYLES.get(line[:1]))
     if not result.ok:
         console.print("Refused; nothing was changed.", style="bold red")
@@ -131,7 +131,7 @@ def _show(result: PatchResult, *, done: bool, shows_diff: bool) -> None:
 
 
 def _show_change(console: Console, change: Change) -> None:
-    console.print(f"{change.type.value:6} {_printable(change.path)}", style="bold")
+    console.print(f"{change.type.value:6} {change.path}", style="bold")
     for taken in change.taken:
         moved = f", {taken.offset:+d} lines from where it says" if taken.offset else ""
         console.print(f"  hunk {taken.hunk}: line {taken.line}, {taken.how}{moved}")
@@ -139,15 +139,11 @@ def _show_change(console: Console, change: Change) -> None:
 
 def _show_refusal(console: Console, refusal: Refusal) -> None:
     hunk = f", hunk {refusal.hunk}" if refusal.hunk else ""
-    where = f"{_printable(refusal.path)}{hunk}: " if refusal.path else ""
-    console.print(f"{where}[{refusal.code.value}] {_printable(refusal.message)}", style="red")
+    where = f"{refusal.path}{hunk}: " if refusal.path else ""
+    console.print(f"{where}[{refusal.code.value}] {refusal.message}", style="red")
     against = "what the hunk expects (-) against what the file has (+)"
     for title, text in ((against, refusal.nearest), ("proposal", refusal.proposal)):
         if text:
             console.print(f"  {title}:")
-            for line in _printable(text).rstrip("\n").split("\n"):
+            for line in text.rstrip("\n").split("\n"):
                 console.print(f"    {line}", style=STYLES.get(line[:1]))
-
-
-def _printable(text: str) -> str:
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import click
 from flyball.surfaces.cli.card import JSON, REPO
 from flyball.surfaces.cli.run import DRIVER, MODEL
 from flyball.surfaces.cli.run import JSON as TELEMETRY
+from flyball.surfaces.cli.terminal.edge import pour, say
 
 if TYPE_CHECKING:
     from flyball.app.project import Home
@@ -176,7 +176,7 @@ def export(run: str, output: Path | None, html: Path | None, repo: Path) -> None
     record = asyncio.run(record_of(home, name))
     data = b"".join(line + b"\n" for line in export_lines(name, record.entries))
     if output is None:
-        sys.stdout.buffer.write(data)
+        pour(data)
         return
     _write(output, data)
 
@@ -216,6 +216,6 @@ def import_(file: Path, repo: Path, as_json: bool) -> None:
 
     state = asyncio.run(import_run(home_at(repo), read_file(file)))
     if as_json:
-        click.echo(json.dumps({"run": state.run, "events": state.seq}))
+        say(json.dumps({"run": state.run, "events": state.seq}))
     else:
-        click.echo(f"Imported run {state.run}: {state.seq} events.")
+        say(f"Imported run {state.run}: {state.seq} events.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flyball.surfaces.cli.card import JSON, REPO, find_run, readable, say_json
+from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from flyball.workspace.cards.revert import Replayed
@@ -40,7 +41,7 @@ def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_jso
     def approve(before: str, after: str) -> None:
         if not unverified:
             if not as_json:
-                click.echo("Your branch has moved on: testing the merged tree …", err=True)
+                say("Your branch has moved on: testing the merged tree …", err=True)
             refuse_bad_merge(home_at(repo), before, after)
 
     place, run = find_run(repo, run)
@@ -49,14 +50,14 @@ def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_jso
     if as_json:
         say_json({**msgspec.to_builtins(report), "branch": branch})
     elif not report.commits:
-        click.echo(f"Everything of run {run} is on {branch} already.")
+        say(f"Everything of run {run} is on {branch} already.")
     else:
         many = "commit" if len(report.commits) == 1 else "commits"
-        click.echo(f"Merged run {run} into {branch}: {len(report.commits)} {many}.")
+        say(f"Merged run {run} into {branch}: {len(report.commits)} {many}.")
         for path in report.files:
-            click.echo(f"  {readable(path)}")
+            say(f"  {readable(path)}")
         for path in report.kept:
-            click.echo(f"Kept {readable(path)}, which the run removed: it is not in git.")
+            say(f"Kept {readable(path)}, which the run removed: it is not in git.")
 
 
 @click.command()
@@ -87,7 +88,7 @@ def replay(ctx: click.Context, run: str, into: Path, repo: Path, as_json: bool) 
         for each in report:
             _say_card(each)
         if not fits:
-            click.echo("One card does not fit there, so nothing was written.")
+            say("One card does not fit there, so nothing was written.")
     ctx.exit(0 if fits else 1)
 
 
@@ -118,7 +119,7 @@ def prune(
     if as_json:
         say_json({"runs": list(runs), "snapshots": dropped, "freed_bytes": freed})
     else:
-        click.echo(f"Forgot {dropped} snapshots of {len(runs)} runs, {freed / 1e6:.1f} MB freed.")
+        say(f"Forgot {dropped} snapshots of {len(runs)} runs, {freed / 1e6:.1f} MB freed.")
 
 
 def _abandon(run: str | None, place: ProjectPlaces, *, yes: bool, as_json: bool) -> None:
@@ -135,19 +136,19 @@ def _abandon(run: str | None, place: ProjectPlaces, *, yes: bool, as_json: bool)
                 f"Run {run} has cards that were not merged: {titles}.",
                 "Merge it first, or repeat with --yes to delete them.",
             )
-        click.echo(f"These cards were not merged and would be gone: {titles}.")
+        say(f"These cards were not merged and would be gone: {titles}.")
         if not click.confirm("Delete them?"):
             return
     use_cases.abandon(place, run)
     if as_json:
         say_json({"run": run, "abandoned": True, "lost": [record.card for record in lost]})
     else:
-        click.echo(f"Run {run} is gone: worktree, branch and records.")
+        say(f"Run {run} is gone: worktree, branch and records.")
 
 
 def _say_card(each: Replayed) -> None:
-    click.echo(f"{each.card}  {each.title}: {each.fate.value}")
+    say(f"{each.card}  {each.title}: {each.fate.value}")
     for path in each.drifted:
-        click.echo(f"  differs from where the run began: {readable(path)}")
+        say(f"  differs from where the run began: {readable(path)}")
     for clash in each.clashes:
-        click.echo(f"  does not fit: {readable(clash.path)}: {clash.reason}")
+        say(f"  does not fit: {readable(clash.path)}: {clash.reason}")

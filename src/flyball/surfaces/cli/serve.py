@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from flyball.surfaces.cli.card import REPO
+from flyball.surfaces.cli.terminal.edge import say
 
 PORT = 4321
 
@@ -41,10 +42,10 @@ def serve(host: str, port: int, opens: bool, token: str, repo: Path, as_json: bo
 
     def ready() -> None:
         if as_json:
-            click.echo(json.dumps({"address": listening.address, "pid": _pid()}))
+            say(json.dumps({"address": listening.address, "pid": _pid()}))
         else:
-            click.echo(f"The board is at {listening.address}")
-            click.echo("Ctrl-C ends it; runs that it drives go on with the next one.")
+            say(f"The board is at {listening.address}")
+            say("Ctrl-C ends it; runs that it drives go on with the next one.")
         if opens:
             click.launch(listening.address)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flyball.surfaces.cli.card import JSON, REPO
+from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from flyball.app.project import Offer
@@ -39,33 +40,31 @@ def trust(repo: Path, yes: bool, as_json: bool) -> None:
         if as_json or not sys.stdin.isatty():
             raise UsageError("Trust is given by a person.", "Repeat with --yes to accept it.")
         if not click.confirm("\nTrust it?"):
-            click.echo("It is not trusted; nothing of it counts.")
+            say("It is not trusted; nothing of it counts.")
             return
     if not found.is_trusted:
         accept(os.environ, found)
     if as_json:
         said = {"path": str(found.path), "settings": dict(found.settings), "trusted": True}
         files = [str(each.path) for each in found.templates]
-        click.echo(json.dumps({**said, "ignored": found.ignored, "templates": files}))
+        say(json.dumps({**said, "ignored": found.ignored, "templates": files}))
     else:
-        click.echo("It was trusted already." if found.is_trusted else "It is trusted now.")
+        say("It was trusted already." if found.is_trusted else "It is trusted now.")
 
 
 def _show(found: Offer) -> None:
     """What would be accepted: every file, and which settings would count."""
     if found.text:
         _show_file(found.path, found.text)
-        click.echo("\nWould count:" if found.settings else "\nNothing of it would count.")
+        say("\nWould count:" if found.settings else "\nNothing of it would count.")
         for key, value in found.settings:
-            click.echo(f"  {key} = {value}")
+            say(f"  {key} = {value}")
         for line in found.ignored:
-            click.echo(f"  not heeded: {line}")
+            say(f"  not heeded: {line}")
     for each in found.templates:
         _show_file(each.path, each.text)
 
 
 def _show_file(path: Path, text: str) -> None:
-    from flyball.surfaces.cli.terminal.story import printable
-
-    click.echo(f"{path}:\n")
-    click.echo("\n".join(f"  {line}" for line in printable(text).rstrip().split("\n")))
+    say(f"{path}:\n")
+    say("\n".join(f"  {line}" for line in text.rstrip().split("\n")))

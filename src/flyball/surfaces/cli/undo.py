@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flyball.surfaces.cli.card import JSON, REPO, readable, say_json
+from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from flyball.workspace.cards.undo import EditRecord
@@ -40,9 +41,9 @@ def undo(
         return
     edit = undoing.find_edit(places, snapshot)
     if not as_json:
-        click.echo(f"{_when(edit)}  {edit.title}, in {readable(edit.root)}")
+        say(f"{_when(edit)}  {edit.title}, in {readable(edit.root)}")
         for line in _lines(edit):
-            click.echo(f"  {line}")
+            say(f"  {line}")
     if preview:
         if as_json:
             say_json({"undoes": edit.id, "title": edit.title, "files": _files(edit)})
@@ -53,9 +54,9 @@ def undo(
         told = {"undoes": edit.id, "snapshotId": done.snapshot, "files": files, "lost": done.lost}
         say_json({**told, "root": edit.root, "title": edit.title})
     elif not done.writes:
-        click.echo("Everything is as it was before that edit already.")
+        say("Everything is as it was before that edit already.")
     else:
-        click.echo(f"Brought back. `flyball undo {done.snapshot}` takes that back.")
+        say(f"Brought back. `flyball undo {done.snapshot}` takes that back.")
 
 
 def _say_edits(found: tuple[EditRecord, ...], *, as_json: bool) -> None:
@@ -65,9 +66,9 @@ def _say_edits(found: tuple[EditRecord, ...], *, as_json: bool) -> None:
         return
     for edit in found:
         names = ", ".join(readable(file.path) for file in edit.files)
-        click.echo(f"{edit.id[:12]}  {_when(edit)}  {edit.title}: {names}")
+        say(f"{edit.id[:12]}  {_when(edit)}  {edit.title}: {names}")
     if not found:
-        click.echo("There is no edit to undo in this checkout.")
+        say("There is no edit to undo in this checkout.")
 
 
 def _files(edit: EditRecord) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flyball.surfaces.cli.card import JSON, REPO
+from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from flyball.app.verifying import Verified
@@ -37,7 +38,7 @@ def verify(base: str, head: str, markdown: bool, repo: Path, as_json: bool) -> N
     from flyball.surfaces.cli.terminal.view import home_at
 
     if not as_json and sys.stderr.isatty():
-        click.echo("Testing both trees …", err=True)
+        say("Testing both trees …", err=True)
     found = asyncio.run(verify_change(home_at(repo), base, head))
     if as_json:
         _print_json(found)
@@ -52,7 +53,7 @@ def _print_json(found: Verified) -> None:
 
     from flyball.core.verdict.words import verdict_lines
 
-    click.echo(
+    say(
         msgspec.json.encode(
             {
                 "type": "verdict",
@@ -69,32 +70,29 @@ def _print_json(found: Verified) -> None:
 
 def _print(found: Verified, *, markdown: bool) -> None:
     from flyball.core.verdict.words import verdict_lines
-    from flyball.surfaces.cli.terminal.story import printable
 
     title = f"{found.base} → {found.head}"
     if not found.has_changed:
-        click.echo(f"{title}: nothing changed.")
+        say(f"{title}: nothing changed.")
         return
     status = found.verdict.status
     first, *lines = verdict_lines(found.verdict)
     if markdown:
-        click.echo(f"### {status.capitalize()}: {first}\n\n`{title}`\n")
-        click.echo("\n".join(f"- {printable(line)}" for line in lines))
+        say(f"### {status.capitalize()}: {first}\n\n`{title}`\n")
+        say("\n".join(f"- {line}" for line in lines))
         _print_texts(found)
         return
     mark = {"shown": "✓", "a question": "?", "not shown": "✗"}[status]
-    click.echo(f"{mark} {status}: {first}")
-    click.echo(f"  {title}")
+    say(f"{mark} {status}: {first}")
+    say(f"  {title}")
     for line in lines:
-        click.echo(f"  {printable(line)}")
+        say(f"  {line}")
 
 
 def _print_texts(found: Verified) -> None:
     """Both versions of every test that a person is asked about."""
-    from flyball.surfaces.cli.terminal.story import printable
-
     for each in found.verdict.questions:
         if each.before or each.after:
-            click.echo(f"\n<details><summary>{printable(each.sentence)}</summary>\n")
-            click.echo(f"```\n{printable(each.before)}\n```\n\n```\n{printable(each.after)}\n```\n")
-            click.echo("</details>")
+            say(f"\n<details><summary>{each.sentence}</summary>\n")
+            say(f"```\n{each.before}\n```\n\n```\n{each.after}\n```\n")
+            say("</details>")

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from flyball.surfaces.cli.card import JSON, REPO, say_json
+from flyball.surfaces.cli.terminal.edge import say
 
 EXIT_NOT_YET = 4
 NOT_YET = "The verdict is still being taken. Run this again."
@@ -38,6 +39,6 @@ def wait(seconds: float, repo: Path, as_json: bool) -> None:
     if as_json:
         say_json({"done": bool(words), "verdict": words})
     else:
-        click.echo(words or NOT_YET)
+        say(words or NOT_YET)
     if not words:
         raise SystemExit(EXIT_NOT_YET)

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flyball.engine.telemetry import Telemetry
-from flyball.surfaces.cli.terminal.story import ENDED, Story, StoryLine, printable
+from flyball.surfaces.cli.terminal.story import ENDED, Story, StoryLine
 
 STYLES = {
     "head": "bold",
@@ -78,7 +78,7 @@ class LiveView:
 
     def text(self, delta: str) -> None:
         """Show the end of what is said just now; the whole is printed when it is over."""
-        self._tail = (self._tail + printable(delta))[-4_000:]
+        self._tail = (self._tail + delta)[-4_000:]
 
     def output(self, chunk: str) -> None:
         """Show the end of what a command prints just now."""
@@ -100,7 +100,7 @@ class LiveView:
     def diff(self, diff: str, see: str) -> None:
         """Print a diff in colours; of a long one the first lines and how to see the rest."""
         self._console.print()
-        lines = printable(diff).rstrip("\n").split("\n")
+        lines = diff.rstrip("\n").split("\n")
         for line in lines[:LONGEST_DIFF]:
             self._console.print(Text(line, DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
         left = len(lines) - LONGEST_DIFF
@@ -156,9 +156,7 @@ class LiveView:
         parts: list[RenderableType] = [line]
         current = next(reversed(self._calls.values()), "")
         if current:
-            parts.append(
-                Text(f"  {printable(current)} …", "dim", no_wrap=True, overflow="ellipsis")
-            )
+            parts.append(Text(f"  {current} …", "dim", no_wrap=True, overflow="ellipsis"))
         if self._tail.strip():
             tail = self._tail.rstrip().split("\n")[-TAIL:]
             parts += [Text(f"  {each}", "dim", no_wrap=True, overflow="ellipsis") for each in tail]

@@ -7,10 +7,9 @@ from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Protocol, Self
 
-import click
-
 from flyball.engine.telemetry import Telemetry
-from flyball.surfaces.cli.terminal.story import Story, StoryLine, printable
+from flyball.surfaces.cli.terminal.edge import say
+from flyball.surfaces.cli.terminal.story import Story, StoryLine
 
 
 class View(Protocol):
@@ -81,11 +80,11 @@ class PlainView:
 
     def say(self, said: StoryLine) -> None:
         """Print a line without colours."""
-        click.echo(said.plain)
+        say(said.plain)
 
     def diff(self, diff: str, see: str) -> None:  # noqa: ARG002
         """Print all of a diff, however long: whoever reads it can scroll."""
-        click.echo(f"\n{printable(diff).rstrip()}\n")
+        say(f"\n{diff.rstrip()}\n")
 
     def hold_still(self) -> AbstractContextManager[object]:
         """Nothing moves here, so there is nothing to hold."""
@@ -97,11 +96,11 @@ class JsonView(PlainView):
 
     def telemetry(self, line: Telemetry) -> None:
         """Print the object."""
-        click.echo(json.dumps(line, ensure_ascii=False))
+        say(json.dumps(line, ensure_ascii=False))
 
     def text(self, delta: str) -> None:
         """Print what is said just now as an object of its own."""
-        click.echo(json.dumps({"type": "text", "delta": delta}, ensure_ascii=False))
+        say(json.dumps({"type": "text", "delta": delta}, ensure_ascii=False))
 
     def say(self, said: StoryLine) -> None:
         """Programs are told nothing but telemetry."""

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import click
-
 from flyball.app.answering import NextStep
 from flyball.app.project import Home
 from flyball.app.runs import (
@@ -28,6 +26,7 @@ from flyball.app.runs import (
 from flyball.core.run.thread import cut_middle
 from flyball.errors import NotFound, UsageError
 from flyball.surfaces.cli.terminal import exits
+from flyball.surfaces.cli.terminal.edge import clean_console, say
 from flyball.surfaces.cli.terminal.plain import View
 from flyball.surfaces.cli.terminal.story import (
     LONGEST_SHOWN,
@@ -55,12 +54,11 @@ def print_list(found: Sequence[Overview], *, as_json: bool) -> None:
     """The table of runs, or one object per run."""
     if as_json:
         for each in found:
-            click.echo(json.dumps(each._asdict(), ensure_ascii=False))
+            say(json.dumps(each._asdict(), ensure_ascii=False))
         return
     if not found:
-        click.echo("This project has no runs yet.")
+        say("This project has no runs yet.")
         return
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -73,9 +71,9 @@ def print_list(found: Sequence[Overview], *, as_json: bool) -> None:
         status = ", ".join(filter(None, (each.status, each.reverted)))
         row = (each.run, status, each.intent, short, age(now - each.created_at), used)
         table.add_row(*(Text(cell, no_wrap=True) for cell in row))
-    console = Console(highlight=False)
+    console = clean_console(highlight=False)
     if not console.is_terminal:
-        console = Console(highlight=False, width=200)
+        console = clean_console(highlight=False, width=200)
     console.print(table)
 
 
@@ -103,7 +101,7 @@ async def show_run(home: Home, name: str, asked: Mapping[str, bool], *, as_json:
     if asked["cost"]:
         told["cost"] = cost_rows(record.entries)
     if as_json:
-        click.echo(json.dumps(told, ensure_ascii=False))
+        say(json.dumps(told, ensure_ascii=False))
         return
     view = make_view(as_json=False)
     for said in run_words(told):
@@ -115,7 +113,7 @@ async def show_run(home: Home, name: str, asked: Mapping[str, bool], *, as_json:
     for line in told.get("log", ()):
         view.say(StoryLine("dim", f"{line['seq']:>5}  {line['event']}  {line['card']}".rstrip()))
     if diff := told.get("diff", ""):
-        click.echo(diff.rstrip())
+        say(diff.rstrip())
     if "cost" in told:
         print_costs(told["cost"])
     steps = tuple(NextStep(**step) for step in told["next"])
@@ -124,13 +122,12 @@ async def show_run(home: Home, name: str, asked: Mapping[str, bool], *, as_json:
 
 def print_costs(rows: Sequence[Mapping[str, Any]]) -> None:
     """What a run cost as one table, a row for each card, phase and role."""
-    from rich.console import Console
     from rich.table import Column, Table
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = clean_console(highlight=False)
     if not console.is_terminal:
-        console = Console(highlight=False, width=200)
+        console = clean_console(highlight=False, width=200)
     named = [Column("card", overflow="fold"), "phase", "role"]
     columns = [Column(name, justify="right") for name in COST_COLUMNS]
     table = Table(*named, *columns, box=None, pad_edge=False)

@@ -42,11 +42,6 @@ class StoryLine(NamedTuple):
         return self.lead + self.text.replace("\n", "\n" + " " * len(self.lead))
 
 
-def printable(text: str) -> str:
-    """A text that can do nothing to a terminal but be read."""
-    return "".join(ch for ch in text if ch in "\n\t" or ch.isprintable())
-
-
 class Story:
     """Tells one run; remembers what was said, so as not to say it twice.
 
@@ -64,7 +59,7 @@ class Story:
         if teller is not None:
             whose = self._whose(line)
             for said in teller(self, line):
-                yield said._replace(text=printable(whose + said.text).strip("\n"))
+                yield said._replace(text=(whose + said.text).strip("\n"))
 
     def _whose(self, line: Telemetry) -> str:
         """Of which card a line is, where several may be at work."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from flyball.app.answering import NextStep
 from flyball.app.project import Home, open_home, project_top
+from flyball.surfaces.cli.terminal.edge import clean_console
 from flyball.surfaces.cli.terminal.plain import JsonView, PlainView, View
 from flyball.surfaces.cli.terminal.story import StoryLine
 
@@ -33,11 +34,10 @@ def make_view(*, as_json: bool) -> View:
         return JsonView()
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         return PlainView()
-    from rich.console import Console
 
     from flyball.surfaces.cli.terminal.live import LiveView
 
-    return LiveView(Console(highlight=False))
+    return LiveView(clean_console(highlight=False))
 
 
 def tell_steps(view: View, steps: tuple[NextStep, ...], repo: Path) -> None:

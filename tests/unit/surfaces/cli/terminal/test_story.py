@@ -16,7 +16,6 @@ from flyball.surfaces.cli.terminal.story import (
     StoryLine,
     call_words,
     evidence_words,
-    printable,
 )
 
 
@@ -206,10 +205,6 @@ def test_evidence_in_a_line(kind: str, evidence: dict[str, Any], words: str):
 @pytest.mark.parametrize("kind", ["weakening-report", "diff-report", "console-report"])
 def test_some_evidence_is_not_worth_a_line(kind: str):
     assert evidence_words(kind, {}) is None
-
-
-def test_nothing_reaches_the_terminal_but_text():
-    assert printable("a\x1b[31mb\x00\u202ec\td\n") == "a[31mbc\td\n"
 
 
 def test_a_call_is_shown_whole_to_whoever_must_allow_it():
