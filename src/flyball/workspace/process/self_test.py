@@ -24,7 +24,27 @@ _SECRET = "canary-3f9d2c71b6"
 _CONNECT = "import socket; socket.create_connection(('127.0.0.1', {port}), 2).send(b'x')"
 _SEND = "import socket; socket.socket(2, 2).sendto(b'x', ('127.0.0.1', {port}))"
 _CALL = "import socket; s = socket.socket(1); s.connect({path!r}); s.send(b'x')"
+_NAMESPACE = (
+    "import ctypes, os, platform; libc = ctypes.CDLL(None); "
+    "number = 56 if platform.machine() == 'x86_64' else 220; "
+    "flags = (0x10000000, 0x40000000, 0x50000000, 0x20000); "
+    "made = [libc.syscall(number, flag | 17, 0, 0, 0, 0) for flag in flags]; "
+    "0 in made and os._exit(0); "
+    "made += [libc.syscall(435, 0, 0), libc.unshare(0x10000000), libc.setns(0, 0)]; "
+    "print(max(made))"
+)
+_FILL = (
+    "f = open('/dev/shm/f', 'wb', 0); b = bytes(1 << 20); [f.write(b) for _ in range(400)]; "
+    "print('filled')"
+)
+_KEEP = (
+    "import os; fds = [os.memfd_create(str(n)) for n in range(4)]; b = bytes(1 << 20); "
+    "[os.write(fd, b) for fd in fds for _ in range(100)]; print('filled')"
+)
 _LIMITS = CommandLimits(seconds=20)
+_SMALL = CommandLimits(seconds=20, memory=200 << 20)
+_CONFINED = (SandboxLevel.NAMESPACES, SandboxLevel.KERNEL)
+"""Where nothing confines, these would leave their traces on the machine itself."""
 _PATIENCE = 1_000
 
 
@@ -86,7 +106,9 @@ class Scene:
         finally:
             running.stop()
 
-    async def run(self, command: str, *, read_only: bool = False) -> Finished:
+    async def run(
+        self, command: str, *, read_only: bool = False, limits: CommandLimits = _LIMITS
+    ) -> Finished:
         """Run a command as an agent's would be, from an environment that holds a secret."""
         sandbox = Sandbox(
             level=self.means.level,
@@ -98,7 +120,7 @@ class Scene:
         source: Mapping[str, str] = {**os.environ, "CANARY_API_KEY": _SECRET}
         env = environment.clean(source, workspace=self.workspace)
         return await process.run(
-            command, cwd=self.workspace, env=env, sandbox=sandbox, limits=_LIMITS
+            command, cwd=self.workspace, env=env, sandbox=sandbox, limits=limits
         )
 
     def python(self, code: str) -> str:
@@ -126,6 +148,7 @@ class Attack(msgspec.Struct, frozen=True):
     held: Callable[[Scene, Finished], bool]
     read_only: bool = False
     levels: tuple[SandboxLevel, ...] = tuple(SandboxLevel)
+    limits: CommandLimits = _LIMITS
 
 
 ATTACKS: tuple[Attack, ...] = (
@@ -211,6 +234,29 @@ ATTACKS: tuple[Attack, ...] = (
         ),
         lambda scene, end: end.ok and _is_free(scene.workspace / "alive"),
     ),
+    Attack(
+        "new namespaces",
+        "users, networks and mounts of its own are asked for",
+        lambda scene: scene.python(_NAMESPACE),
+        lambda _, end: end.ok and end.output.strip() == "-1",
+        levels=_CONFINED,
+    ),
+    Attack(
+        "files in memory",
+        "more is put into /dev/shm than the limit on memory",
+        lambda scene: scene.python(_FILL),
+        lambda _, end: "filled" not in end.output,
+        levels=_CONFINED,
+        limits=_SMALL,
+    ),
+    Attack(
+        "memory without a name",
+        "more is put into memory behind descriptors than the limit",
+        lambda scene: scene.python(_KEEP),
+        lambda _, end: "filled" not in end.output,
+        levels=_CONFINED,
+        limits=_SMALL,
+    ),
 )
 
 
@@ -228,7 +274,8 @@ async def _run_attack(attack: Attack, means: Mechanism) -> AttackReport:
     top = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-canary-", dir=_scratch_parent())))
     try:
         with closing(Scene(top, means)) as scene, scene.neighbour():
-            end = await scene.run(attack.command(scene), read_only=attack.read_only)
+            command = attack.command(scene)
+            end = await scene.run(command, read_only=attack.read_only, limits=attack.limits)
             holds = attack.held(scene, end)
     finally:
         shutil.rmtree(top, ignore_errors=True)

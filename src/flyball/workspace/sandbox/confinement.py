@@ -225,6 +225,9 @@ def _call_filter(sandbox: Sandbox, means: Mechanism) -> bytes:
         metadata=not (bare and sandbox.read_only),
         # Before version 3 Landlock let truncate() empty a file that may not be written.
         truncate=not bare or landlock.abi() >= 3,
+        # Segments of shared memory outlive who made them; only in a namespace that the supervisor
+        # shares can it count them.
+        segments=means is Mechanism.NAMESPACES,
     )
 
 

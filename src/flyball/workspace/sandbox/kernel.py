@@ -127,11 +127,13 @@ def see_only(
     instead: Iterable[tuple[str, str]],
     fixed: Iterable[str],
     hidden: Iterable[str],
+    shared: int,
 ) -> None:
     """Put a new root in place in which only these paths exist, and only some can be written.
 
     `instead` are directories that stand, writable, where others were; `fixed` are read-only places
-    inside writable ones, `hidden` unreadable ones inside shown ones.
+    inside writable ones, `hidden` unreadable ones inside shown ones; `shared` is how many bytes
+    files in memory may hold.
     """
     _checked("namespaces", _libc().unshare(_NEW_MOUNTS))
     # systemd shares all mounts: without this, what is mounted here would appear on the whole
@@ -143,7 +145,7 @@ def see_only(
     # it.
     for source, path in instead:
         _show(stage, source, path, change=True)
-    _make_devices(stage)
+    _make_devices(stage, shared)
     _make_processes(stage)
     for path in sorted({*shown, *open_to_change}):
         if path != "/proc" and lexists(path):
@@ -187,13 +189,14 @@ def _make_place(target: str, *, directory: bool) -> None:
         os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
 
 
-def _make_devices(stage: str) -> None:
+def _make_devices(stage: str, shared: int) -> None:
     os.makedirs(f"{stage}/dev/shm")
     for name in _DEVICES:
         _show(stage, f"/dev/{name}", f"/dev/{name}", change=False)
     for name, place in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         os.symlink(f"/proc/self/fd{place}", f"{stage}/dev/{name}")
-    _mount("tmpfs", f"{stage}/dev/shm", "tmpfs", _NO_SETUID | _NO_DEVICES | _NO_EXECUTION)
+    flags = _NO_SETUID | _NO_DEVICES | _NO_EXECUTION
+    _mount("tmpfs", f"{stage}/dev/shm", "tmpfs", flags, f"size={shared},nr_inodes=65536")
     os.mkdir(f"{stage}/dev/pts")
     # An instance of its own: in the machine's, a command could write to the terminals of others.
     _mount("devpts", f"{stage}/dev/pts", "devpts", _NO_SETUID, "newinstance,ptmxmode=0666")

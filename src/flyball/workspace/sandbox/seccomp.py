@@ -1,7 +1,8 @@
 """A small system call filter for what Landlock does not cover.
 
 It refuses sockets of families that leave the machine or lead to its daemons, kernel administration,
-and, in read-only mode without namespaces, changes to modes, owners and times.
+new namespaces, memory that no limit counts, and, in read-only mode without namespaces, changes to
+modes, owners and times.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import struct
 from collections.abc import Iterable
 from typing import NamedTuple
 
-_LOAD, _IF_EQUAL, _IF_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCH, _FIRST_ARGUMENT = 0, 4, 16
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
 _FOREIGN_NUMBERS = 0x40000000
@@ -86,6 +87,15 @@ _METADATA = {
 }
 
 _TRUNCATE = (76, 45)
+_SHARED_SEGMENT = (29, 194)
+
+# Answered as an old kernel would, so that programs and C libraries take the way that can be judged:
+# the flags of clone3 lie in memory, where no filter looks, and what is written to a memfd is in no
+# file and in nobody's resident pages.
+_TOO_NEW = {"clone3": (435, 435), "memfd_create": (319, 279), "memfd_secret": (447, 447)}
+
+_NEW_NAMESPACES = 0x7E020000
+"""The flags of clone for new mounts, cgroups, names, IPC, users, processes and networks."""
 
 
 class Machine(NamedTuple):
@@ -94,18 +104,22 @@ class Machine(NamedTuple):
     arch: int
     column: int
     socket: int
+    clone: int
 
 
 _MACHINES = {
-    "x86_64": Machine(0xC000003E, 0, 41),
-    "aarch64": Machine(0xC00000B7, 1, 198),
+    "x86_64": Machine(0xC000003E, 0, 41, 56),
+    "aarch64": Machine(0xC00000B7, 1, 198, 220),
 }
 
 
-def program(*, families: Iterable[int], metadata: bool, truncate: bool) -> bytes:
+def program(
+    *, families: Iterable[int], metadata: bool, truncate: bool, segments: bool = False
+) -> bytes:
     """The filter for this processor, or nothing where its table is not known.
 
-    `families` are the socket families allowed; `metadata` and `truncate` allow those calls.
+    `families` are the socket families allowed; `metadata`, `truncate` and `segments` (of shared
+    memory) allow those calls.
     """
     machine = _MACHINES.get(platform.machine())
     if machine is None:
@@ -115,6 +129,8 @@ def program(*, families: Iterable[int], metadata: bool, truncate: bool) -> bytes
         calls += [numbers[machine.column] for numbers in _METADATA.values()]
     if not truncate:
         calls.append(_TRUNCATE[machine.column])
+    if not segments:
+        calls.append(_SHARED_SEGMENT[machine.column])
     refused = sorted({number for number in calls if number is not None})
     return _assemble(machine, refused, sorted(families))
 
@@ -130,6 +146,16 @@ def _assemble(machine: Machine, refused: list[int], families: list[int]) -> byte
         (_LOAD, 0, 0, _NUMBER),
         (_IF_AT_LEAST, 0, 1, _FOREIGN_NUMBERS),
         (_RETURN, 0, 0, _REFUSE | errno.ENOSYS),
+    ]
+    for numbers in _TOO_NEW.values():
+        code.append((_IF_EQUAL, 0, 1, numbers[machine.column]))
+        code.append((_RETURN, 0, 0, _REFUSE | errno.ENOSYS))
+    code += [
+        (_IF_EQUAL, 0, 4, machine.clone),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT),
+        (_IF_ANY_BIT, 0, 1, _NEW_NAMESPACES),
+        (_RETURN, 0, 0, _REFUSE | errno.EPERM),
+        (_RETURN, 0, 0, _ALLOW),
         (_IF_EQUAL, 0, len(families) + 2, machine.socket),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),
     ]

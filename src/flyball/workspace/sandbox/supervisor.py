@@ -8,7 +8,7 @@ It starts once per command, so it imports nothing that is slow to load: no typin
 signal or pathlib, and no package initialiser runs.
 """
 
-# ruff: noqa: PTH208, SIM105
+# ruff: noqa: PTH116, PTH208, SIM105
 
 from __future__ import annotations
 
@@ -89,16 +89,43 @@ def _watch(control: int, child: int, orders: dict[str, Any]) -> tuple[int | None
         if control in ready:
             return None, ""
         _reap_orphans(child)
-        if over := _exceeded_limit(orders["processes"], orders["memory"]):
+        if over := _exceeded_limit(orders):
             return None, over
 
 
-def _exceeded_limit(processes: int, memory: int) -> str:
+def _exceeded_limit(orders: dict[str, Any]) -> str:
     pids = _descendants()
-    if len(pids) > processes:
+    if len(pids) > orders["processes"]:
         return "processes"
     pages = sum(_read_number(f"/proc/{pid}/statm", 1) for pid in pids)
-    return "memory" if pages * os.sysconf("SC_PAGE_SIZE") > memory else ""
+    used = pages * os.sysconf("SC_PAGE_SIZE") + _files_in_memory(pids)
+    if orders["mechanism"] == "namespaces":
+        used += _segments()
+    return "memory" if used > orders["memory"] else ""
+
+
+def _files_in_memory(pids: list[int]) -> int:
+    """What the command's own /dev/shm holds, mapped or not: no process's pages tell that."""
+    for pid in pids:
+        place = f"/proc/{pid}/root/dev/shm"
+        try:
+            # The machine's own is not the command's to fill: there it has no right to write.
+            if os.stat(place).st_dev == os.stat("/dev/shm").st_dev:
+                continue
+            found = os.statvfs(place)
+        except OSError:
+            continue
+        return (found.f_blocks - found.f_bfree) * found.f_frsize
+    return 0
+
+
+def _segments() -> int:
+    """The pages of all segments of shared memory in the namespace that the command is in."""
+    try:
+        lines = _read_text("/proc/sysvipc/shm").splitlines()[1:]
+        return sum(int(line.split()[14]) for line in lines)
+    except (OSError, IndexError):
+        return 0
 
 
 def _end_all(child: int) -> None:
@@ -219,6 +246,7 @@ def _enter_namespace(orders: dict[str, Any], report: int) -> None:
         orders["instead"],
         orders["fixed"],
         orders["hidden"],
+        orders["memory"],
     )
     # The first process of a namespace has no default signal actions, must collect all orphans, and
     # takes everybody in there with it when it ends. No command expects any of that.
