@@ -143,7 +143,7 @@ function key(event) {
   const onList = side.contains(document.activeElement) || (!page && !board?.contains(document.activeElement) && !board?.querySelector(".card"));
   const timeline = main.querySelector("time-line");
   const deeds = {
-    "/": () => search.focus(),
+    "/": () => (timeline?.find || search).focus(),
     "?": help,
     j: () => (timeline ? timeline.move(1) : onList || page ? list.move(1) : board.move(0, 1)),
     k: () => (timeline ? timeline.move(-1) : onList || page ? list.move(-1) : board.move(0, -1)),

@@ -56,7 +56,7 @@ function boardCard({ row, card }) {
   const said = card.proof ? h("span", { class: `proof ${tone}` }, card.proof) : card.status === "paused" ? row.asks[0]?.text || "" : card.status === "failed" ? "" : card.label || "";
   return h("div", { class: "slot", role: "listitem" }, h("a", { class: `card p-${card.phase || "todo"} c-${card.status}`, href: `#/run/${part(row.run)}${card.status === "done" ? "" : "/cards"}` },
     h("span", { class: "title" }, card.title),
-    h("span", { class: "sub" }, h("span", {}, row.title), h("span", {}, ago(row.updated_at)), card.calls ? h("span", {}, plural(card.calls, "call")) : null,
+    h("span", { class: "sub meta" }, h("span", {}, row.title), h("span", {}, ago(row.updated_at)), card.calls ? h("span", {}, plural(card.calls, "call")) : null,
       ["paused", "failed", "reverted"].includes(card.status) ? h("span", { class: `tag c-${card.status}` }, card.status) : null),
     deed(card),
     said || card.added || card.removed ? h("span", { class: "sub" }, said, lines(card.added, card.removed)) : null));

@@ -117,7 +117,7 @@ export class RunPage extends HTMLElement {
   drawHead() {
     const { told } = this;
     const phase = this.phase();
-    if (!this.changed("head", [told.request, told.status, told.budget, told.costs, told.updated_at, phase, told.driven_by])) return;
+    if (!this.changed("head", [told.request, told.status, told.budget, told.costs, told.updated_at, phase, STEPS.filter((step) => this.passed.has(step)), told.driven_by])) return;
     const { passed } = this;
     const costs = told.costs || {};
     const tokens = (costs.input_tokens || 0) + (costs.output_tokens || 0);
@@ -136,7 +136,8 @@ export class RunPage extends HTMLElement {
   drawBusy() {
     const call = this.lastCall;
     const busy = this.told.status !== "running" ? "" : this.saying ? this.saying.trimEnd().slice(-300) : call?.state === "started" ? `${call.tool} ${call.about || ""}` : "";
-    if (!this.changed("busy", busy)) return;
+    if (!this.changed("busy", [busy, this.told.status])) return;
+    this.busy.hidden = !["running", "paused"].includes(this.told.status);
     fill(this.busy, busy ? [h("span", { class: "spin", "aria-hidden": "true" }), h("span", { class: this.saying ? "speech" : "" }, h("bdi", {}, busy))] : "");
   }
 
@@ -208,6 +209,9 @@ export class RunPage extends HTMLElement {
     if (!this.changed("tabs", [this.tab, this.told.run])) return;
     fill(this.tabs, known.map(([name, text]) => h("button", { type: "button", role: "tab", "aria-selected": String(name === this.tab), tabindex: name === this.tab ? 0 : -1,
       onclick: () => this.show(name) }, text)));
+    // On a narrow window the chosen tab may lie beyond the edge.
+    const chosen = this.tabs.querySelector("[aria-selected=true]");
+    this.tabs.scrollLeft += chosen.getBoundingClientRect().left - this.tabs.getBoundingClientRect().left - 60;
   }
 
   show(name) {
@@ -275,7 +279,11 @@ export class RunPage extends HTMLElement {
 
   rulings(card) {
     if (!card.verdicts?.length) return null;
-    return h("ul", { class: "rulings" }, card.verdicts.map((each) => h("li", {}, h("strong", {}, `${each.check || each.gate || "gate"}: `), typeof each.verdict === "string" ? each.verdict : each.verdict?.type || "", " ", each.verdict?.reason || each.verdict?.sentence || each.sentence || "")));
+    return h("ul", { class: "rulings" }, card.verdicts.map((each) => {
+      const said = typeof each.verdict === "string" ? each.verdict : each.verdict?.type || "";
+      const words = each.verdict?.reason || each.verdict?.sentence || each.sentence || "";
+      return h("li", { title: each.check || each.gate || "" }, h("span", { class: `light l-${said}` }, said), h("span", {}, words || (each.check || each.gate || "gate").replaceAll("_", " ")));
+    }));
   }
 
   async move(card, name, force = false) {
