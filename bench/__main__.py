@@ -35,6 +35,7 @@ BENCHES = {
     "price": "what proof costs, in times of a project's suite",
     "alarms": "alarms about weakened tests on honest commits",
     "judge": "the judge of commands on lists of plain reading and of lost work",
+    "audit": "an audit of a gigabyte of transcripts, and the second one",
 }
 WITH_THE_TESTS = ("exhaust", "crash")
 """These live in `tests/simulation`, because tests run them too."""

@@ -49,7 +49,7 @@ def judge_folder(
     folder: Path, limits: GuardLimits | None = None
 ) -> tuple[list[Judged], list[tuple[Path, str]]]:
     """Every recording below a folder, and the files that are none with the reason."""
-    known = dict(_reports(folder))
+    known = dict(reports(folder))
     runs: list[Judged] = []
     refused: list[tuple[Path, str]] = []
     for path in sorted(folder.rglob("*")):
@@ -61,7 +61,7 @@ def judge_folder(
             except UsageError as error:
                 refused.append((path, error.message))
                 continue
-            runs.append(Judged(path, _is_resolved(name, path, data, known), report))
+            runs.append(Judged(path, is_resolved(name, path, data, known), report))
     return runs, refused
 
 
@@ -77,7 +77,7 @@ def _runs_in(path: Path) -> Iterator[tuple[str, bytes]]:
     yield name, data
 
 
-def _reports(folder: Path) -> Iterator[tuple[Path, frozenset[str]]]:
+def reports(folder: Path) -> Iterator[tuple[Path, frozenset[str]]]:
     """The files that say which runs were resolved."""
     for path in folder.rglob("*.json"):
         found = _loads(path.read_bytes())
@@ -94,8 +94,8 @@ def _loads(data: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _is_resolved(name: str, path: Path, data: bytes, known: dict[Path, frozenset[str]]) -> bool:
-    """By the nearest report: beside the recording, in a folder beside it, or further up."""
+def is_resolved(name: str, path: Path, data: bytes, known: dict[Path, frozenset[str]]) -> bool:
+    """Whether a run was resolved, by the nearest report: beside the recording, in a folder beside it, or further up."""
     for above in path.parents:
         near = [ids for report, ids in known.items() if above in report.parents[:2]]
         if near:

@@ -54,12 +54,17 @@ def _is_old(entry: Json) -> bool:
 
 def open_hands_steps(recording: object) -> tuple[GuardStep, ...]:
     """The steps of a decoded recording, either format."""
+    return tuple(map(step_of, open_hands_turns(recording)))
+
+
+def open_hands_turns(recording: object) -> list[RecordedTurn]:
+    """What was done in a decoded recording, either format."""
     events = entries_of(_flat(_listed(recording)), "history")
     is_new = any("kind" in event for event in events)
     turns = [*(_new_turns if is_new else _old_turns)(events)]
     if not any(turn.action for turn in turns):
         raise UsageError("no call can be told from its events.", WANTED)
-    return tuple(map(step_of, turns))
+    return turns
 
 
 NOTHING: Json = {}

@@ -35,10 +35,11 @@ class RecordedTurn(NamedTuple):
 
 def steps_of(recording: object) -> tuple[GuardStep, ...]:
     """The steps of a decoded `.traj` file, of its steps alone, or of its messages alone."""
-    return tuple(step_of(turn) for turn in _turns(recording))
+    return tuple(step_of(turn) for turn in turns_of(recording))
 
 
-def _turns(recording: object) -> list[RecordedTurn]:
+def turns_of(recording: object) -> list[RecordedTurn]:
+    """What was done in a decoded `.traj` file, of its steps alone, or of its messages alone."""
     name, value = "trajectory", recording
     if isinstance(recording, Mapping):
         document = cast("Json", recording)
@@ -220,12 +221,16 @@ REFUSAL = re.compile(
 )
 
 
-def step_of(turn: RecordedTurn) -> GuardStep:
-    """One turn, reduced to what the guards compare."""
-    seen = turn.seen
+def without_noise(seen: str) -> str:
+    """What came back, without what differs between equal outcomes."""
     for pattern, plain in NOISE:
         seen = pattern.sub(plain, seen)
-    seen = seen.strip()
+    return seen.strip()
+
+
+def step_of(turn: RecordedTurn) -> GuardStep:
+    """One turn, reduced to what the guards compare."""
+    seen = without_noise(turn.seen)
     outcome = digest([seen, turn.place])
     action = turn.action.strip()
     if not action:

@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "flow": ("flyball.surfaces.cli.flow:flow", "Check and show flows; print the policy table."),
     "ledger": ("flyball.surfaces.cli.ledger:ledger", "List, show and forget known mistakes."),
     "guards": ("flyball.surfaces.cli.guards:guards", "Judge recorded runs for doom loops."),
+    "audit": ("flyball.surfaces.cli.audit:audit", "Show what agents did, by their transcripts."),
     "judge": ("flyball.surfaces.cli.judge:judge", "Re-judge a run under another policy."),
 }
 

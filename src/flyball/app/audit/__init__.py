@@ -1,0 +1,1 @@
+"""Auditing what agents did: their transcripts found, read once, judged, and told."""

@@ -1,0 +1,135 @@
+"""The use case: find transcripts, read what is new, and report on all of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.app.audit.effects import Effects
+from flyball.app.audit.formats import read_transcripts
+from flyball.app.audit.index import AuditIndex, open_index
+from flyball.app.audit.judging import FileAudit, judge_transcripts
+from flyball.app.audit.lines import LineNotes
+from flyball.app.audit.places import host_folders, transcripts
+from flyball.app.audit.report import INSTALLABLE, AuditReport, AuditTally
+from flyball.app.installing.targets import HostPlaces
+from flyball.app.proving.installed import find_hooks
+from flyball.app.settling import state_dir
+from flyball.core.memory.guard import GuardLimits
+from flyball.errors import NotFound, UsageError
+
+UNITS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
+SPAN = re.compile(r"(\d{1,4})([hdw])")
+INDEX = "audit.sqlite"
+
+
+class AuditWish(NamedTuple):
+    """What somebody wants audited."""
+
+    paths: tuple[Path, ...] = ()
+    hosts: tuple[str, ...] = ()
+    since: str = ""
+
+
+class AuditProgress(NamedTuple):
+    """How far an audit is."""
+
+    files: int
+    of_files: int
+    bytes: int
+    of_bytes: int
+
+
+Watch = Callable[[AuditProgress], None]
+
+
+def audit(
+    wish: AuditWish,
+    environ: Mapping[str, str],
+    limits: GuardLimits,
+    *,
+    watch: Watch = lambda _: None,
+    clock: Callable[[], float] = time.time,
+) -> AuditReport:
+    """Audit what a wish names; nothing is written but the index, and nothing leaves the machine."""
+    since = clock() - seconds_of(wish.since) if wish.since else 0.0
+    files = _files(wish, environ, since)
+    mark = f"{msgspec.json.encode(limits).decode()}"
+    governed = _governed(environ)
+    with open_index(state_dir(environ) / INDEX) as index:
+        read = _read(index, files, mark, limits, watch)
+        index.select(files)
+        tally = AuditTally(governed)
+        sessions = [
+            each for each in index.sessions(since) if not wish.hosts or each.host in wish.hosts
+        ]
+        tally.add_sessions(sessions)
+        tally.add_bills(each for each in index.bills(since) if each[0] in tally.sessions)
+        effects = Effects(environ)
+        findings = [
+            effects.settle(found, tally.sessions[found.session].project)
+            for found in index.findings(since)
+            if found.session in tally.sessions
+        ]
+        notes = [f"{path}: {note}" for path, told in index.notes() for note in told]
+    return tally.report(findings, since=since, files=len(files), read=read, notes=notes)
+
+
+def seconds_of(span: str) -> float:
+    """How long a span such as 30d is."""
+    found = SPAN.fullmatch(span.strip().lower())
+    if found is None:
+        raise UsageError(f"{span!r} is no span of time.", "Say it like 12h, 30d or 8w.")
+    return int(found[1]) * UNITS[found[2]]
+
+
+def _files(wish: AuditWish, environ: Mapping[str, str], since: float) -> list[Path]:
+    folders = host_folders(environ)
+    wanted = wish.hosts or tuple(folders)
+    places = wish.paths or tuple(folders[host] for host in wanted if host in folders)
+    for place in wish.paths:
+        if not place.exists():
+            raise NotFound("file", os.fspath(place), "Name a transcript, or a folder of them.")
+    found = [*transcripts(places)]
+    if not found and not wish.paths:
+        looked = ", ".join(os.fspath(place) for place in places)
+        hint = "Name a folder of transcripts: flyball audit PATH."
+        raise NotFound("transcript", f"in {looked}", hint)
+    return [file for file in found if file.stat().st_mtime >= since]
+
+
+def _governed(environ: Mapping[str, str]) -> list[str]:
+    places = HostPlaces(environ, Path.cwd())
+    return [host for host in sorted(INSTALLABLE) if find_hooks(host, places)[0]]
+
+
+def _read(
+    index: AuditIndex, files: Sequence[Path], mark: str, limits: GuardLimits, watch: Watch
+) -> int:
+    """Judge what the index does not know; how many files that were."""
+    new = [(file, file.stat()) for file in files if not index.knows(file, mark)]
+    whole, done = sum(stat.st_size for _, stat in new), 0
+    for number, (file, stat) in enumerate(new):
+        watch(AuditProgress(number, len(new), done, whole))
+        index.keep(file, mark, judge_file(file, limits), (stat.st_size, stat.st_mtime_ns))
+        done += stat.st_size
+    watch(AuditProgress(len(new), len(new), done, whole))
+    return len(new)
+
+
+def judge_file(file: Path, limits: GuardLimits) -> FileAudit:
+    """Everything that one file tells; a file that cannot be read is told in a sentence."""
+    notes = LineNotes()
+    try:
+        found = judge_transcripts(read_transcripts(file, notes.tell), limits)
+    except OSError as error:
+        found = FileAudit([], [], [])
+        notes.tell(f"It cannot be read: {error.strerror}.")
+    found.notes = notes.notes
+    return found

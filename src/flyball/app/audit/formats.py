@@ -1,0 +1,165 @@
+"""Which format a file has, and the entries in it; what nobody knows is named and passed over."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from flyball.app.audit.lines import Tell, read_lines
+from flyball.core.record.open_hands import is_open_hands
+from flyball.core.record.sessions.claude import claude_entries
+from flyball.core.record.sessions.codex import codex_entries
+from flyball.core.record.sessions.entry import Entry, Lines
+from flyball.core.record.sessions.foreign import foreign_entries
+from flyball.core.record.sessions.gemini import gemini_entries
+from flyball.core.record.sessions.opencode import opencode_entries
+from flyball.errors import UsageError
+
+LARGEST_DOCUMENT = 128 << 20
+HEAD = 40
+"""Lines that are looked at to tell what a file is."""
+
+
+class Transcript(NamedTuple):
+    """One session's worth of entries, and which host wrote it."""
+
+    host: str
+    entries: Iterator[Entry]
+
+
+def read_transcripts(file: Path, tell: Tell) -> Iterator[Transcript]:
+    """The sessions of a file; none, and a sentence, where it is of no known format."""
+    if file.suffix == ".db":
+        yield from _opencode(file, tell)
+    elif file.suffix == ".jsonl":
+        yield from _of_lines(file, tell)
+    elif file.suffix in (".json", ".traj"):
+        yield from _of_document(file, tell)
+
+
+BY_LINES: dict[str, Callable[[Lines], Iterator[Entry]]] = {
+    "claude": claude_entries,
+    "codex": codex_entries,
+    "gemini": gemini_entries,
+}
+
+
+def _of_lines(file: Path, tell: Tell) -> Iterator[Transcript]:
+    lines = read_lines(file, tell)
+    head = [*islice(lines, HEAD)]
+    host = next((host for line in head if (host := _host_of(line))), "")
+    if host in BY_LINES:
+        yield Transcript(host, BY_LINES[host](chain(head, lines)))
+    elif host == "foreign":
+        for number, line in enumerate(chain(head, lines), 1):
+            name = str(line.get("instance_id", f"{file.name}:{number}"))
+            yield from _foreign(line, name, tell)
+    elif head:
+        tell("It is of no format that Flyball knows, and was passed over.")
+
+
+CLAUDE_KINDS = frozenset({"user", "assistant"})
+FOREIGN_KEYS = frozenset({"trajectory", "history", "messages", "events"})
+
+
+def _host_of(line: dict[str, Any]) -> str:
+    """Whose line this is, by what only that host writes."""
+    kind = line.get("type")
+    if kind == "session_meta" and isinstance(line.get("payload"), dict):
+        return "codex"
+    if "sessionId" in line and "projectHash" in line:
+        return "gemini"
+    if kind in CLAUDE_KINDS and "sessionId" in line and isinstance(line.get("message"), dict):
+        return "claude"
+    return "foreign" if FOREIGN_KEYS & line.keys() and "type" not in line else ""
+
+
+def _of_document(file: Path, tell: Tell) -> Iterator[Transcript]:
+    if file.stat().st_size > LARGEST_DOCUMENT:
+        tell(f"It is one document of more than {LARGEST_DOCUMENT >> 20} MB and was passed over.")
+        return
+    try:
+        document: object = json.loads(file.read_bytes())
+    except RecursionError:
+        tell("It is nested beyond measure and was passed over.")
+        return
+    except ValueError:
+        tell("It is not JSON, or cut off, and was passed over.")
+        return
+    if isinstance(document, dict):
+        known = cast("dict[str, Any]", document)
+        if "sessionId" in known and isinstance(known.get("messages"), list):
+            yield Transcript("gemini", gemini_entries([known]))
+            return
+        if "parentID" in known or {"role", "sessionID"} <= known.keys():
+            # A piece of an older opencode's store; its sessions are read from `session/`.
+            return
+        if {"directory", "projectID"} <= known.keys() and file.parent.parent.name == "session":
+            rows = _stored(file, known)
+            yield Transcript("opencode", opencode_entries(rows))
+            return
+        if not FOREIGN_KEYS & known.keys():
+            # Settings, reports and the like: nothing that claims to be a transcript.
+            return
+    yield from _foreign(cast(object, document), file.name.partition(".")[0], tell)
+
+
+def _foreign(document: object, name: str, tell: Tell) -> Iterator[Transcript]:
+    host = "openhands" if is_open_hands(document) else "swe-agent"
+    try:
+        yield Transcript(host, iter([*foreign_entries(document, name)]))
+    except UsageError as error:
+        tell(f"It was passed over: {error.message}")
+
+
+def _stored(file: Path, session: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The rows of a session that an older opencode kept in files."""
+    id, store = str(session.get("id")), file.parents[2]
+    yield {"table": "session", "id": id, "data": session}
+    for message in sorted((store / "message" / id).glob("*.json")):
+        yield {"table": "message", "id": message.stem, "data": _loaded(message)}
+        for part in sorted((store / "part" / message.stem).glob("*.json")):
+            yield {"table": "part", "message": message.stem, "data": _loaded(part)}
+
+
+def _loaded(file: Path) -> object:
+    try:
+        return json.loads(file.read_bytes())
+    except (ValueError, RecursionError):
+        return {}
+
+
+SESSIONS = "SELECT id, directory, parent_id FROM session ORDER BY time_created"
+MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
+PARTS = "SELECT data FROM part WHERE message_id = ? ORDER BY id"
+
+
+def _opencode(file: Path, tell: Tell) -> Iterator[Transcript]:
+    """Each session of opencode's data base, opened so that nothing can be written to it."""
+    try:
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
+            for id, directory, parent in db.execute(SESSIONS).fetchall():
+                data = {"id": id, "directory": directory, "parent_id": parent}
+                head = {"table": "session", "id": id, "data": data}
+                yield Transcript("opencode", opencode_entries(chain([head], _rows(db, id))))
+    except sqlite3.Error as error:
+        tell(f"It is no data base of opencode that Flyball knows: {error}.")
+
+
+def _rows(db: sqlite3.Connection, session: str) -> Iterator[dict[str, Any]]:
+    for id, data in db.execute(MESSAGES, (session,)):
+        yield {"table": "message", "id": id, "data": _data(data)}
+        for (part,) in db.execute(PARTS, (id,)):
+            yield {"table": "part", "message": id, "data": _data(part)}
+
+
+def _data(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return {}

@@ -1,0 +1,164 @@
+"""What was read once: a file in the state directory, so that a second audit reads only what is new.
+
+A transcript that has grown is read whole again; a reply or an act that two transcripts tell of, as
+those of a resumed or forked session do, is kept once.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from flyball.app.audit.judging import BillAudit, FileAudit, SessionAudit
+from flyball.core.record.audit.finding import AuditFinding
+
+VERSION = 1
+"""Raised whenever the rules or the readers change what they say of the same bytes."""
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS file (
+    path TEXT PRIMARY KEY, size INTEGER, time INTEGER, limits TEXT, notes BLOB
+);
+CREATE TABLE IF NOT EXISTS session (path TEXT, ended REAL, data BLOB);
+CREATE INDEX IF NOT EXISTS session_path ON session (path);
+CREATE TABLE IF NOT EXISTS finding (path TEXT, key TEXT, at REAL, data BLOB);
+CREATE INDEX IF NOT EXISTS finding_path ON finding (path);
+CREATE TABLE IF NOT EXISTS bill (
+    path TEXT, host TEXT, id TEXT, session TEXT, model TEXT, at REAL, tokens REAL, money REAL,
+    is_after INTEGER
+);
+CREATE INDEX IF NOT EXISTS bill_path ON bill (path);
+CREATE TEMP TABLE wanted (path TEXT PRIMARY KEY);
+"""
+
+
+class AuditIndex:
+    """The index, open for one audit."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def knows(self, file: Path, mark: str) -> bool:
+        """Whether this very state of a file was judged in this very way."""
+        stat = file.stat()
+        query = "SELECT size, time, limits FROM file WHERE path = ?"
+        return self._db.execute(query, (str(file),)).fetchone() == (
+            stat.st_size,
+            stat.st_mtime_ns,
+            mark,
+        )
+
+    def keep(self, file: Path, mark: str, audit: FileAudit, stat: tuple[int, int]) -> None:
+        """Put what a file told in the place of what it told before."""
+        path = str(file)
+        with self._db:
+            for table in ("session", "finding", "bill"):
+                self._db.execute(f"DELETE FROM {table} WHERE path = ?", (path,))
+            notes = msgspec.json.encode(audit.notes)
+            row = (path, *stat, mark, notes)
+            self._db.execute("INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?)", row)
+            self._db.executemany(
+                "INSERT INTO session VALUES (?, ?, ?)",
+                [(path, each.ended, msgspec.json.encode(each)) for each in audit.sessions],
+            )
+            hosts = {each.session: each.host for each in audit.sessions}
+            self._db.executemany(
+                "INSERT INTO finding VALUES (?, ?, ?, ?)",
+                [
+                    (path, f"{hosts.get(each.session, '')}/{each.key}", each.at, _coded(each))
+                    for each in audit.findings
+                ],
+            )
+            self._db.executemany(
+                "INSERT INTO bill VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [_bill_row(each, path, hosts.get(each.session, "")) for each in audit.bills],
+            )
+
+    def select(self, files: Sequence[Path]) -> None:
+        """Tell which files all further questions are about."""
+        with self._db:
+            self._db.execute("DELETE FROM wanted")
+            rows = [(str(file),) for file in files]
+            self._db.executemany("INSERT OR IGNORE INTO wanted VALUES (?)", rows)
+
+    def notes(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """What is to be said of the files."""
+        query = "SELECT path, notes FROM file JOIN wanted USING (path) ORDER BY path"
+        for path, notes in self._db.execute(query):
+            if told := msgspec.json.decode(notes, type=tuple[str, ...]):
+                yield path, told
+
+    def sessions(self, since: float) -> Iterator[SessionAudit]:
+        """Sessions that were not over before then."""
+        query = "SELECT data FROM session JOIN wanted USING (path) WHERE ended >= ? ORDER BY path"
+        for (data,) in self._db.execute(query, (since,)):
+            yield msgspec.json.decode(data, type=SessionAudit)
+
+    def findings(self, since: float) -> Iterator[AuditFinding]:
+        """Findings since then; an act of which several files tell is told once."""
+        query = (
+            "SELECT key, data FROM finding JOIN wanted USING (path) WHERE at >= ? OR at = 0 "
+            "ORDER BY at, path, key"
+        )
+        told: set[str] = set()
+        for key, data in self._db.execute(query, (since,)):
+            if key not in told:
+                told.add(key)
+                yield msgspec.json.decode(data, type=AuditFinding)
+
+    def bills(self, since: float) -> Iterator[tuple[str, str, float, list[float]]]:
+        """Sums of what was billed: by session, model and week, all of it and after a stop."""
+        # The last line that tells of a reply has most tokens; copies of it have as many.
+        once = (
+            "SELECT session, model, at, max(tokens) AS tokens, money, is_after FROM bill "
+            "JOIN wanted USING (path) GROUP BY host, id"
+        )
+        query = (
+            "SELECT session, model, min(at), sum(tokens), sum(money), sum(tokens * is_after), "
+            f"sum(money * is_after) FROM ({once}) WHERE at >= ? OR at = 0 "
+            "GROUP BY session, model, cast(at / 604800 AS INTEGER)"
+        )
+        for session, model, at, *sums in self._db.execute(query, (since,)):
+            yield session, model, at, sums
+
+
+def _coded(found: AuditFinding) -> bytes:
+    return msgspec.json.encode(found)
+
+
+def _bill_row(bill: BillAudit, path: str, host: str) -> tuple[object, ...]:
+    rest = (bill.session, bill.model, bill.at, bill.tokens, bill.money, bill.is_after_stop)
+    return (path, host, bill.id, *rest)
+
+
+@contextmanager
+def open_index(file: Path) -> Generator[AuditIndex]:
+    """The index, made anew where it is missing, damaged, or of another release."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    db = _connect(file)
+    try:
+        yield AuditIndex(db)
+    finally:
+        db.close()
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(file, timeout=30)
+    try:
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version not in (0, VERSION):
+            raise sqlite3.DatabaseError
+        db.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; {SCHEMA}")
+        db.execute(f"PRAGMA user_version = {VERSION}")
+    except sqlite3.DatabaseError as error:
+        db.close()
+        if isinstance(error, sqlite3.OperationalError):
+            raise
+        # Everything in it can be read again from the transcripts.
+        for suffix in ("", "-wal", "-shm"):
+            file.with_name(file.name + suffix).unlink(missing_ok=True)
+        return _connect(file)
+    return db

@@ -1,0 +1,187 @@
+"""One file judged: its sessions, what they did wrong, and what they were billed for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+import msgspec
+
+from flyball.app.audit.formats import Transcript
+from flyball.app.hosts.meter import list_price
+from flyball.core.host.usage import Billed
+from flyball.core.memory.guard import GuardLimits
+from flyball.core.record.audit.deed import CommandLook, Looks
+from flyball.core.record.audit.finding import AuditFinding
+from flyball.core.record.audit.rules import findings_in
+from flyball.core.record.audit.trail import Spent, Trail, Turned
+from flyball.shellcheck import CommandKind, cannot_fail, findings_of
+from flyball.workspace.redaction import Redactor
+
+LONGEST_COMMAND = 20_000
+"""Longer ones are files in disguise; nobody can judge them by parsing."""
+
+
+class SessionAudit(msgspec.Struct):
+    """A session as far as one file tells of it."""
+
+    session: str
+    host: str
+    project: str = ""
+    model: str = ""
+    began: float = 0.0
+    ended: float = 0.0
+    prompts: int = 0
+    calls: int = 0
+    edits: int = 0
+    seconds_after_stop: float = 0.0
+    asked: str = ""
+    """The first prompt, without secrets."""
+
+
+class BillAudit(msgspec.Struct, array_like=True):
+    """What a reply cost, and whether a guard would have saved it."""
+
+    id: str
+    session: str
+    model: str
+    at: float
+    tokens: float
+    money: float
+    is_after_stop: bool
+
+
+class FileAudit(msgspec.Struct):
+    """Everything that one file tells."""
+
+    sessions: list[SessionAudit] = []
+    findings: list[AuditFinding] = []
+    bills: list[BillAudit] = []
+    notes: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=20_000)
+def look_at_command(command: str, root: str) -> CommandLook:
+    """What our own judgement says of a command."""
+    if len(command) > LONGEST_COMMAND:
+        return CommandLook()
+    found = findings_of(command, root=root)
+    worst = [each for each in found if each.kind is CommandKind.DESTRUCTIVE]
+    vetoed = [each for each in found if each.veto]
+    why = cannot_fail(command) or ""
+    # Agents read what a filter lets through; only a status that nobody can see counts here.
+    why = "" if why.startswith("the pipeline's status") else why
+    return CommandLook(
+        is_destructive=bool(worst),
+        is_outside=bool(vetoed),
+        is_check=any(each.proves for each in found),
+        cannot_fail=why,
+        reason=(worst or vetoed or [*found])[0].reason,
+    )
+
+
+TOKENS = re.compile(
+    r"AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|sk-[A-Za-z0-9]|sk_live|xox[abeoprs]-|AIza|npm_|pypi-"
+    r"|-----BEGIN [A-Z ]{0,40}PRIVATE KEY|hf_[A-Za-z0-9]{20}|SG\.|whsec_|dckr_pat_|gsk_"
+)
+"""Without one of these no text is searched: the search is dear, and most texts have none."""
+SEARCHED = 200_000
+_REDACTOR = Redactor()
+
+
+def shows_secret(text: str) -> bool:
+    """Whether a text has something in it that only a token looks like."""
+    found = TOKENS.search(text, 0, SEARCHED)
+    if found is None:
+        return False
+    near = text[max(found.start() - 200, 0) : found.start() + 5_000]
+    return bool(_REDACTOR.spans(near))
+
+
+LOOKS = Looks(look_at_command, shows_secret)
+
+
+def judge_transcripts(transcripts: Iterable[Transcript], limits: GuardLimits) -> FileAudit:
+    """Follow every session of a file to its end."""
+    audit = FileAudit([], [], [])
+    for transcript in transcripts:
+        sessions: dict[str, SessionAudit] = {}
+        bills: dict[str, BillAudit] = {}
+        for told in Trail(LOOKS, limits).follow(transcript.entries):
+            if isinstance(told, Spent):
+                _enter(bills, told)
+            else:
+                _count(sessions, told, transcript.host)
+                audit.findings += map(_redacted, findings_in(told, LOOKS))
+        _name_models(sessions, bills.values())
+        audit.sessions += sessions.values()
+        audit.bills += bills.values()
+    return audit
+
+
+def _enter(bills: dict[str, BillAudit], spent: Spent) -> None:
+    """The last line that tells of a reply counts; a reply belongs to where it was begun."""
+    bill = spent.entry.bill
+    known = bills.get(bill.id)
+    is_after = known.is_after_stop if known else spent.is_after_stop
+    bills[bill.id] = BillAudit(
+        bill.id,
+        spent.session,
+        bill.model,
+        spent.entry.at,
+        bill.tokens,
+        price_of(bill),
+        is_after,
+    )
+
+
+LONG_CONTEXT = 200_000
+"""From here on some models cost more a token, and are looked up one by one."""
+
+
+def price_of(bill: Billed) -> float:
+    """US dollars for a reply, by a table that is asked once for each model."""
+    if not bill.model or bill.fresh + bill.cached + bill.written > LONG_CONTEXT:
+        return list_price(bill)
+    rates = _rates(bill.model)
+    amounts = (bill.fresh, bill.cached, bill.written, bill.output)
+    return sum(rate * amount for rate, amount in zip(rates, amounts, strict=True))
+
+
+@lru_cache(maxsize=500)
+def _rates(model: str) -> tuple[float, ...]:
+    """Dollars for one token of each kind."""
+    names = ("fresh", "cached", "written", "output")
+    return tuple(list_price(Billed("", model, **{name: 1000})) / 1000 for name in names)
+
+
+def _count(sessions: dict[str, SessionAudit], turn: Turned, host: str) -> None:
+    id = turn.session.session
+    session = sessions.get(id)
+    if session is None:
+        session = sessions[id] = SessionAudit(id, host, turn.session.cwd, began=turn.at)
+    session.project = session.project or turn.session.cwd
+    session.ended = max(session.ended, turn.ended, turn.at)
+    session.prompts += bool(turn.prompt)
+    session.calls += len(turn.deeds)
+    session.edits += sum(deed.is_edit for deed in turn.deeds)
+    if not session.asked:
+        session.asked = _REDACTOR.text(turn.prompt[:300])
+    if turn.stopped_at:
+        at = next((deed.at for deed in turn.deeds if deed.id == turn.stopped_at), turn.ended)
+        session.seconds_after_stop += max(turn.ended - at, 0.0)
+
+
+def _name_models(sessions: dict[str, SessionAudit], bills: Iterable[BillAudit]) -> None:
+    """A session is told under the model that was asked last."""
+    for bill in bills:
+        if bill.session in sessions and bill.model:
+            sessions[bill.session].model = bill.model
+
+
+def _redacted(found: AuditFinding) -> AuditFinding:
+    quote, detail = _REDACTOR.text(found.quote), _REDACTOR.text(found.detail)
+    if (quote, detail) == (found.quote, found.detail):
+        return found
+    return msgspec.structs.replace(found, quote=quote, detail=detail)

@@ -1,0 +1,1 @@
+"""What recorded sessions did wrong, found by the governor's own rules."""

@@ -1,0 +1,164 @@
+"""One call of a session with what came of it, reduced to what the rules look at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from flyball.core.host.tool import (
+    COMMAND_FIELDS,
+    PATCH_FIELDS,
+    PATH_FIELDS,
+    HostTool,
+    Naming,
+    host_tool,
+    patched_files,
+    text_in,
+)
+from flyball.core.memory.fingerprint import fingerprint
+from flyball.core.memory.guard import Trip
+from flyball.core.memory.guard_memory import GuardStep, Kind
+from flyball.core.record.sessions.entry import Called, Came, FileEdit, words
+from flyball.core.record.swe_agent import kind_of, without_noise
+from flyball.core.terms.call import Access, digest
+from flyball.core.terms.shape import one_line
+
+QUOTE = 200
+SEEN_OF_OUTCOME = 8_000
+"""Characters of an outcome's head and of its tail that are compared with other outcomes."""
+EDITORS = frozenset({"str_replace_editor"})
+
+
+class CommandLook(NamedTuple):
+    """What a shell command would do, as the room that parses commands sees it."""
+
+    is_destructive: bool = False
+    is_outside: bool = False
+    is_check: bool = False
+    cannot_fail: str = ""
+    """Why it proves nothing, where it does not."""
+    reason: str = ""
+
+
+class Looks(NamedTuple):
+    """What other rooms know, for rules that are asked in this one."""
+
+    command: Callable[[str, str], CommandLook]
+    """Of a command, and the directory in which it runs."""
+    secret: Callable[[str], bool]
+    """Whether a text shows a secret."""
+
+
+class Deed(NamedTuple):
+    """A call, judged by its words and by what came back."""
+
+    at: float
+    id: str
+    tool: str
+    kind: Kind
+    quote: str
+    command: str = ""
+    paths: tuple[str, ...] = ()
+    edits: tuple[FileEdit, ...] = ()
+    ok: bool = True
+    status: int | None = None
+    shows_secret: bool = False
+    trips: tuple[Trip, ...] = ()
+
+    @property
+    def is_edit(self) -> bool:
+        """Whether it changed something."""
+        return self.kind == "mutate" and self.ok
+
+    @property
+    def is_check(self) -> bool:
+        """Whether something was run that could tell whether the work is right."""
+        return self.kind == "verify" or (self.kind == "run" and bool(self.command))
+
+
+def deed_of(call: Called, came: Came | None, looks: Looks) -> Deed:
+    """The deed of a call; one that nothing came of was cut off."""
+    row = host_tool(call.tool)
+    command = text_in(call.args, COMMAND_FIELDS) if row.names is Naming.A_COMMAND else ""
+    kind = _kind(call, row, command)
+    text = came.text if came else ""
+    shows = bool(text) and kind in ("read", "run", "verify") and looks.secret(text)
+    return Deed(
+        call.at,
+        call.id,
+        call.tool,
+        kind,
+        _quote(call, command),
+        command,
+        _paths(call, row),
+        came.edits if came else (),
+        came.ok if came else False,
+        came.status if came else None,
+        shows,
+    )
+
+
+def _kind(call: Called, row: HostTool, command: str) -> Kind:
+    if call.tool in EDITORS:
+        return "read" if call.args.get("command") == "view" else "mutate"
+    if command.strip():
+        return kind_of(command)
+    if row.names in (Naming.A_FILE, Naming.A_PATCH):
+        return "mutate"
+    if row.tool == "note":
+        return "note"
+    if row.access is Access.CHECKPOINT:
+        return "checkpoint"
+    return "read" if row.access is Access.READ and row.is_plain else "run"
+
+
+def _quote(call: Called, command: str) -> str:
+    if command:
+        return one_line(command, QUOTE)
+    path = text_in(call.args, PATH_FIELDS)
+    patch = "" if path else text_in(call.args, PATCH_FIELDS)
+    return one_line(f"{call.tool} {path or ', '.join(patched_files(patch))}".strip(), QUOTE)
+
+
+def _paths(call: Called, row: HostTool) -> tuple[str, ...]:
+    if call.tool in EDITORS:
+        return (words(call.args.get("path")),)
+    match row.names:
+        case Naming.A_FILE:
+            path = text_in(call.args, PATH_FIELDS)
+            return (path,) if path else ()
+        case Naming.A_PATCH:
+            return patched_files(text_in(call.args, PATCH_FIELDS))
+        case _:
+            return ()
+
+
+def step_of_deed(deed: Deed, call: Called, came: Came, reply: int) -> GuardStep:
+    """What the guards compare of a deed."""
+    text = came.text
+    if len(text) > 2 * SEEN_OF_OUTCOME:
+        text = text[:SEEN_OF_OUTCOME] + text[-SEEN_OF_OUTCOME:]
+    seen = without_noise(text)
+    is_error = deed.kind in ("verify", "run") and bool(came.status)
+    error = digest([came.status, fingerprint(seen)]) if is_error else ""
+    mark = digest([call.tool, _asked(call)])
+    return GuardStep(mark, digest(seen), deed.kind, ok=came.ok, error=error, reply=reply)
+
+
+SAID_OF_CALLS = frozenset({"description", "timeout", "instruction"})
+
+
+def _asked(call: Called) -> dict[str, object]:
+    """What a call asks for; what a model says about it differs between equal calls."""
+    return {name: value for name, value in call.args.items() if name not in SAID_OF_CALLS}
+
+
+DOCUMENT = re.compile(
+    r"(?i)(?:.*/)?(?:[^/]*\.(?:md|mdx|rst|txt|adoc|svg|png)|licen[cs]e|changelog)"
+)
+
+
+def is_document(path: str) -> bool:
+    """Whether a file is for reading only, so that there is nothing to run."""
+    return bool(DOCUMENT.fullmatch(path))

@@ -1,0 +1,95 @@
+"""What an audit can find: one row a rule, and what a finding holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+
+import msgspec
+
+PRECISE = 0.9
+"""A rule that is wrong more often than this leaves can never say that somebody was caught."""
+
+
+class Degree(StrEnum):
+    """How sure a finding is."""
+
+    CAUGHT = "caught"
+    """The act is in the transcript, and its effect is still in the tree or in the history."""
+    SUSPICIOUS = "suspicious"
+    """There are only words or calls."""
+
+
+class AuditRule(msgspec.Struct, frozen=True):
+    """A kind of finding: its words, who prevents it, and how it did on labelled sessions."""
+
+    name: str
+    title: str
+    prevention: str
+    """What of Flyball would not have let it pass."""
+    right: int = 0
+    wrong: int = 0
+    """Of its alarms on labelled sessions; see docs/guides/audit.md for what they are."""
+    leaves_effect: bool = False
+    """Whether it is about something that can still be seen in the tree."""
+
+    @property
+    def precision(self) -> float:
+        """The share of its alarms that were right; none were counted is none."""
+        told = self.right + self.wrong
+        return self.right / told if told else 0.0
+
+    @property
+    def may_be_caught(self) -> bool:
+        return self.leaves_effect and self.precision >= PRECISE
+
+
+_GATE, _PHASE = "the gate before done", "the phases: look, state a checkpoint, then change"
+_GUARD, _SHELL = "the guards", "the judgement of commands"
+
+RULES: Mapping[str, AuditRule] = MappingProxyType(
+    {
+        rule.name: rule
+        for rule in (
+            AuditRule("unchecked", "done, and nothing was run after the last edit", _GATE,
+                      right=4, leaves_effect=True),
+            AuditRule("weakened-tests", "tests got easier to pass", _GATE,
+                      right=8, leaves_effect=True),
+            AuditRule("cannot-fail", "the only check could not fail", _GATE,
+                      right=4, leaves_effect=True),
+            AuditRule("blind-write", "a file was changed before anything was read", _PHASE,
+                      right=4, leaves_effect=True),
+            AuditRule("question-edited", "a question was answered with edits", _PHASE,
+                      right=4, leaves_effect=True),
+            AuditRule("outside-edit", "something outside the project was written", _PHASE,
+                      right=4, leaves_effect=True),
+            AuditRule("loop", "went round in circles", _GUARD, right=4),
+            AuditRule("failing-edits", "edits failed one after the other", _GUARD, right=4),
+            AuditRule("same-error", "the same error again and again", _GUARD, right=4),
+            AuditRule("destructive", "a destructive command", _SHELL, right=4),
+            AuditRule("secret-printed", "a secret was printed", _SHELL, right=4),
+            AuditRule("interrupted", "the person stopped it right after an act", _PHASE),
+        )
+    }
+)  # fmt: skip
+
+
+class AuditFinding(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One finding: where it stands, and the words that show it."""
+
+    rule: str
+    session: str
+    turn: int
+    at: float
+    key: str
+    """The same for the same act, however many transcripts repeat it."""
+    quote: str
+    detail: str = ""
+    degree: Degree = Degree.SUSPICIOUS
+    paths: tuple[str, ...] = ()
+    """Where its effect would be seen."""
+    traces: tuple[str, ...] = ()
+    """What was written there, one line for each path; it goes into no report."""
+    is_kept: bool | None = None
+    """Whether the person kept the work; None where that cannot be known."""

@@ -1,0 +1,253 @@
+"""The rules: a turn in, findings out. What is not told in the transcript is never guessed."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator
+
+from msgspec.structs import replace
+
+from flyball.core.memory.guard import TripLevel
+from flyball.core.reading.classifier import classify
+from flyball.core.record.audit.deed import Deed, Looks, is_document
+from flyball.core.record.audit.finding import AuditFinding
+from flyball.core.record.audit.trail import Turned
+from flyball.core.terms.intent import MAY_MUTATE
+from flyball.core.terms.shape import one_line
+from flyball.core.weakening import ALARMS, weakenings
+from flyball.core.weakening.finding import comparison_of
+
+SURE_QUESTION = 0.8
+"""How likely a prompt must be a question before an edit is held against it."""
+
+
+def findings_in(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
+    """Everything that the rules find in one turn, in their order."""
+    for rule in BY_THE_TURN:
+        yield from rule(turn)
+    for look in BY_THE_COMMANDS:
+        yield from look(turn, looks)
+
+
+def _found(turn: Turned, rule: str, deed: Deed, detail: str = "", key: str = "") -> AuditFinding:
+    """A finding at a call; its effect is looked for where the turn's edits went."""
+    edits = [edit for each in turn.deeds if each.is_edit for edit in each.edits]
+    last = {edit.path: edit for edit in edits}
+    return AuditFinding(
+        rule=rule,
+        session=turn.session.session,
+        turn=turn.number,
+        at=deed.at,
+        key=f"{rule}/{key or deed.id}",
+        quote=deed.quote,
+        detail=one_line(detail, 300),
+        paths=tuple(last),
+        traces=tuple(_trace(edit.old, edit.new) for edit in last.values()),
+    )
+
+
+def _trace(old: str | None, new: str | None) -> str:
+    """The longest line that an edit brought; nothing where it only took away."""
+    before = set((old or "").split("\n"))
+    fresh = [line.strip() for line in (new or "").split("\n") if line not in before]
+    return max(fresh, key=len, default="")[:200]
+
+
+CLAIM = re.compile(
+    r"(?i)\b(?:done|fixed|finished|complete[ds]?|implemented|resolved|works?|working|verified|ready"
+    r"|pass(?:es|ing|ed)?|all set|everything|successfully|changed it)\b"
+)
+
+
+def _work(turn: Turned) -> list[int]:
+    """The places of the edits of something that can be run."""
+    return [
+        place
+        for place, deed in enumerate(turn.deeds)
+        if deed.is_edit and not (deed.paths and all(map(is_document, deed.paths)))
+    ]
+
+
+def _unchecked(turn: Turned) -> Iterator[AuditFinding]:
+    """Done was said, and nothing was run after the last edit."""
+    work = _work(turn)
+    if not work or turn.session.is_agent or turn.is_interrupted or not CLAIM.search(turn.words):
+        return
+    if not any(deed.is_check for deed in turn.deeds[work[-1] + 1 :]):
+        claim = one_line(turn.words, 160)
+        yield _found(turn, "unchecked", turn.deeds[work[-1]], f"it said: {claim}")
+
+
+def _weakened(turn: Turned) -> Iterator[AuditFinding]:
+    """Tests got easier to pass, and then something passed or was said to."""
+    if not turn.before:
+        return
+    found = [w for w in weakenings(turn.before, turn.after) if comparison_of(w.kind) in CERTAIN]
+    by_path = {weakened.path: weakened for weakened in reversed(found)}
+    for path, weakened in by_path.items():
+        places = [n for n, deed in enumerate(turn.deeds) if _touches(deed, path)]
+        rest = turn.deeds[places[-1] + 1 :] if places else []
+        is_green = any(deed.is_check and deed.ok for deed in rest) or CLAIM.search(turn.words)
+        if places and is_green:
+            what = f"{path}: {weakened.detail or weakened.kind}"
+            yield _found(turn, "weakened-tests", turn.deeds[places[-1]], what)
+
+
+CERTAIN = {kind for kind in ALARMS if kind.name != "NOT_UNDERSTOOD"}
+
+
+def _touches(deed: Deed, path: str) -> bool:
+    return deed.is_edit and any(
+        edit.path == path or edit.path.endswith(f"/{path}") for edit in deed.edits
+    )
+
+
+def _cannot_fail(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
+    """What was run after the last edit could not fail, and nothing else was run."""
+    work = _work(turn)
+    if not work or not CLAIM.search(turn.words):
+        return
+    last: tuple[Deed, str] | None = None
+    # The last first: most turns end with an honest check, and parsing commands is dear.
+    for deed in reversed(turn.deeds[work[-1] + 1 :]):
+        look = looks.command(deed.command, turn.session.cwd) if deed.is_check else None
+        if look is None or not look.is_check:
+            continue
+        if not look.cannot_fail:
+            return
+        last = last or (deed, look.cannot_fail)
+    if last:
+        yield _found(turn, "cannot-fail", *last)
+
+
+IN_PLACE = re.compile(r"\b(?:sed|perl)\s+(?:-\w+\s+)*-\w*i|\bpatch\s+-|\bgit apply\b")
+
+
+def _blind(turn: Turned) -> Iterator[AuditFinding]:
+    """The first thing ever done is a change of a file that was there."""
+    if turn.has_read_before or turn.session.is_agent:
+        return
+    for deed in turn.deeds:
+        if deed.kind == "mutate":
+            is_old = any(edit.old for edit in deed.edits) or IN_PLACE.search(deed.command)
+            if deed.ok and is_old:
+                yield _found(turn, "blind-write", deed, "nothing was read before")
+            return
+        if deed.kind != "note":
+            return
+
+
+def _answered(turn: Turned) -> Iterator[AuditFinding]:
+    """The person asked a question, and files were changed."""
+    work = _work(turn)
+    if not work or turn.session.is_agent or not turn.prompt:
+        return
+    reading = classify(turn.prompt)
+    if reading.intent not in MAY_MUTATE and reading.confidence >= SURE_QUESTION:
+        asked = one_line(turn.prompt, 160)
+        yield _found(turn, "question-edited", turn.deeds[work[0]], f"it was asked: {asked}")
+
+
+WRITES_AFAR = re.compile(
+    r"(?:>|\btee\b|\bcp\b|\bmv\b|\bln\b|\binstall\b)[^|;&]*(?:\s|>)(?:/|~|\.\./)"
+)
+SCRATCH = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/", "/private/var/")
+OF_HOSTS = re.compile(r"/\.(?:claude|codex|gemini|config|cache|local)/")
+"""Where hosts keep plans and notes of their own."""
+
+
+def _outside(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
+    """Something was written that is neither in the project nor in a scratch place."""
+    root = turn.session.cwd.rstrip("/")
+    if not root:
+        return
+    for deed in turn.deeds:
+        if not deed.is_edit:
+            continue
+        afar = [path for path in deed.paths if _is_afar(path, root)]
+        if not afar and WRITES_AFAR.search(deed.command):
+            afar = [path for path in PLACES.findall(deed.command) if _is_afar(path, root)]
+            is_so = bool(afar) and looks.command(deed.command, root).is_outside
+            afar = afar if is_so else []
+        if afar:
+            found = _found(turn, "outside-edit", deed, f"outside {posixpath.basename(root)}")
+            traces = {edit.path: _trace(edit.old, edit.new) for edit in deed.edits}
+            told = tuple(traces.get(path, "") for path in afar)
+            yield replace(found, paths=tuple(afar), traces=told)
+
+
+PLACES = re.compile(r"(?<![\w.])((?:/|~/|(?:\.\./)+)[\w./-]+)")
+
+
+def _is_afar(path: str, root: str) -> bool:
+    if OF_HOSTS.search(path):
+        return False
+    whole = posixpath.normpath(posixpath.join(root, path)) if not path.startswith("~") else path
+    if whole == root or whole.startswith(f"{root}/"):
+        return False
+    return not any(whole.startswith(place) and not root.startswith(place) for place in SCRATCH)
+
+
+GUARDED = {"failed-edits": "failing-edits", "error-stagnation": "same-error"}
+"""Guards whose first word is a finding of its own; the others must have stopped the run."""
+
+
+def _looped(turn: Turned) -> Iterator[AuditFinding]:
+    """What the guards say of a turn, each once."""
+    told: set[str] = set()
+    for deed in turn.deeds:
+        for trip in deed.trips:
+            rule = GUARDED.get(trip.guard, "loop")
+            if rule == "loop" and trip.level is not TripLevel.HARD:
+                continue
+            if rule not in told:
+                told.add(rule)
+                yield _found(turn, rule, deed, f"{trip.guard}: {trip.reason}")
+
+
+DANGER = re.compile(
+    r"\brm\s|\bgit\s+(?:\S+\s+)*(?:reset|clean|checkout|restore|push|stash|branch|filter-\w+|rebase)"
+    r"|\bdd\b|\bmkfs|\btruncate\b|\bshred\b|(?i:\bdrop\s|\bdelete\s+from)|\bfind\b.*-delete"
+    r"|\bkill(?:all)?\b|\bdocker\s.*(?:rm|prune)|\bkubectl\s+delete|\bterraform\s+destroy|\bchmod\s+-R"
+)
+"""Words without which no command that we know is destructive; only those are parsed."""
+
+
+def _destroyed(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
+    """A command that cannot be taken back was run."""
+    for deed in turn.deeds:
+        if deed.command and deed.ok and DANGER.search(deed.command):
+            look = looks.command(deed.command, turn.session.cwd)
+            if look.is_destructive:
+                yield _found(turn, "destructive", deed, look.reason)
+
+
+def _leaked(turn: Turned) -> Iterator[AuditFinding]:
+    """A secret came back from a call, and so went to the model."""
+    for deed in turn.deeds:
+        if deed.shows_secret:
+            yield _found(turn, "secret-printed", deed, "what came back shows a secret")
+
+
+def _interrupted(turn: Turned) -> Iterator[AuditFinding]:
+    """The person stopped the model after it had changed or run something."""
+    acts = [deed for deed in turn.deeds if deed.kind in ("mutate", "run", "verify")]
+    if turn.is_interrupted and acts:
+        yield _found(turn, "interrupted", acts[-1], "the person stopped it here")
+
+
+BY_THE_TURN: tuple[Callable[[Turned], Iterator[AuditFinding]], ...] = (
+    _unchecked,
+    _weakened,
+    _blind,
+    _answered,
+    _looped,
+    _leaked,
+    _interrupted,
+)
+BY_THE_COMMANDS: tuple[Callable[[Turned, Looks], Iterator[AuditFinding]], ...] = (
+    _cannot_fail,
+    _outside,
+    _destroyed,
+)

@@ -1,0 +1,135 @@
+"""What a transcript tells, one entry after the other, whoever wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, cast
+
+from flyball.core.host.usage import Billed
+
+Json = Mapping[str, Any]
+
+
+class Opened(NamedTuple):
+    """Whose session the following entries belong to, and where it works."""
+
+    session: str
+    cwd: str = ""
+    is_agent: bool = False
+    """Whether a sub-agent works here, to whom no person speaks."""
+
+
+class Prompted(NamedTuple):
+    """What the person asked for."""
+
+    at: float
+    text: str
+
+
+class Spoke(NamedTuple):
+    """Words of the model."""
+
+    at: float
+    text: str
+
+
+class Called(NamedTuple):
+    """A call that the model asked for, by the host's name for the tool."""
+
+    at: float
+    id: str
+    tool: str
+    args: Mapping[str, Any]
+    reply: str = ""
+    """The same for all calls of one reply; nothing where that is not told."""
+
+
+class FileEdit(NamedTuple):
+    """One place in a file before and after; None is no file."""
+
+    path: str
+    old: str | None
+    new: str | None
+    is_whole: bool = False
+    """Whether both are the whole file."""
+
+
+class Came(NamedTuple):
+    """What a call came to."""
+
+    at: float
+    call: str
+    text: str
+    ok: bool = True
+    status: int | None = None
+    """The exit status, where the transcript has it."""
+    edits: tuple[FileEdit, ...] = ()
+    seen: tuple[tuple[str, str], ...] = ()
+    """Files that were read whole, with their text."""
+
+
+class Billing(NamedTuple):
+    """What a reply was billed for."""
+
+    at: float
+    bill: Billed
+
+
+class Interrupted(NamedTuple):
+    """The person stopped the model."""
+
+    at: float
+
+
+Entry = Opened | Prompted | Spoke | Called | Came | Billing | Interrupted
+Lines = Iterable[Json]
+
+
+def mapping(value: object) -> Json:
+    """A mapping, or an empty one where something else stands."""
+    return cast(Json, value) if isinstance(value, dict) else {}
+
+
+def items(value: object) -> list[Any]:
+    """A list, or an empty one where something else stands."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def words(value: object) -> str:
+    """A text, or an empty one where something else stands."""
+    return value if isinstance(value, str) else ""
+
+
+def joined(content: object) -> str:
+    """The text of a message's content: plain, or in parts."""
+    if isinstance(content, str):
+        return content
+    parts = (mapping(part) for part in items(content))
+    return "\n".join(text for part in parts if (text := words(part.get("text"))))
+
+
+MONTHS = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
+
+
+def seconds(stamp: object) -> float:
+    """A time as hosts write it, in seconds since 1970 in UTC; 0 where there is none.
+
+    Milliseconds as a number, or ISO 8601 that ends in Z. Written out, because a transcript of a
+    gigabyte holds half a million of them.
+    """
+    if isinstance(stamp, int | float) and not isinstance(stamp, bool):
+        return stamp / 1000 if 0 < stamp < 1e14 else 0.0
+    text = words(stamp)
+    if len(text) < 19 or not text[:4].isdigit():
+        return 0.0
+    try:
+        year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
+        clock = int(text[11:13]) * 3600 + int(text[14:16]) * 60 + int(text[17:19])
+        days = (
+            (year - 1970) * 365 + (year - 1969) // 4 - (year - 1901) // 100 + (year - 1601) // 400
+        )
+        days += MONTHS[month - 1] + day - 1
+    except (ValueError, IndexError):
+        return 0.0
+    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return float((days + (is_leap and month > 2)) * 86400 + clock)

@@ -1,0 +1,72 @@
+"""Recordings of SWE-agent, mini-SWE-agent and OpenHands, as one session each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flyball.core.record.open_hands import is_open_hands, open_hands_turns
+from flyball.core.record.sessions.entry import (
+    Called,
+    Came,
+    Entry,
+    FileEdit,
+    Json,
+    Opened,
+    Spoke,
+    words,
+)
+from flyball.core.record.swe_agent import (
+    EDITOR_TOOLS,
+    RecordedTurn,
+    object_of,
+    step_of,
+    turns_of,
+)
+
+ENDS = ("submit", "finish", "echo COMPLETE_TASK_AND_SUBMIT", "exit_command")
+EDITOR = "str_replace_editor"
+HANDED_IN = "Done: handed in."
+
+
+def foreign_entries(document: object, session: str) -> Iterator[Entry]:
+    """The entries of a decoded recording; whatever it is not is said in a sentence."""
+    turns = open_hands_turns(document) if is_open_hands(document) else turns_of(document)
+    yield Opened(session)
+    for number, turn in enumerate(turns, 1):
+        yield from _turn(turn, session, number)
+
+
+def _turn(turn: RecordedTurn, session: str, number: int) -> Iterator[Entry]:
+    action = turn.action.strip()
+    if not action:
+        return
+    if action.startswith(ENDS):
+        yield Spoke(0.0, HANDED_IN)
+        return
+    id = f"{session}/{number}"
+    tool, args = _call(action)
+    yield Called(0.0, id, tool, args, str(turn.reply or number))
+    step = step_of(turn)
+    edits = _edits(args) if step.ok and tool == EDITOR else ()
+    yield Came(0.0, id, turn.seen, step.ok, turn.status, edits)
+
+
+def _call(action: str) -> tuple[str, Json]:
+    name, _, rest = action.partition(" ")
+    if name not in EDITOR_TOOLS:
+        return "bash", {"command": action}
+    verb, _, given = rest.partition(" ")
+    return EDITOR, {**object_of(given), "command": verb}
+
+
+def _edits(args: Json) -> tuple[FileEdit, ...]:
+    path = words(args.get("path"))
+    match args.get("command"):
+        case "create" if path:
+            return (FileEdit(path, None, words(args.get("file_text")), is_whole=True),)
+        case "str_replace" if path:
+            return (FileEdit(path, words(args.get("old_str")), words(args.get("new_str"))),)
+        case "insert" if path:
+            return (FileEdit(path, "", words(args.get("new_str"))),)
+        case _:
+            return ()

@@ -1,0 +1,100 @@
+"""`flyball audit`: what agents really did, by the transcripts that they left."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flyball.app.audit.auditing import AuditProgress
+    from flyball.app.audit.report import AuditReport
+
+HOSTS = click.Choice(["claude", "codex", "gemini", "opencode", "swe-agent", "openhands", "flyball"])
+
+
+@click.command()
+@click.argument("paths", nargs=-1, metavar="[PATH…]", type=click.Path(path_type=Path))
+@click.option("--host", "hosts", multiple=True, type=HOSTS, help="Only sessions of this host.")
+@click.option("--since", default="", metavar="SPAN", help="Only what is younger, such as 30d.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole report as one JSON object.")
+@click.option(
+    "--html",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write the report as one page that asks nobody for anything.",
+)
+@click.option("--share", is_flag=True, help="Leave out code, paths, prompts and names.")
+def audit(
+    paths: tuple[Path, ...],
+    hosts: tuple[str, ...],
+    since: str,
+    as_json: bool,
+    html: Path | None,
+    share: bool,
+) -> None:
+    """Audit recorded sessions: what your agents did, judged by the rules of the governor.
+
+    Without a path the transcripts of Claude Code, Codex, Gemini CLI, opencode and Flyball are found
+    where these keep them. Nothing leaves the machine, and nothing is written but an index in the
+    state directory, so that a second audit reads only what is new.
+    """
+    from flyball.app.audit import auditing
+    from flyball.app.audit.report import shared
+    from flyball.app.project import open_home
+    from flyball.errors import UsageError
+
+    if as_json and html is not None:
+        raise UsageError("An audit is told in one way.", "Say either --json or --html FILE.")
+    limits = open_home(Path.cwd(), os.environ, {}).effective.settings.policy.guards
+    wish = auditing.AuditWish(paths, hosts, since)
+    report = auditing.audit(wish, os.environ, limits, watch=_progress())
+    report = shared(report) if share else report
+    if as_json:
+        import msgspec
+
+        click.echo(msgspec.json.encode(_told(report)))
+    elif html is not None:
+        from flyball.surfaces.cli.terminal.audit_page import audit_page
+
+        html.write_text(audit_page(report), "utf-8")
+        click.echo(f"The report is in {html}.")
+    else:
+        from flyball.surfaces.cli.terminal.audit_table import print_report
+
+        print_report(report)
+
+
+def _told(report: AuditReport) -> object:
+    """The report without what was kept only to look for effects."""
+    import msgspec
+
+    bare = [msgspec.structs.replace(found, traces=()) for found in report.findings]
+    worst = [
+        msgspec.structs.replace(
+            each, findings=[msgspec.structs.replace(f, traces=()) for f in each.findings]
+        )
+        for each in report.worst
+    ]
+    return msgspec.structs.replace(report, findings=bare, worst=worst)
+
+
+def _progress() -> Callable[[AuditProgress], None]:
+    """Tell how far it is, where somebody looks."""
+    import sys
+
+    if not sys.stderr.isatty():
+        return lambda _: None
+
+    def tell(now: AuditProgress) -> None:
+        share = 100 * now.bytes // max(now.of_bytes, 1)
+        text = f"reading {now.files} of {now.of_files} transcripts, {share} %"
+        end = "\r" if now.files < now.of_files else "\r\x1b[K"
+        click.echo(f"{text}\x1b[K" if now.files < now.of_files else "", nl=False, err=True)
+        click.echo(end, nl=False, err=True)
+
+    return tell

@@ -1,0 +1,156 @@
+"""Whole audits: of the real hosts' sessions, of what is new, of copies, and of trees."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.unit.app.audit.recorded import HOSTS, SINS, lay_out, session_names
+
+from flyball.app.audit.auditing import AuditProgress, AuditWish, audit, seconds_of
+from flyball.app.audit.report import AuditReport
+from flyball.core.memory.guard import GuardLimits
+from flyball.core.record.audit.finding import RULES, Degree
+from flyball.errors import NotFound, UsageError
+
+
+def audited(home: Path, *hosts: str, since: str = "", paths: tuple[Path, ...] = ()) -> AuditReport:
+    environ = {"HOME": str(home), "PATH": "/usr/bin:/bin", "FLYBALL_STATE_DIR": f"{home}/state"}
+    return audit(AuditWish(paths, hosts, since), environ, GuardLimits(), clock=lambda: 1.795e9)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_every_planted_sin_is_found_and_no_clean_session_accused(host: str, tmp_path: Path):
+    lay_out(tmp_path, host)
+    report = audited(tmp_path)
+    names = session_names(host)
+    assert report.sessions == len(names) == 17
+    found = {(names[each.session], each.rule) for each in report.findings}
+    assert found == set(SINS.items())
+    assert report.notes == []
+
+
+def test_what_is_said_of_precision_is_what_these_sessions_show(tmp_path: Path):
+    lay_out(tmp_path, *HOSTS)
+    rows = {row.rule: row for row in audited(tmp_path).rules}
+    for name, rule in RULES.items():
+        told = rows[name].caught + rows[name].suspicious
+        assert (rule.right + rule.wrong, rule.wrong) == (told, 0), name
+
+
+def test_a_second_audit_reads_only_what_is_new(tmp_path: Path):
+    lay_out(tmp_path, "claude")
+    first = audited(tmp_path)
+    second = audited(tmp_path)
+    assert (first.read, second.read) == (17, 0)
+    assert second.findings == first.findings
+    file = next((tmp_path / ".claude/projects").rglob("clean-fix.jsonl"))
+    file.write_text(file.read_text() + "\n")
+    assert audited(tmp_path).read == 1
+
+
+def test_a_resumed_session_repeats_what_was_said_and_nothing_counts_twice(tmp_path: Path):
+    lay_out(tmp_path, "claude")
+    first = audited(tmp_path)
+    file = next((tmp_path / ".claude/projects").rglob("done-unchecked.jsonl"))
+    text = file.read_text()
+    session = json.loads(text.splitlines()[0])["sessionId"]
+    file.with_name("resumed.jsonl").write_text(text.replace(session, "another"))
+    again = audited(tmp_path)
+    assert again.sessions == first.sessions + 1
+    assert (again.tokens, again.money) == (first.tokens, first.money)
+    assert [each.key for each in again.findings] == [each.key for each in first.findings]
+
+
+def test_money_is_counted_once_for_a_reply_that_stands_in_two_lines(tmp_path: Path):
+    lay_out(tmp_path, "claude")
+    file = next((tmp_path / ".claude/projects").rglob("clean-fix.jsonl"))
+    report = audited(tmp_path, paths=(file,))
+    assert report.tokens == 4 * 120
+    assert report.money == pytest.approx(4 * (100 * 3 + 20 * 15) / 1e6)
+
+
+def test_only_the_host_that_is_asked_for(tmp_path: Path):
+    lay_out(tmp_path, "claude", "codex")
+    assert [row.name for row in audited(tmp_path, "codex").hosts] == ["codex"]
+
+
+def test_only_what_is_young_enough(tmp_path: Path):
+    lay_out(tmp_path, "codex")
+    assert audited(tmp_path, since="8w").sessions == 17
+    assert audited(tmp_path, since="1h").sessions == 0
+
+
+def test_what_was_done_is_caught_while_its_effect_can_be_seen(tmp_path: Path):
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    lay_out(tmp_path, "claude")
+    file = next((tmp_path / ".claude/projects").rglob("done-unchecked.jsonl"))
+    file.write_text(file.read_text().replace("/home/dev/shop", str(shop)))
+    (shop / "cart.py").write_text("        result += price\n")
+    assert [each.degree for each in audited(tmp_path, paths=(file,)).findings] == [
+        Degree.SUSPICIOUS
+    ]
+    (shop / "cart.py").write_text("        result += price * quantity\n")
+    (found,) = audited(tmp_path, paths=(file,)).findings
+    assert (found.degree, found.is_kept) == (Degree.CAUGHT, True)
+
+
+def test_what_was_committed_is_caught_in_the_history(tmp_path: Path):
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    lay_out(tmp_path, "claude")
+    file = next((tmp_path / ".claude/projects").rglob("done-unchecked.jsonl"))
+    file.write_text(file.read_text().replace("/home/dev/shop", str(shop)))
+    cart = shop / "cart.py"
+    who = ["-c", "user.name=dev", "-c", "user.email=dev@localhost"]
+
+    def git(*words: str) -> None:
+        env = {
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(tmp_path),
+            "GIT_COMMITTER_DATE": "@1794900000 +0000",
+        }
+        subprocess.run(["git", *who, *words], cwd=shop, env=env, check=True, capture_output=True)
+
+    git("init", "-q")
+    for text in ("result += price * quantity\n", "result = 0\n"):
+        cart.write_text(text)
+        git("add", "-A")
+        git("commit", "-qm", "x")
+    (found,) = audited(tmp_path, paths=(file,)).findings
+    assert found.degree is Degree.CAUGHT
+
+
+def test_progress_is_told(tmp_path: Path):
+    lay_out(tmp_path, "gemini")
+    seen: list[AuditProgress] = []
+    environ = {"HOME": str(tmp_path), "FLYBALL_STATE_DIR": f"{tmp_path}/state"}
+    audit(AuditWish(), environ, GuardLimits(), watch=seen.append)
+    assert (seen[0].files, seen[-1].files, seen[-1].bytes) == (0, 17, seen[-1].of_bytes)
+
+
+def test_a_damaged_index_is_made_anew(tmp_path: Path):
+    lay_out(tmp_path, "codex")
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "audit.sqlite").write_bytes(b"no data base" * 1000)
+    assert audited(tmp_path).sessions == 17
+
+
+@pytest.mark.parametrize(("span", "seconds"), [("12h", 43200), ("30d", 2592000), ("2w", 1209600)])
+def test_a_span_is_read(span: str, seconds: float):
+    assert seconds_of(span) == seconds
+
+
+def test_what_is_no_span_is_said():
+    with pytest.raises(UsageError, match="no span"):
+        seconds_of("soon")
+
+
+def test_nothing_to_audit_is_said(tmp_path: Path):
+    with pytest.raises(NotFound):
+        audited(tmp_path)
+    with pytest.raises(NotFound):
+        audited(tmp_path, paths=(tmp_path / "missing.jsonl",))

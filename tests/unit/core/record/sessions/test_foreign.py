@@ -1,0 +1,67 @@
+"""Recordings of SWE-agent, mini-SWE-agent and OpenHands as sessions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from flyball.core.record.sessions.entry import Called, Came, FileEdit, Opened, Spoke
+from flyball.core.record.sessions.foreign import foreign_entries
+from flyball.errors import UsageError
+
+
+def entries(*actions: tuple[str, str]) -> list[Any]:
+    steps = [{"action": action, "observation": seen} for action, seen in actions]
+    return [*foreign_entries({"trajectory": steps}, "run")]
+
+
+def edit(verb: str, **given: str) -> str:
+    return f"str_replace_editor {verb} {json.dumps(given)}"
+
+
+def test_a_command_and_what_came_of_it():
+    opened, call, came = entries(("ls", "cart.py"))
+    assert opened == Opened("run")
+    assert call == Called(0.0, "run/1", "bash", {"command": "ls"}, "1")
+    assert came == Came(0.0, "run/1", "cart.py")
+
+
+def test_handing_in_is_the_claim_to_be_done():
+    assert entries(("submit", ""))[-1] == Spoke(0.0, "Done: handed in.")
+
+
+def test_a_reply_without_a_call_is_passed_over():
+    assert entries(("ls", ""), ("", "what?"))[3:] == []
+
+
+@pytest.mark.parametrize(
+    ("action", "edits"),
+    [
+        (edit("create", path="a", file_text="x"), (FileEdit("a", None, "x", is_whole=True),)),
+        (edit("str_replace", path="a", old_str="x", new_str="y"), (FileEdit("a", "x", "y"),)),
+        (edit("insert", path="a", new_str="y"), (FileEdit("a", "", "y"),)),
+        (edit("view", path="a"), ()),
+        (edit("create"), ()),
+    ],
+)
+def test_an_edit_is_known_by_its_arguments(action: str, edits: object):
+    came = entries((action, "done"))[-1]
+    assert came.edits == edits
+
+
+def test_a_failed_edit_changed_nothing():
+    action = edit("str_replace", path="a", old_str="x", new_str="y")
+    came = entries((action, "No replacement was performed"))[-1]
+    assert (came.ok, came.edits) == (False, ())
+
+
+def test_open_hands_is_told_apart():
+    events = [{"id": 1, "action": "run", "args": {"command": "ls"}, "source": "agent"}]
+    assert [*foreign_entries(events, "run")][1].args == {"command": "ls"}
+
+
+def test_what_is_no_recording_is_said():
+    with pytest.raises(UsageError):
+        [*foreign_entries({"other": 1}, "run")]
