@@ -1,8 +1,8 @@
 """An audit of a gigabyte: how long it takes, how much memory, and how long the second time.
 
 `python -m bench.audit [MEGABYTES]` makes transcripts in the form of Claude Code, audits them, and
-audits them again. `python -m bench.audit --recordings FOLDER` tells how often each rule speaks up in
-recorded runs of other agents that were resolved, and in those that were not.
+audits them again. `python -m bench.audit --recordings FOLDER` tells how often each rule speaks up
+in recorded runs of other agents that were resolved, and in those that were not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from bench import guards
-
 from flyball.app.audit.auditing import AuditWish, audit, judge_file
 from flyball.core.memory.guard import GuardLimits
 from flyball.core.record.audit.finding import RULES
@@ -92,7 +91,8 @@ def figures(folder: Path) -> Iterator[str]:
             calls[is_resolved] += session.calls
             rules = {each.rule for each in judged.findings if each.session == session.session}
             found.update((rule, is_resolved) for rule in rules)
-    yield f"{runs[True]} resolved runs ({calls[True]} calls), {runs[False]} others ({calls[False]} calls)"
+    good_runs, other_runs = (f"{runs[side]} ({calls[side]} calls)" for side in (True, False))
+    yield f"resolved runs: {good_runs}; others: {other_runs}"
     for rule in RULES:
         good, bad = found[rule, True], found[rule, False]
         shares = [100 * n / max(runs[side], 1) for n, side in ((good, True), (bad, False))]

@@ -95,7 +95,7 @@ def _loads(data: bytes) -> dict[str, Any]:
 
 
 def is_resolved(name: str, path: Path, data: bytes, known: dict[Path, frozenset[str]]) -> bool:
-    """Whether a run was resolved, by the nearest report: beside the recording, in a folder beside it, or further up."""
+    """By the nearest report: beside the recording, in a folder beside it, or further up."""
     for above in path.parents:
         near = [ids for report, ids in known.items() if above in report.parents[:2]]
         if near:
