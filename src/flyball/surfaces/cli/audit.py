@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from flyball.surfaces.cli.terminal.edge import say
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -57,12 +59,12 @@ def audit(
     if as_json:
         import msgspec
 
-        click.echo(msgspec.json.encode(_told(report)))
+        say(msgspec.json.encode(_told(report)))
     elif html is not None:
         from flyball.surfaces.cli.terminal.audit_page import audit_page
 
         html.write_text(audit_page(report), "utf-8")
-        click.echo(f"The report is in {html}.")
+        say(f"The report is in {html}.")
     else:
         from flyball.surfaces.cli.terminal.audit_table import print_report
 
@@ -89,12 +91,15 @@ def _progress() -> Callable[[AuditProgress], None]:
 
     if not sys.stderr.isatty():
         return lambda _: None
+    from flyball.surfaces.cli.terminal.edge import clean_console
+
+    status = clean_console(stderr=True).status("reading transcripts")
+    status.start()
 
     def tell(now: AuditProgress) -> None:
         share = 100 * now.bytes // max(now.of_bytes, 1)
-        text = f"reading {now.files} of {now.of_files} transcripts, {share} %"
-        end = "\r" if now.files < now.of_files else "\r\x1b[K"
-        click.echo(f"{text}\x1b[K" if now.files < now.of_files else "", nl=False, err=True)
-        click.echo(end, nl=False, err=True)
+        status.update(f"reading {now.files} of {now.of_files} transcripts, {share} %")
+        if now.files == now.of_files:
+            status.stop()
 
     return tell

@@ -5,9 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import click
-
-from flyball.surfaces.cli.terminal.story import printable
+from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +20,7 @@ WIDTH = 110
 def print_report(report: AuditReport) -> None:
     """Print the table, the worst sessions, and what prevents how much of it."""
     for line in _lines(report):
-        click.echo(printable(line))
+        say(line)
 
 
 def _lines(report: AuditReport) -> Iterator[str]:
