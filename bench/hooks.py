@@ -1,7 +1,8 @@
 """What a hook costs a host's call, as a multiple of a hook that is `python3 -c pass`.
 
 A journal of five thousand events is behind it. The calls alternate, so that a busy machine slows
-all of them alike; the median of fifty counts.
+all of them alike; the median of fifty counts. Without a governor only reads have the judge's leave
+in advance; what must be judged loads the judge, and is shown beside them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.governed import Shell, shop
 
@@ -24,61 +26,84 @@ from bench.durable_step import drive
 EVENTS = 5_000
 ROUNDS = 50
 RESIDENT, ALONE = 2.0, 8.0
+PER_PROMPT = 8
+KINDS = (
+    "before a read",
+    "after a read",
+    "before a look",
+    "after a look",
+    "before a write",
+    "prompt",
+)
+HELD_RESIDENT = KINDS[:5]
+HELD_ALONE = KINDS[:2]
 HOOK = str(Path(sys.executable).with_name("flyball-hook"))
 
 
-def payload(cwd: Path, event: str, **fields: object) -> bytes:
+def payload(cwd: Path, session: str, event: str, **fields: object) -> bytes:
     """What a host sends."""
-    common = {"session_id": "bench", "cwd": str(cwd), "hook_event_name": event}
+    common = {"session_id": session, "cwd": str(cwd), "hook_event_name": event}
     return json.dumps(common | fields).encode()
 
 
-def seconds(argv: Sequence[str], data: bytes, shell: Shell, **more: str) -> float:
-    """How long one hook takes."""
-    began = time.perf_counter()
-    env = {**shell.env, **more}
-    subprocess.run(argv, input=data, cwd=shell.cwd, env=env, capture_output=True, check=False)
-    return time.perf_counter() - began
+class Timed(NamedTuple):
+    """A host whose hooks are timed."""
 
+    shell: Shell
+    session: str
+    took: dict[str, list[float]]
 
-def measure(shell: Shell, rounds: int) -> dict[str, list[float]]:
-    """The times of each kind of hook, taken in turns."""
-    took: dict[str, list[float]] = {}
-    for n in range(rounds):
-        read = {"tool_name": "Read", "tool_input": {"file_path": f"cart{n}.py"}}
-        look = {"tool_name": "Bash", "tool_input": {"command": f"git log -{n + 1}"}}
-        begun = {"tool_use_id": f"r{n}"}
-        alone = {"tool_use_id": f"a{n}"}
-        shelled = {"tool_use_id": f"b{n}"}
-        response = {"tool_response": {"stdout": f"{n}"}}
-        before, after = "PreToolUse", "PostToolUse"
-        steps: tuple[tuple[str, list[str], bytes, dict[str, str]], ...] = (
-            ("bare", [sys.executable, "-c", "pass"], b"{}", {}),
-            ("before a read", [HOOK, "claude"], payload(shell.cwd, before, **read, **begun), {}),
-            (
-                "after a read",
-                [HOOK, "claude"],
-                payload(shell.cwd, after, **read, **begun, **response),
-                {},
-            ),
-            ("before a look", [HOOK, "claude"], payload(shell.cwd, before, **look, **shelled), {}),
-            (
-                "after a look",
-                [HOOK, "claude"],
-                payload(shell.cwd, after, **look, **shelled, **response),
-                {},
-            ),
-            (
-                "alone",
-                [HOOK, "claude"],
-                payload(shell.cwd, before, **read, **alone),
-                {"FLYBALL_HOOKS_ALONE": "true", "XDG_RUNTIME_DIR": str(shell.cwd / ".git/none")},
-            ),
-            ("", [HOOK, "claude"], payload(shell.cwd, after, **read, **alone, **response), {}),
+    def bare(self) -> None:
+        """A hook that does nothing, with which the others are compared."""
+        self._time("bare", [sys.executable, "-c", "pass"], b"{}")
+
+    def hook(self, name: str, event: str, **fields: object) -> None:
+        """One hook. It must have been let pass: a refusal is quicker, and says nothing."""
+        data = payload(self.shell.cwd, self.session, event, **fields)
+        code = self._time(name, [HOOK, "claude"], data)
+        assert code == 0 or name.endswith("write"), f"{name} was refused"
+
+    def call(self, kind: str, id: str, tool: str, **given: object) -> None:
+        """Both hooks of a call."""
+        fields = {"tool_name": tool, "tool_input": given, "tool_use_id": id}
+        self.hook(f"before a {kind}", "PreToolUse", **fields)
+        self.hook(f"after a {kind}", "PostToolUse", **fields, tool_response={"stdout": id})
+
+    def write(self, id: str) -> None:
+        """A write before the checkpoint, which is refused."""
+        given = {"file_path": "cart.py", "content": id}
+        fields = {"tool_name": "Write", "tool_input": given, "tool_use_id": id}
+        self.hook("before a write", "PreToolUse", **fields)
+
+    def prompt(self) -> None:
+        self.hook("prompt", "UserPromptSubmit", prompt="do every item of the list")
+
+    def _time(self, name: str, argv: Sequence[str], data: bytes) -> int:
+        began = time.perf_counter()
+        done = subprocess.run(
+            argv,
+            input=data,
+            cwd=self.shell.cwd,
+            env=self.shell.env,
+            capture_output=True,
+            check=False,
         )
-        for name, argv, data, more in steps:
-            took.setdefault(name, []).append(seconds(argv, data, shell, **more))
-    return took
+        self.took.setdefault(name, []).append(time.perf_counter() - began)
+        return done.returncode
+
+
+def measure(host: Timed, rounds: int) -> None:
+    """The times of each kind of hook, taken in turns.
+
+    A person speaks every few rounds: whoever reads on for too long is stopped.
+    """
+    for n in range(rounds):
+        if n % PER_PROMPT == 0:
+            host.prompt()
+            host.write(f"w{n}")
+            host.call("look", f"l{n}", "Bash", command=f"git log -{n + 1}")
+        host.bare()
+        host.call("read", f"r{n}", "Read", file_path=f"cart{n}.py")
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -90,22 +115,32 @@ def main(arguments: Sequence[str] = ()) -> int:
         (place / "home").mkdir()
         (place / "run").mkdir()
         shell = Shell(shop(place / "shop"), place / "home", XDG_RUNTIME_DIR=str(place / "run"))
-        prompt = payload(shell.cwd, "UserPromptSubmit", prompt="do every item of the list")
-        seconds([HOOK, "claude"], prompt, shell)
+        governed = Timed(shell, "governed", {})
+        governed.prompt()
         (journal,) = (place / "home").rglob("journal.sqlite")
         asyncio.run(drive(journal, EVENTS))
-        took = measure(shell, rounds)
-        seconds([HOOK, "claude"], payload(shell.cwd, "SessionEnd"), shell)
+        measure(governed, rounds)
+        governed.hook("end", "SessionEnd")
+        apart = {"XDG_RUNTIME_DIR": str(place / "none"), "FLYBALL_HOOKS_ALONE": "true"}
+        alone = Timed(Shell(shell.cwd, place / "home", **apart), "alone", {})
+        measure(alone, rounds)
+    slow = report("with the resident governor", governed.took, RESIDENT, HELD_RESIDENT)
+    slow |= report("without", alone.took, ALONE, HELD_ALONE)
+    return 1 if slow else 0
+
+
+def report(title: str, took: dict[str, list[float]], limit: float, held: Sequence[str]) -> bool:
+    """Print the medians as multiples of the bare hook; whether one of those held is too slow."""
     bare = statistics.median(took["bare"])
     slow = False
-    for name, times in took.items():
-        if name:
-            limit = 1.0 if name == "bare" else ALONE if name == "alone" else RESIDENT
-            ratio = statistics.median(times) / bare
-            slow |= ratio > limit
-            print(f"{name:<14} {ratio * bare * 1000:>6.0f} ms  {ratio:>5.2f}x")
-    print(f"(with the resident governor at most {RESIDENT}x, without at most {ALONE}x)")
-    return 1 if slow else 0
+    print(f"{title}, at most {limit}x for {', '.join(held)}")
+    for name in ("bare", *KINDS):
+        middle = statistics.median(took[name])
+        is_slow = name in held and middle > limit * bare
+        slow |= is_slow
+        mark = "  too slow" if is_slow else ""
+        print(f"  {name:<15} {middle * 1000:>6.0f} ms  {middle / bare:>6.2f}x{mark}")
+    return slow
 
 
 if __name__ == "__main__":

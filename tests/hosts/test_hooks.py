@@ -328,6 +328,21 @@ def test_fifty_hooks_at_once_lose_nothing_and_count_nothing_twice(host: HostSess
     assert run["used"] == 15
 
 
+@pytest.mark.exhaustive
+def test_hooks_without_a_governor_at_once_lose_nothing_and_count_nothing_twice(
+    tmp_path: Path, shell: Shell
+):
+    host = HostSession(Shell(shell.cwd, tmp_path / "home", FLYBALL_HOOKS_ALONE="true"))
+    host.prompt()
+    with ThreadPoolExecutor(8) as pool:
+        heard = list(pool.map(lambda n: host.before("Read", f"r{n}", file_path=f"{n}"), range(24)))
+    assert sum(each.is_allowed for each in heard) == 15, "a small fix has fifteen calls"
+    assert all(each.is_refused for each in heard if not each.is_allowed)
+    host.end()
+    (run,) = runs(host.shell)
+    assert run["used"] == 15
+
+
 BEFORE = [p for p in sorted(PAYLOADS.rglob("*.json")) if p.name.startswith(("PreTool", "BeforeT"))]
 LOOKS = {"Read", "ToolSearch", "TaskCreate", "TaskUpdate", "Agent", "Skill", "read_file"}
 LOOKS |= {"spawn_agent", "collaborationspawn_agent", "invoke_agent"}

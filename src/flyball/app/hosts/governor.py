@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from flyball.app.driving import HOSTED, new_run_id
+from flyball.app.hosts.ahead import Leaves, Reader
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.hosted_run import HostedRun, owed_verdict, stopped
 from flyball.app.hosts.meter import Meter
@@ -47,6 +48,7 @@ from flyball.workspace.run.lock import wait_for_lock
 TOO_SMALL = frozenset({Intent.CONVERSATIONAL, Intent.STATUS_CHECK})
 """Read from a few words in the middle of a talk; an agent that is asked there may look around."""
 UNDER_WAY = "Work that was under way when Flyball came to it"
+LEAVES_AT = (Moment.PROMPTED, Moment.BEFORE_CALL, Moment.AFTER_CALL)
 LOOK_SECONDS = 1.0
 PATIENCE = 60.0
 """Seconds that one moment waits for another one of the same project."""
@@ -60,9 +62,13 @@ class HostGovernor:
         home: Home,
         kept: KeptWorkspaces | None = None,
         clock: Callable[[], float] = time.time,
+        read: Reader | None = None,
     ) -> None:
         self.home = home
         self._clock = clock
+        self._read = read
+        """How a payload is read that was let pass under a leave; without it none is taken up."""
+        self._leaves = Leaves(home)
         self.sessions = Sessions(home.state)
         self.switch = Switch(home.state, clock)
         settings = home.effective.settings
@@ -75,8 +81,11 @@ class HostGovernor:
         self._meter = Meter(home.state, clock)
         self.runs = HostedRuns(home, self.sessions, self._rules, clock, kept or KeptWorkspaces())
 
-    async def answer(self, event: HostEvent) -> HostAnswer:
-        """What the host is told; nothing where there is nothing to say."""
+    async def answer(self, event: HostEvent, *, is_alone: bool = False) -> HostAnswer:
+        """What the host is told; nothing where there is nothing to say.
+
+        Who answers alone, in a process that ends with it, gives leave for reads that may follow.
+        """
         if event.moment is Moment.OTHER or self.switch.off_until():
             return GO_ON
         if event.moment is Moment.STOPPING:
@@ -85,7 +94,29 @@ class HostGovernor:
             session = self._session(event)
             if stop := await self._capped(event, session):
                 return stop
-            return self._with_nudge(event, await self._answer(event, session))
+            said = self._with_nudge(event, await self._answer(event, session))
+            if is_alone and event.moment in LEAVES_AT:
+                await self._give_leave(event)
+            return said
+
+    async def _give_leave(self, event: HostEvent) -> None:
+        session = self.sessions.find(event.host, event.session)
+        if state := await self.runs.live_state(session):
+            self._leaves.give(session, state)
+
+    async def _take_up(self) -> None:
+        """Have in the journal what was let pass under leaves, before anything else is judged."""
+        if self._read is None:
+            return
+        async with self._leaves.taken(self._read) as passed:
+            for event, seq in passed:
+                session = self._session(event)
+                # Whoever died over it may have journaled some of it.
+                if (event.moment, event.call) in await self.runs.heard_since(session, seq):
+                    continue
+                said = await self._answer(event, session)
+                if said.text and event.moment is Moment.AFTER_CALL:
+                    self.sessions.keep(replace(self._session(event), untold=said.text))
 
     async def _capped(self, event: HostEvent, session: Session) -> HostAnswer | None:
         """A refusal, where a person's cap on tokens or money is spent."""
@@ -122,6 +153,7 @@ class HostGovernor:
         """One moment of one session at a time, whichever process it comes to."""
         lock = await wait_for_lock(self.home.state / "hosts.lock", PATIENCE)
         try:
+            await self._take_up()
             yield
         finally:
             lock.release()

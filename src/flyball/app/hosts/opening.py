@@ -16,9 +16,9 @@ from flyball.app.hosts.hosted_run import HostedRun
 from flyball.app.project import Home
 from flyball.app.sessions import Session, Sessions
 from flyball.app.wiring import NobodyDriver
-from flyball.core.host.event import GO_ON, HostAnswer
+from flyball.core.host.event import GO_ON, HostAnswer, Moment
 from flyball.core.run.effect import Owed
-from flyball.core.run.event import EvidenceTaken
+from flyball.core.run.event import CallReturned, DriverReplied, EvidenceTaken
 from flyball.core.run.state import RunState
 from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
@@ -117,6 +117,23 @@ class HostedRuns:
             return await self._state(session, journal)
         finally:
             await journal.close()
+
+    async def heard_since(self, session: Session, seq: int) -> frozenset[tuple[Moment, str]]:
+        """Which calls are in the journal after an event, and which of them came back."""
+        if not session.run or not self._home.journal_path.exists():
+            return frozenset()
+        journal = SqliteJournal(self._home.journal_path)
+        try:
+            entries = await journal.events(session.run, seq)
+        finally:
+            await journal.close()
+        found: set[tuple[Moment, str]] = set()
+        for event in (entry.event for entry in entries):
+            if isinstance(event, DriverReplied):
+                found.update((Moment.BEFORE_CALL, call.id) for call in event.calls)
+            elif isinstance(event, CallReturned):
+                found.add((Moment.AFTER_CALL, event.call))
+        return frozenset(found)
 
     async def inspected(self, session: Session, state: RunState, owed: Owed) -> EvidenceTaken:
         """What Flyball sees of the work. It may take minutes, and no lease is held for it."""

@@ -41,7 +41,9 @@ class Printed(NamedTuple):
     err: str = ""
 
 
-def answer(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Printed:
+def answer(
+    host: str, data: bytes, process: int, kept: KeptWorkspaces, *, is_alone: bool = False
+) -> Printed:
     """What to print for the payload that a process was given, whatever happens on the way."""
     try:
         event = read_payload(host, data)
@@ -55,7 +57,8 @@ def answer(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Printe
             return Printed()
         fails_open = home.effective.settings.hooks_fail == "open"
         event = replace(event, process=host_of(process))
-        return _printed(asyncio.run(HostGovernor(home, kept).answer(event)), event)
+        governor = HostGovernor(home, kept, read=read_payload)
+        return _printed(asyncio.run(governor.answer(event, is_alone=is_alone)), event)
     except FlyballError as error:
         return _failed(event, str(error), fails_open)
     except Exception as error:  # noqa: BLE001

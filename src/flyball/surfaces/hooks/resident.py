@@ -26,7 +26,8 @@ def decide(
     host: str, data: bytes, process: int, kept: KeptWorkspaces | None = None
 ) -> tuple[int, bytes, bytes]:
     """The answer to what a hook process was given: exit code, output, errors."""
-    printed = answer(host, data, process, kept or KeptWorkspaces())
+    is_alone = kept is None
+    printed = answer(host, data, process, kept or KeptWorkspaces(), is_alone=is_alone)
     return printed.code, _bytes(printed.out), _bytes(printed.err)
 
 

@@ -1,0 +1,146 @@
+"""Leaves for reads: the judge is asked ahead, and what was let pass is journaled afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import NamedTuple
+
+from flyball.app.hosts import leave
+from flyball.app.project import Home
+from flyball.app.sessions import Session
+from flyball.app.settling import REPO_FILE, state_dir, user_file
+from flyball.core.host.event import HostEvent
+from flyball.core.host.tool import HOST_TOOLS
+from flyball.core.machine.machine import advance
+from flyball.core.run.effect import Perform, Think
+from flyball.core.run.event import CallReturned, DriverReplied, Finish
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.call import Access, Call, Outcome
+from flyball.core.terms.phase import Phase
+from flyball.errors import UsageError
+
+Reader = Callable[[str, bytes], HostEvent]
+MOST_READS = 10
+"""The next guard speaks up after twelve, and what waits in a file is not yet in the journal."""
+READERS = sorted(name for name, row in HOST_TOOLS.items() if row.tool == "read" and row.is_plain)
+
+
+class Passed(NamedTuple):
+    """What was let pass under a leave, and after which event of its run that was given."""
+
+    event: HostEvent
+    seq: int
+
+
+def reads_ahead(state: RunState, most: int = MOST_READS) -> int:
+    """How many different reads are sure to pass without a word; the machine itself is asked."""
+    for n in range(most):
+        card = state.cards[-1]
+        if not card.is_live or card.phase is Phase.PAUSED or card.is_summing_up:
+            return n
+        call = Call(f"ahead-{n}", "read", digest=f"ahead-{n}", access=Access.READ)
+        thought = max((o.n for o in state.owed if isinstance(o.effect, Think)), default=0)
+        asked = DriverReplied(card=card.id, calls=(call,), finish=Finish.TOOL_CALLS, effect=thought)
+        state = advance(state, asked).state
+        owed = [
+            o.n for o in state.owed if isinstance(o.effect, Perform) and o.effect.call.id == call.id
+        ]
+        if not owed or state.cards[-1].said:
+            return n
+        came = Outcome(ok=True, digest=call.digest)
+        back = CallReturned(
+            card=card.id, call=call.id, outcome=came, tree=card.tree, effect=owed[0]
+        )
+        state = advance(state, back).state
+        if state.cards[-1].said:
+            return n
+    return most
+
+
+class Leaves:
+    """The leaves of one project's sessions."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._place = home.state / "hosts"
+
+    def give(self, session: Session, state: RunState) -> None:
+        """Let reads of a session pass without the judge, as long as nothing else happens here."""
+        settings, guards = self._home.effective.settings, state.policy.guards
+        is_timed = guards.plan_seconds is not None or guards.build_seconds is not None
+        if session.untold or settings.has_caps or is_timed:
+            return
+        card = state.cards[-1]
+        known = [mark.partition(" ")[0] for mark in card.memory.work.tail]
+        known += [each.digest for each in card.in_flight]
+        reads = reads_ahead(state)
+        if not reads:
+            return
+        files = self._files(session)
+        name = leave.file_name(session.host, session.session)
+        leave.write(
+            f"{self._place / name}{leave.SUFFIX}",
+            {
+                "session": session.session,
+                "top": os.fspath(self._home.repo),
+                "seq": state.seq,
+                "reads": reads,
+                "tools": READERS,
+                "known": known,
+                "open": _open_reads(card),
+                "files": files,
+                "mark": leave.mark(self._home.environ, files),
+            },
+        )
+
+    def _files(self, session: Session) -> list[str]:
+        home = self._home
+        name = leave.file_name(session.host, session.session)
+        places = (
+            home.journal_path,
+            f"{home.journal_path}-wal",
+            home.state / "off.json",
+            self._place / f"{name}.json",
+            home.repo / REPO_FILE,
+            user_file(home.environ),
+            state_dir(home.environ) / "trusted.json",
+        )
+        return [os.fspath(each) for each in places]
+
+    @asynccontextmanager
+    async def taken(self, read: Reader) -> AsyncGenerator[tuple[Passed, ...]]:
+        """What was let pass and is not journaled yet; afterwards the leaves hold no more."""
+        opened: list[leave.OpenLeave] = []
+        try:
+            for file in sorted(self._place.glob(f"*{leave.SUFFIX}")):
+                with suppress(FileNotFoundError):
+                    opened.append(leave.OpenLeave(os.fspath(file)))
+            yield tuple(event for each in opened for event in _passed(each, read))
+            for each in opened:
+                each.end()
+        finally:
+            for each in opened:
+                each.close()
+
+
+def _open_reads(card: CardState) -> list[str]:
+    """The reads that are under way, and of which nobody has heard before."""
+    heard = {mark.partition(" ")[0] for mark in card.memory.work.tail}
+    reads = [each for each in card.in_flight if each.access is Access.READ and each.tool == "read"]
+    return [each.id for each in reads if each.digest not in heard]
+
+
+def _passed(opened: leave.OpenLeave, read: Reader) -> list[Passed]:
+    found: list[Passed] = []
+    # Somebody else's scribble in the file is nothing that a hook let pass.
+    with suppress(ValueError, LookupError, TypeError):
+        seq = int(json.loads(opened.lines[0])["seq"])
+        for line in opened.lines[1:]:
+            with suppress(ValueError, LookupError, TypeError, UsageError):
+                passed = json.loads(line)
+                event = read(passed["host"], json.dumps(passed["payload"]).encode())
+                found.append(Passed(event, seq))
+    return found

@@ -1,0 +1,165 @@
+"""A leave: the judge's word in advance, for reads that are sure to be allowed.
+
+A process that must load the judge for every call of somebody's agent takes half a second, most of
+it for loading. So the judge says beforehand how many different reads pass without a word; a hook
+that finds such a leave and no governor writes into it what it has let pass, and whoever loads the
+judge next has that journaled first. Nothing but the standard library is loaded here.
+
+Line one are the terms; each further line is a payload that was let pass. The file is locked while
+it is read or written, and gone once everything in it is in the journal.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+BEFORE = frozenset({"PreToolUse", "BeforeTool"})
+AFTER = frozenset({"PostToolUse", "AfterTool"})
+MOST_BYTES = 1 << 20
+"""A payload that is longer is left to the judge."""
+SUFFIX = ".leave"
+
+
+def directory(top: str, environ: Mapping[str, str]) -> str:
+    """Where the sessions of a project are kept, as `Home` and `Sessions` have it."""
+    base = environ.get("XDG_STATE_HOME") or f"{environ.get('HOME', '/')}/.local/state"
+    base = environ.get("FLYBALL_STATE_DIR") or f"{base}/flyball"
+    name = hashlib.sha256(os.fsencode(top)).hexdigest()[:10]
+    return f"{base}/projects/{os.path.basename(top) or 'root'}-{name}/hosts"
+
+
+def file_name(host: str, session: str) -> str:
+    """The name of a session's file, without its ending; a host must not choose a path."""
+    digest = hashlib.sha256(session.encode("utf-8", "surrogateescape")).hexdigest()
+    return f"{host}-{digest[:16]}"
+
+
+def mark(environ: Mapping[str, str], files: Iterable[str]) -> list[object]:
+    """What is different when anything was journaled, settled or switched since."""
+    own = sorted((key, value) for key, value in environ.items() if key.startswith("FLYBALL_"))
+    found: list[object] = [hashlib.sha256(repr(own).encode("utf-8", "replace")).hexdigest()]
+    for file in files:
+        try:
+            status = os.stat(file)
+            found.append([status.st_mtime_ns, status.st_size, status.st_ino])
+        except OSError:
+            found.append(None)
+    return found
+
+
+def write(file: str, terms: Mapping[str, object]) -> None:
+    """Give a leave, in the place of one that was given before."""
+    spare = f"{file}.{os.getpid()}"
+    handle = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(handle, json.dumps(terms).encode() + b"\n")
+    finally:
+        os.close(handle)
+    os.replace(spare, file)
+
+
+class OpenLeave:
+    """A leave that nobody else reads or writes; raises `OSError` where there is none."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._handle = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        status = os.fstat(self._handle)
+        data = os.pread(self._handle, status.st_size, 0)
+        # Of a process that was killed over it there is half a line: nobody let that pass.
+        self._whole = data.rfind(b"\n") + 1
+        self.lines = data[: self._whole].splitlines()
+        # Whoever waited for the lock may have waited for its end.
+        self.is_there = status.st_nlink > 0 and bool(self.lines)
+
+    def append(self, line: bytes) -> bool:
+        """Write one more line, whole or not at all."""
+        os.ftruncate(self._handle, self._whole)
+        try:
+            if os.write(self._handle, line) == len(line):
+                return True
+        except OSError:
+            pass
+        os.ftruncate(self._handle, self._whole)
+        return False
+
+    def end(self) -> None:
+        """It holds no more: what was let pass is in the journal."""
+        os.unlink(self._file)
+
+    def close(self) -> None:
+        os.close(self._handle)
+
+
+def let_pass(
+    host: str, data: bytes, top_of: Callable[[str], str], environ: Mapping[str, str]
+) -> bool:
+    """Whether a payload passes under a leave, and is written down there."""
+    if len(data) > MOST_BYTES:
+        return False
+    payload = json.loads(data)
+    top = top_of(payload["cwd"])
+    file = f"{directory(top, environ)}/{file_name(host, payload['session_id'])}{SUFFIX}"
+    leave = OpenLeave(file)
+    try:
+        if not leave.is_there:
+            return False
+        terms = json.loads(leave.lines[0])
+        passed = [json.loads(line) for line in leave.lines[1:]]
+        is_current = terms["session"] == payload["session_id"] and terms["top"] == top
+        if not is_current or terms["mark"] != mark(environ, terms["files"]):
+            return False
+        entry = _entry(payload)
+        if not _covers(terms, passed, entry, payload):
+            return False
+        line = json.dumps({**entry, "host": host, "payload": payload})
+        return leave.append(line.encode() + b"\n")
+    finally:
+        leave.close()
+
+
+def _entry(payload: dict[str, Any]) -> dict[str, str]:
+    """What tells a call, and the moment of it, from all others."""
+    asked = [payload["tool_name"], payload["tool_input"]]
+    text = json.dumps(asked, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    id = payload.get("tool_use_id") or digest
+    agent = payload.get("agent_id")
+    return {
+        "moment": payload["hook_event_name"],
+        "digest": digest,
+        "call": f"{agent}/{id}" if agent else id,
+    }
+
+
+def _covers(
+    terms: dict[str, Any],
+    passed: list[dict[str, Any]],
+    entry: dict[str, str],
+    payload: dict[str, Any],
+) -> bool:
+    begun = [each for each in passed if each["moment"] in BEFORE]
+    if entry["moment"] in BEFORE:
+        known = {*terms["known"], *(each["digest"] for each in begun)}
+        is_new = entry["digest"] not in known
+        return is_new and payload["tool_name"] in terms["tools"] and len(begun) < terms["reads"]
+    ended = {each["call"] for each in passed if each["moment"] in AFTER}
+    open_calls = {*terms["open"], *(each["call"] for each in begun)} - ended
+    is_whole = not payload.get("is_interrupt") and not _has_failed(payload.get("tool_response"))
+    return entry["moment"] in AFTER and is_whole and entry["call"] in open_calls
+
+
+def _has_failed(response: Any) -> bool:
+    try:
+        return bool(response["error"])
+    except (LookupError, TypeError):
+        return False

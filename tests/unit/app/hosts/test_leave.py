@@ -1,0 +1,190 @@
+"""Reads that pass under the judge's leave, and what becomes of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from msgspec.structs import replace
+from tests.governed import environment, shop
+
+from flyball.app.hosts import leave
+from flyball.app.hosts.ahead import MOST_READS, reads_ahead
+from flyball.app.hosts.governor import HostGovernor
+from flyball.app.project import open_home, project_top
+from flyball.core.host.event import HostAnswer
+from flyball.core.machine.machine import advance
+from flyball.core.run.event import PauseAsked
+from flyball.core.run.state import RunState
+from flyball.surfaces.hooks.payload import read_payload
+
+
+def top_of(place: str) -> str:
+    return str(project_top(Path(place).resolve()))
+
+
+class AloneHost(NamedTuple):
+    """A host whose hooks find no governor."""
+
+    repo: Path
+    env: dict[str, str]
+
+    def data(self, event: str, **fields: Any) -> bytes:
+        common = {"session_id": "s1", "cwd": str(self.repo), "hook_event_name": event}
+        return json.dumps(common | fields).encode()
+
+    def before(self, path: str, tool: str = "Read", **more: Any) -> bytes:
+        args = {"tool_name": tool, "tool_input": {"file_path": path}, "tool_use_id": path}
+        return self.data("PreToolUse", **args, **more)
+
+    def after(self, path: str, response: object = "text", **more: Any) -> bytes:
+        args = {"tool_name": "Read", "tool_input": {"file_path": path}, "tool_use_id": path}
+        return self.data("PostToolUse", **args, tool_response=response, **more)
+
+    @property
+    def governor(self) -> HostGovernor:
+        return HostGovernor(open_home(self.repo, self.env, {}), read=read_payload)
+
+    def judged(self, data: bytes, *, is_alone: bool = True) -> HostAnswer:
+        event = read_payload("claude", data)
+        return asyncio.run(self.governor.answer(event, is_alone=is_alone))
+
+    def passes(self, data: bytes) -> bool:
+        return leave.let_pass("claude", data, top_of, self.env)
+
+    def state(self) -> RunState:
+        governor = self.governor
+        found = asyncio.run(governor.runs.live_state(governor.sessions.find("claude", "s1")))
+        assert found
+        return found
+
+    @property
+    def file(self) -> Path:
+        name = leave.file_name("claude", "s1")
+        return self.governor.home.state / "hosts" / f"{name}{leave.SUFFIX}"
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[AloneHost]:
+    (tmp_path / "home").mkdir()
+    found = AloneHost(shop(tmp_path / "shop"), environment(tmp_path / "home"))
+    found.judged(found.data("UserPromptSubmit", prompt="the total is wrong, fix it"))
+    yield found
+
+
+def test_what_was_let_pass_is_journaled_by_whoever_is_asked_next(host: AloneHost):
+    for n in range(3):
+        assert host.passes(host.before(f"{n}.py"))
+        assert host.passes(host.after(f"{n}.py"))
+    assert host.state().spend.calls == 0
+    refused = host.judged(host.before("cart.py", "Write"))
+    assert refused.is_refused
+    state = host.state()
+    assert (state.spend.calls, state.cards[-1].memory.reads) == (3, 3)
+    host.judged(host.data("PreCompact"))
+    assert host.state().spend.calls == 3, "once, however often somebody is asked"
+
+
+def test_there_is_no_more_leave_than_the_judge_has_given(host: AloneHost):
+    passed = [host.passes(host.before(f"{n}.py")) for n in range(MOST_READS + 2)]
+    assert passed == [True] * MOST_READS + [False] * 2
+    for n in range(MOST_READS, 15):
+        assert not host.judged(host.before(f"{n}.py"), is_alone=False).is_refused
+    assert host.judged(host.before("one-more.py")).is_refused, "a small fix has fifteen calls"
+    assert not host.file.exists()
+    assert host.state().spend.calls == 15
+
+
+def test_only_a_read_that_is_new_and_goes_well_passes(host: AloneHost):
+    for data in (
+        host.before("a.py", "Write"),
+        host.before("a.py", "Bash"),
+        host.before("a.py", "mcp__x__read"),
+        host.after("unasked.py"),
+        host.before("a.py", session_id="s2"),
+        host.data("PostToolUseFailure", tool_name="Read", tool_input={"file_path": "a.py"}),
+        host.before("x" * leave.MOST_BYTES),
+    ):
+        assert not _passes(host, data)
+    assert host.passes(host.before("a.py"))
+    assert not host.passes(host.before("a.py")), "a loop is the judge's to see"
+    assert not host.passes(host.after("a.py", {"error": "no such file"}))
+    assert not host.passes(host.after("a.py", is_interrupt=True))
+    assert host.passes(host.after("a.py"))
+    assert not host.passes(host.after("a.py")), "nothing comes back twice"
+
+
+def _passes(host: AloneHost, data: bytes) -> bool:
+    try:
+        return host.passes(data)
+    except (OSError, LookupError):
+        return False
+
+
+def test_a_leave_ends_with_whatever_else_happens(host: AloneHost):
+    assert host.passes(host.before("a.py"))
+    config = Path(host.env["HOME"]) / ".config/flyball/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[hooks]\nmode = 'strict'\n")
+    assert not host.passes(host.before("b.py"))
+    config.unlink()
+    assert host.passes(host.before("b.py"))
+    switch = host.governor.switch
+    switch.turn_off(60)
+    assert not host.passes(host.before("c.py"))
+    switch.turn_on()
+    assert not leave.let_pass("claude", host.before("c.py"), top_of, host.env | {"FLYBALL_X": ""})
+    journal = host.governor.home.journal_path
+    journal.write_bytes(journal.read_bytes())
+    assert not host.passes(host.before("c.py"))
+
+
+def test_half_a_line_of_a_killed_hook_and_scribble_are_nothing(host: AloneHost):
+    assert host.passes(host.before("a.py"))
+    with host.file.open("ab") as stream:
+        stream.write(b'{"moment": "PreTo')
+    assert host.passes(host.before("b.py"))
+    with host.file.open("ab") as stream:
+        stream.write(b"[]\n{}\n")
+    host.judged(host.data("PreCompact"))
+    assert host.state().spend.calls == 2
+
+
+def test_whoever_died_over_a_leave_has_lost_and_doubled_nothing(host: AloneHost):
+    assert host.passes(host.before("a.py"))
+    assert host.passes(host.after("a.py"))
+    assert host.passes(host.before("b.py"))
+    kept = host.file.read_bytes()
+    host.judged(host.data("PreCompact"))
+    host.file.write_bytes(kept)
+    host.judged(host.data("PreCompact"))
+    assert host.state().spend.calls == 2
+    assert [each.id for each in host.state().cards[-1].in_flight] == ["b.py"]
+
+
+def test_a_read_under_way_may_come_back_under_a_leave(host: AloneHost):
+    host.judged(host.before("a.py"))
+    assert host.passes(host.after("a.py"))
+    host.judged(host.data("PreCompact"))
+    assert not host.state().cards[-1].in_flight
+
+
+def test_where_the_judge_would_speak_there_is_no_leave(host: AloneHost):
+    state = host.state()
+    assert reads_ahead(state) == MOST_READS
+    assert reads_ahead(state, 40) == 11, "the twelfth read in a row is nudged"
+    few = replace(state, budget=replace(state.budget, calls=3))
+    assert reads_ahead(few) == 3
+    paused = advance(state, PauseAsked(by="somebody")).state
+    assert reads_ahead(paused) == 0
+
+
+def test_the_hook_finds_a_leave_where_the_sessions_are(host: AloneHost):
+    assert Path(leave.directory(str(host.repo), host.env)) == host.file.parent
+    plain = {"HOME": host.env["HOME"]}
+    home = open_home(host.repo, plain, {})
+    assert Path(leave.directory(str(host.repo), plain)) == home.state / "hosts"
