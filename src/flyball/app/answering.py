@@ -108,12 +108,16 @@ class NextStep(NamedTuple):
     effect: str
 
 
-def next_steps(state: RunState, status: str, *, in_place: bool = False) -> tuple[NextStep, ...]:
-    """What can be done with a run as it stands."""
+def next_steps(
+    state: RunState, status: str, *, in_place: bool = False, is_hosted: bool = False
+) -> tuple[NextStep, ...]:
+    """What can be done with a run as it stands; one of a host goes on in the host alone."""
     run = state.run
     if waiting := pending(state):
-        return _replies(state, waiting[0].question)
+        return _replies(state, waiting[0].question, is_hosted=is_hosted)
     if not state.has_ended:
+        if is_hosted:
+            return (NextStep(f"flyball runs cancel {run}", "end it, or go on in the agent"),)
         return (NextStep(f"flyball runs resume {run}", "go on with it"),)
     if not any(card.commit for card in state.cards):
         return ()
@@ -136,13 +140,15 @@ def _short(title: str) -> str:
     return line if len(line) <= TITLE else f"{line[: TITLE - 1]}…"
 
 
-def _replies(state: RunState, question: Question) -> tuple[NextStep, ...]:
+def _replies(state: RunState, question: Question, *, is_hosted: bool) -> tuple[NextStep, ...]:
     run = state.run
     cancel = NextStep(f"flyball runs cancel {run}", "end it here")
     match question.kind:
         case Asking.PERSON | Asking.DRIVER | Asking.CONTENT_FILTER | Asking.LIMIT | Asking.GUARD:
+            resume = NextStep(f"flyball runs resume {run}", "go on with it")
+            allow = NextStep(f"flyball approve {run}", "let the agent go on")
             return (
-                NextStep(f"flyball runs resume {run}", "go on with it"),
+                allow if is_hosted else resume,
                 NextStep(f'flyball answer {run} "…"', "go on, with a word to the driver"),
                 cancel,
             )

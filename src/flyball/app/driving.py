@@ -17,6 +17,7 @@ import msgspec
 from flyball.app.answering import may_simply_go_on
 from flyball.app.project import FRAMEWORK, Home, redactor_of, target_of
 from flyball.app.runs import acquire, holder_of, opened, present_tree, record_of
+from flyball.app.sessions import is_hosted
 from flyball.app.templates import flow_intent, project_templates
 from flyball.app.wiring import (
     REPAIR,
@@ -104,8 +105,6 @@ class DiscreetWatcher:
 
 NO_REPAIRER = "Name a model with --model, or answer yourself with --driver relay:DIR."
 ASK_AGAIN = 0.2
-HOSTED = "host:"
-"""How the driver of a run is named that another program drives."""
 PATIENCE = 10.0
 """How long a cancelled run's holder is waited for before we say that it is still at it."""
 
@@ -134,6 +133,8 @@ class RunResult(NamedTuple):
     in_place: bool = False
     left_to: str = ""
     """The process that was told instead, because it drives the run."""
+    is_hosted: bool = False
+    """Whether somebody else's agent drives it, and goes on by itself."""
 
     @property
     def status(self) -> str:
@@ -214,7 +215,9 @@ class RunControl:
                 self._tell_resumed(record.started, state)
             state = await self._look_again(engine, performer, state, by)
             state = await engine.append(state, event)
-            return await self._drive(engine, performer, state) if drive else RunResult(state)
+            if drive:
+                return await self._drive(engine, performer, state)
+            return RunResult(state, is_hosted=is_hosted(record.started))
 
     async def extend(self, run: str, word: Word, by: str, *, drive: bool = True) -> RunResult:
         """Add to a budget; a run that another process drives gets it there."""
@@ -344,11 +347,6 @@ class RunControl:
         finally:
             await journal.close()
             await driver.close()
-
-
-def is_hosted(started: RunStarted) -> bool:
-    """Whether an agent in another program drives a run, and we only govern it."""
-    return started.shell.get("driver", "").startswith(HOSTED)
 
 
 def started_of(

@@ -13,7 +13,7 @@ import msgspec
 
 from flyball.app.answering import next_steps, pending
 from flyball.app.project import Home, redactor_of
-from flyball.app.sessions import Sessions
+from flyball.app.sessions import Sessions, is_hosted
 from flyball.app.settling import Sources, settle
 from flyball.core.machine.machine import advance
 from flyball.core.record.costs import costs, is_spent
@@ -241,7 +241,12 @@ async def describe(home: Home, run: str) -> dict[str, Any]:
     facts = find_workspace(run, home.state)
     told = recount(entry.event for entry in entries)
     status = status_now(status_of(state), held)
-    steps = next_steps(state, status, in_place=bool(facts and facts.in_place))
+    steps = next_steps(
+        state,
+        status,
+        in_place=bool(facts and facts.in_place),
+        is_hosted=is_hosted(record.started),
+    )
     reverted = reverted_in(home, state)
     return {
         "run": run,

@@ -110,6 +110,14 @@ def test_every_question_says_what_to_type(kind: Asking):
     assert all("r1" in step.command for step in steps)
 
 
+@pytest.mark.parametrize("kind", Asking)
+def test_nobody_is_told_to_resume_what_only_the_host_goes_on_with(kind: Asking):
+    for state in (asking(kind), RUN):
+        steps = next_steps(state, "paused", is_hosted=True)
+        assert steps
+        assert not any("resume" in step.command for step in steps)
+
+
 def test_what_to_do_with_a_run_that_ended():
     assert [step.command for step in next_steps(ENDED, "success")] == [
         "flyball runs merge r1",

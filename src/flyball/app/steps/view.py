@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,6 +19,9 @@ from flyball.journal.sqlite import status_of
 
 STEP_TOOLS = ("read", "grep", "edit_diff", "test", "checkpoint")
 """Those of our tools that are served."""
+_WRITERS = re.compile(r"`edit_diff`(?:, `write_file`)? or `\w+_file`|`write_file` or `edit_diff`")
+"""Where our own words name tools for writing; only one of them is served."""
+FOR_NEW_FILES = "; `write_file` is for new files"
 ENDED = "The run has ended."
 WAITS = "A person must decide; `request_approval` asks them."
 
@@ -116,6 +120,11 @@ class Asked(NamedTuple):
     request: Request
 
 
+def in_served_tools(text: str) -> str:
+    """Our words to a driver, with no tool in them that a client does not have."""
+    return _WRITERS.sub("`edit_diff`", text.replace(FOR_NEW_FILES, ""))
+
+
 def standing_view(state: RunState, asked: Asked | None) -> StandingView:
     """Where a run stands; `asked` is what its driver owes, if it owes anything."""
     card = card_at_work(state, asked)
@@ -126,7 +135,7 @@ def standing_view(state: RunState, asked: Asked | None) -> StandingView:
     elif waiting:
         missing = WAITS
     else:
-        missing = standing(state, card, asked.effect) if asked and card else ""
+        missing = in_served_tools(standing(state, card, asked.effect)) if asked and card else ""
     return StandingView(
         run=state.run,
         status=status_of(state),
@@ -181,7 +190,10 @@ def turn_view(
         ok=bool(answers) and all(line.ok for line in answers) if call else not is_refused,
         code=judged[-1]["code"] if judged else "",
         text="\n".join(line.text for line in answers),
-        words=list(dict.fromkeys([*heard, *(line["text"] for line in words)])),
+        words=[
+            in_served_tools(text)
+            for text in dict.fromkeys([*heard, *(line["text"] for line in words)])
+        ],
         observed=[_observed(line) for line in told if line["type"] == "evidence"],
         verdict=[text for card in state.cards for text in _verdict(card, told)],
     )
@@ -208,7 +220,10 @@ def question_view(state: RunState, waiting: Pending) -> QuestionView:
         kind=question.kind.value,
         text=question.text,
         call={"tool": call.tool, "args": call.args} if call else {},
-        commands={step.command: step.effect for step in next_steps(state, status_of(state))},
+        commands={
+            step.command: step.effect
+            for step in next_steps(state, status_of(state), is_hosted=True)
+        },
     )
 
 
@@ -224,7 +239,8 @@ def card_at_work(state: RunState, asked: Asked | None) -> CardState | None:
 def _instructions(request: Request) -> str:
     """The opening of the thread, and what was said in it that is not the driver's own."""
     lines = [line for line in request.lines if line.speaker is Speaker.GOVERNOR and _is_word(line)]
-    return "\n\n".join([request.opening, *dict.fromkeys(line.text for line in lines)])
+    said = [request.opening, *dict.fromkeys(line.text for line in lines)]
+    return in_served_tools("\n\n".join(said))
 
 
 def _is_word(line: ThreadLine) -> bool:

@@ -87,7 +87,9 @@ class _Driving:
         used = f"{state.spend.calls} of {state.budget.limit} calls used"
         blocked = f", {state.spend.blocked} blocked" if state.spend.blocked else ""
         view.say(StoryLine("dim", used + blocked))
-        steps = next_steps(state, result.status, in_place=result.in_place)
+        steps = next_steps(
+            state, result.status, in_place=result.in_place, is_hosted=result.is_hosted
+        )
         tell_steps(view, steps, self._home.repo)
 
 
