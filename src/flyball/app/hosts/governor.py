@@ -168,7 +168,7 @@ class HostGovernor:
     async def _answer(self, event: HostEvent, session: Session) -> HostAnswer:
         home = self.home
         match event.moment:
-            case Moment.CONFIG_CHANGED if disarms(event.file, home.repo, home.environ):
+            case Moment.CONFIG_CHANGED if disarms(event, home.repo, home.environ):
                 return HostAnswer(is_refused=True, text=DISARMED.format(file=event.file))
             case Moment.EXPANDING:
                 await self._begin(event, session, is_fresh=True)

@@ -8,11 +8,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from flyball.app.installing.targets import HostPlaces
 from flyball.app.project import Home
 from flyball.app.sessions import Sessions
+from flyball.core.host.event import HostEvent
 from flyball.errors import NotAPerson
 from flyball.workspace.files.plain import read_plain
-from flyball.workspace.process.holder import ancestors
+from flyball.workspace.process.holder import ancestors, environ_of
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "fish", "ash", "ksh"})
 MARKS = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE")
@@ -53,22 +55,30 @@ HOW = "Say it yourself, in a terminal of your own."
 
 OFF = re.compile(r'"(?:disableAllHooks"\s*:\s*true|enabled"\s*:\s*false)')
 OURS = "flyball-hook"
-SETTINGS = (
-    "~/.claude/settings.json",
-    "{top}/.claude/settings.json",
-    "{top}/.claude/settings.local.json",
-    "/etc/claude-code/managed-settings.json",
-)
-"""Where Claude Code, the only host that tells of such a change, reads its hooks from."""
 
 
-def disarms(file: str, top: Path, environ: Mapping[str, str]) -> bool:
-    """Whether hooks are switched off in a file, or ours is in none of the host's files any more."""
-    if OFF.search(_read(Path(file))):
+def disarms(event: HostEvent, top: Path, environ: Mapping[str, str]) -> bool:
+    """Whether hooks are switched off in a file, or ours is in none of the host's files any more.
+
+    Where a host keeps its files is settled by its own environment, not by that of a governor that
+    another session has started.
+    """
+    if OFF.search(_read(Path(event.file))):
         return True
-    home = environ.get("HOME", "")
-    places = [place.replace("~", home, 1).replace("{top}", str(top)) for place in SETTINGS]
-    return not any(OURS in _read(Path(place)) for place in places)
+    places = HostPlaces({**environ, **environ_of(event.process)}, top)
+    return not any(OURS in _read(file) for file in settings_files(event.host, places))
+
+
+def settings_files(host: str, places: HostPlaces) -> tuple[Path, ...]:
+    """Every file that a host reads its hooks from."""
+    found = [*places.files(host).values()]
+    if host == "claude":
+        found.append(places.project / ".claude" / "settings.local.json")
+    if host == "codex":
+        found.append(places.directory("CODEX_HOME", ".codex") / "config.toml")
+    if host == "opencode" and (given := places.environ.get("OPENCODE_CONFIG_DIR")):
+        found.append(Path(given) / "plugins" / "flyball.js")
+    return tuple(found)
 
 
 def _read(path: Path) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from flyball.app.hosts.person import HOW, MARKS, SHELLS
 from flyball.app.sessions import Sessions
 from flyball.errors import NotAPerson
-from flyball.workspace.process.holder import ancestors, is_running, this_process
+from flyball.workspace.process.holder import ancestors, environ_of, is_running, this_process
 
 
 class StepClient(NamedTuple):
@@ -58,12 +57,7 @@ def client_above() -> StepClient:
 
 def _mark_on(process: str) -> str:
     """What an agent has put into a process's environment; nothing where we may not look."""
-    try:
-        text = Path(f"/proc/{process.partition('@')[0]}/environ").read_bytes()
-    except OSError:
-        return ""
-    names = {line.partition(b"=")[0].decode("utf-8", "replace") for line in text.split(b"\0")}
-    return next((name for name in MARKS if name in names), "")
+    return next((name for name in MARKS if name in environ_of(process)), "")
 
 
 def clients_by_address(environ: Mapping[str, str]) -> StepClient:

@@ -56,6 +56,16 @@ def is_running(process: str) -> bool:
     return pid.isdigit() and _started(int(pid)) == began
 
 
+def environ_of(process: str) -> dict[str, str]:
+    """The environment that a process was started with; nothing where we may not look."""
+    try:
+        data = Path(f"/proc/{process.partition('@')[0]}/environ").read_bytes()
+    except OSError:
+        return {}
+    lines = (line.decode("utf-8", "replace").partition("=") for line in data.split(b"\0"))
+    return {name: value for name, _, value in lines if name}
+
+
 def _parent(pid: int) -> int:
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
