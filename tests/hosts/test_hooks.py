@@ -212,6 +212,37 @@ def test_a_command_from_inside_the_host_is_refused_by_where_it_comes_from(host: 
     assert marked.returncode == 2
 
 
+LEFT_BEHIND = """
+import os, pty, sys
+if os.fork():
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+status = pty.spawn(sys.argv[2:])
+with open(sys.argv[1], "w") as file:
+    print(os.waitstatus_to_exitcode(status), file=file)
+"""
+
+
+def test_a_process_left_behind_with_a_terminal_of_its_own_is_not_a_person(
+    host: HostSession, tmp_path: Path
+):
+    host.prompt()
+    told, code = tmp_path / "told", tmp_path / "code"
+    off = (sys.executable, "-c", "from flyball.surfaces.cli import main; main()", "off")
+    with told.open("wb") as stream:
+        argv = [sys.executable, "-c", LEFT_BEHIND, str(code), *off]
+        subprocess.run(
+            argv, cwd=host.repo, env=host.shell.env, stdin=subprocess.DEVNULL, stdout=stream
+        )
+    wait_until(lambda: code.exists() and bool(code.read_text().strip()))
+    assert code.read_text().strip() == "2", told.read_text()
+    words = " ".join(told.read_text().split())
+    assert "An agent is governed here" in words
+    assert not [*Path(host.shell.env["FLYBALL_STATE_DIR"]).rglob("off.json")]
+
+
 def test_nobody_disarms_the_hooks(host: HostSession):
     host.prompt()
     changed = host.hook(

@@ -15,6 +15,7 @@ from flyball.core.host.event import HostEvent
 from flyball.errors import NotAPerson
 from flyball.workspace.files.plain import read_plain
 from flyball.workspace.process.holder import ancestors, environ_of
+from flyball.workspace.process.terminal import doubt_about_terminal
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "fish", "ash", "ksh"})
 MARKS = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE")
@@ -32,8 +33,14 @@ def require_person(home: Home, environ: Mapping[str, str]) -> None:
     Only where a host works in this project; elsewhere there is nobody to keep from it.
     """
     require_no_host(home, environ)
-    if Sessions(home.state).all() and not sys.stdin.isatty():
+    sessions = Sessions(home.state).all()
+    if not sessions:
+        return
+    if not sys.stdin.isatty():
         raise NotAPerson("An agent is governed here, and this does not come from a terminal.", HOW)
+    agents = [int(each.process.partition("@")[0]) for each in sessions if each.process]
+    if doubt := doubt_about_terminal(os.getpid(), agents):
+        raise NotAPerson(f"An agent is governed here, and {doubt}.", IN_DOUBT)
 
 
 def require_no_host(home: Home, environ: Mapping[str, str]) -> None:
@@ -45,13 +52,17 @@ def require_no_host(home: Home, environ: Mapping[str, str]) -> None:
     if not sessions:
         return
     hosts = {each.process for each in sessions} - {""}
-    if any(each.process in hosts for each in ancestors(os.getpid())):
+    above = ancestors(os.getpid())
+    if any(each.process in hosts for each in above):
         raise NotAPerson("This was started by the agent that is governed here.", HOW)
-    if marks := [name for name in MARKS if environ.get(name)]:
+    # Whoever wipes the marks off its own environment has not wiped them off those above it.
+    known = [environ, *(environ_of(each.process) for each in above)]
+    if marks := [name for name in MARKS if any(each.get(name) for each in known)]:
         raise NotAPerson(f"This was started by an agent: {marks[0]} is set.", HOW)
 
 
 HOW = "Say it yourself, in a terminal of your own."
+IN_DOUBT = "Say it in a terminal that was open before the agent, or on the page of `flyball serve`."
 
 OFF = re.compile(r'"(?:disableAllHooks"\s*:\s*true|enabled"\s*:\s*false)')
 OURS = "flyball-hook"

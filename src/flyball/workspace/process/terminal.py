@@ -1,0 +1,108 @@
+"""Whose terminal a process is in: a person's, or one that an agent may have opened for itself.
+
+An agent's shell can leave a process behind that is nobody's child, in a session of its own and at a
+terminal of its own making. What it cannot do is to be older than the agent, to be under a program
+that is, to belong to another user, or to leave the agent's control group by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+PROC = Path("/proc")
+REAPERS = frozenset({"systemd", "init", "tini", "dumb-init", "catatonit", "docker-init"})
+"""They adopt what others leave behind, so being under them says nothing."""
+TIMERS = frozenset({"cron", "crond", "atd", "anacron"})
+"""They start what an agent wrote down for them, and are older than all agents."""
+TRANSIENT = "run-"
+"""How the units are named that `systemd-run` makes for whoever asks."""
+
+
+class Seen(NamedTuple):
+    """What the kernel tells of a process."""
+
+    pid: int
+    program: str
+    parent: int
+    group: int
+    session: int
+    terminal: int
+    foreground: int
+    began: int
+    user: int
+    unit: str
+
+
+def doubt_about_terminal(pid: int, agents: Collection[int], proc: Path = PROC) -> str:
+    """Why the terminal of a process may not be a person's; nothing where it is one.
+
+    Where the kernel tells nothing of processes there is no doubt: it cannot be looked up.
+    """
+    chain = tuple(_chain(pid, proc))
+    if not chain:
+        return ""
+    own = chain[0]
+    if not own.terminal:
+        return "it has no terminal of its own"
+    if own.group != own.foreground:
+        return "it runs in the background of its terminal"
+    # Of a session that was begun outside of this container we see no leader.
+    if own.session and own.session not in {each.pid for each in chain}:
+        return "the shell of its terminal did not start it"
+    if timers := [each.program for each in chain if each.program in TIMERS]:
+        return f"{timers[0]} started it"
+    return _doubt_about_top(chain, agents, proc)
+
+
+def _doubt_about_top(chain: tuple[Seen, ...], agents: Collection[int], proc: Path) -> str:
+    """Of the program that opened the terminal: whether the agent could have left it behind."""
+    top = chain[-1]
+    if top.parent == 0 or top.user != chain[0].user:
+        return ""
+    if top.unit.rpartition("/")[2].startswith(TRANSIENT):
+        return "its terminal was opened by a unit that anybody can start"
+    seen = [each for pid in agents if (each := _look(pid, proc))]
+    if any(top.began >= each.began and top.unit == each.unit for each in seen):
+        return f"{top.program}, which opened its terminal, began after the agent and beside it"
+    return ""
+
+
+def _chain(pid: int, proc: Path) -> Iterator[Seen]:
+    """A process and those above it, up to whoever adopts what others leave behind."""
+    seen = _look(pid, proc)
+    while seen is not None:
+        yield seen
+        if seen.parent <= 1:
+            return
+        seen = _look(seen.parent, proc)
+        if seen is not None and seen.program in REAPERS:
+            return
+
+
+def _look(pid: int, proc: Path) -> Seen | None:
+    place = proc / str(pid)
+    try:
+        text = (place / "stat").read_text("utf-8", "replace")
+        status = (place / "status").read_text("utf-8", "replace")
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()
+    program = text.partition("(")[2].rpartition(")")[0]
+    numbers = [int(fields[n]) for n in (1, 2, 3, 4, 5, 19)]
+    return Seen(pid, program, *numbers, user=_user(status), unit=_unit(place))
+
+
+def _user(status: str) -> int:
+    lines = (line.split() for line in status.splitlines())
+    return next((int(words[1]) for words in lines if words[:1] == ["Uid:"]), -1)
+
+
+def _unit(place: Path) -> str:
+    """The control group of a process, as its newest hierarchy names it."""
+    try:
+        lines = (place / "cgroup").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return lines[-1].rpartition(":")[2] if lines else ""
