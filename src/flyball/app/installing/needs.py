@@ -51,7 +51,7 @@ def host_needs(
         case "codex":
             found += _codex(target, places, executable, text)
         case "gemini":
-            found += _gemini(target, places)
+            found += _gemini(target, places, text)
         case _:
             found.append(_told(CANNOT_HOLD))
     return sorted(found, key=lambda need: need.state is not NeedState.MISSING)
@@ -174,12 +174,13 @@ def _digest(event: str, handler: dict[str, Any]) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def _gemini(target: InstallTarget, places: HostPlaces) -> Iterator[HostNeed]:
+def _gemini(target: InstallTarget, places: HostPlaces, text: str) -> Iterator[HostNeed]:
     files = places.files("gemini")
+    said = {path: _json_in(text) if path == target.path else _json(path) for path in files.values()}
     # What the managed file says about it counts before what a project's says.
-    managed = _table(_json(files[InstallScope.MANAGED]), "hooksConfig")
+    managed = _table(said[files[InstallScope.MANAGED]], "hooksConfig")
     for path in files.values():
-        config = _table(_json(path), "hooksConfig")
+        config = _table(said[path], "hooksConfig")
         if config.get("enabled") is False and managed.get("enabled") is not True:
             yield _missing(f"{path} has `hooksConfig.enabled: false`: no hook runs.")
         named = config.get("disabled")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from flyball.app.installing import json_hooks, plugin, toml_block
 from flyball.app.installing.json_hooks import Hooks, Merged, PutIn
+from flyball.app.installing.json_switch import is_settled, put_in_switch, take_out_switch
 from flyball.app.installing.jsonc import scan
 from flyball.app.installing.record import InstallRecord, read_record, record_path, write_record
 from flyball.app.installing.targets import FileForm, InstallTarget, wanted_hooks
@@ -67,6 +68,9 @@ def plan_install(target: InstallTarget, executable: str, environ: Mapping[str, s
         clean = _taken_out(target, text, here.put)
         put_in = toml_block.put_in if target.form is FileForm.TOML else json_hooks.put_in
         merged = put_in(clean, path, hooks)
+        if target.switch:
+            switched = put_in_switch(merged.text, path, target.switch)
+            merged = Merged(switched.text, (*merged.put, *switched.put))
     return here.plan(merged.text.encode(), here.new_record(merged.put))
 
 
@@ -92,13 +96,17 @@ def _is_installed(target: InstallTarget, text: str, hooks: Hooks, executable: st
             return toml_block.is_installed(text, hooks)
         case FileForm.JSON:
             doc = scan(text, os.fspath(target.path))
-            return json_hooks.is_installed(doc, hooks, target.host.name)
+            is_on = target.switch is None or is_settled(doc, target.switch)
+            return is_on and json_hooks.is_installed(doc, hooks, target.host.name)
 
 
 def _taken_out(target: InstallTarget, text: str, put: tuple[PutIn, ...] | None) -> str:
     path = os.fspath(target.path)
     if target.form is FileForm.TOML:
         return toml_block.take_out(text, path, put)
+    if target.switch:
+        # In the order in which they were put in, backwards.
+        text = take_out_switch(text, path, target.switch, put or ())
     return json_hooks.take_out(text, path, target.host.name, put)
 
 

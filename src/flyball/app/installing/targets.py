@@ -41,6 +41,8 @@ class FileForm(StrEnum):
 SECONDS, SECONDS_TO_STOP = 30, 600
 """The verdict is made while a stop is held, and tests take their time."""
 
+GEMINI_SWITCH = ("hooksConfig", "enabled")
+
 _COMMENTS = frozenset({LINE_COMMENT, BLOCK_COMMENT})
 
 
@@ -106,6 +108,12 @@ class InstallTarget(NamedTuple):
     scope: InstallScope
     path: Path
     form: FileForm
+
+    @property
+    def switch(self) -> tuple[str, str] | None:
+        """What must be on beside our hooks, for a project not to turn them off."""
+        is_gemini = self.host.name == "gemini"
+        return GEMINI_SWITCH if is_gemini and self.scope is InstallScope.MANAGED else None
 
 
 class HostPlaces(NamedTuple):

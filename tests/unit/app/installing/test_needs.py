@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from flyball.app.installing.json_hooks import put_in
+from flyball.app.installing.json_switch import put_in_switch
 from flyball.app.installing.needs import HostNeed, NeedState, host_needs, trust_entries
 from flyball.app.installing.targets import (
     HostPlaces,
@@ -58,6 +59,7 @@ class World:
         text = ""
         if target.path.suffix == ".json":
             text = put_in(before, "f", wanted_hooks(target.host, executable)).text
+            text = put_in_switch(text, "f", target.switch).text if target.switch else text
         return host_needs(target, self.places, executable, text)
 
     def missing(self, host: str, scope: str = "user", *, before: str = "") -> list[str]:
@@ -192,13 +194,14 @@ def test_gemini_without_hooks_is_told(world: World, config: object):
 
 def test_managed_hooks_of_gemini_need_a_line_that_no_project_can_undo(world: World):
     world.write("project/.gemini/settings.json", {"hooksConfig": {"enabled": False}})
-    off, unheld = world.missing("gemini", "managed")
-    assert "no hook runs" in off
+    assert world.missing("gemini", "managed") == [], "it is written with the hooks"
+    off = json.dumps({"hooksConfig": {"enabled": False}})
+    *unrun, unheld = world.missing("gemini", "managed", before=off)
+    assert all("no hook runs" in text for text in unrun)
     assert '`"hooksConfig": {"enabled": true}`' in unheld
     managed = world.places.files("gemini")[InstallScope.MANAGED]
-    name = str(managed.relative_to(world.base))
-    world.write(name, {"hooksConfig": {"enabled": True}})
-    assert world.missing("gemini", "managed") == []
+    world.write(str(managed.relative_to(world.base)), {"hooksConfig": {"enabled": True}})
+    assert world.missing("gemini", "user") == []
 
 
 def test_what_cannot_be_looked_up_is_told(world: World):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.app.installing.settings_texts import ODD_TEXTS, TEXTS
 
+from flyball.app.installing.jsonc import scan
 from flyball.app.installing.plan import InstallPlan, carry_out, plan_install, plan_removal
 from flyball.app.installing.targets import HostPlaces, InstallScope, InstallTarget, find_target
 from flyball.errors import BrokenSettings, ConfigError, Conflict
@@ -68,6 +69,48 @@ def test_a_file_that_was_not_there_goes_away_with_its_directories(
     assert machine.remove(target).is_change
     assert machine.files() == before
     assert not machine.remove(target).is_change
+
+
+SWITCHED = {
+    "a table without the switch": '{\n  "hooksConfig": {\n    "disabled": ["x"]\n  }\n}\n',
+    "an empty table": '{"hooksConfig": {}, "theme": "dark"}',
+    "a table with a note": '{\n  "hooksConfig": { // ours\n    "loud": true, // so\n  }\n}',
+    "on already": '{"hooksConfig": {"enabled": true}}\n',
+}
+
+
+@pytest.mark.parametrize("name", sorted({**TEXTS, **ODD_TEXTS, **SWITCHED}))
+def test_a_managed_switch_is_on_and_goes_without_a_trace(machine: Machine, name: str):
+    target = machine.target("gemini", "managed")
+    target.path.parent.mkdir(parents=True)
+    target.path.write_bytes({**TEXTS, **ODD_TEXTS, **SWITCHED}[name].encode())
+    before = machine.files()
+
+    machine.install(target)
+    doc = scan(target.path.read_text(), "f").value
+    assert isinstance(doc, dict)
+    assert doc["hooksConfig"]["enabled"] is True
+    assert not machine.install(target).is_change
+    machine.remove(target)
+    assert machine.files() == before
+
+
+def test_a_switch_that_somebody_turned_off_stays_off(machine: Machine):
+    target = machine.target("gemini", "managed")
+    target.path.parent.mkdir(parents=True)
+    target.path.write_text('{"hooksConfig": {"enabled": false}}')
+    machine.install(target)
+    assert not machine.install(target).is_change
+    assert json.loads(target.path.read_text())["hooksConfig"] == {"enabled": False}
+
+
+def test_what_was_said_beside_our_switch_stays(machine: Machine):
+    target = machine.target("gemini", "managed")
+    machine.install(target)
+    text = target.path.read_text()
+    target.path.write_text(text.replace('{"enabled": true}', '{"enabled": true, "disabled": []}'))
+    machine.remove(target)
+    assert json.loads(target.path.read_text()) == {"hooksConfig": {"disabled": []}}
 
 
 @pytest.mark.parametrize("name", sorted({**TEXTS, **ODD_TEXTS}))
