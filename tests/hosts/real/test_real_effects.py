@@ -12,6 +12,15 @@ __all__ = ["place"]
 pytestmark = [pytest.mark.slow, pytest.mark.exhaustive]
 
 SERVER = str(Path(__file__).with_name("put_file_server.py"))
+OBEYS = """\
+import sys
+import unittest
+
+
+class Obeys(unittest.TestCase):
+    def test_what_it_is_told(self):
+        exec(sys.stdin.readline())
+"""
 COMMAND = "---\nallowed-tools: Bash(*)\n---\nLook: !`echo 'x = 1' > late.py; echo made`\n"
 SKILL = "---\nname: mk\ndescription: makes a file\n---\nSee !`echo 'x = 1' > late.py; echo made`\n"
 
@@ -36,6 +45,25 @@ def test_what_a_shell_leaves_behind_writes_nothing_while_only_looking(
     real = RealHost(host, *place)
     sneaky = "(sleep 1; echo 'x = 1' > late.py) >/dev/null 2>&1 & echo started"
     real.asks(real.shells(sneaky), real.shells("sleep 2; python3 -c 'print(1)'"), says("I looked."))
+    assert not (real.repo / "late.py").exists()
+
+
+def test_what_is_typed_into_a_running_program_is_taken_back(place: tuple[Path, str]):
+    real = RealHost("codex", *place)
+    (real.repo / "test_wait.py").write_text(OBEYS)
+    run = {"cmd": "python3 -m unittest test_wait", "tty": True, "yield_time_ms": 3000}
+    typed = {"session_id": "@#SID@", "chars": "open('late.py', 'w').write('x = 1')\n"}
+    real.asks(
+        calls({"name": "exec_command", "input": run}),
+        {
+            "capture": {"SID": r"session ID (\d+)"},
+            **calls({"name": "write_stdin", "input": {**typed, "yield_time_ms": 3000}}),
+        },
+        real.look(),
+        says("I looked."),
+    )
+    assert "session ID" in real.heard, "the program was still running"
+    assert "changed late.py; that was undone" in real.heard
     assert not (real.repo / "late.py").exists()
 
 

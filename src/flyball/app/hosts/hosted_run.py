@@ -338,10 +338,13 @@ class HostedRun:
         )
 
     async def _forget_calls(self) -> None:
-        """Whoever stops or is spoken to waits for no call: what is left was refused in the host."""
+        """Whoever stops or is spoken to waits for no call: what is left was refused in the host.
+
+        Or it still runs, and what it has written is seen by the look that follows: this takes no
+        tree for granted.
+        """
         for call in self.card.in_flight:
-            tree = self._workspace.tree_hash()
-            owed = self._owed_call(call.id)
+            owed, tree = self._owed_call(call.id), self.card.tree
             gone = CallInterrupted(card=self.card.id, call=call.id, tree=tree, effect=owed)
             await self._append(gone)
 

@@ -1,0 +1,70 @@
+"""A host whose hooks find no governor, in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.governed import environment, shop
+
+from flyball.app.hosts import leave
+from flyball.app.hosts.governor import HostGovernor
+from flyball.app.project import open_home, project_top
+from flyball.core.host.event import HostAnswer
+from flyball.core.run.state import RunState
+from flyball.surfaces.hooks.payload import read_payload
+
+
+def top_of(place: str) -> str:
+    return str(project_top(Path(place).resolve()))
+
+
+class AloneHost(NamedTuple):
+    """A host whose hooks find no governor."""
+
+    repo: Path
+    env: dict[str, str]
+
+    def data(self, event: str, **fields: Any) -> bytes:
+        common = {"session_id": "s1", "cwd": str(self.repo), "hook_event_name": event}
+        return json.dumps(common | fields).encode()
+
+    def before(self, path: str, tool: str = "Read", **more: Any) -> bytes:
+        args = {"tool_name": tool, "tool_input": {"file_path": path}, "tool_use_id": path}
+        return self.data("PreToolUse", **args, **more)
+
+    def after(self, path: str, response: object = "text", **more: Any) -> bytes:
+        args = {"tool_name": "Read", "tool_input": {"file_path": path}, "tool_use_id": path}
+        return self.data("PostToolUse", **args, tool_response=response, **more)
+
+    @property
+    def governor(self) -> HostGovernor:
+        return HostGovernor(open_home(self.repo, self.env, {}), read=read_payload)
+
+    def judged(self, data: bytes, *, is_alone: bool = True) -> HostAnswer:
+        event = read_payload("claude", data)
+        return asyncio.run(self.governor.answer(event, is_alone=is_alone))
+
+    def passes(self, data: bytes) -> bool:
+        return leave.let_pass("claude", data, top_of, self.env)
+
+    def state(self) -> RunState:
+        governor = self.governor
+        found = asyncio.run(governor.runs.live_state(governor.sessions.find("claude", "s1")))
+        assert found
+        return found
+
+    @property
+    def file(self) -> Path:
+        name = leave.file_name("claude", "s1")
+        return self.governor.home.state / "hosts" / f"{name}{leave.SUFFIX}"
+
+
+def alone_in(place: Path) -> AloneHost:
+    """A host in a shop, whose person has asked for a fix."""
+    (place / "home").mkdir()
+    found = AloneHost(shop(place / "shop"), environment(place / "home"))
+    found.judged(found.data("UserPromptSubmit", prompt="the total is wrong, fix it"))
+    return found
