@@ -152,6 +152,21 @@ def test_what_a_slash_command_writes_on_its_way_to_a_prompt_is_taken_back(host: 
 
 
 @pytest.mark.exhaustive
+def test_what_is_written_before_the_first_prompt_of_nobody_is_taken_back(shell: Shell):
+    host = HostSession(shell, "gemini")
+    host.hook("SessionStart", source="startup")
+    (host.repo / "late.py").write_text("x = 1\n")
+    heard = host.prompt()
+    assert "late.py" in heard.notice
+    assert "Phase recon" in heard.told
+    assert not (host.repo / "late.py").exists()
+    asked, begun = runs(host.shell)
+    assert asked["request"] == "the total is wrong, fix it"
+    assert begun["status"] == "cancelled"
+    host.end()
+
+
+@pytest.mark.exhaustive
 def test_a_shell_in_the_background_is_seen_at_the_next_call(host: HostSession):
     host.prompt()
     (host.repo / "late.py").write_text("x = 1\n")

@@ -22,6 +22,7 @@ class Obeys(unittest.TestCase):
         exec(sys.stdin.readline())
 """
 COMMAND = "---\nallowed-tools: Bash(*)\n---\nLook: !`echo 'x = 1' > late.py; echo made`\n"
+GEMINI_COMMAND = 'prompt = """Look: !{echo "x = 1" > late.py; echo made}"""\n'
 SKILL = "---\nname: mk\ndescription: makes a file\n---\nSee !`echo 'x = 1' > late.py; echo made`\n"
 
 
@@ -74,6 +75,17 @@ def test_what_a_slash_command_writes_is_taken_back(place: tuple[Path, str]):
     command.write_text(COMMAND)
     real.asks(real.look(), says("I looked."), prompt="/mk")
     assert not (real.repo / "late.py").exists()
+
+
+def test_what_a_slash_command_writes_before_any_prompt_is_taken_back(place: tuple[Path, str]):
+    real = RealHost("gemini", *place)
+    command = real.repo / ".gemini/commands/mk.toml"
+    command.parent.mkdir(parents=True)
+    command.write_text(GEMINI_COMMAND)
+    real.asks(real.look(), says("I looked."), prompt="/mk")
+    assert "late.py changed although no allowed call changed it" in real.heard
+    assert not (real.repo / "late.py").exists()
+    assert command.exists()
 
 
 def test_what_a_skill_writes_is_taken_back(place: tuple[Path, str]):

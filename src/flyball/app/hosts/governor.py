@@ -19,7 +19,7 @@ from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.hosted_run import HostedRun, owed_verdict, stopped
 from flyball.app.hosts.meter import Meter
 from flyball.app.hosts.opening import HostedRuns, KeptWorkspaces
-from flyball.app.hosts.person import disarms
+from flyball.app.hosts.person import disarms, is_unattended
 from flyball.app.hosts.words import (
     CAPPED,
     DISARMED,
@@ -47,6 +47,8 @@ from flyball.workspace.run.lock import wait_for_lock
 
 TOO_SMALL = frozenset({Intent.CONVERSATIONAL, Intent.STATUS_CHECK})
 """Read from a few words in the middle of a talk; an agent that is asked there may look around."""
+EARLY_SHELLS = frozenset({"gemini"})
+"""Hosts that run a slash command's shell before the first hook that tells of it."""
 UNDER_WAY = "Work that was under way when Flyball came to it"
 LEAVES_AT = (Moment.PROMPTED, Moment.BEFORE_CALL, Moment.AFTER_CALL)
 LOOK_SECONDS = 1.0
@@ -188,6 +190,9 @@ class HostGovernor:
                 return self._with_untold(said, session)
             case Moment.SESSION_STARTED if event.is_anew:
                 return await self.runs.at(session, lambda run: run.handed_over())
+            case Moment.SESSION_STARTED if event.host in EARLY_SHELLS and is_unattended(event):
+                await self._begin(event, session, is_fresh=True)
+                return GO_ON
             case Moment.SESSION_ENDED:
                 await self._leave(session, SESSION_ENDED)
                 self.sessions.end(session)
@@ -348,6 +353,9 @@ class HostGovernor:
             self.sessions.keep(replace(session, is_fresh=False))
             # What a slash command's own shell has written is seen before the model is asked.
             found = await self.runs.at(session, lambda run: run.seen())
+            if state.request == UNDER_WAY:
+                await self._leave(session, NEXT_PROMPT)
+                session = await self._begin(event, replace(session, is_fresh=False))
             greeted = await self._greet(session)
             return replace(greeted, notice=found.notice, text=f"{found.text}\n{greeted.text}")
         if state.cards[-1].has_changed:

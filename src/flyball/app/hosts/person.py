@@ -15,7 +15,7 @@ from flyball.core.host.event import HostEvent
 from flyball.errors import NotAPerson
 from flyball.workspace.files.plain import read_plain
 from flyball.workspace.process.holder import ancestors, environ_of
-from flyball.workspace.process.terminal import doubt_about_terminal
+from flyball.workspace.process.terminal import doubt_about_terminal, has_terminal
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "fish", "ash", "ksh"})
 MARKS = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE")
@@ -25,6 +25,11 @@ MARKS = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCO
 def host_of(pid: int) -> str:
     """The host that started a hook: the nearest process above it that is no shell."""
     return next((each.process for each in ancestors(pid) if each.program not in SHELLS), "")
+
+
+def is_unattended(event: HostEvent) -> bool:
+    """Whether nobody can be at work in a host's session: it has been given no terminal."""
+    return bool(event.process) and not has_terminal(event.process)
 
 
 def require_person(home: Home, environ: Mapping[str, str]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+TERMINALS = ("/dev/pts/", "/dev/tty", "/dev/console")
 PROC = Path("/proc")
 REAPERS = frozenset({"systemd", "init", "tini", "dumb-init", "catatonit", "docker-init"})
 """They adopt what others leave behind, so being under them says nothing."""
@@ -33,6 +34,15 @@ class Seen(NamedTuple):
     began: int
     user: int
     unit: str
+
+
+def has_terminal(process: str, proc: Path = PROC) -> bool:
+    """Whether a person can type into a process; where that is not told, one can."""
+    try:
+        stdin = (proc / process.partition("@")[0] / "fd" / "0").readlink()
+    except OSError:
+        return True
+    return str(stdin).startswith(TERMINALS)
 
 
 def doubt_about_terminal(pid: int, agents: Collection[int], proc: Path = PROC) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from flyball.workspace.process.terminal import doubt_about_terminal
+from flyball.workspace.process.terminal import doubt_about_terminal, has_terminal
 
 SCOPE = "/user.slice/user-1000.slice/session-2.scope"
 AGENT = 300
@@ -138,6 +138,16 @@ AGENTS = {
 def test_an_agent_is_not_heard_by(name: str, proc: Path):
     processes, why = AGENTS[name]
     assert why in doubt_about_terminal(build(proc, **processes), [AGENT], proc)
+
+
+@pytest.mark.parametrize(
+    ("stdin", "attended"), [("/dev/pts/3", True), ("/dev/null", False), ("pipe:[77]", False)]
+)
+def test_a_person_can_type_only_into_a_terminal(proc: Path, stdin: str, attended: bool):
+    (proc / "300/fd").mkdir(parents=True)
+    (proc / "300/fd/0").symlink_to(stdin)
+    assert has_terminal("300@1000", proc) is attended
+    assert has_terminal("301@1000", proc), "where it is not told, one can"
 
 
 def test_where_nothing_is_told_of_processes_there_is_no_doubt(proc: Path):
