@@ -69,7 +69,8 @@ def set_up(case: dict[str, Any], url: str) -> tuple[list[str], dict[str, str]]:
     wanted = hooks(host, f"{case['hook']} {host}")
     match host:
         case "claude":
-            _write(home / ".claude/settings.json", {"hooks": wanted})
+            if not (home / ".claude/settings.json").exists():
+                _write(home / ".claude/settings.json", {"hooks": wanted})
             env = {
                 "ANTHROPIC_BASE_URL": url,
                 "ANTHROPIC_API_KEY": "sk-ant-dummy",

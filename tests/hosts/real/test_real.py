@@ -139,6 +139,17 @@ def place(tmp_path: Path) -> Generator[tuple[Path, str]]:
     shutil.rmtree(sockets, ignore_errors=True)
 
 
+def test_hooks_over_http_hold_a_real_host_as_well(place: tuple[Path, str]):
+    real = RealHost("claude", *place)
+    real.shell("init", "--host", "claude", "--http", "--yes")
+    assert '"type": "http"' in (real.home / ".claude/settings.json").read_text()
+    real.asks(real.look(), real.write(WRONG), says("It could not."))
+    assert "recon does not allow that" in real.heard
+    assert (real.repo / "cart.py").read_text() == CART
+    (run,) = real.runs
+    assert run["used"] == 1
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_fix_by_a_real_host_is_held_to_checkpoint_and_verdict(host: str, place: tuple[Path, str]):
     real = RealHost(host, *place)

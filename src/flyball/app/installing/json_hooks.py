@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
+from flyball.app.installing.door import host_asked
 from flyball.app.installing.jsonc import JsonNode, JsonText, place, scan
 from flyball.app.installing.splice import (
     Filling,
@@ -60,11 +61,12 @@ def command_of(executable: str, host: str) -> str:
 
 def is_ours(group: object, host: str) -> bool:
     """Whether a group has no handler but ours for this host."""
-    handlers = _handlers(group)
+    handlers = handlers_of(group)
     return bool(handlers) and all(_runs_us(each, host) for each in handlers)
 
 
-def _handlers(group: object) -> list[object]:
+def handlers_of(group: object) -> list[object]:
+    """The handlers of a group; none of what is no group."""
     found = cast("dict[str, object]", group).get(HOOKS) if isinstance(group, dict) else None
     return cast("list[object]", found) if isinstance(found, list) else []
 
@@ -72,6 +74,8 @@ def _handlers(group: object) -> list[object]:
 def _runs_us(handler: object, host: str) -> bool:
     if not isinstance(handler, dict):
         return False
+    if host_asked(cast("dict[str, Any]", handler)) == host:
+        return True
     command = cast("dict[str, object]", handler).get("command")
     try:
         words = shlex.split(command) if isinstance(command, str) else []
@@ -82,7 +86,7 @@ def _runs_us(handler: object, host: str) -> bool:
 
 def has_ours(doc: JsonText, host: str) -> bool:
     """Whether any handler of ours is in the text, in whatever group."""
-    handlers = (each for _, _, group in _groups(doc) for each in _handlers(group.value))
+    handlers = (each for _, _, group in _groups(doc) for each in handlers_of(group.value))
     return any(_runs_us(handler, host) for handler in handlers)
 
 
@@ -95,7 +99,7 @@ def is_installed(doc: JsonText, hooks: Hooks, host: str) -> bool:
 
 
 def _is_touched(group: JsonNode, host: str) -> bool:
-    return any(_runs_us(handler, host) for handler in _handlers(group.value))
+    return any(_runs_us(handler, host) for handler in handlers_of(group.value))
 
 
 def _groups(doc: JsonText) -> Iterator[tuple[str, JsonNode, JsonNode]]:

@@ -12,6 +12,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from flyball.app.installing.door import HookDoor, door_of
+from flyball.app.installing.json_hooks import handlers_of
 from flyball.app.installing.jsonc import place, scan
 from flyball.app.installing.plugin import CANNOT_HOLD
 from flyball.app.installing.targets import (
@@ -47,7 +49,7 @@ def host_needs(
     found = [*_executable(executable), *_loadable(target, text)]
     match target.host.name:
         case "claude":
-            found += _claude(target, places)
+            found += _claude(target, places, text)
         case "codex":
             found += _codex(target, places, executable, text)
         case "gemini":
@@ -89,10 +91,27 @@ def _loadable(target: InstallTarget, text: str) -> Iterator[HostNeed]:
         yield _missing(f"{path}: Codex does not load a file with the key {unknown[0]!r}.")
 
 
-def _claude(target: InstallTarget, places: HostPlaces) -> Iterator[HostNeed]:
+FAILS_OPEN = (
+    "The hooks of calls ask over HTTP: if no governor answers, Claude Code makes the call. Without "
+    "--http they are commands, and a call that may write is refused then."
+)
+
+
+def asks_at_a_door(text: str) -> Iterator[HookDoor]:
+    """The doors at which hooks of ours in a settings text ask."""
+    for groups in _table(_json_in(text), "hooks").values():
+        for group in cast("list[object]", groups) if isinstance(groups, list) else ():
+            for each in handlers_of(group):
+                if isinstance(each, dict) and (door := door_of(cast("dict[str, Any]", each))):
+                    yield door
+
+
+def _claude(target: InstallTarget, places: HostPlaces, text: str) -> Iterator[HostNeed]:
     files = places.files("claude")
     local = files[InstallScope.PROJECT].with_name("settings.local.json")
     managed = files[InstallScope.MANAGED]
+    if any(asks_at_a_door(text)):
+        yield _told(FAILS_OPEN)
     for path in (*files.values(), local):
         if _json(path).get("disableAllHooks") is True:
             yield _missing(f"{path} has `disableAllHooks`: no hook runs.")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flyball.app.installing import json_hooks, plugin, toml_block
+from flyball.app.installing.door import HookDoor
 from flyball.app.installing.json_hooks import Hooks, Merged, PutIn
 from flyball.app.installing.json_switch import is_settled, put_in_switch, take_out_switch
 from flyball.app.installing.jsonc import scan
@@ -53,12 +54,17 @@ def _lines(data: bytes | None) -> list[str]:
     return [*whole, f"{last}\n\\ No newline at end of file\n"] if last else whole
 
 
-def plan_install(target: InstallTarget, executable: str, environ: Mapping[str, str]) -> InstallPlan:
+def plan_install(
+    target: InstallTarget,
+    executable: str,
+    environ: Mapping[str, str],
+    door: HookDoor | None = None,
+) -> InstallPlan:
     """Our hooks as they should be in the file; no change if they are."""
     here = _Here(target, environ)
     text = here.text or ""
     path = os.fspath(target.path)
-    hooks = wanted_hooks(target.host, executable)
+    hooks = wanted_hooks(target.host, executable, door)
     if here.text is not None and _is_installed(target, text, hooks, executable):
         return here.plan(here.before, here.record)
     if target.form is FileForm.PLUGIN:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from flyball.app.installing.door import HookDoor
 from flyball.app.installing.json_hooks import Hooks, command_of
 from flyball.app.installing.jsonc import (
     BLOCK_COMMENT,
@@ -41,6 +42,8 @@ class FileForm(StrEnum):
 SECONDS, SECONDS_TO_STOP = 30, 600
 """The verdict is made while a stop is held, and tests take their time."""
 
+OF_CALLS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure"})
+"""The events that every single call of a host brings."""
 GEMINI_SWITCH = ("hooksConfig", "enabled")
 
 _COMMENTS = frozenset({LINE_COMMENT, BLOCK_COMMENT})
@@ -178,12 +181,18 @@ def find_target(host: str, scope: InstallScope, places: HostPlaces) -> InstallTa
     return InstallTarget(HOSTS[host], scope, path, form)
 
 
-def wanted_hooks(host: HookedHost, executable: str) -> Hooks:
-    """The group of handlers that each event of a host is to have."""
+def wanted_hooks(host: HookedHost, executable: str, door: HookDoor | None = None) -> Hooks:
+    """The group of handlers that each event of a host is to have.
+
+    With a door the hooks of calls ask there; all others stay commands: they start the governor, and
+    are not worth the hurry.
+    """
     command = command_of(executable, host.name)
 
-    def group(seconds: int) -> dict[str, Any]:
+    def group(event: str, seconds: int) -> dict[str, Any]:
+        if door and event in OF_CALLS:
+            return {"hooks": [door.handler(host.name, seconds)]}
         handler = {"type": "command", **host.handler, "command": command}
         return {"hooks": [{**handler, "timeout": seconds * host.ticks}]}
 
-    return {event: group(seconds) for event, seconds in host.events.items()}
+    return {event: group(event, seconds) for event, seconds in host.events.items()}

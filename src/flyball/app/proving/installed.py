@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from flyball.app.installing.json_hooks import HOOKS, is_ours
 from flyball.app.installing.jsonc import scan
-from flyball.app.installing.needs import HostNeed, NeedState, host_needs
+from flyball.app.installing.needs import HostNeed, NeedState, asks_at_a_door, host_needs
 from flyball.app.installing.plan import plan_install
 from flyball.app.installing.plugin import is_plugin
 from flyball.app.installing.targets import (
@@ -68,7 +68,7 @@ def _executables(target: InstallTarget, text: str) -> Iterator[str]:
     is_toml = target.form is FileForm.TOML
     value = tomllib.loads(text) if is_toml else scan(text, os.fspath(target.path)).value
     for group in groups_in(value):
-        if is_ours(group, target.host.name):
+        if is_ours(group, target.host.name) and "command" in group[HOOKS][0]:
             yield shlex.split(group[HOOKS][0]["command"])[0]
 
 
@@ -116,7 +116,8 @@ def _next(host: str, hooks: InstalledHooks, places: HostPlaces, faults: str) -> 
 
 
 def _is_stale(hooks: InstalledHooks, places: HostPlaces) -> bool:
-    return plan_install(hooks.target, hooks.executable, places.environ).is_change
+    door = next(asks_at_a_door(hooks.text), None)
+    return plan_install(hooks.target, hooks.executable, places.environ, door).is_change
 
 
 def _needs(hooks: InstalledHooks, places: HostPlaces) -> list[HostNeed]:

@@ -30,12 +30,24 @@ SCOPES = click.Choice(["user", "project", "managed"])
     help="Whose settings: yours, the project's, or the machine's, which no project can turn off.",
 )
 @click.option("--remove", is_flag=True, help="Take out again what was put in.")
+@click.option(
+    "--http",
+    is_flag=True,
+    help="Claude Code: ask about calls over HTTP. Quicker, but if nobody answers, calls are made.",
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @REPO
 @JSON
 @click.pass_context
 def init(
-    ctx: click.Context, host: str, scope: str, remove: bool, yes: bool, repo: Path, as_json: bool
+    ctx: click.Context,
+    host: str,
+    scope: str,
+    remove: bool,
+    http: bool,
+    yes: bool,
+    repo: Path,
+    as_json: bool,
 ) -> None:
     """Govern another agent: put Flyball's hooks into its settings.
 
@@ -43,11 +55,15 @@ def init(
     included, and --remove takes out exactly what was put in; an agent that is governed cannot say
     that. Without a terminal and without --yes nothing is written, and the exit code is 3.
     """
+    from flyball.app.installing.door import make_door
     from flyball.app.installing.needs import host_needs
     from flyball.app.installing.plan import plan_install, plan_removal
     from flyball.app.installing.targets import HostPlaces, InstallScope, find_target
     from flyball.app.project import project_top
+    from flyball.errors import UsageError
 
+    if http and host != "claude":
+        raise UsageError("Only Claude Code asks its hooks over HTTP.", "Leave --http out.")
     places = HostPlaces(os.environ, project_top(repo.resolve()))
     target = find_target(host, InstallScope(scope), places)
     executable = os.fspath(Path(sys.executable).with_name("flyball-hook"))
@@ -56,7 +72,8 @@ def init(
         _require_person(repo)
         plan = plan_removal(target, os.environ)
     else:
-        plan = plan_install(target, executable, os.environ)
+        door = make_door(os.environ) if http else None
+        plan = plan_install(target, executable, os.environ, door)
         text = (plan.after or b"").decode()
         needs = host_needs(target, places, executable, text)
     is_done = _settle(plan, yes=yes, as_json=as_json)

@@ -8,14 +8,17 @@ import socketserver
 import struct
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from flyball.app.hosts.opening import KeptWorkspaces
+from flyball.app.installing.door import read_door
 from flyball.app.project import Home
 from flyball.app.sessions import Sessions
 from flyball.journal.sqlite import SqliteJournal
 from flyball.surfaces.hooks.answering import answer, governed_at
+from flyball.surfaces.hooks.over_http import HttpHooks
 
 IDLE_SECONDS = 1_800.0
 """A governor that nobody has asked for so long ends; the next hook starts another."""
@@ -81,15 +84,43 @@ class _Server(socketserver.ThreadingUnixStreamServer):
     def __init__(self, place: str, home: Home) -> None:
         self.asked_at = time.monotonic()
         self.busy = 0
+        self.environ = home.environ
+        self.over_http: HttpHooks | None = None
         self.sessions = Sessions(home.state)
         self.kept = KeptWorkspaces()
         # As long as somebody has it open, nobody who closes it must tidy its log up.
         self.kept_open = SqliteJournal(home.journal_path)
         super().__init__(place, _Answering)
 
+    @contextmanager
+    def answering(self) -> Generator[None]:
+        """As long as somebody is answered, nobody may end."""
+        self.busy += 1
+        try:
+            yield
+        finally:
+            self.busy -= 1
+            self.asked_at = time.monotonic()
+
+    def listen(self) -> None:
+        """Answer over HTTP as well, where a door was made and nobody else has it."""
+        door = None if self.over_http else read_door(self.environ)
+        if door is None:
+            return
+        # Another governor of this user has the port; when that ends, it is tried again.
+        with suppress(OSError):
+            self.over_http = HttpHooks(door, self.decide_over_http)
+            threading.Thread(target=self.over_http.serve_forever, daemon=True).start()
+
+    def decide_over_http(self, host: str, data: bytes) -> tuple[int, bytes, bytes]:
+        """The answer to a payload; its session's first hook has told which process is behind it."""
+        with self.answering():
+            return decide(host, data, 0, self.kept)
+
     def watch(self, idle: float) -> None:
         """End when the last session has ended, or nobody has asked for long."""
         while True:
+            self.listen()
             time.sleep(LOOK_SECONDS)
             quiet = time.monotonic() - self.asked_at
             is_over = not self.sessions.in_checkout() and quiet > LOOK_SECONDS
@@ -102,22 +133,15 @@ class _Answering(socketserver.StreamRequestHandler):
     server: _Server  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def handle(self) -> None:
-        """One hook: its payload in, its answer out."""
+        """One hook: its payload in, its answer out; one that was killed half-way waits for none."""
         process, user = _peer(self.connection)
         if user != os.getuid():
             return
-        self.server.busy += 1
-        try:
+        with self.server.answering(), suppress(OSError, ValueError):
             host, length = self.rfile.readline().split()
             data = self.rfile.read(int(length))
             code, out, err = decide(host.decode(), data, process, self.server.kept)
             self.wfile.write(b"%d %d %d\n" % (code, len(out), len(err)) + out + err)
-        except (OSError, ValueError):
-            # A hook that was killed half-way waits for no answer.
-            return
-        finally:
-            self.server.busy -= 1
-            self.server.asked_at = time.monotonic()
 
 
 def _peer(line: socket.socket) -> tuple[int, int]:

@@ -1,0 +1,81 @@
+"""The door for hooks over HTTP: the port and the token that a host and the governor agree on."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from flyball.app.settling import state_dir
+
+PORT = 4322
+LOOPBACK = "127.0.0.1"
+_OURS = re.compile(r"http://127\.0\.0\.1:(\d+)/flyball-hook/(\w+)")
+_BEARER = "Bearer "
+
+
+class HookDoor(NamedTuple):
+    """Where the governor answers hooks over HTTP, and what a host must show there."""
+
+    port: int
+    token: str
+
+    def handler(self, host: str, seconds: int) -> dict[str, Any]:
+        """What a host's settings hold for one event."""
+        return {
+            "type": "http",
+            "url": f"http://{LOOPBACK}:{self.port}/flyball-hook/{host}",
+            "headers": {"Authorization": f"{_BEARER}{self.token}"},
+            "timeout": seconds,
+        }
+
+
+def host_asked(handler: Mapping[str, Any]) -> str:
+    """The host in whose name a handler asks our door; nothing for anybody else's handler."""
+    url = handler.get("url")
+    ours = _OURS.fullmatch(url) if isinstance(url, str) else None
+    return ours[2] if ours else ""
+
+
+def door_of(handler: Mapping[str, Any]) -> HookDoor | None:
+    """The door that a handler of ours asks at."""
+    ours = _OURS.fullmatch(str(handler.get("url")))
+    shown: Any = handler.get("headers")
+    try:
+        return (
+            HookDoor(int(ours[1]), shown["Authorization"].removeprefix(_BEARER)) if ours else None
+        )
+    except (AttributeError, LookupError, TypeError):
+        return None
+
+
+def read_door(environ: Mapping[str, str]) -> HookDoor | None:
+    """The door that was made on this machine, if one was."""
+    try:
+        return msgspec.json.decode(_place(environ).read_bytes(), type=HookDoor)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def make_door(environ: Mapping[str, str], port: int = PORT) -> HookDoor:
+    """The door of this machine: made once, readable by nobody else."""
+    if known := read_door(environ):
+        return known
+    place = _place(environ)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    made = HookDoor(port, secrets.token_urlsafe(24))
+    spare = place.with_suffix(f".{os.getpid()}")
+    handle = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as out:
+        out.write(msgspec.json.encode(made))
+    spare.replace(place)
+    return made
+
+
+def _place(environ: Mapping[str, str]) -> Path:
+    return state_dir(environ) / "hooks-door.json"

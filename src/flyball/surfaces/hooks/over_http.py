@@ -1,0 +1,100 @@
+"""Hooks over HTTP, for hosts that ask an address: quicker than a process, but they fail open.
+
+One governor on the machine has the port; it answers for every project, as the payload says where
+it is about. A host goes on with its call when nobody answers, so this is never the default.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from flyball.app.installing.door import LOOPBACK, HookDoor
+
+MOST = 64 << 20
+REFUSED = 2
+Decide = Callable[[str, bytes], tuple[int, bytes, bytes]]
+"""Host and payload in; exit code, output and errors out, as a hook process would leave them."""
+
+
+def told_over_http(event: str, code: int, out: bytes, err: bytes) -> bytes:
+    """What a hook process would have said, as a host takes it in the body of an answer."""
+    words = err.decode("utf-8", "replace").strip()
+    if code == REFUSED and event == "PreToolUse":
+        told: dict[str, Any] = {
+            "hookSpecificOutput": {
+                "hookEventName": event,
+                "permissionDecision": "deny",
+                "permissionDecisionReason": words,
+            }
+        }
+    elif code == REFUSED:
+        told = {"decision": "block", "reason": words}
+    elif code:
+        told = {"systemMessage": words}
+    else:
+        return out
+    return json.dumps(told).encode()
+
+
+class HttpHooks(ThreadingHTTPServer):
+    """Answers hooks at a door; raises `OSError` where somebody else has the port."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, door: HookDoor, decide: Decide) -> None:
+        self.door = door
+        self.decide = decide
+        super().__init__((LOOPBACK, door.port), _Exchange)
+
+
+class _Exchange(BaseHTTPRequestHandler):
+    server: HttpHooks  # pyright: ignore[reportIncompatibleVariableOverride]
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nobody reads it."""
+
+    def do_POST(self) -> None:
+        """One payload in, one answer out."""
+        length = self.headers.get("Content-Length", "")
+        if not self._may_ask():
+            self._say(401)
+        elif not length.isdigit() or int(length) > MOST:
+            self._say(413)
+        else:
+            data = self.rfile.read(int(length))
+            host = self.path.removeprefix("/flyball-hook/")
+            found = self.server.decide(host, data)
+            self._say(200, told_over_http(_event(data), *found))
+
+    def _may_ask(self) -> bool:
+        """Whether it is a host that was given the token, and no page in a browser."""
+        shown = self.headers.get("Authorization", "").removeprefix("Bearer ").encode()
+        is_known = hmac.compare_digest(shown, self.server.door.token.encode())
+        names = {f"{name}:{self.server.server_port}" for name in (LOOPBACK, "localhost")}
+        is_ours = self.headers.get("Host", "") in names and self.path.startswith("/flyball-hook/")
+        return is_known and is_ours and "Origin" not in self.headers
+
+    def _say(self, status: int, body: bytes = b"") -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        if body:
+            self.send_header("Content-Type", "application/json")
+        if status != 200:
+            # What is left of the request is not read.
+            self.send_header("Connection", "close")
+            self.close_connection = True
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def _event(data: bytes) -> str:
+    try:
+        return str(json.loads(data)["hook_event_name"])
+    except (ValueError, LookupError, TypeError):
+        return ""
