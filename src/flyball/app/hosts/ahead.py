@@ -28,7 +28,7 @@ MOST_READS = 10
 READERS = sorted(name for name, row in HOST_TOOLS.items() if row.tool == "read" and row.is_plain)
 
 
-class Passed(NamedTuple):
+class PassedMoment(NamedTuple):
     """What was let pass under a leave, and after which event of its run that was given."""
 
     event: HostEvent
@@ -111,7 +111,7 @@ class Leaves:
         return [os.fspath(each) for each in places]
 
     @asynccontextmanager
-    async def taken(self, read: Reader) -> AsyncGenerator[tuple[Passed, ...]]:
+    async def taken(self, read: Reader) -> AsyncGenerator[tuple[PassedMoment, ...]]:
         """What was let pass and is not journaled yet; afterwards the leaves hold no more."""
         opened: list[leave.OpenLeave] = []
         try:
@@ -133,8 +133,8 @@ def _open_reads(card: CardState) -> list[str]:
     return [each.id for each in reads if each.digest not in heard]
 
 
-def _passed(opened: leave.OpenLeave, read: Reader) -> list[Passed]:
-    found: list[Passed] = []
+def _passed(opened: leave.OpenLeave, read: Reader) -> list[PassedMoment]:
+    found: list[PassedMoment] = []
     # Somebody else's scribble in the file is nothing that a hook let pass.
     with suppress(ValueError, LookupError, TypeError):
         seq = int(json.loads(opened.lines[0])["seq"])
@@ -142,5 +142,5 @@ def _passed(opened: leave.OpenLeave, read: Reader) -> list[Passed]:
             with suppress(ValueError, LookupError, TypeError, UsageError):
                 passed = json.loads(line)
                 event = read(passed["host"], json.dumps(passed["payload"]).encode())
-                found.append(Passed(event, seq))
+                found.append(PassedMoment(event, seq))
     return found

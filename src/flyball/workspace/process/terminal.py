@@ -21,7 +21,7 @@ TRANSIENT = "run-"
 """How the units are named that `systemd-run` makes for whoever asks."""
 
 
-class Seen(NamedTuple):
+class SeenProcess(NamedTuple):
     """What the kernel tells of a process."""
 
     pid: int
@@ -66,7 +66,7 @@ def doubt_about_terminal(pid: int, agents: Collection[int], proc: Path = PROC) -
     return _doubt_about_top(chain, agents, proc)
 
 
-def _doubt_about_top(chain: tuple[Seen, ...], agents: Collection[int], proc: Path) -> str:
+def _doubt_about_top(chain: tuple[SeenProcess, ...], agents: Collection[int], proc: Path) -> str:
     """Of the program that opened the terminal: whether the agent could have left it behind."""
     top = chain[-1]
     if top.parent == 0 or top.user != chain[0].user:
@@ -79,7 +79,7 @@ def _doubt_about_top(chain: tuple[Seen, ...], agents: Collection[int], proc: Pat
     return ""
 
 
-def _chain(pid: int, proc: Path) -> Iterator[Seen]:
+def _chain(pid: int, proc: Path) -> Iterator[SeenProcess]:
     """A process and those above it, up to whoever adopts what others leave behind."""
     seen = _look(pid, proc)
     while seen is not None:
@@ -91,7 +91,7 @@ def _chain(pid: int, proc: Path) -> Iterator[Seen]:
             return
 
 
-def _look(pid: int, proc: Path) -> Seen | None:
+def _look(pid: int, proc: Path) -> SeenProcess | None:
     place = proc / str(pid)
     try:
         text = (place / "stat").read_text("utf-8", "replace")
@@ -101,7 +101,7 @@ def _look(pid: int, proc: Path) -> Seen | None:
     fields = text.rpartition(")")[2].split()
     program = text.partition("(")[2].rpartition(")")[0]
     numbers = [int(fields[n]) for n in (1, 2, 3, 4, 5, 19)]
-    return Seen(pid, program, *numbers, user=_user(status), unit=_unit(place))
+    return SeenProcess(pid, program, *numbers, user=_user(status), unit=_unit(place))
 
 
 def _user(status: str) -> int:
