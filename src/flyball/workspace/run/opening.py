@@ -11,6 +11,7 @@ import msgspec
 
 from flyball.errors import Conflict, NotFound, ToolUnavailable, UsageError
 from flyball.workspace.errors import explain_disk_errors
+from flyball.workspace.files.plain import read_plain
 from flyball.workspace.run.lock import WorkspaceLock
 from flyball.workspace.run.visible import find_trees_home, visible_name
 from flyball.workspace.run.workspace import Workspace, WorkspaceFacts
@@ -38,7 +39,7 @@ from flyball.workspace.trees.git import (
     user_git,
 )
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.ignore import NEVER_KEPT
+from flyball.workspace.trees.ignore import MOST_RULES, NEVER_KEPT
 from flyball.workspace.trees.plain_trees import PlainTrees
 from flyball.workspace.trees.trees import LARGE
 
@@ -135,7 +136,7 @@ def open_repository(repository: Repository, directory: Path, home: Path) -> Open
     config = read_user_config(user, repository, home)
     with explain_disk_errors(os.fspath(directory)):
         exclude = repository.common / "info/exclude"
-        ignored = exclude.read_text(errors="surrogateescape") if exclude.is_file() else ""
+        ignored = os.fsdecode(read_plain(exclude, MOST_RULES) or b"")
         depot = make_depot(
             directory / "git",
             program=program,

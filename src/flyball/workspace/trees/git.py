@@ -25,6 +25,7 @@ from flyball.workspace.errors import (
     NotWritable,
     explain_disk_errors,
 )
+from flyball.workspace.files.plain import read_plain
 from flyball.workspace.process.spawn import OwnOutput, run_sync
 
 # Everything in git's configuration that starts a program or opens a connection. It is said with
@@ -113,6 +114,10 @@ _SECONDS = 1800.0
 """Long enough to write out a very large repository."""
 
 
+_LONGEST = 4096
+"""No file that names one directory is longer."""
+
+
 class Repository(NamedTuple):
     """Where a user's repository keeps its things."""
 
@@ -133,8 +138,8 @@ def find_repository(start: Path) -> Repository | None:
         if directory is None:
             continue
         common = directory
-        if (shared := directory / "commondir").is_file():
-            common = (directory / shared.read_text().strip()).resolve()
+        if (shared := read_plain(directory / "commondir", _LONGEST)) is not None:
+            common = (directory / os.fsdecode(shared).strip()).resolve()
         if (common / "objects").is_dir():
             return Repository(top, directory, common)
     return None
@@ -143,9 +148,7 @@ def find_repository(start: Path) -> Repository | None:
 def _git_directory(entry: Path) -> Path | None:
     if entry.is_dir():
         return entry if (entry / "HEAD").is_file() else None
-    if not entry.is_file():
-        return None
-    text = entry.read_bytes()[:4096].decode(errors="surrogateescape")
+    text = os.fsdecode(read_plain(entry, _LONGEST) or b"")
     if not text.startswith("gitdir: "):
         return None
     target = (entry.parent / text.removeprefix("gitdir: ").rstrip("\r\n")).resolve()
@@ -273,7 +276,7 @@ def make_depot(
             alternates = "".join(f"{quoted(os.fspath(path))}\n" for path in borrow)
             (directory / "objects/info/alternates").write_text(alternates)
             (directory / "info/attributes").write_text(RAW_ATTRIBUTES)
-            (directory / "info/exclude").write_text(ignored)
+            (directory / "info/exclude").write_text(ignored, errors="surrogateescape")
             (directory / "HEAD").write_text("ref: refs/heads/none\n")
     return Git(directory, program=program)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from flyball.workspace.files.plain import DEEPEST, read_within
 
-_LONGEST = 1 << 20
+MOST_RULES = 1 << 20
 """An ignore file is not read beyond this."""
 
 RECORDS = frozenset({".git", ".hg", ".svn", ".jj"})
@@ -140,7 +140,7 @@ def _walk(
 
 def _rules_in(root: Path, folder: str) -> list[Rules]:
     # Git does not follow a linked .gitignore either; it could lead out of the tree.
-    data = read_within(root, f"{folder}/.gitignore" if folder else ".gitignore", _LONGEST)
+    data = read_within(root, f"{folder}/.gitignore" if folder else ".gitignore", MOST_RULES)
     return [parse_rules(data.decode(errors="surrogateescape"), folder)] if data else []
 
 

@@ -1,0 +1,40 @@
+"""What Flyball does to a tree with its own hands goes through `workspace.files`, and nothing else.
+
+Who opens a path by name waits for pipes, follows links and reads without end.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).parents[2] / "src" / "flyball"
+INSIDE = ("tools/repair/inside/", "tools/diagnose/inside.py")
+"""Programs that run in the sandbox, where the kernel sees to that."""
+OWN = {"tools/diagnose/servers.py": {"read_text"}}
+"""Files of our own package, not of a tree."""
+ROOMS = [
+    path
+    for room in ("tools", "engine")
+    for path in sorted((SRC / room).rglob("*.py"))
+    if not path.relative_to(SRC).as_posix().startswith(INSIDE)
+]
+FORBIDDEN = {"read_text", "rglob", "walk", "rmtree", "symlink_to", "copytree", "makedirs"}
+
+
+@pytest.mark.parametrize("path", ROOMS, ids=lambda path: path.relative_to(SRC).as_posix())
+def test_no_room_above_the_workspace_opens_files_by_itself(path: Path):
+    allowed = OWN.get(path.relative_to(SRC).as_posix(), set())
+    found: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.Call):
+            continue
+        if isinstance(node.func, ast.Name) and node.func.id == "open":
+            found.append("open")
+        elif isinstance(node.func, ast.Attribute) and node.func.attr in FORBIDDEN - allowed:
+            owner = node.func.value
+            if not (isinstance(owner, ast.Name) and owner.id in ("ast", "root")):
+                found.append(f"{ast.unparse(node.func)}, line {node.lineno}")
+    assert found == [], "use workspace.files.plain or a Root"
