@@ -6,9 +6,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from flyball.app.settling import state_dir
-
-HOSTS = ("claude", "codex", "gemini", "opencode", "swe-agent", "openhands", "flyball")
 SUFFIXES = frozenset({".jsonl", ".json", ".traj", ".db"})
 
 
@@ -21,7 +18,6 @@ def host_folders(environ: Mapping[str, str]) -> dict[str, Path]:
         "codex": Path(environ.get("CODEX_HOME") or home / ".codex") / "sessions",
         "gemini": Path(environ.get("GEMINI_CLI_HOME") or home) / ".gemini" / "tmp",
         "opencode": data / "opencode",
-        "flyball": state_dir(environ) / "projects",
     }
 
 
@@ -42,5 +38,6 @@ def _below(place: Path) -> Iterator[Path]:
         folders[:] = [name for name in folders if name not in ("snapshot", "node_modules", ".git")]
         for name in sorted(names):
             path = Path(folder, name)
-            if path.suffix in SUFFIXES:
+            # A link may lead nowhere, and a pipe would never end.
+            if path.suffix in SUFFIXES and path.is_file():
                 yield path

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from flyball.app.audit.auditing import AuditProgress
     from flyball.app.audit.report import AuditReport
 
-HOSTS = click.Choice(["claude", "codex", "gemini", "opencode", "swe-agent", "openhands", "flyball"])
+HOSTS = click.Choice(["claude", "codex", "gemini", "opencode", "swe-agent", "openhands"])
 
 
 @click.command()
@@ -41,8 +41,8 @@ def audit(
 ) -> None:
     """Audit recorded sessions: what your agents did, judged by the rules of the governor.
 
-    Without a path the transcripts of Claude Code, Codex, Gemini CLI, opencode and Flyball are found
-    where these keep them. Nothing leaves the machine, and nothing is written but an index in the
+    Without a path the transcripts of Claude Code, Codex, Gemini CLI and opencode are found where
+    these keep them. Nothing leaves the machine, and nothing is written but an index in the
     state directory, so that a second audit reads only what is new.
     """
     from flyball.app.audit import auditing

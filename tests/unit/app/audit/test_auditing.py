@@ -77,6 +77,12 @@ def test_only_the_host_that_is_asked_for(tmp_path: Path):
     assert [row.name for row in audited(tmp_path, "codex").hosts] == ["codex"]
 
 
+def test_a_link_that_leads_nowhere_is_no_transcript(tmp_path: Path):
+    lay_out(tmp_path, "codex")
+    (tmp_path / ".codex/sessions/gone.jsonl").symlink_to(tmp_path / "missing")
+    assert audited(tmp_path).files == 17
+
+
 def test_only_what_is_young_enough(tmp_path: Path):
     lay_out(tmp_path, "codex")
     assert audited(tmp_path, since="8w").sessions == 17
