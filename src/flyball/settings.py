@@ -51,6 +51,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     bash_without_sandbox: bool = False
     bash_network: bool = False
     bash_allow: tuple[dict[str, Any], ...] = ()
+    sandbox_readable: tuple[str, ...] = ()
+    sandbox_variables: tuple[str, ...] = ()
     patch_max_offset: AtLeastOne = 200
     patch_paths: tuple[str, ...] = ()
     limits_seconds: Seconds = 120.0
@@ -159,6 +161,8 @@ ABOUT: dict[str, About] = {
     "bash_without_sandbox": About("`bash` may run where no sandbox exists", "off"),
     "bash_network": About("commands may use the network", "off"),
     "bash_allow": About("further command prefixes, with argument patterns"),
+    "sandbox_readable": About("further places that commands may read, as toolchains need them"),
+    "sandbox_variables": About("further variables of yours that commands get to see"),
     "patch_max_offset": About("how far from its stated line a hunk may be found", "lower"),
     "patch_paths": About("patterns of the only files that edits may write; empty is all", "fewer"),
     "limits_seconds": About("time limit of a command", "lower"),

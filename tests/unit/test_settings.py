@@ -19,3 +19,5 @@ def test_what_a_repository_may_do_is_told():
     assert ABOUT["test_command"].repository_may == "add directories that you left open"
     assert ABOUT["budget_reserve"].repository_may == "make it higher"
     assert ABOUT["model_default"].repository_may == "not set it"
+    assert ABOUT["sandbox_readable"].repository_may == "not set it"
+    assert ABOUT["sandbox_variables"].repository_may == "not set it"

@@ -77,7 +77,7 @@ def _context(home: Home, compared: ComparedTrees, on_output: Callable[[str], Non
             level=levels.detect_level(),
             root=root.path,
             network=settings.network,
-            readable=(workspace.project,),
+            readable=(workspace.project, *settings.readable),
             hidden=tuple(workspace.project / path for path in users_secrets(workspace)),
             home=Path(user) if user else None,
         )
@@ -92,7 +92,7 @@ def _context(home: Home, compared: ComparedTrees, on_output: Callable[[str], Non
         root=Root(workspace.root),
         workspace=workspace,
         sandbox_in=sandbox_in,
-        env=environment.clean(home.environ, workspace=workspace.root),
+        env=environment.clean(home.environ, workspace=workspace.root, allowed=settings.variables),
         redactor=redactor_of(home),
         settings=settings,
         limits=settings.suite_limits,

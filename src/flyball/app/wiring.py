@@ -197,6 +197,8 @@ def tool_settings(effective: Effective) -> ToolSettings:
         max_offset=settings.patch_max_offset,
         paths=settings.patch_paths,
         network=settings.bash_network,
+        readable=tuple(Path(place).expanduser() for place in settings.sandbox_readable),
+        variables=settings.sandbox_variables,
         mutant_seconds=settings.verdict_mutant_seconds,
         commands=effective.commands,
     )

@@ -165,7 +165,9 @@ class RunContext:
         end_watch(workspace)
         # Before anything of the run is started: what is ignored is judged as it was now.
         keep_ignored(workspace)
-        self.env = environment.clean(self.environ, workspace=workspace.root)
+        self.env = environment.clean(
+            self.environ, workspace=workspace.root, allowed=self.settings.variables
+        )
 
     def survey(self) -> Project:
         """What the project can be verified with."""
@@ -208,7 +210,7 @@ class RunContext:
         """Reading reaches the user's checkout, whose installed tools and history a run needs."""
         home = self.environ.get("HOME", "")
         workspace = self.workspace
-        readable = [workspace.project]
+        readable = [workspace.project, *self.settings.readable]
         if workspace.branch is not None:
             readable.append(workspace.branch.repository.common)
         return Sandbox(

@@ -104,6 +104,10 @@ def test_wrong_rules_for_commands_are_refused():
     with pytest.raises(ConfigError, match=r"bash\.allow"):
         tool_settings(Effective(Settings(bash_allow=({"nonsense": 1},)), {}, ()))
     assert tool_settings(Effective(Settings(limits_seconds=3.0), {}, ())).limits.seconds == 3.0
+    open_places = Settings(sandbox_readable=("~/tools", "/x"), sandbox_variables=("GOFLAGS",))
+    found = tool_settings(Effective(open_places, {}, ()))
+    assert [str(place) for place in found.readable] == [str(Path("~/tools").expanduser()), "/x"]
+    assert found.variables == ("GOFLAGS",)
 
 
 KEYRING = """#!/bin/sh

@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,12 @@ _PROGRAMS = (
     ("rg", ("rg", "--version"), "the grep tool"),
     ("bash", ("bash", "--version"), "the bash tool"),
     ("bwrap", ("bwrap", "--version"), "namespaces where Flyball may not make its own (optional)"),
+    ("node", ("node", "--version"), "projects in JavaScript and TypeScript"),
+    ("go", ("go", "version"), "projects in Go"),
+    ("make", ("make", "--version"), "projects with a Makefile"),
+    ("cc", ("cc", "--version"), "projects in C"),
+    ("cargo", ("cargo", "--version"), "projects in Rust"),
+    ("java", ("java", "--version"), "projects in Java and Kotlin"),
 )
 
 
@@ -75,7 +82,7 @@ def doctor(
     if host:
         # Only one of the two is asked for: the attacks would take their time again.
         ctx.exit(0 if examine_host(home, host, program, seconds, as_json).holds else 1)
-    report = asyncio.run(examine())
+    report = asyncio.run(examine(home.effective.settings.sandbox_readable))
     report["state"] = _state(home)
     report["settings"] = _settings(home)
     report["ignored"] = list(home.effective.ignored)
@@ -86,8 +93,8 @@ def doctor(
     ctx.exit(0 if report["ok"] else 1)
 
 
-async def examine() -> dict[str, Any]:
-    """Everything doctor tells, as JSON-like values."""
+async def examine(places: Sequence[str] = ()) -> dict[str, Any]:
+    """Everything doctor tells, as JSON-like values; `places` are those the user lets be read."""
     from flyball.workspace.process import levels, self_test
     from flyball.workspace.process.process import works
     from flyball.workspace.sandbox import landlock
@@ -108,12 +115,12 @@ async def examine() -> dict[str, Any]:
         "proofs": [
             {"name": p.name, "attack": p.attack, "holds": p.holds, "seen": p.seen} for p in proofs
         ],
-        "programs": [_program(*each) for each in _PROGRAMS],
+        "programs": [_program(*each, places) for each in _PROGRAMS],
         "python": {"version": platform.python_version(), "path": sys.executable},
     }
 
 
-def _program(name: str, argv: tuple[str, ...], use: str) -> dict[str, Any]:
+def _program(name: str, argv: tuple[str, ...], use: str, places: Sequence[str]) -> dict[str, Any]:
     from flyball.errors import ToolError
     from flyball.workspace.process.spawn import run_sync
 
@@ -127,7 +134,23 @@ def _program(name: str, argv: tuple[str, ...], use: str) -> dict[str, Any]:
             version = answer.stdout.decode(errors="replace").partition("\n")[0]
         except ToolError as error:
             version = str(error)
-    return {"name": name, "path": path, "version": version, "use": use}
+    return {
+        "name": name,
+        "path": path,
+        "version": version,
+        "use": use,
+        "granted": bool(path) and _is_granted(path, places),
+    }
+
+
+def _is_granted(path: str, places: Sequence[str]) -> bool:
+    """Whether commands may read a program where it really lies."""
+    from flyball.workspace.sandbox import environment, readable
+
+    home = Path(os.environ["HOME"]) if os.environ.get("HOME") else None
+    granted = [*readable.readable_paths(environment.clean(os.environ), home)]
+    granted += readable.granted_paths([Path(place).expanduser() for place in places], home)
+    return any(Path(os.path.realpath(path)).is_relative_to(place) for place in granted)
 
 
 def _state(home: Home) -> dict[str, Any]:
@@ -163,7 +186,12 @@ def _print(console: Console, report: dict[str, Any]) -> None:
     python = report["python"]
     programs.add_row("python", python["version"], _plain(python["path"]))
     for program in report["programs"]:
-        programs.add_row(program["name"], _plain(program["version"] or "not found"), program["use"])
+        use = program["use"]
+        if program["path"]:
+            # Where a toolchain lies decides whether commands can use it.
+            denied = "" if program["granted"] else "; commands may not read it (`sandbox.readable`)"
+            use = f"{use}: {_plain(program['path'])}{denied}"
+        programs.add_row(program["name"], _plain(program["version"] or "not found"), use)
     console.print(programs)
     state = report["state"]
     note = "" if state["writable"] else "  [bold red]cannot be written[/bold red]"

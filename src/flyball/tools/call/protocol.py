@@ -44,6 +44,10 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...] = ()
     """The only files that may be written, where the user names some."""
     network: bool = False
+    readable: tuple[Path, ...] = ()
+    """Places outside the workspace that the user lets commands read."""
+    variables: tuple[str, ...] = ()
+    """Names in the user's environment that commands get to see."""
     mutant_seconds: float = 0.0
     """How long small changes to the new lines are tried on the tests."""
     commands: ProjectCommands = NOTHING_SETTLED

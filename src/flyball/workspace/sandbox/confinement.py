@@ -112,7 +112,8 @@ def orders(
     writable = [str(private / name) for name in ("home", "tmp")]
     writable += map(os.path.realpath, sandbox.writable)
     # A list of what may be read, not of secrets to hide: a list of secrets is never complete.
-    shown = [*readable.readable_paths(env, sandbox.home), *map(os.path.realpath, sandbox.readable)]
+    shown = [*readable.readable_paths(env, sandbox.home)]
+    shown += readable.granted_paths(sandbox.readable, sandbox.home)
     (shown if sandbox.read_only else writable).append(root)
     hidden = (*readable.owner_only_entries("/etc"), *map(os.path.realpath, sandbox.hidden))
     ruled: dict[str, Any] = {

@@ -22,6 +22,10 @@ TOOLCHAINS: dict[str, str] = {
     "SDKMAN_DIR": ".sdkman",
     "ASDF_DATA_DIR": ".asdf",
     "MISE_DATA_DIR": ".local/share/mise",
+    "GOENV_ROOT": ".goenv",
+    "NODENV_ROOT": ".nodenv",
+    "FNM_DIR": ".local/share/fnm",
+    "UV_PYTHON_INSTALL_DIR": ".local/share/uv/python",
     "GOMODCACHE": "go/pkg/mod",
     "PLAYWRIGHT_BROWSERS_PATH": ".cache/ms-playwright",
 }

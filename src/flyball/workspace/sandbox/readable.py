@@ -68,11 +68,32 @@ IN_HOME = (
     ".local/share/uv",
     ".m2/repository",
     ".cache/ms-playwright",
+    ".goenv",
+    ".gvm",
+    ".fnm",
+    ".local/share/fnm",
+    ".nodenv",
+    ".nodebrew",
+    ".jenv",
+    ".jabba/jdk",
+    ".jdks",
+    ".local/share/rtx",
+    ".local/share/mamba",
+    ".micromamba",
+    ".npm-global",
+    ".proto/tools",
+    ".proto/bin",
+    ".proto/shims",
+    ".pixi/bin",
+    ".pixi/envs",
     "go/bin",
     "go/pkg",
+    "sdk",
     "miniconda3",
     "anaconda3",
     "miniforge3",
+    "mambaforge",
+    "micromamba",
 )
 """Toolchains people install at home. Their credential files are beside these, not in them."""
 
@@ -90,6 +111,12 @@ def readable_paths(env: Mapping[str, str], home: Path | None) -> tuple[str, ...]
     # target.
     found |= {os.path.realpath(path) for path in found}
     return _outermost(path for path in found if not _holds_home(path, home))
+
+
+def granted_paths(places: Iterable[Path], home: Path | None) -> list[str]:
+    """Places that the user or the run itself names, as they really are; never a home as a whole."""
+    real = (os.path.realpath(place) for place in places)
+    return [path for path in real if os.access(path, os.R_OK) and not _holds_home(path, home)]
 
 
 def _outermost(paths: Iterable[str]) -> tuple[str, ...]:

@@ -29,6 +29,9 @@ def test_doctor_names_programs_and_places(report):
     programs = {program["name"]: program for program in told["programs"]}
     assert programs["git"]["version"].startswith("git version")
     assert programs["rg"]["version"].startswith("ripgrep")
+    assert {"node", "go", "make", "cc", "cargo", "java"} <= set(programs)
+    assert programs["git"]["granted"]
+    assert all(each["granted"] is False for each in programs.values() if not each["path"])
     assert told["state"]["path"].endswith("flyball")
     assert told["python"]["version"]
 

@@ -174,6 +174,40 @@ def test_a_home_is_never_granted_whole(tmp_path):
     assert not {str(home), str(tmp_path), "/", str(home / ".cargo")} & set(paths)
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        "sdk/go1.22/bin",
+        ".goenv/shims",
+        ".local/share/fnm",
+        ".nodenv/shims",
+        ".volta/bin",
+        ".sdkman",
+        ".rustup/toolchains",
+        ".cargo/bin",
+        "miniforge3/bin",
+        ".pyenv/shims",
+        ".local/share/uv",
+        ".asdf/shims",
+        ".local/share/mise",
+        ".nvm/versions",
+    ],
+)
+def test_known_homes_of_toolchains_are_granted(tmp_path, place):
+    (tmp_path / place).mkdir(parents=True)
+    paths = readable.readable_paths({"PATH": "/usr/bin"}, tmp_path)
+    assert any((tmp_path / place).is_relative_to(path) for path in paths)
+
+
+def test_a_place_of_the_users_word_is_granted_unless_it_holds_the_home(tmp_path):
+    home = tmp_path / "people" / "me"
+    tools = home / "tools"
+    tools.mkdir(parents=True)
+    (home / "link").symlink_to(home)
+    named = [tools, home, home.parent, Path("/"), home / "link", home / "missing"]
+    assert readable.granted_paths(named, home) == [str(tools)]
+
+
 def test_hidden_entries_are_left_out_of_what_covers_a_directory(tmp_path):
     for name in ("a/one", "a/two", "b/three"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
