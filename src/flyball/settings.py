@@ -62,6 +62,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     verdict_mutant_seconds: Annotated[float, msgspec.Meta(ge=0)] = 5.0
     test_command: dict[str, str] = {}
     check_command: dict[str, str] = {}
+    server_command: dict[str, str] = {}
     hooks_mode: HooksMode = "normal"
     hooks_read_only: tuple[str, ...] = ()
     hooks_scratch: tuple[str, ...] = ()
@@ -172,6 +173,7 @@ ABOUT: dict[str, About] = {
     "verdict_mutant_seconds": About("how long the tests are tried on small changes; 0 is never"),
     "test_command": About("what tests a directory: one command, or one per directory", MORE),
     "check_command": About("what checks a directory: one command, or one per directory", MORE),
+    "server_command": About("what serves a directory: one command, or one per directory", MORE),
     "hooks_mode": About("around other agents: advisory, normal or strict", "strict"),
     "hooks_read_only": About("patterns of other agents' tools that only read"),
     "hooks_scratch": About("places where other agents may write at any time"),
@@ -189,7 +191,11 @@ ABOUT: dict[str, About] = {
     "guards": About("soft and hard levels of the guards"),
 }
 
-COMMANDS: dict[str, None] = {"test_command": None, "check_command": None}
+COMMANDS: dict[str, None] = {
+    "test_command": None,
+    "check_command": None,
+    "server_command": None,
+}
 """Settings that hold a command per directory: every source adds to them."""
 
 

@@ -77,6 +77,9 @@ NAMED_IN_A_STRING = {
     "flyball.workspace.sandbox.supervisor",
     # Named in the script that the interpreter of the project under repair is given.
     "flyball.tools.repair.inside.program",
+    # Started by their paths, in the network of a run's servers.
+    "flyball.tools.pages.inside.ask",
+    "flyball.tools.pages.inside.browse",
 }
 
 

@@ -290,7 +290,10 @@ class RunControl:
     async def _drive(
         self, engine: Engine, performer: EffectPerformer, state: RunState
     ) -> RunResult:
-        state = await engine.drive(state)
+        try:
+            state = await engine.drive(state)
+        finally:
+            performer.context.rest()
         workspace = performer.context.opened
         if workspace is None:
             return RunResult(state)

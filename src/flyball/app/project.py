@@ -65,7 +65,12 @@ def open_home(repo: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) 
 
 def _require_directories(effective: Effective, top: Path) -> None:
     """Refuse a command for a directory that is not there: its tests would never run, unnoticed."""
-    tables = {"test.command": effective.commands.tests, "check.command": effective.commands.checks}
+    commands = effective.commands
+    tables = {
+        "test.command": commands.tests,
+        "check.command": commands.checks,
+        "server.command": commands.servers,
+    }
     for key, table in tables.items():
         for at, settled in table.items():
             place = (top / at).resolve()

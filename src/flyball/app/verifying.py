@@ -22,6 +22,7 @@ from flyball.workspace.process import levels
 from flyball.workspace.run.clean import keep_ignored, users_secrets
 from flyball.workspace.run.comparing import ComparedTrees, compare_trees
 from flyball.workspace.sandbox import environment
+from flyball.workspace.servers.server import RunServers
 
 
 class Verified(NamedTuple):
@@ -98,5 +99,6 @@ def _context(home: Home, compared: ComparedTrees, on_output: Callable[[str], Non
         limits=settings.suite_limits,
         seen={},
         on_output=on_output,
+        servers=RunServers(),
         is_to_rest=lambda: False,
     )

@@ -22,10 +22,13 @@ from flyball.core.terms.evidence import (
 )
 from flyball.core.terms.evidence_rows import line_of
 from flyball.core.terms.phase import Phase
-from flyball.core.terms.tool import TOOL_ROWS
+from flyball.core.terms.tool import BROWSER, SERVERS, TOOL_ROWS
 from flyball.core.verdict.words import verdict_lines
 from flyball.errors import FlyballError, IllegalEvent
 from flyball.tools.call.protocol import CallContext, ToolSettings, log_file
+from flyball.tools.pages.browser import can_browse
+from flyball.tools.pages.detect import server_plans
+from flyball.tools.runner.layout import look
 from flyball.tools.runner.parts import runners_and_checks
 from flyball.workspace.cards.artifacts import (
     CardArtifact,
@@ -46,6 +49,8 @@ from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import CommitKind
 from flyball.workspace.sandbox import environment
 from flyball.workspace.sandbox.confinement import Sandbox
+from flyball.workspace.servers.network import can_serve
+from flyball.workspace.servers.server import RunServers
 from flyball.workspace.trees.trees import Changed, Clash, TreeHash
 
 ADVICE = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
@@ -93,6 +98,8 @@ class RunContext:
         self._workspace: Workspace | None = None
         self.env: dict[str, str] = {}
         self._beside: dict[str, RunContext] = {}
+        self.servers = RunServers()
+        self._is_beside = False
 
     @property
     def workspace(self) -> Workspace:
@@ -124,11 +131,13 @@ class RunContext:
         if self._workspace is None:
             opened = open_workspace(self.repo, run, self.state_dir, in_place=self.in_place)
             self._settle(opened)
+            self.servers.settle(opened.directory)
         return self.workspace
 
     def adopt(self, workspace: Workspace) -> None:
         """Work in a workspace that somebody else has opened."""
         self._settle(workspace)
+        self.servers.settle(workspace.directory)
 
     def at(self, card: CardState) -> RunContext:
         """The context of a card: this one, or one with a workspace beside the run's tree."""
@@ -146,6 +155,8 @@ class RunContext:
                 settings=self.settings,
             )
             found.seen = self.seen
+            found.servers = self.servers
+            found._is_beside = True
             found.is_to_rest = self.is_to_rest
             found._settle(self.workspace.open_side(card.place, TreeHash(card.base)))
             self._beside[card.place] = found
@@ -177,7 +188,20 @@ class RunContext:
             checks=checks,
             has_git=self.workspace.branch is not None,
             sandbox=levels.detect_level().value,
+            means=self._means(has_tests=bool(runners)),
         )
+
+    def _means(self, *, has_tests: bool) -> tuple[str, ...]:
+        """What tools may need: servers where something can be served, or might come to be.
+
+        A library with tests is not offered servers: every tool costs each request its words.
+        """
+        if not can_serve():
+            return ()
+        plans = server_plans(look(self.workspace.root), self.settings.commands)
+        if has_tests and not plans:
+            return ()
+        return (SERVERS, BROWSER) if can_browse(self.env) else (SERVERS,)
 
     def call_context(
         self, state: RunState, card: CardState, call: str, *, key: str, phase: Phase, access: Access
@@ -202,6 +226,7 @@ class RunContext:
             changed=frozenset(path for each in state.cards for path in each.changed),
             seen=self.seen.setdefault(card.id, {}),
             on_output=self._on_output,
+            servers=self.servers,
             is_to_rest=self.is_to_rest,
             self_modify=state.policy.self_modify,
         )
@@ -316,7 +341,14 @@ class RunContext:
     def _changes(self, card: CardState) -> tuple[Changed, ...]:
         return self.workspace.trees.changes(TreeHash(card.base), TreeHash(card.tree))
 
+    def rest(self) -> None:
+        """Let nothing run while nobody drives: what served is started again when it is needed."""
+        self.servers.close()
+
     def close(self) -> None:
+        # First: a server's checkout lies in the workspace. A card beside the run only shares them.
+        if not self._is_beside:
+            self.servers.close()
         for each in self._beside.values():
             each.close()
         self._beside.clear()

@@ -1,10 +1,17 @@
 """The tools: one file each, one explicit list."""
 
 from flyball.tools.bash import BASH
+from flyball.tools.browser_console import BROWSER_CONSOLE
 from flyball.tools.call.protocol import Tool
 from flyball.tools.check import CHECK
 from flyball.tools.checkpoint import APPEAL, CHECKPOINT, NOTE
 from flyball.tools.delete_file import DELETE_FILE
+from flyball.tools.dev_server import (
+    DEV_SERVER_LIST,
+    DEV_SERVER_LOGS,
+    DEV_SERVER_START,
+    DEV_SERVER_STOP,
+)
 from flyball.tools.edit_diff import EDIT_DIFF
 from flyball.tools.git import GIT
 from flyball.tools.git_log import GIT_LOG
@@ -24,15 +31,20 @@ TOOLS: tuple[Tool, ...] = (
     GREP,
     GIT_LOG,
     PROJECT,
+    DEV_SERVER_LIST,
+    DEV_SERVER_LOGS,
     CHECKPOINT,
     EDIT_DIFF,
     WRITE_FILE,
     DELETE_FILE,
     BASH,
     GIT,
+    DEV_SERVER_START,
+    DEV_SERVER_STOP,
     TEST,
     CHECK,
     HTTP_PROBE,
+    BROWSER_CONSOLE,
     LOCALISE_FAULTS,
     TRY_CANDIDATES,
     NOTE,

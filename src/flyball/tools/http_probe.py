@@ -1,13 +1,11 @@
-"""`http_probe`: ask a local address and see what it answers."""
+"""`http_probe`: ask a server of this run and see what it answers."""
 
 from __future__ import annotations
 
-import asyncio
-import http.client
 import ipaddress
 import time
-from typing import Annotated, NamedTuple
-from urllib.parse import quote, urlsplit
+from typing import Annotated
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -15,34 +13,35 @@ from flyball.core.memory.fingerprint import without_passing_things
 from flyball.core.terms.call import Access, CommandFact
 from flyball.core.terms.evidence import HttpReport
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
+from flyball.tools.pages.confined import ask
+from flyball.tools.pages.serving import serve
 
 KEPT = 4_000
 
 
 class ProbeForm(Form, frozen=True, kw_only=True):
-    """An address on this machine and how long to wait."""
+    """An address or a path that a server of this run has, and how long to wait."""
 
     url: Text
     seconds: Annotated[float, msgspec.Meta(gt=0, le=60)] = 10.0
 
     def __post_init__(self) -> None:
-        try:
-            parts = urlsplit(self.url)
-            host, _ = parts.hostname, parts.port
-        except ValueError as error:
-            raise ValueError(f"`url` is not an address: {error}") from error
-        if parts.scheme != "http" or not host:
-            raise ValueError("`url` must be an http address such as http://127.0.0.1:8000/")
-        if not is_loopback(host):
-            raise ValueError(f"`url` names {host}; only this machine may be asked")
+        require_served(self.url)
 
 
-class HttpAnswer(NamedTuple):
-    """What came back, or why nothing did."""
-
-    status: int = 0
-    body: bytes = b""
-    error: str = ""
+def require_served(url: str) -> None:
+    """Refuse an address that no server of a run can have; a path alone is the project's own."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise ValueError(f"`url` is not an address: {error}") from error
+    if url.startswith("/") and not host:
+        return
+    if parts.scheme != "http" or not host:
+        raise ValueError("`url` must be an http address such as http://127.0.0.1:8000/, or a path")
+    if not is_loopback(host):
+        raise ValueError(f"`url` names {host}; only this machine may be asked")
 
 
 def is_loopback(host: str) -> bool:
@@ -64,19 +63,25 @@ def facts(form: ProbeForm, _context: CallContext) -> CallFacts:
 
 
 async def perform(form: ProbeForm, context: CallContext) -> Result:
+    served = await serve(form.url, context)
     began = time.monotonic()
-    status, body, error = await asyncio.to_thread(_ask, form)
+    answer = await ask(served.url, context, seconds=form.seconds, kept=KEPT)
+    status, body, error = answer.status, answer.body, answer.error
     report = HttpReport(
         id=context.evidence_id(),
         tree=context.tree,
         elapsed=round(time.monotonic() - began, 3),
-        url=form.url,
+        url=served.url,
         status=status,
         error=error,
+        own=True,
     )
-    said = f"{form.url} answered {status}" if not error else f"{form.url} did not answer: {error}"
+    said = f"{served.url} answered {status}"
+    if error:
+        said = f"{served.url} did not answer: {error}"
     over = "\n[the rest of the body is left out]" if len(body) > KEPT else ""
-    text = f"{said}\n{body[:KEPT].decode('utf-8', 'replace')}{over}".rstrip()
+    note = f"[{served.note}]\n" if served.note else ""
+    text = f"{note}{said}\n{body[:KEPT].decode('utf-8', 'replace')}{over}".rstrip()
     ok = not error and 200 <= status < 400
     return Result(
         ok,
@@ -88,34 +93,9 @@ async def perform(form: ProbeForm, context: CallContext) -> Result:
     )
 
 
-def _ask(form: ProbeForm) -> HttpAnswer:
-    deadline = time.monotonic() + form.seconds
-    parts = urlsplit(form.url)
-    target = quote(
-        f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}", safe="/?&=%+:,;@~"
-    )
-    connection = http.client.HTTPConnection(
-        parts.hostname or "", parts.port or 80, timeout=form.seconds
-    )
-    try:
-        connection.request("GET", target, headers={"User-Agent": "flyball", "Connection": "close"})
-        answer = connection.getresponse()
-        body = b""
-        while len(body) <= KEPT and time.monotonic() < deadline:
-            piece = answer.read1(KEPT)
-            if not piece:
-                break
-            body += piece
-        return HttpAnswer(answer.status, body)
-    except (OSError, http.client.HTTPException) as error:
-        return HttpAnswer(error=str(error) or type(error).__name__)
-    finally:
-        connection.close()
-
-
 HTTP_PROBE = Tool(
     "http_probe",
-    "Ask a server on this machine: status and body.",
+    "Ask a server of this run: status and body; a path means the project's own server.",
     ProbeForm,
     facts,
     perform,

@@ -19,11 +19,18 @@ from flyball.workspace.process.levels import Sandbox
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.sandbox import environment
+from flyball.workspace.servers.server import RunServers
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 SECRET = "hunter2-canary-99aa"
 BARE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 """The plugins of our own environment would cost seconds a start."""
+
+
+def settled_servers(workspace):
+    servers = RunServers()
+    servers.settle(workspace.directory)
+    return servers
 
 
 class Bench:
@@ -89,6 +96,7 @@ def make_bench(tmp_path):
                 limits=settled.suite_limits,
                 seen={},
                 on_output=lambda _text: None,
+                servers=settled_servers(workspace),
                 is_to_rest=lambda: False,
             )
         )

@@ -1,6 +1,3 @@
-import http.server
-import threading
-
 import pytest
 
 from flyball.core.terms.finding import Match
@@ -209,42 +206,3 @@ def test_every_part_of_a_project_is_described(make_bench):
     assert "web (node): tests: npm (`node run.js`); checks: build." in result.text
     assert "site (node): tests: no known test runner; checks: none. Needs: web." in result.text
     assert [part.get("path", ".") for part in result.data["parts"]] == [".", "api", "site", "web"]
-
-
-class Quiet(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(404 if "missing" in self.path else 200)
-        self.end_headers()
-        self.wfile.write(b"x" * (9_000 if "long" in self.path else 3))
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture
-def address():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-def test_an_address_is_asked(make_bench, address):
-    bench = make_bench()
-    fine = bench.do("http_probe", url=f"{address}/ü?q=a b")
-    assert fine.ok
-    assert fine.text.endswith("answered 200\nxxx")
-    (report,) = fine.evidence
-    assert (report.status, report.error) == (200, "")
-    assert not bench.do("http_probe", url=f"{address}/missing").ok
-    assert "rest of the body is left out" in bench.do("http_probe", url=f"{address}/long").text
-
-
-def test_an_address_that_does_not_answer_is_no_proof(make_bench):
-    result = make_bench().do("http_probe", url="http://127.0.0.1:9/", seconds=2)
-    assert not result.ok
-    assert "did not answer" in result.text
-    assert result.evidence[0].error

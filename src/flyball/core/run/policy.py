@@ -59,3 +59,5 @@ class Project(msgspec.Struct, frozen=True, omit_defaults=True):
     checks: tuple[str, ...] = ()
     has_git: bool = True
     sandbox: str = "none"
+    means: tuple[str, ...] = ()
+    """What this machine has for tools that need more than files: see `ToolRow.needs`."""

@@ -1,4 +1,4 @@
-"""The commands that somebody settled for directories: what tests one, and what checks one."""
+"""The commands that somebody settled for directories: what tests, checks or serves one."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class ProjectCommands(msgspec.Struct, frozen=True):
 
     tests: Mapping[str, SettledCommand] = {}
     checks: Mapping[str, SettledCommand] = {}
+    servers: Mapping[str, SettledCommand] = {}
 
 
 NOTHING_SETTLED = ProjectCommands()

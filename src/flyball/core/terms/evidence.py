@@ -102,6 +102,8 @@ class HttpReport(Evidence, frozen=True, kw_only=True, tag="http-report"):
     url: str
     status: int
     error: str = ""
+    own: bool = False
+    """Whether it is a server that Flyball started from this very tree."""
 
 
 class ConsoleReport(Evidence, frozen=True, kw_only=True, tag="console-report"):
@@ -110,6 +112,8 @@ class ConsoleReport(Evidence, frozen=True, kw_only=True, tag="console-report"):
     url: str
     errors: tuple[str, ...] = ()
     failed_requests: tuple[str, ...] = ()
+    own: bool = False
+    """Whether it came from a server that Flyball started from this very tree."""
 
 
 class VisualReport(Evidence, frozen=True, kw_only=True, tag="visual-report"):

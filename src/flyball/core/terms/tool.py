@@ -46,7 +46,7 @@ class ToolRow(NamedTuple):
     spelt: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     """Its fields, each with what other agents call it."""
     needs: str = ""
-    """The language without which it has nothing to work on."""
+    """Without what it has nothing to work on: a language, `SERVERS` or `BROWSER`."""
 
     @property
     def starts_process(self) -> bool:
@@ -62,6 +62,11 @@ class ToolRow(NamedTuple):
         """Whether a phase shows and allows it; `access` where one call is of another class."""
         return (access or self.access) in REACH[phase] or phase in self.also_in
 
+
+SERVERS = "servers"
+"""The project serves something, and this machine can give it a network of its own."""
+BROWSER = "browser"
+"""Besides, what such a server shows can be opened in a browser."""
 
 EVERYTHING = frozenset(Access)
 LOOKING = frozenset({Access.READ, Access.VERIFY, Access.CHECKPOINT})
@@ -182,6 +187,25 @@ _ROWS = (
         also_called=_words("project_info get_project describe_project project_get"),
     ),
     ToolRow(
+        "dev_server_list",
+        Access.READ,
+        Touch.WORKSPACE,
+        also_called=_words("list_servers servers list_processes dev_servers"),
+        needs=SERVERS,
+    ),
+    ToolRow(
+        "dev_server_logs",
+        Access.READ,
+        Touch.WORKSPACE,
+        also_called=_words("server_logs get_server_logs read_server_logs logs"),
+        spelt=_spelt(
+            name="server id",
+            lines="limit tail n count max",
+            q="query pattern grep filter search",
+        ),
+        needs=SERVERS,
+    ),
+    ToolRow(
         "checkpoint",
         Access.CHECKPOINT,
         Touch.NOTHING,
@@ -285,6 +309,25 @@ _ROWS = (
         ),
     ),
     ToolRow(
+        "dev_server_start",
+        Access.MUTATE,
+        Touch.ANYTHING,
+        also_called=_words("start_server start_dev_server run_server serve preview_start"),
+        spelt=_spelt(
+            name="server id command script",
+            seconds="timeout wait",
+        ),
+        needs=SERVERS,
+    ),
+    ToolRow(
+        "dev_server_stop",
+        Access.MUTATE,
+        Touch.ANYTHING,
+        also_called=_words("stop_server stop_dev_server kill_server preview_stop"),
+        spelt=_spelt(name="server id"),
+        needs=SERVERS,
+    ),
+    ToolRow(
         "test",
         Access.VERIFY,
         Touch.ANYTHING,
@@ -323,6 +366,21 @@ _ROWS = (
             url="uri address href link",
             seconds="timeout wait",
         ),
+        needs=SERVERS,
+    ),
+    ToolRow(
+        "browser_console",
+        Access.VERIFY,
+        Touch.ADDRESS,
+        also_called=_words(
+            "browser open_browser browse browser_navigate browser_console_messages console "
+            "get_console_logs preview_console preview_logs"
+        ),
+        spelt=_spelt(
+            url="uri address href link page path",
+            seconds="timeout wait",
+        ),
+        needs=BROWSER,
     ),
     ToolRow(
         "localise_faults",

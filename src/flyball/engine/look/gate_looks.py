@@ -17,6 +17,7 @@ from flyball.core.terms.evidence import (
     CheckKind,
     CheckReport,
     CommandReport,
+    ConsoleReport,
     CoverageReport,
     FileReport,
     GateReport,
@@ -27,6 +28,7 @@ from flyball.engine.look.run_on_tree import run_on
 from flyball.engine.run_context import RunContext
 from flyball.errors import FlyballError, ToolUnavailable, UsageError
 from flyball.shellcheck import cannot_fail, judge, verification_kind
+from flyball.tools.browser_console import BROWSER_CONSOLE, ConsoleForm
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.check import CHECK, CheckForm
 from flyball.tools.http_probe import HTTP_PROBE, ProbeForm
@@ -217,21 +219,27 @@ async def _file(look: Look) -> tuple[AnyEvidence, ...]:
 
 
 async def _http(look: Look) -> tuple[AnyEvidence, ...]:
-    url = look.value("url")
-    if not url or url.startswith("/"):
-        seen = [item.url for item in look.card.evidence if isinstance(item, HttpReport)]
-        if not seen:
-            raise ToolUnavailable(
-                f"Nobody has said where {url or 'the page'} is served.",
-                "Give the gate a whole `url`, or probe the page with `http_probe` first.",
-            )
-        parts = urlsplit(seen[-1])
-        url = f"{parts.scheme}://{parts.netloc}{url}" if url else seen[-1]
     try:
-        form = ProbeForm(url=url)
+        form = ProbeForm(url=_address(look, HttpReport))
     except ValueError as error:
         raise UsageError(f"{error}.") from None
     return (await HTTP_PROBE.perform(form, look.context)).evidence
+
+
+async def _console(look: Look) -> tuple[AnyEvidence, ...]:
+    try:
+        form = ConsoleForm(url=_address(look, ConsoleReport))
+    except ValueError as error:
+        raise UsageError(f"{error}.") from None
+    return (await BROWSER_CONSOLE.perform(form, look.context)).evidence
+
+
+def _address(look: Look, kind: type[HttpReport | ConsoleReport]) -> str:
+    """The gate's own address or path; without one the path that was looked at last, or the top."""
+    if url := look.value("url"):
+        return url
+    seen = [urlsplit(item.url) for item in look.card.evidence if isinstance(item, kind)]
+    return (seen[-1].path if seen else "") or "/"
 
 
 async def _coverage(look: Look) -> tuple[AnyEvidence, ...]:
@@ -282,7 +290,7 @@ LOOKS: Mapping[str, Callable[[Look], Awaitable[tuple[AnyEvidence, ...]]]] = Mapp
         "file_exists": _file,
         "file_contains": _file,
         "http_ok": _http,
-        "console_clean": _page,
+        "console_clean": _console,
         "visual_ok": _page,
         "coverage_not_dropped": _coverage,
     }

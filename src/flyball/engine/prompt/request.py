@@ -82,12 +82,12 @@ def tools_of(
 ) -> tuple[ToolSpec, ...]:
     """The tools that a role has in any of these phases; any other call is still judged.
 
-    What needs a language is left out where the survey found none of it. Nobody is led to a
+    What needs a language, a server or a browser is left out where there is none. Nobody is led to a
     checkpoint who may not build: it would put a question to a person in place of the answer.
     """
     if run.budget.limit == 0:
         return ()
-    names = _visible_names(tuple(phases), role, run.policy.bash, has_python(run.project))
+    names = _visible_names(tuple(phases), role, run.policy.bash, abilities(run.project))
     return tuple([spec for spec in tools if spec.name in names])
 
 
@@ -97,9 +97,10 @@ def _reachable(run: RunState, effect: Think, tools: Sequence[ToolSpec]) -> tuple
     return tuple([spec for spec in tools if _is_visible(spec.name, phase, effect.role, has_bash)])
 
 
-def has_python(project: Project) -> bool:
-    """Whether anything in the project is tested or checked as Python is."""
-    return bool({*project.runners, *project.checks} & PYTHON)
+def abilities(project: Project) -> frozenset[str]:
+    """What tools may need and is there: languages of the project, and means of the machine."""
+    is_python = bool({*project.runners, *project.checks} & PYTHON)
+    return frozenset((*project.means, *(["python"] if is_python else ())))
 
 
 PYTHON = frozenset({"pytest", "unittest", "ruff", "pyright", "mypy", "ty", "compileall"})
@@ -144,14 +145,14 @@ FEW_CHOICES = 8
 
 @cache
 def _visible_names(
-    phases: tuple[Phase, ...], role: str, has_bash: bool, with_python: bool
+    phases: tuple[Phase, ...], role: str, has_bash: bool, there: frozenset[str]
 ) -> frozenset[str]:
     may_state = any(phase in BUILDING for phase in phases)
     return frozenset(
         row.name
         for row in TOOL_ROWS.values()
         if any(_is_visible(row.name, phase, role, has_bash) for phase in phases)
-        and (with_python or row.needs != "python")
+        and (not row.needs or row.needs in there)
         and (may_state or row.access is not Access.CHECKPOINT)
     )
 

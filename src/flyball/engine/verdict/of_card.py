@@ -10,7 +10,7 @@ from flyball.core.run.effect import Inspect
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import AnyEvidence, CheckReport, SuiteReport, VerdictReport
-from flyball.core.terms.evidence_rows import is_failing
+from flyball.core.terms.evidence_rows import is_failing, standing_evidence
 from flyball.core.terms.phase import Phase
 from flyball.core.verdict.asking import asked_for
 from flyball.engine.run_context import RunContext
@@ -61,10 +61,15 @@ async def card_verdict(
 
 
 def _is_shown(card: CardState, effect: Inspect, seen: tuple[AnyEvidence, ...]) -> bool:
-    """Whether a gate that Flyball looked for passes: the author of the flow says it suffices.
+    """Whether the work was seen: by a gate that Flyball looked for, or on a server of its own.
 
-    What a driver looked at shows nothing: a server that answers may be anybody's.
+    Only a server that Flyball started from this very tree counts: any other may be anybody's. Of
+    several looks at such servers none may have found a fault.
     """
-    case = Case((*card.evidence, *seen), effect.tree, effect.base, card.claims)
+    evidence = (*card.evidence, *seen)
+    case = Case(evidence, effect.tree, effect.base, card.claims)
     judged = judge_all(card.template, case)
-    return any(GATES[use.type].looks and isinstance(told, Passed) for use, told in judged)
+    if any(GATES[use.type].looks and isinstance(told, Passed) for use, told in judged):
+        return True
+    own = [each for each in standing_evidence(evidence, effect.tree) if getattr(each, "own", False)]
+    return bool(own) and not any(map(is_failing, own))

@@ -84,6 +84,7 @@ def doctor(
         ctx.exit(0 if examine_host(home, host, program, seconds, as_json).holds else 1)
     report = asyncio.run(examine(home.effective.settings.sandbox_readable))
     report["state"] = _state(home)
+    report["pages"] = _pages(home)
     report["settings"] = _settings(home)
     report["ignored"] = list(home.effective.ignored)
     if as_json:
@@ -153,6 +154,26 @@ def _is_granted(path: str, places: Sequence[str]) -> bool:
     return any(Path(os.path.realpath(path)).is_relative_to(place) for place in granted)
 
 
+def _pages(home: Home) -> dict[str, Any]:
+    """Whether servers can be started and pages opened, and what to install where not."""
+    from flyball.tools.pages.browser import find_browser, has_playwright
+    from flyball.workspace.sandbox import environment
+    from flyball.workspace.servers.network import can_serve
+
+    browser = find_browser(environment.clean(home.environ, workspace=home.repo))
+    install: list[str] = []
+    if not has_playwright():
+        install.append("pip install 'flyball[browser]'")
+    if not browser:
+        install.append("apt-get install chromium  (or: playwright install chromium)")
+    return {
+        "servers": can_serve(),
+        "playwright": has_playwright(),
+        "browser": browser,
+        "install": install,
+    }
+
+
 def _state(home: Home) -> dict[str, Any]:
     """Where runs are kept, and whether that can be written."""
     path = home.state.parent.parent
@@ -193,6 +214,7 @@ def _print(console: Console, report: dict[str, Any]) -> None:
             use = f"{use}: {_plain(program['path'])}{denied}"
         programs.add_row(program["name"], _plain(program["version"] or "not found"), use)
     console.print(programs)
+    _print_pages(console, report["pages"])
     state = report["state"]
     note = "" if state["writable"] else "  [bold red]cannot be written[/bold red]"
     console.print(f"\n[bold]State[/bold]  {_plain(state['path'])}{note}\n")
@@ -204,6 +226,16 @@ def _print(console: Console, report: dict[str, Any]) -> None:
         console.print(f"[yellow]not heeded: {_plain(line)}[/yellow]")
     if not report["ok"]:
         console.print("\n[bold red]Not everything holds: see the lines above.[/bold red]")
+
+
+def _print_pages(console: Console, pages: dict[str, Any]) -> None:
+    can = "yes" if pages["servers"] else "no: this needs network namespaces"
+    console.print(f"\n[bold]Pages[/bold]  servers can be started: {can}")
+    found = _plain(pages["browser"] or "not found")
+    driven = "installed" if pages["playwright"] else "not found"
+    console.print(f"  Chromium: {found}; Playwright: {driven} (both are optional)")
+    for line in pages["install"]:
+        console.print(f"  to look at pages: {_plain(line)}")
 
 
 def _plain(text: str) -> str:

@@ -22,6 +22,7 @@ from flyball.workspace.process.process import CommandLimits
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.sandbox.confinement import Sandbox
+from flyball.workspace.servers.server import RunServers
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 """Text that says something."""
@@ -77,6 +78,8 @@ class CallContext(NamedTuple):
     seen: Mapping[str, str]
     """Path → hash of the tree in which the driver last read it."""
     on_output: Callable[[str], None]
+    servers: RunServers
+    """The servers of the run, which every card and call of it shares."""
     is_to_rest: Callable[[], bool]
     """Whether somebody asked the run to rest: a long call may end with what it has."""
     self_modify: bool = False

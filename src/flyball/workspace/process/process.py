@@ -277,6 +277,8 @@ def means_for(sandbox: Sandbox) -> Mechanism:
     choices = [m for m in Mechanism if m.level is sandbox.level]
     if sandbox.mechanism is not None:
         choices = [m for m in choices if m is sandbox.mechanism]
+    if sandbox.joins:
+        choices = [m for m in choices if m is Mechanism.NAMESPACES]
     for means in choices:
         if works(means):
             return means

@@ -18,7 +18,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 import msgspec
 
@@ -143,7 +143,7 @@ def spawn_supervisor(
                 stdin=source,
                 stdout=speak,
                 stderr=speak,
-                pass_fds=(theirs.fileno(),),
+                pass_fds=(theirs.fileno(), *wanted.get("joins", ())),
                 start_new_session=True,
             )
     except OSError as error:
@@ -158,6 +158,35 @@ def spawn_supervisor(
     with suppress(BrokenPipeError):
         ours.sendall(len(packed).to_bytes(8, "big") + packed)
     return process, ours, hear
+
+
+class NetworkHolder(NamedTuple):
+    """A process that keeps a network, and the socket that it ends with."""
+
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+
+
+def spawn_holder() -> NetworkHolder:
+    """Start what keeps a network for one run; it ends with the socket, be it by our death."""
+    ours, theirs = socket.socketpair()
+    try:
+        process = subprocess.Popen(
+            [*supervisor_argv("hold"), str(theirs.fileno())],
+            cwd="/",
+            env={},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(theirs.fileno(),),
+            start_new_session=True,
+        )
+    except OSError as error:
+        ours.close()
+        raise ToolUnavailable(f"A network could not be made: {error.strerror}.") from None
+    finally:
+        theirs.close()
+    return NetworkHolder(process, ours)
 
 
 def _input_file(stdin: bytes | None) -> IO[bytes]:

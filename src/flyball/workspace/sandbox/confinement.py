@@ -68,7 +68,8 @@ class Sandbox(msgspec.Struct, frozen=True):
     read-only where the level can do that, and `hidden` are files that then seem empty; `home` is
     the user's, whose toolchains may be read.
     `private` is kept between commands; without it each command gets its own and loses it.
-    `mechanism` pins the means; by default it is the best that works and gives `level`.
+    `mechanism` pins the means; by default it is the best that works and gives `level`. `joins` are
+    the open namespaces of a `RunNetwork`: the command then lives in that network.
     """
 
     level: SandboxLevel
@@ -82,6 +83,7 @@ class Sandbox(msgspec.Struct, frozen=True):
     home: Path | None = None
     private: Path | None = None
     mechanism: Mechanism | None = None
+    joins: tuple[int, ...] = ()
 
 
 class CommandLimits(msgspec.Struct, frozen=True):
@@ -119,6 +121,7 @@ def orders(
     ruled: dict[str, Any] = {
         "mechanism": str(means),
         "network": sandbox.network,
+        "joins": list(sandbox.joins),
         "filter": _call_filter(sandbox, means),
         "open_ports": sandbox.network or means is not Mechanism.LANDLOCK,
     }

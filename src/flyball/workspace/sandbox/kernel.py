@@ -15,7 +15,7 @@ from os.path import dirname, isdir, islink, lexists, realpath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _SET_NO_NEW_PRIVILEGES, _SET_CHILD_SUBREAPER, _SET_PARENT_DEATH_SIGNAL = 38, 36, 1
 _SET_SECCOMP, _FILTER = 22, 2
@@ -98,12 +98,34 @@ def filter_calls(code: bytes) -> None:
     _checked("call filter", _libc().prctl(_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0))
 
 
-def leave_machine(*, network: bool) -> None:
+def leave_machine(*, network: bool, joins: Sequence[int] = ()) -> None:
     """Leave the machine's users, shared memory, processes and, unless allowed, its network.
 
-    The next child is the first process of the new process namespace.
+    The next child is the first process of the new process namespace. `joins` are namespaces, opened
+    by `hold_network` and in its order, that are entered instead of new ones.
     """
-    spaces = _NEW_IPC | _NEW_PROCESSES | (0 if network else _NEW_NETWORK)
+    spaces = _NEW_IPC | _NEW_PROCESSES | (0 if network or joins else _NEW_NETWORK)
+    for fd in joins:
+        _checked("joining", _libc().setns(fd, 0))
+        # A command that held it could keep the network alive after the run.
+        os.close(fd)
+    if joins:
+        _checked("namespaces", _libc().unshare(spaces))
+        return
+    _leave(spaces)
+    if not network:
+        _raise_loopback()
+
+
+def hold_network() -> tuple[str, ...]:
+    """Make a network that has only its own loopback; the names by which others may join it."""
+    _leave(_NEW_NETWORK)
+    _raise_loopback()
+    # Its users first: who joins those may then join the network that belongs to them.
+    return ("net",) if os.geteuid() == 0 else ("user", "net")
+
+
+def _leave(spaces: int) -> None:
     user, group = os.geteuid(), os.getegid()
     if user == 0:
         # Root needs no user namespace, and in one it would lose its rights over files of other
@@ -116,8 +138,6 @@ def leave_machine(*, network: bool) -> None:
         _write_text("/proc/self/setgroups", "deny")
         _write_text("/proc/self/uid_map", f"{user} {user} 1")
         _write_text("/proc/self/gid_map", f"{group} {group} 1")
-    if not network:
-        _raise_loopback()
 
 
 def see_only(

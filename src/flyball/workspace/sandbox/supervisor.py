@@ -46,6 +46,19 @@ def main(control: int) -> NoReturn:
     os._exit(0)
 
 
+def hold(control: int) -> NoReturn:
+    """Keep a network for the servers of one run until the control socket closes."""
+    try:
+        names = kernel.hold_network()
+        os.write(control, marshal.dumps(names))
+    except OSError as error:
+        os.write(control, marshal.dumps(str(error)))
+        os._exit(1)
+    while os.read(control, _HEADER):
+        pass  # nothing is said here; only that nobody is left to say anything counts
+    os._exit(0)
+
+
 def inner(fd: int) -> NoReturn:
     """Confine and become the command, already inside bubblewrap's namespaces."""
     orders: dict[str, Any] = marshal.loads(_drain(fd))
@@ -57,7 +70,7 @@ def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
     if orders["mechanism"] == "namespaces":
         try:
             # Before the fork, since a process namespace holds only for children made after it.
-            kernel.leave_machine(network=orders["network"])
+            kernel.leave_machine(network=orders["network"], joins=orders["joins"])
         except OSError as error:
             return {"status": None, "over": "", "report": b"confine:0:" + str(error).encode()}
     child = os.fork()
@@ -71,7 +84,7 @@ def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
     if told and status is not None:
         status = int(told)
     answer = {"status": status, "over": over, "report": began}
-    if orders["mechanism"] == "namespaces" and not orders["network"]:
+    if orders["mechanism"] == "namespaces" and not orders["network"] and not orders["joins"]:
         answer["unreachable"] = _count_unreachable()
     return answer
 

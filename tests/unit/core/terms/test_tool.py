@@ -91,9 +91,12 @@ def test_nothing_but_its_own_name_confirms_or_releases_anything():
 
 def test_what_is_true_of_some_tools_follows_from_their_rows():
     assert {"checkpoint", "note", "appeal"} == FREE_TOOLS
-    assert {"bash", "git"} == COMMANDS
+    assert {"bash", "git", "dev_server_start", "dev_server_stop"} == COMMANDS
     stays = {row.name for row in TOOL_ROWS.values() if row.leaves_tree}
-    assert stays == {"read", "list", "grep", "git_log", "project", "http_probe"}
+    assert stays == {
+        "read", "list", "grep", "git_log", "project", "dev_server_list", "dev_server_logs",
+        "http_probe", "browser_console",
+    }  # fmt: skip
     assert {row.name for row in TOOL_ROWS.values() if row.writes_text} == {
         "edit_diff",
         "write_file",

@@ -201,7 +201,7 @@ def _what_to_run(evidence: Sequence[Evidence], tree: TreeHash, has_suite: bool) 
     if not has_suite and not suites:
         return (
             "Nothing verifies the present tree. The project has no tests: run `check` for build or "
-            "types, or look at the result with `http_probe`."
+            "types, or look at what it serves."
         )
     run = f"Run `test` (`{suites[-1].command}`)" if suites else "Run `test`"
     fresh = [item for item in evidence if item.tree == tree]

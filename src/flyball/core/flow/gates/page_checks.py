@@ -36,7 +36,7 @@ def http_ok(case: Case, wanted: HttpExpectation) -> Verdict:
     """The address answers well."""
     report = last_look(case, HttpReport, lambda item: wanted.names(item.url))
     if report is None:
-        return no_look(case, HttpReport, f"probe {wanted.url or 'the address'} with `http_probe`")
+        return no_look(case, HttpReport, f"nobody has asked {wanted.url or 'its address'}")
     if report.error:
         return Failed(f"{report.url} did not answer: {report.error}.")
     good = report.status == wanted.status if wanted.status else 200 <= report.status < 400
@@ -55,7 +55,7 @@ def console_clean(case: Case, wanted: Address) -> Verdict:
     """The page wrote no error to its console and every request succeeded."""
     report = last_look(case, ConsoleReport, lambda item: wanted.names(item.url))
     if report is None:
-        return no_look(case, ConsoleReport, _unseen("the console", wanted.url))
+        return no_look(case, ConsoleReport, f"nobody has opened {wanted.url or 'the page'}")
     troubles = (*report.errors, *report.failed_requests)
     if troubles:
         return Failed(f"{report.url} reports {len(troubles)} errors: {listed(troubles, 1)}.")

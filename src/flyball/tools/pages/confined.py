@@ -1,0 +1,104 @@
+"""Running our own programs where the servers of a run are, and where nothing else is."""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
+
+import msgspec
+
+from flyball.errors import ToolTimeout, ToolUnavailable
+from flyball.tools.call.protocol import CallContext
+from flyball.workspace.process.process import CommandLimits, run
+from flyball.workspace.sandbox.confinement import Sandbox
+from flyball.workspace.servers.network import NO_NETWORK, can_serve
+
+INSIDE = Path(__file__).parent / "inside"
+GRACE = 20.0
+"""Seconds that a program of ours gets beyond those it was told, to start and to end."""
+
+
+class HttpAnswer(NamedTuple):
+    """What came back, or why nothing did."""
+
+    status: int = 0
+    body: bytes = b""
+    error: str = ""
+    kind: str = ""
+
+
+@contextmanager
+def empty_place() -> Generator[Path]:
+    """A directory for one program of ours: it sees nothing of the project's or the user's."""
+    place = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-page-")))
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+async def run_inside(
+    name: str, wish: Mapping[str, object], context: CallContext, place: Path, *, isolated: str
+) -> Any:
+    """What a program of `inside` prints for a wish, from inside the run's network."""
+    if not can_serve():
+        raise ToolUnavailable(NO_NETWORK, "Run `flyball doctor` to see why.")
+    usual = context.sandbox_in(context.root)
+    seconds = float(str(wish["seconds"]))
+    finished = await run(
+        [sys.executable, isolated, os.fspath(INSIDE / name)],
+        cwd=place,
+        env=context.env,
+        sandbox=Sandbox(
+            level=usual.level,
+            root=place,
+            readable=(INSIDE,),
+            home=usual.home,
+            joins=context.servers.network.joins(),
+        ),
+        limits=CommandLimits(seconds=seconds + GRACE, kept=1 << 24),
+        # Not redacted here: bytes on their way as letters could look like a key. What is said of
+        # the answer is redacted before anybody hears it.
+        stdin=msgspec.json.encode(wish),
+    )
+    if finished.timed_out:
+        raise ToolTimeout(f"Looking took longer than {seconds:g} s and was ended.")
+    try:
+        return msgspec.json.decode(_last(finished.output))
+    except msgspec.DecodeError:
+        said = finished.output.strip()[-1_000:]
+        raise ToolUnavailable(f"Looking failed: {said or 'nothing was said'}") from None
+
+
+def _last(output: str) -> str:
+    """The last line, which is the answer; what stands before it are warnings of libraries."""
+    return output.strip().rpartition("\n")[2]
+
+
+async def ask(
+    url: str, context: CallContext, *, seconds: float, kept: int, waits: bool = False
+) -> HttpAnswer:
+    """What an address in the run's network answers."""
+    parts = urlsplit(url)
+    query = f"?{parts.query}" if parts.query else ""
+    target = quote(f"{parts.path or '/'}{query}", safe="/?&=%+:,;@~")
+    wish = {
+        "host": parts.hostname or "",
+        "port": parts.port or 80,
+        "target": target,
+        "seconds": seconds,
+        "kept": kept,
+        "waits": waits,
+    }
+    with empty_place() as place:
+        found = await run_inside("ask.py", wish, context, place, isolated="-IS")
+    body = base64.b64decode(found["body"])
+    return HttpAnswer(found["status"], body, found["error"], found["kind"])

@@ -1,0 +1,172 @@
+"""Which servers a project has: by the user's word, or by what its files say. Nothing is run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
+
+from flyball.core.suite.settled import ProjectCommands
+from flyball.tools.runner.layout import Land, depends_on, npm_script
+from flyball.workspace.servers.server import ServerPlan
+
+SCRIPTS = ("dev", "start", "serve")
+TARGETS = ("dev", "serve", "run", "start")
+MOST = 8
+"""Servers that a project is taken to have; a repository of a hundred examples has no more."""
+
+_MARKS = re.compile(
+    r"(?:[^/]+/){0,2}(?:package\.json|Procfile|Makefile|manage\.py|index\.html"
+    r"|(?:app|main|wsgi|asgi|server|application)\.(?:py|js|mjs|cjs))"
+)
+_FLASK = re.compile(
+    r"^(\w+)\s*(?::[^=]+)?=\s*(?:flask\.)?Flask\(|^def (create_app|make_app)\(", re.M
+)
+_FASTAPI = re.compile(
+    r"^(\w+)\s*(?::[^=]+)?=\s*(?:fastapi\.)?(?:FastAPI|Starlette|Litestar)\(", re.M
+)
+_SERVES = re.compile(r"\.serve_forever\(|\.listen\(|\bserve\(|HTTPServer\(")
+_PYTHON = ("app.py", "main.py", "wsgi.py", "asgi.py", "application.py", "server.py")
+_PLAIN = ("server.py", "app.py", "main.py")
+_NODE = ("server.js", "server.mjs", "server.cjs", "app.js", "main.js")
+
+
+def server_plans(land: Land, settled: ProjectCommands) -> tuple[ServerPlan, ...]:
+    """What serves the project, the likeliest first; what somebody settled comes before all."""
+    found: dict[str, ServerPlan] = {}
+    for at, each in sorted(settled.servers.items()):
+        plan = ServerPlan(_name(at), each.command, at, origin=each.origin)
+        found.setdefault(plan.name, plan)
+    for at in _places(land):
+        if len(found) < MOST and not any(plan.at == at for plan in found.values()):
+            plan = _plan(land.below(at), at)
+            if plan is not None:
+                found.setdefault(plan.name, plan)
+    # A page without a server is only the project's where nothing else serves anything.
+    real = [plan for plan in found.values() if plan.origin != STATIC]
+    return tuple(real or [*found.values()][:1])
+
+
+def _places(land: Land) -> list[str]:
+    """Directories that may hold a server: the top first, then the others by depth and name."""
+    marked = {str(PurePosixPath(path).parent) for path in land.matching(_MARKS)}
+    return sorted(marked, key=lambda at: (at != ".", at.count("/"), at))
+
+
+def _name(at: str) -> str:
+    return "web" if at == "." else re.sub(r"[^A-Za-z0-9_-]", "-", at)
+
+
+def _plan(land: Land, at: str) -> ServerPlan | None:
+    for rule in RULES:
+        for command, port, origin in rule(land):
+            return ServerPlan(_name(at), command, at, port, origin)
+    return None
+
+
+Found = Iterator[tuple[str, int, str]]
+
+
+def _package(land: Land) -> Found:
+    """A script of package.json; where the tool behind it is known, its port can be chosen."""
+    for name in SCRIPTS:
+        script = npm_script(land, name)
+        if not script:
+            continue
+        command, port = f"{_manager(land)} run {name}", 0
+        bridge = " --" if command.startswith("npm") else ""
+        first = script.split()[0].rpartition("/")[2]
+        if first == "vite":
+            command, port = f"{command}{bridge} --port {{port}} --strictPort", 5173
+        elif first == "next":
+            command, port = f"{command}{bridge} --port {{port}}", 3000
+        elif depends_on(land, "react-scripts"):
+            port = 3000
+        yield command, port, f"the script {name} of package.json"
+
+
+def _manager(land: Land) -> str:
+    if land.has("pnpm-lock.yaml"):
+        return "pnpm"
+    return "yarn" if land.has("yarn.lock") else "npm"
+
+
+def _procfile(land: Land) -> Found:
+    for line in land.text("Procfile").split("\n"):
+        name, colon, command = line.partition(":")
+        if colon and name.strip() == "web" and command.strip():
+            yield command.strip(), 0, "web in Procfile"
+
+
+def _django(land: Land) -> Found:
+    if "django" in land.text("manage.py").lower():
+        yield "python manage.py runserver {port} --noreload", 8000, "manage.py of Django"
+
+
+def _flask(land: Land) -> Found:
+    for file in _modules(land):
+        if _FLASK.search(land.text(file)):
+            module = _module(file)
+            yield f"python -m flask --app {module} run --port {{port}}", 5000, f"Flask in {file}"
+
+
+def _asgi(land: Land) -> Found:
+    for file in _modules(land):
+        if found := _FASTAPI.search(land.text(file)):
+            app = f"{_module(file)}:{found[1]}"
+            yield f"python -m uvicorn {app} --port {{port}}", 8000, f"an ASGI application in {file}"
+
+
+def _modules(land: Land) -> list[str]:
+    """Python files that usually hold an application: at the top, or one package below."""
+    below = [
+        path
+        for path in land.files
+        if path.count("/") == 1 and path.rpartition("/")[2] in (*_PYTHON, "__init__.py")
+    ]
+    return [*(name for name in _PYTHON if land.has(name)), *below]
+
+
+def _module(file: str) -> str:
+    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _makefile(land: Land) -> Found:
+    text = land.text("Makefile")
+    for name in TARGETS:
+        if re.search(rf"^{name}\s*:(?!=)", text, re.M):
+            yield f"make {name}", 0, f"the target {name} of the Makefile"
+
+
+def _plain(land: Land) -> Found:
+    """A program that serves by itself, without a framework that we know."""
+    for file in _PLAIN:
+        if _SERVES.search(land.text(file)):
+            yield f"python {file}", 0, file
+    for file in _NODE:
+        if _SERVES.search(land.text(file)):
+            yield f"node {file}", 0, file
+
+
+STATIC = "index.html"
+
+
+def _static(land: Land) -> Found:
+    if land.has(STATIC):
+        yield "python -m http.server {port} --bind 127.0.0.1", 8000, STATIC
+
+
+RULES: tuple[Callable[[Land], Found], ...] = (
+    _package,
+    _procfile,
+    _django,
+    _flask,
+    _asgi,
+    _plain,
+    _makefile,
+    _static,
+)
+"""In this order: what the project's people type comes before what its files only suggest.
+
+A Makefile comes late, since `make run` starts whatever the project is.
+"""

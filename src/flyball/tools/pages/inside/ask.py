@@ -1,0 +1,55 @@
+"""Ask one address and print what it answered, as JSON; run by a bare interpreter, in the sandbox.
+
+The input is JSON: host, port, target, seconds, kept, and whether to wait until somebody answers.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def ask(wish: dict[str, Any], deadline: float) -> dict[str, Any]:
+    """What one request came to: status, type, body and error."""
+    left = max(0.1, deadline - time.monotonic())
+    connection = http.client.HTTPConnection(wish["host"], wish["port"], timeout=left)
+    try:
+        headers = {"User-Agent": "flyball", "Connection": "close"}
+        connection.request("GET", wish["target"], headers=headers)
+        answer = connection.getresponse()
+        body = b""
+        while len(body) <= wish["kept"] and time.monotonic() < deadline:
+            piece = answer.read1(wish["kept"] or 1)
+            if not piece:
+                break
+            body += piece
+        kind = answer.headers.get_content_type()
+        return {"status": answer.status, "kind": kind, "body": body, "error": ""}
+    except (OSError, http.client.HTTPException) as error:
+        said = str(error) or type(error).__name__
+        return {"status": 0, "kind": "", "body": b"", "error": said}
+    finally:
+        connection.close()
+
+
+def main() -> None:
+    """Ask as the input says, and print the answer."""
+    wish = json.load(sys.stdin)
+    deadline = time.monotonic() + wish["seconds"]
+    found = ask(wish, deadline)
+    while wish["waits"] and found["error"] and time.monotonic() < deadline:
+        time.sleep(0.05)
+        found = ask(wish, deadline)
+    body = base64.b64encode(found["body"]).decode()
+    sys.stdout.write(json.dumps({**found, "body": body}) + "\n")
+
+
+if __name__ == "__main__":
+    main()
