@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,11 @@ def test_a_fix_is_rejected_until_the_console_is_clean(tmp_path: Path):
     end = final(lines)
     assert end["status"] == "success", json.dumps(lines, indent=1)
     assert end["proof"].startswith("it answers"), end
+    (page,) = (tmp_path / "shop" / ".flyball" / "artifacts").glob("*/step-1.md")
+    account = page.read_text()
+    for when in ("before", "after"):
+        (picture,) = re.findall(rf"!\[\S+ {when}\]\((\S+)\)", account)
+        assert (page.parent / picture).read_bytes().startswith(b"\x89PNG")
     looks = [line["passing"] for line in lines if line.get("kind") == "console-report"]
     assert looks[-1] and looks.count(False) == 2, "before the change, and after half of it"
 

@@ -18,7 +18,9 @@ from flyball.core.terms.call import Access, Call
 from flyball.core.terms.evidence import (
     CheckReport,
     CommandReport,
+    ConsoleReport,
     SuiteReport,
+    VisualReport,
 )
 from flyball.core.terms.evidence_rows import line_of
 from flyball.core.terms.phase import Phase
@@ -315,6 +317,7 @@ class RunContext:
                 for ruling in card.verdicts
             ),
             evidence=tuple(line_of(item) for item in card.evidence),
+            pictures=_pictures(card),
             timings={"plan": card.clock.plan, "build": card.clock.build},
             risk=card.review.risk,
             assumptions=card.review.assumptions,
@@ -393,6 +396,21 @@ def _steps(card: CardState) -> Iterator[str]:
     if point := card.checkpoint:
         yield from filter(None, map(str.strip, point.proposed_action.split("\n")))
         yield from (f"verify with {each}" for each in point.verify_with)
+
+
+def _pictures(card: CardState) -> dict[str, str]:
+    """Of every page the first picture and the last one: before the change, and after it."""
+    seen: dict[str, list[ConsoleReport | VisualReport]] = {}
+    for item in card.evidence:
+        if isinstance(item, ConsoleReport | VisualReport) and item.picture:
+            seen.setdefault(item.url, []).append(item)
+    found: dict[str, str] = {}
+    for url, looks in seen.items():
+        first, last = looks[0], looks[-1]
+        if first.tree != last.tree:
+            found[f"{url} before"] = first.picture
+        found[f"{url} {'after' if card.has_changed else 'as it is'}"] = last.picture
+    return found
 
 
 def _end_of(log: Path) -> str:

@@ -23,6 +23,7 @@ from flyball.tools.project import PROJECT
 from flyball.tools.read import READ
 from flyball.tools.suite import TEST
 from flyball.tools.try_candidates import TRY_CANDIDATES
+from flyball.tools.visual_qa import VISUAL_QA
 from flyball.tools.write_file import WRITE_FILE
 
 TOOLS: tuple[Tool, ...] = (
@@ -45,6 +46,7 @@ TOOLS: tuple[Tool, ...] = (
     CHECK,
     HTTP_PROBE,
     BROWSER_CONSOLE,
+    VISUAL_QA,
     LOCALISE_FAULTS,
     TRY_CANDIDATES,
     NOTE,

@@ -20,7 +20,7 @@ from flyball.tools.call.protocol import (
     bounded,
 )
 from flyball.tools.http_probe import require_served
-from flyball.tools.pages.browser import PageLook, open_page
+from flyball.tools.pages.browser import PageLook, keep_picture, open_page
 from flyball.tools.pages.serving import Served, serve
 
 KEPT = 50
@@ -54,6 +54,7 @@ async def perform(form: ConsoleForm, context: CallContext) -> Result:
         "errors": list(report.errors),
         "failed_requests": list(report.failed_requests),
         "blank": seen.facts.blank,
+        "picture": report.picture,
     }
     troubles = (*report.errors, *report.failed_requests)
     return Result(
@@ -79,6 +80,7 @@ def console_report(
         errors=seen.console_errors[:KEPT],
         failed_requests=seen.failed[:KEPT],
         own=True,
+        picture=keep_picture(seen, context),
     )
 
 

@@ -114,6 +114,8 @@ class ConsoleReport(Evidence, frozen=True, kw_only=True, tag="console-report"):
     failed_requests: tuple[str, ...] = ()
     own: bool = False
     """Whether it came from a server that Flyball started from this very tree."""
+    picture: str = ""
+    """Where a picture of the page is, from the project's top."""
 
 
 class VisualReport(Evidence, frozen=True, kw_only=True, tag="visual-report"):
@@ -123,6 +125,17 @@ class VisualReport(Evidence, frozen=True, kw_only=True, tag="visual-report"):
     expectation: str
     ok: bool
     note: str = ""
+    own: bool = False
+    """Whether it came from a server that Flyball started from this very tree."""
+    picture: str = ""
+    """Where the picture is, from the project's top."""
+    judged_by: str = ""
+    """The model that judged it; without one only what is plainly wrong was looked for."""
+
+    @property
+    def is_unjudged(self) -> bool:
+        """Whether no model held it against the expectation."""
+        return self.own and not self.judged_by
 
 
 class BaseRun(Evidence, frozen=True, kw_only=True, tag="base-run"):

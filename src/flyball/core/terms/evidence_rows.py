@@ -114,6 +114,13 @@ def _console_problems(item: ConsoleReport) -> tuple[str, ...]:
     return (*item.errors, *item.failed_requests)
 
 
+def _picture_line(item: VisualReport) -> str:
+    if item.is_unjudged:
+        found = item.note or "nothing is plainly wrong"
+        return f"a picture of {item.url}: {found} (not judged by a model)"
+    return f"{item.url} {'shows' if item.ok else 'does not show'} {item.expectation}"
+
+
 def _shown(is_good: bool) -> Strength:
     return Strength.SHOWN if is_good else Strength.NOTHING
 
@@ -186,7 +193,7 @@ _ROWS = (
     ),
     EvidenceRow(
         VisualReport,
-        lambda item: f"{item.url} {'shows' if item.ok else 'does not show'} {item.expectation}",
+        _picture_line,
         "url",
         lambda item: _shown(item.ok),
         lambda item: not item.ok,

@@ -383,6 +383,20 @@ _ROWS = (
         needs=BROWSER,
     ),
     ToolRow(
+        "visual_qa",
+        Access.VERIFY,
+        Touch.ADDRESS,
+        ("request_visual_qa",),
+        also_called=_words("screenshot take_screenshot browser_take_screenshot preview_screenshot"),
+        spelt=_spelt(
+            url="uri address href link page path",
+            expectation="expected expect question criteria description prompt",
+            viewport="size resolution",
+            seconds="timeout wait",
+        ),
+        needs=BROWSER,
+    ),
+    ToolRow(
         "localise_faults",
         Access.VERIFY,
         Touch.ANYTHING,

@@ -22,6 +22,7 @@ from flyball.core.terms.evidence import (
     FileReport,
     GateReport,
     HttpReport,
+    VisualReport,
 )
 from flyball.core.terms.phase import Phase
 from flyball.engine.look.run_on_tree import run_on
@@ -38,6 +39,7 @@ from flyball.tools.runner.reports.console import from_text
 from flyball.tools.runner.run_suite import run_suite
 from flyball.tools.runner.tally import plain
 from flyball.tools.suite import TEST, SuiteForm
+from flyball.tools.visual_qa import VISUAL_QA, VisualForm
 from flyball.workspace.files.paths import PathKind
 from flyball.workspace.process.process import Finished
 from flyball.workspace.run.watch import begin_watch, end_watch
@@ -47,7 +49,6 @@ READ_LIMIT = 4 * 1024 * 1024
 KEPT_PROBLEMS = 50
 TOTAL = re.compile(r"^TOTAL\s+(\d+)\s+(\d+)(\s+\d+\s+\d+)?\s+(\d+(?:\.\d+)?)%", re.MULTILINE)
 COVERING = ("--cov", "--cov-report=term")
-NO_PAGES = "Nothing here opens pages in a browser, so nobody can look."
 NO_SANDBOX = "No sandbox is available on this machine, so a gate's command is not run."
 
 
@@ -234,7 +235,16 @@ async def _console(look: Look) -> tuple[AnyEvidence, ...]:
     return (await BROWSER_CONSOLE.perform(form, look.context)).evidence
 
 
-def _address(look: Look, kind: type[HttpReport | ConsoleReport]) -> str:
+async def _visual(look: Look) -> tuple[AnyEvidence, ...]:
+    try:
+        expectation = look.value("expectation") or "it looks right"
+        form = VisualForm(url=_address(look, VisualReport), expectation=expectation)
+    except ValueError as error:
+        raise UsageError(f"{error}.") from None
+    return (await VISUAL_QA.perform(form, look.context)).evidence
+
+
+def _address(look: Look, kind: type[HttpReport | ConsoleReport | VisualReport]) -> str:
     """The gate's own address or path; without one the path that was looked at last, or the top."""
     if url := look.value("url"):
         return url
@@ -274,10 +284,6 @@ def covered(finished: Finished) -> float:
     return round(100 * (1 - int(missed) / int(statements)), 2)
 
 
-async def _page(look: Look) -> tuple[AnyEvidence, ...]:
-    return (_report(look, NO_PAGES),)
-
-
 LOOKS: Mapping[str, Callable[[Look], Awaitable[tuple[AnyEvidence, ...]]]] = MappingProxyType(
     {
         "tests_pass": _suite,
@@ -291,7 +297,7 @@ LOOKS: Mapping[str, Callable[[Look], Awaitable[tuple[AnyEvidence, ...]]]] = Mapp
         "file_contains": _file,
         "http_ok": _http,
         "console_clean": _console,
-        "visual_ok": _page,
+        "visual_ok": _visual,
         "coverage_not_dropped": _coverage,
     }
 )

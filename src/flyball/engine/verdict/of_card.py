@@ -10,7 +10,7 @@ from flyball.core.run.effect import Inspect
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import AnyEvidence, CheckReport, SuiteReport, VerdictReport
-from flyball.core.terms.evidence_rows import is_failing, standing_evidence
+from flyball.core.terms.evidence_rows import is_failing, standing_evidence, verification_key
 from flyball.core.terms.phase import Phase
 from flyball.core.verdict.asking import asked_for
 from flyball.engine.run_context import RunContext
@@ -41,7 +41,7 @@ async def card_verdict(
     wanted = Wanted(
         effect.base,
         head,
-        asked._replace(shown=_is_shown(card, effect, seen)),
+        asked._replace(shown=is_shown(card, effect, seen)),
         verify_with=promised.verify_with if promised else (),
         red_parts=frozenset([item.part for item in red if isinstance(item, SuiteReport)]),
         red_checks=tuple(
@@ -60,16 +60,19 @@ async def card_verdict(
     )
 
 
-def _is_shown(card: CardState, effect: Inspect, seen: tuple[AnyEvidence, ...]) -> bool:
+def is_shown(card: CardState, effect: Inspect, seen: tuple[AnyEvidence, ...]) -> bool:
     """Whether the work was seen: by a gate that Flyball looked for, or on a server of its own.
 
-    Only a server that Flyball started from this very tree counts: any other may be anybody's. Of
-    several looks at such servers none may have found a fault.
+    Only a server that Flyball started from this very tree counts: any other may be anybody's. None
+    of the looks may have found a fault, and what was once seen broken must be seen again.
     """
     evidence = (*card.evidence, *seen)
     case = Case(evidence, effect.tree, effect.base, card.claims)
     judged = judge_all(card.template, case)
     if any(GATES[use.type].looks and isinstance(told, Passed) for use, told in judged):
         return True
-    own = [each for each in standing_evidence(evidence, effect.tree) if getattr(each, "own", False)]
-    return bool(own) and not any(map(is_failing, own))
+    own = [each for each in evidence if getattr(each, "own", False)]
+    now = standing_evidence(own, effect.tree)
+    broken = {verification_key(each) for each in own if is_failing(each)}
+    is_seen_again = broken <= {verification_key(each) for each in now}
+    return bool(now) and is_seen_again and not any(map(is_failing, now))

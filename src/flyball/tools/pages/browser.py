@@ -13,9 +13,12 @@ from pathlib import Path
 import msgspec
 
 from flyball.errors import ToolUnavailable
-from flyball.tools.call.protocol import CallContext
+from flyball.tools.call.protocol import CallContext, log_file
 from flyball.tools.pages.confined import empty_place, run_inside
 from flyball.tools.pages.serving import Served, ports_of
+from flyball.workspace.cards.artifacts import hide_artifacts
+from flyball.workspace.trees.trees import REGULAR
+from flyball.workspace.trees.writer import write_entry
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 INSTALLED = ("chromium-*/chrome-linux*/chrome", "chromium_headless_shell-*/*/*headless*shell*")
@@ -91,13 +94,23 @@ def can_browse(env: Mapping[str, str]) -> bool:
     return has_playwright() and bool(find_browser(env))
 
 
+def keep_picture(seen: PageLook, context: CallContext) -> str:
+    """Keep the picture of a page beside the card's account; where it is, from the project's top."""
+    if not seen.picture:
+        return ""
+    hide_artifacts(context.project)
+    place = context.artifacts / log_file(context.call).replace(".log", ".png")
+    path = place.relative_to(context.project).as_posix()
+    write_entry(context.project, path, REGULAR, seen.picture)
+    return path
+
+
 async def open_page(
     served: Served,
     context: CallContext,
     *,
     seconds: float,
     size: tuple[int, int] = (WIDTH, HEIGHT),
-    picture: bool = False,
 ) -> PageLook:
     """What a page of a server does in the browser, until it is quiet."""
     if not can_browse(context.env):
@@ -111,7 +124,7 @@ async def open_page(
         "seconds": seconds,
         "width": size[0],
         "height": size[1],
-        "picture": picture,
+        "picture": True,
     }
     with empty_place() as place:
         found = await run_inside("browse.py", wish, context, place, isolated="-I")

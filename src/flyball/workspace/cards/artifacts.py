@@ -68,6 +68,8 @@ class CardArtifact(msgspec.Struct, frozen=True):
     commands: tuple[CommandRun, ...] = ()
     verdicts: tuple[VerdictNote, ...] = ()
     evidence: tuple[str, ...] = ()
+    pictures: dict[str, str] = {}
+    """What each picture shows, and where it is from the project's top."""
     timings: dict[str, float] = {}
     risk: str = ""
     assumptions: tuple[str, ...] = ()
@@ -163,6 +165,8 @@ def _page(card: CardArtifact) -> str:
     parts += [_section("Warnings", [f"- {each}" for each in card.warnings])]
     parts += [_section("Gates", [_verdict(each) for each in card.verdicts])]
     parts += [_section("Evidence", [f"- {each}" for each in card.evidence])]
+    pictures = [_picture(card, *each) for each in card.pictures.items()]
+    parts += [_section("Pictures", pictures)]
     parts += [_section("Commands", [_command(each) for each in card.commands])]
     times = [f"- {name}: {seconds:.2f} s" for name, seconds in card.timings.items()]
     parts += [_section("Time", times)]
@@ -205,6 +209,11 @@ def _command(run: CommandRun) -> str:
     whole = f" (all of it: `{run.log_file}`)" if run.log_file else ""
     line = f"- `{run.command}`: {code}, {run.elapsed:.2f} s{whole}"
     return f"{line}\n\n{_fenced(run.log)}\n" if run.log else line
+
+
+def _picture(card: CardArtifact, what: str, path: str) -> str:
+    """A picture as the page beside it shows it."""
+    return f"![{what}]({path.removeprefix(f'{_HOME.as_posix()}/{card.run}/')})"
 
 
 def _diff(card: CardArtifact) -> str:

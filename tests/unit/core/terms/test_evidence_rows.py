@@ -105,6 +105,16 @@ def test_the_terminal_tells_of_every_class_that_a_tool_can_take():
             "u does not show a hat",
         ),
         (
+            VisualReport(**HERE, url="u", expectation="a hat", ok=True, own=True),
+            "a picture of u: nothing is plainly wrong (not judged by a model)",
+            "a picture of u: nothing is plainly wrong (not judged by a model)",
+        ),
+        (
+            VisualReport(**HERE, url="u", expectation="a hat", ok=True, own=True, judged_by="m"),
+            "u shows a hat",
+            "u shows a hat",
+        ),
+        (
             BaseRun(**HERE, report="r", base="b", outcome="red", detail="1 failed"),
             "on the base tree: red (1 failed)",
             "on the base tree: red (1 failed)",

@@ -95,7 +95,7 @@ def test_what_is_true_of_some_tools_follows_from_their_rows():
     stays = {row.name for row in TOOL_ROWS.values() if row.leaves_tree}
     assert stays == {
         "read", "list", "grep", "git_log", "project", "dev_server_list", "dev_server_logs",
-        "http_probe", "browser_console",
+        "http_probe", "browser_console", "visual_qa",
     }  # fmt: skip
     assert {row.name for row in TOOL_ROWS.values() if row.writes_text} == {
         "edit_diff",

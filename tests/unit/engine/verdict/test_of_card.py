@@ -10,10 +10,21 @@ from msgspec.structs import replace
 from tests.unit.engine.shop import FILES, MENDED, SHOWN, Shop, open_shop
 from tests.unit.journal.runs import story
 
+from flyball.core.flow.library import LIBRARY
 from flyball.core.flow.template import GateUse
-from flyball.core.run.state import Checkpoint
+from flyball.core.run.effect import Inspect
+from flyball.core.run.state import CardState, Checkpoint
 from flyball.core.terms.change_verdict import ChangeStrength, FindingKind
-from flyball.core.terms.evidence import CheckKind, CheckReport, SuiteReport, VerdictReport
+from flyball.core.terms.evidence import (
+    AnyEvidence,
+    CheckKind,
+    CheckReport,
+    ConsoleReport,
+    HttpReport,
+    SuiteReport,
+    VerdictReport,
+)
+from flyball.engine.verdict.of_card import is_shown
 
 
 @pytest.fixture
@@ -88,3 +99,39 @@ async def test_what_the_driver_saw_red_is_looked_at_again(shop: Shop):
     shop.card = replace(shop.card, evidence=(suite, red))
     found = (await verdict_on(shop)).verdict.blocking
     assert [each.kind for each in found] == [FindingKind.NAMED_NOT_GREEN]
+
+
+ANSWERS = HttpReport(id="h", tree="t1", url="u", status=200, own=True)
+FAILS = HttpReport(id="h", tree="t1", url="u", status=500, own=True)
+CLEAN = ConsoleReport(id="k", tree="t1", url="u", own=True)
+DIRTY = ConsoleReport(id="k", tree="t1", url="u", errors=("boom",), own=True)
+BLANK = ConsoleReport(id="k", tree="t0", url="u", errors=("boom",), own=True)
+STRANGE = HttpReport(id="h", tree="t1", url="u", status=200)
+EARLIER = ConsoleReport(id="k", tree="t0", url="u", own=True)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "shown"),
+    [
+        ((), False),
+        ((ANSWERS,), True),
+        ((CLEAN,), True),
+        ((STRANGE,), False),
+        ((EARLIER,), False),
+        ((ANSWERS, DIRTY), False),
+        ((DIRTY, CLEAN), True),
+        ((FAILS, CLEAN), False),
+        ((BLANK, ANSWERS), False),
+        ((BLANK, ANSWERS, CLEAN), True),
+    ],
+    ids=[
+        "nothing was looked at", "it answers", "a clean console", "somebody else's server",
+        "an earlier tree", "an answer beside a dirty console", "mended since", "an error beside it",
+        "seen broken and not seen again", "seen broken and then whole",
+    ],
+)  # fmt: skip
+def test_what_counts_as_shown(evidence: tuple[AnyEvidence, ...], shown: bool):
+    card = CardState(
+        id="c", template=LIBRARY["fix"], title="t", base="t0", tree="t1", evidence=evidence
+    )
+    assert is_shown(card, Inspect(card="c", base="t0", tree="t1"), ()) is shown

@@ -46,11 +46,6 @@ def http_ok(case: Case, wanted: HttpExpectation) -> Verdict:
     return Passed(f"{report.url} answered {report.status}.")
 
 
-def _unseen(what: str, url: str) -> str:
-    """What nobody has observed of a page, and that no call can."""
-    return f"no tool observes {what} of {url or 'a page'} here, so say in words that it is unseen"
-
-
 def console_clean(case: Case, wanted: Address) -> Verdict:
     """The page wrote no error to its console and every request succeeded."""
     report = last_look(case, ConsoleReport, lambda item: wanted.names(item.url))
@@ -76,8 +71,10 @@ def visual_ok(case: Case, wanted: PictureExpectation) -> Verdict:
 
     report = last_look(case, VisualReport, fits)
     if report is None:
-        return no_look(case, VisualReport, _unseen("the look", wanted.url))
+        return no_look(case, VisualReport, f"nobody has looked at {wanted.url or 'the page'}")
     if not report.ok:
         note = f": {report.note}" if report.note else ""
         return Failed(f"{report.url} does not look as expected{note}.")
+    if report.is_unjudged:
+        return Passed(f"Nothing is plainly wrong with {report.url}; no model judged its look.")
     return Passed(f"{report.url} looks as expected.")

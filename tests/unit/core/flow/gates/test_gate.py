@@ -74,8 +74,9 @@ def console(*errors, url="http://localhost:3000/", **more):
     return ConsoleReport(id="e", tree=TREE, url=url, errors=errors, **more)
 
 
-def picture(ok, url="http://h/", note=""):
-    return VisualReport(id="e", tree=TREE, url=url, expectation="a red box", ok=ok, note=note)
+def picture(ok, url="http://h/", note="", own=False):
+    expected = "a red box"
+    return VisualReport(id="e", tree=TREE, url=url, expectation=expected, ok=ok, note=note, own=own)
 
 
 def file(path="a.md", *, exists=True, asked=(), contains=(), tree=TREE):
@@ -293,9 +294,16 @@ BOTH = {"criteria_checklist": {"c1": True, "c2": True}}
         ("console_clean", [console("boom", failed_requests=("x",))], {}, Failed, "2 errors: boom"),
         ("console_clean", [], {"url": "/a"}, Missing, "nobody has opened /a"),
         ("visual_ok", [picture(True)], {}, Passed, ""),
+        ("visual_ok", [picture(True, own=True)], {}, Passed, "no model judged its look"),
         ("visual_ok", [picture(False, note="it is blue")], {}, Failed, "expected: it is blue"),
         ("visual_ok", [picture(False)], {}, Failed, "as expected."),
-        ("visual_ok", [picture(True)], {"expectation": "a hat"}, Missing, "the look of a page"),
+        (
+            "visual_ok",
+            [picture(True)],
+            {"expectation": "a hat"},
+            Missing,
+            "nobody has looked at the page",
+        ),
         ("coverage_not_dropped", [coverage(80, 81)], {}, Passed, "80 % to 81 %"),
         ("coverage_not_dropped", [coverage(80, 79)], {}, Failed, "dropped"),
         ("coverage_not_dropped", [coverage(80, 79)], {"tolerance": 1}, Passed, ""),

@@ -1,0 +1,110 @@
+"""`visual_qa`: a picture of a page, and what is plainly wrong with it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+
+from flyball.core.memory.fingerprint import without_passing_things
+from flyball.core.terms.call import Access
+from flyball.core.terms.evidence import VisualReport
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
+from flyball.tools.http_probe import require_served
+from flyball.tools.pages.browser import HEIGHT, WIDTH, PageLook, keep_picture, open_page
+from flyball.tools.pages.serving import serve
+
+UNJUDGED = (
+    "Not judged by a model: only a blank page, error overlays, missing styles and images, overflow "
+    "and faint text were looked for."
+)
+SIZES = {"desktop": (WIDTH, HEIGHT), "tablet": (820, 1180), "phone": (390, 844)}
+_SIZE = "^(desktop|tablet|phone|[1-9][0-9]{2,3}x[1-9][0-9]{2,3})$"
+
+
+class VisualForm(Form, frozen=True, kw_only=True):
+    """A page of this run's server, how it should look, and in which size it is seen."""
+
+    url: Text
+    expectation: Text
+    viewport: Annotated[str, msgspec.Meta(pattern=_SIZE)] = "desktop"
+    seconds: Annotated[float, msgspec.Meta(gt=0, le=120)] = 20.0
+
+    def __post_init__(self) -> None:
+        require_served(self.url)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+        if found := SIZES.get(self.viewport):
+            return found
+        width, _, height = self.viewport.partition("x")
+        return int(width), int(height)
+
+
+def facts(_form: VisualForm, _context: CallContext) -> CallFacts:
+    return CallFacts(access=Access.VERIFY)
+
+
+async def perform(form: VisualForm, context: CallContext) -> Result:
+    served = await serve(form.url, context)
+    began = time.monotonic()
+    seen = await open_page(served, context, seconds=form.seconds, size=form.size)
+    faults = tuple(plain_faults(seen))
+    report = VisualReport(
+        id=context.evidence_id(),
+        tree=context.tree,
+        elapsed=round(time.monotonic() - began, 3),
+        url=served.url,
+        expectation=form.expectation,
+        ok=not faults,
+        note="; ".join(faults),
+        own=True,
+        picture=keep_picture(seen, context),
+    )
+    lines = [f"[{served.note}]"] if served.note else []
+    lines += [f"A picture of {served.url} is kept as {report.picture}."]
+    lines += [f"Plainly wrong: {fault}." for fault in faults] or ["Nothing is plainly wrong."]
+    text = "\n".join((*lines, UNJUDGED))
+    return Result(
+        report.ok,
+        text,
+        {"url": served.url, "picture": report.picture, "faults": list(faults), "judged": False},
+        error=report.note,
+        evidence=(report,),
+        same=without_passing_things(text),
+    )
+
+
+def plain_faults(seen: PageLook) -> Iterator[str]:
+    """What is wrong with a page whatever it was meant to look like."""
+    found = seen.facts
+    if seen.trouble:
+        yield seen.trouble
+    if seen.status >= 400:
+        yield f"the page answered {seen.status}"
+    if found.blank:
+        yield "the page is blank"
+    if found.overlay:
+        yield f"an error overlay covers the page ({found.overlay[0]})"
+    if found.unstyled:
+        yield "its style sheets hold no rules, so it is unstyled"
+    if found.overflow > 1:
+        yield f"it is {found.overflow:g} pixels wider than the window"
+    if found.missing:
+        yield f"pictures are missing: {', '.join(found.missing[:3])}"
+    if found.pale:
+        yield f"text is too faint to read: {', '.join(found.pale[:3])}"
+
+
+VISUAL_QA = Tool(
+    "visual_qa",
+    "Take a picture of a page of this run's server and say what is plainly wrong with it; "
+    "`viewport` is desktop, tablet, phone or WIDTHxHEIGHT.",
+    VisualForm,
+    facts,
+    perform,
+    example={"url": "/", "expectation": "the cart is listed below the header"},
+)
