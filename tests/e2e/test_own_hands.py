@@ -284,11 +284,3 @@ def test_the_users_secrets_are_not_read_for_a_driver(victim):
     assert scene.call("read", path="fixtures/.env").outcome.ok
     found = scene.call("grep", q="DB_PASS", globs=[".env"])
     assert found.outcome.data["matches"] == 0
-
-
-def test_what_listens_on_this_machine_is_asked_only_with_a_persons_yes():
-    for url in ("http://127.0.0.1:5432/", "http://[::1]/x?y=1", "http://localhost:2375/v1/kill"):
-        form = read_form({"url": url}, BY_NAME["http_probe"])
-        command = BY_NAME["http_probe"].facts(form, None).command
-        assert command.decision == "ask"
-        assert url in command.command

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from flyball.core.memory.fingerprint import without_passing_things
-from flyball.core.terms.call import Access, CommandFact
+from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import HttpReport
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 from flyball.tools.pages.confined import ask
@@ -54,12 +54,8 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def facts(form: ProbeForm, _context: CallContext) -> CallFacts:
-    # What a run starts ends with its call and has a network of its own, so whatever listens here is
-    # the user's: their database, another project, a machine's own services.
-    reason = "nothing that this run has started listens there, so it is a server of the user's."
-    asked = CommandFact(f"GET {form.url}", "verification", "ask", reason)
-    return CallFacts(access=Access.VERIFY, command=asked)
+def facts(_form: ProbeForm, _context: CallContext) -> CallFacts:
+    return CallFacts(access=Access.VERIFY)
 
 
 async def perform(form: ProbeForm, context: CallContext) -> Result:
