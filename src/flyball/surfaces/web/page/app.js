@@ -1,5 +1,5 @@
 // The page: where we are, what is shown there, and what keys do.
-import { h, fill, say } from "./dom.js";
+import { h, fill, say, settle } from "./dom.js";
 import { get, follow, storedFlag, keepFlag } from "./api.js";
 import { matches } from "./board.js";
 import "./run.js";
@@ -24,6 +24,8 @@ const link = h("span", { class: "link", title: "Connected", role: "img", "aria-l
 top.append(choice, search, h("span", { class: "grow" }), link, bell,
   h("a", { class: "button quiet", href: "#/dev" }, "Developer"), h("button", { type: "button", class: "quiet", "aria-label": "Light or dark", onclick: turn }, "◐"), h("button", { type: "button", class: "quiet keys", "aria-label": "Keys", onclick: help }, "?"));
 side.append(list);
+// The part of the address behind # says which screen is shown: the link may not change it.
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 
 function turn() {
   const root = document.documentElement;
@@ -37,6 +39,7 @@ async function notifyMe() {
   if (!("Notification" in window)) { say("This browser has no notifications."); return; }
   const told = await Notification.requestPermission();
   keepFlag("notify", told === "granted");
+  if (told === "granted") choice.focus();
   bell.hidden = told === "granted";
   say(told === "granted" ? "You will be told when a run waits for you." : "The browser does not allow it.");
 }
@@ -84,6 +87,8 @@ function go() {
     page.open(run, tab);
   } else if (what === "dev") { main.className = ""; fill(main, h("h1", {}, "Developer"), document.createElement("dev-panel")); }
   else { main.className = ""; fill(main, chat, h("h1", { class: "hidden" }, "Board"), document.createElement("card-board")); }
+  // Whoever opened this from the list or from the top goes on in it.
+  if (side.contains(document.activeElement) || top.contains(document.activeElement)) main.focus({ preventScroll: true });
   mainProject();
   draw();
   main.scrollTop = 0;
@@ -133,7 +138,7 @@ function key(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName || "");
   if (event.key === "Escape") {
-    if (typing) document.activeElement.blur();
+    if (typing) main.contains(document.activeElement) ? settle(document.activeElement.parentElement) : main.focus({ preventScroll: true });
     else if (location.hash && location.hash !== "#/") location.hash = "#/";
     return;
   }

@@ -1,5 +1,5 @@
 // The list of runs, the inbox, and the cards of all runs in their columns.
-import { h, fill, pill, meter, ago, lines, plural, longList } from "./dom.js";
+import { h, fill, pill, meter, ago, lines, plural, longList, settle } from "./dom.js";
 import { part } from "./api.js";
 
 const COLUMNS = [["todo", "To do"], ["doing", "Doing"], ["verifying", "Verifying"], ["review", "Review"], ["done", "Done"], ["stopped", "Not done"]];
@@ -83,6 +83,8 @@ export class CardBoard extends HTMLElement {
 
   set(rows, isNarrowed) {
     const waiting = rows.filter((row) => row.asks.length);
+    const held = this.held();
+    if (!waiting.length && this.inbox.contains(document.activeElement)) settle(this);
     this.inbox.hidden = !waiting.length;
     fill(this.count, `${plural(waiting.length, "run waits", "runs wait")} for you`);
     this.empty.hidden = rows.length > 0;
@@ -97,6 +99,21 @@ export class CardBoard extends HTMLElement {
     }
     this.waiting.set(waiting);
     for (const column of this.columns) column.list.set(found.get(column.name));
+    if (held && !this.columns.some((column) => column.list.contains(document.activeElement))) this.hold(held);
+  }
+
+  // The card that has the focus, as its list calls it.
+  held() {
+    for (const { list } of this.columns) for (const [key, { node }] of list.nodes) if (node.contains(document.activeElement)) return key;
+    return "";
+  }
+
+  // A card that has gone to another column takes the focus along.
+  hold(key) {
+    for (const { list } of this.columns) {
+      const n = list.rows.findIndex((row) => list.key(row) === key);
+      if (n >= 0) { list.show(n); list.at(n)?.querySelector("a").focus({ preventScroll: true }); }
+    }
   }
 
   explain(isNarrowed) {

@@ -31,13 +31,16 @@ export class ChatBox extends HTMLElement {
     const title = projects.find((each) => each.name === chosen)?.title || "this project";
     this.text.placeholder = { start: `What should be done in ${title}? For instance: the tests fail, fix it`, after: "Ask for more: it begins a new run that knows of this one", answer: "Answer in words (yes and no are what they say)", instruct: "Tell the driver something; the run rests for a moment" }[this.mode];
     fill(this.send, { start: "Start", after: "Start", answer: "Answer", instruct: "Tell" }[this.mode]);
+    if (!["start", "after"].includes(this.mode) && this.more.contains(document.activeElement)) this.text.focus();
     this.more.hidden = this.mode !== "start" && this.mode !== "after";
   }
 
   async go() {
     const text = this.text.value.trim();
     if (!text) { this.text.focus(); return; }
-    this.send.disabled = true;
+    // Not `disabled`: that would take the focus from whoever pressed it.
+    if (this.send.ariaDisabled === "true") return;
+    this.send.ariaDisabled = "true";
     try {
       if (this.mode === "start" || this.mode === "after") {
         const body = { request: text, project: this.told?.project || this.project || "", driver: this.driver.value.trim(), approve: this.approve.checked };
@@ -46,6 +49,7 @@ export class ChatBox extends HTMLElement {
         if (this.mode === "after") body.follows = this.told.run;
         const { run } = await post("runs", body);
         this.text.value = "";
+        if (this.more.contains(document.activeElement)) this.text.focus();
         this.more.open = false;
         location.hash = `#/run/${part(run)}`;
       } else {
@@ -56,7 +60,7 @@ export class ChatBox extends HTMLElement {
     } catch (error) {
       say(`${error.message} ${error.hint}`, "bad");
     }
-    this.send.disabled = false;
+    this.send.ariaDisabled = "false";
   }
 }
 customElements.define("chat-box", ChatBox);

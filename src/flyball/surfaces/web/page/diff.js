@@ -19,13 +19,20 @@ export class DiffBox extends HTMLElement {
   }
 
   async fetch(full) {
+    let view;
     try {
-      this.view = await get(`${this.route}${full ? `?full=${part(full)}` : ""}`);
+      view = await get(`${this.route}${full ? `?full=${part(full)}` : ""}`);
     } catch (error) {
       fill(this, h("p", { class: "empty" }, error.message, " ", error.hint));
       return;
     }
-    this.render();
+    const mark = JSON.stringify(view);
+    if (mark === this.mark && this.firstChild) return;
+    this.mark = mark;
+    this.view = view;
+    // Words that are being written are not to vanish under the hand.
+    if (this.querySelector("tr.comment textarea")) this.isLate = true;
+    else this.render();
   }
 
   seen(file) { return `seen ${this.route} ${file.path} ${file.added} ${file.removed}`; }
@@ -52,6 +59,8 @@ export class DiffBox extends HTMLElement {
     box.addEventListener("toggle", () => this.open.set(file.path, box.open));
     const seen = EXPORTED ? null : h("label", { class: "seen" }, h("input", { type: "checkbox", checked: isSeen, onchange: (event) => {
       keepFlag(this.seen(file), event.target.checked);
+      // Closed, the box hides this very mark.
+      if (event.target.checked) box.querySelector("summary").focus({ preventScroll: true });
       box.open = !event.target.checked;
     } }), "Viewed");
     const name = file.kind === "renamed" ? `${file.was} → ${file.path}` : file.path;
@@ -119,18 +128,28 @@ export class DiffBox extends HTMLElement {
   }
 
   comment(row, file, line, side) {
-    if (row.nextSibling?.classList?.contains("comment")) { row.nextSibling.querySelector("textarea").focus(); return; }
+    const writing = row.nextSibling?.querySelector?.("form.comment textarea");
+    if (writing) { writing.focus(); return; }
     const text = h("textarea", { rows: 2, "aria-label": `Comment on line ${line}`, placeholder: "What should the driver do here?" });
     const form = h("form", { class: "comment", onsubmit: (event) => {
       event.preventDefault();
       if (!text.value.trim()) return;
       this.note(file.path, line, side, text.value.trim());
       fill(form, h("p", {}, text.value.trim(), " ", h("span", { class: "muted" }, "noted; send it below")));
+      this.left(row);
     } }, text, h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Note it"),
-      h("button", { type: "button", class: "quiet", onclick: () => holder.remove() }, "Leave it")));
+      h("button", { type: "button", class: "quiet", onclick: () => { holder.remove(); this.left(row); } }, "Leave it")));
     const holder = h("tr", { class: "comment" }, h("td", { colspan: 4 }, form));
     row.after(holder);
     text.focus();
+  }
+
+  // Back to the line that was spoken of; a change that came meanwhile is shown now.
+  left(row) {
+    row.querySelector("button.line")?.focus({ preventScroll: true });
+    if (!this.isLate || this.querySelector("tr.comment textarea")) return;
+    this.isLate = false;
+    this.render();
   }
 }
 customElements.define("diff-box", DiffBox);

@@ -22,9 +22,26 @@ export function put(node, children) {
   return node;
 }
 
+const REACHED = "a, button, input, select, textarea, summary, [tabindex]";
+const called = (node) => `${node.tagName} ${node.dataset.place || node.getAttribute("aria-label") || node.labels?.[0]?.textContent || node.textContent}`;
+const alike = (node, name) => [...node.querySelectorAll(REACHED)].filter((each) => called(each) === name);
+
+// The nearest box that can have the focus, so that the next Tab goes on from there and not from the top of the page.
+export const settle = (node) => node.closest("[tabindex]")?.focus({ preventScroll: true });
+
+// Whoever works by keys stays where they are: on the same thing drawn anew, with what was typed into it, or else on its box.
 export function fill(node, ...children) {
+  const held = document.activeElement !== node && node.contains(document.activeElement) ? document.activeElement : null;
+  const name = held && called(held);
+  const nth = held && alike(node, name).indexOf(held);
   node.replaceChildren();
-  return put(node, children);
+  put(node, children);
+  if (!held) return node;
+  const again = node.contains(held) ? held : alike(node, name)[nth];
+  if (again && again !== held && held.matches("textarea, [type=text], [type=number], [type=search]")) again.value = held.value;
+  again?.focus({ preventScroll: true });
+  if (!node.contains(document.activeElement)) settle(node);
+  return node;
 }
 
 export const plural = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -167,6 +184,7 @@ export class LongList extends HTMLElement {
   }
 
   put(wanted, tops) {
+    const held = this.contains(document.activeElement) ? document.activeElement : null;
     const kept = new Map();
     const found = [];
     let end = 0;
@@ -192,6 +210,9 @@ export class LongList extends HTMLElement {
     for (const node of [...this.childNodes]) if (!stay.has(node)) node.remove();
     let at = this.firstChild;
     for (const node of found) { if (node === at) at = at.nextSibling; else this.insertBefore(node, at); }
+    if (!held || this.contains(document.activeElement)) return;
+    // A row that was put elsewhere has lost the focus on the way; one that is gone leaves it to the box.
+    if (held.isConnected) held.focus({ preventScroll: true }); else settle(this);
   }
 
   space(height) {

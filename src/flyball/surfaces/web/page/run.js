@@ -11,7 +11,7 @@ const ANSWERS = {
   extension: ["Extend", "End it here"], promotion: ["Let it change files", "Keep it to looking"], review: ["Accept", "Send back"],
   checkpoint: ["Accept the checkpoint", "Send back"], failure: ["Try once more", "Let it fail"], "weakened-tests": ["Accept the changed tests", "Refuse them"],
 };
-const TABS = [["proof", "Verdict"], ["cards", "Cards"], ["changes", "Changes"], ["timeline", "Timeline"], ["decisions", "Decisions"], ["talk", "Talk"], ["replay", "Replay"]];
+const TABS = [["proof", "Verdict"], ["cards", "Cards"], ["changes", "Changes"], ["timeline", "Timeline"], ["decisions", "Decisions"], ["talk", "Talk"], ...(EXPORTED ? [] : [["replay", "Replay"]])];
 
 export class RunPage extends HTMLElement {
   open(run, tab) {
@@ -25,8 +25,8 @@ export class RunPage extends HTMLElement {
     this.parts = {};
     this.className = "runpage";
     this.head = h("div", { class: "runhead" });
-    this.banner = h("div", { class: "banner", "aria-live": "polite" });
-    this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "About this run" });
+    this.banner = h("div", { class: "banner", "aria-live": "polite", tabindex: -1 });
+    this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "About this run", onkeydown: (event) => this.keyed(event) });
     this.panel = h("div", { class: "panel", role: "tabpanel", tabindex: -1 });
     this.busy = h("p", { class: "busy" });
     fill(this, this.head, this.busy, this.banner, this.tabs, this.panel, h("div", { class: "pending" }));
@@ -205,9 +205,8 @@ export class RunPage extends HTMLElement {
   }
 
   drawTabs() {
-    const known = EXPORTED ? TABS.filter(([name]) => name !== "replay") : TABS;
     if (!this.changed("tabs", [this.tab, this.told.run])) return;
-    fill(this.tabs, known.map(([name, text]) => h("button", { type: "button", role: "tab", "aria-selected": String(name === this.tab), tabindex: name === this.tab ? 0 : -1,
+    fill(this.tabs, TABS.map(([name, text]) => h("button", { type: "button", role: "tab", "aria-selected": String(name === this.tab), tabindex: name === this.tab ? 0 : -1,
       onclick: () => this.show(name) }, text)));
     // On a narrow window the chosen tab may lie beyond the edge.
     const chosen = this.tabs.querySelector("[aria-selected=true]");
@@ -227,6 +226,14 @@ export class RunPage extends HTMLElement {
     const names = TABS.map(([name]) => name);
     this.show(names[(names.indexOf(this.tab) + by + names.length) % names.length]);
     this.tabs.querySelector("[aria-selected=true]")?.focus();
+  }
+
+  keyed(event) {
+    const at = TABS.findIndex(([name]) => name === this.tab);
+    const by = { ArrowLeft: -1, ArrowRight: 1, Home: -at, End: TABS.length - 1 - at }[event.key];
+    if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    this.step(by);
   }
 
   drawPanel() {
@@ -251,7 +258,7 @@ export class RunPage extends HTMLElement {
   }
 
   card(card) {
-    const deed = (name, text) => h("button", { type: "button", class: "quiet", onclick: () => this.move(card, name) }, text);
+    const deed = (name, text) => h("button", { type: "button", class: "quiet", "data-place": `back or again ${card.id}`, onclick: () => this.move(card, name) }, text);
     const back = card.status === "reverted";
     return h("article", { class: `cardbox c-${card.status}` },
       h("header", {}, h("h2", {}, card.title), h("span", { class: `tag c-${card.status}` }, card.status), card.added || card.removed ? delta(card.added, card.removed) : null,
@@ -358,7 +365,9 @@ export class RunPage extends HTMLElement {
         told.files.length ? h("ul", { class: "files" }, told.files.map((file) => h("li", {}, h("code", {}, file.path), " ", file.kind, " ", delta(file.added, file.removed)))) : h("p", { class: "muted" }, "The tree was as it began."),
         told.files.length ? h("button", { type: "button", class: "quiet", onclick: (event) => {
           const box = document.createElement("diff-box");
+          box.tabIndex = -1;
           event.target.replaceWith(box);
+          box.focus({ preventScroll: true });
           box.load(`runs/${part(this.run)}/at/${told.seq}/diff`);
         } }, "Show the change as it was") : null);
     };
