@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).parents[2] / "src" / "flyball"
-INSIDE = ("tools/repair/inside/", "tools/diagnose/inside.py")
+INSIDE = ("tools/repair/inside/", "tools/diagnose/inside.py", "tools/pages/inside/")
 """Programs that run in the sandbox, where the kernel sees to that."""
-OWN = {"tools/diagnose/servers.py": {"read_text"}}
-"""Files of our own package, not of a tree."""
+OWN = {"tools/diagnose/servers.py": {"read_text"}, "tools/pages/confined.py": {"rmtree"}}
+"""Files of our own package or making, not of a tree."""
 ROOMS = [
     path
     for room in ("tools", "engine")

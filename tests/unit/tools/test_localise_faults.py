@@ -381,7 +381,7 @@ def test_nothing_is_left_behind(make_bench):
     before = bench.context.workspace.tree_hash()
     bench.do("localise_faults")
     assert bench.context.workspace.tree_hash() == before
-    assert not list((bench.context.workspace.directory / "scratch").iterdir())
+    assert not list((bench.context.workspace.directory / "apart").iterdir())
 
 
 @pytest.mark.exhaustive

@@ -74,7 +74,7 @@ def test_nothing_in_the_workspace_changes_and_nothing_is_left(make_bench):
     assert result.evidence[0].tree == before
     assert result.evidence[0].exit_code == 0
     assert bench.context.workspace.tree_hash() == before
-    assert not list((bench.context.workspace.directory / "scratch").iterdir())
+    assert not list((bench.context.workspace.directory / "apart").iterdir())
 
 
 @pytest.mark.slow
@@ -96,7 +96,7 @@ def test_a_search_of_a_run_that_is_to_rest_is_ended_and_leaves_nothing(make_benc
     assert not result.ok
     assert result.text.startswith("`try_candidates` was interrupted")
     assert found == []
-    assert not list((bench.context.workspace.directory / "scratch").iterdir())
+    assert not list((bench.context.workspace.directory / "apart").iterdir())
 
 
 @pytest.mark.exhaustive
@@ -165,7 +165,7 @@ def test_what_cannot_be_mended_ends_without_a_survivor(make_bench):
     assert not result.ok
     assert found == []
     assert result.evidence[0].exit_code == 1
-    assert not list((bench.context.workspace.directory / "scratch").iterdir())
+    assert not list((bench.context.workspace.directory / "apart").iterdir())
 
 
 @pytest.mark.slow
