@@ -16,7 +16,7 @@ from flyball.app.project import Home, redactor_of
 from flyball.app.sessions import Sessions, is_hosted
 from flyball.app.settling import Sources, settle
 from flyball.core.machine.machine import advance
-from flyball.core.record.costs import costs, is_spent
+from flyball.core.record.costs import CostRow, CostTally, costs, is_spent
 from flyball.core.run.event import AnyEvent, CallReturned, Messaged, RunStarted, name_of
 from flyball.core.run.state import CardState, Judged, RunState
 from flyball.core.run.thread import ThreadLine, thread_lines
@@ -204,11 +204,12 @@ class Recount(NamedTuple):
     decisions: tuple[Decided, ...]
     failed_edits: tuple[FailedEdit, ...]
     lines: tuple[ThreadLine, ...]
+    costs: tuple[CostRow, ...]
 
 
 def recount(events: Iterable[AnyEvent]) -> Recount:
-    """Fold a log, and keep the decisions, the failed edits and the threads it contains."""
-    state = RunState()
+    """Fold a log, and keep the decisions, failed edits, threads and costs that it contains."""
+    state, tally = RunState(), CostTally()
     failed: list[FailedEdit] = []
     decisions: list[Decided] = []
     lines: list[ThreadLine] = []
@@ -220,8 +221,9 @@ def recount(events: Iterable[AnyEvent]) -> Recount:
         lines += thread_lines(state, event, after)
         if isinstance(event, CallReturned) and not event.outcome.ok:
             failed += _failed_edits(state, event)
+        tally.add(state, event, after)
         state = after
-    return Recount(tuple(decisions), tuple(failed), tuple(lines))
+    return Recount(tuple(decisions), tuple(failed), tuple(lines), tally.rows())
 
 
 def _failed_edits(state: RunState, event: CallReturned) -> Iterator[FailedEdit]:
@@ -233,6 +235,19 @@ def _failed_edits(state: RunState, event: CallReturned) -> Iterator[FailedEdit]:
 
 async def describe(home: Home, run: str) -> dict[str, Any]:
     """A run as programs want to see it."""
+    return (await read_through(home, run)).described
+
+
+class ReadThrough(NamedTuple):
+    """A run as programs want to see it, with the log that was read for it and what that says."""
+
+    described: dict[str, Any]
+    record: Record
+    told: Recount
+
+
+async def read_through(home: Home, run: str) -> ReadThrough:
+    """Everything about a run by one reading of its log, and one folding."""
     async with opened(home) as journal:
         held = await holder_of(journal, run)
     state, entries = record = await record_of(home, run)
@@ -248,7 +263,7 @@ async def describe(home: Home, run: str) -> dict[str, Any]:
         is_hosted=is_hosted(record.started),
     )
     reverted = reverted_in(home, state)
-    return {
+    described = {
         "run": run,
         "status": status,
         "request": state.request,
@@ -271,6 +286,7 @@ async def describe(home: Home, run: str) -> dict[str, Any]:
         "response": msgspec.to_builtins(state.response) if state.response else None,
         "next": [{"command": step.command, "effect": step.effect} for step in steps],
     }
+    return ReadThrough(described, record, told)
 
 
 def reverted_in(home: Home, state: RunState) -> frozenset[str]:

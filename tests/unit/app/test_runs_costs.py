@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from flyball.app.archive import read_export
-from flyball.app.runs import cost_rows
+from flyball.app.runs import cost_rows, recount
+from flyball.core.record.costs import costs
 from flyball.journal.protocol import JournalEntry
 from flyball.surfaces.cli.terminal.show import print_costs
 
@@ -27,3 +28,8 @@ def test_the_cost_of_a_run_is_one_table(capsys: pytest.CaptureFixture[str]) -> N
     ]  # fmt: skip
     assert any(line.split()[:4] == ["plan.1", "recon", "planner", "1"] for line in lines)
     assert lines[-1].split()[0] == "all"
+
+
+def test_who_recounts_a_run_knows_its_costs_without_folding_it_again() -> None:
+    events = read_export(STORED.read_bytes())
+    assert recount(events).costs == costs(events) != ()

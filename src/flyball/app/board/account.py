@@ -10,7 +10,7 @@ import msgspec
 from flyball.app.answering import pending
 from flyball.app.board.watching import card_row
 from flyball.app.project import Home, redactor_of
-from flyball.app.runs import Record, cost_rows, describe, present_tree, record_of
+from flyball.app.runs import Record, present_tree, read_through, record_of
 from flyball.core.machine.machine import replay
 from flyball.core.plan.message import UserResponse
 from flyball.core.run.event import name_of
@@ -31,8 +31,7 @@ def places_of(home: Home) -> ProjectPlaces:
 
 async def account(home: Home, run: str) -> dict[str, Any]:
     """Everything about a run, with the words of its verdict and the reason why it stands still."""
-    told = await describe(home, run)
-    record = await record_of(home, run)
+    told, record, counted = await read_through(home, run)
     state = record.state
     for card, shown in zip(state.cards, told["cards"], strict=False):
         verdict = card.verdict
@@ -51,7 +50,7 @@ async def account(home: Home, run: str) -> dict[str, Any]:
         "project_title": home.repo.name,
         "path": str(home.repo),
         "stopped": why_stopped(state, told["status"]),
-        "costs": cost_rows(record.entries)[-1],
+        "costs": msgspec.to_builtins(counted.costs[-1]),
     }
 
 

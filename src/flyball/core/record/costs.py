@@ -36,21 +36,35 @@ class CostRow(msgspec.Struct, frozen=True, kw_only=True):
     own_seconds: float = 0.0
 
 
+class CostTally:
+    """What a run cost so far, for whoever folds its log anyway: folding is most of the work."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, str, str], CostRow] = {}
+
+    def add(self, before: RunState, event: AnyEvent, after: RunState) -> None:
+        """Take in one event, with the states around it."""
+        row = _row(before, event, after)
+        key = (row.card, row.phase, row.role)
+        self._rows[key] = _together(self._rows.get(key), row)
+
+    def rows(self) -> tuple[CostRow, ...]:
+        """The rows in the order in which they began, and last all of them together."""
+        found = tuple(self._rows.values())
+        whole: CostRow | None = None
+        for row in found:
+            whole = _together(whole, replace(row, card="all", phase="", role=""))
+        return (*found, *((whole,) if whole else ()))
+
+
 def costs(events: Iterable[AnyEvent]) -> tuple[CostRow, ...]:
-    """The rows of a run's log in the order in which they began, and last all of them together."""
-    state = RunState()
-    rows: dict[tuple[str, str, str], CostRow] = {}
+    """The rows of a run's log, and last all of them together."""
+    state, tally = RunState(), CostTally()
     for event in events:
         after = advance(state, event).state
-        row = _row(state, event, after)
-        key = (row.card, row.phase, row.role)
-        rows[key] = _together(rows.get(key), row)
+        tally.add(state, event, after)
         state = after
-    found = tuple(rows.values())
-    whole: CostRow | None = None
-    for row in found:
-        whole = _together(whole, replace(row, card="all", phase="", role=""))
-    return (*found, *((whole,) if whole else ()))
+    return tally.rows()
 
 
 def _row(before: RunState, event: AnyEvent, after: RunState) -> CostRow:
