@@ -221,6 +221,8 @@ def answer_by_keys(keys: Keys, script: Path) -> None:
     keys.press("Enter")
     expect(page.locator(".stat.wide .num")).to_contain_text("of 11 calls")
     assert keys.at().name == "Calls to add"
+    # While the run takes the calls in, words would go to its driver.
+    expect(page.get_by_role("button", name="Answer")).to_be_visible()
     keys.write("What to say", "yes")
     keys.press("Enter")
     expect(page.locator(".runhead .pill")).to_have_text("Succeeded", timeout=LONG)
