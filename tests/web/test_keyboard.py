@@ -248,3 +248,31 @@ def test_a_person_without_a_mouse(tmp_path: Path):
         open_and_leave_by_keys(keys)
         answer_by_keys(keys, script)
         assert complaints == []
+
+
+MOVE_A_CARD = """() => {
+  const board = document.querySelector("card-board");
+  const rows = (status, asks = []) => [{ run: "r", request: "x", title: "t", status: "running",
+    intent: "", updated_at: 1, asks, cards: [{ id: "a", title: "A", status }] }];
+  board.set(rows("doing"));
+  board.querySelector(".card").focus();
+  board.set(rows("done"));
+  const column = document.activeElement.closest(".column")?.getAttribute("aria-label");
+  board.set(rows("done", [{ kind: "checkpoint", text: "Go on?", card: "a" }]));
+  board.querySelector(".waits a").focus();
+  board.set(rows("done"));
+  return [column, document.activeElement.tagName];
+}"""
+
+
+@pytest.mark.exhaustive
+def test_a_card_that_moves_takes_the_focus_along(tmp_path: Path):
+    """And a question that was answered elsewhere leaves it to the board."""
+    shop, _ = make_shop(tmp_path)
+    with (
+        started(environment(tmp_path), shop) as server,
+        browsing(server.address) as (page, complaints),
+    ):
+        page.locator(".empty.big").wait_for()
+        assert page.evaluate(MOVE_A_CARD) == ["Done", "MAIN"]
+        assert complaints == []
