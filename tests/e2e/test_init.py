@@ -139,11 +139,11 @@ def test_a_governed_agent_cannot_disarm_us_from_anywhere(shell: Shell, home: Pat
     text = path.read_text()
     elsewhere = home / "state" / "projects" / "shop-0123456789"
     Sessions(elsewhere).keep(Session("claude", "s1"))
-    done = shell("init", "--host", "claude", "--remove", "--yes")
-
-    assert done.returncode == 2
-    assert "error[not-a-person]" in done.stderr
-    assert path.read_text() == text
+    for word in ("--remove", "--observe"):
+        done = shell("init", "--host", "claude", word, "--yes")
+        assert done.returncode == 2
+        assert "error[not-a-person]" in done.stderr
+        assert path.read_text() == text
     Sessions(elsewhere).end(Session("claude", "s1"))
     assert shell("init", "--host", "claude", "--remove", "--yes").returncode == 0
     assert path.read_text() == "{}\n"

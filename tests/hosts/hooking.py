@@ -62,8 +62,11 @@ class Heard(NamedTuple):
 class HostSession:
     """One session of a host; its person's commands are typed in `shell`."""
 
-    def __init__(self, shell: Shell, host: str = "claude", session: str = "s1") -> None:
+    def __init__(
+        self, shell: Shell, host: str = "claude", session: str = "s1", *flags: str
+    ) -> None:
         self.shell = shell
+        self.flags = flags
         self.host = host
         self.session = session
         self.repo = shell.cwd
@@ -77,7 +80,7 @@ class HostSession:
             "hook_event_name": name,
             **fields,
         }
-        return send(self.shell, self.host, json.dumps(payload).encode())
+        return send(self.shell, self.host, json.dumps(payload).encode(), *self.flags)
 
     def prompt(self, text: str = "the total is wrong, fix it") -> Heard:
         return self.hook("UserPromptSubmit", prompt=text)
@@ -128,9 +131,14 @@ class HostSession:
         return self.hook("SessionEnd", reason="exit")
 
 
-def send(shell: Shell, host: str, data: bytes) -> Heard:
+def send(shell: Shell, host: str, data: bytes, *flags: str) -> Heard:
     """What the executable makes of a payload."""
     done = subprocess.run(
-        [HOOK, host], input=data, cwd=shell.cwd, env=shell.env, capture_output=True, check=False
+        [HOOK, host, *flags],
+        input=data,
+        cwd=shell.cwd,
+        env=shell.env,
+        capture_output=True,
+        check=False,
     )
     return Heard(done.returncode, done.stdout.decode(), done.stderr.decode())

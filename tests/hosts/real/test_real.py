@@ -217,3 +217,21 @@ def test_a_real_host_does_not_switch_its_own_hooks_off(place: tuple[Path, str]):
     assert "not done yet" in real.heard or "not allowed" in real.heard
     assert not (real.repo / ".claude/settings.json").exists()
     assert real.runs[0]["status"] != "success"
+
+
+def test_a_real_host_that_is_observed_meets_nobody_and_the_audit_names_what_would_have_been(
+    place: tuple[Path, str],
+):
+    real = RealHost("claude", *place)
+    assert real.shell("init", "--host", "claude", "--observe", "--yes").returncode == 0
+    real.asks(real.look(), real.write(WRONG), real.shells("git stash list"), says("Finished."))
+    assert (real.repo / "cart.py").read_text() == WRONG
+    for word in ("Flyball", "checkpoint", "recon", "not done yet"):
+        assert word not in real.heard
+    report = json.loads(real.shell("audit", "--host", "flyball", "--json").stdout)
+    found = {each["rule"]: each for each in report["findings"]}
+    assert found.keys() == {"would-block", "would-hold"}
+    assert "cart.py" in found["would-block"]["quote"]
+    assert all("(tree " in each["detail"] for each in found.values())
+    assert real.shell("init", "--host", "claude", "--yes").returncode == 0
+    assert "--observe" not in (real.home / ".claude/settings.json").read_text()

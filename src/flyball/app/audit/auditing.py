@@ -13,8 +13,9 @@ import msgspec
 
 from flyball.app.audit.effects import Effects
 from flyball.app.audit.formats import read_transcripts
-from flyball.app.audit.index import AuditIndex, open_index
-from flyball.app.audit.judging import FileAudit, judge_transcripts
+from flyball.app.audit.index import AuditIndex, open_index, state_of
+from flyball.app.audit.journals import JOURNAL, journals, judge_journal
+from flyball.app.audit.judging import FLYBALL, FileAudit, judge_transcripts
 from flyball.app.audit.lines import LineNotes
 from flyball.app.audit.places import host_folders, transcripts
 from flyball.app.audit.report import INSTALLABLE, AuditReport, AuditTally
@@ -22,7 +23,7 @@ from flyball.app.installing.targets import HostPlaces
 from flyball.app.proving.installed import find_hooks
 from flyball.app.settling import state_dir
 from flyball.core.memory.guard import GuardLimits
-from flyball.errors import NotFound, UsageError
+from flyball.errors import FlyballError, NotFound, UsageError
 
 UNITS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 SPAN = re.compile(r"(\d{1,4})([hdw])")
@@ -93,32 +94,34 @@ def _files(wish: AuditWish, environ: Mapping[str, str], since: float) -> list[Pa
     folders = host_folders(environ)
     wanted = wish.hosts or tuple(folders)
     places = wish.paths or tuple(folders[host] for host in wanted if host in folders)
+    own = [*journals(environ)] if FLYBALL in wish.hosts and not wish.paths else []
     for place in wish.paths:
         if not place.exists():
             raise NotFound("file", os.fspath(place), "Name a transcript, or a folder of them.")
-    found = [*transcripts(places)]
+    found = [*transcripts(places), *own]
     if not found and not wish.paths:
-        looked = ", ".join(os.fspath(place) for place in places)
+        looked = ", ".join(os.fspath(place) for place in places) or "the state directory"
         hint = "Name a folder of transcripts: flyball audit PATH."
         raise NotFound("transcript", f"in {looked}", hint)
-    return [file for file in found if file.stat().st_mtime >= since]
+    return [file for file in found if state_of(file)[1] >= since * 1e9]
 
 
 def _governed(environ: Mapping[str, str]) -> list[str]:
     places = HostPlaces(environ, Path.cwd())
-    return [host for host in sorted(INSTALLABLE) if find_hooks(host, places)[0]]
+    found = {host: find_hooks(host, places)[0] for host in sorted(INSTALLABLE)}
+    return [host for host, hooks in found.items() if any(not each.observes for each in hooks)]
 
 
 def _read(
     index: AuditIndex, files: Sequence[Path], mark: str, limits: GuardLimits, watch: Watch
 ) -> int:
     """Judge what the index does not know; how many files that were."""
-    new = [(file, file.stat()) for file in files if not index.knows(file, mark)]
-    whole, done = sum(stat.st_size for _, stat in new), 0
-    for number, (file, stat) in enumerate(new):
+    new = [(file, state_of(file)) for file in files if not index.knows(file, mark)]
+    whole, done = sum(size for _, (size, _) in new), 0
+    for number, (file, seen) in enumerate(new):
         watch(AuditProgress(number, len(new), done, whole))
-        index.keep(file, mark, judge_file(file, limits), (stat.st_size, stat.st_mtime_ns))
-        done += stat.st_size
+        index.keep(file, mark, judge_file(file, limits), seen)
+        done += seen[0]
     watch(AuditProgress(len(new), len(new), done, whole))
     return len(new)
 
@@ -127,7 +130,13 @@ def judge_file(file: Path, limits: GuardLimits) -> FileAudit:
     """Everything that one file tells; a file that cannot be read is told in a sentence."""
     notes = LineNotes()
     try:
-        found = judge_transcripts(read_transcripts(file, notes.tell), limits)
+        if file.name == JOURNAL:
+            found = judge_journal(file)
+        else:
+            found = judge_transcripts(read_transcripts(file, notes.tell), limits)
+    except FlyballError as error:
+        found = FileAudit([], [], [])
+        notes.tell(f"It was passed over: {error.message}")
     except OSError as error:
         found = FileAudit([], [], [])
         notes.tell(f"It cannot be read: {error.strerror}.")

@@ -35,6 +35,15 @@ CREATE TEMP TABLE wanted (path TEXT PRIMARY KEY);
 """
 
 
+def state_of(file: Path) -> tuple[int, int]:
+    """Size and time of a file, with what a data base has not put into it yet."""
+    found, wal = file.stat(), file.with_name(f"{file.name}-wal")
+    more = wal.stat() if wal.exists() else None
+    if more is None:
+        return found.st_size, found.st_mtime_ns
+    return found.st_size + more.st_size, max(found.st_mtime_ns, more.st_mtime_ns)
+
+
 class AuditIndex:
     """The index, open for one audit."""
 
@@ -43,13 +52,8 @@ class AuditIndex:
 
     def knows(self, file: Path, mark: str) -> bool:
         """Whether this very state of a file was judged in this very way."""
-        stat = file.stat()
         query = "SELECT size, time, limits FROM file WHERE path = ?"
-        return self._db.execute(query, (str(file),)).fetchone() == (
-            stat.st_size,
-            stat.st_mtime_ns,
-            mark,
-        )
+        return self._db.execute(query, (str(file),)).fetchone() == (*state_of(file), mark)
 
     def keep(self, file: Path, mark: str, audit: FileAudit, stat: tuple[int, int]) -> None:
         """Put what a file told in the place of what it told before."""

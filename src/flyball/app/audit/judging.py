@@ -19,6 +19,8 @@ from flyball.core.record.audit.trail import Spent, Trail, Turned
 from flyball.shellcheck import CommandKind, cannot_fail, findings_of
 from flyball.workspace.redaction import Redactor
 
+FLYBALL = "flyball"
+"""The name of our own journals among the hosts."""
 LONGEST_COMMAND = 20_000
 """Longer ones are files in disguise; nobody can judge them by parsing."""
 
@@ -38,6 +40,11 @@ class SessionAudit(msgspec.Struct):
     seconds_after_stop: float = 0.0
     asked: str = ""
     """The first prompt, without secrets."""
+
+    @property
+    def agent(self) -> str:
+        """Whose hooks would prevent it: of what we observed ourselves, who was observed."""
+        return self.model if self.host == FLYBALL else self.host
 
 
 class BillAudit(msgspec.Struct, array_like=True):
@@ -113,7 +120,7 @@ def judge_transcripts(transcripts: Iterable[Transcript], limits: GuardLimits) ->
                 _enter(bills, told)
             else:
                 _count(sessions, told, transcript.host)
-                audit.findings += map(_redacted, findings_in(told, LOOKS))
+                audit.findings += map(redacted, findings_in(told, LOOKS))
         _name_models(sessions, bills.values())
         audit.sessions += sessions.values()
         audit.bills += bills.values()
@@ -180,7 +187,8 @@ def _name_models(sessions: dict[str, SessionAudit], bills: Iterable[BillAudit]) 
             sessions[bill.session].model = bill.model
 
 
-def _redacted(found: AuditFinding) -> AuditFinding:
+def redacted(found: AuditFinding) -> AuditFinding:
+    """A finding without the secrets that are known."""
     quote, detail = _REDACTOR.text(found.quote), _REDACTOR.text(found.detail)
     if (quote, detail) == (found.quote, found.detail):
         return found

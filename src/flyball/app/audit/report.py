@@ -154,7 +154,7 @@ class AuditTally:
                 row.findings += 1
                 row.caught += found.degree is Degree.CAUGHT
         spent = [sum(each) for each in zip(*self._spent.values(), strict=True)] or [0.0] * 4
-        hosts = Counter(self.sessions[found.session].host for found in findings)
+        hosts = Counter(self.sessions[found.session].agent for found in findings)
         advice = [
             f"flyball init --host {host}"
             for host, _ in hosts.most_common()
@@ -190,7 +190,7 @@ class AuditTally:
         rows: list[RuleRow] = []
         for name, rule in RULES.items():
             found = by_rule[name]
-            hosts = [self.sessions[each.session].host for each in found]
+            hosts = [self.sessions[each.session].agent for each in found]
             rows.append(
                 RuleRow(
                     name,

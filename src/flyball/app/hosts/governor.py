@@ -67,6 +67,8 @@ class HostGovernor:
         read: Reader | None = None,
     ) -> None:
         self.home = home
+        self._marks: dict[str, str] = {}
+        """What the log of each run says of how it is governed."""
         self._clock = clock
         self._read = read
         """How a payload is read that was let pass under a leave; without it none is taken up."""
@@ -379,7 +381,12 @@ class HostGovernor:
             policy=self._policy(),
             target=f"project/{self.home.repo.name}",
             intent=Intent.SMALL_FIX if request == UNDER_WAY else _at_least(read),
-            shell={"driver": f"{HOSTED}{event.host}", "in_place": "yes", "session": event.session},
+            shell={
+                "driver": f"{HOSTED}{event.host}",
+                "in_place": "yes",
+                "session": event.session,
+                **self._marks,
+            },
         )
         async with self.runs.driven(started.run) as (engine, _):
             state = await engine.append(RunState(), started)

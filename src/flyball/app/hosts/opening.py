@@ -77,12 +77,14 @@ class HostedRuns:
         rules: HostRules,
         clock: Callable[[], float],
         kept: KeptWorkspaces,
+        kind: type[HostedRun] = HostedRun,
     ) -> None:
         self._home = home
         self._sessions = sessions
         self._rules = rules
         self._clock = clock
         self._kept = kept
+        self._kind = kind
 
     async def at(
         self, session: Session, verb: Callable[[HostedRun], Awaitable[T]]
@@ -160,7 +162,7 @@ class HostedRuns:
             if state is None:
                 yield None
                 return
-            yield HostedRun(
+            yield self._kind(
                 engine,
                 context,
                 state,

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from flyball.app.installing.json_hooks import only_observes
+from flyball.app.installing.plugin import is_observing
 from flyball.app.installing.targets import HostPlaces
 from flyball.app.project import Home
 from flyball.app.sessions import Sessions
@@ -74,7 +76,7 @@ OURS = "flyball-hook"
 
 
 def disarms(event: HostEvent, top: Path, environ: Mapping[str, str]) -> bool:
-    """Whether hooks are switched off in a file, or ours is in none of the host's files any more.
+    """Whether hooks are switched off in a file, or none of the host's files has ours that govern.
 
     Where a host keeps its files is settled by its own environment, not by that of a governor that
     another session has started.
@@ -82,7 +84,10 @@ def disarms(event: HostEvent, top: Path, environ: Mapping[str, str]) -> bool:
     if OFF.search(_read(Path(event.file))):
         return True
     places = HostPlaces({**environ, **environ_of(event.process)}, top)
-    return not any(OURS in _read(file) for file in settings_files(event.host, places))
+    texts = map(_read, settings_files(event.host, places))
+    return not any(
+        OURS in each and not (only_observes(each) or is_observing(each)) for each in texts
+    )
 
 
 def settings_files(host: str, places: HostPlaces) -> tuple[Path, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, cast
@@ -26,10 +27,13 @@ from flyball.app.installing.splice import (
 from flyball.errors import BrokenSettings
 
 HOOK = "flyball-hook"
+OBSERVE = "--observe"
+"""What a hook's command ends with that never says a word; the installation itself tells it."""
 HOOKS = "hooks"
 ITEM = ""
 
 _KINDS = {dict: "an object", list: "a list"}
+_OBSERVING = re.compile(rf"{HOOK}\W{{0,4}} \w+ {OBSERVE}\b")
 
 
 class PutIn(msgspec.Struct, frozen=True):
@@ -54,9 +58,15 @@ Hooks = Mapping[str, Mapping[str, Any]]
 """For each event of a host, the group of handlers that we want there."""
 
 
-def command_of(executable: str, host: str) -> str:
+def command_of(executable: str, host: str, *, observes: bool = False) -> str:
     """The shell command that a host is to run."""
-    return f"{shlex.quote(executable)} {host}"
+    command = f"{shlex.quote(executable)} {host}"
+    return f"{command} {OBSERVE}" if observes else command
+
+
+def only_observes(text: str) -> bool:
+    """Whether hooks of ours in a settings text only observe."""
+    return bool(_OBSERVING.search(text))
 
 
 def is_ours(group: object, host: str) -> bool:
@@ -81,7 +91,8 @@ def _runs_us(handler: object, host: str) -> bool:
         words = shlex.split(command) if isinstance(command, str) else []
     except ValueError:
         return False
-    return len(words) == 2 and posixpath.basename(words[0]) == HOOK and words[1] == host
+    is_hook = posixpath.basename(words[0]) == HOOK if words else False
+    return is_hook and words[1:] in ([host], [host, OBSERVE])
 
 
 def has_ours(doc: JsonText, host: str) -> bool:

@@ -59,16 +59,19 @@ def plan_install(
     executable: str,
     environ: Mapping[str, str],
     door: HookDoor | None = None,
+    *,
+    observes: bool = False,
 ) -> InstallPlan:
     """Our hooks as they should be in the file; no change if they are."""
     here = _Here(target, environ)
     text = here.text or ""
     path = os.fspath(target.path)
-    hooks = wanted_hooks(target.host, executable, door)
-    if here.text is not None and _is_installed(target, text, hooks, executable):
+    hooks = wanted_hooks(target.host, executable, door, observes=observes)
+    module = plugin.rendered(executable, observes=observes)
+    if here.text is not None and _is_installed(target, text, hooks, module):
         return here.plan(here.before, here.record)
     if target.form is FileForm.PLUGIN:
-        merged = Merged(plugin.replaced(here.text, path, executable), ())
+        merged = Merged(plugin.replaced(here.text, path, module), ())
     else:
         # What an older release or another place of ours put in goes first, as if it never was.
         clean = _taken_out(target, text, here.put)
@@ -94,10 +97,10 @@ def plan_removal(target: InstallTarget, environ: Mapping[str, str]) -> InstallPl
     return here.plan(None if is_gone else rest.encode(), None)
 
 
-def _is_installed(target: InstallTarget, text: str, hooks: Hooks, executable: str) -> bool:
+def _is_installed(target: InstallTarget, text: str, hooks: Hooks, module: str) -> bool:
     match target.form:
         case FileForm.PLUGIN:
-            return text == plugin.rendered(executable)
+            return text == module
         case FileForm.TOML:
             return toml_block.is_installed(text, hooks)
         case FileForm.JSON:

@@ -15,12 +15,18 @@ CANNOT_HOLD = (
 
 _SOURCE = Path(__file__).with_name("opencode_plugin.js")
 _MARK = "// flyball: put here by `flyball init"
+_GOVERNS, _OBSERVES = "const OBSERVES = false\n", "const OBSERVES = true\n"
 
 
-def rendered(executable: str) -> str:
+def rendered(executable: str, *, observes: bool = False) -> str:
     """The module that opencode loads, with the program that it is to ask."""
-    text = _SOURCE.read_text("utf-8")
-    return text.replace('"@HOOK@"', json.dumps(executable))
+    text = _SOURCE.read_text("utf-8").replace('"@HOOK@"', json.dumps(executable))
+    return text.replace(_GOVERNS, _OBSERVES) if observes else text
+
+
+def is_observing(text: str) -> bool:
+    """Whether a plugin of ours only observes."""
+    return _OBSERVES in text
 
 
 def is_plugin(text: str) -> bool:
@@ -28,8 +34,8 @@ def is_plugin(text: str) -> bool:
     return text.startswith(_MARK)
 
 
-def replaced(text: str | None, path: str, executable: str) -> str:
-    """The plugin in the place of an older one; a file of somebody else is refused."""
+def replaced(text: str | None, path: str, module: str) -> str:
+    """A module of ours in the place of an older one; a file of somebody else is refused."""
     if text is not None and not is_plugin(text):
         raise Conflict(f"{path} is not Flyball's.", "Rename that plugin, and repeat.")
-    return rendered(executable)
+    return module

@@ -181,13 +181,15 @@ def find_target(host: str, scope: InstallScope, places: HostPlaces) -> InstallTa
     return InstallTarget(HOSTS[host], scope, path, form)
 
 
-def wanted_hooks(host: HookedHost, executable: str, door: HookDoor | None = None) -> Hooks:
+def wanted_hooks(
+    host: HookedHost, executable: str, door: HookDoor | None = None, *, observes: bool = False
+) -> Hooks:
     """The group of handlers that each event of a host is to have.
 
     With a door the hooks of calls ask there; all others stay commands: they start the governor, and
     are not worth the hurry.
     """
-    command = command_of(executable, host.name)
+    command = command_of(executable, host.name, observes=observes)
 
     def group(event: str, seconds: int) -> dict[str, Any]:
         if door and event in OF_CALLS:

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from flyball.app.installing.json_hooks import HOOKS, is_ours
+from flyball.app.installing.json_hooks import HOOKS, is_ours, only_observes
 from flyball.app.installing.jsonc import scan
 from flyball.app.installing.needs import HostNeed, NeedState, asks_at_a_door, host_needs
 from flyball.app.installing.plan import plan_install
-from flyball.app.installing.plugin import is_plugin
+from flyball.app.installing.plugin import is_observing, is_plugin
 from flyball.app.installing.targets import (
     FileForm,
     HostPlaces,
@@ -36,6 +36,11 @@ class InstalledHooks(NamedTuple):
     target: InstallTarget
     executable: str
     text: str
+
+    @property
+    def observes(self) -> bool:
+        """Whether they never say a word."""
+        return only_observes(self.text) or is_observing(self.text)
 
 
 def find_hooks(host: str, places: HostPlaces) -> tuple[list[InstalledHooks], list[str]]:
@@ -101,13 +106,15 @@ def _faults(hooks: InstalledHooks, places: HostPlaces) -> Iterator[str]:
     for need in _needs(hooks, places):
         if need.state is NeedState.MISSING:
             yield need.text
-    if _is_stale(hooks, places):
+    if hooks.observes:
+        yield f"{hooks.target.path} has hooks that only observe: nothing is refused."
+    elif _is_stale(hooks, places):
         yield f"{hooks.target.path} has the hooks of another release of Flyball."
 
 
 def _next(host: str, hooks: InstalledHooks, places: HostPlaces, faults: str) -> str:
     """What to do first; the faults say it in full."""
-    if not os.access(hooks.executable, os.X_OK) or _is_stale(hooks, places):
+    if hooks.observes or not os.access(hooks.executable, os.X_OK) or _is_stale(hooks, places):
         return f"flyball init --host {host} --scope {hooks.target.scope}"
     again = f"then look again: flyball doctor --host {host}"
     if "/hooks" in faults:

@@ -16,12 +16,18 @@ if TYPE_CHECKING:
     from flyball.app.audit.auditing import AuditProgress
     from flyball.app.audit.report import AuditReport
 
-HOSTS = click.Choice(["claude", "codex", "gemini", "opencode", "swe-agent", "openhands"])
+HOSTS = click.Choice(["claude", "codex", "gemini", "opencode", "swe-agent", "openhands", "flyball"])
 
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[PATH…]", type=click.Path(path_type=Path))
-@click.option("--host", "hosts", multiple=True, type=HOSTS, help="Only sessions of this host.")
+@click.option(
+    "--host",
+    "hosts",
+    multiple=True,
+    type=HOSTS,
+    help="Only sessions of this host; flyball: what would have been where hooks observe.",
+)
 @click.option("--since", default="", metavar="SPAN", help="Only what is younger, such as 30d.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole report as one JSON object.")
 @click.option(

@@ -31,6 +31,11 @@ SCOPES = click.Choice(["user", "project", "managed"])
 )
 @click.option("--remove", is_flag=True, help="Take out again what was put in.")
 @click.option(
+    "--observe",
+    is_flag=True,
+    help="Never refuse, hold or say anything: only write down what would have been decided.",
+)
+@click.option(
     "--http",
     is_flag=True,
     help="Claude Code: ask about calls over HTTP. Quicker, but if nobody answers, calls are made.",
@@ -44,6 +49,7 @@ def init(
     host: str,
     scope: str,
     remove: bool,
+    observe: bool,
     http: bool,
     yes: bool,
     repo: Path,
@@ -54,6 +60,9 @@ def init(
     The change is shown first. What is in the file already stays to the byte, comments and layout
     included, and --remove takes out exactly what was put in; an agent that is governed cannot say
     that. Without a terminal and without --yes nothing is written, and the exit code is 3.
+
+    With --observe the agent is not governed: `flyball audit --host flyball` tells afterwards what
+    would have been refused. The same command without --observe turns the installation on.
     """
     from flyball.app.installing.door import make_door
     from flyball.app.installing.needs import host_needs
@@ -64,24 +73,28 @@ def init(
 
     if http and host != "claude":
         raise UsageError("Only Claude Code asks its hooks over HTTP.", "Leave --http out.")
+    if observe and (http or remove):
+        raise UsageError("--observe stands alone.", "Leave --http and --remove out.")
     places = HostPlaces(os.environ, project_top(repo.resolve()))
     target = find_target(host, InstallScope(scope), places)
     executable = os.fspath(Path(sys.executable).with_name("flyball-hook"))
     needs: list[HostNeed] = []
-    if remove:
+    if remove or observe:
         _require_person(repo)
+    if remove:
         plan = plan_removal(target, os.environ)
     else:
         door = make_door(os.environ) if http else None
-        plan = plan_install(target, executable, os.environ, door)
+        plan = plan_install(target, executable, os.environ, door, observes=observe)
         text = (plan.after or b"").decode()
         needs = host_needs(target, places, executable, text)
     is_done = _settle(plan, yes=yes, as_json=as_json)
     if as_json:
         said = {"host": host, "scope": scope, "path": target.path, "removed": remove}
+        said["observes"] = observe
         say_json({**said, **_as_dict(plan, needs), "applied": is_done})
     else:
-        _say(plan, needs, remove=remove, is_done=is_done)
+        _say(plan, needs, remove=remove, observe=observe, is_done=is_done)
     ctx.exit(0 if is_done or not plan.is_change else _waits())
 
 
@@ -121,7 +134,9 @@ def _settle(plan: InstallPlan, *, yes: bool, as_json: bool) -> bool:
     return True
 
 
-def _say(plan: InstallPlan, needs: list[HostNeed], *, remove: bool, is_done: bool) -> None:
+def _say(
+    plan: InstallPlan, needs: list[HostNeed], *, remove: bool, observe: bool, is_done: bool
+) -> None:
     path, title = plan.target.path, plan.target.host.title
     if plan.is_change and not is_done:
         say("\nNothing was written. Repeat with --yes to write it.")
@@ -131,10 +146,11 @@ def _say(plan: InstallPlan, needs: list[HostNeed], *, remove: bool, is_done: boo
     else:
         state = "now" if is_done else "already"
         say(f"Flyball's hooks are in {path} {state}.")
+        verb = "observed" if observe else "governed"
         if _is_ready(needs):
-            say(f"{title} is governed by Flyball.")
+            say(f"{title} is {verb} by Flyball.")
         else:
-            say(f"{title} is not governed before this is mended:")
+            say(f"{title} is not {verb} before this is mended:")
     labels = {"met": "holds", "missing": "mend", "told": "know"}
     for need in needs:
         say(f"  {labels[need.state.value]:<6} {need.text}")

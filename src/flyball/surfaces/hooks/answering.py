@@ -16,8 +16,10 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from flyball.app.hosts.governor import HostGovernor
+from flyball.app.hosts.observer import HostObserver
 from flyball.app.hosts.opening import KeptWorkspaces
 from flyball.app.hosts.person import host_of
+from flyball.app.installing.json_hooks import OBSERVE
 from flyball.app.project import Home, open_home, project_top
 from flyball.core.host.event import HostAnswer, HostEvent, Moment
 from flyball.core.host.tool import host_tool
@@ -45,6 +47,8 @@ def answer(
     host: str, data: bytes, process: int, kept: KeptWorkspaces, *, is_alone: bool = False
 ) -> Printed:
     """What to print for the payload that a process was given, whatever happens on the way."""
+    if host.endswith(OBSERVE):
+        return _observed(host.removesuffix(OBSERVE), data, process, kept)
     try:
         event = read_payload(host, data)
     except UsageError as error:
@@ -63,6 +67,19 @@ def answer(
         return _failed(event, str(error), fails_open)
     except Exception as error:  # noqa: BLE001
         return _failed(event, f"{type(error).__name__}: {error}", fails_open)
+
+
+def _observed(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Printed:
+    """Nothing, once it is in the journal; a failure is told to nobody who could be kept by it."""
+    try:
+        event = read_payload(host, data)
+        home = governed_at(Path(event.cwd) if event.cwd else Path.cwd())
+        if home is not None:
+            event = replace(event, process=host_of(process))
+            asyncio.run(HostObserver(home, kept).answer(event))
+    except Exception as error:  # noqa: BLE001
+        return Printed(err=f"Flyball could not observe this: {error}\n")
+    return Printed()
 
 
 def governed_at(place: Path) -> Home | None:

@@ -2,7 +2,8 @@
 
 It starts for every single call of somebody's agent, so it loads nothing but what the interpreter
 has loaded already. Where no governor answers, this process decides by itself, and then becomes the
-resident one. What has leave to pass, as the judge has said beforehand, it lets pass.
+resident one. What has leave to pass, as the judge has said beforehand, it lets pass. With
+`--observe` it says nothing and exits with 0, whatever anybody answers and whatever fails.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST = 64 << 20
 """Bytes of a payload that are read; no host sends so many."""
+OBSERVE = "--observe"
 CALLS = (b"PreToolUse", b"BeforeTool")
 """What only a payload has that asks whether a call may be made."""
 MOMENTS_OF_CALLS = (*CALLS, b"PostToolUse", b"AfterTool")
@@ -27,6 +29,8 @@ MOMENTS_OF_CALLS = (*CALLS, b"PostToolUse", b"AfterTool")
 def main() -> NoReturn:
     """The entry point of `flyball-hook`."""
     data = b""
+    if sys.argv[2:] == [OBSERVE]:
+        observe(sys.argv[1])
     try:
         data = sys.stdin.buffer.read(MOST)
         code = answer(sys.argv[1] if len(sys.argv) > 1 else "", data)
@@ -36,6 +40,21 @@ def main() -> NoReturn:
         code = 2 if any(name in data for name in CALLS) else 1
     # Nothing is left to do, and tidying up the interpreter would cost as much as the answer did.
     os._exit(code)
+
+
+def observe(host: str) -> NoReturn:
+    """Have a payload written down, without a word."""
+    try:
+        data = sys.stdin.buffer.read(MOST)
+        place = address(os.getcwd(), os.environ)
+        if ask(place, host + OBSERVE, data) is None:
+            from flyball.surfaces.hooks import resident
+
+            resident.decide(host + OBSERVE, data, os.getpid())
+            resident.stay(place)
+    finally:
+        # Hosts would take anything else for a refusal, or show it to somebody.
+        os._exit(0)
 
 
 def answer(host: str, data: bytes) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from flyball.app.hosts.observer import observed_at
 from flyball.app.hosts.opening import KeptWorkspaces
 from flyball.app.installing.door import read_door
 from flyball.app.project import Home
@@ -86,7 +87,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         self.busy = 0
         self.environ = home.environ
         self.over_http: HttpHooks | None = None
-        self.sessions = Sessions(home.state)
+        self.sessions = (Sessions(home.state), Sessions(observed_at(home)))
         self.kept = KeptWorkspaces()
         # As long as somebody has it open, nobody who closes it must tidy its log up.
         self.kept_open = SqliteJournal(home.journal_path)
@@ -123,7 +124,8 @@ class _Server(socketserver.ThreadingUnixStreamServer):
             self.listen()
             time.sleep(LOOK_SECONDS)
             quiet = time.monotonic() - self.asked_at
-            is_over = not self.sessions.in_checkout() and quiet > LOOK_SECONDS
+            is_anybody = any(each.in_checkout() for each in self.sessions)
+            is_over = not is_anybody and quiet > LOOK_SECONDS
             if not self.busy and (is_over or quiet > idle):
                 self.shutdown()
                 return

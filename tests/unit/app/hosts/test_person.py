@@ -45,3 +45,11 @@ def test_a_file_that_turns_hooks_off_disarms_wherever_they_are(tmp_path: Path):
     assert not disarms(changed("claude", file), tmp_path / "repo", environ)
     file.write_text(OURS.replace("{", '{"disableAllHooks": true, ', 1))
     assert disarms(changed("claude", file), tmp_path / "repo", environ)
+
+
+def test_hooks_that_are_made_to_only_observe_are_disarmed(tmp_path: Path):
+    file = tmp_path / ".claude/settings.json"
+    file.parent.mkdir()
+    environ = {"HOME": str(tmp_path)}
+    file.write_text(OURS.replace("flyball-hook claude", "flyball-hook claude --observe"))
+    assert disarms(changed("claude", file), tmp_path / "repo", environ)

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from tests.unit.app.installing.settings_texts import ODD_TEXTS, TEXTS
 
+from flyball.app.installing.json_hooks import only_observes
 from flyball.app.installing.jsonc import scan
 from flyball.app.installing.plan import InstallPlan, carry_out, plan_install, plan_removal
+from flyball.app.installing.plugin import is_observing
 from flyball.app.installing.targets import HostPlaces, InstallScope, InstallTarget, find_target
 from flyball.errors import BrokenSettings, ConfigError, Conflict
 
@@ -303,3 +305,24 @@ def test_a_damaged_record_is_no_record(machine: Machine):
     machine.remove(target)
 
     assert target.path.read_text() == '{"a": 1}'
+
+
+@pytest.mark.parametrize(("host", "scope"), CASES)
+def test_what_only_observes_is_turned_on_and_removed_to_the_byte(
+    machine: Machine, host: str, scope: str
+):
+    target = machine.target(host, scope)
+    before = machine.files()
+    machine.install(target)
+    governed = target.path.read_bytes()
+    machine.remove(target)
+    carry_out(plan_install(target, EXECUTABLE, machine.environ, observes=True))
+    observed = target.path.read_text()
+    assert only_observes(observed) or is_observing(observed)
+    assert not plan_install(target, EXECUTABLE, machine.environ, observes=True).is_change
+    machine.install(target)
+    assert target.path.read_bytes() == governed
+    assert not (only_observes(governed.decode()) or is_observing(governed.decode()))
+    carry_out(plan_install(target, EXECUTABLE, machine.environ, observes=True))
+    machine.remove(target)
+    assert machine.files() == before

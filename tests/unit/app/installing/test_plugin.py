@@ -57,10 +57,12 @@ class Opencode:
     def answer(self, **answers: tuple[int, str] | tuple[int, str, object]) -> None:
         (self.base / "answers.json").write_text(json.dumps(answers))
 
-    def play(self, *steps: list[Any], hook: Path | None = None) -> dict[str, Any]:
+    def play(
+        self, *steps: list[Any], hook: Path | None = None, observes: bool = False
+    ) -> dict[str, Any]:
         # As .mjs, because not every Node takes a bare .js for a module; opencode does.
         module = self.base / "flyball.mjs"
-        module.write_text(plugin.rendered(str(hook or self.hook)))
+        module.write_text(plugin.rendered(str(hook or self.hook), observes=observes))
         done = subprocess.run(
             [node(), str(HOST), str(module), str(self.base)],
             input=json.dumps(steps),
@@ -71,10 +73,10 @@ class Opencode:
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    def asked(self) -> list[dict[str, Any]]:
+    def asked(self, *flags: str) -> list[dict[str, Any]]:
         path = self.base / "asked.jsonl"
         rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-        assert all(words == ["opencode"] for words, _ in rows)
+        assert all(words == ["opencode", *flags] for words, _ in rows)
         return [payload for _, payload in rows]
 
 
@@ -226,3 +228,12 @@ def test_the_path_of_the_hook_is_written_as_a_string():
     assert "@HOOK@" not in text
     assert plugin.is_plugin(text)
     assert not plugin.is_plugin("export const Other = 1\n")
+
+
+def test_a_plugin_that_observes_refuses_nothing_even_if_nobody_can_be_asked(opencode: Opencode):
+    opencode.answer(PreToolUse=(2, "No."))
+    done = opencode.play(WRITE, observes=True)
+    assert done["results"] == [{"output": WRITE[2]}]
+    assert opencode.asked("--observe")
+    done = opencode.play(WRITE, hook=opencode.base / "nowhere", observes=True)
+    assert done["results"] == [{"output": WRITE[2]}]

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.unit.app.proving.own_machine import HOOK, OwnMachine
 
+from flyball.app.installing.plan import carry_out, plan_install
+from flyball.app.installing.targets import InstallScope, find_target
 from flyball.app.proving.installed import find_hooks, look_at_settings
 from flyball.app.proving.lines import ProofState
 
@@ -92,3 +94,15 @@ def test_a_file_that_cannot_be_read_is_said_to_be_so(machine: OwnMachine):
     assert found == []
     assert str(path) in troubles[0]
     assert str(path) in look_at_settings("claude", machine.places)[0].seen
+
+
+def test_hooks_that_only_observe_govern_nobody(machine: OwnMachine):
+    target = find_target("claude", InstallScope.USER, machine.places)
+    carry_out(plan_install(target, HOOK, machine.places.environ, observes=True))
+    line, (hooks,) = look_at_settings("claude", machine.places)
+    assert hooks.observes
+    assert (line.state, line.next) == (
+        ProofState.FAILED,
+        "flyball init --host claude --scope user",
+    )
+    assert "only observe: nothing is refused" in line.seen

@@ -69,6 +69,10 @@ RULES: Mapping[str, AuditRule] = MappingProxyType(
             AuditRule("same-error", "the same error again and again", _GUARD, right=4),
             AuditRule("destructive", "a destructive command", _SHELL, right=4),
             AuditRule("secret-printed", "a secret was printed", _SHELL, right=4),
+            AuditRule("would-block", "observed: a call would have been refused or asked about",
+                      "the hooks, once they are on"),
+            AuditRule("would-hold", "observed: a stop would have been held", _GATE),
+            AuditRule("would-take-back", "observed: a change would have been taken back", _PHASE),
             AuditRule("interrupted", "the person stopped it right after an act", _PHASE),
         )
     }

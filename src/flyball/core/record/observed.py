@@ -1,0 +1,90 @@
+"""What would have been in a run that was only observed: blocked, held, or taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, cast
+
+from flyball.core.host.tool import COMMAND_FIELDS, PATH_FIELDS, text_in
+from flyball.core.machine.machine import advance
+from flyball.core.run.event import AnyEvent, CallReturned, DriverReplied, Extended, Finish
+from flyball.core.run.state import Asking, CardState, RunState
+from flyball.core.terms.call import Call
+from flyball.core.terms.evidence import TreeHash
+from flyball.core.terms.phase import Phase
+
+OBSERVED = "observed"
+"""What the log of a run that is only observed says of it, beside who drives it."""
+WOULD_UNDO = "would_undo"
+BLOCK, HOLD, TAKE_BACK = "would-block", "would-hold", "would-take-back"
+ITS_OWN = "refused"
+"""The guard against who insists on what it was refused; an observed agent was refused nothing."""
+
+
+class WouldBe(NamedTuple):
+    """Something that a governed agent would not have got away with, and the tree it stood on."""
+
+    rule: str
+    at: float
+    what: str
+    why: str
+    tree: TreeHash
+    paths: tuple[str, ...] = ()
+
+
+def would_be(events: Iterable[AnyEvent], is_check: Callable[[str], bool]) -> Iterator[WouldBe]:
+    """Go through the log of an observed run; `is_check` tells commands that can prove something."""
+    state = RunState()
+    proved: set[TreeHash] = set()
+    for event in events:
+        after = advance(state, event).state
+        before = state.cards[-1] if state.cards else None
+        now = after.cards[-1] if after.cards else None
+        if before is not None and now is not None:
+            if isinstance(event, CallReturned):
+                call = next((each for each in before.in_flight if each.id == event.call), None)
+                yield from _taken_back(event, before, call)
+                if call and event.outcome.ok and is_check(text_in(call.args, COMMAND_FIELDS)):
+                    proved.add(event.tree)
+            yield from _blocked(event, before, now)
+            yield from _held(event, before, proved)
+        state = after
+
+
+def _blocked(event: AnyEvent, before: CardState, now: CardState) -> Iterator[WouldBe]:
+    """Calls that would not have been made, or not without a person."""
+    asked = {call.id: call for call in event.calls} if isinstance(event, DriverReplied) else {}
+    for judged in now.judged:
+        if judged.call in asked and judged.answer != "allow":
+            what = _told(asked[judged.call])
+            yield WouldBe(BLOCK, event.at, what, judged.reason, before.tree)
+    question = now.question if now.question is not before.question else None
+    if question and question.kind is Asking.GUARD and question.guard != ITS_OWN:
+        yield WouldBe(BLOCK, event.at, "all further calls", question.text, before.tree)
+    if isinstance(event, Extended):
+        why = "The budget of calls was all but spent."
+        yield WouldBe(BLOCK, event.at, "all further calls", why, before.tree)
+
+
+def _held(event: AnyEvent, before: CardState, proved: set[TreeHash]) -> Iterator[WouldBe]:
+    """A stop on a tree on which nothing was seen to pass."""
+    if not isinstance(event, DriverReplied) or event.calls or event.finish is not Finish.STOP:
+        return
+    if before.has_changed and before.tree not in proved:
+        why = "Files were changed, and no check was seen to pass on this very tree."
+        yield WouldBe(HOLD, event.at, event.text, why, before.tree, before.changed)
+
+
+def _taken_back(event: CallReturned, before: CardState, call: Call | None) -> Iterator[WouldBe]:
+    """Changes where nothing may be changed."""
+    told = cast("list[str]", event.outcome.data.get(WOULD_UNDO, []))
+    paths = tuple(told) or (event.changed if before.phase is not Phase.EXECUTE else ())
+    if paths:
+        what = _told(call) if call else ""
+        why = f"It changed {', '.join(paths[:8])}, where nothing may be changed."
+        yield WouldBe(TAKE_BACK, event.at, what, why, event.tree, paths)
+
+
+def _told(call: Call) -> str:
+    named = text_in(call.args, COMMAND_FIELDS) or text_in(call.args, PATH_FIELDS)
+    return f"{call.name}: {named}" if named else call.name
