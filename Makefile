@@ -66,8 +66,10 @@ browser:
 rest: setup
 	$(PYTEST) -n 4 -m "not exhaustive" $(PURE:%=--ignore=%)
 
+# Properties are tried here again, on more examples.
 test-slow: setup
 	$(PYTEST) -n 4 -m exhaustive
+	FLYBALL_EXAMPLES=thorough $(PYTEST) -n 4 -m "not exhaustive" tests/property
 
 simulate: setup
 	$(BIN)/python -m tests.simulation.simulate --runs $(RUNS) --seed $(SEED)

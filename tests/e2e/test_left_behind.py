@@ -23,6 +23,7 @@ from tests.governed import (
 )
 from tests.governed import TESTS as SUITE_FILE
 from tests.repos import git
+from tests.tiers import named
 
 pytestmark = pytest.mark.slow
 
@@ -48,7 +49,7 @@ def run(tmp_path: Path, *lines: Line, flags: tuple[str, ...] = ()) -> tuple[Shel
     return shell, objects(done.stdout)
 
 
-@pytest.mark.parametrize("flags", [(), ("--in-place",)], ids=["worktree", "in place"])
+@pytest.mark.parametrize("flags", named({"worktree": (), "in place": ("--in-place",)}, 2))
 def test_what_a_test_built_is_listed_and_not_committed(tmp_path: Path, flags: tuple[str, ...]):
     shell, _ = run(tmp_path, call("edit_diff", diff=FIX), flags=flags)
     branch = git(shell.cwd, "branch", "--list", "flyball/*", "--format=%(refname)").strip()

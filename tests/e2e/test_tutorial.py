@@ -115,7 +115,7 @@ def commands(body: str) -> Iterator[tuple[str, list[str]]]:
         yield command, output.splitlines()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_tutorial_works_as_it_is_written(tmp_path: Path):
     reader = Reader(tmp_path.resolve())
     blocks = BLOCK.findall(PAGE.read_text())

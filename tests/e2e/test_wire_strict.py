@@ -16,6 +16,7 @@ import pytest
 from tests.e2e.wire_server import Act, Refuse, Say, WireServer
 from tests.governed import FIX
 from tests.sloppy.careful import Careful, checkpoint_args, drive
+from tests.tiers import sampled
 from tests.unit.drivers.asking import request_for
 
 from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
@@ -129,7 +130,7 @@ def provider(server: WireServer, model: str) -> ProviderDriver:
     return ProviderDriver(Models(model), providers)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", sampled(MODELS, len(MODELS)))
 def test_a_strict_provider_has_nothing_to_refuse_in_a_whole_fix(model: str, tmp_path: Path):
     with StrictServer(ACTS) as server:
         driver = Wired(server, model)

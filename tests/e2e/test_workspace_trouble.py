@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.repos import contents, git, own_state, put, repository
+from tests.tiers import named
 
 from flyball.workspace.cards.revert import move_record
 from flyball.workspace.cards.use_cases import ProjectPlaces, merge
@@ -57,7 +58,7 @@ with open_workspace(repo, "r", state, in_place=True) as workspace:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("with_git", [True, False], ids=["git", "no-git"])
+@pytest.mark.parametrize("with_git", named({"git": True, "no-git": False}, 2))
 def test_a_killed_revert_is_finished_by_the_next_command(tmp_path: Path, with_git: bool):
     repo, state = tmp_path / "repo", tmp_path / "state"
     files: dict[str, str | bytes] = {f"d{n % 9}/f{n}.txt": f"{n}\n" for n in range(300)}

@@ -414,6 +414,7 @@ def test_what_cannot_be_read_is_never_a_silent_yes_to_a_write(data: bytes, shell
     assert not heard.out
 
 
+@pytest.mark.exhaustive
 def test_ten_megabytes_are_judged_like_anything_else(host: HostSession):
     host.prompt()
     heard = host.before("Write", file_path="big.txt", content="x" * (10 << 20))

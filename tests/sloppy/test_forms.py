@@ -258,7 +258,7 @@ def careful(place):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("slip", sampled(SLIPS, 10))
+@pytest.mark.parametrize("slip", sampled(SLIPS, 15))
 def test_a_slip_of_form_costs_two_turns_at_most(place, careful, slip):
     move, reply = SLIPS[slip]
     ended = fix(place, instead_of(move, reply))

@@ -114,7 +114,7 @@ FIXES: dict[str, Slip] = {
 }
 
 
-@pytest.mark.parametrize("slip", named(FIXES, 5))
+@pytest.mark.parametrize("slip", named(FIXES, 8))
 def test_a_slip_in_a_fix_costs_no_more_than_two_turns(
     slip: Slip, place: Path, careful_fix: Ended
 ) -> None:
@@ -161,7 +161,7 @@ PLANS: dict[str, Slip] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("slip", named(PLANS, 7))
+@pytest.mark.parametrize("slip", named(PLANS, 14))
 def test_a_slip_in_a_plan_costs_no_more_than_two_turns(
     slip: Slip, place: Path, careful_feature: Ended
 ) -> None:

@@ -142,7 +142,7 @@ def test_what_a_project_is_checked_with(tmp_path, files, checks):
     assert [check.name for check in checks_of(look(tmp_path))] == checks
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_large_tree_is_surveyed_quickly(tmp_path):
     for n in range(500):
         place = tmp_path / f"d{n % 20}" / f"e{n}"
