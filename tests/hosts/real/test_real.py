@@ -18,6 +18,8 @@ from tests.hosts.hooking import HOOK, STATE
 from tests.simulation.node import installed
 from tests.toolchains import need
 
+from flyball.app.hosts.governor import UNDER_WAY
+
 pytestmark = [pytest.mark.slow, pytest.mark.exhaustive]
 
 HOSTS = ("claude", "codex", "gemini")
@@ -84,7 +86,9 @@ class RealHost:
 
     @property
     def runs(self) -> list[dict[str, Any]]:
-        return objects(self.shell("runs", "list", "--json").stdout)
+        """The runs that a prompt began; a session without a terminal may begin with one before."""
+        found = objects(self.shell("runs", "list", "--json").stdout)
+        return [each for each in found if each["request"] != UNDER_WAY]
 
     def write(self, text: str, before: str = CART) -> Turn:
         """A turn that puts a text into cart.py, with the host's own tool."""

@@ -33,9 +33,9 @@ def test_without_git_a_death_at_many_points_is_made_good(act: str, tmp_path: Pat
 @pytest.mark.parametrize("kind", ["plain", "git"])
 @pytest.mark.parametrize("act", STRIDES)
 def test_a_death_at_every_point_is_made_good(act: str, kind: str, tmp_path: Path):
-    # Rolling back with git passes hundreds of points, each a git process or more: a third of them
-    # take minutes, all of them a quarter of an hour.
-    stride = 3 if (act, kind) == ("rolling-back", "git") else 1
+    # Rolling back with git passes hundreds of points, each a git process or more: a few of them
+    # take a minute, all of them a quarter of an hour.
+    stride = 12 if (act, kind) == ("rolling-back", "git") else 1
     assert deaths(act, kind, stride, tmp_path) > 5
 
 
