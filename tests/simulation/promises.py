@@ -49,6 +49,8 @@ def _unproven(run: RunState, card: CardState) -> Iterator[str]:
         if finding.kind is not FindingKind.NOTHING_FAILED_BEFORE or not card.asked_for_red:
             yield f"promise 2: succeeded although {finding.sentence}"
     is_allowed = run.policy.weakened_tests is OnWeakened.ALLOW
-    for finding in verdict.questions:
+    # A second verdict on the very tree that a person accepted asks the same, and nobody again.
+    is_accepted = card.accepted_weakening == card.tree
+    for finding in () if is_accepted else verdict.questions:
         if not is_allowed or finding.kind is not FindingKind.PROMISE_CHANGED:
             yield f"promise 2: succeeded although nobody accepted that {finding.sentence}"
