@@ -17,7 +17,6 @@ import msgspec
 from flyball.app.answering import may_simply_go_on
 from flyball.app.project import FRAMEWORK, Home, redactor_of, target_of
 from flyball.app.runs import acquire, holder_of, opened, present_tree, record_of
-from flyball.app.sessions import is_hosted
 from flyball.app.templates import flow_intent, project_templates
 from flyball.app.wiring import (
     REPAIR,
@@ -191,7 +190,7 @@ class RunControl:
         if record.state.has_ended:
             status = status_of(record.state)
             raise Conflict(f"Run {run} has ended: {status}.", "Start a new one.")
-        if is_hosted(record.started):
+        if record.is_hosted:
             raise Conflict(f"Run {run} is driven by another program.", "Go on with it there.")
         driver_now = self._driver(record.started, driver)
         async with self._held(record.started, driver_now, record.entries) as (engine, performer):
@@ -206,7 +205,7 @@ class RunControl:
         record = await record_of(self.home, run)
         word(record.state)
         # An agent in its own program goes on by itself, once it is asked again there.
-        drive = drive and not is_hosted(record.started)
+        drive = drive and not record.is_hosted
         driver = self._driver(record.started) if drive else NobodyDriver()
         async with self._held(record.started, driver, record.entries) as (engine, performer):
             state = await engine.journal.load(run, record.state)
@@ -217,7 +216,7 @@ class RunControl:
             state = await engine.append(state, event)
             if drive:
                 return await self._drive(engine, performer, state)
-            return RunResult(state, is_hosted=is_hosted(record.started))
+            return RunResult(state, is_hosted=record.is_hosted)
 
     async def extend(self, run: str, word: Word, by: str, *, drive: bool = True) -> RunResult:
         """Add to a budget; a run that another process drives gets it there."""

@@ -13,7 +13,7 @@ import msgspec
 
 from flyball.app.answering import next_steps, pending
 from flyball.app.project import Home, redactor_of
-from flyball.app.sessions import Sessions, is_hosted
+from flyball.app.sessions import HOSTED, Sessions
 from flyball.app.settling import Sources, settle
 from flyball.core.machine.machine import advance
 from flyball.core.record.costs import CostRow, CostTally, costs, is_spent
@@ -59,6 +59,11 @@ class Record(NamedTuple):
         if not isinstance(event, RunStarted):
             raise Corrupt("The log does not begin with the start of a run.")
         return event
+
+    @property
+    def is_hosted(self) -> bool:
+        """Whether an agent in another program drives it, and we only govern it."""
+        return self.started.shell.get("driver", "").startswith(HOSTED)
 
 
 async def record_of(home: Home, run: str) -> Record:
@@ -260,7 +265,7 @@ async def read_through(home: Home, run: str) -> ReadThrough:
         state,
         status,
         in_place=bool(facts and facts.in_place),
-        is_hosted=is_hosted(record.started),
+        is_hosted=record.is_hosted,
     )
     reverted = reverted_in(home, state)
     described = {

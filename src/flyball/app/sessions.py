@@ -11,18 +11,12 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.run.event import RunStarted
 from flyball.workspace.process.holder import is_running
 
 HOSTED = "host:"
 """How the driver of a run is named that another program drives."""
 MCP = "mcp"
 """The name of whoever takes steps from us by MCP: it works in the tree of its run."""
-
-
-def is_hosted(started: RunStarted) -> bool:
-    """Whether an agent in another program drives a run, and we only govern it."""
-    return started.shell.get("driver", "").startswith(HOSTED)
 
 
 class Session(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -83,6 +83,7 @@ def _context(home: Home, compared: ComparedTrees, on_output: Callable[[str], Non
             home=Path(user) if user else None,
         )
 
+    servers = RunServers(workspace.directory / "servers")
     return CallContext(
         run="verify",
         card="verify",
@@ -99,6 +100,6 @@ def _context(home: Home, compared: ComparedTrees, on_output: Callable[[str], Non
         limits=settings.suite_limits,
         seen={},
         on_output=on_output,
-        servers=RunServers(),
+        servers_of=lambda: servers,
         is_to_rest=lambda: False,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 import msgspec
 from msgspec.structs import replace
@@ -104,9 +104,12 @@ class EffectPerformer:
         self._history = history
         self._on_text = on_text
         self._reader = reader
-        self._maps = Maps()
         self._forms: dict[str, dict[str, tuple[str, Form]]] = {}
         """Card → call → digest and form, for the calls of each card's latest reply."""
+
+    @cached_property
+    def _maps(self) -> Maps:
+        return Maps()
 
     def look(self, state: RunState, by: str) -> Resumed:
         """A word to go on, with what the places look like while nothing is under way."""

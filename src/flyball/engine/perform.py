@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import msgspec
 
 from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned
+from flyball.core.suite.part import is_within
 from flyball.core.terms.call import Access, Call, Outcome, digest
 from flyball.core.terms.evidence import AnyEvidence
 from flyball.core.terms.phase import Phase
@@ -18,9 +19,9 @@ from flyball.tools.call.file_facts import why_out_of_bounds
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
 from flyball.workspace.files.path_rules import is_own, reads_hooks_from, why_protected
 from flyball.workspace.files.paths import relative_paths
-from flyball.workspace.files.standing import PACKAGES, is_below
+from flyball.workspace.files.standing import PACKAGES
 from flyball.workspace.redaction import Redactor
-from flyball.workspace.run.watch import begin_watch, end_watch
+from flyball.workspace.run.watch import NO_INTRUDERS, begin_watch, end_watch
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.trees import (
     Changed,
@@ -170,7 +171,8 @@ def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -
     """Bring back Flyball's own files, and the user's work that nobody was asked about."""
     workspace = context.workspace
     # First of all: git would wait for ever for a pipe that has the name of one of its files.
-    intruders = end_watch(workspace)
+    row = TOOL_ROWS.get(call.tool)
+    intruders = end_watch(workspace) if row and row.starts_process else NO_INTRUDERS
     after = workspace.tree_hash()
     changes = workspace.trees.changes(TreeHash(before), after)
     lost = [each for each in changes if _loses_users_work(context, each)]
@@ -188,7 +190,7 @@ def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -
         if each not in lost
         and (
             _stands_in_the_way(each, kept)
-            or is_below(each.path, intruders.gone)
+            or _is_in_one(each.path, intruders.gone)
             or _is_forbidden(context, call, each)
         )
     ]
@@ -205,8 +207,12 @@ def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -
         tuple(each.path for each in kept),
         tuple(each.path for each in lost if each not in kept),
         _created(context, call, [c for c in changes if c not in own and c not in lost]),
-        tuple(path for path in intruders.left if not is_below(path, [c.path for c in own])),
+        tuple(path for path in intruders.left if not _is_in_one(path, [c.path for c in own])),
     )
+
+
+def _is_in_one(path: str, places: Iterable[str]) -> bool:
+    return any(is_within(path, place) for place in places)
 
 
 def _created(context: CallContext, call: Call, changes: list[Changed]) -> tuple[str, ...]:

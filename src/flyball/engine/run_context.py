@@ -100,8 +100,9 @@ class RunContext:
         self._workspace: Workspace | None = None
         self.env: dict[str, str] = {}
         self._beside: dict[str, RunContext] = {}
-        self.servers = RunServers()
-        self._is_beside = False
+        self._servers: RunServers | None = None
+        self._run_of: RunContext | None = None
+        """The run's own context, where this is one of a card beside its tree."""
 
     @property
     def workspace(self) -> Workspace:
@@ -113,6 +114,15 @@ class RunContext:
     def opened(self) -> Workspace | None:
         """The workspace, if it is open."""
         return self._workspace
+
+    @property
+    def servers(self) -> RunServers:
+        """The servers of the run, which every card of it shares."""
+        if self._run_of is not None:
+            return self._run_of.servers
+        if self._servers is None:
+            self._servers = RunServers(self.workspace.directory / "servers")
+        return self._servers
 
     @property
     def root(self) -> Root:
@@ -131,15 +141,12 @@ class RunContext:
     def open(self, run: str) -> Workspace:
         """The run's workspace; opening it twice gives the same."""
         if self._workspace is None:
-            opened = open_workspace(self.repo, run, self.state_dir, in_place=self.in_place)
-            self._settle(opened)
-            self.servers.settle(opened.directory)
+            self._settle(open_workspace(self.repo, run, self.state_dir, in_place=self.in_place))
         return self.workspace
 
     def adopt(self, workspace: Workspace) -> None:
         """Work in a workspace that somebody else has opened."""
         self._settle(workspace)
-        self.servers.settle(workspace.directory)
 
     def at(self, card: CardState) -> RunContext:
         """The context of a card: this one, or one with a workspace beside the run's tree."""
@@ -157,8 +164,7 @@ class RunContext:
                 settings=self.settings,
             )
             found.seen = self.seen
-            found.servers = self.servers
-            found._is_beside = True
+            found._run_of = self
             found.is_to_rest = self.is_to_rest
             found._settle(self.workspace.open_side(card.place, TreeHash(card.base)))
             self._beside[card.place] = found
@@ -174,8 +180,9 @@ class RunContext:
 
     def _settle(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        # A program may have been under way when a process before this one died.
-        end_watch(workspace)
+        if workspace.watch_note.exists():
+            # A program was under way when a process before this one died.
+            end_watch(workspace)
         # Before anything of the run is started: what is ignored is judged as it was now.
         keep_ignored(workspace)
         self.env = environment.clean(
@@ -228,7 +235,7 @@ class RunContext:
             changed=frozenset(path for each in state.cards for path in each.changed),
             seen=self.seen.setdefault(card.id, {}),
             on_output=self._on_output,
-            servers=self.servers,
+            servers_of=lambda: self.servers,
             is_to_rest=self.is_to_rest,
             self_modify=state.policy.self_modify,
         )
@@ -346,12 +353,12 @@ class RunContext:
 
     def rest(self) -> None:
         """Let nothing run while nobody drives: what served is started again when it is needed."""
-        self.servers.close()
+        if self._servers is not None:
+            self._servers.close()
 
     def close(self) -> None:
-        # First: a server's checkout lies in the workspace. A card beside the run only shares them.
-        if not self._is_beside:
-            self.servers.close()
+        # First: a server's checkout lies in the workspace.
+        self.rest()
         for each in self._beside.values():
             each.close()
         self._beside.clear()

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,12 +26,6 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
 SECRET = "hunter2-canary-99aa"
 BARE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 """The plugins of our own environment would cost seconds a start."""
-
-
-def settled_servers(workspace):
-    servers = RunServers()
-    servers.settle(workspace.directory)
-    return servers
 
 
 class Bench:
@@ -96,7 +91,7 @@ def make_bench(tmp_path):
                 limits=settled.suite_limits,
                 seen={},
                 on_output=lambda _text: None,
-                servers=settled_servers(workspace),
+                servers_of=cache(lambda: RunServers(workspace.directory / "servers")),
                 is_to_rest=lambda: False,
             )
         )

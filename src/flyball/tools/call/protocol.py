@@ -78,8 +78,8 @@ class CallContext(NamedTuple):
     seen: Mapping[str, str]
     """Path → hash of the tree in which the driver last read it."""
     on_output: Callable[[str], None]
-    servers: RunServers
-    """The servers of the run, which every card and call of it shares."""
+    servers_of: Callable[[], RunServers]
+    """The run's servers, made when a call first wants them."""
     is_to_rest: Callable[[], bool]
     """Whether somebody asked the run to rest: a long call may end with what it has."""
     self_modify: bool = False
@@ -106,6 +106,11 @@ class CallContext(NamedTuple):
     def evidence_id(self, n: int = 1) -> str:
         """The name of the nth observation that this call makes."""
         return f"{self.card}.{self.call}.{n}"
+
+    @property
+    def servers(self) -> RunServers:
+        """The servers of the run, which every card and call of it shares."""
+        return self.servers_of()
 
     @property
     def project(self) -> Path:

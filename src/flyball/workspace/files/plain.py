@@ -170,6 +170,18 @@ def _empty(fd: int, top: int) -> list[str]:
     return moved
 
 
+def pipes_named(top: Path, names: frozenset[str], apart: frozenset[str]) -> list[str]:
+    """Pipes and devices of these names in a tree, but for some folders of it."""
+    found: list[str] = []
+    for folder, folders, files in walk_folders(top):
+        folders[:] = [each for each in folders if each not in apart]
+        for name in names & {*files}:
+            path = os.path.relpath(os.path.join(folder, name), top)  # noqa: PTH118
+            if kind_within(top, path) in (stat.S_IFIFO, stat.S_IFCHR):
+                found.append(path)
+    return found
+
+
 def remove_tree(place: Path) -> None:
     """Remove whatever is there with all that is in it, however deep; what cannot go, stays."""
     remove_within(place.parent, place.name)

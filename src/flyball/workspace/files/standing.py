@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,7 +25,6 @@ PACKAGES = "node_modules"
 OWN = ".flyball"
 _STORE = frozenset({"HEAD", "objects", "refs"})
 _VENV = "pyvenv.cfg"
-_READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
 
 
 class Mark(msgspec.Struct, frozen=True, array_like=True):
@@ -87,23 +86,6 @@ def take_away(root: Path, before: Standing, after: Standing) -> tuple[list[str],
         else:
             left.append(path)
     return gone, left
-
-
-def is_below(path: str, places: Iterable[str]) -> bool:
-    """Whether a path is one of these places or lies in one."""
-    return any(path == place or path.startswith(f"{place}/") for place in places)
-
-
-def pipes_in_gits_way(standing: Standing) -> list[str]:
-    """What git would open and wait for ever for."""
-    return [
-        path
-        for path, mark in standing.items()
-        if path.rpartition("/")[2] in _READ_BY_GIT and stat.S_IFMT(mark.kind) in _WAITED_FOR
-    ]
-
-
-_WAITED_FOR = frozenset({stat.S_IFIFO, stat.S_IFCHR})
 
 
 def _entries(root: Path, folder: str) -> list[os.DirEntry[str]]:

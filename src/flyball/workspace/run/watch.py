@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -26,6 +25,9 @@ class Intruders(NamedTuple):
     """What could not be taken away, or stands where something of the user's stood."""
 
 
+NO_INTRUDERS = Intruders()
+
+
 class _Note(msgspec.Struct, frozen=True):
     """What stood in a tree when a program was started, kept in case we die before it ends."""
 
@@ -41,14 +43,14 @@ def begin_watch(workspace: Workspace, root: Root, *, with_packages: bool) -> Non
     standing = find_standing(root.path, root.protected, with_packages=with_packages)
     note = _Note(root.protected, with_packages, standing)
     with explain_disk_errors(str(workspace.directory)):
-        _file(workspace).write_text(json.dumps(msgspec.to_builtins(note)))
+        workspace.watch_note.write_text(json.dumps(msgspec.to_builtins(note)))
 
 
 def end_watch(workspace: Workspace) -> Intruders:
     """Take away what was born since the watch began; nothing where none is under way."""
-    file = _file(workspace)
+    file = workspace.watch_note
     if not file.exists():
-        return Intruders()
+        return NO_INTRUDERS
     with suppress(ValueError, msgspec.MsgspecError):
         note = msgspec.convert(json.loads(file.read_text()), _Note)
         after = find_standing(workspace.root, note.protected, with_packages=note.with_packages)
@@ -60,13 +62,9 @@ def end_watch(workspace: Workspace) -> Intruders:
         return Intruders(tuple(gone), tuple(left))
     # Half a note was written when we died, and so nothing had been started yet.
     file.unlink()
-    return Intruders()
+    return NO_INTRUDERS
 
 
 def _is_ours(workspace: Workspace, name: str) -> bool:
     place = workspace.root / name
     return place.is_symlink() and place.readlink() == (workspace.project / name).resolve()
-
-
-def _file(workspace: Workspace) -> Path:
-    return workspace.directory / "standing.json"

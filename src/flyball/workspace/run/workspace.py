@@ -206,6 +206,11 @@ class Workspace:
         remove_tree(place.parent.parent)
 
     @property
+    def watch_note(self) -> Path:
+        """What stood in the tree when a program was started in it, until that has ended."""
+        return self.directory / "standing.json"
+
+    @property
     def _throw_away(self) -> Path:
         return self.trees_home / "apart"
 

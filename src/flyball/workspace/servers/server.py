@@ -113,22 +113,13 @@ def _ending(running: Running, was_over: bool) -> str:
 class RunServers:
     """The servers of one run: what is wanted, what is under way, and the network between them."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        """The run's own directory for logs and for the list of wanted servers."""
         self.lock = asyncio.Lock()
         """Held while servers are started or stopped: two looks at once must not start two."""
         self.network = RunNetwork()
         self.under_way: dict[str, RunServer] = {}
-        self._place: Path | None = None
-
-    def settle(self, directory: Path) -> None:
-        """Keep logs and the list of wanted servers in the run's own directory."""
-        self._place = directory / "servers"
-
-    @property
-    def place(self) -> Path:
-        if self._place is None:
-            raise ToolError("Nothing can be served before the run's workspace is open.")
-        return self._place
 
     def wanted(self) -> dict[str, WantedServer]:
         """The servers that this run has started and not stopped, also before a restart."""

@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from flyball.workspace.errors import GitFailed
-from flyball.workspace.files.plain import read_within
-from flyball.workspace.files.standing import find_standing, pipes_in_gits_way
+from flyball.workspace.files.plain import pipes_named, read_within
 from flyball.workspace.trees.git import Git
 from flyball.workspace.trees.git_objects import (
     folders_above,
@@ -49,6 +48,8 @@ from flyball.workspace.trees.writer import holds_file
 _SPLIT = ("-c", "core.splitIndex=true")
 _STATUS = ("status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-submodules=all")
 _UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+_READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
+_APART = frozenset({".git", "node_modules"})
 _AT_ONCE = 400
 _FEW = 64
 """So many changed paths are put into the index's tree; more are put into the index."""
@@ -103,7 +104,7 @@ class GitTrees:
         """
         if self._is_looked_through:
             return
-        if pipes := pipes_in_gits_way(find_standing(self.root, ())):
+        if pipes := pipes_named(self.root, _READ_BY_GIT, _APART):
             raise GitFailed(
                 f"{', '.join(pipes[:5])} in {self.root} is a pipe or a device, and git would wait"
                 " for it for ever.",
