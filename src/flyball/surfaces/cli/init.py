@@ -64,38 +64,43 @@ def init(
     With --observe the agent is not governed: `flyball audit --host flyball` tells afterwards what
     would have been refused. The same command without --observe turns the installation on.
     """
-    from flyball.app.installing.door import make_door
-    from flyball.app.installing.needs import host_needs
-    from flyball.app.installing.plan import plan_install, plan_removal
-    from flyball.app.installing.targets import HostPlaces, InstallScope, find_target
-    from flyball.app.project import project_top
     from flyball.errors import UsageError
 
     if http and host != "claude":
         raise UsageError("Only Claude Code asks its hooks over HTTP.", "Leave --http out.")
     if observe and (http or remove):
         raise UsageError("--observe stands alone.", "Leave --http and --remove out.")
-    places = HostPlaces(os.environ, project_top(repo.resolve()))
-    target = find_target(host, InstallScope(scope), places)
-    executable = os.fspath(Path(sys.executable).with_name("flyball-hook"))
-    needs: list[HostNeed] = []
     if remove or observe:
         _require_person(repo)
-    if remove:
-        plan = plan_removal(target, os.environ)
-    else:
-        door = make_door(os.environ) if http else None
-        plan = plan_install(target, executable, os.environ, door, observes=observe)
-        text = (plan.after or b"").decode()
-        needs = host_needs(target, places, executable, text)
+    plan, needs = _plan(repo, host, scope, remove=remove, observe=observe, http=http)
     is_done = _settle(plan, yes=yes, as_json=as_json)
     if as_json:
-        said = {"host": host, "scope": scope, "path": target.path, "removed": remove}
+        said = {"host": host, "scope": scope, "path": plan.target.path, "removed": remove}
         said["observes"] = observe
         say_json({**said, **_as_dict(plan, needs), "applied": is_done})
     else:
         _say(plan, needs, remove=remove, observe=observe, is_done=is_done)
     ctx.exit(0 if is_done or not plan.is_change else _waits())
+
+
+def _plan(
+    repo: Path, host: str, scope: str, *, remove: bool, observe: bool, http: bool
+) -> tuple[InstallPlan, list[HostNeed]]:
+    """What would be written, and what the host needs besides."""
+    from flyball.app.installing.door import make_door
+    from flyball.app.installing.needs import host_needs
+    from flyball.app.installing.plan import plan_install, plan_removal
+    from flyball.app.installing.targets import HostPlaces, InstallScope, find_target
+    from flyball.app.project import project_top
+
+    places = HostPlaces(os.environ, project_top(repo.resolve()))
+    target = find_target(host, InstallScope(scope), places)
+    if remove:
+        return plan_removal(target, os.environ), []
+    executable = os.fspath(Path(sys.executable).with_name("flyball-hook"))
+    door = make_door(os.environ) if http else None
+    plan = plan_install(target, executable, os.environ, door, observes=observe)
+    return plan, host_needs(target, places, executable, (plan.after or b"").decode())
 
 
 def _require_person(repo: Path) -> None:
