@@ -77,6 +77,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     caps_project_money: Dollars = 0.0
     notify_command: str = ""
     notify_url: str = ""
+    database: str = ""
     guards: dict[str, Any] = {}
 
     @property
@@ -188,6 +189,7 @@ ABOUT: dict[str, About] = {
     "caps_project_money": About("US dollars of other agents in this project altogether", "lower"),
     "notify_command": About("a command of yours that is started when a person is needed"),
     "notify_url": About("an address that is posted to when a person is needed"),
+    "database": About("the Postgres of a cluster, as `postgresql://…`; empty keeps runs here"),
     "guards": About("soft and hard levels of the guards"),
 }
 

@@ -73,6 +73,8 @@ SHIPPED_FOR_TESTS = {"flyball.journal.memory"}
 NAMED_IN_A_STRING = {
     # Imported when the first model is asked: pydantic-ai takes a second to load.
     "flyball.drivers.provider",
+    # Imported where a database is named: nobody else needs its extra.
+    "flyball.journal.postgres",
     # Named in the script of the bare interpreter that starts each command.
     "flyball.workspace.sandbox.supervisor",
     # Named in the script that the interpreter of the project under repair is given.

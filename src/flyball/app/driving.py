@@ -16,7 +16,7 @@ import msgspec
 
 from flyball.app.answering import may_simply_go_on
 from flyball.app.project import FRAMEWORK, Home, redactor_of, target_of
-from flyball.app.runs import acquire, holder_of, opened, present_tree, record_of
+from flyball.app.runs import acquire, holder_of, open_journal, opened, present_tree, record_of
 from flyball.app.templates import flow_intent, project_templates
 from flyball.app.wiring import (
     REPAIR,
@@ -49,7 +49,7 @@ from flyball.engine.run_context import RunContext, recall
 from flyball.engine.telemetry import Telemetry, resumed
 from flyball.errors import Conflict, LeaseHeld, UsageError
 from flyball.journal.protocol import JournalEntry
-from flyball.journal.sqlite import SqliteJournal, status_of
+from flyball.journal.sqlite import status_of
 from flyball.settings import Settings
 from flyball.workspace.redaction import Redactor, Stream
 from flyball.workspace.run.opening import find_workspace
@@ -319,7 +319,7 @@ class RunControl:
         )
         context.is_to_rest = lambda: bool(self._pause_by)
         context.seen.update(recall(entry.event for entry in history))
-        journal = SqliteJournal(home.journal_path)
+        journal = open_journal(home)
         try:
             lease = await acquire(journal, run)
             self.run = run

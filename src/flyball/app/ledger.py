@@ -22,7 +22,7 @@ class LedgerEntry(NamedTuple):
 
 async def mistakes_of(home: Home) -> tuple[Mistake, ...]:
     """The ledger, what was seen last first; looking makes no files."""
-    if not home.journal_path.exists():
+    if not home.has_journal:
         return ()
     async with opened(home) as journal:
         return tuple(await journal.mistakes())

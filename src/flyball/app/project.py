@@ -14,6 +14,7 @@ import msgspec
 from flyball.app.flowfile.template_file import read_data, template_files
 from flyball.app.settling import REPO_FILE, Effective, Sources, settle, state_dir, user_file
 from flyball.errors import NoSuchDirectory, NotFound, UsageError
+from flyball.journal.protocol import masked, password_of
 from flyball.settings import key_of
 from flyball.workspace.files.plain import read_plain
 from flyball.workspace.redaction import Redactor, secrets_in, secrets_of_project
@@ -39,6 +40,16 @@ class Home(NamedTuple):
     @property
     def journal_path(self) -> Path:
         return self.state / "journal.sqlite"
+
+    @property
+    def database(self) -> str:
+        """The address of the cluster's journal, with its password; empty where there is none."""
+        return self.effective.settings.database
+
+    @property
+    def has_journal(self) -> bool:
+        """Whether there is a journal to look into; looking makes no files."""
+        return bool(self.database) or self.journal_path.exists()
 
 
 def open_home(repo: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Home:
@@ -175,9 +186,11 @@ def settings_report(home: Home) -> list[tuple[str, str, str]]:
 
 
 def report(effective: Effective) -> list[tuple[str, str, str]]:
+    shown = msgspec.to_builtins(effective.settings)
+    shown["database"] = masked(shown["database"])
     return [
         (key_of(field), json.dumps(value), effective.origins.get(field, "default"))
-        for field, value in msgspec.to_builtins(effective.settings).items()
+        for field, value in shown.items()
     ]
 
 
@@ -210,7 +223,9 @@ def _read(path: Path) -> str:
 
 def redactor_of(home: Home) -> Redactor:
     """What takes the user's secrets out of everything that a run shows, stores or sends."""
-    return Redactor((*secrets_in(home.environ), *secrets_of_project(home.repo)))
+    known = (*secrets_in(home.environ), *secrets_of_project(home.repo))
+    password = password_of(home.database)
+    return Redactor((*known, password) if password else known)
 
 
 def target_of(home: Home, wished: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from flyball.core.run.thread import ThreadLine, thread_lines
 from flyball.core.terms.tool import TOOL_ROWS, Touch
 from flyball.engine.loop import LEASE_SECONDS
 from flyball.engine.telemetry import Telemetry, telemetry
-from flyball.errors import Corrupt, FlyballError, NotFound, UsageError
+from flyball.errors import Corrupt, FlyballError, MissingExtra, NotFound, UsageError
 from flyball.journal.protocol import Journal, JournalEntry, Lease, RunSummary
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings
@@ -31,16 +31,39 @@ from flyball.workspace.cards.artifacts import REVERTED, read_artifact
 from flyball.workspace.cards.use_cases import ProjectPlaces, reverted_cards
 from flyball.workspace.process.holder import is_gone, may_live, name_this_process
 from flyball.workspace.run.opening import find_workspace, peek_workspace
+from flyball.workspace.trees.git import origin_of
 
 LAST = "last"
+POSTGRES = "flyball.journal.postgres"
+"""Loaded only where a database is named: the embedded journal needs nothing of it."""
 POLL = 0.25
 LIST_THEM = "`flyball runs list` shows the runs of this project."
 
 
+def open_journal(home: Home) -> Journal:
+    """The project's journal: its own file, or its part of a cluster's database."""
+    if not home.database:
+        return SqliteJournal(home.journal_path)
+    return load_extra(POSTGRES).PostgresJournal(home.database, project_name(home))
+
+
+def project_name(home: Home) -> str:
+    """What a project is called on every machine of a cluster: where its clones come from."""
+    return origin_of(home.repo)
+
+
+def load_extra(module: str) -> Any:
+    """A module of the cluster; `MissingExtra` where what it needs is not installed."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise MissingExtra("A cluster", error.name or "psycopg", "cluster") from None
+
+
 @asynccontextmanager
-async def opened(home: Home) -> AsyncGenerator[SqliteJournal]:
+async def opened(home: Home) -> AsyncGenerator[Journal]:
     """The project's journal, for as long as it is looked at."""
-    journal = SqliteJournal(home.journal_path)
+    journal = open_journal(home)
     try:
         yield journal
     finally:
@@ -91,7 +114,7 @@ async def find_run(home: Home, name: str) -> str:
 
 async def list_runs(home: Home) -> Sequence[RunSummary]:
     """The runs of a project, the newest first; looking makes no files."""
-    if not home.journal_path.exists():
+    if not home.has_journal:
         return ()
     async with opened(home) as journal:
         return await journal.runs()
@@ -414,4 +437,4 @@ class Follower:
                     self.state = after
                 if self.state.is_at_rest or not is_moving:
                     return
-                await asyncio.sleep(POLL)
+                await journal.wait(POLL)

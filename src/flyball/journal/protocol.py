@@ -14,6 +14,23 @@ from flyball.core.run.state import RunState
 from flyball.core.run.thread import ThreadLine
 
 
+def masked(url: str) -> str:
+    """The address of a database as it may be shown: without user, password and options."""
+    scheme, sep, rest = url.partition("://")
+    if not sep:
+        return "the database" if url else ""
+    return f"{scheme}://{rest.partition('?')[0].rpartition('@')[2]}"
+
+
+def password_of(url: str) -> str:
+    """The password in a database's address, as it is written there."""
+    rest, _, options = url.partition("://")[2].partition("?")
+    user = rest.rpartition("@")[0]
+    named = [part.partition("=") for part in options.split("&")]
+    said = next((value for key, _, value in named if key == "password"), "")
+    return user.partition(":")[2] or said
+
+
 class Intention(msgspec.Struct, frozen=True):
     """The record that an effect is about to be performed.
 
@@ -58,6 +75,24 @@ class RunSummary(msgspec.Struct, frozen=True):
     updated_at: float
     seq: int
     holder: str = ""
+
+
+class WorkerRow(msgspec.Struct, frozen=True):
+    """A worker process of a cluster, as its last heartbeat told."""
+
+    worker: str
+    host: str
+    roles: tuple[str, ...]
+    concurrency: int
+    load: int
+    """How many runs it drives."""
+    release: str
+    began_at: float
+    age: float
+    """Seconds since its last heartbeat, by the database's clock."""
+    is_leaving: bool = False
+    runs: tuple[str, ...] = ()
+    """The runs whose live leases it holds."""
 
 
 class Journal(Protocol):
@@ -145,6 +180,14 @@ class Journal(Protocol):
 
     async def forget(self, fingerprints: Sequence[str]) -> int:
         """Take mistakes out of the ledger; how many there were."""
+        ...
+
+    async def workers(self) -> Sequence[WorkerRow]:
+        """Who drives the runs of a cluster; nobody where the journal is a file."""
+        ...
+
+    async def wait(self, seconds: float) -> None:
+        """Come back when something may have been written, at the latest after so many seconds."""
         ...
 
     async def close(self) -> None:

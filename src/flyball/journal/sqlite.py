@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ from flyball.errors import (
     SchemaTooNew,
 )
 from flyball.journal.migrations import MIGRATIONS
-from flyball.journal.protocol import JournalEntry, Lease, PostedEvent, RunSummary
+from flyball.journal.protocol import JournalEntry, Lease, PostedEvent, RunSummary, WorkerRow
 
 BUSY_MS = 10_000
 
@@ -138,13 +139,7 @@ class SqliteJournal:
 
     async def _fold(self, run: str, state: RunState | None) -> RunState:
         """The state after all events of a log, begun with a state from within it."""
-        entries = await self.events(run, after=state.seq if state else 0)
-        if state is not None and not entries:
-            return state
-        try:
-            return replay((entry.event for entry in entries), state)
-        except IllegalEvent as error:
-            raise Corrupt(f"The log of run {run} does not add up: {error}.") from error
+        return fold(run, state, await self.events(run, after=state.seq if state else 0))
 
     async def intend(self, lease: Lease, owed: Owed, now: float) -> bool:
         """Note that an effect is begun; whether that was noted before."""
@@ -205,9 +200,7 @@ class SqliteJournal:
                 " LIMIT ?",
                 (run, after, limit),
             ).fetchall()
-        if any(row[0] != n for n, row in enumerate(rows, after + 1)):
-            raise Corrupt(f"The log of run {run} has a gap after event {after}.")
-        return [JournalEntry(seq, codec.decode_event(body, version)) for seq, version, body in rows]
+        return read_entries(run, after, rows)
 
     async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[ThreadLine]:
         """The lines of one thread, in the order they were said."""
@@ -317,6 +310,14 @@ class SqliteJournal:
             db.executemany("DELETE FROM sightings WHERE fingerprint = ?", named)
         return max(gone, 0)
 
+    async def workers(self) -> Sequence[WorkerRow]:
+        """Nobody: a journal in a file is driven by whoever opens it."""
+        return ()
+
+    async def wait(self, seconds: float) -> None:
+        """Come back after so many seconds: a file does not say when it was written."""
+        await asyncio.sleep(seconds)
+
     async def close(self) -> None:
         """Let go of the file."""
         self._db.close()
@@ -334,6 +335,25 @@ def _put_state(db: sqlite3.Connection, at: float, state: RunState, body: bytes) 
         " codec = excluded.codec, state = excluded.state",
         (state.run, state.request, status, at, at, seq, codec.VERSION, body),
     )
+
+
+def fold(run: str, state: RunState | None, entries: Sequence[JournalEntry]) -> RunState:
+    """The state after the entries that follow it; a log that contradicts itself is `Corrupt`."""
+    if state is not None and not entries:
+        return state
+    try:
+        return replay((entry.event for entry in entries), state)
+    except IllegalEvent as error:
+        raise Corrupt(f"The log of run {run} does not add up: {error}.") from error
+
+
+def read_entries(
+    run: str, after: int, rows: Sequence[tuple[int, int, bytes]]
+) -> Sequence[JournalEntry]:
+    """Stored rows of (seq, codec, body) as entries; a gap is `Corrupt`."""
+    if any(row[0] != n for n, row in enumerate(rows, after + 1)):
+        raise Corrupt(f"The log of run {run} has a gap after event {after}.")
+    return [JournalEntry(seq, codec.decode_event(body, version)) for seq, version, body in rows]
 
 
 def status_of(state: RunState) -> str:

@@ -155,6 +155,26 @@ def _git_directory(entry: Path) -> Path | None:
     return target if (target / "HEAD").is_file() else None
 
 
+def origin_of(top: Path) -> str:
+    """Where a repository's clones come from, without credentials; its own place if nowhere.
+
+    Read as text: git would follow what the configuration includes.
+    """
+    repository = find_repository(top)
+    if repository is None:
+        return os.fspath(top)
+    text = os.fsdecode(read_plain(repository.common / "config", _LONGEST * 16) or b"")
+    _, _, after = text.partition('[remote "origin"]')
+    own = after.partition("\n[")[0]
+    found = re.search(r"^\s*url\s*=\s*(\S+)\s*$", own, re.MULTILINE)
+    return without_credentials(found.group(1)) if found else os.fspath(repository.top)
+
+
+def without_credentials(text: str) -> str:
+    """The text with no user or password before the host of any address in it."""
+    return re.sub(r"(?<=://)[^/@\s]*@", "", text)
+
+
 def check_run_name(run: str) -> str:
     """The name itself if it can name a branch and a directory, or an error."""
     if not _RUN_NAME.fullmatch(run) or ".." in run or run.endswith((".lock", ".")):

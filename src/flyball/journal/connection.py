@@ -1,0 +1,215 @@
+"""A connection to Postgres that comes back by itself, and never shows its password."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+from urllib.parse import unquote
+
+import psycopg
+
+from flyball.errors import JournalError, SchemaTooNew
+from flyball.journal.migrations import POSTGRES_MIGRATIONS, POSTGRES_NEEDS
+from flyball.journal.protocol import masked, password_of
+
+SCHEMA = "flyball"
+CHANNEL = "flyball"
+"""What is notified whenever an event was written: whoever shows runs listens."""
+DUE = "flyball_due"
+"""What is notified when a run may want a worker: who hands them out listens."""
+
+PATIENCE = 60.0
+"""How long a database that went away is waited for: a restart takes seconds."""
+FIRST_PATIENCE = 3.0
+"""How long the first connection is tried: a wrong address should be told soon."""
+PAUSE = 0.2
+MIGRATING = 0x666C7962
+"""The advisory lock of whoever brings the schema up to date."""
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+T = TypeVar("T")
+
+
+class PostgresLink:
+    """One connection, remade when it breaks; what was asked then is asked again.
+
+    A deed is told whether it is asked again: its first try may have been carried out.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        patience: float = PATIENCE,
+        tell: Callable[[str], None] | None = None,
+        channel: str = CHANNEL,
+        migrates: bool = True,
+    ) -> None:
+        self.shown = masked(url)
+        self._url = url
+        self._patience = patience
+        self._tell = tell
+        self._channel = channel
+        self._db: Connection | None = None
+        self._listener: Connection | None = None
+        self._lock = threading.RLock()
+        self._is_closed = False
+        self._was_open = False
+        if migrates:
+            try:
+                self.ask(lambda db, _: self._migrate(db))
+            except JournalError:
+                self.close()
+                raise
+
+    def ask(self, deed: Callable[[Connection, bool], T]) -> T:
+        """What a deed comes to; it waits for a database that is away, and says so."""
+        with self._lock:
+            end, is_again = 0.0, False
+            while True:
+                try:
+                    return deed(self._open(), is_again)
+                except psycopg.Error as error:
+                    if not self._is_worth_waiting(error):
+                        raise self._explain(error) from None
+                    wait = self._patience if self._was_open else FIRST_PATIENCE
+                    now = time.monotonic()
+                    if not end:
+                        end = now + wait
+                        if self._tell and self._was_open:
+                            self._tell(f"The database is away; waiting up to {wait:.0f} s for it.")
+                    if now >= end:
+                        raise self._explain(error) from None
+                    is_again = True
+                    time.sleep(PAUSE)
+
+    def _open(self) -> Connection:
+        if self._is_closed:
+            raise JournalError(f"The journal in {self.shown} is closed.", "Open it again.")
+        if self._db is None or self._db.closed:
+            self._db = self._connect()
+            self._was_open = True
+        return self._db
+
+    def _connect(self) -> Connection:
+        db = psycopg.connect(self._url, autocommit=True, connect_timeout=5)
+        db.execute(f"SET search_path TO {SCHEMA}")
+        return db
+
+    def _is_worth_waiting(self, error: psycopg.Error) -> bool:
+        """Whether a connection broke, or could not be made for a reason that may pass."""
+        is_broken = self._db is not None and self._db.broken
+        if is_broken:
+            self._db = None
+            return True
+        said = str(error)
+        is_unreachable = self._db is None or self._db.closed
+        is_refused = "authentication failed" in said or "does not exist" in said
+        is_no_rush = isinstance(error, psycopg.OperationalError) and not is_refused
+        return is_no_rush and bool(is_unreachable)
+
+    def _explain(self, error: psycopg.Error) -> JournalError:
+        said = discreet(str(error).strip().partition("\n")[0], self._url)
+        return JournalError(
+            f"The journal in {self.shown} cannot be used: {said}.",
+            "Check the address, and `flyball doctor --database` for what is missing.",
+        )
+
+    def _migrate(self, db: Connection) -> None:
+        """Bring the schema up to date; one of a later release that leaves us out is refused."""
+        known = len(POSTGRES_MIGRATIONS)
+        found = schema_version(db)
+        if found is not None and self._suits(*found):
+            return
+        with db.transaction():
+            # Workers start together, and only one of them may make the tables.
+            db.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
+            db.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+            db.execute("CREATE TABLE IF NOT EXISTS versions (version INTEGER, needs INTEGER)")
+            version, needs = schema_version(db) or (0, 0)
+            if self._suits(version, needs):
+                return
+            for script in POSTGRES_MIGRATIONS[version:]:
+                db.execute(script.encode())
+            db.execute("DELETE FROM versions")
+            db.execute("INSERT INTO versions VALUES (%s, %s)", (known, POSTGRES_NEEDS))
+
+    def _suits(self, version: int, needs: int) -> bool:
+        known = len(POSTGRES_MIGRATIONS)
+        if needs > known:
+            raise SchemaTooNew(
+                f"{self.shown} was written by a later release (schema {version}).",
+                "Upgrade flyball.",
+            )
+        return version >= known
+
+    async def wait(self, seconds: float) -> None:
+        """Come back when anything was written, at the latest after so many seconds."""
+        loop, news = asyncio.get_running_loop(), asyncio.Event()
+        try:
+            listener = self._listen()
+            loop.add_reader(listener.fileno(), news.set)
+        except psycopg.Error:
+            await asyncio.sleep(seconds)
+            return
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await news.wait()
+        finally:
+            loop.remove_reader(listener.fileno())
+        self._drain(listener)
+
+    def wait_here(self, seconds: float) -> None:
+        """The same for a thread that has nothing else to do."""
+        try:
+            listener = self._listen()
+            for _ in listener.notifies(timeout=seconds, stop_after=1):
+                pass
+            self._drain(listener)
+        except psycopg.Error:
+            self._listener = None
+            time.sleep(PAUSE)
+
+    def _listen(self) -> Connection:
+        if self._listener is None or self._listener.closed:
+            self._listener = self._connect()
+            self._listener.execute(f"LISTEN {self._channel}".encode())
+        return self._listener
+
+    def _drain(self, listener: Connection) -> None:
+        """Take what was notified, so that it does not wake anybody again."""
+        try:
+            for _ in listener.notifies(timeout=0):
+                pass
+        except psycopg.Error:
+            listener.close()
+            self._listener = None
+
+    def close(self) -> None:
+        """Let go of the connections; nothing can be asked afterwards."""
+        self._is_closed = True
+        for db in (self._db, self._listener):
+            if db is not None:
+                db.close()
+
+
+def schema_version(db: Connection) -> tuple[int, int] | None:
+    """The schema's number, and the oldest release's that works with it; None where none is."""
+    found = db.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.versions",)).fetchone()
+    if found is None or found[0] is None:
+        return None
+    row = db.execute(f"SELECT version, needs FROM {SCHEMA}.versions").fetchone()
+    return (row[0], row[1]) if row else None
+
+
+def discreet(text: str, url: str) -> str:
+    """A text without an address that it may repeat, nor the password in that."""
+    text = text.replace(url, masked(url))
+    for password in filter(None, {password_of(url), unquote(password_of(url))}):
+        text = text.replace(password, "***")
+    return text

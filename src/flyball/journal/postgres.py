@@ -1,0 +1,408 @@
+"""The journal of a cluster: one Postgres database for all projects, the same port as a file's.
+
+Time is the database's: what a worker's clock says is never compared with what another's said.
+What was asked when the connection broke is asked again, and finds out whether it was done.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from flyball.core.memory.ledger import Failure, Mistake, Sighting
+from flyball.core.run import codec
+from flyball.core.run.effect import Owed
+from flyball.core.run.event import AnyEvent, RunStarted
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import ThreadLine
+from flyball.errors import Conflict, Corrupt, LeaseHeld, NotFound
+from flyball.journal.connection import CHANNEL, DUE, PATIENCE, Connection, PostgresLink
+from flyball.journal.protocol import JournalEntry, Lease, PostedEvent, RunSummary, WorkerRow
+from flyball.journal.sqlite import fold, read_entries, status_of
+from flyball.journal.workers import NOW, list_workers, role_due
+
+NUL, SEEN_NUL = "\0", "\u2400"
+"""No text in Postgres may hold the first."""
+
+_COMMIT = f"""
+WITH held AS (
+    SELECT 1 FROM leases WHERE run = %(run)s AND fence = %(fence)s FOR SHARE
+), put AS (
+    INSERT INTO events (run, seq, at, codec, body, fence)
+    SELECT %(run)s, %(seq)s, %(at)s, %(codec)s, %(fact)s, %(fence)s FROM held
+    WHERE %(seq)s = 1 OR EXISTS (SELECT 1 FROM events WHERE run = %(run)s AND seq = %(seq)s - 1)
+    ON CONFLICT DO NOTHING RETURNING seq
+), said AS (
+    INSERT INTO lines (run, card, role, attempt, seq, n, speaker, body)
+    SELECT %(run)s, x.card, x.role, x.attempt, %(seq)s, x.n - 1, x.speaker, x.body
+    FROM put, unnest(%(cards)s::text[], %(roles)s::text[], %(attempts)s::int[],
+        %(speakers)s::text[], %(bodies)s::bytea[])
+        WITH ORDINALITY AS x (card, role, attempt, speaker, body, n)
+), gone AS (
+    DELETE FROM inbox USING put WHERE id = %(posted)s
+), kept AS (
+    INSERT INTO runs (run, project, owner, priority, role, request, status, created_at,
+        updated_at, seq, codec, state)
+    SELECT %(run)s, %(project)s, %(owner)s, %(priority)s, %(due)s, %(request)s, %(status)s,
+        %(at)s, %(at)s, %(seq)s, %(codec)s, %(state)s FROM put
+    ON CONFLICT (run) DO UPDATE SET status = excluded.status, role = excluded.role,
+        updated_at = excluded.updated_at, seq = excluded.seq, codec = excluded.codec,
+        state = excluded.state
+)
+SELECT pg_notify('{CHANNEL}', %(run)s) FROM put
+"""
+
+
+class PostgresJournal:
+    """The journal of one project in a database that many projects and machines share."""
+
+    def __init__(
+        self,
+        url: str,
+        project: str,
+        *,
+        patience: float = PATIENCE,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
+        self.project = project
+        self._link = PostgresLink(url, patience=patience, tell=tell)
+
+    async def acquire(
+        self,
+        run: str,
+        holder: str,
+        now: float,  # noqa: ARG002
+        ttl: float,
+        is_dead: Callable[[str], bool],
+    ) -> Lease:
+        """A lease with a higher fence than any before; `LeaseHeld` where a holder lives."""
+
+        def deed(db: Connection, is_again: bool) -> int:
+            with db.transaction():
+                taken = db.execute(
+                    "INSERT INTO leases (run, holder, fence, expires_at)"
+                    f" VALUES (%s, %s, 1, {NOW} + %s) ON CONFLICT (run) DO NOTHING RETURNING fence",
+                    (run, holder, ttl),
+                ).fetchone()
+                if taken:
+                    return taken[0]
+                had, fence, is_live = _row(
+                    db.execute(
+                        f"SELECT holder, fence, expires_at > {NOW} FROM leases WHERE run = %s"
+                        " FOR UPDATE",
+                        (run,),
+                    )
+                )
+                # Our own first try may have been carried out before the connection broke.
+                is_ours = is_again and had == holder
+                if had and is_live and not is_ours and not is_dead(had):
+                    raise LeaseHeld(run, had)
+                db.execute(
+                    "UPDATE leases SET holder = %s, fence = fence + 1,"
+                    f" expires_at = {NOW} + %s WHERE run = %s",
+                    (holder, ttl, run),
+                )
+                return fence + 1
+
+        return Lease(run, holder, self._link.ask(deed))
+
+    async def renew(self, lease: Lease, now: float, ttl: float) -> None:  # noqa: ARG002
+        """Put the end of a lease off; `LeaseHeld` where somebody else has taken it."""
+
+        def deed(db: Connection, _: bool) -> None:
+            done = db.execute(
+                f"UPDATE leases SET expires_at = {NOW} + %s WHERE run = %s AND fence = %s",
+                (ttl, lease.run, lease.fence),
+            )
+            if done.rowcount != 1:
+                _check_fence(db, lease)
+
+        self._link.ask(deed)
+
+    async def release(self, lease: Lease, after: float = 0.0) -> None:
+        """Give a lease back, to be taken up by the cluster after so many seconds."""
+
+        def deed(db: Connection, _: bool) -> None:
+            db.execute(
+                "WITH free AS ("
+                f" UPDATE leases SET holder = '', expires_at = CASE WHEN %s > 0 THEN {NOW} + %s"
+                " ELSE 0 END WHERE run = %s AND fence = %s RETURNING run)"
+                f" SELECT pg_notify('{DUE}', run) FROM free",
+                (after, after, lease.run, lease.fence),
+            )
+
+        self._link.ask(deed)
+
+    async def holder(self, run: str) -> str:
+        """Who holds the lease of a run, dead or alive; empty when it was given back."""
+        found = self._rows("SELECT holder FROM leases WHERE run = %s", run)
+        return found[0][0] if found else ""
+
+    async def load(self, run: str, known: RunState | None = None) -> RunState:
+        """The present state: as stored beside the last event, or folded on from there."""
+        if known is not None:
+            return fold(run, known, await self.events(run, after=known.seq))
+        found = self._rows("SELECT codec, state, seq FROM runs WHERE run = %s", run)
+        if not found:
+            raise NotFound("run", run, "`flyball runs list` shows the runs of this project.")
+        ((version, body, seq),) = found
+        state = codec.decode_state(body, version)
+        if state is not None and state.seq != seq:
+            raise Corrupt(f"Run {run} has {seq} events but its state counts {state.seq}.")
+        return fold(run, state, await self.events(run, after=state.seq if state else 0))
+
+    async def intend(self, lease: Lease, owed: Owed, now: float) -> bool:
+        """Note that an effect is begun; whether that was noted before."""
+
+        def deed(db: Connection, is_again: bool) -> bool:
+            added = db.execute(
+                "WITH held AS (SELECT 1 FROM leases WHERE run = %s AND fence = %s FOR SHARE)"
+                " INSERT INTO intentions (run, effect, at, fence)"
+                " SELECT %s, %s, %s, %s FROM held ON CONFLICT DO NOTHING",
+                (lease.run, lease.fence, lease.run, owed.n, now, lease.fence),
+            )
+            if added.rowcount == 1:
+                return False
+            _check_fence(db, lease)
+            if not is_again:
+                return True
+            at, fence = _row(
+                db.execute(
+                    "SELECT at, fence FROM intentions WHERE run = %s AND effect = %s",
+                    (lease.run, owed.n),
+                )
+            )
+            return (at, fence) != (now, lease.fence)
+
+        return self._link.ask(deed)
+
+    async def commit(
+        self,
+        lease: Lease,
+        event: AnyEvent,
+        state: RunState,
+        lines: Sequence[ThreadLine],
+        posted: int = 0,
+    ) -> None:
+        """Write event, state and lines in one statement: after a crash all are there, or none."""
+        fact = codec.encode(event)
+        shell = event.shell if isinstance(event, RunStarted) else {}
+        values: dict[str, Any] = {
+            "run": state.run,
+            "fence": lease.fence,
+            "seq": state.seq,
+            "at": event.at,
+            "codec": codec.VERSION,
+            "fact": fact,
+            "cards": [each.card for each in lines],
+            "roles": [each.role for each in lines],
+            "attempts": [each.attempt for each in lines],
+            "speakers": [each.speaker.value for each in lines],
+            "bodies": [codec.encode(each) for each in lines],
+            "posted": posted,
+            "project": self.project,
+            "owner": _text(shell.get("by", "")),
+            "priority": _number(shell.get("priority", "")),
+            "due": role_due(state),
+            "request": _text(state.request),
+            "status": status_of(state),
+            "state": codec.encode(state),
+        }
+
+        def deed(db: Connection, is_again: bool) -> None:
+            if db.execute(_COMMIT, values).rowcount == 1:
+                return
+            _check_fence(db, lease)
+            if not (is_again and _is_written(db, lease, state.seq, fact)):
+                raise Conflict(f"Event {state.seq} of run {state.run} does not follow its log.")
+
+        self._link.ask(deed)
+
+    async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[JournalEntry]:
+        """The events after a number, in order; a gap raises `Corrupt`."""
+        rows = self._rows(
+            "SELECT seq, codec, body FROM events WHERE run = %s AND seq > %s ORDER BY seq LIMIT %s",
+            run,
+            after,
+            None if limit < 0 else limit,
+        )
+        return read_entries(run, after, rows)
+
+    async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[ThreadLine]:
+        """The lines of one thread, in the order they were said."""
+        rows = self._rows(
+            "SELECT body FROM lines WHERE run = %s AND card = %s AND role = %s AND attempt = %s"
+            " ORDER BY seq, n",
+            run,
+            card,
+            role,
+            attempt,
+        )
+        return codec.decode_lines([body for (body,) in rows])
+
+    async def replies(self, run: str, role: str) -> Mapping[str, int]:
+        """Card → how often a role has replied there."""
+        rows = self._rows(
+            "SELECT card, count(*) FROM lines"
+            " WHERE run = %s AND role = %s AND speaker = 'driver' GROUP BY card",
+            run,
+            role,
+        )
+        return dict(rows)
+
+    async def runs(self) -> Sequence[RunSummary]:
+        """A line for every run of the project, the newest first; only who lives is a holder."""
+        rows = self._rows(
+            "SELECT r.run, request, status, created_at, e.at, e.seq,"
+            f" CASE WHEN l.expires_at > {NOW} THEN l.holder ELSE '' END"
+            " FROM runs r JOIN events e ON e.run = r.run"
+            " AND e.seq = (SELECT max(seq) FROM events WHERE run = r.run)"
+            " LEFT JOIN leases l ON l.run = r.run WHERE project = %s"
+            " ORDER BY created_at DESC, r.born DESC",
+            self.project,
+        )
+        return [RunSummary(*row) for row in rows]
+
+    async def post(self, run: str, event: AnyEvent) -> None:
+        """Leave an event for whoever drives the run; it needs no lease, and wakes them."""
+        # The same key each time it is tried: a word must not be heard twice.
+        values = (run, codec.VERSION, codec.encode(event), secrets.token_hex(16), run)
+
+        def deed(db: Connection, _: bool) -> None:
+            db.execute(
+                "WITH put AS (INSERT INTO inbox (run, codec, body, key) VALUES (%s, %s, %s, %s)"
+                f" ON CONFLICT DO NOTHING) SELECT pg_notify('{DUE}', %s)",
+                values,
+            )
+
+        self._link.ask(deed)
+
+    async def inbox(self, run: str) -> Sequence[PostedEvent]:
+        """What was left for a run and neither committed nor dropped yet."""
+        rows = self._rows("SELECT id, codec, body FROM inbox WHERE run = %s ORDER BY id", run)
+        return [PostedEvent(id, codec.decode_event(body, version)) for id, version, body in rows]
+
+    async def drop(self, lease: Lease, posted: int) -> None:
+        """Take an event out of the inbox that nobody can act on any more."""
+
+        def deed(db: Connection, _: bool) -> None:
+            with db.transaction():
+                _check_fence(db, lease)
+                db.execute("DELETE FROM inbox WHERE id = %s", (posted,))
+
+        self._link.ask(deed)
+
+    async def enter(self, sightings: Sequence[Sighting]) -> None:
+        """Add sightings to the ledger; the same card's is counted once, its cure replaced."""
+
+        def deed(db: Connection, _: bool) -> None:
+            with db.transaction():
+                for each in sightings:
+                    f = each.failure
+                    files = _text("\n".join(f.files))
+                    db.execute(
+                        "INSERT INTO mistakes VALUES (%s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+                        (self.project, f.fingerprint, _text(f.error), f.step_kind, files),
+                    )
+                    key = (self.project, f.fingerprint, each.run, each.card)
+                    db.execute(
+                        "INSERT INTO sightings VALUES (%s, %s, %s, %s, %s, %s)"
+                        " ON CONFLICT (project, fingerprint, run, card)"
+                        " DO UPDATE SET resolution = excluded.resolution",
+                        (*key, each.at, _text(each.resolution)),
+                    )
+
+        if sightings:
+            self._link.ask(deed)
+
+    async def mistakes(self, limit: int = -1) -> Sequence[Mistake]:
+        """The ledger's entries, seen last first, each with its count and latest cure."""
+        rows = self._rows(
+            "SELECT m.fingerprint, error, step_kind, files, count(*), coalesce((SELECT resolution"
+            " FROM sightings WHERE project = m.project AND fingerprint = m.fingerprint"
+            " AND resolution != '' ORDER BY at DESC, run DESC LIMIT 1), ''), min(at), max(at)"
+            " FROM mistakes m JOIN sightings s USING (project, fingerprint)"
+            " WHERE m.project = %s GROUP BY m.project, m.fingerprint"
+            " ORDER BY max(at) DESC, count(*) DESC, m.fingerprint LIMIT %s",
+            self.project,
+            None if limit < 0 else limit,
+        )
+        return [
+            Mistake(print_, error, kind, _lines(files), count, resolution, first, last)
+            for print_, error, kind, files, count, resolution, first, last in rows
+        ]
+
+    async def sightings(self, fingerprint: str) -> Sequence[Sighting]:
+        """Where one mistake was seen, the first time first."""
+        rows = self._rows(
+            "SELECT s.run, s.card, s.fingerprint, error, step_kind, files, s.at, resolution"
+            " FROM sightings s JOIN mistakes m USING (project, fingerprint)"
+            " WHERE s.project = %s AND s.fingerprint = %s ORDER BY s.at, s.run, s.card",
+            self.project,
+            fingerprint,
+        )
+        return [
+            Sighting(run, card, Failure(print_, error, kind, _lines(files)), at, resolution)
+            for run, card, print_, error, kind, files, at, resolution in rows
+        ]
+
+    async def forget(self, fingerprints: Sequence[str]) -> int:
+        """How many entries were taken out of the ledger, with their sightings."""
+
+        def deed(db: Connection, _: bool) -> int:
+            named = (self.project, list(fingerprints))
+            where = "WHERE project = %s AND fingerprint = ANY(%s)"
+            with db.transaction():
+                db.execute(f"DELETE FROM sightings {where}", named)
+                return db.execute(f"DELETE FROM mistakes {where}", named).rowcount
+
+        return self._link.ask(deed)
+
+    async def workers(self) -> Sequence[WorkerRow]:
+        """Who drives the runs of the cluster, by their last heartbeats."""
+        return self._link.ask(lambda db, _: list_workers(db))
+
+    async def wait(self, seconds: float) -> None:
+        """Come back when anything was written, at the latest after so many seconds."""
+        await self._link.wait(seconds)
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        self._link.close()
+
+    def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        return self._link.ask(lambda db, _: db.execute(statement.encode(), values).fetchall())
+
+
+def _row(cursor: Any) -> tuple[Any, ...]:
+    return cursor.fetchone()
+
+
+def _check_fence(db: Connection, lease: Lease) -> None:
+    """Raise `LeaseHeld` where a lease is not the last that was given; hold it for the moment."""
+    row = db.execute(
+        "SELECT holder, fence FROM leases WHERE run = %s FOR SHARE", (lease.run,)
+    ).fetchone()
+    if row is None or row[1] != lease.fence:
+        raise LeaseHeld(lease.run, row[0] if row else "nobody")
+
+
+def _is_written(db: Connection, lease: Lease, seq: int, fact: bytes) -> bool:
+    """Whether this very holder has written this very event before the connection broke."""
+    row = db.execute(
+        "SELECT fence, body FROM events WHERE run = %s AND seq = %s", (lease.run, seq)
+    ).fetchone()
+    return row is not None and (row[0], bytes(row[1])) == (lease.fence, fact)
+
+
+def _text(text: str) -> str:
+    return text.replace(NUL, SEEN_NUL)
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(text.split("\n")) if text else ()
+
+
+def _number(text: str) -> int:
+    return int(text) if text.removeprefix("-").isdigit() else 0

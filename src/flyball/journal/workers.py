@@ -1,0 +1,182 @@
+"""The workers of a cluster, and the runs that wait for one: all by the database's clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.core.flow.template import Role
+from flyball.core.run.state import RunState
+from flyball.journal.connection import DUE, Connection, PostgresLink
+from flyball.journal.protocol import WorkerRow
+
+NOW = "extract(epoch FROM clock_timestamp())::float8"
+LEADING = 0x666C7963
+"""The advisory lock of the worker that hands out runs for all of them."""
+
+FORGOTTEN = 24 * 3600.0
+"""Seconds after which a worker that was not heard of is taken off the list."""
+
+QUEUES = ("planner", "executor", "verifier")
+QUEUE_OF: Mapping[str, str] = {
+    Role.PLANNER: "planner",
+    Role.RESEARCHER: "planner",
+    Role.EXECUTOR: "executor",
+    Role.REVIEWER: "verifier",
+    Role.VERIFIER: "verifier",
+}
+"""Which of a cluster's queues a role's work is on."""
+
+
+def role_due(state: RunState) -> str:
+    """On which queue a run waits for its next turn; executors also do what is no card's."""
+    for owed in state.due:
+        if queue := queue_of(state, owed.effect):
+            return queue
+    return "executor"
+
+
+def queue_of(state: RunState, effect: object) -> str:
+    """The queue of an effect, or nothing where it is the run's own and anybody may do it."""
+    card = state.card(getattr(effect, "card", ""))
+    role = getattr(effect, "role", "") or (card.role if card else "")
+    return QUEUE_OF.get(role, "executor") if role else ""
+
+
+class DueRun(NamedTuple):
+    """A run that should move and that nobody drives."""
+
+    run: str
+    seq: int
+    queue: str
+    project: str
+    owner: str
+
+
+class Busy(NamedTuple):
+    """Who takes room now: every run with a live lease, and whose it is."""
+
+    run: str
+    project: str
+    owner: str
+    holder: str
+
+
+class WorkerTable:
+    """One worker's own row, kept by heartbeats, and what a leader needs to know of all."""
+
+    def __init__(self, url: str, row: WorkerRow, ttl: float) -> None:
+        self.row = row
+        self._ttl = ttl
+        self._link = PostgresLink(url, channel=DUE)
+
+    def beat(self, load: int, *, is_leaving: bool = False) -> None:
+        """Say that this worker lives, and put off the end of every lease that it holds."""
+        row = self.row
+
+        def deed(db: Connection, _: bool) -> None:
+            db.execute(
+                "INSERT INTO workers VALUES (%s, %s, %s, %s, %s, %s, %s,"
+                f" {NOW}, {NOW}) ON CONFLICT (worker) DO UPDATE SET load = excluded.load,"
+                " is_leaving = excluded.is_leaving, seen_at = excluded.seen_at",
+                (
+                    row.worker,
+                    row.host,
+                    ",".join(row.roles),
+                    row.concurrency,
+                    load,
+                    row.release,
+                    is_leaving,
+                ),
+            )
+            # Only what has not run out: after that, others may have begun to take it over.
+            db.execute(
+                f"UPDATE leases SET expires_at = {NOW} + %s WHERE holder = %s"
+                f" AND expires_at > {NOW}",
+                (self._ttl, row.worker),
+            )
+
+        self._link.ask(deed)
+
+    def leave(self) -> None:
+        """Take this worker off the list; its leases were given back."""
+
+        def deed(db: Connection, _: bool) -> None:
+            db.execute(
+                f"DELETE FROM workers WHERE worker = %s OR seen_at < {NOW} - %s",
+                (self.row.worker, FORGOTTEN),
+            )
+
+        self._link.ask(deed)
+
+    def leads(self) -> bool:
+        """Whether this worker hands out runs; the lock goes with its connection."""
+
+        def deed(db: Connection, _: bool) -> bool:
+            # Held once: a session that asks again would have to let go as often.
+            held = db.execute(
+                "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+                " AND objid = %s AND granted",
+                (LEADING,),
+            ).fetchone()
+            if held:
+                return True
+            taken = db.execute("SELECT pg_try_advisory_lock(%s)", (LEADING,)).fetchone()
+            return taken == (True,)
+
+        return self._link.ask(deed)
+
+    def live(self) -> Sequence[WorkerRow]:
+        """The workers that were heard of in time."""
+        return [row for row in self.all() if row.age < self._ttl]
+
+    def all(self) -> Sequence[WorkerRow]:
+        """Every worker that is on the list."""
+        return self._link.ask(lambda db, _: list_workers(db))
+
+    def due(self) -> Sequence[DueRun]:
+        """The runs that wait for a worker, the most urgent first: they move, or have a word."""
+
+        def deed(db: Connection, _: bool) -> Sequence[DueRun]:
+            rows = db.execute(
+                "SELECT r.run, r.seq, r.role, r.project, r.owner FROM runs r"
+                " LEFT JOIN leases l ON l.run = r.run WHERE (r.status = 'running' OR"
+                " r.status = 'paused' AND r.run IN (SELECT run FROM inbox))"
+                f" AND coalesce(l.expires_at, 0) <= {NOW} ORDER BY r.priority DESC, r.born"
+            ).fetchall()
+            return [DueRun(*row) for row in rows]
+
+        return self._link.ask(deed)
+
+    def busy(self) -> Sequence[Busy]:
+        """The runs that somebody drives."""
+
+        def deed(db: Connection, _: bool) -> Sequence[Busy]:
+            rows = db.execute(
+                "SELECT r.run, r.project, r.owner, l.holder FROM leases l JOIN runs r USING (run)"
+                f" WHERE l.holder != '' AND l.expires_at > {NOW}"
+            ).fetchall()
+            return [Busy(*row) for row in rows]
+
+        return self._link.ask(deed)
+
+    def wait(self, seconds: float) -> None:
+        """Come back when anything was written, at the latest after so many seconds."""
+        self._link.wait_here(seconds)
+
+    def close(self) -> None:
+        """Let go of the connections, and of the lead."""
+        self._link.close()
+
+
+def list_workers(db: Connection) -> Sequence[WorkerRow]:
+    """Every worker on the list with the runs it holds, the one that began first first."""
+    rows = db.execute(
+        "SELECT worker, host, string_to_array(roles, ','), concurrency, load, release, began_at,"
+        f" {NOW} - seen_at, is_leaving, ARRAY(SELECT run FROM leases WHERE holder = worker"
+        f" AND expires_at > {NOW} ORDER BY run) FROM workers ORDER BY began_at, worker"
+    ).fetchall()
+    names = WorkerRow.__struct_fields__
+    return [msgspec.convert(dict(zip(names, row, strict=True)), WorkerRow) for row in rows]
