@@ -160,9 +160,8 @@ def test_what_is_written_before_the_first_prompt_of_nobody_is_taken_back(shell: 
     assert "late.py" in heard.notice
     assert "Phase recon" in heard.told
     assert not (host.repo / "late.py").exists()
-    asked, begun = runs(host.shell)
-    assert asked["request"] == "the total is wrong, fix it"
-    assert begun["status"] == "cancelled"
+    (run,) = runs(host.shell)
+    assert run["request"] == "the total is wrong, fix it"
     host.end()
 
 
@@ -495,11 +494,18 @@ def test_advice_is_only_advice(tmp_path: Path, shell: Shell):
     heard = host.before("Write", file_path="cart.py", content=RIGHT)
     assert heard.is_allowed
     assert "would refuse `Write`" in heard.notice
+    written = host.write("cart.py", RIGHT)
+    assert "would take this back: cart.py" in written.notice
+    made = host.run("python3 -m unittest -q; echo 'x = 1' > made.py")
+    assert made.code == 0
+    assert (host.repo / "cart.py").read_text() == RIGHT
+    assert (host.repo / "made.py").exists()
     for _ in range(6):
         host.run("git log -1", "the same")
     looped = host.before("Read", file_path="cart.py")
     assert looped.is_allowed
     assert "A person must decide" in looped.notice
+    assert host.stop().code == 0
     host.end()
 
 

@@ -36,7 +36,8 @@ def installed(manifest: Path = MACHINE, into: Path | None = None) -> Path:
     place.mkdir(parents=True, exist_ok=True)
     with (place / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not mark.exists():
+        wanted = (manifest / "package.json").read_text()
+        if not mark.exists() or mark.read_text() != wanted:
             for file in manifest.glob("package*.json"):
                 shutil.copy(file, place / file.name)
             # Packages for every platform are not all in a lock file that one platform wrote: npm
@@ -44,7 +45,7 @@ def installed(manifest: Path = MACHINE, into: Path | None = None) -> Path:
             how = "ci" if (manifest / "package-lock.json").exists() else "install"
             command = [*npm(), how, "--no-audit", "--no-fund", "--loglevel=error"]
             subprocess.run(command, cwd=place, check=True, stdin=subprocess.DEVNULL)
-            mark.touch()
+            mark.write_text(wanted)
     return place
 
 

@@ -33,6 +33,10 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the model is to hear at the next moment at which hosts pass words on."""
     is_fresh: bool = False
     """Whether the run was begun by a slash command whose prompt has not come yet."""
+    awaited: str = ""
+    """The name of a run that will begin with the prompt; its workspace is there already."""
+    tree: str = ""
+    """The tree as it was when that workspace was made."""
 
 
 class Sessions:

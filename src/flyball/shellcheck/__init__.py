@@ -7,7 +7,7 @@ command, which is why the kernel does (`workspace.sandbox`); this says what a co
 
 from flyball.shellcheck.falsifiable import cannot_fail, verification_kind
 from flyball.shellcheck.judgement import AllowRule, CommandKind, CommandPart, Finding, Judgement
-from flyball.shellcheck.verdict import PHASES, findings_of, judge, phase_of
+from flyball.shellcheck.verdict import PHASES, commands_in, findings_of, judge, phase_of
 
 __all__ = [
     "PHASES",
@@ -17,6 +17,7 @@ __all__ = [
     "Finding",
     "Judgement",
     "cannot_fail",
+    "commands_in",
     "findings_of",
     "judge",
     "phase_of",

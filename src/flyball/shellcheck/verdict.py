@@ -88,6 +88,17 @@ def findings_of(
     return tuple(found) or (Finding(command, CommandKind.READ_ONLY, "it runs nothing"),)
 
 
+def commands_in(command: str, *, root: str = "") -> tuple[tuple[str, ...], ...]:
+    """The words of every simple command that would run, also inside of `sh -c` or `env`.
+
+    Of a word that is not known beforehand there is its beginning; of text that is not understood,
+    nothing.
+    """
+    walk = Walk(Scope(root.rstrip("/")))
+    walk.over(command)
+    return tuple(walk.commands)
+
+
 def _sentence(worst: Finding, answer: Answer, phase: str) -> str:
     text = worst.text if len(worst.text) <= 80 else worst.text[:77] + "…"
     fact = f"`{text}` is {worst.kind}: {worst.reason}."

@@ -49,6 +49,8 @@ def program(host: str, modules: Path) -> list[str]:
         case "codex":
             inner = f"@openai/codex-linux-{cpu}/vendor/{machine}-unknown-linux-musl/bin/codex"
             return [str(modules / inner)]
+        case "opencode":
+            return [str(modules / f"opencode-linux-{cpu}/bin/opencode")]
         case _:
             return [node(), str(modules / "@google/gemini-cli/bundle/gemini.js")]
 
@@ -66,6 +68,8 @@ def set_up(case: dict[str, Any], url: str) -> tuple[list[str], dict[str, str]]:
     """Write the host's settings; its command line and its environment come back."""
     host, home = case["host"], Path(case["home"])
     argv = program(host, Path(case["modules"]))
+    if host == "opencode":
+        return _set_up_opencode(case, home / ".config/opencode", argv, url)
     wanted = hooks(host, f"{case['hook']} {host}")
     match host:
         case "claude":
@@ -108,6 +112,38 @@ def set_up(case: dict[str, Any], url: str) -> tuple[list[str], dict[str, str]]:
             }
             model = ["-m", "gemini-2.5-flash", "--skip-trust", "--yolo"]
             return [*argv, *model, "-p", case["prompt"]], env
+
+
+def _set_up_opencode(
+    case: dict[str, Any], place: Path, argv: list[str], url: str
+) -> tuple[list[str], dict[str, str]]:
+    """As above; its plugin is there already, put there by `flyball init`."""
+    model = {"name": "fake", "tool_call": True, "limit": {"context": 100_000, "output": 8_000}}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "lab",
+        "options": {"baseURL": f"{url}/v1", "apiKey": "dummy"},
+        "models": {"fake": model},
+    }
+    server = case.get("server")
+    lab = {"type": "local", "command": [sys.executable, server], "enabled": True}
+    settings = {
+        "autoupdate": False,
+        "share": "disabled",
+        "model": "lab/fake",
+        "small_model": "lab/fake",
+        "enabled_providers": ["lab"],
+        "provider": {"lab": provider},
+        "mcp": {"lab": lab} if server else {},
+    }
+    _write(place / "opencode.json", settings)
+    # Without these it installs the types of plugins first, and waits a minute for a network.
+    (place / "node_modules").mkdir(exist_ok=True)
+    locked = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+    _write(place / "package-lock.json", {"lockfileVersion": 3, **locked})
+    quiet = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
+    env = {"npm_config_offline": "true", **{f"OPENCODE_DISABLE_{name}": "1" for name in quiet}}
+    return [*argv, "run", "--model", "lab/fake", case["prompt"]], env
 
 
 def command(server: str) -> dict[str, Any]:

@@ -18,14 +18,18 @@ from tests.hosts.hooking import HOOK, STATE
 from tests.simulation.node import installed
 from tests.toolchains import need
 
-from flyball.app.hosts.governor import UNDER_WAY
-
 pytestmark = [pytest.mark.slow, pytest.mark.exhaustive]
 
 HOSTS = ("claude", "codex", "gemini")
 RIGHT = CART.replace("result += price", "result += price * quantity")
 WRONG = CART.replace("result += price", "result += quantity")
 ROOT = Path(__file__).parents[3]
+SHELLS = {
+    "claude": "Bash",
+    "codex": "exec_command",
+    "gemini": "run_shell_command",
+    "opencode": "bash",
+}
 
 Turn = dict[str, Any]
 
@@ -42,6 +46,8 @@ class RealHost:
             place / "shop", {"cart.py": CART, "test_cart.py": TESTS, ".gitignore": "__pycache__/\n"}
         )
         self.shell = Shell(self.repo, self.home, XDG_RUNTIME_DIR=sockets)
+        if host == "opencode":
+            assert self.shell("init", "--host", host, "--yes").returncode == 0
 
     def asks(
         self,
@@ -86,9 +92,7 @@ class RealHost:
 
     @property
     def runs(self) -> list[dict[str, Any]]:
-        """The runs that a prompt began; a session without a terminal may begin with one before."""
-        found = objects(self.shell("runs", "list", "--json").stdout)
-        return [each for each in found if each["request"] != UNDER_WAY]
+        return objects(self.shell("runs", "list", "--json").stdout)
 
     def write(self, text: str, before: str = CART) -> Turn:
         """A turn that puts a text into cart.py, with the host's own tool."""
@@ -99,18 +103,23 @@ class RealHost:
                 f"*** Begin Patch\n*** Update File: cart.py\n@@\n-{old}\n+{new}\n*** End Patch\n"
             )
             return calls({"name": "apply_patch", "custom": True, "input": patch})
+        if self.host == "opencode":
+            given = {"filePath": "@REPO@/cart.py", "content": text}
+            return calls({"name": "write", "input": given})
         name = "Write" if self.host == "claude" else "write_file"
         return calls({"name": name, "input": {"file_path": "@REPO@/cart.py", "content": text}})
 
     def look(self) -> Turn:
         if self.host == "codex":
             return self.shells("cat cart.py")
+        if self.host == "opencode":
+            return calls({"name": "read", "input": {"filePath": "@REPO@/cart.py"}})
         name = "Read" if self.host == "claude" else "read_file"
         return calls({"name": name, "input": {"file_path": "@REPO@/cart.py"}})
 
     def shells(self, command: str) -> Turn:
         """A turn that runs a command in the host's shell."""
-        name = {"claude": "Bash", "codex": "exec_command", "gemini": "run_shell_command"}[self.host]
+        name = SHELLS[self.host]
         field = "cmd" if self.host == "codex" else "command"
         more = {} if self.host == "codex" else {"description": "x"}
         return calls({"name": name, "input": {field: command, **more}})

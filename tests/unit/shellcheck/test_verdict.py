@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from flyball.shellcheck import AllowRule, CommandKind, Judgement, judge, phase_of
+from flyball.shellcheck import AllowRule, CommandKind, Judgement, commands_in, judge, phase_of
 
 
 @pytest.mark.parametrize(
@@ -131,3 +131,11 @@ def test_the_allow_list_matches_words_and_loosens_nothing_else(command, recon):
 def test_bad_allow_rules_are_refused(data):
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(data, type=AllowRule)
+
+
+def test_every_command_is_told_also_those_that_others_run():
+    found = commands_in("cd app && env A=1 bash -c 'ls src; timeout 5 git log'", root="/p")
+    assert ("cd", "app") in found
+    assert ("ls", "src") in found
+    assert ("git", "log") in found
+    assert commands_in("echo '") == ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -22,7 +21,7 @@ from flyball.core.host.tool import (
     text_in,
 )
 from flyball.core.terms.call import Access, Call, CommandFact, digest
-from flyball.shellcheck import CommandKind, judge
+from flyball.shellcheck import CommandKind, CommandPart, commands_in, judge
 from flyball.tools.bash import BashForm
 from flyball.tools.bash import facts as facts_of_command
 from flyball.tools.call.file_facts import path_fact
@@ -43,6 +42,16 @@ OURS = (
     "This names the directory of Flyball's own journal and switches, which no agent that is "
     "governed touches. `flyball runs show` tells what is in it."
 )
+PROGRAMS = ("flyball", "flyball-hook")
+FOR_PEOPLE = ("approve", "deny", "extend", "trust", "answer")
+"""What only a person says, in words that hardly anybody uses beside our name for something else."""
+VERBS = LOOKING | {
+    *("run", "runs", "card", "undo", "approve", "deny", "extend", "answer", "serve", "worker"),
+    *(CHECKPOINT, "mcp", "off", "on", "demo", "init", "trust", "doctor", "patch", "flow", "audit"),
+    *("hook", "bench"),
+}
+_OUR_NAME = re.compile(r"(?<![\w-])flyball(?:-hook)?(?![\w/-])")
+_SAID = re.compile(r"(?<![\w-])flyball(?:\.\w+)*[\s,()\[\]]+(off|on|init|undo|serve|run|hook)\b")
 LONGEST = 4_000
 """Characters of one argument that go into the journal."""
 
@@ -138,14 +147,17 @@ def _command(call: Call, text: str, context: CallContext, rules: HostRules) -> C
         return call
     if _names_our_state(text, rules.state):
         return replace(call, fault=OURS)
-    verbs = [*own_verbs(text, os.fspath(context.root.path))]
+    root = os.fspath(context.root.path)
+    verbs = [*own_verbs(text, root)]
     if refused := [verb for verb in verbs if not _is_open(verb)]:
         return replace(call, fault=NOT_YOURS.format(verb=refused[0]))
-    if verbs and all(verb == CHECKPOINT for verb in verbs):
+    # What rides along with one of ours is judged by itself, and not as ours.
+    rides = [each for each in _others(text, root) if each.kind is not CommandKind.READ_ONLY]
+    if verbs and all(verb == CHECKPOINT for verb in verbs) and not rides:
         return replace(call, tool=CHECKPOINT, access=Access.CHECKPOINT)
     # Some hosts keep one shell, in which an earlier command may have set any variable.
     facts = facts_of_command(BashForm(cmd=text), context, fresh=False)
-    known = _with_own(facts, verbs, rules)
+    known = _with_own(facts, bool(verbs) and not rides, rules)
     return replace(
         call,
         access=known.access or call.access,
@@ -165,7 +177,7 @@ def _names_our_state(text: str, state: str) -> bool:
     return bool(state) and state in said
 
 
-def _with_own(facts: CallFacts, verbs: list[str], rules: HostRules) -> CallFacts:
+def _with_own(facts: CallFacts, is_ours: bool, rules: HostRules) -> CallFacts:
     """The judgement of a command, as it holds around a host.
 
     Programs that are not known may do anything, so they belong to `execute`. There the host has its
@@ -174,7 +186,7 @@ def _with_own(facts: CallFacts, verbs: list[str], rules: HostRules) -> CallFacts
     found = cast(CommandFact, facts.command)
     if found.kind != CommandKind.UNKNOWN or found.decision == "allow":
         return facts
-    if verbs:
+    if is_ours:
         return facts._replace(access=Access.READ, command=replace(found, decision="allow"))
     if rules.is_strict:
         return facts
@@ -182,16 +194,49 @@ def _with_own(facts: CallFacts, verbs: list[str], rules: HostRules) -> CallFacts
 
 
 def own_verbs(command: str, root: str) -> Iterator[str]:
-    """Which of our own commands a shell command runs, wherever it hides them in plain sight."""
+    """Which of our own commands a shell command runs, whatever starts them there.
+
+    The walk of the judge tells every command that another one runs (`env`, `bash -c`).
+    Where it does not understand something that is not ours, the words alone are enough.
+    """
+    for words in commands_in(command, root=root):
+        for n in range(len(words)):
+            if _is_ours(words, n) and (verb := _verb(words, n)):
+                yield verb
+    if any(each.kind is CommandKind.UNKNOWN for each in _others(command, root)):
+        yield from _named(command)
+
+
+def _is_ours(words: Sequence[str], n: int) -> bool:
+    is_module = n > 0 and words[n - 1] == "-m" and words[n].partition(".")[0] == "flyball"
+    return is_module or Path(words[n]).name in PROGRAMS
+
+
+def _verb(words: Sequence[str], n: int) -> str:
+    """The command that follows our name; nothing where the name is a file that something reads."""
+    rest = [each for each in words[n + 1 :] if not each.startswith("-")]
+    is_program = n == 0 or words[n - 1] == "-m"
+    if not is_program and (not rest or rest[0] not in VERBS):
+        return ""
+    return " ".join(rest[:2] if rest[:1] == ["runs"] else rest[:1]) or "hook"
+
+
+def _others(command: str, root: str) -> Iterator[CommandPart]:
+    """The parts of a command that are not one of our own."""
     for part in judge(command, phase="execute", root=root).parts:
-        try:
-            words = shlex.split(part.text)
-        except ValueError:
-            words = part.text.split()
-        for n, word in enumerate(words):
-            if Path(word).name in ("flyball", "flyball-hook"):
-                rest = [each for each in words[n + 1 :] if not each.startswith("-")]
-                yield " ".join(rest[:2] if rest[:1] == ["runs"] else rest[:1]) or "hook"
+        words = part.text.split()
+        if not words or Path(words[0].strip("'\"")).name not in PROGRAMS or len(words) == 1:
+            yield part
+
+
+def _named(command: str) -> Iterator[str]:
+    """What a text that is not understood says of us and of what only a person may do."""
+    plain = re.sub(r"\$\{?IFS\}?", " ", command)
+    plain = re.sub(r"[\"'\\\\]|\$(?=['\"])", "", plain)
+    if not _OUR_NAME.search(plain):
+        return
+    yield from (verb for verb in FOR_PEOPLE if re.search(rf"(?<![\w-]){verb}(?![\w-])", plain))
+    yield from (found[1] for found in _SAID.finditer(plain) if found[1] not in LOOKING)
 
 
 def _is_open(verb: str) -> bool:

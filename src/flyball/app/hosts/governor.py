@@ -173,7 +173,7 @@ class HostGovernor:
         home = self.home
         match event.moment:
             case Moment.CONFIG_CHANGED if disarms(event, home.repo, home.environ):
-                return HostAnswer(is_refused=True, text=DISARMED.format(file=event.file))
+                return self._disarmed(event)
             case Moment.EXPANDING:
                 await self._begin(event, session, is_fresh=True)
                 return GO_ON
@@ -193,7 +193,7 @@ class HostGovernor:
             case Moment.SESSION_STARTED if event.is_anew:
                 return await self.runs.at(session, lambda run: run.handed_over())
             case Moment.SESSION_STARTED if event.host in EARLY_SHELLS and is_unattended(event):
-                await self._begin(event, session, is_fresh=True)
+                self.sessions.keep(self.runs.awaited(session, new_run_id()))
                 return GO_ON
             case Moment.SESSION_ENDED:
                 await self._leave(session, SESSION_ENDED)
@@ -201,6 +201,12 @@ class HostGovernor:
                 return GO_ON
             case _:
                 return GO_ON
+
+    def _disarmed(self, event: HostEvent) -> HostAnswer:
+        words = DISARMED.format(file=event.file)
+        if self._rules.only_advises:
+            return HostAnswer(notice=f"Flyball would refuse this: {words}")
+        return HostAnswer(is_refused=True, text=words)
 
     async def _stopped(self, event: HostEvent) -> HostAnswer:
         """Whether the host may stop. Other moments do not wait for the verdict."""
@@ -232,6 +238,8 @@ class HostGovernor:
         try:
             return taken.result(settings.hooks_hold)
         except TimeoutError:
+            if not settings.hooks_alone and self._rules.only_advises:
+                return HostAnswer(notice=under_way())
             if not settings.hooks_alone:
                 return HostAnswer(is_refused=True, text=under_way())
         async with self._turn():
@@ -350,16 +358,17 @@ class HostGovernor:
         """A person spoke: a new run, unless there is one that is not done yet."""
         state = await self.runs.live_state(session)
         if state is None:
-            return await self._greet(await self._begin(event, session))
+            begun = await self._begin(event, session)
+            # What a slash command's own shell has written is seen before the model is asked.
+            found = GO_ON
+            if session.tree:
+                found = await self.runs.at(begun, lambda run: run.seen(session.tree))
+            return _joined(found, await self._greet(begun))
         if session.is_fresh:
             self.sessions.keep(replace(session, is_fresh=False))
             # What a slash command's own shell has written is seen before the model is asked.
             found = await self.runs.at(session, lambda run: run.seen())
-            if state.request == UNDER_WAY:
-                await self._leave(session, NEXT_PROMPT)
-                session = await self._begin(event, replace(session, is_fresh=False))
-            greeted = await self._greet(session)
-            return replace(greeted, notice=found.notice, text=f"{found.text}\n{greeted.text}")
+            return _joined(found, await self._greet(session))
         if state.cards[-1].has_changed:
             return await self.runs.at(session, lambda run: run.heard(event))
         await self._leave(session, NEXT_PROMPT)
@@ -376,7 +385,7 @@ class HostGovernor:
         request = clean(event.text if event.moment is not Moment.BEFORE_CALL else "") or UNDER_WAY
         read = classify(request).intent
         started = RunStarted(
-            run=new_run_id(),
+            run=session.awaited or new_run_id(),
             request=request,
             policy=self._policy(),
             target=f"project/{self.home.repo.name}",
@@ -393,7 +402,7 @@ class HostGovernor:
             state = await engine.bring_on(state)
         if state.response is not None:
             raise Conflict(state.response.message, "Look at `flyball doctor`.")
-        begun = replace(session, run=started.run, is_fresh=is_fresh)
+        begun = replace(session, run=started.run, is_fresh=is_fresh, awaited="", tree="")
         self.sessions.keep(begun)
         return begun
 
@@ -417,6 +426,12 @@ class HostGovernor:
             plan_big_requests=False,
             reserve=0,
         )
+
+
+def _joined(found: HostAnswer, greeted: HostAnswer) -> HostAnswer:
+    """A greeting, after what was found before it."""
+    text = "\n".join(filter(None, (found.text, greeted.text)))
+    return replace(greeted, notice=found.notice, text=text)
 
 
 def _no_session() -> NotFound:

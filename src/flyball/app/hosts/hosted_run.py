@@ -24,9 +24,11 @@ from flyball.app.hosts.words import (
     told,
     under_way,
     waiting_for,
+    would_take_back,
 )
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent
 from flyball.core.host.tool import PLAN_EXIT
+from flyball.core.record.observed import WOULD_UNDO
 from flyball.core.run.decision import Deny, judge, may_build, may_replace_untracked
 from flyball.core.run.effect import Inspect, Owed, Perform, Think
 from flyball.core.run.event import (
@@ -51,7 +53,7 @@ from flyball.engine.perform import settle_foreign, take_back
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.run_context import RunContext
 from flyball.tools.call.protocol import CallContext, Result, bounded
-from flyball.workspace.files.path_rules import reads_hooks_from
+from flyball.workspace.files.path_rules import is_own, reads_hooks_from
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.trees import TreeHash
 
@@ -178,8 +180,43 @@ class HostedRun:
             shown = self._context.redactor.text(text)
             outcome = Outcome(ok=event.ok, text=shown, digest=digest(text), error=result.error)
             return CallReturned(card=card.id, call=call.id, outcome=outcome, tree=card.tree)
+        if self._rules.only_advises:
+            return await self._only_seen(event, call, self._key(owed))
         context = self._call_context(call.id, self._key(owed), call)
         return settle_foreign(context, call, result, await self._elsewhere())
+
+    async def _only_seen(self, event: HostEvent, call: Call, key: str = "") -> CallReturned:
+        """What a call came to, where nothing is ever taken back: what would have been is noted."""
+        now, changed = await self._changes()
+        text = self._context.redactor.text(bounded(event.text, LONGEST_OUTCOME)[0])
+        undone = [path for path in changed if self._would_undo(path)]
+        builds = self.card.phase is Phase.EXECUTE
+        return CallReturned(
+            card=self.card.id,
+            call=call.id,
+            outcome=Outcome(
+                ok=event.ok,
+                text=text,
+                data={WOULD_UNDO: undone} if undone else {},
+                digest=digest(text),
+                error="" if event.ok else text[:500],
+            ),
+            tree=now,
+            changed=changed,
+            snapshot=self._workspace.snapshot(key) if key and builds else "",
+        )
+
+    async def _changes(self) -> tuple[TreeHash, tuple[str, ...]]:
+        """The tree as it is, and what has changed since the run last saw it."""
+        workspace, was = self._workspace, TreeHash(self.card.tree)
+        now = self._present = workspace.tree_hash()
+        elsewhere = await self._elsewhere() if now != was else frozenset[str]()
+        found = [each.path for each in workspace.trees.changes(was, now)] if now != was else []
+        return now, tuple(path for path in found if path not in elsewhere)
+
+    def _would_undo(self, path: str) -> bool:
+        is_looking = self.card.phase is not Phase.EXECUTE
+        return is_looking or reads_hooks_from(path) or is_own(path)
 
     async def stop(self, event: HostEvent) -> HostAnswer | None:
         """Whether the host may stop; None where Flyball's own verdict must be taken first."""
@@ -271,37 +308,39 @@ class HostedRun:
         """For a model whose memory was shortened: goal, plan, what is done, what is open."""
         return HostAnswer(text=hand_over(self.state, self.card))
 
-    async def seen(self) -> HostAnswer:
+    async def seen(self, since: str = "") -> HostAnswer:
         """What was changed between two moments, for model and person."""
-        found = await self.look()
+        found = await self.look(since)
         return HostAnswer(text=found, notice=found)
 
-    async def look(self) -> str:
+    async def look(self, since: str = "") -> str:
         """What has changed and no call explains: taken back in a phase that only looks, else taken.
 
-        Background shells, slash commands and skills write without a hook.
+        Background shells, slash commands and skills write without a hook. `since` is a tree from
+        before the run.
         """
         card = self.card
         if card.phase is Phase.PAUSED or not card.is_live or owed_verdict(self.state):
             return ""
         if any(call.access is not Access.READ for call in card.in_flight):
             return ""
-        workspace = self._workspace
+        workspace, was = self._workspace, TreeHash(since or card.tree)
         now = self._present = workspace.tree_hash()
-        if now == card.tree:
+        if now == was:
             return ""
-        changed = [each.path for each in workspace.trees.changes(TreeHash(card.tree), now)]
+        changed = [each.path for each in workspace.trees.changes(was, now)]
         elsewhere = await self._elsewhere()
         mine = tuple(path for path in changed if path not in elsewhere)
         if not mine:
             return ""
-        if self._rules.only_advises and card.phase is not Phase.EXECUTE:
-            return ""
         undone = self._without_leave(mine)
+        if self._rules.only_advises:
+            await self._record_look(now, changed=mine, would_undo=undone)
+            return would_take_back(undone) if undone else ""
         kept = ""
         if undone:
             kept = workspace.snapshot(f"{self.state.run}/look/{self.state.seq}")
-            now = self._present = take_back(workspace, TreeHash(card.tree), undone)
+            now = self._present = take_back(workspace, was, undone)
         left = tuple(path for path in mine if path not in undone)
         await self._record_look(now, changed=left, undone=undone)
         return taken_back(undone, kept) if undone else ""
@@ -311,20 +350,23 @@ class HostedRun:
 
         But what a host reads its hooks from is nobody's work, in any phase.
         """
-        if self._rules.only_advises:
-            return ()
         if self.card.phase is not Phase.EXECUTE:
             return changed
         return tuple(path for path in changed if reads_hooks_from(path))
 
     async def _record_look(
-        self, tree: TreeHash, changed: tuple[str, ...] = (), undone: tuple[str, ...] = ()
+        self,
+        tree: TreeHash,
+        changed: tuple[str, ...] = (),
+        undone: tuple[str, ...] = (),
+        would_undo: tuple[str, ...] = (),
     ) -> None:
         """Log what was seen between calls, as a call of nobody's that costs nothing."""
         seq = self.state.seq
         call = Call(f"look-{seq}", "note", digest=f"look-{seq}", called="something between calls")
         await self._reply((call,), Finish.TOOL_CALLS)
-        outcome = Outcome(ok=True, digest=f"look-{seq}")
+        data: dict[str, object] = {WOULD_UNDO: [*would_undo]} if would_undo else {}
+        outcome = Outcome(ok=True, digest=f"look-{seq}", data=data)
         await self._append(
             CallReturned(
                 card=self.card.id,

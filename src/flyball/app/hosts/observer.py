@@ -24,15 +24,12 @@ from flyball.app.project import Home
 from flyball.app.sessions import Session, Sessions
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent, Moment
 from flyball.core.host.tool import PLAN_EXIT
-from flyball.core.record.observed import OBSERVED, WOULD_UNDO
-from flyball.core.run.event import Answered, AnyEvent, CallReturned, Extended, Finish, Resumed
+from flyball.core.record.observed import OBSERVED
+from flyball.core.run.event import Answered, AnyEvent, Extended, Finish, Resumed
 from flyball.core.run.state import Asking, Checkpoint
-from flyball.core.terms.call import Access, Call, Outcome, digest
+from flyball.core.terms.call import Access, Call
 from flyball.core.terms.intent import LIMITS
 from flyball.core.terms.phase import PLAN, Phase
-from flyball.tools.call.protocol import bounded
-from flyball.workspace.files.path_rules import is_own, reads_hooks_from
-from flyball.workspace.trees.trees import TreeHash
 
 STOPPED = "the agent stopped, and nobody held it"
 NOBODY = "nobody (observed)"
@@ -114,7 +111,7 @@ class ObservedRun(HostedRun):
         await self._reply((), Finish.STOP, event.text.strip() or NO_WORDS)
         return GO_ON
 
-    async def look(self) -> str:
+    async def look(self, since: str = "") -> str:  # noqa: ARG002
         """Take down what has changed and no call explains."""
         card = self.card
         if any(call.access is not Access.READ for call in card.in_flight):
@@ -124,35 +121,11 @@ class ObservedRun(HostedRun):
             await self._record_look(now, changed=changed)
         return ""
 
-    async def _changes(self) -> tuple[TreeHash, tuple[str, ...]]:
-        """The tree as it is, and what has changed since the run last saw it."""
-        workspace, was = self._workspace, TreeHash(self.card.tree)
-        now = self._present = workspace.tree_hash()
-        elsewhere = await self._elsewhere() if now != was else frozenset[str]()
-        found = [each.path for each in workspace.trees.changes(was, now)] if now != was else []
-        return now, tuple(path for path in found if path not in elsewhere)
-
     async def _outcome(self, event: HostEvent, call: Call, owed: int) -> AnyEvent:
         is_read = is_plain(event, self._rules) and call.access is Access.READ
         if event.is_interrupted or event.tool == PLAN_EXIT or is_read:
             return await super()._outcome(event, call, owed)
-        now, changed = await self._changes()
-        text = self._context.redactor.text(bounded(event.text, LONGEST_OUTCOME)[0])
-        undone = [path for path in changed if self._would_undo(path)]
-        outcome = Outcome(
-            ok=event.ok,
-            text=text,
-            data={WOULD_UNDO: undone} if undone else {},
-            digest=digest(text),
-            error="" if event.ok else text[:500],
-        )
-        return CallReturned(
-            card=self.card.id, call=call.id, outcome=outcome, tree=now, changed=changed
-        )
-
-    def _would_undo(self, path: str) -> bool:
-        is_looking = self.card.phase is not Phase.EXECUTE
-        return is_looking or reads_hooks_from(path) or is_own(path)
+        return await self._only_seen(event, call)
 
     async def _assume_checkpoint(self) -> None:
         """Go on as if what a governed agent is told had been done."""

@@ -120,6 +120,14 @@ class HostedRuns:
         finally:
             await journal.close()
 
+    def awaited(self, session: Session, run: str) -> Session:
+        """A session that knows the tree from before its first prompt; no run is begun for it."""
+        context = context_of(self._home, in_place=True)
+        try:
+            return replace(session, awaited=run, tree=context.open(run).tree_hash())
+        finally:
+            context.close()
+
     async def heard_since(self, session: Session, seq: int) -> frozenset[tuple[Moment, str]]:
         """Which calls are in the journal after an event, and which of them came back."""
         if not session.run or not self._home.journal_path.exists():

@@ -110,11 +110,19 @@ def ending_of(state: RunState) -> str:
 
 def taken_back(paths: tuple[str, ...], snapshot: str) -> str:
     """What was changed without an allowed call, and is as it was again."""
-    names = ", ".join(paths[:8]) + (f" and {len(paths) - 8} more" if len(paths) > 8 else "")
     return (
-        f"{names} changed although no allowed call changed it, and now nothing may. It was "
-        f"taken back; `flyball undo {snapshot[:12]}` would bring the change back."
+        f"{_listed(paths)} changed although no allowed call changed it, and now nothing may. It "
+        f"was taken back; `flyball undo {snapshot[:12]}` would bring the change back."
     )
+
+
+def would_take_back(paths: tuple[str, ...]) -> str:
+    """What was changed without an allowed call, where Flyball only advises."""
+    return f"Flyball would take this back: {_listed(paths)} changed before the checkpoint."
+
+
+def _listed(paths: tuple[str, ...]) -> str:
+    return ", ".join(paths[:8]) + (f" and {len(paths) - 8} more" if len(paths) > 8 else "")
 
 
 def is_notification(text: str) -> bool:

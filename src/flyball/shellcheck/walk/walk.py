@@ -40,7 +40,8 @@ class Walk:
         self.findings: list[Finding] = []
         self.facts = NO_FACTS
         self.fed: Word | None = None
-        self._commands = 0
+        self.commands: list[tuple[str, ...]] = []
+        """The words of every simple command, those inside of others included, as far as known."""
         self._allow = allow
         self._depth = depth
         self._fresh = fresh
@@ -52,7 +53,7 @@ class Walk:
             return [Finding(command, CommandKind.UNKNOWN, root)]
         self.facts = facts_of(root, fresh=self._fresh)
         self.visit(root)
-        if self._commands > MAX_COMMANDS:
+        if len(self.commands) > MAX_COMMANDS:
             reason = f"it runs more than {MAX_COMMANDS} commands; split it up"
             self.findings.append(Finding(command, CommandKind.UNKNOWN, reason))
         return self.findings
@@ -75,7 +76,7 @@ class Walk:
 
     def command(self, words: Sequence[Word]) -> list[Finding]:
         """Judge one simple command, given as words."""
-        self._commands += 1
+        self.commands.append(tuple(word.known for word in words))
         text = " ".join(word.source for word in words)
         name = words[0]
         if not name.value or name.glob:
@@ -97,7 +98,7 @@ class Walk:
             return [Finding(text, CommandKind.UNKNOWN, "shells are nested too deep")]
         inner = Walk(self.scope, self._allow, self._depth + 1)
         found = inner.over(text)
-        self._commands += inner._commands
+        self.commands += inner.commands
         return found or [Finding(text, CommandKind.READ_ONLY, "an empty script does nothing")]
 
     def redirect(self, node: Node) -> None:

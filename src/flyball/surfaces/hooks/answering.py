@@ -59,7 +59,8 @@ def answer(
         home = governed_at(Path(event.cwd) if event.cwd else Path.cwd())
         if home is None:
             return Printed()
-        fails_open = home.effective.settings.hooks_fail == "open"
+        settings = home.effective.settings
+        fails_open = settings.hooks_fail == "open" or settings.hooks_mode == "advisory"
         event = replace(event, process=host_of(process))
         governor = HostGovernor(home, kept, read=read_payload)
         return _printed(asyncio.run(governor.answer(event, is_alone=is_alone)), event)
