@@ -222,6 +222,8 @@ def test_the_server_of_a_person_takes_its_token_from_the_environment_and_ends_on
         stderr=subprocess.PIPE,
         text=True,
         env={**environment(tmp_path), "FLYBALL_SERVE_TOKEN": token},
+        # A shell that starts the tests in the background lets them ignore the signal.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
     assert process.stdout is not None
     address = json.loads(process.stdout.readline())["address"]

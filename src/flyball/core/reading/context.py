@@ -66,7 +66,7 @@ def _more_of_the_same(speech: Speech, request: Speech | None) -> ReplyMeaning | 
     mild = (CONSENT | {Act.FIX, Act.LOOK, Act.REFUSAL}) - {Act.SOCIAL}
     if not set(speech.acts) <= mild and not says(speech.text, forms.SAME):
         return None
-    is_extended = Act.BUILD in request.acts and says(speech.text, "same|also|too")
+    is_extended = Act.BUILD in request.acts and says(speech.text, forms.EXTENDS)
     return ReplyMeaning(Act.BUILD if is_extended else Act.FIX, "goes on from the change just made")
 
 
@@ -188,8 +188,9 @@ def _offer_in(piece: str, whole: str, *, is_asking: bool) -> Act | None:
     order = hear_order(rest)
     if order is None or order.act not in DOINGS:
         return None
-    is_vague = order.act in DIRECTIVES and re.search(r"\b(?:it|that|this|them|so|those)$", rest)
-    return _weight(whole) if is_vague else order.act
+    # "Shall I fix it?" is no bigger for what is told of the fault around it.
+    is_vague = order.act in DIRECTIVES and re.search(forms.VAGUE, rest)
+    return _weight(whole) if is_vague and not re.match(forms.MENDS, rest) else order.act
 
 
 def _weight(text: str) -> Act:

@@ -182,7 +182,8 @@ GENERIC_MAKE = r"^make (?:me )?(?:an?|some|new)\b"
 ABOUT_ME = (
     "who are you|who made you|what can you|what are you|what do you think about ai"
     "|what do you do|what do you prefer|your name|your limits|are you a|are you an"
-    "|are you human|are you there|are you better|do you speak|do you like|do you remember"
+    "|are you human|are you gpt|are you chatgpt|are you claude|are you gemini"
+    "|are you (?:an )?ai|are you there|are you better|do you speak|do you like|do you remember"
     "|do you ever|do you prefer|how (?:are|do) you(?: work)?$|which model are you|can you speak"
     "|can you see my|tell me a joke|tell me a story|a joke|a story|haiku|poem|sing"
     "|what time is it|what day is it|help me$|i have a question|ask you something|wer bist du"
@@ -245,6 +246,7 @@ SEPARATOR = (
 BE = (
     "is|are|was|were|isn't|isnt|aren't|arent|errors|error|failed|fails|failing|fail|crashes"
     "|crash|broken|took|takes|status|logs|log|results|result|works|work|doesn't|doesnt|not|at"
+    "|attached|below|above|says|shows"
 )
 SELF = (
     "i|i've|ive|i'll|ill|i'm|im|fyi|remember|from now on|you can|we've|weve|we're|were|my part"
@@ -271,7 +273,8 @@ PROJECT = (
 HERE = f"{PROJECT}|this$|these$|fix this|resolve this|do this"
 MORE = (
     r"and|also|same|too|more|less|\w{3,}er|half|the other one|the other|again|instead|i meant"
-    r"|use|undo|put it back|actually|not \w+|\d+(?:px|%|rem|em)?|back|same for|same with|same in"
+    r"|use|undo|put it back|actually|now (?:the|for|on)|as well|next one"
+    r"|not \w+|\d+(?:px|%|rem|em)?|back|same for|same with|same in"
     "|same on|do the same"
 )
 DO_IT = (
@@ -293,8 +296,7 @@ ASKS_LEAVE = (
 )
 SEE = "to see|see the|view the|^see"
 TALK_ON = (
-    "go on with|explain|elaborate|an example|tell you more|answer your|answer that|make sense"
-    "|more detail"
+    "explain|elaborate|an example|tell you more|answer your|answer that|make sense|more detail"
 )
 TAG = (
     "(?:yes|no|yeah|yep|right|correct|ok|okay|agreed?|true|or not|or|eh|huh|oder|richtig|non"
@@ -313,7 +315,9 @@ OKAY = (
     "works (?:well|great|fine|nicely|perfectly)|working (?:well|great|fine|nicely)|"
     "(?:is|are|it'?s|that'?s|was) (?:fine|ok|okay|good|done"
     "|standard|deployed|intentional|enough|exactly)|already been|already|by the way"
-    "|we discussed|on purpose|worked|compiles|exactly what|edge case|don't care|dont care"
+    "|we discussed|on purpose"
+    "|worked(?! yesterday| before| last| until| earlier| fine until| fine before)"
+    "|compiles|exactly what|edge case|don't care|dont care"
     "|don't need to do|dont need to do|i was wrong|didn't expect|didnt expect|don't mind"
     "|dont mind|don't worry|dont worry|can't complain|cant complain|can't wait|cant wait"
     "|won't bother|wont bother|isn't necessary|isn't needed|isn't a problem|isnt necessary"
@@ -353,7 +357,8 @@ TALLY = (
     r"|\b([0-9]{1,5}) (?:open|remaining|files|phases|issues|tickets|pages|steps)"
 )
 FACTUAL = (
-    "how many|how much|how long|how big|how far|who|when|where|do we have|do we use|is there"
+    "how many|how much|how long|how big|how far|who|when|where|wheres|where's"
+    "|do we have|do we use|is there"
     r"|does the \w+ have"
 )
 IMPERATIVE = (
@@ -395,4 +400,11 @@ RESTRICTS = (
     "|pero (?:sin|no|deja)|excepto|salvo|solo|sem|mas (?:sem|não|deixa)|exceto|но (?:не|только|без)"
     "|без|кроме|только"
 )
-SAME = "the same for|the same with|the same in|the same on|same for|same with|do the same"
+EXTENDS = "same|also|too|as well|now the|now for|now on"
+VAGUE = r"\b(?:it|that|this|them|so|those)$"
+MENDS = r"(?:fix|correct|mend|repair|undo|revert) (?:it|that|this)$"
+AWAY = "i'm off to|im off to|i'm going to bed|im going to bed|going to sleep|gn8|i'll be back"
+SAME = (
+    "same in|same on|now the|now for|now on|next one|the same for"
+    "|the same with|the same in|the same on|same for|same with|do the same"
+)

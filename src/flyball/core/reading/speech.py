@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from flyball.core.reading import forms, verbs, words
 from flyball.core.reading.act import (
+    DIRECTIVES,
     GENERAL,
     Act,
     HeardAct,
@@ -52,6 +53,9 @@ YES = (words.ASSENT, words.MANNERS_CJK)
 SMALL_TALK = (words.SOCIAL, words.SOCIAL_CJK)
 
 
+ALONE = HeardAct(Act.WHOLE, "leaves it to be done alone")
+
+
 def hear(text: str) -> Speech:
     """Takes a request apart."""
     plain = clean_text(text)
@@ -81,6 +85,9 @@ def _tagged(heard: tuple[Clause, ...], pieces: list[tuple[str, bool]]) -> tuple[
 
 def _in_one_breath(clause: Clause, heard: tuple[Clause, ...]) -> Clause:
     """The clause, or an order for what was said around it: "live cursors? let's do it"."""
+    if clause.heard.act is Act.ASIDE and says(clause.text, forms.AWAY):
+        is_told = any(other.heard.act in DIRECTIVES for other in heard)
+        return clause._replace(heard=ALONE) if is_told else clause
     if clause.heard.act is not Act.ASSENT or not says(clause.text, forms.DO_IT):
         return clause
     around = " ".join(other.text for other in heard if other.heard.act not in MANNERS)
@@ -131,7 +138,7 @@ def _manners(piece: str, *, has_mark: bool) -> HeardAct | None:
     if says(piece, words.TROUBLE) or says(piece, words.WHY, words.WHY_CJK):
         return None
     for kind, act, slack in (
-        (GO_ON, Act.CONTINUE, 3),
+        (GO_ON, Act.CONTINUE, 4),
         (NO, Act.REFUSAL, 1),
         (SMALL_TALK, Act.SOCIAL, 3),
     ):
@@ -162,7 +169,10 @@ def _asked(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
     if re.match(forms.FRIENDLIER, bare):
         return HeardAct(Act.FIX, "asks for a touch more or less")
     is_why = says(bare, words.WHY, words.WHY_CJK)
+    # "The label says Nmae, should be Name" asks nothing.
+    is_wish = not has_mark and bool(re.match(r"should (?:be|have|say|read|show)\b", bare))
     by_form = bool(opening_words(bare, words.QUESTION)) or contains(bare, words.QUESTION_CJK)
+    by_form = by_form and not is_wish
     if opener and not is_why and not (by_form and not verb_of(bare)):
         return _permission(bare, opener, has_mark)
     if is_why or by_form or (has_mark and (not verb_of(bare) or " " not in bare)):

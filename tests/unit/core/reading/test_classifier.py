@@ -393,3 +393,50 @@ def test_held_out_prompts_are_read_well_and_questions_rarely_mutate():
     asked = [found for found, intent in read if intent not in MAY_MUTATE]
     assert right / len(read) >= 0.9
     assert sum(found in MAY_MUTATE for found in asked) / len(asked) <= 0.02
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("what tasks are available?", Intent.STATUS_CHECK),
+        ("who calls parse_invoice", Intent.STATUS_CHECK),
+        ("wheres the docker config", Intent.STATUS_CHECK),
+        ("haha just kidding", Intent.CONVERSATIONAL),
+        ("sorry, wrong window", Intent.CONVERSATIONAL),
+        ("deploy failed, log attached", Intent.DIAGNOSE),
+        ("it worked yesterday", Intent.DIAGNOSE),
+        ("the label says Nmae, should be Name", Intent.SMALL_FIX),
+        ("fix all failing tests, i'm off to bed", Intent.AUTONOMOUS),
+        ("port this whole library to go", Intent.AUTONOMOUS),
+        ("implement everything in the roadmap", Intent.AUTONOMOUS),
+        ("i'm off to bed", Intent.CONVERSATIONAL),
+    ],
+)
+def test_short_requests_are_read_as_people_mean_them(text: str, intent: Intent):
+    assert classify(text).intent is intent
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "reply", "intent"),
+    [
+        ("add a page for users", "The page is there.", "same for teams", Intent.FEATURE_BUILD),
+        ("fix the typo in the mail", "Fixed.", "same in french please", Intent.SMALL_FIX),
+        ("build the desktop menu", "It is there.", "now the mobile one", Intent.FEATURE_BUILD),
+        (
+            "why is the total wrong?",
+            "The tax is added twice, once in each endpoint. Shall I fix it?",
+            "yes please",
+            Intent.SMALL_FIX,
+        ),
+        (
+            "add tags to notes, backend first",
+            "The backend is done. Shall I go on with the UI?",
+            "yep, go on with the ui side",
+            Intent.FEATURE_BUILD,
+        ),
+    ],
+)
+def test_a_follow_up_has_the_size_of_what_it_follows(
+    asked: str, said: str, reply: str, intent: Intent
+):
+    assert classify(reply, [Turn("user", asked), Turn("assistant", said)]).intent is intent
