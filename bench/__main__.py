@@ -38,6 +38,8 @@ BENCHES = {
     "page": "the first paint of a board with two hundred runs beside a bare file",
     "audit": "an audit of a gigabyte of transcripts, and the second one",
 }
+BY_NAME_ONLY = frozenset({"audit"})
+"""These take minutes and a gigabyte of disk, and run only for those who ask for them."""
 WITH_THE_TESTS = ("exhaust", "crash")
 """These live in `tests/simulation`, because tests run them too."""
 
@@ -66,7 +68,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     if unknown := [name for name in names if name not in BENCHES]:
         parser.error(f"there is no bench {unknown[0]!r}. Known are: {', '.join(BENCHES)}.")
     failed: list[str] = []
-    for name in names or list(BENCHES):
+    for name in names or [name for name in BENCHES if name not in BY_NAME_ONLY]:
         print(f"\n== {name}: {BENCHES[name]}", flush=True)
         began = time.perf_counter()
         code = run(name)

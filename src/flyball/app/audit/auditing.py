@@ -11,19 +11,18 @@ from typing import NamedTuple
 
 import msgspec
 
+from flyball.app.audit.crew import judge_files
 from flyball.app.audit.effects import Effects
-from flyball.app.audit.formats import read_transcripts
 from flyball.app.audit.index import AuditIndex, open_index, state_of
-from flyball.app.audit.journals import JOURNAL, journals, judge_journal
-from flyball.app.audit.judging import FLYBALL, FileAudit, judge_transcripts
-from flyball.app.audit.lines import LineNotes
+from flyball.app.audit.journals import journals
+from flyball.app.audit.judging import FLYBALL
 from flyball.app.audit.places import host_folders, transcripts
 from flyball.app.audit.report import INSTALLABLE, AuditReport, AuditTally
 from flyball.app.installing.targets import HostPlaces
 from flyball.app.proving.installed import find_hooks
 from flyball.app.settling import state_dir
 from flyball.core.memory.guard import GuardLimits
-from flyball.errors import FlyballError, NotFound, UsageError
+from flyball.errors import NotFound, UsageError
 
 UNITS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 SPAN = re.compile(r"(\d{1,4})([hdw])")
@@ -64,7 +63,7 @@ def audit(
     mark = f"{msgspec.json.encode(limits).decode()}"
     governed = _governed(environ)
     with open_index(state_dir(environ) / INDEX) as index:
-        read = _read(index, files, mark, limits, watch)
+        read = _read(index, files, mark, limits, environ, watch)
         index.select(files)
         tally = AuditTally(governed)
         sessions = [
@@ -113,32 +112,19 @@ def _governed(environ: Mapping[str, str]) -> list[str]:
 
 
 def _read(
-    index: AuditIndex, files: Sequence[Path], mark: str, limits: GuardLimits, watch: Watch
+    index: AuditIndex,
+    files: Sequence[Path],
+    mark: str,
+    limits: GuardLimits,
+    environ: Mapping[str, str],
+    watch: Watch,
 ) -> int:
     """Judge what the index does not know; how many files that were."""
-    new = [(file, state_of(file)) for file in files if not index.knows(file, mark)]
-    whole, done = sum(size for _, (size, _) in new), 0
-    for number, (file, seen) in enumerate(new):
+    new = {file: seen for file in files if not index.knows(file, mark, seen := state_of(file))}
+    whole, done = sum(size for size, _ in new.values()), 0
+    for number, (file, found) in enumerate(judge_files([*new], whole, limits, environ)):
         watch(AuditProgress(number, len(new), done, whole))
-        index.keep(file, mark, judge_file(file, limits), seen)
-        done += seen[0]
+        index.keep(file, mark, found, new[file])
+        done += new[file][0]
     watch(AuditProgress(len(new), len(new), done, whole))
     return len(new)
-
-
-def judge_file(file: Path, limits: GuardLimits) -> FileAudit:
-    """Everything that one file tells; a file that cannot be read is told in a sentence."""
-    notes = LineNotes()
-    try:
-        if file.name == JOURNAL:
-            found = judge_journal(file)
-        else:
-            found = judge_transcripts(read_transcripts(file, notes.tell), limits)
-    except FlyballError as error:
-        found = FileAudit([], [], [])
-        notes.tell(f"It was passed over: {error.message}")
-    except OSError as error:
-        found = FileAudit([], [], [])
-        notes.tell(f"It cannot be read: {error.strerror}.")
-    found.notes = notes.notes
-    return found

@@ -10,7 +10,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from flyball.app.audit.lines import Tell, read_lines
+from flyball.app.audit.lines import LineFilter, Tell, read_lines
+from flyball.app.audit.places import event_files, is_event_folder
 from flyball.core.record.open_hands import is_open_hands
 from flyball.core.record.sessions.claude import claude_entries
 from flyball.core.record.sessions.codex import codex_entries
@@ -34,7 +35,9 @@ class Transcript(NamedTuple):
 
 def read_transcripts(file: Path, tell: Tell) -> Iterator[Transcript]:
     """The sessions of a file; none, and a sentence, where it is of no known format."""
-    if file.suffix == ".db":
+    if is_event_folder(file):
+        yield from _of_events(file, tell)
+    elif file.suffix == ".db":
         yield from _opencode(file, tell)
     elif file.suffix == ".jsonl":
         yield from _of_lines(file, tell)
@@ -49,10 +52,16 @@ BY_LINES: dict[str, Callable[[Lines], Iterator[Entry]]] = {
 }
 
 
+NEEDED = {"claude": (b'"user"', b'"assistant"')}
+"""Hosts that write much besides, with what every line has that is worth reading."""
+
+
 def _of_lines(file: Path, tell: Tell) -> Iterator[Transcript]:
-    lines = read_lines(file, tell)
+    only = LineFilter()
+    lines = read_lines(file, tell, only)
     head = [*islice(lines, HEAD)]
     host = next((host for line in head if (host := _host_of(line))), "")
+    only.needed = NEEDED.get(host, ())
     if host in BY_LINES:
         yield Transcript(host, BY_LINES[host](chain(head, lines)))
     elif host == "foreign":
@@ -107,6 +116,12 @@ def _of_document(file: Path, tell: Tell) -> Iterator[Transcript]:
             # Settings, reports and the like: nothing that claims to be a transcript.
             return
     yield from _foreign(cast(object, document), file.name.partition(".")[0], tell)
+
+
+def _of_events(folder: Path, tell: Tell) -> Iterator[Transcript]:
+    """A session that OpenHands keeps as one file for each event."""
+    events = [_loaded(file) for file in event_files(folder)]
+    yield from _foreign(events, folder.parent.name, tell)
 
 
 def _foreign(document: object, name: str, tell: Tell) -> Iterator[Transcript]:

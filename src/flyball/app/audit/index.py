@@ -16,7 +16,7 @@ import msgspec
 from flyball.app.audit.judging import BillAudit, FileAudit, SessionAudit
 from flyball.core.record.audit.finding import AuditFinding
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the rules or the readers change what they say of the same bytes."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS file (
@@ -37,6 +37,9 @@ CREATE TEMP TABLE wanted (path TEXT PRIMARY KEY);
 
 def state_of(file: Path) -> tuple[int, int]:
     """Size and time of a file, with what a data base has not put into it yet."""
+    if file.is_dir():
+        # A folder of events gets another one with each; none of them is ever written again.
+        return sum(1 for _ in file.iterdir()), file.stat().st_mtime_ns
     found, wal = file.stat(), file.with_name(f"{file.name}-wal")
     more = wal.stat() if wal.exists() else None
     if more is None:
@@ -50,10 +53,10 @@ class AuditIndex:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
-    def knows(self, file: Path, mark: str) -> bool:
+    def knows(self, file: Path, mark: str, state: tuple[int, int]) -> bool:
         """Whether this very state of a file was judged in this very way."""
         query = "SELECT size, time, limits FROM file WHERE path = ?"
-        return self._db.execute(query, (str(file),)).fetchone() == (*state_of(file), mark)
+        return self._db.execute(query, (str(file),)).fetchone() == (*state, mark)
 
     def keep(self, file: Path, mark: str, audit: FileAudit, stat: tuple[int, int]) -> None:
         """Put what a file told in the place of what it told before."""

@@ -33,8 +33,16 @@ class LineNotes:
         return (*self._notes, *rest)
 
 
-def read_lines(file: Path, tell: Tell) -> Iterator[dict[str, Any]]:
+class LineFilter:
+    """Which lines are worth decoding; all of them, until somebody knows better."""
+
+    needed: tuple[bytes, ...] = ()
+    """A line without any of these says nothing that matters."""
+
+
+def read_lines(file: Path, tell: Tell, only: LineFilter | None = None) -> Iterator[dict[str, Any]]:
     """The objects of a file of JSON lines, one after the other."""
+    only = only or LineFilter()
     with file.open("rb") as stream:
         number = 0
         while line := stream.readline(LONGEST_LINE):
@@ -43,7 +51,7 @@ def read_lines(file: Path, tell: Tell) -> Iterator[dict[str, Any]]:
                 _skip(stream.readline)
                 tell(f"Line {number} is longer than {LONGEST_LINE >> 20} MB and was passed over.")
                 continue
-            if not line.strip():
+            if not line.strip() or (only.needed and not any(map(line.__contains__, only.needed))):
                 continue
             value = _decode(line, number, line.endswith(b"\n"), tell)
             if isinstance(value, dict):

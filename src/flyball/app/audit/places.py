@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -31,8 +32,28 @@ def transcripts(places: Iterable[Path]) -> Iterator[Path]:
                 yield path
 
 
+EVENT = re.compile(r"(?:event-)?(\d{1,9})(?:-[\w-]+)?\.json")
+
+
+def is_event_folder(place: Path) -> bool:
+    """Whether this is where OpenHands keeps a session, a file for each event."""
+    return place.name == "events" and place.is_dir()
+
+
+def event_files(folder: Path) -> list[Path]:
+    """The files of a session's events, in their order."""
+    found = [
+        (int(match[1]), file) for file in folder.iterdir() if (match := EVENT.fullmatch(file.name))
+    ]
+    return [file for _, file in sorted(found)]
+
+
 def _below(place: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(place):
+        if is_event_folder(Path(folder)) and any(map(EVENT.fullmatch, names)):
+            folders.clear()
+            yield Path(folder)
+            continue
         folders.sort()
         # opencode keeps whole copies of projects beside its data base.
         folders[:] = [name for name in folders if name not in ("snapshot", "node_modules", ".git")]

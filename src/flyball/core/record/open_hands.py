@@ -156,6 +156,17 @@ def _new_turns(events: Sequence[Json]) -> Iterator[RecordedTurn]:
 UNASKED = frozenset({"kind", "security_risk", "summary", "is_input", "timeout", "reset"})
 
 
+def open_hands_end(recording: object) -> str | None:
+    """What was said when the work was handed in; None where it never was."""
+    for event in reversed(entries_of(_flat(_listed(recording)), "history")):
+        if event.get("action") == "finish":
+            args = object_of(event.get("args"))
+            return text_of(args.get("final_thought") or args.get("thought"))
+        if event.get("kind") in NEW_CALLS and event.get("tool_name") == "finish":
+            return text_of(object_of(event.get("action")).get("message"))
+    return None
+
+
 def _number(replies: dict[str, int], name: str) -> int:
     """The number of a reply that is known by a name; one without is a reply of its own."""
     return replies.setdefault(name, len(replies) + 1) if name else 0

@@ -205,14 +205,15 @@ def object_of(value: object) -> Json:
 
 # A test runner's own stopwatch and the addresses of objects differ between equal outcomes.
 NOISE = tuple(
-    (re.compile(pattern, re.MULTILINE), plain)
-    for pattern, plain in (
-        (r"\r", ""),
-        (r"^(=+ .*) in \d+(?:\.\d+)?s(?: \([\d:]+\))?( =+)$", r"\1\2"),
-        (r"^(Ran \d+ tests?) in \d+(?:\.\d+)?s$", r"\1"),
-        (r"\bat 0x[0-9a-f]{6,}\b", "at 0x"),
+    (needed, re.compile(pattern, re.MULTILINE), plain)
+    for needed, pattern, plain in (
+        ("\r", r"\r", ""),
+        ("= ", r"^(=+ .*) in \d+(?:\.\d+)?s(?: \([\d:]+\))?( =+)$", r"\1\2"),
+        ("Ran ", r"^(Ran \d+ tests?) in \d+(?:\.\d+)?s$", r"\1"),
+        ("at 0x", r"\bat 0x[0-9a-f]{6,}\b", "at 0x"),
     )
 )
+"""Each with words without which it fits nowhere: most outcomes are then never searched."""
 REFUSAL = re.compile(
     r"(?:Interactive operation|Operation) '.*' is not supported|Your (?:last )?output was not"
     r" formatted correctly|Your last output did not use any tool calls|Your bash command contained"
@@ -223,8 +224,9 @@ REFUSAL = re.compile(
 
 def without_noise(seen: str) -> str:
     """What came back, without what differs between equal outcomes."""
-    for pattern, plain in NOISE:
-        seen = pattern.sub(plain, seen)
+    for needed, pattern, plain in NOISE:
+        if needed in seen:
+            seen = pattern.sub(plain, seen)
     return seen.strip()
 
 
@@ -307,6 +309,12 @@ def kind_of(action: str) -> Kind:
     if "verify" in kinds:
         return "verify"
     return "read" if kinds == {"read"} else "run"
+
+
+def also_runs(action: str) -> bool:
+    """Whether a command line that writes also runs what can tell whether the work is right."""
+    line = QUOTED.sub("Q", HEREDOC.sub(r"<< \3", action))
+    return any(_kind_of_part(part) == "verify" for part in SEPARATOR.split(line))
 
 
 def _kind_of_part(part: str) -> Kind | None:

@@ -1,8 +1,9 @@
 """The only spawner: every program Flyball starts begins here, and nowhere else.
 
-Flyball's own tools (git, rg) run directly, by `run_sync`. Somebody else's command runs below a
-supervisor, started by `spawn_supervisor`; `process` says how such a command is run and ended. What
-calls a person is the user's own, and is left to itself.
+Flyball's own tools (git, rg) run directly, by `run_sync`; those that are asked more than once are a
+`Companion`. Somebody else's command runs below a supervisor, started by `spawn_supervisor`;
+`process` says how such a command is run and ended. What calls a person is the user's own, and is
+left to itself.
 """
 
 from __future__ import annotations
@@ -102,6 +103,42 @@ def _mourn(group: int) -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+class Companion:
+    """A program of Flyball's own that is asked in lines and answers in lines, until it is closed.
+
+    It ends by itself when this process does, since its input ends then.
+    """
+
+    def __init__(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
+        try:
+            self._process = subprocess.Popen(
+                list(argv),
+                cwd=cwd,
+                env=dict(env),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ToolUnavailable(f"{argv[0]} could not be started: {error.strerror}.") from None
+
+    def ask(self, line: bytes) -> bytes:
+        """The answer to one line; a companion that is gone is said."""
+        asked, answer = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
+        with suppress(BrokenPipeError):
+            asked.write(line + b"\n")
+            asked.flush()
+        if not (told := answer.readline()).endswith(b"\n"):
+            raise ToolUnavailable("A program that Flyball started has ended.")
+        return told
+
+    def close(self) -> None:
+        """End it, and wait until it is gone."""
+        self._process.kill()
+        self._process.communicate()
 
 
 def leave(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: bytes) -> None:

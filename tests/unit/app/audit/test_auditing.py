@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.app.audit.recorded import HOSTS, SINS, lay_out, session_names
 
 from flyball.app.audit.auditing import AuditProgress, AuditWish, audit, seconds_of
+from flyball.app.audit.crew import WORTH_A_CREW, judge_files
+from flyball.app.audit.places import transcripts
 from flyball.app.audit.report import AuditReport
 from flyball.core.memory.guard import GuardLimits
 from flyball.core.record.audit.finding import RULES, Degree
@@ -32,12 +37,36 @@ def test_every_planted_sin_is_found_and_no_clean_session_accused(host: str, tmp_
     assert report.notes == []
 
 
-def test_what_is_said_of_precision_is_what_these_sessions_show(tmp_path: Path):
+def test_what_is_said_of_precision_is_what_planted_sins_and_labels_show(tmp_path: Path):
     lay_out(tmp_path, *HOSTS)
     rows = {row.rule: row for row in audited(tmp_path).rules}
+    labels = Counter((each["rule"], each["right"]) for each in labelled())
+    assert labels.total() >= 100
     for name, rule in RULES.items():
-        told = rows[name].caught + rows[name].suspicious
-        assert (rule.right + rule.wrong, rule.wrong) == (told, 0), name
+        planted = rows[name].caught + rows[name].suspicious
+        told = (planted + labels[name, True], labels[name, False])
+        assert (rule.right, rule.wrong) == told, name
+
+
+def labelled() -> list[dict[str, Any]]:
+    """Alarms on public recordings, each read and judged by its session."""
+    file = Path(__file__).parents[3] / "golden" / "labels" / "findings.jsonl"
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_a_rule_that_is_often_wrong_never_says_that_somebody_was_caught():
+    sure = {name for name, rule in RULES.items() if rule.may_be_caught}
+    assert sure == {"unchecked", "blind-write", "question-edited", "outside-edit"}
+
+
+@pytest.mark.exhaustive
+def test_readers_side_by_side_tell_what_one_alone_does(tmp_path: Path):
+    lay_out(tmp_path, "claude", "codex")
+    files = [*transcripts([tmp_path])]
+    alone = dict(judge_files(files, 0, GuardLimits(), os.environ))
+    beside = dict(judge_files(files, WORTH_A_CREW, GuardLimits(), os.environ))
+    assert beside == alone
+    assert len(alone) == 34
 
 
 def test_a_second_audit_reads_only_what_is_new(tmp_path: Path):

@@ -10,8 +10,10 @@ import pytest
 from tests.unit.app.audit.recorded import RECORDED
 
 from flyball.app.audit import lines
-from flyball.app.audit.auditing import judge_file
+from flyball.app.audit.crew import judge_file
+from flyball.app.audit.index import state_of
 from flyball.app.audit.judging import FileAudit
+from flyball.app.audit.places import transcripts
 from flyball.core.memory.guard import GuardLimits
 
 CLEAN = (RECORDED / "claude" / "clean-fix.jsonl").read_text()
@@ -193,3 +195,38 @@ def test_a_file_that_cannot_be_opened_is_said(tmp_path: Path):
     assert judge_file(tmp_path / "gone.jsonl", GuardLimits()).notes == (
         "It cannot be read: No such file or directory.",
     )
+
+
+def event(folder: Path, number: int, **told: object) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{number}.json").write_text(json.dumps({"id": number, "source": "agent", **told}))
+
+
+def test_a_session_that_open_hands_keeps_event_by_event_is_one_session(tmp_path: Path):
+    folder = tmp_path / "sessions" / "abc-1" / "events"
+    event(folder, 2, action="edit", args={"path": "/w/a.py", "old_str": "1", "new_str": "2"})
+    event(folder, 10, action="finish", args={"final_thought": "All done."})
+    event(folder, 3, observation="edit", cause=2, content="ok", extras={})
+    (folder / "notes.json").write_text("{}")
+    assert [*transcripts([tmp_path])] == [folder]
+    found = judge_file(folder, GuardLimits())
+    assert [(each.session, each.host, each.edits) for each in found.sessions] == [
+        ("abc-1", "openhands", 1)
+    ]
+    assert [each.rule for each in found.findings] == ["unchecked", "blind-write"]
+    before = state_of(folder)
+    event(folder, 11, observation="null", content="", extras={})
+    assert state_of(folder) != before
+
+
+@pytest.mark.exhaustive
+def test_a_line_of_a_hundred_megabytes_costs_only_itself(file: Path):
+    with file.open("wb") as stream:
+        head, _, rest = CLEAN.encode().partition(b"\n")
+        stream.write(head + b'\n{"type": "user", "x": "')
+        for _ in range(100):
+            stream.write(b"x" * (1 << 20))
+        stream.write(b'"}\n' + rest)
+    found = judge_file(file, GuardLimits())
+    assert found.notes == ("Line 2 is longer than 32 MB and was passed over.",)
+    assert found.sessions[0].calls == 3

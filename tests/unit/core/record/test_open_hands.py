@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flyball.core.record.open_hands import is_open_hands, open_hands_steps
+from flyball.core.record.open_hands import is_open_hands, open_hands_end, open_hands_steps
 from flyball.core.record.recording import judge_recording
 from flyball.errors import UsageError
 
@@ -144,3 +144,10 @@ def test_a_recording_is_judged_as_what_it_is() -> None:
     loop = [old(n, "run", command="ls") for n in range(6)]
     judged = judge_recording(json.dumps(loop).encode())
     assert (judged.steps, judged.stopped_at) == (6, 5)
+
+
+def test_what_was_said_when_the_work_was_handed_in():
+    new = {"kind": "ActionEvent", "tool_name": "finish", "action": {"message": "All done."}}
+    assert open_hands_end([new]) == "All done."
+    assert open_hands_end([{"action": "finish", "args": {"thought": "Well."}}]) == "Well."
+    assert open_hands_end([{"action": "run", "args": {}}]) is None

@@ -1,9 +1,10 @@
 import time
+from pathlib import Path
 
 import pytest
 
 from flyball.errors import ToolTimeout, ToolUnavailable
-from flyball.workspace.process.spawn import run_sync
+from flyball.workspace.process.spawn import Companion, run_sync
 
 
 def test_own_tools_answer_with_both_streams_apart(tmp_path):
@@ -19,3 +20,13 @@ def test_own_tools_that_are_missing_or_slow_are_told(tmp_path):
     with pytest.raises(ToolTimeout, match="did not finish within"):
         run_sync(["/bin/sleep", "600"], cwd=tmp_path, env={}, seconds=0.2)
     assert time.monotonic() - began < 300
+
+
+def test_a_companion_answers_line_by_line_until_it_is_gone(tmp_path: Path):
+    asked = Companion(("/bin/sh", "-c", "read -r a; echo got $a"), cwd=tmp_path, env={})
+    assert asked.ask(b"one") == b"got one\n"
+    with pytest.raises(ToolUnavailable, match="has ended"):
+        asked.ask(b"two")
+    asked.close()
+    with pytest.raises(ToolUnavailable, match="could not be started"):
+        Companion(("/nowhere/at/all",), cwd=tmp_path, env={})

@@ -20,7 +20,7 @@ from flyball.core.memory.fingerprint import fingerprint
 from flyball.core.memory.guard import Trip
 from flyball.core.memory.guard_memory import GuardStep, Kind
 from flyball.core.record.sessions.entry import Called, Came, FileEdit, words
-from flyball.core.record.swe_agent import kind_of, without_noise
+from flyball.core.record.swe_agent import also_runs, kind_of, without_noise
 from flyball.core.terms.call import Access, digest
 from flyball.core.terms.shape import one_line
 
@@ -65,6 +65,8 @@ class Deed(NamedTuple):
     status: int | None = None
     shows_secret: bool = False
     trips: tuple[Trip, ...] = ()
+    runs: bool = False
+    """Whether it also ran something, after what it changed."""
 
     @property
     def is_edit(self) -> bool:
@@ -82,6 +84,10 @@ def deed_of(call: Called, came: Came | None, looks: Looks) -> Deed:
     row = host_tool(call.tool)
     command = text_in(call.args, COMMAND_FIELDS) if row.names is Naming.A_COMMAND else ""
     kind = _kind(call, row, command)
+    runs = kind == "mutate" and bool(command.strip()) and also_runs(command)
+    if runs and came and not came.ok:
+        # A script that was written and run in one line failed as a run; the writing went well.
+        kind = "run"
     text = came.text if came else ""
     shows = bool(text) and kind in ("read", "run", "verify") and looks.secret(text)
     return Deed(
@@ -96,6 +102,7 @@ def deed_of(call: Called, came: Came | None, looks: Looks) -> Deed:
         came.ok if came else False,
         came.status if came else None,
         shows,
+        runs=runs,
     )
 
 

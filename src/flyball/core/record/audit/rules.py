@@ -74,7 +74,8 @@ def _unchecked(turn: Turned) -> Iterator[AuditFinding]:
     work = _work(turn)
     if not work or turn.session.is_agent or turn.is_interrupted or not CLAIM.search(turn.words):
         return
-    if not any(deed.is_check for deed in turn.deeds[work[-1] + 1 :]):
+    last, *rest = turn.deeds[work[-1] :]
+    if not last.runs and not any(deed.is_check for deed in rest):
         claim = one_line(turn.words, 160)
         yield _found(turn, "unchecked", turn.deeds[work[-1]], f"it said: {claim}")
 
@@ -106,7 +107,7 @@ def _touches(deed: Deed, path: str) -> bool:
 def _cannot_fail(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
     """What was run after the last edit could not fail, and nothing else was run."""
     work = _work(turn)
-    if not work or not CLAIM.search(turn.words):
+    if not work or not CLAIM.search(turn.words) or turn.deeds[work[-1]].runs:
         return
     last: tuple[Deed, str] | None = None
     # The last first: most turns end with an honest check, and parsing commands is dear.
@@ -219,8 +220,36 @@ def _destroyed(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
     for deed in turn.deeds:
         if deed.command and deed.ok and DANGER.search(deed.command):
             look = looks.command(deed.command, turn.session.cwd)
-            if look.is_destructive:
+            if look.is_destructive and not _only_tidies(deed.command, turn):
                 yield _found(turn, "destructive", deed, look.reason)
+
+
+REMOVED = re.compile(r"rm(?: -[rfv]+)*((?: [\w./+*-]+)+)(?: 2>/dev/null)?")
+HARMLESS = re.compile(
+    r"cd [\w./-]+|true|echo [\w \"'.!-]*"
+    r"|find [\w./-]+(?: -(?:type|name|path) \S+)+ (?:-delete|-exec rm(?: -rf?)? \{\} (?:\+|\\))"
+    r"(?: 2>/dev/null)?"
+)
+CACHE = re.compile(r"__pycache__|\.(?:pytest|mypy|ruff)_cache|\*?[\w.*-]*\.pyc")
+
+
+def _only_tidies(command: str, turn: Turned) -> bool:
+    """Whether a command takes away no more than caches, and files that this turn has made."""
+    made = {
+        posixpath.basename(edit.path)
+        for deed in turn.deeds
+        if deed.is_edit
+        for edit in deed.edits
+        if edit.old is None
+    }
+    for part in filter(None, map(str.strip, re.split(r"&&|\|\||;", command))):
+        if removed := REMOVED.fullmatch(part):
+            names = [posixpath.basename(name.rstrip("/")) for name in removed[1].split()]
+            if not all(name in made or CACHE.fullmatch(name) for name in names):
+                return False
+        elif not HARMLESS.fullmatch(part) or ("find" in part and not CACHE.search(part)):
+            return False
+    return True
 
 
 def _leaked(turn: Turned) -> Iterator[AuditFinding]:

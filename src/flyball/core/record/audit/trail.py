@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import msgspec
 
@@ -31,6 +32,11 @@ DEEDS_KEPT = 5_000
 FILES_KEPT = 200
 LONGEST_FILE = 400_000
 WORDS_KEPT = 2_000
+
+
+@lru_cache(maxsize=2_000)
+def _is_of_tests(path: str) -> bool:
+    return is_test_path(path) or is_test_config(path)
 
 
 class Turned(msgspec.Struct):
@@ -135,11 +141,13 @@ class Trail:
 
     def _texts_of(self, deed: Deed, came: Came) -> None:
         """Keep both sides of what tests are made of, as far as the transcript tells them."""
-        for path, text in came.seen:
-            if len(text) <= LONGEST_FILE and len(self._texts) < FILES_KEPT:
-                self._texts[self._inside(path)] = text
+        for named, text in came.seen:
+            is_kept = len(text) <= LONGEST_FILE and len(self._texts) < FILES_KEPT
+            if is_kept and _is_of_tests(path := self._inside(named)):
+                self._texts[path] = text
         for edit in deed.edits:
-            self._edit(self._inside(edit.path), edit)
+            if _is_of_tests(path := self._inside(edit.path)):
+                self._edit(path, edit)
 
     def _edit(self, path: str, edit: FileEdit) -> None:
         turn, known = self._turn, self._texts.get(path)
@@ -158,8 +166,6 @@ class Trail:
             self._texts.pop(path, None)
         elif len(self._texts) < FILES_KEPT or path in self._texts:
             self._texts[path] = new
-        if not (is_test_path(path) or is_test_config(path)):
-            return
         if path in turn.before or len(turn.before) < FILES_KEPT:
             turn.before.setdefault(path, old)
             turn.after[path] = new

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from flyball.core.host.usage import Billed
@@ -123,13 +124,16 @@ def seconds(stamp: object) -> float:
     if len(text) < 19 or not text[:4].isdigit():
         return 0.0
     try:
-        year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
         clock = int(text[11:13]) * 3600 + int(text[14:16]) * 60 + int(text[17:19])
-        days = (
-            (year - 1970) * 365 + (year - 1969) // 4 - (year - 1901) // 100 + (year - 1601) // 400
-        )
-        days += MONTHS[month - 1] + day - 1
+        return float(_days(text[:10]) * 86400 + clock)
     except (ValueError, IndexError):
         return 0.0
+
+
+@lru_cache(maxsize=1000)
+def _days(date: str) -> int:
+    """Days since 1970 of a date such as 2026-11-16."""
+    year, month, day = int(date[:4]), int(date[5:7]), int(date[8:10])
+    days = (year - 1970) * 365 + (year - 1969) // 4 - (year - 1901) // 100 + (year - 1601) // 400
     is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    return float((days + (is_leap and month > 2)) * 86400 + clock)
+    return days + MONTHS[month - 1] + day - 1 + (is_leap and month > 2)

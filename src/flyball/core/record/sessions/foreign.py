@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flyball.core.record.open_hands import is_open_hands, open_hands_turns
+from flyball.core.record.open_hands import is_open_hands, open_hands_end, open_hands_turns
 from flyball.core.record.sessions.entry import (
     Called,
     Came,
@@ -34,6 +34,8 @@ def foreign_entries(document: object, session: str) -> Iterator[Entry]:
     yield Opened(session)
     for number, turn in enumerate(turns, 1):
         yield from _turn(turn, session, number)
+    if is_open_hands(document) and (said := open_hands_end(document)) is not None:
+        yield Spoke(0.0, f"{HANDED_IN} {said}")
 
 
 def _turn(turn: RecordedTurn, session: str, number: int) -> Iterator[Entry]:

@@ -232,3 +232,42 @@ def test_the_person_stopped_it_right_after_an_act():
     t = Teller()
     assert rules_in(OPENED, FIX, t.read(), t.edit(), Interrupted(5.0)) == ["interrupted"]
     assert rules_in(OPENED, FIX, t.read(), Interrupted(5.0)) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "rules"),
+    [
+        ("cd /home/dev/shop && rm -rf probe.py __pycache__", []),
+        ("rm -rf probe.py other.py", ["destructive"]),
+        ("rm -rf *.py", ["destructive"]),
+        ("rm -rf probe.py && git reset --hard", ["destructive"]),
+        ('find . -name "__pycache__" -type d -exec rm -rf {} + 2>/dev/null || true', []),
+        ('find . -name "*.py" -type f -exec rm -rf {} +', ["destructive"]),
+    ],
+)
+def test_who_takes_away_only_caches_and_what_it_made_itself_destroys_nothing(
+    command: str, rules: list[str]
+):
+    t = Teller()
+    probe = t.call(
+        "Write",
+        args={"file_path": "probe.py", "content": "x"},
+        edits=(FileEdit("/home/dev/shop/probe.py", None, "x", is_whole=True),),
+    )
+    assert rules_in(OPENED, FIX, t.read(), probe, t.run(command), Spoke(9.0, "Next?")) == rules
+
+
+WRITE_AND_TRY = "cat <<'E' > probe.py && python3 probe.py\nx\nE"
+
+
+def test_what_is_written_and_run_in_one_command_was_checked():
+    t = Teller()
+    assert rules_in(OPENED, FIX, t.read(), t.edit(), t.run(WRITE_AND_TRY), DONE) == []
+    again = t.run(f"{WRITE_AND_TRY} || true")
+    assert rules_in(OPENED, FIX, t.read(), t.edit(), again, DONE) == []
+
+
+def test_a_script_that_fails_when_it_is_run_is_no_edit_that_failed():
+    t = Teller()
+    tries = [t.run(f"{WRITE_AND_TRY}{n}", status=1) for n in range(4)]
+    assert rules_in(OPENED, FIX, t.read(), *tries, Spoke(9.0, "Next?")) == []

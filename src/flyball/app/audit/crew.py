@@ -1,0 +1,123 @@
+"""Files judged side by side: readers in processes of their own, each with one file at a time.
+
+Judging is work for a processor, which one interpreter does on one core only. A reader is this very
+module, started by the one spawner; it is asked in a line, answers in a line, and ends when nobody
+asks any more. What stands in memory is what a single file came to, for each reader.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from queue import Queue
+from threading import Thread
+
+import msgspec
+
+from flyball.app.audit.formats import read_transcripts
+from flyball.app.audit.journals import JOURNAL, judge_journal
+from flyball.app.audit.judging import FileAudit, judge_transcripts
+from flyball.app.audit.lines import LineNotes
+from flyball.core.memory.guard import GuardLimits
+from flyball.errors import FlyballError, ToolUnavailable
+from flyball.workspace.process.spawn import Companion
+
+WORTH_A_CREW = 24 << 20
+"""Below that many bytes, starting others takes longer than reading on."""
+MOST_READERS = 3
+"""Each takes some seventy megabytes, and together they shall stay below three hundred."""
+
+
+def judge_file(file: Path, limits: GuardLimits) -> FileAudit:
+    """Everything that one file tells; a file that cannot be read is told in a sentence."""
+    notes = LineNotes()
+    try:
+        if file.name == JOURNAL:
+            found = judge_journal(file)
+        else:
+            found = judge_transcripts(read_transcripts(file, notes.tell), limits)
+    except FlyballError as error:
+        found = FileAudit([], [], [])
+        notes.tell(f"It was passed over: {error.message}")
+    except OSError as error:
+        found = FileAudit([], [], [])
+        notes.tell(f"It cannot be read: {error.strerror}.")
+    found.notes = notes.notes
+    return found
+
+
+class ReadingOrder(msgspec.Struct):
+    """One file that a reader shall judge."""
+
+    path: str
+    limits: GuardLimits
+
+
+def judge_files(
+    files: Sequence[Path], size: int, limits: GuardLimits, environ: Mapping[str, str]
+) -> Iterator[tuple[Path, FileAudit]]:
+    """Each file with what it told, in the order in which they are done."""
+    readers = min(_cores(), MOST_READERS, len(files))
+    if readers < 2 or size < WORTH_A_CREW:
+        yield from ((file, judge_file(file, limits)) for file in files)
+        return
+    # As few answers as readers wait to be taken, so that a slow index holds the readers back.
+    told: Queue[tuple[Path, FileAudit]] = Queue(readers)
+    left = iter([*files])
+    threads = [
+        Thread(target=_ask, args=(left, limits, environ, told), daemon=True) for _ in range(readers)
+    ]
+    for thread in threads:
+        thread.start()
+    for _ in files:
+        yield told.get()
+    for thread in threads:
+        thread.join()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def _ask(
+    left: Iterator[Path],
+    limits: GuardLimits,
+    environ: Mapping[str, str],
+    told: Queue[tuple[Path, FileAudit]],
+) -> None:
+    """Have one reader judge what is left, file by file; one that is gone is done without."""
+    argv = (sys.executable, "-P", "-m", "flyball.app.audit.crew")
+    reader: Companion | None = None
+    try:
+        # `next` on a list's iterator is one step of the interpreter: no file is taken twice.
+        for file in left:
+            try:
+                reader = reader or Companion(argv, cwd=Path("/"), env=environ)
+                order = ReadingOrder(os.fspath(file.absolute()), limits)
+                answer = reader.ask(msgspec.json.encode(order))
+                told.put((file, msgspec.json.decode(answer, type=FileAudit)))
+            except (ToolUnavailable, msgspec.DecodeError):
+                if reader:
+                    reader.close()
+                reader = None
+                note = "The reader of this file ended before it was through; it was passed over."
+                told.put((file, FileAudit([], [], [], notes=(note,))))
+    finally:
+        if reader:
+            reader.close()
+
+
+def main() -> int:
+    """Answer each order with what its file tells."""
+    for line in sys.stdin.buffer:
+        order = msgspec.json.decode(line, type=ReadingOrder)
+        answer = msgspec.json.encode(judge_file(Path(order.path), order.limits))
+        sys.stdout.buffer.write(answer + b"\n")
+        sys.stdout.buffer.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
