@@ -65,3 +65,12 @@ def test_open_hands_is_told_apart():
 def test_what_is_no_recording_is_said():
     with pytest.raises(UsageError):
         [*foreign_entries({"other": 1}, "run")]
+
+
+def test_what_open_hands_says_at_the_end_is_said():
+    run = {"action": "run", "args": {"command": "ls"}, "id": 1}
+    end = {"action": "finish", "args": {"final_thought": "It works."}, "id": 2}
+    *_, last = foreign_entries([run, end], "s")
+    assert last == Spoke(0.0, "Done: handed in. It works.")
+    *_, last = foreign_entries([run], "s")
+    assert not isinstance(last, Spoke)
