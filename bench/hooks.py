@@ -36,7 +36,7 @@ KINDS = (
     "prompt",
 )
 HELD_RESIDENT = KINDS[:5]
-HELD_ALONE = KINDS[:2]
+HELD_ALONE = ("before a read", "after a read", "before a write")
 HOOK = str(Path(sys.executable).with_name("flyball-hook"))
 
 

@@ -9,22 +9,26 @@ from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple
 
 from flyball.app.hosts import leave
+from flyball.app.hosts.words import refusal
 from flyball.app.project import Home
 from flyball.app.sessions import Session
 from flyball.app.settling import REPO_FILE, state_dir, user_file
 from flyball.core.host.event import HostEvent
-from flyball.core.host.tool import HOST_TOOLS
+from flyball.core.host.tool import HOST_TOOLS, PATH_FIELDS, Naming
 from flyball.core.machine.machine import advance
 from flyball.core.run.effect import Perform, Think
 from flyball.core.run.event import CallReturned, DriverReplied, Finish
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.call import Access, Call, Outcome
-from flyball.core.terms.phase import Phase
+from flyball.core.terms.phase import PLAN, Phase
 from flyball.errors import UsageError
 
 Reader = Callable[[str, bytes], HostEvent]
 MOST_READS = 10
 """The next guard speaks up after twelve, and what waits in a file is not yet in the journal."""
+MOST_REFUSALS = 2
+"""A third one in a row is for a guard to see."""
+WRITERS = sorted(name for name, row in HOST_TOOLS.items() if row.names is Naming.A_FILE)
 READERS = sorted(name for name, row in HOST_TOOLS.items() if row.tool == "read" and row.is_plain)
 
 
@@ -33,6 +37,13 @@ class PassedMoment(NamedTuple):
 
     event: HostEvent
     seq: int
+
+
+class Refusals(NamedTuple):
+    """The words with which writes are refused, none where that is not sure; and the state then."""
+
+    words: str
+    state: RunState
 
 
 def reads_ahead(state: RunState, most: int = MOST_READS) -> int:
@@ -60,6 +71,29 @@ def reads_ahead(state: RunState, most: int = MOST_READS) -> int:
     return most
 
 
+def refusals_ahead(state: RunState, tool: str, most: int = MOST_REFUSALS) -> Refusals:
+    """With which words that many different writes are sure to be refused, and what comes of it."""
+    words = ""
+    for n in range(most):
+        card = state.cards[-1]
+        if not card.phase.is_in(PLAN) or card.is_summing_up:
+            return Refusals("", state)
+        id = f"refused-{n}"
+        row = HOST_TOOLS[tool]
+        call = Call(id, row.tool, digest=id, access=row.access, confirmed=True, called=tool)
+        thought = max((o.n for o in state.owed if isinstance(o.effect, Think)), default=0)
+        asked = DriverReplied(card=card.id, calls=(call,), finish=Finish.TOOL_CALLS, effect=thought)
+        state = advance(state, asked).state
+        card = state.cards[-1]
+        judged = [each for each in card.judged if each.call == id]
+        is_denied = not any(each.id == id for each in card.in_flight)
+        said = refusal(card, id, judged[-1].code if judged else "")
+        if not (judged and is_denied) or card.phase is Phase.PAUSED or said != (words or said):
+            return Refusals("", state)
+        words = said
+    return Refusals(words, state)
+
+
 class Leaves:
     """The leaves of one project's sessions."""
 
@@ -76,7 +110,9 @@ class Leaves:
         card = state.cards[-1]
         known = [mark.partition(" ")[0] for mark in card.memory.work.tail]
         known += [each.digest for each in card.in_flight]
-        reads = reads_ahead(state)
+        refused, after = self._refused(state)
+        # As if all of the refusals had come first: what passes then passes without them as well.
+        reads = min(reads_ahead(state), reads_ahead(after))
         if not reads:
             return
         files = self._files(session)
@@ -89,12 +125,24 @@ class Leaves:
                 "seq": state.seq,
                 "reads": reads,
                 "tools": READERS,
+                "refused": refused,
+                "refusals": MOST_REFUSALS,
+                "fields": PATH_FIELDS,
                 "known": known,
                 "open": _open_reads(card),
                 "files": files,
                 "mark": leave.mark(self._home.environ, files),
             },
         )
+
+    def _refused(self, state: RunState) -> tuple[dict[str, str], RunState]:
+        """Each tool that writes, with the words of its refusal; and the state after the last."""
+        settings = self._home.effective.settings
+        if settings.hooks_scratch or settings.hooks_mode == "advisory":
+            return {}, state
+        found = {tool: refusals_ahead(state, tool) for tool in WRITERS}
+        words = {tool: each.words for tool, each in found.items() if each.words}
+        return words, next((found[tool].state for tool in words), state)
 
     def _files(self, session: Session) -> list[str]:
         home = self._home

@@ -1,9 +1,10 @@
 """A leave: the judge's word in advance, for reads that are sure to be allowed.
 
 A process that must load the judge for every call of somebody's agent takes half a second, most of
-it for loading. So the judge says beforehand how many different reads pass without a word; a hook
-that finds such a leave and no governor writes into it what it has let pass, and whoever loads the
-judge next has that journaled first. Nothing but the standard library is loaded here.
+it for loading. So the judge says beforehand how many different reads pass without a word, and with
+which words writes are refused before the checkpoint; a hook that finds such a leave and no governor
+writes into it what it has answered, and whoever loads the judge next has that journaled first.
+Nothing but the standard library is loaded here.
 
 Line one are the terms; each further line is a payload that was let pass. The file is locked while
 it is read or written, and gone once everything in it is in the journal.
@@ -102,27 +103,31 @@ class OpenLeave:
 
 def let_pass(
     host: str, data: bytes, top_of: Callable[[str], str], environ: Mapping[str, str]
-) -> bool:
-    """Whether a payload passes under a leave, and is written down there."""
+) -> str | None:
+    """What the judge has said of a payload beforehand, which is then written down in the leave.
+
+    Nothing where it passes, else the words of its refusal; None where the judge must be asked.
+    """
     if len(data) > MOST_BYTES:
-        return False
+        return None
     payload = json.loads(data)
     top = top_of(payload["cwd"])
     file = f"{directory(top, environ)}/{file_name(host, payload['session_id'])}{SUFFIX}"
     leave = OpenLeave(file)
     try:
         if not leave.is_there:
-            return False
+            return None
         terms = json.loads(leave.lines[0])
         passed = [json.loads(line) for line in leave.lines[1:]]
         is_current = terms["session"] == payload["session_id"] and terms["top"] == top
         if not is_current or terms["mark"] != mark(environ, terms["files"]):
-            return False
+            return None
         entry = _entry(payload)
-        if not _covers(terms, passed, entry, payload):
-            return False
-        line = json.dumps({**entry, "host": host, "payload": payload})
-        return leave.append(line.encode() + b"\n")
+        words = _refusal(terms, passed, entry, payload)
+        if not words and not _covers(terms, passed, entry, payload):
+            return None
+        line = json.dumps({**entry, "is_refused": bool(words), "host": host, "payload": payload})
+        return words if leave.append(line.encode() + b"\n") else None
     finally:
         leave.close()
 
@@ -141,13 +146,39 @@ def _entry(payload: dict[str, Any]) -> dict[str, str]:
     }
 
 
+def _refusal(
+    terms: dict[str, Any],
+    passed: list[dict[str, Any]],
+    entry: dict[str, str],
+    payload: dict[str, Any],
+) -> str:
+    """The judge's words for a write that is sure to be refused; nothing where it is not sure."""
+    words = terms["refused"].get(payload["tool_name"], "")
+    if not words or entry["moment"] not in BEFORE:
+        return ""
+    known = {*terms["known"], *(each["digest"] for each in passed)}
+    refused = [each for each in passed if each["is_refused"]]
+    is_sure = entry["digest"] not in known and len(refused) < terms["refusals"]
+    return words if is_sure and _is_common(payload["tool_input"], terms, payload["cwd"]) else ""
+
+
+def _is_common(given: dict[str, Any], terms: dict[str, Any], cwd: str) -> bool:
+    """Whether a call names one file of the project, and none that is judged by its name."""
+    named = [given[field] for field in terms["fields"] if given.get(field)]
+    if len(named) != 1:
+        return False
+    whole = os.path.normpath(os.path.join(cwd, named[0]))
+    inside = whole.removeprefix(f"{terms['top']}/")
+    return inside != whole and not any(part.startswith(".") for part in inside.split("/"))
+
+
 def _covers(
     terms: dict[str, Any],
     passed: list[dict[str, Any]],
     entry: dict[str, str],
     payload: dict[str, Any],
 ) -> bool:
-    begun = [each for each in passed if each["moment"] in BEFORE]
+    begun = [each for each in passed if each["moment"] in BEFORE and not each["is_refused"]]
     if entry["moment"] in BEFORE:
         known = {*terms["known"], *(each["digest"] for each in begun)}
         is_new = entry["digest"] not in known

@@ -64,8 +64,10 @@ def answer(host: str, data: bytes) -> int:
     if found is not None:
         _print(*found[1:])
         return found[0]
-    if has_leave(host, data):
-        return 0
+    words = said_beforehand(host, data)
+    if words is not None:
+        _print(b"", f"{words}\n".encode("utf-8", "backslashreplace") if words else b"")
+        return 2 if words else 0
     from flyball.surfaces.hooks import resident
 
     code, out, err = resident.decide(host, data, os.getpid())
@@ -74,16 +76,19 @@ def answer(host: str, data: bytes) -> int:
     return code
 
 
-def has_leave(host: str, data: bytes) -> bool:
-    """Whether the judge has let a payload pass beforehand; whatever is doubtful is left to it."""
+def said_beforehand(host: str, data: bytes) -> str | None:
+    """What the judge has said of a payload beforehand: nothing where it passes, else why not.
+
+    None where it has not; whatever is doubtful is left to it.
+    """
     if not any(name in data for name in MOMENTS_OF_CALLS):
-        return False
+        return None
     try:
         from flyball.app.hosts.leave import let_pass
 
         return let_pass(host, data, top_of, os.environ)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return False
+        return None
 
 
 def _print(out: bytes, err: bytes) -> None:

@@ -48,6 +48,9 @@ class AloneHost(NamedTuple):
         return asyncio.run(self.governor.answer(event, is_alone=is_alone))
 
     def passes(self, data: bytes) -> bool:
+        return self.said(data) == ""
+
+    def said(self, data: bytes) -> str | None:
         return leave.let_pass("claude", data, top_of, self.env)
 
     def state(self) -> RunState:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,11 @@ from msgspec.structs import replace
 from tests.unit.app.hosts.alone import AloneHost, alone_in, top_of
 
 from flyball.app.hosts import leave
-from flyball.app.hosts.ahead import MOST_READS, reads_ahead
+from flyball.app.hosts.ahead import MOST_READS, MOST_REFUSALS, reads_ahead
 from flyball.app.project import open_home
 from flyball.core.machine.machine import advance
 from flyball.core.run.event import PauseAsked
+from flyball.core.run.state import Checkpoint
 
 
 @pytest.fixture
@@ -45,7 +47,6 @@ def test_there_is_no_more_leave_than_the_judge_has_given(host: AloneHost):
 
 def test_only_a_read_that_is_new_and_goes_well_passes(host: AloneHost):
     for data in (
-        host.before("a.py", "Write"),
         host.before("a.py", "Bash"),
         host.before("a.py", "mcp__x__read"),
         host.after("unasked.py"),
@@ -132,3 +133,39 @@ def test_the_hook_finds_a_leave_where_the_sessions_are(host: AloneHost):
     plain = {"HOME": host.env["HOME"]}
     home = open_home(host.repo, plain, {})
     assert Path(leave.directory(str(host.repo), plain)) == home.state / "hosts"
+
+
+def test_a_write_that_is_sure_to_be_refused_is_refused_in_the_judge_s_own_words(host: AloneHost):
+    said = [host.said(host.before(f"{n}.py", "Write")) for n in range(MOST_REFUSALS + 1)]
+    assert said[-1] is None, "a row of them is the judge's to see"
+    assert host.said(host.before("0.py", "Write")) is None
+    assert host.passes(host.before("a.py"))
+    judged = host.judged(host.before("last.py", "Write"))
+    assert judged.is_refused
+    assert "3 calls in a row were denied" in judged.text, "which counts the others"
+    first, how = (said[0] or "").split("\n")
+    assert said[:-1] == [said[0]] * MOST_REFUSALS
+    assert judged.text.startswith(f"{first}\n")
+    assert judged.text.endswith(how)
+    denied = [each for each in host.state().cards[-1].judged if each.code == "out_of_phase"]
+    assert denied, "they are in the journal"
+    assert host.state().spend.calls == 1
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../x.py", ".claude/settings.json", ""])
+def test_a_write_that_is_judged_by_its_name_is_left_to_the_judge(host: AloneHost, path: str):
+    assert host.said(host.before(path, "Write")) is None
+
+
+def test_a_refused_write_that_was_made_all_the_same_is_the_judge_s(host: AloneHost):
+    data = host.before("x.py", "Write")
+    assert host.said(data)
+    made = data.replace(b"PreToolUse", b"PostToolUse")
+    assert host.said(made) is None
+
+
+def test_nothing_is_refused_beforehand_once_files_may_be_changed(host: AloneHost):
+    point = Checkpoint("g", "f", "a", ("cart.py",), ("python -m unittest",))
+    asyncio.run(host.governor.checkpoint(point))
+    host.judged(host.before("a.py"))
+    assert host.said(host.before("cart.py", "Write")) is None
