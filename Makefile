@@ -13,7 +13,7 @@ PYTEST := $(BIN)/pytest --dist worksteal
 # Without a cache every worker would rewrite all the tests that it collects.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup browser style types lint check quick test pure rest test-slow demo docs pictures bench simulate intent-report lock clean
+.PHONY: setup browser style types lint check quick test pure rest test-slow demo docs pictures bench simulate intent-report dist lock clean
 
 setup: $(VENV)/.installed
 
@@ -89,9 +89,15 @@ docs: setup
 pictures: setup browser
 	$(BIN)/python -m docs.pictures
 
+# The wheel is tried in clean environments: alone, with each extra, with all.
+dist: setup
+	rm -rf dist
+	$(BIN)/python -m hatchling build -d dist
+	$(BIN)/python -m tests.wheel
+
 lock:
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --extra dev -o requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --extra bench -c requirements.lock -o requirements-bench.lock pyproject.toml
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis node_modules
+	rm -rf $(VENV) dist .pytest_cache .ruff_cache .hypothesis node_modules
