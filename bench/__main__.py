@@ -35,6 +35,7 @@ BENCHES = {
     "price": "what proof costs, in times of a project's suite",
     "alarms": "alarms about weakened tests on honest commits",
     "judge": "the judge of commands on lists of plain reading and of lost work",
+    "scale": "a model of up to 100,000 concurrent runs on many machines",
     "page": "the first paint of a board with two hundred runs beside a bare file",
     "audit": "an audit of a gigabyte of transcripts, and the second one",
 }

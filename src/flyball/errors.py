@@ -11,7 +11,8 @@
     │   ├── TemplateError       a template or flow file is wrong (file, line, hint)
     │   ├── NotFound            no such run, card, file … (kind, id)
     │   ├── Conflict            the request does not fit the present state
-    │   └── NotAPerson          only a person may say this, and an agent did
+    │   ├── NotAPerson          only a person may say this, and an agent did
+    │   └── NotAllowed          this person's role does not reach so far
     ├── IllegalEvent          an event the table does not allow: our bug
     ├── ToolError             a tool could not do its work
     │   ├── OutsideWorkspace    a path leaves the workspace or is protected
@@ -138,6 +139,12 @@ class NotAPerson(UsageError):
     """A word that only a person may say, from inside an agent that is governed."""
 
     code = "not-a-person"
+
+
+class NotAllowed(UsageError):
+    """What a person asked for needs another role than theirs."""
+
+    code = "not-allowed"
 
 
 class IllegalEvent(FlyballError):

@@ -122,6 +122,8 @@ class RunRequest(NamedTuple):
     preview: bool = False
     flow: Flow | None = None
     target: str = ""
+    by: str = ""
+    """Who asks, by name; empty where nobody was told apart."""
 
 
 class RunResult(NamedTuple):
@@ -369,7 +371,11 @@ def started_of(
         budget=wanted.budget,
         flow=_discreet(wanted.flow, clean) if wanted.flow else None,
         templates=tuple(_discreet(each, clean) for each in templates),
-        shell={"driver": spec, "in_place": "yes" if wanted.in_place else ""},
+        shell={
+            "driver": spec,
+            "in_place": "yes" if wanted.in_place else "",
+            **({"by": wanted.by} if wanted.by else {}),
+        },
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flyball.app.answering import next_steps, pending
+from flyball.app.people.decisions import decisions_of
 from flyball.app.project import Home, redactor_of
 from flyball.app.sessions import HOSTED, Sessions
 from flyball.app.settling import Sources, settle
@@ -312,6 +313,7 @@ async def read_through(home: Home, run: str) -> ReadThrough:
             {"card": each.card.id, **msgspec.to_builtins(each.question)} for each in pending(state)
         ],
         "response": msgspec.to_builtins(state.response) if state.response else None,
+        "decided": decisions_of(home, run, entries),
         "next": [{"command": step.command, "effect": step.effect} for step in steps],
     }
     return ReadThrough(described, record, told)

@@ -12,14 +12,15 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.app.answering import pending, words
+from flyball.app.answering import may_simply_go_on, pending, words
 from flyball.app.board.feed import SILENCE, LiveText
 from flyball.app.driving import RunControl, RunRequest, RunResult, Watcher, Word
 from flyball.app.project import Home, open_home
 from flyball.app.runs import opened
+from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState
 from flyball.engine.telemetry import Telemetry
-from flyball.errors import Conflict, FlyballError
+from flyball.errors import Conflict, FlyballError, NotAllowed
 
 LOG = logging.getLogger("flyball.board")
 Deed = Callable[[RunControl], Awaitable[RunResult]]
@@ -123,25 +124,25 @@ class RunsHere:
         driven = self._driven.get(run)
         return driven.spoken if driven else SILENCE
 
-    def resume(self, home: Home, run: str, driver: str = "") -> None:
+    def resume(self, home: Home, run: str, by: str, driver: str = "") -> None:
         """Go on with a run."""
         self._let_go(home, run)
-        self._drive(home, lambda control: control.resume(run, self.by, driver), 1)
+        self._drive(home, lambda control: control.resume(run, by, driver), 1)
 
-    def say(self, home: Home, run: str, word: Word, *, extends: bool = False) -> None:
+    def say(self, home: Home, run: str, word: Word, by: str, *, extends: bool = False) -> None:
         """Record a person's word, and drive the run on with it."""
 
         def deed(control: RunControl) -> Awaitable[RunResult]:
-            return (control.extend if extends else control.say)(run, word, self.by)
+            return (control.extend if extends else control.say)(run, word, by)
 
         self._let_go(home, run)
         # The first line says that it is picked up, the next what the word has changed.
         self._drive(home, deed, 2)
 
-    def cancel(self, home: Home, run: str, why: str) -> RunResult:
+    def cancel(self, home: Home, run: str, by: str, why: str) -> RunResult:
         """End a run, whoever drives it."""
         control = RunControl(home, Watcher(_unheard, _unheard, _unheard))
-        return asyncio.run(control.cancel(run, self.by, why))
+        return asyncio.run(control.cancel(run, by, why))
 
     def _let_go(self, home: Home, run: str) -> None:
         """Wait for the thread of a run that is at rest: for a moment it still holds the lease."""
@@ -149,22 +150,36 @@ class RunsHere:
         if driven is not None and _state(home, run).is_at_rest:
             driven.ended.wait(REST_SECONDS)
 
-    def pause(self, run: str) -> None:
+    def pause(self, run: str, by: str) -> None:
         """Ask a run to rest that is driven here."""
         driven = self._driven.get(run)
         if driven is None or driven.ended.is_set():
             raise Conflict(f"Run {run} is not driven here.", "Pause it where it is driven.")
-        driven.pause(self.by)
+        driven.pause(by)
 
-    def instruct(self, home: Home, run: str, text: str) -> None:
-        """Pass a word to the driver of a run that waits, or let the run rest first."""
+    def instruct(
+        self, home: Home, run: str, text: str, by: str, *, may_decide: bool = True
+    ) -> None:
+        """Pass a word to the driver of a run that waits, or let the run rest first.
+
+        Who may not decide is refused where the run waits for a decision.
+        """
         state = _state(home, run)
         if state.has_ended:
             raise Conflict(f"Run {run} has ended.", "Start a new run with these words.")
         if not pending(state):
-            self.pause(run)
+            self.pause(run, by)
             self._await_rest(home, run)
-        self.say(home, run, lambda now: words(now, self.by, text))
+
+        def word(now: RunState) -> AnyEvent:
+            if not may_decide and not may_simply_go_on(now):
+                raise NotAllowed(
+                    f"Run {run} waits for a decision, which {by} may not make.",
+                    "It needs the role `approve` there.",
+                )
+            return words(now, by, text)
+
+        self.say(home, run, word, by)
 
     def _await_rest(self, home: Home, run: str) -> None:
         end = time.monotonic() + REST_SECONDS
@@ -182,7 +197,7 @@ class RunsHere:
             try:
                 home = open_home(Path(repo), self._environ, {})
                 if not _state(home, run).is_at_rest:
-                    self.resume(home, run)
+                    self.resume(home, run, self.by)
                     found.append(run)
                     continue
             except FlyballError as error:

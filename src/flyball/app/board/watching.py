@@ -109,14 +109,19 @@ class Watch:
         found = [seen.row for (name, _), seen in list(self._seen.items()) if project in ("", name)]
         return sorted(found, key=lambda row: (row["created_at"], row["run"]), reverse=True)
 
-    def locate(self, run: str) -> Home:
-        """The project that has a run of this very name."""
+    def locate(self, run: str, sees: Callable[[str], bool] = lambda _project: True) -> Home:
+        """The project that has a run of this very name, among those that are seen.
+
+        One that is not seen is looked for no less, and takes no less long, than one that is not.
+        """
         for name, known in list(self._seen):
-            if known == run:
+            if known == run and sees(name):
                 return self.projects.find(name)
         # It may have begun since the list was last looked at.
         for each in self.projects.all():
-            if any(found.run == run for found in asyncio.run(list_runs(each.home))):
+            if sees(each.name) and any(
+                found.run == run for found in asyncio.run(list_runs(each.home))
+            ):
                 return each.home
         raise NotFound("run", run, "`GET /api/runs` lists the runs.")
 
@@ -132,13 +137,18 @@ class Watch:
             watched.readers -= 1
             watched.left_at = asyncio.get_running_loop().time()
 
-    async def follow_all(self) -> AsyncIterator[bytes]:
-        """The list of runs, then every run that changes, until the reader leaves."""
+    async def follow_all(
+        self, sees: Callable[[str], bool] = lambda _project: True
+    ) -> AsyncIterator[bytes]:
+        """The list of runs, then every run that changes, of the projects that a reader sees."""
+
+        def rows() -> list[dict[str, Any]]:
+            return [row for row in self.rows() if sees(row["project"])]
+
         queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue(MISSES * 16)
         self._readers.add(queue)
         try:
-            rows = await asyncio.to_thread(self.rows)
-            yield framed({"type": "runs", "runs": rows})
+            yield framed({"type": "runs", "runs": await asyncio.to_thread(rows)})
             while True:
                 try:
                     async with asyncio.timeout(self.beat):
@@ -152,8 +162,8 @@ class Watch:
                 if queue.full():
                     while not queue.empty():
                         queue.get_nowait()
-                    yield framed({"type": "runs", "runs": self.rows()})
-                else:
+                    yield framed({"type": "runs", "runs": rows()})
+                elif sees(row["project"]):
                     yield framed(row)
         finally:
             self._readers.discard(queue)

@@ -160,6 +160,10 @@ def _move(
     yes: bool,
     as_json: bool,
 ) -> None:
+    import time
+
+    from flyball.app.people.decisions import DEEDS, note_decision
+    from flyball.surfaces.cli.terminal.view import home_at, user
     from flyball.workspace.cards.use_cases import foresee, move_card
 
     place, run = find_run(repo, run)
@@ -173,6 +177,8 @@ def _move(
             if not yes:
                 return
     moved, root = move_card(place, run, name, step, paths, force=yes)
+    if moved.writes:
+        note_decision(home_at(repo), run, user(), DEEDS[step], name, time.time())
     if as_json:
         say_json(_moved_dict(moved, root))
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,9 @@ def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_jso
     """
     import msgspec
 
+    from flyball.app.people.decisions import note_decision
     from flyball.app.verifying import refuse_bad_merge
-    from flyball.surfaces.cli.terminal.view import home_at
+    from flyball.surfaces.cli.terminal.view import home_at, user
     from flyball.workspace.cards.use_cases import merge as merge_run
 
     def approve(before: str, after: str) -> None:
@@ -46,6 +48,8 @@ def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_jso
 
     place, run = find_run(repo, run)
     report = merge_run(place, run, remove_untracked=remove_untracked, approve=approve)
+    if report.commits:
+        note_decision(home_at(repo), run, user(), "merged it", at=time.time())
     branch = report.branch.removeprefix("refs/heads/")
     if as_json:
         say_json({**msgspec.to_builtins(report), "branch": branch})

@@ -25,9 +25,13 @@ PORT = 4321
 def serve(host: str, port: int, opens: bool, token: str, repo: Path, as_json: bool) -> None:
     """Show every run on a board in a browser, live, and answer them there.
 
-    Only this machine can ask unless --host says otherwise; that demands a --token. Runs that are
+    Only this machine can ask unless --host says otherwise; that demands a --token, or people. Runs
     begun on the board are driven here; if the server is stopped, the next one goes on with them.
     """
+    import os
+
+    from flyball.app.people.file_people import FilePeople
+    from flyball.app.settling import state_dir
     from flyball.errors import UsageError
 
     try:
@@ -38,13 +42,16 @@ def serve(host: str, port: int, opens: bool, token: str, repo: Path, as_json: bo
         raise UsageError(f"The board needs {error.name}, which is not installed.", hint) from None
     if not repo.is_dir():
         raise UsageError(f"{repo} is not a directory.", "Give --repo a directory.")
-    listening = listen(host, port, token)
+    has_people = bool(FilePeople(state_dir(os.environ)).all())
+    listening = listen(host, port, token, has_people=has_people)
 
     def ready() -> None:
         if as_json:
             say(json.dumps({"address": listening.address, "pid": _pid()}))
         else:
             say(f"The board is at {listening.address}")
+            if has_people:
+                say("Everybody opens it with their own token: /?token=… once, then a cookie.")
             say("Ctrl-C ends it; runs that it drives go on with the next one.")
         if opens:
             click.launch(listening.address)

@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 
-from litestar import Litestar, get
+from litestar import Litestar, Request, get
+from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig
@@ -17,7 +18,8 @@ from litestar.response import Stream
 
 from flyball.errors import FlyballError
 from flyball.surfaces.web.assets import ASSET_ROUTES, Tagged
-from flyball.surfaces.web.board import Board, OurBoard
+from flyball.surfaces.web.authority import authorise, personal_board, require_rows
+from flyball.surfaces.web.board import Board, OurBoard, PersonalBoard
 from flyball.surfaces.web.card_routes import CardRoutes
 from flyball.surfaces.web.export import export_html
 from flyball.surfaces.web.failure import promise_failures, tell_bug, tell_http, tell_own
@@ -29,8 +31,7 @@ from flyball.surfaces.web.run_routes import STREAM, RunRoutes
 @get("/api/events", tags=["runs"], summary="Every run that changes, as server-sent events.")
 async def board_events(board: OurBoard) -> Stream:
     """First the list of runs, then each run that moves."""
-    frames = board.watch.follow_all()
-    return Stream(frames, media_type="text/event-stream", headers=STREAM)
+    return Stream(board.follow_all(), media_type="text/event-stream", headers=STREAM)
 
 
 def make_application(board: Board, protection: Protection) -> Application:
@@ -46,8 +47,8 @@ def make_application(board: Board, protection: Protection) -> Application:
             await asyncio.to_thread(board.runs.stop)
             board.watch.stop()
 
-    def provide() -> Board:
-        return board
+    def provide(request: Request[Any, Any, Any]) -> PersonalBoard:
+        return personal_board(request.scope)
 
     handlers: dict[Any, Any] = {
         FlyballError: tell_own,
@@ -58,6 +59,8 @@ def make_application(board: Board, protection: Protection) -> Application:
         [RunRoutes, CardRoutes, *PROJECT_ROUTES, *ASSET_ROUTES, export_html, board_events],
         dependencies={"board": Provide(provide, sync_to_thread=False)},
         exception_handlers=handlers,
+        guards=[authorise],
+        state=State({"board": board}, deep_copy=False),
         lifespan=[alive],
         logging_config=None,
         openapi_config=OpenAPIConfig(
@@ -68,5 +71,7 @@ def make_application(board: Board, protection: Protection) -> Application:
         ),
         request_max_body_size=MOST_BYTES,
     )
+    require_rows(inner)
     promise_failures(inner.openapi_schema)
+    protection = protection._replace(owner=board.runs.by, people=board.people.all)
     return Protected(Tagged(inner), protection)  # pyright: ignore[reportArgumentType]

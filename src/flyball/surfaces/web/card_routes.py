@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from typing import Any
 
 import msgspec
@@ -11,9 +12,10 @@ from litestar import Controller, get, post
 from litestar.params import FromPath, FromQuery, JSONBody
 
 from flyball.app.board.account import account, places_of
-from flyball.app.project import Home, redactor_of
+from flyball.app.people.decisions import DEEDS, note_decision
+from flyball.app.project import redactor_of
 from flyball.errors import NotFound
-from flyball.surfaces.web.board import OurBoard
+from flyball.surfaces.web.board import OurBoard, PersonalBoard
 from flyball.surfaces.web.diff import DiffView, view_diff
 from flyball.surfaces.web.run_routes import WebForm
 from flyball.workspace.cards.use_cases import foresee, move_card, show_card
@@ -56,22 +58,24 @@ class CardRoutes(Controller):
     def revert(
         self, board: OurBoard, run: FromPath[str], card: FromPath[str], data: JSONBody[Moving]
     ) -> dict[str, Any]:
-        return _move(board.spoken_to(run), run, card, CommitKind.REVERT, data)
+        return _move(board, run, card, CommitKind.REVERT, data)
 
     @post("/{card:str}/apply", status_code=200, sync_to_thread=True, summary="Put it in again.")
     def apply(
         self, board: OurBoard, run: FromPath[str], card: FromPath[str], data: JSONBody[Moving]
     ) -> dict[str, Any]:
-        return _move(board.spoken_to(run), run, card, CommitKind.APPLY, data)
+        return _move(board, run, card, CommitKind.APPLY, data)
 
 
 def _move(
-    home: Home, run: str, card: str, step: CommitKind, data: JSONBody[Moving]
+    board: PersonalBoard, run: str, card: str, step: CommitKind, data: JSONBody[Moving]
 ) -> dict[str, Any]:
+    home = board.spoken_to(run)
     places = places_of(home)
     if data.preview:
         found = foresee(places, run, card, step, data.paths)
         return {"step": step.name.lower(), "losses": msgspec.to_builtins(found.losses)}
     moved, root = move_card(places, run, card, step, data.paths, force=data.force)
+    note_decision(home, run, board.by, DEEDS[step], card, time.time())
     told: dict[str, Any] = msgspec.to_builtins(moved)
     return {**told, "step": step.name.lower(), "root": os.fspath(root)}

@@ -40,23 +40,24 @@ def health(board: OurBoard) -> dict[str, Any]:
         "ok": True,
         "version": version("flyball"),
         "sandbox": str(level),
-        "user": board.runs.by,
-        "here": board.projects.here,
+        "user": board.by,
+        "here": board.here,
     }
 
 
 @get("/api/projects", sync_to_thread=True, tags=["projects"], summary="Every project.")
 def projects(board: OurBoard) -> list[dict[str, Any]]:
-    rows = board.watch.rows()
+    rows = board.rows()
     return [
         {
             "name": each.name,
             "title": each.home.repo.name,
             "path": str(each.home.repo),
-            "is_here": each.name == board.projects.here,
+            "is_here": each.name == board.here,
+            "role": board.person.right(each.name).word,
             "runs": sum(row["project"] == each.name for row in rows),
         }
-        for each in board.projects.all()
+        for each in board.projects()
     ]
 
 
@@ -69,7 +70,7 @@ def projects(board: OurBoard) -> list[dict[str, Any]]:
     responses={422: ResponseSpec(dict[str, Any], description="It was refused, and why.")},
 )
 def patch_diff(board: OurBoard, data: JSONBody[PatchForm]) -> Response[dict[str, Any]]:
-    home = board.projects.find(data.project)
+    home = board.project(data.project)
     wish = PatchWish(data.diff, home.repo, keep_regions=data.keep_regions)
     result, snapshot = patch_project(wish, board.environ, writes=not data.preview)
     return Response(result.to_json(snapshot), status_code=200 if result.ok else 422)
@@ -86,7 +87,7 @@ def file(
     first: Count = 0,
     last: Count = 0,
 ) -> dict[str, Any]:
-    home = board.home_of(run) if run else board.projects.find(project)
+    home = board.home_of(run) if run else board.project(project)
     return read_lines(home, look_into(home, run), path, Lines(head, tail, first, last))
 
 
@@ -97,7 +98,7 @@ def tree(
     project: FromQuery[str] = "",
     run: FromQuery[str] = "",
 ) -> dict[str, Any]:
-    home = board.home_of(run) if run else board.projects.find(project)
+    home = board.home_of(run) if run else board.project(project)
     return files_of(look_into(home, run), path)
 
 
@@ -109,13 +110,13 @@ def search(
     run: FromQuery[str] = "",
     regex: FromQuery[bool] = False,
 ) -> dict[str, Any]:
-    home = board.home_of(run) if run else board.projects.find(project)
+    home = board.home_of(run) if run else board.project(project)
     return search_in(home, look_into(home, run), q, is_regex=regex)
 
 
 @get("/api/templates", sync_to_thread=True, tags=["projects"], summary="Built-in and own steps.")
 def templates(board: OurBoard, project: FromQuery[str] = "") -> dict[str, Any]:
-    own = project_templates(board.projects.find(project))
+    own = project_templates(board.project(project))
     return {
         "built_in": [msgspec.to_builtins(each) for each in LIBRARY.values()],
         "own": [{**msgspec.to_builtins(each.template), "file": each.file} for each in own.found],
@@ -125,7 +126,7 @@ def templates(board: OurBoard, project: FromQuery[str] = "") -> dict[str, Any]:
 
 @get("/api/ledger", sync_to_thread=True, tags=["projects"], summary="Known mistakes.")
 def ledger(board: OurBoard, project: FromQuery[str] = "") -> list[dict[str, Any]]:
-    found = asyncio.run(mistakes_of(board.projects.find(project)))
+    found = asyncio.run(mistakes_of(board.project(project)))
     return [msgspec.to_builtins(each) for each in found]
 
 
@@ -143,4 +144,26 @@ def machine(format: FromQuery[Literal["json", "xstate", "mermaid"]] = "json") ->
     return Response(found, media_type="application/json")
 
 
-PROJECT_ROUTES = (health, projects, patch_diff, file, tree, search, templates, ledger, machine)
+@get("/api/workers", sync_to_thread=True, tags=["server"], summary="Who drives runs now.")
+def workers(board: OurBoard) -> list[dict[str, Any]]:
+    return board.workers()
+
+
+@get("/api/people", sync_to_thread=True, tags=["server"], summary="Who may do what where.")
+def people(board: OurBoard) -> list[dict[str, Any]]:
+    return [{"name": each.name, "grants": each.grants} for each in board.everybody()]
+
+
+PROJECT_ROUTES = (
+    workers,
+    people,
+    health,
+    projects,
+    patch_diff,
+    file,
+    tree,
+    search,
+    templates,
+    ledger,
+    machine,
+)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 import msgspec
 
-from flyball.surfaces.web.failure import ToldError
+from flyball.app.people.person import EVERY, Person, Right, find_person
+from flyball.errors import FlyballError
+from flyball.surfaces.web.failure import ToldError, status_of
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
@@ -33,6 +36,8 @@ HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
+PERSON = "flyball.person"
+"""Where the scope of a request names who asks, once their token was good."""
 OPEN_IT = "Open the address that `flyball serve` printed, or send `Authorization: Bearer TOKEN`."
 
 
@@ -51,6 +56,9 @@ class Protection(NamedTuple):
     names: frozenset[str] = frozenset({"localhost"})
     is_local: bool = True
     """Whether only this machine can ask: then the only numbers are those of loopback."""
+    owner: str = ""
+    """The name of who started the server; while there are no people, the token is theirs."""
+    people: Callable[[], Sequence[Person]] = lambda: ()
 
     @property
     def cookie(self) -> str:
@@ -58,7 +66,7 @@ class Protection(NamedTuple):
         return f"flyball-{self.port}"
 
     def refusal(self, scope: Scope) -> Refused | None:
-        """The first objection to a request, in a fixed order."""
+        """The first objection to a request, in a fixed order; without one, the scope says who."""
         headers = _headers(scope["headers"])
         host = headers.get("host", "")
         if not self._is_ours(host):
@@ -70,13 +78,27 @@ class Protection(NamedTuple):
             return _refused(403, "origin", "Another page may not ask this server.", OPEN_IT)
         if not scope["path"].startswith("/api"):
             return None
-        if not self._has_token(headers):
+        try:
+            person = self._person(headers)
+        except FlyballError as error:
+            # Who cannot be known is let in by nobody.
+            return _refused(status_of(error), error.code, error.message, error.hint)
+        if person is None:
             return _refused(401, "no-token", "The token is missing or wrong.", OPEN_IT)
+        scope[PERSON] = person
         return None if scope["method"] in READING else _why_not_taken(headers)
 
-    def accepts(self, token: str) -> bool:
-        """Whether this is the token; how long that takes tells nothing of it."""
-        return hmac.compare_digest(token.encode(), self.token.encode())
+    def whose(self, token: str) -> Person | None:
+        """Whose token this is; how long that takes tells nothing of it.
+
+        The server's own token opens it only while the team has nobody: a token that everybody
+        knows could not say who decided.
+        """
+        if people := self.people():
+            return find_person(people, token)
+        if hmac.compare_digest(token.encode("utf-8", "surrogatepass"), self.token.encode()):
+            return Person(self.owner, "", {EVERY: Right.ADMINISTER.word})
+        return None
 
     def _is_ours(self, host: str) -> bool:
         name, port = _split_host(host)
@@ -89,15 +111,15 @@ class Protection(NamedTuple):
             return name.lower() in self.names
         return address.is_loopback or not self.is_local
 
-    def _has_token(self, headers: dict[str, str]) -> bool:
+    def _person(self, headers: dict[str, str]) -> Person | None:
         kind, _, given = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer" and self.accepts(given.strip()):
-            return True
+        if kind.lower() == "bearer" and (person := self.whose(given.strip())):
+            return person
         try:
             kept = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
         except CookieError:
-            return False
-        return kept is not None and self.accepts(kept.value)
+            return None
+        return self.whose(kept.value) if kept is not None else None
 
 
 def _why_not_taken(headers: dict[str, str]) -> Refused | None:
@@ -154,7 +176,8 @@ class Protected:
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
             await send(message)
 
-        refused = self._protection.refusal(scope)
+        # In a thread: the people may be in a database that is slow to answer.
+        refused = await asyncio.to_thread(self._protection.refusal, scope)
         if refused is not None:
             await _answer(guarded, refused.status, msgspec.json.encode(refused.failure))
         elif scope["path"] == "/" and (token := _given_token(scope)) is not None:
@@ -164,7 +187,7 @@ class Protected:
 
     async def _let_in(self, send: Send, token: str) -> None:
         """Take the token from the address into a cookie that no script can read."""
-        if not self._protection.accepts(token):
+        if await asyncio.to_thread(self._protection.whose, token) is None:
             failure = ToldError("no-token", "The token is wrong.", OPEN_IT)
             await _answer(send, 401, msgspec.json.encode(failure))
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Annotated, Any
 
 import msgspec
@@ -15,11 +16,15 @@ from flyball.app.archive import export_lines
 from flyball.app.board.account import account, account_at, diff_at, places_of
 from flyball.app.board.feed import read_place
 from flyball.app.driving import RunRequest
+from flyball.app.people.decisions import note_decision
+from flyball.app.people.person import Right
 from flyball.app.project import Home
 from flyball.app.runs import diff_of, event_lines, messages_of, record_of
 from flyball.app.verifying import refuse_bad_merge
+from flyball.core.run.event import AnyEvent
+from flyball.core.run.state import RunState
 from flyball.core.terms.intent import Intent, Turn
-from flyball.surfaces.web.board import OurBoard
+from flyball.surfaces.web.board import OurBoard, PersonalBoard
 from flyball.surfaces.web.diff import DiffView, view_diff
 from flyball.workspace.cards.use_cases import merge
 
@@ -105,8 +110,8 @@ class RunRoutes(Controller):
     @get(sync_to_thread=True, summary="The runs of a project or of all, the newest first.")
     def list_all(self, board: OurBoard, project: FromQuery[str] = "") -> list[dict[str, Any]]:
         if project:
-            board.projects.find(project)
-        return board.watch.rows(project)
+            board.project(project)
+        return board.rows(project)
 
     @post(sync_to_thread=True, summary="Begin a run; it is driven in the server.")
     def start(self, board: OurBoard, data: JSONBody[Wish]) -> RunTold:
@@ -115,7 +120,11 @@ class RunRoutes(Controller):
             flags["policy_approve_checkpoint"] = True
         if not data.plan:
             flags["policy_plan"] = False
-        home = board.projects.fresh(data.project, flags)
+        home = board.fresh(data.project, flags)
+        if data.yes or data.in_place or data.budget is not None:
+            # Each is a decision made beforehand: about every question, the checkout, the budget.
+            board.require(home, Right.APPROVE, "so much without being asked")
+        _require_plain_driver(board, home, data.driver)
         wanted = RunRequest(
             request=data.request,
             intent=data.intent,
@@ -124,7 +133,8 @@ class RunRoutes(Controller):
             in_place=data.in_place,
             assume_yes=data.yes,
             preview=data.preview,
-            history=_history(home, data.follows) if data.follows else (),
+            history=_history(board.home_of(data.follows), data.follows) if data.follows else (),
+            by=board.by,
         )
         return RunTold(board.runs.start(home, wanted))
 
@@ -143,7 +153,7 @@ class RunRoutes(Controller):
         last = request.headers.get("last-event-id", "") or after
         read_place(last)
         home = await asyncio.to_thread(board.home_of, run)
-        frames = board.watch.follow(home, run, last)
+        frames = board.follow(home, run, last)
         return Stream(frames, media_type="text/event-stream", headers=STREAM)
 
     @get("/{run:str}/log", sync_to_thread=True, summary="The log, one small object per event.")
@@ -167,20 +177,20 @@ class RunRoutes(Controller):
 
     @post("/{run:str}/approve", status_code=200, sync_to_thread=True, summary="Say yes.")
     def approve(self, board: OurBoard, run: FromPath[str], data: JSONBody[Approving]) -> RunTold:
-        runs = board.runs
-        runs.say(board.spoken_to(run), run, lambda state: yes(state, runs.by, data.note))
+        home, by = board.spoken_to(run), board.by
+        board.runs.say(home, run, lambda state: yes(state, by, data.note), by)
         return RunTold(run)
 
     @post("/{run:str}/deny", status_code=200, sync_to_thread=True, summary="Say no.")
     def deny(self, board: OurBoard, run: FromPath[str], data: JSONBody[Refusing]) -> RunTold:
-        runs = board.runs
-        runs.say(board.spoken_to(run), run, lambda state: no(state, runs.by, data.why))
+        home, by = board.spoken_to(run), board.by
+        board.runs.say(home, run, lambda state: no(state, by, data.why), by)
         return RunTold(run)
 
     @post("/{run:str}/answer", status_code=200, sync_to_thread=True, summary="Answer in words.")
     def answer(self, board: OurBoard, run: FromPath[str], data: JSONBody[Answer]) -> RunTold:
-        runs = board.runs
-        runs.say(board.spoken_to(run), run, lambda state: words(state, runs.by, data.text))
+        home, by = board.spoken_to(run), board.by
+        board.runs.say(home, run, lambda state: words(state, by, data.text), by)
         return RunTold(run)
 
     @post(
@@ -190,29 +200,37 @@ class RunRoutes(Controller):
         summary="Pass words to the driver, also while the run is under way.",
     )
     def instruct(self, board: OurBoard, run: FromPath[str], data: JSONBody[Answer]) -> RunTold:
-        board.runs.instruct(board.spoken_to(run), run, data.text)
+        home = board.spoken_to(run)
+        may_decide = board.may(home, Right.APPROVE)
+        board.runs.instruct(home, run, data.text, board.by, may_decide=may_decide)
         return RunTold(run)
 
     @post("/{run:str}/extend", status_code=200, sync_to_thread=True, summary="Add to its budget.")
     def extend(self, board: OurBoard, run: FromPath[str], data: JSONBody[MoreCalls]) -> RunTold:
-        runs, home = board.runs, board.spoken_to(run)
-        runs.say(home, run, lambda state: more(state, runs.by, data.calls, data.why), extends=True)
+        home, by = board.spoken_to(run), board.by
+
+        def word(state: RunState) -> AnyEvent:
+            return more(state, by, data.calls, data.why)
+
+        board.runs.say(home, run, word, by, extends=True)
         return RunTold(run)
 
     @post("/{run:str}/cancel", status_code=200, sync_to_thread=True, summary="End it here.")
     def cancel(self, board: OurBoard, run: FromPath[str], data: JSONBody[Refusing]) -> RunTold:
-        board.runs.cancel(board.spoken_to(run), run, data.why)
+        board.runs.cancel(board.spoken_to(run), run, board.by, data.why)
         return RunTold(run)
 
     @post("/{run:str}/pause", status_code=200, sync_to_thread=True, summary="Let it rest.")
     def pause(self, board: OurBoard, run: FromPath[str], data: JSONBody[Refusing]) -> RunTold:  # noqa: ARG002
         board.spoken_to(run)
-        board.runs.pause(run)
+        board.runs.pause(run, board.by)
         return RunTold(run)
 
     @post("/{run:str}/resume", status_code=200, sync_to_thread=True, summary="Go on with it.")
     def resume(self, board: OurBoard, run: FromPath[str], data: JSONBody[Resuming]) -> RunTold:
-        board.runs.resume(board.spoken_to(run), run, data.driver)
+        home = board.spoken_to(run)
+        _require_plain_driver(board, home, data.driver)
+        board.runs.resume(home, run, board.by, data.driver)
         return RunTold(run)
 
     @post(
@@ -231,6 +249,8 @@ class RunRoutes(Controller):
         report = merge(
             places_of(home), run, remove_untracked=data.remove_untracked, approve=approve
         )
+        if report.commits:
+            note_decision(home, run, board.by, "merged it", at=time.time())
         return msgspec.to_builtins(report)
 
     @get("/{run:str}/export.jsonl", sync_to_thread=True, summary="The whole log as JSON lines.")
@@ -244,6 +264,12 @@ def download(data: bytes, kind: str, name: str) -> Response[bytes]:
     """An answer that a browser saves as a file."""
     headers = {"content-disposition": f'attachment; filename="flyball-{name}"'}
     return Response(data, media_type=kind, headers=headers)
+
+
+def _require_plain_driver(board: PersonalBoard, home: Home, driver: str) -> None:
+    """A driver that is a file or a directory of the server's machine is its administrator's."""
+    if driver.partition(":")[0] not in ("", "model", "repair"):
+        board.require(home, Right.ADMINISTER, f"it with the driver {driver[:80]!r}")
 
 
 def _history(home: Home, run: str) -> tuple[Turn, ...]:

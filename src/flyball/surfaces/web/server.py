@@ -29,21 +29,27 @@ class Listening(NamedTuple):
     socket: socket.socket
     protection: Protection
     host: str
+    has_people: bool = False
 
     @property
     def address(self) -> str:
-        """What to open in a browser; the token is in it once and then in a cookie."""
+        """What to open in a browser; the token is in it once and then in a cookie.
+
+        Where there are people, each puts their own token there.
+        """
         name = f"[{self.host}]" if ":" in self.host else self.host
         name = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(name, name)
-        return f"http://{name}:{self.protection.port}/?token={self.protection.token}"
+        token = "" if self.has_people else f"?token={self.protection.token}"
+        return f"http://{name}:{self.protection.port}/{token}"
 
 
-def listen(host: str, port: int, token: str) -> Listening:
-    """A socket on an address; one that others can reach needs a token that a person chose."""
+def listen(host: str, port: int, token: str, *, has_people: bool = False) -> Listening:
+    """A socket on an address; one that others can reach needs people, or a token that one chose."""
     is_local = _is_loopback(host)
-    if not is_local and not token:
+    if not is_local and not token and not has_people:
         raise UsageError(
-            f"Others can reach {host}, so a token is needed.", "Give one with --token."
+            f"Others can reach {host}, so a token is needed.",
+            "Give one with --token, or `flyball people add`.",
         )
     if token and len(token) < SHORTEST:
         raise UsageError(
@@ -59,7 +65,7 @@ def listen(host: str, port: int, token: str) -> Listening:
         frozenset(names),
         is_local,
     )
-    return Listening(place, protection, host)
+    return Listening(place, protection, host, has_people)
 
 
 def _is_loopback(host: str) -> bool:

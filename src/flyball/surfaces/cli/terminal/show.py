@@ -158,8 +158,9 @@ def run_words(told: Mapping[str, Any]) -> Iterable[StoryLine]:
     held = f", driven by {told['driven_by']}" if told["driven_by"] else ""
     used = f"{budget['used']}/{budget['limit']} calls"
     yield StoryLine("dim", f"{told['status']}, {told['intent'] or 'not read yet'}, {used}{held}")
-    for each in told["extensions"]:
-        yield StoryLine("dim", f"{each['by']} added {each['calls']} calls: {each['why']}", "+")
+    for each in told["decided"]:
+        note = f": {each['note']}" if each["note"] else ""
+        yield StoryLine("dim", f"{each['by']} {each['what']}{note}", "·")
     if told["branch"]:
         yield StoryLine("dim", f"branch {told['branch']}, worktree {told['workspace']}")
     for card in told["cards"]:

@@ -10,6 +10,7 @@ const side = document.getElementById("runs");
 const main = document.getElementById("main");
 const list = document.createElement("run-list");
 const chat = document.createElement("chat-box");
+const crew = document.createElement("worker-list");
 const rows = new Map();
 let projects = [];
 let chosen = localStorage.getItem("project") || "";
@@ -86,7 +87,7 @@ function go() {
     fill(main, page, chat);
     page.open(run, tab);
   } else if (what === "dev") { main.className = ""; fill(main, h("h1", {}, "Developer"), document.createElement("dev-panel")); }
-  else { main.className = ""; fill(main, chat, h("h1", { class: "hidden" }, "Board"), document.createElement("card-board")); }
+  else { main.className = ""; fill(main, chat, h("h1", { class: "hidden" }, "Board"), document.createElement("card-board"), crew); lookForWorkers(); }
   // Whoever opened this from the list or from the top goes on in it.
   if (side.contains(document.activeElement) || top.contains(document.activeElement)) main.focus({ preventScroll: true });
   mainProject();
@@ -103,7 +104,17 @@ function tell(row) {
   }
 }
 
+// At most every other second, however much moves.
+let asksWorkers = 0;
+function lookForWorkers() {
+  if (asksWorkers || !crew.isConnected) return;
+  asksWorkers = setTimeout(() => { asksWorkers = 0; }, 2000);
+  get("workers").then((found) => crew.set(found)).catch(() => crew.set([]));
+}
+setInterval(() => { if (!document.hidden) lookForWorkers(); }, 15000);
+
 function heard(line) {
+  setTimeout(lookForWorkers, 300);
   if (line.type === "runs") {
     rows.clear();
     for (const row of line.runs) { rows.set(row.run, row); for (const each of row.asks) asked.add(`${row.run} ${each.card} ${each.text}`); }

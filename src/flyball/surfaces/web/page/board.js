@@ -69,6 +69,24 @@ function askedRow(row) {
     h("span", { class: "asked" }, row.asks[0].text), h("span", { class: "sub" }, row.title, " · ", row.request)));
 }
 
+// Who drives runs: a line each, with its load and the runs whose leases it holds.
+function workerRow(worker) {
+  const load = worker.limit ? `${worker.load} of ${worker.limit} runs` : plural(worker.load, "run");
+  return h("li", {}, h("span", { class: "mono name" }, worker.name), h("span", { class: "num" }, load), worker.limit ? meter(worker.load, worker.limit, `${load} under way`) : null,
+    worker.roles.length ? h("span", { class: "muted" }, worker.roles.join(", ")) : null, h("span", { class: "muted" }, worker.last_seen ? `last moved ${ago(worker.last_seen)}` : "idle"),
+    h("span", { class: "leases" }, worker.leases.map((lease) => h("a", { href: `#/run/${part(lease.run)}`, title: lease.request }, `${lease.title}: ${lease.request}`))));
+}
+
+export class WorkerList extends HTMLElement {
+  set(workers) {
+    if (this.told === JSON.stringify(workers)) return;
+    this.told = JSON.stringify(workers);
+    this.hidden = !workers.length;
+    fill(this, h("section", { class: "workers", "aria-label": "Workers" }, h("h2", {}, "Workers ", h("span", { class: "muted num" }, String(workers.length))), h("ul", {}, workers.map(workerRow))));
+  }
+}
+customElements.define("worker-list", WorkerList);
+
 export class CardBoard extends HTMLElement {
   connectedCallback() {
     if (this.columns) return;

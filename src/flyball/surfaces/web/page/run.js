@@ -150,6 +150,7 @@ export class RunPage extends HTMLElement {
     else if (told.stopped) {
       parts.push(h("p", {}, h("strong", {}, "Why it stopped: "), told.stopped));
     }
+    if (told.decided?.length) parts.push(h("ul", { class: "decided who", "aria-label": "Who decided" }, told.decided.slice(-5).map((each) => h("li", {}, h("strong", {}, each.by), ` ${each.what}${each.note ? `: ${each.note}` : ""}`))));
     if (!EXPORTED) parts.push(h("div", { class: "row" }, this.buttons()));
     this.banner.className = `banner b-${question ? "ask" : told.status}`;
     fill(this.banner, parts);

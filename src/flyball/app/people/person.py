@@ -1,0 +1,132 @@
+"""A person as a team knows them: a name, the digest of a token, and what they may do where."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from typing import Protocol
+
+import msgspec
+
+from flyball.errors import Conflict, NotFound, UsageError
+
+EVERY = "*"
+"""The grant that holds in every project which has none of its own."""
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+LIST_THEM = "`flyball people list` shows them."
+
+
+class Right(IntEnum):
+    """What a person may do; each includes those before it."""
+
+    NOTHING = 0
+    LOOK = 1
+    DRIVE = 2
+    APPROVE = 3
+    ADMINISTER = 4
+
+    @property
+    def word(self) -> str:
+        """The role as people write it."""
+        return self.name.lower()
+
+
+ROLES = {each.word: each for each in Right if each}
+"""The roles that can be given, by their names."""
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Somebody who may ask; their token is known to nobody but them."""
+
+    name: str
+    digest: str
+    """SHA-256 of a random token of 256 bits: nothing shorter than all of it can be guessed."""
+    grants: dict[str, str] = {}
+    """Project → role; `*` stands for every project that is not named."""
+    added_at: float = 0.0
+    added_by: str = ""
+
+    def right(self, project: str) -> Right:
+        """What they may do in a project; its own grant counts before the one for all."""
+        role = self.grants.get(project, self.grants.get(EVERY, ""))
+        return ROLES.get(role, Right.NOTHING)
+
+    @property
+    def highest(self) -> Right:
+        """The most that they may do anywhere."""
+        return max(map(self.right, self.grants), default=Right.NOTHING)
+
+
+class People(Protocol):
+    """Where a team's people are kept."""
+
+    def all(self) -> Sequence[Person]:
+        """Everybody, by name; raises where they cannot be known, so that nobody gets in."""
+        ...
+
+    def put(self, person: Person, *, is_new: bool) -> None:
+        """Keep a person; `Conflict` where a new one's name is taken."""
+        ...
+
+    def remove(self, name: str) -> bool:
+        """Forget a person at once; whether there was one."""
+        ...
+
+
+def digest_of(token: str) -> str:
+    """What is kept of a token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def find_person(people: Iterable[Person], token: str) -> Person | None:
+    """Whose token this is; how long that takes tells nothing about any of them."""
+    wanted, found = digest_of(token), None
+    for each in people:
+        if hmac.compare_digest(each.digest, wanted):
+            found = each
+    return found
+
+
+def add_person(people: People, name: str, grants: dict[str, str], by: str, at: float) -> str:
+    """Let a new person in; their token, which is kept nowhere."""
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} cannot name a person.", "Use letters, digits, dots, dashes, @; at most 64."
+        )
+    token = secrets.token_urlsafe(32)
+    people.put(Person(name, digest_of(token), grants, at, by), is_new=True)
+    return token
+
+
+def named(people: People, name: str) -> Person:
+    """The person of this name."""
+    for each in people.all():
+        if each.name == name:
+            return each
+    raise NotFound("person", name, LIST_THEM)
+
+
+def grant(people: People, name: str, project: str, role: str) -> Person:
+    """Give a person a role in a project, or in all of them."""
+    known = named(people, name)
+    changed = msgspec.structs.replace(known, grants={**known.grants, project: role})
+    people.put(changed, is_new=False)
+    return changed
+
+
+def revoke(people: People, name: str, project: str = "") -> Person:
+    """Take a project from a person, or without one everything, their token included."""
+    known = named(people, name)
+    if not project:
+        people.remove(name)
+        return msgspec.structs.replace(known, grants={})
+    if project not in known.grants:
+        raise Conflict(f"{name} has no role of their own in {project}.", LIST_THEM)
+    left = {each: role for each, role in known.grants.items() if each != project}
+    changed = msgspec.structs.replace(known, grants=left)
+    people.put(changed, is_new=False)
+    return changed

@@ -1,0 +1,113 @@
+"""Who may use which route: one table, and nothing is served that has no row in it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from litestar import Litestar
+from litestar.connection import ASGIConnection
+from litestar.handlers import BaseRouteHandler
+
+from flyball.app.people.person import Right
+from flyball.errors import NotAllowed
+from flyball.surfaces.web.board import PersonalBoard
+from flyball.surfaces.web.protection import PERSON
+
+TYPED = re.compile(r":[a-z]+}")
+
+NEEDS: Mapping[str, Right] = {
+    # The page itself holds nothing of anybody: whoever opens it still has to show a token.
+    "GET /": Right.NOTHING,
+    "GET /page/{name}": Right.NOTHING,
+    "GET /api/health": Right.LOOK,
+    "GET /api/machine": Right.LOOK,
+    "GET /api/schema": Right.LOOK,
+    "GET /api/schema/openapi.json": Right.LOOK,
+    "GET /api/schema/{path}": Right.LOOK,
+    "GET /api/workers": Right.LOOK,
+    "GET /api/projects": Right.LOOK,
+    "GET /api/events": Right.LOOK,
+    "GET /api/file": Right.LOOK,
+    "GET /api/tree": Right.LOOK,
+    "GET /api/search": Right.LOOK,
+    "GET /api/templates": Right.LOOK,
+    "GET /api/ledger": Right.LOOK,
+    "GET /api/runs": Right.LOOK,
+    "GET /api/runs/{run}": Right.LOOK,
+    "GET /api/runs/{run}/events": Right.LOOK,
+    "GET /api/runs/{run}/log": Right.LOOK,
+    "GET /api/runs/{run}/diff": Right.LOOK,
+    "GET /api/runs/{run}/at/{seq}": Right.LOOK,
+    "GET /api/runs/{run}/at/{seq}/diff": Right.LOOK,
+    "GET /api/runs/{run}/export.html": Right.LOOK,
+    "GET /api/runs/{run}/export.jsonl": Right.LOOK,
+    "GET /api/runs/{run}/cards/{card}": Right.LOOK,
+    "GET /api/runs/{run}/cards/{card}/diff": Right.LOOK,
+    "POST /api/runs": Right.DRIVE,
+    "POST /api/runs/{run}/instruct": Right.DRIVE,
+    "POST /api/runs/{run}/pause": Right.DRIVE,
+    "POST /api/runs/{run}/resume": Right.DRIVE,
+    "POST /api/runs/{run}/cancel": Right.DRIVE,
+    "POST /api/runs/{run}/approve": Right.APPROVE,
+    "POST /api/runs/{run}/deny": Right.APPROVE,
+    "POST /api/runs/{run}/answer": Right.APPROVE,
+    "POST /api/runs/{run}/extend": Right.APPROVE,
+    "POST /api/runs/{run}/merge": Right.APPROVE,
+    "POST /api/runs/{run}/cards/{card}/revert": Right.APPROVE,
+    "POST /api/runs/{run}/cards/{card}/apply": Right.APPROVE,
+    "POST /api/patch/diff": Right.APPROVE,
+    "GET /api/people": Right.ADMINISTER,
+}
+"""Method and path → what it needs in the project that it is about.
+
+Some words in a body need more than their route: see `run_routes`.
+"""
+
+
+def route_names(app: Litestar) -> Iterator[str]:
+    """Every route of an application, as the table writes it; `OPTIONS` tells only of methods."""
+    for route in app.routes:
+        # What is mounted has no methods, and so no row that it could have.
+        for method in sorted(map(str, getattr(route, "methods", ("ANY",)))):
+            if method != "OPTIONS":
+                yield f"{method} {TYPED.sub('}', route.path)}"
+
+
+def require_rows(app: Litestar) -> None:
+    """Raise where a route has no row: nobody could say who may use it."""
+    if missing := sorted(set(route_names(app)) - NEEDS.keys()):
+        raise LookupError(f"Routes that nobody may use by {__name__}.NEEDS: {', '.join(missing)}")
+
+
+def need_of(scope: Mapping[str, Any]) -> Right:
+    """What the route of a request needs."""
+    return NEEDS[f"{scope['method']} {TYPED.sub('}', scope['path_template'])}"]
+
+
+async def authorise(
+    connection: ASGIConnection[Any, Any, Any, Any], _handler: BaseRouteHandler
+) -> None:
+    """Refuse a request before its body is read: 404 for what is not theirs, 403 for the rest."""
+    scope: Any = connection.scope
+    if scope["method"] == "OPTIONS" or (need := need_of(scope)) is Right.NOTHING:
+        return
+    board = personal_board(scope)
+    run = connection.path_params.get("run") or connection.query_params.get("run", "")
+    project = connection.query_params.get("project", "")
+    if run:
+        await asyncio.to_thread(board.home_of, run)
+    elif project:
+        await asyncio.to_thread(board.project, project)
+    elif board.person.highest < need:
+        raise NotAllowed(
+            f"{board.by} may not do this in any project.", f"It needs the role `{need.word}`."
+        )
+
+
+def personal_board(scope: Any) -> PersonalBoard:
+    """The board as whoever asks may use it for what they ask."""
+    whole = scope["litestar_app"].state.board
+    return PersonalBoard(whole, scope[PERSON], need_of(scope))

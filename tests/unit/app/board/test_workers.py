@@ -1,0 +1,36 @@
+"""Workers: who holds which leases, and what somebody without a role there is told of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flyball.app.board.workers import SeenWorker, workers_of
+from flyball.workspace.process.holder import name_this_process
+
+
+def row(run: str, by: str, project: str = "shop", status: str = "running") -> dict[str, Any]:
+    told = {"run": run, "driven_by": by, "project": project, "status": status}
+    return {**told, "title": project, "request": f"do {run}", "updated_at": 5.0}
+
+
+def test_leases_are_counted_and_those_of_other_projects_not_named():
+    rows = [row("r1", "w1"), row("r2", "w1", "other"), row("r3", "w2"), row("r4", "")]
+    told = workers_of(rows, lambda project: project == "shop")
+    assert [(each["name"], each["load"]) for each in told] == [("w1", 2), ("w2", 1)]
+    assert [lease["run"] for lease in told[0]["leases"]] == ["r1"]
+
+
+def test_an_idle_worker_is_shown_and_one_whose_run_ended_is_not():
+    known = [SeenWorker("w9", 7.0, ("verifier",), 8)]
+    told = workers_of([row("r1", "w1", status="success")], lambda _project: True, known)
+    assert [(each["name"], each["load"], each["roles"]) for each in told] == [
+        ("w9", 0, ["verifier"])
+    ]
+
+
+def test_a_process_is_called_by_its_machine_and_number_and_gone_ones_are_not_there():
+    own = name_this_process()
+    pid, host = own.split(" ")[1], own.split(" ")[3]
+    gone = f"process 1 on {host} since 1"
+    told = workers_of([row("r1", own), row("r2", gone)], lambda _project: True)
+    assert [each["name"] for each in told] == [f"{host}:{pid}"]
