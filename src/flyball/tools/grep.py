@@ -9,17 +9,17 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from flyball.core.terms.finding import Match, TextMatches
-from flyball.errors import NotFound
-from flyball.tools.call.file_facts import path_fact
+from flyball.errors import NotFound, ToolError
+from flyball.tools.call.file_facts import path_fact, users_secrets_among
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
-from flyball.tools.call.ripgrep import counts, lines
+from flyball.tools.call.ripgrep import counts, files_below, lines, without
 from flyball.tools.dependencies.find import Located, located
+from flyball.workspace.files.path_rules import holds_secrets
 from flyball.workspace.files.paths import PathKind
 
 LONGEST_LINE = 400
-SECRETS = (".env", ".env.local", ".env.*.local", "*.pem", "*.key", ".netrc", "id_rsa", "id_ed25519")
-"""Names of files that are never searched: they hold what their owner shows to nobody."""
-
+MOST_SECRETS = 2_000
+NAMED = 5
 NARROW = "Narrow the search with `dir` or `globs`, or raise `max`."
 
 
@@ -44,15 +44,18 @@ async def perform(form: GrepForm, context: CallContext) -> Result:
     where = place.root.resolve(place.path)
     if place.root.fact(place.path, write=False).kind is PathKind.MISSING:
         raise NotFound("directory", form.dir, "List `.` to see what is there.")
-    found, problem = counts(place, [*_words(form), *place.words], where)
+    left_out = _left_out(form, place, where, context)
+    words = [*_words(form), *place.words, *map(without, left_out)]
+    # A file that is named itself is searched whatever the patterns say.
+    found, problem = ({}, "") if where in left_out else counts(place, words, where)
     if problem:
         return _refused(form, problem)
     total = sum(found.values())
-    head = f"{total} matches in {len(found)} files for {form.q}{place.note}"
+    head = f"{total} matches in {len(found)} files for {form.q}{place.note}{_said(left_out)}"
     data: dict[str, object] = {"matches": total, "files": len(found)}
     if not total:
         return Result(True, head, data)
-    shown = _shown(form, place, _first(found, form.max))
+    shown = _shown(form, place, words, _first(found, form.max))
     said = "\n".join(each.words for each in shown)
     text, cut = bounded(said, context.settings.max_text, NARROW)
     more = f"\n[{total - form.max} more matches. {NARROW}]" if total > form.max else ""
@@ -60,10 +63,28 @@ async def perform(form: GrepForm, context: CallContext) -> Result:
     return Result(True, f"{head}\n{text}{more}", data, cut=cut, finding=finding)
 
 
+def _left_out(form: GrepForm, place: Located, where: str, context: CallContext) -> list[str]:
+    """Files that hold what the user shows to nobody; whether they match must not show either."""
+    globs = [f"--glob={glob}" for glob in form.globs]
+    paths = files_below(place, where, *globs, *place.words)
+    named = [path for path in paths if holds_secrets(path.rpartition("/")[2])]
+    # Of what is installed no commit is known.
+    found = named if place.note else users_secrets_among(named, context)
+    if len(found) > MOST_SECRETS:
+        raise ToolError(f"{len(found)} files here may hold secrets of the user's.", NARROW)
+    return found
+
+
+def _said(left_out: Sequence[str]) -> str:
+    if not left_out:
+        return ""
+    more = f" and {len(left_out) - NAMED} more" if len(left_out) > NAMED else ""
+    names = f"{', '.join(left_out[:NAMED])}{more}"
+    return f"\n[not searched, for they may hold secrets of the user's: {names}]"
+
+
 def _words(form: GrepForm) -> list[str]:
     words = [f"--regexp={form.q}", *(f"--glob={glob}" for glob in form.globs)]
-    # Last, for the last pattern that fits counts.
-    words += [f"--iglob=!{name}" for name in SECRETS]
     words += ["--fixed-strings"] if form.literal else []
     words += ["--ignore-case"] if form.ignore_case else []
     return words
@@ -106,9 +127,11 @@ def _within(shown: Sequence[_ShownLine], limit: int) -> tuple[Match, ...]:
     )
 
 
-def _shown(form: GrepForm, place: Located, files: Sequence[str]) -> list[_ShownLine]:
+def _shown(
+    form: GrepForm, place: Located, words: Sequence[str], files: Sequence[str]
+) -> list[_ShownLine]:
     """The first matches with the lines around them."""
-    words = [*_words(form), *place.words, f"--max-count={form.max}"]
+    words = [*words, f"--max-count={form.max}"]
     words += [f"--context={form.context}"] if form.context else []
     shown: list[_ShownLine] = []
     matches = 0

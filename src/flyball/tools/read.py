@@ -8,13 +8,12 @@ from typing import Annotated, NamedTuple
 import msgspec
 
 from flyball.errors import NotFound, ToolError
-from flyball.tools.call.file_facts import decoded, path_fact
+from flyball.tools.call.file_facts import decoded, path_fact, users_secrets_among
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 from flyball.tools.call.ripgrep import files_below
 from flyball.tools.dependencies.find import located
 from flyball.workspace.files.path_rules import holds_secrets
 from flyball.workspace.files.paths import PathKind, Root
-from flyball.workspace.run.clean import is_committed
 
 LINES = 2_000
 MAX_BYTES = 20_000_000
@@ -93,7 +92,7 @@ def _refuse_secrets(path: str, context: CallContext) -> None:
     names = {path.rpartition("/")[2], fact.path.rpartition("/")[2]}
     if not fact.inside or not any(map(holds_secrets, names)):
         return
-    if not is_committed(context.workspace, fact.path) and fact.path not in context.changed:
+    if users_secrets_among([fact.path], context):
         raise ToolError(
             f"{path} may hold secrets of the user's, so it is not read.",
             "Ask them for what you need to know, or look for an example of it.",

@@ -168,6 +168,27 @@ def test_a_search_follows_no_link_and_obeys_no_planted_settings(make_bench, tmp_
         bench.do("grep", q="needle", dir="link")
 
 
+def test_a_search_says_which_files_of_the_users_it_left_out(make_bench):
+    bench = make_bench(
+        {"a.txt": "needle\n", "fixtures/.env": "needle\n", "certs/test.pem": "needle\n"},
+        in_place=True,
+        ignored={".env": "needle\n", "k[1]/own {a}*.key": "needle\n"},
+    )
+    found = bench.do("grep", q="needle")
+    assert [each.path for each in found.finding.shown] == [
+        "a.txt",
+        "certs/test.pem",
+        "fixtures/.env",
+    ]
+    said = "[not searched, for they may hold secrets of the user's: .env, k[1]/own {a}*.key]"
+    assert said in found.text
+    # Nor does what is said depend on what is in them.
+    assert said in bench.do("grep", q="nowhere").text
+    for named in (".env", "k[1]/own {a}*.key"):
+        assert bench.do("grep", q="needle", dir=named).data["matches"] == 0
+        assert bench.do("grep", q="needle", globs=["*.env", "*.key"]).data["matches"] == 1
+
+
 def test_long_lines_and_many_matches_stay_bounded(make_bench):
     bench = make_bench({"min.js": "needle" + "x" * 10_000, "many.txt": "needle\n" * 5_000})
     result = bench.do("grep", q="needle", max=5_000)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from flyball.core.terms.call import PathFact
 from flyball.core.terms.glob import matches
 from flyball.patch.apply.keep import changed_regions, regions
 from flyball.tools.call.protocol import CallContext
 from flyball.workspace.files.paths import PathKind
 from flyball.workspace.redaction import HIDDEN
+from flyball.workspace.run.clean import committed
 from flyball.workspace.trees.trees import TreeHash
 
 DEPENDENCY = "dep:"
@@ -59,6 +62,12 @@ def is_users_untracked(path: str, context: CallContext) -> bool:
         return False
     known = [TreeHash(tree) for tree in (context.tree, workspace.base)]
     return not any(path in workspace.trees.entries(tree, [path]) for tree in known)
+
+
+def users_secrets_among(paths: Sequence[str], context: CallContext) -> list[str]:
+    """Which of these files a driver may not see: in no commit, and not made by the run itself."""
+    known = committed(context.workspace, paths)
+    return [path for path in paths if path not in known and path not in context.changed]
 
 
 def present(path: str, context: CallContext) -> bytes | None:

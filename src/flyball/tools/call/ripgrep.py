@@ -84,6 +84,14 @@ def lines(
                 yield item["type"], item["data"]
 
 
+def without(path: str) -> str:
+    """The word that keeps ripgrep from one file, named from the directory that it works in."""
+    # A pattern must be UTF-8; a byte of a name that is not is any one letter to it.
+    return "--glob=!/" + "".join(
+        ch if ch.isalnum() or ch == "/" else f"\\{ch}" if ch.isascii() else "?" for ch in path
+    )
+
+
 def _place(path: str) -> str:
     return path if path.startswith("/") else f"./{path}"
 

@@ -103,15 +103,14 @@ def users_secrets(workspace: Workspace) -> tuple[str, ...]:
         for name in names
         if holds_secrets(name)
     ]
-    start = workspace.facts.start
-    known = workspace.trees.entries(TreeHash(start), found) if start and found else {}
+    known = committed(workspace, found)
     return tuple(path for path in found if path not in known)
 
 
-def is_committed(workspace: Workspace, path: str) -> bool:
-    """Whether a file was in a commit when the run began, and so is no secret of the user's."""
+def committed(workspace: Workspace, paths: Sequence[str]) -> frozenset[str]:
+    """Which files were in a commit when the run began, and so are no secrets of the user's."""
     start = workspace.facts.start
-    return bool(start) and path in workspace.trees.entries(TreeHash(start), [path])
+    return frozenset(workspace.trees.entries(TreeHash(start), paths) if start and paths else ())
 
 
 def changed_installation(workspace: Workspace, began: float) -> str:
