@@ -10,6 +10,7 @@ import stat
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.repos import git, put, repository
 
@@ -23,7 +24,10 @@ from flyball.engine.run_context import RunContext
 from flyball.tools import TOOLS
 from flyball.tools.call.prepare import read_form
 from flyball.workspace.files.plain import remove_tree
+from flyball.workspace.process.process import works
 from flyball.workspace.redaction import Redactor, secrets_of_project
+from flyball.workspace.run.watch import begin_watch
+from flyball.workspace.sandbox.confinement import Mechanism, SandboxLevel
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 RUN = RunState(run="r1")
@@ -62,6 +66,7 @@ class Victim:
         tree = self.context.workspace.base
         self.card = CardState(id="c", template=LIBRARY["fix"], title="t", base=tree, tree=tree)
         self.root = self.context.workspace.root
+        self.level: SandboxLevel | None = None
         self._n = 0
 
     def test(self, code: str = "", **args: object) -> CallReturned:
@@ -71,6 +76,7 @@ class Victim:
         return self.call("test", **args)
 
     def call(self, tool: str, /, phase: Phase = Phase.EXECUTE, **args: object) -> CallReturned:
+        """The outcome of a call, made where the kernel alone confines if so wished."""
         self._n += 1
         asked = Call(id=f"k{self._n}", tool=tool, args=args, access=Access.VERIFY, digest="d")
         form = read_form(args, BY_NAME[tool])
@@ -78,6 +84,11 @@ class Victim:
         context = self.context.call_context(
             RUN, self.card, asked.id, key=f"r1/{self._n}", phase=phase, access=Access.VERIFY
         )
+        if self.level:
+            usual, level = context.sandbox_in, self.level
+            context = context._replace(
+                sandbox_in=lambda root: msgspec.structs.replace(usual(root), level=level)
+            )
         work = perform_call(context, asked, BY_NAME[tool], form, is_repeat=False)
         event = asyncio.run(asyncio.wait_for(work, 100))
         assert isinstance(event, CallReturned), event
@@ -254,24 +265,33 @@ TOLD = {
 
 
 @pytest.mark.exhaustive
+@pytest.mark.parametrize("level", [SandboxLevel.NAMESPACES, SandboxLevel.KERNEL])
 @pytest.mark.parametrize("in_place", [True, False], ids=["in place", "in a tree of its own"])
-def test_the_users_secrets_are_out_of_reach_of_tests(victim, in_place):
+def test_the_users_secrets_are_out_of_reach_of_tests(victim, in_place, level):
+    if not any(works(means) for means in Mechanism if means.level is level):
+        pytest.skip(f"this machine has no {level}")
     scene = victim(in_place=in_place)
+    scene.level = level
+    # A link beside them must not grant what it leads to.
+    for name, target in {"by-link": ".env", "out": os.fspath(scene.other)}.items():
+        (scene.repo / name).symlink_to(target)
     put(scene.repo, {".env": f"DB_PASS={PASSWORD}\n", "web/.env.local": f"KEY={PASSWORD}\n"})
     put(scene.repo, {"certs/server.key": PASSWORD})
     secret = [scene.repo / name for name in (".env", "web/.env.local", "certs/server.key")]
     deeds = [
         f"try:\n    text = open({os.fspath(place)!r}).read()\n    {deed}\n"
         "except OSError as error: print(error)"
-        for place in secret
+        for place in (*secret, scene.repo / "by-link", scene.repo / "moved", scene.repo / "pkg/l")
         for deed in TOLD.values()
     ]
+    for deed in ("os.rename('web/.env.local', 'moved')", "os.link('.env', 'pkg/l')"):
+        deeds.insert(0, f"try:\n    {deed}\nexcept OSError as error: print(error)")
     event = scene.test("\n".join(deeds) + "\nassert False")
     log = (scene.repo / f".flyball/artifacts/r1/c/{event.call}.log").read_text()
     for text in (event.outcome.text, log, *(each.name for each in scene.root.iterdir())):
         for form in (PASSWORD, PASSWORD[::-1], "-".join(PASSWORD), PASSWORD.encode().hex()):
             assert form not in text
-    assert [place.read_text() for place in secret][2] == PASSWORD
+    assert secret[2].read_text() == PASSWORD
 
 
 def test_the_users_secrets_are_not_read_for_a_driver(victim):
@@ -284,3 +304,41 @@ def test_the_users_secrets_are_not_read_for_a_driver(victim):
     assert scene.call("read", path="fixtures/.env").outcome.ok
     found = scene.call("grep", q="DB_PASS", globs=[".env"])
     assert found.outcome.data["matches"] == 0
+
+
+RUINED = {
+    "overwritten": "Path('data/notes.txt').write_text('gone')",
+    "deleted": "Path('data/notes.txt').unlink()",
+    "emptied": "os.truncate('data/notes.txt', 0)",
+    "with its folder": "import shutil; shutil.rmtree('data')",
+    "moved": "Path('data').rename('elsewhere')",
+    "made a link": "Path('data/notes.txt').unlink(); Path('data/notes.txt').symlink_to('/etc')",
+    "unseen": "s = os.stat('data/notes.txt'); Path('data/notes.txt').write_text('X' * s.st_size);"
+    " os.utime('data/notes.txt', (s.st_atime, s.st_mtime))",
+    "by mode": "Path('data/notes.txt').chmod(0)",
+}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("phase", [Phase.ANALYZE_CODE, Phase.EXECUTE])
+@pytest.mark.parametrize("deed", RUINED.values(), ids=RUINED)
+def test_ignored_files_of_the_users_are_put_back_and_that_is_said(victim, deed, phase):
+    scene = victim(in_place=True)
+    (scene.root / "test_it.py").write_text(f"{HEAD}{deed}{CASE}")
+    event = scene.call("test", phase)
+    assert event.outcome.data["passed"] == 1, event.outcome.text
+    assert event.put_back == ("data/notes.txt",)
+    assert (scene.repo / "data/notes.txt").read_text() == "the user's\n"
+    assert scene.call("bash", cmd="echo 1 > data/new").put_back == ()
+
+
+def test_what_a_killed_program_destroyed_is_put_back_by_the_next_process(victim):
+    scene = victim(in_place=True)
+    workspace = scene.context.workspace
+    begin_watch(workspace, scene.context.root, workspace.tree_hash(), with_packages=True)
+    (scene.repo / "data/notes.txt").unlink()
+    # The process that watched is gone; another one opens the run again.
+    scene.context.close()
+    scene.context.open("r1")
+    assert (scene.repo / "data/notes.txt").read_text() == "the user's\n"
+    assert scene.call("bash", cmd="true").put_back == ("data/notes.txt",)

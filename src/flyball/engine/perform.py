@@ -21,7 +21,7 @@ from flyball.workspace.files.path_rules import is_own, reads_hooks_from, why_pro
 from flyball.workspace.files.paths import relative_paths
 from flyball.workspace.files.standing import PACKAGES
 from flyball.workspace.redaction import Redactor
-from flyball.workspace.run.watch import NO_INTRUDERS, begin_watch, end_watch
+from flyball.workspace.run.watch import NOTHING_TAKEN_BACK, begin_watch, end_watch
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.trees import (
     Changed,
@@ -33,6 +33,9 @@ from flyball.workspace.trees.trees import (
 
 NAMES = frozenset({"type", "id", "tree", "base", "report"})
 """Fields that name things; what is looked up by them must stay as it is."""
+
+NAMED = 5
+"""So many files are named where there may be thousands."""
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -55,7 +58,9 @@ async def perform_call(
         context.workspace.untracked.hold_unkept(TreeHash(before))
     if TOOL_ROWS[tool.name].starts_process:
         # A package manager is started by a command; a test has nothing to install.
-        begin_watch(context.workspace, context.root, with_packages=tool.name not in COMMANDS)
+        with_packages = tool.name not in COMMANDS
+        tree = TreeHash(before)
+        begin_watch(context.workspace, context.root, tree, with_packages=with_packages)
     result, elapsed = await _attempt(tool, form, context._replace(tree=before))
     return _settle(context, call, result, elapsed, before)
 
@@ -150,6 +155,8 @@ class _Left(NamedTuple):
     """What a program made that was not there before, under any name."""
     standing: tuple[str, ...] = ()
     """What may not be there and could not be taken away."""
+    beyond: tuple[str, ...] = ()
+    """The user's ignored files that are too many or too large to be copied."""
 
 
 def _settle(
@@ -172,7 +179,8 @@ def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -
     workspace = context.workspace
     # First of all: git would wait for ever for a pipe that has the name of one of its files.
     row = TOOL_ROWS.get(call.tool)
-    intruders = end_watch(workspace) if row and row.starts_process else NO_INTRUDERS
+    is_watched = row is not None and row.starts_process
+    undone = end_watch(workspace, context.may_replace) if is_watched else NOTHING_TAKEN_BACK
     after = workspace.tree_hash()
     changes = workspace.trees.changes(TreeHash(before), after)
     lost = [each for each in changes if _loses_users_work(context, each)]
@@ -190,7 +198,7 @@ def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -
         if each not in lost
         and (
             _stands_in_the_way(each, kept)
-            or _is_in_one(each.path, intruders.gone)
+            or _is_in_one(each.path, undone.gone)
             or _is_forbidden(context, call, each)
         )
     ]
@@ -203,11 +211,12 @@ def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -
     return _Left(
         after,
         tuple(each.path for each in changes if each not in own and each not in lost),
-        tuple(dict.fromkeys((*intruders.gone, *(each.path for each in own)))),
-        tuple(each.path for each in kept),
-        tuple(each.path for each in lost if each not in kept),
+        tuple(dict.fromkeys((*undone.gone, *(each.path for each in own)))),
+        (*(each.path for each in kept), *undone.put_back),
+        (*(each.path for each in lost if each not in kept), *undone.lost),
         _created(context, call, [c for c in changes if c not in own and c not in lost]),
-        tuple(path for path in intruders.left if not _is_in_one(path, [c.path for c in own])),
+        tuple(path for path in undone.left if not _is_in_one(path, [c.path for c in own])),
+        undone.beyond,
     )
 
 
@@ -273,6 +282,13 @@ def _with_losses(text: str, left: _Left) -> str:
     if left.standing:
         names = ", ".join(left.standing)
         text += f"\n[{names}: may not be changed, and could not be taken back. Tell the user.]"
+    if left.beyond:
+        more = f" and {len(left.beyond) - NAMED} more" if len(left.beyond) > NAMED else ""
+        names = ", ".join(left.beyond[:NAMED]) + more
+        text += (
+            f"\n[{names}: the user's, ignored by git, and too large or too many to be copied. What "
+            "a program writes into them cannot be put back.]"
+        )
     return text
 
 

@@ -46,7 +46,7 @@ from flyball.workspace.process import levels
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.run.clean import keep_ignored, users_secrets
 from flyball.workspace.run.opening import open_workspace
-from flyball.workspace.run.watch import end_watch
+from flyball.workspace.run.watch import end_dead_watch
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import CommitKind
 from flyball.workspace.sandbox import environment
@@ -182,7 +182,7 @@ class RunContext:
         self._workspace = workspace
         if workspace.watch_note.exists():
             # A program was under way when a process before this one died.
-            end_watch(workspace)
+            end_dead_watch(workspace)
         # Before anything of the run is started: what is ignored is judged as it was now.
         keep_ignored(workspace)
         self.env = environment.clean(

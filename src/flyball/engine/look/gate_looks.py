@@ -91,9 +91,10 @@ async def gather(
             state, card, call, key=key, phase=Phase.VERIFY, access=Access.VERIFY
         )
         look = Look(use, call_context._replace(tree=before), state, card, effect.base)
-        begin_watch(workspace, look.context.root, with_packages=True)
+        begin_watch(workspace, look.context.root, TreeHash(before), with_packages=True)
         evidence += await _seen(look)
-        undone |= dict.fromkeys(end_watch(workspace).gone)
+        done = end_watch(workspace)
+        undone |= dict.fromkeys((*done.gone, *done.put_back, *done.lost))
         after = workspace.tree_hash()
         for change in workspace.trees.changes(TreeHash(before), after):
             undone[change.path] = None

@@ -17,23 +17,16 @@ from pathlib import Path
 from flyball.workspace.errors import explain_disk_errors
 from flyball.workspace.files.path_rules import holds_secrets
 from flyball.workspace.files.plain import walk_folders
+from flyball.workspace.files.shelf import CHANGING, MADE_ANEW
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.git import find_repository
 from flyball.workspace.trees.git_trees import GitTrees
 from flyball.workspace.trees.records import lay_records
 from flyball.workspace.trees.trees import TreeHash
 
-MADE_ANEW = frozenset(
-    {
-        ".git", ".hg", ".svn", ".flyball", "node_modules", ".venv", "venv", "env", "__pycache__",
-        ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox", ".cache",
-        ".next", ".nuxt", ".turbo", ".parcel-cache", ".vite", ".gradle", ".idea", ".vscode",
-        "target", "dist", "build", "out", "coverage", "htmlcov", ".nyc_output", "obj", "bin",
-    }
-)  # fmt: skip
-"""Folders that are installed, cached or built: linked from the project, or made in the checkout."""
+NOT_OF_THE_CODE = MADE_ANEW | {".idea", ".vscode"}
+"""Folders that are linked from the project, made in the checkout, or no part of how it works."""
 
-LEFT_OUT = (".pyc", ".pyo", ".log", ".o", ".obj", ".class", ".tmp", ".swp", ".lock", ".pid")
 SECRET = (".env", ".pem", ".key", ".p12", ".pfx", "id_rsa", "id_ed25519", ".netrc", ".pgpass")
 MOST_SEEN = 20_000
 MOST_KEPT = 2_000
@@ -157,7 +150,7 @@ def _small_files(project: Path) -> Iterator[tuple[str, int]]:
     """Regular files that may be worth keeping, as far as a bounded walk finds them."""
     for folder, names in _folders(project):
         for name in names:
-            if name.endswith(LEFT_OUT) or any(sign in name for sign in SECRET):
+            if name.endswith(CHANGING) or any(sign in name for sign in SECRET):
                 continue
             full = Path(folder, name)
             with suppress(OSError):
@@ -170,7 +163,7 @@ def _folders(project: Path) -> Iterator[tuple[str, list[str]]]:
     """The folders of a project but for what is made anew, with their files, up to a bound."""
     seen = 0
     for folder, folders, names in walk_folders(project):
-        folders[:] = sorted(name for name in folders if name not in MADE_ANEW)
+        folders[:] = sorted(name for name in folders if name not in NOT_OF_THE_CODE)
         yield folder, sorted(names)[: MOST_SEEN - seen]
         seen += len(names)
         if seen >= MOST_SEEN:

@@ -18,7 +18,14 @@ import msgspec
 
 from flyball.errors import OutsideWorkspace, ToolError, ToolUnavailable
 from flyball.workspace.sandbox import landlock, readable, seccomp
-from flyball.workspace.sandbox.landlock import DEVICE, IOCTL_DEV, READ, WRITE
+from flyball.workspace.sandbox.landlock import (
+    AROUND_HIDDEN,
+    DEVICE,
+    IOCTL_DEV,
+    READ,
+    READ_DIR,
+    WRITE,
+)
 
 _PACKAGE = Path(__file__).parent
 # The supervisor must not run any package's initialiser: flyball and flyball.workspace are made up
@@ -128,10 +135,9 @@ def orders(
     if means is Mechanism.LANDLOCK:
         # Landlock can only grant. To leave out one entry of a directory, everything beside that
         # entry has to be granted by name.
-        covered = [path for top in shown for path in readable.paths_covering(top, hidden)]
         ruled["grants"] = [
-            *((path, READ) for path in covered),
-            *((path, WRITE) for path in writable),
+            *_grants(shown, hidden, READ, READ_DIR),
+            *_grants(writable, hidden, WRITE, AROUND_HIDDEN),
             *((path, DEVICE) for path in readable.DEVICES),
         ]
         return ruled
@@ -141,6 +147,13 @@ def orders(
         ruled["bubblewrap"] = _bubblewrap_argv(ruled)
         ruled["inner"] = supervisor_argv("inner")
     return ruled
+
+
+def _grants(
+    tops: Sequence[str], hidden: Sequence[str], whole: int, around: int
+) -> list[tuple[str, int]]:
+    parts = [each for top in tops for each in readable.parts_around(top, hidden)]
+    return [(path, whole if is_whole else around) for path, is_whole in parts]
 
 
 def _new_root(sandbox: Sandbox, private: Path, writable: Sequence[str]) -> dict[str, Any]:

@@ -29,6 +29,9 @@ READ = EXECUTE | READ_FILE | READ_DIR
 CHANGE = WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_SOCK
 WRITE = READ | CHANGE | MAKE_FIFO | MAKE_SYM | REFER | TRUNCATE
 """Devices are never made: one in the workspace would open the disk to a privileged user."""
+AROUND_HIDDEN = WRITE & ~(READ_FILE | EXECUTE)
+"""For a directory that holds what may not be read: what is made in it anew can be written, but only
+a later start, which finds it there, can read it."""
 DEVICE = READ_FILE | WRITE_FILE | TRUNCATE
 ON_A_FILE = EXECUTE | READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -157,14 +157,20 @@ def owner_only_entries(top: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-@cache
-def paths_covering(top: str, hidden: tuple[str, ...]) -> tuple[str, ...]:
-    """Paths that together cover a directory but none of the hidden entries in it."""
-    inner = [path for path in hidden if Path(path).is_relative_to(top)]
+def parts_around(top: str, hidden: Sequence[str]) -> list[tuple[str, bool]]:
+    """What covers a directory but for the hidden entries in it: whole parts, and those around.
+
+    A link is no part: to grant it would be to grant what it leads to, which may be what is hidden,
+    or outside of all.
+    """
+    if top in hidden:
+        return []
+    inner = [path for path in hidden if path.startswith(f"{top}/")]
     if not inner:
-        return (top,)
-    covered: list[str] = []
-    for entry in sorted(Path(top).iterdir()):
-        if str(entry) not in inner:
-            covered += paths_covering(str(entry), hidden) if entry.is_dir() else (str(entry),)
-    return tuple(covered)
+        return [(top, True)]
+    found = [(top, False)]
+    with suppress(OSError), os.scandir(top) as entries:
+        for entry in sorted(entries, key=lambda each: each.name):
+            if not entry.is_symlink():
+                found += parts_around(entry.path, inner)
+    return found

@@ -273,6 +273,11 @@ class GitTrees:
         """Whether the blob is a file's content, and not the sign that it was not kept."""
         return blob not in self._stubs
 
+    def paths(self, tree: TreeHash) -> frozenset[str]:
+        """Every path in a tree."""
+        out = self.depot.call("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree).stdout
+        return frozenset(map(os.fsdecode, out.split(b"\0")[:-1]))
+
     def unkept_files(self, tree: TreeHash) -> dict[str, str]:
         """The paths of a tree whose content was not kept, and what stands for it."""
         if not self._stubs:

@@ -147,6 +147,10 @@ class PlainTrees:
         """Whether the blob is a file's content, and not the sign that it was not kept."""
         return blob not in self._stubs
 
+    def paths(self, tree: TreeHash) -> frozenset[str]:
+        """Every path in a tree."""
+        return frozenset(path for path, _ in self._files_below(tree, ""))
+
     def unkept_files(self, tree: TreeHash) -> dict[str, str]:
         """The paths of a tree whose content was not kept, and what stands for it."""
         return {

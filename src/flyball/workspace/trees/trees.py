@@ -153,6 +153,10 @@ class Trees(Protocol):
         """Whether the blob is a file's content, and not the sign that it was not kept."""
         ...
 
+    def paths(self, tree: TreeHash) -> frozenset[str]:
+        """Every path in a tree."""
+        ...
+
     def unkept_files(self, tree: TreeHash) -> dict[str, str]:
         """The paths of a tree whose content was not kept, and what stands for it."""
         ...

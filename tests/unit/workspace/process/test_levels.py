@@ -213,10 +213,14 @@ def test_hidden_entries_are_left_out_of_what_covers_a_directory(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     hidden = (str(tmp_path / "a" / "two"),)
-    assert readable.paths_covering(str(tmp_path), hidden) == (
-        str(tmp_path / "a" / "one"),
-        str(tmp_path / "b"),
-    )
+    (tmp_path / "c").symlink_to("a/two")
+    (tmp_path / "d").symlink_to("/etc")
+    assert readable.parts_around(str(tmp_path), hidden) == [
+        (str(tmp_path), False),
+        (str(tmp_path / "a"), False),
+        (str(tmp_path / "a" / "one"), True),
+        (str(tmp_path / "b"), True),
+    ]
 
 
 def finished(output="", **fields):
