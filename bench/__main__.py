@@ -34,6 +34,7 @@ BENCHES = {
     "hooks": "a hook of a host's call beside `python3 -c pass`",
     "price": "what proof costs, in times of a project's suite",
     "alarms": "alarms about weakened tests on honest commits",
+    "calls": "a read and an edit in a repository of a thousand files",
     "judge": "the judge of commands on lists of plain reading and of lost work",
     "scale": "a model of up to 100,000 concurrent runs on many machines",
     "page": "the first paint of a board with two hundred runs beside a bare file",
