@@ -27,6 +27,8 @@ from flyball.errors import NotFound, UsageError
 UNITS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 SPAN = re.compile(r"(\d{1,4})([hdw])")
 INDEX = "audit.sqlite"
+NEVER = (-1, -1)
+"""The state of no file, so that the next audit reads it."""
 
 
 class AuditWish(NamedTuple):
@@ -124,7 +126,7 @@ def _read(
     whole, done = sum(size for size, _ in new.values()), 0
     for number, (file, found) in enumerate(judge_files([*new], whole, limits, environ)):
         watch(AuditProgress(number, len(new), done, whole))
-        index.keep(file, mark, found, new[file])
+        index.keep(file, mark, found, NEVER if found.is_lost else new[file])
         done += new[file][0]
     watch(AuditProgress(len(new), len(new), done, whole))
     return len(new)

@@ -87,26 +87,43 @@ def _ask(
     environ: Mapping[str, str],
     told: Queue[tuple[Path, FileAudit]],
 ) -> None:
-    """Have one reader judge what is left, file by file; one that is gone is done without."""
+    """Have one reader judge what is left, file by file; one that never answers is done without."""
     argv = (sys.executable, "-P", "-m", "flyball.app.audit.crew")
     reader: Companion | None = None
+    has_answered, is_of_use = False, True
     try:
         # `next` on a list's iterator is one step of the interpreter: no file is taken twice.
         for file in left:
+            if not is_of_use:
+                told.put((file, judge_file(file, limits)))
+                continue
             try:
-                reader = reader or Companion(argv, cwd=Path("/"), env=environ)
+                reader = reader or Companion(argv, cwd=Path.cwd(), env=environ)
                 order = ReadingOrder(os.fspath(file.absolute()), limits)
-                answer = reader.ask(msgspec.json.encode(order))
-                told.put((file, msgspec.json.decode(answer, type=FileAudit)))
+                found = msgspec.json.decode(reader.ask(msgspec.json.encode(order)), type=FileAudit)
+                has_answered = True
             except (ToolUnavailable, msgspec.DecodeError):
-                if reader:
-                    reader.close()
-                reader = None
-                note = "The reader of this file ended before it was through; it was passed over."
-                told.put((file, FileAudit([], [], [], notes=(note,))))
+                reader = _closed(reader)
+                # Whoever never answered cannot be started here; else it was this file's doing.
+                is_of_use = has_answered
+                found = LOST if is_of_use else judge_file(file, limits)
+            told.put((file, found))
     finally:
-        if reader:
-            reader.close()
+        _closed(reader)
+
+
+LOST = FileAudit(
+    [],
+    [],
+    [],
+    notes=("Its reader ended before it was through; the next audit tries again.",),
+    is_lost=True,
+)
+
+
+def _closed(reader: Companion | None) -> None:
+    if reader:
+        reader.close()
 
 
 def main() -> int:

@@ -66,6 +66,8 @@ class FileAudit(msgspec.Struct):
     findings: list[AuditFinding] = []
     bills: list[BillAudit] = []
     notes: tuple[str, ...] = ()
+    is_lost: bool = False
+    """Whether nobody could read it to its end; then nothing of it is known."""
 
 
 @lru_cache(maxsize=20_000)

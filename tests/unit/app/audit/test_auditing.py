@@ -13,7 +13,7 @@ import pytest
 from tests.unit.app.audit.recorded import HOSTS, SINS, lay_out, session_names
 
 from flyball.app.audit.auditing import AuditProgress, AuditWish, audit, seconds_of
-from flyball.app.audit.crew import WORTH_A_CREW, judge_files
+from flyball.app.audit.crew import WORTH_A_CREW, judge_file, judge_files
 from flyball.app.audit.places import transcripts
 from flyball.app.audit.report import AuditReport
 from flyball.core.memory.guard import GuardLimits
@@ -67,6 +67,15 @@ def test_readers_side_by_side_tell_what_one_alone_does(tmp_path: Path):
     beside = dict(judge_files(files, WORTH_A_CREW, GuardLimits(), os.environ))
     assert beside == alone
     assert len(alone) == 34
+
+
+@pytest.mark.exhaustive
+def test_where_no_reader_can_be_started_the_files_are_read_all_the_same(tmp_path: Path):
+    lay_out(tmp_path, "claude")
+    files = [*transcripts([tmp_path])]
+    broken = {**os.environ, "PYTHONHOME": "/nowhere"}
+    told = dict(judge_files(files, WORTH_A_CREW, GuardLimits(), broken))
+    assert told == {file: judge_file(file, GuardLimits()) for file in files}
 
 
 def test_a_second_audit_reads_only_what_is_new(tmp_path: Path):
