@@ -30,7 +30,7 @@ class Assumed(NamedTuple):
     """What the model takes for granted; each with where it comes from."""
 
     own: float = 0.030
-    """Flyball's own time per turn, s, on one core: about 30 ms by `runs show --cost`."""
+    """Flyball's own time per turn, s, on one core: about 30 ms for a turn with one call."""
     scheduled: float = 0.012
     """One step of DBOS on Postgres, s: 8 to 16 ms measured on two cores (decision 0005)."""
     journaled: float = 0.004

@@ -224,7 +224,7 @@ def _read(path: Path) -> str:
 def redactor_of(home: Home) -> Redactor:
     """What takes the user's secrets out of everything that a run shows, stores or sends."""
     known = (*secrets_in(home.environ), *secrets_of_project(home.repo))
-    password = password_of(home.database)
+    password = password_of(home.database) if home.database else ""
     return Redactor((*known, password) if password else known)
 
 
