@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import psycopg
@@ -27,6 +27,8 @@ PATIENCE = 60.0
 FIRST_PATIENCE = 3.0
 """How long the first connection is tried: a wrong address should be told soon."""
 PAUSE = 0.2
+OLDEST_SERVER = 140_000
+MOST_SKEW = 5.0
 MIGRATING = 0x666C7962
 """The advisory lock of whoever brings the schema up to date."""
 
@@ -196,6 +198,70 @@ class PostgresLink:
         for db in (self._db, self._listener):
             if db is not None:
                 db.close()
+
+
+class DatabaseFinding(NamedTuple):
+    """One thing that a database needs, whether it is so, and what was seen."""
+
+    name: str
+    holds: bool
+    seen: str
+
+
+def examine_database(url: str) -> list[DatabaseFinding]:
+    """Whether a database can keep the runs of a cluster; it is only looked at."""
+    link = PostgresLink(url, migrates=False, patience=0.0)
+    try:
+        return link.ask(lambda db, _: _examine(db, link.shown))
+    except JournalError as error:
+        return [DatabaseFinding("connection", False, error.message)]
+    finally:
+        link.close()
+
+
+def _examine(db: Connection, shown: str) -> list[DatabaseFinding]:
+    before = time.time()
+    number, name, there = _first(
+        db,
+        "SELECT current_setting('server_version_num')::int, current_setting('server_version'),"
+        " extract(epoch FROM clock_timestamp())::float8",
+    )
+    # Nobody compares the two, but what is shown of ages and times would look odd.
+    skew = there - (before + time.time()) / 2
+    may_make, may_use, may_write = _first(
+        db,
+        "SELECT has_database_privilege(current_database(), 'CREATE'),"
+        " coalesce(bool_and(has_schema_privilege(n.oid, 'USAGE')), true),"
+        " coalesce(bool_and(has_table_privilege(c.oid, 'SELECT')"
+        " AND has_table_privilege(c.oid, 'INSERT') AND has_table_privilege(c.oid, 'UPDATE')"
+        " AND has_table_privilege(c.oid, 'DELETE')), true)"
+        " FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind = 'r'"
+        " WHERE n.nspname = %s",
+        SCHEMA,
+    )
+    may_write = may_use and may_write
+    # Who may not read the tables cannot be told their version.
+    version, needs = (schema_version(db) if may_write else None) or (0, 0)
+    known = len(POSTGRES_MIGRATIONS)
+    return [
+        DatabaseFinding("connection", True, shown),
+        DatabaseFinding("server", number >= OLDEST_SERVER, f"PostgreSQL {name}"),
+        DatabaseFinding("schema", needs <= known, f"version {version}, this release knows {known}"),
+        DatabaseFinding("clock", abs(skew) < MOST_SKEW, f"{skew:+.2f} s from this machine's"),
+        DatabaseFinding(
+            "permissions",
+            bool(may_write and (version >= known or may_make)),
+            f"make tables: {_said(may_make)}, write them: {_said(may_write)}",
+        ),
+    ]
+
+
+def _first(db: Connection, statement: str, *values: object) -> tuple[Any, ...]:
+    return db.execute(statement.encode(), values).fetchone() or ()
+
+
+def _said(is_so: object) -> str:
+    return "yes" if is_so else "no"
 
 
 def schema_version(db: Connection) -> tuple[int, int] | None:

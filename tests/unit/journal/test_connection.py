@@ -13,7 +13,7 @@ from tests.unit.journal.runs import begin, reply, story, take, write
 from flyball.core.run.effect import Classify, Owed
 from flyball.core.run.event import PauseAsked
 from flyball.errors import JournalError, SchemaTooNew
-from flyball.journal.connection import SCHEMA, PostgresLink, discreet
+from flyball.journal.connection import SCHEMA, PostgresLink, discreet, examine_database
 from flyball.journal.migrations import POSTGRES_MIGRATIONS
 from flyball.journal.postgres import PostgresJournal
 from flyball.journal.protocol import masked, password_of
@@ -151,3 +151,30 @@ def test_an_error_that_repeats_the_address_does_not_tell_the_password() -> None:
     with pytest.raises(JournalError) as raised:
         PostgresLink("postgresql:/ada:s3cr3t@nowhere")
     assert "s3cr3t" not in str(raised.value)
+
+
+def test_a_database_is_examined_without_being_changed(database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as db:
+        db.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
+        found = examine_database(database)
+        assert [each.name for each in found if not each.holds] == []
+        assert db.execute("SELECT to_regnamespace(%s)", (SCHEMA,)).fetchone() == (None,)
+    PostgresLink(database).close()
+    assert all(each.holds for each in examine_database(database))
+
+
+def test_who_may_not_write_is_told_so(database: str) -> None:
+    PostgresLink(database).close()
+    with psycopg.connect(database, autocommit=True) as db:
+        db.execute("CREATE ROLE looker LOGIN")
+        try:
+            found = examine_database(database.replace("//postgres:@", "//looker:@"))
+            assert [each.name for each in found if not each.holds] == ["permissions"]
+        finally:
+            db.execute("DROP ROLE looker")
+
+
+def test_a_database_that_is_not_there_is_one_finding(tmp_path: Path) -> None:
+    (found,) = examine_database(f"postgresql://ada:hidden@/shop?host={tmp_path}")
+    assert (found.name, found.holds) == ("connection", False)
+    assert "hidden" not in found.seen

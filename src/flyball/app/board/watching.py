@@ -235,7 +235,9 @@ class Watch:
         for project in self.projects.all():
             path = project.home.journal_path
             files = _file_marks(path)
-            if not files or (self._files.get(path) == files and not is_due):
+            # A database has no file whose times would tell that nothing has happened.
+            is_file = not project.home.database
+            if is_file and (not files or (self._files.get(path) == files and not is_due)):
                 continue
             # Read before the journal is: what is written meanwhile is seen the next time.
             self._files[path] = files

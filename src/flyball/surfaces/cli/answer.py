@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flyball.surfaces.cli.card import REPO
+from flyball.surfaces.cli.card import DATABASE, REPO
 from flyball.surfaces.cli.run import JSON
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ NO_DRIVE = click.option(
 @click.option("--note", default="", metavar="TEXT", help="A word to the driver.")
 @NO_DRIVE
 @REPO
+@DATABASE
 @JSON
 @click.pass_context
 def approve(
@@ -45,6 +46,7 @@ def approve(
 @click.option("--why", default="", metavar="TEXT", help="Why not, for the driver to know.")
 @NO_DRIVE
 @REPO
+@DATABASE
 @JSON
 @click.pass_context
 def deny(ctx: click.Context, run: str, why: str, no_drive: bool, repo: Path, as_json: bool) -> None:
@@ -61,6 +63,7 @@ def deny(ctx: click.Context, run: str, why: str, no_drive: bool, repo: Path, as_
 @click.argument("text", nargs=-1, required=True, metavar="TEXT…")
 @NO_DRIVE
 @REPO
+@DATABASE
 @JSON
 @click.pass_context
 def answer(
@@ -89,6 +92,7 @@ def answer(
 @click.option("--why", required=True, metavar="TEXT", help="Why, for the record.")
 @NO_DRIVE
 @REPO
+@DATABASE
 @JSON
 @click.pass_context
 def extend(

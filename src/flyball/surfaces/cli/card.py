@@ -26,6 +26,21 @@ REPO = click.option(
     type=click.Path(path_type=Path),
     help="The project; the present directory unless given.",
 )
+
+
+def _use_database(_ctx: click.Context, _parameter: click.Parameter, url: str | None) -> None:
+    """From here on the setting, as if it were in the environment: every part reads it there."""
+    if url:
+        os.environ["FLYBALL_DATABASE"] = url
+
+
+DATABASE = click.option(
+    "--database",
+    metavar="URL",
+    expose_value=False,
+    callback=_use_database,
+    help="The Postgres where runs are kept; FLYBALL_DATABASE hides it from other users.",
+)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 YES = click.option("--yes", is_flag=True, help="Go on even if later work would be lost.")
 PATHS = click.option(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flyball.surfaces.cli.card import JSON, REPO
+from flyball.surfaces.cli.card import DATABASE, JSON, REPO
 from flyball.surfaces.cli.doctor_host import examine_host
 from flyball.surfaces.cli.init import HOSTS
 from flyball.surfaces.cli.terminal.edge import clean_console, say
@@ -45,6 +45,7 @@ _PROGRAMS = (
 
 @click.command()
 @REPO
+@DATABASE
 @JSON
 @click.option("--host", type=HOSTS, help="Prove instead that this agent is held by its hooks.")
 @click.option(
@@ -87,6 +88,8 @@ def doctor(
     report["pages"] = _pages(home)
     report["settings"] = _settings(home)
     report["ignored"] = list(home.effective.ignored)
+    report["database"] = _database(home)
+    report["ok"] = report["ok"] and all(row["holds"] for row in report["database"])
     if as_json:
         say(json.dumps(report, indent=2))
     else:
@@ -174,6 +177,16 @@ def _pages(home: Home) -> dict[str, Any]:
     }
 
 
+def _database(home: Home) -> list[dict[str, Any]]:
+    """What a database needs to keep runs, and whether it has that; nothing where none is named."""
+    if not home.database:
+        return []
+    from flyball.app.runs import load_extra
+
+    found = load_extra("flyball.journal.connection").examine_database(home.database)
+    return [{"name": each.name, "holds": each.holds, "seen": each.seen} for each in found]
+
+
 def _state(home: Home) -> dict[str, Any]:
     """Where runs are kept, and whether that can be written."""
     path = home.state.parent.parent
@@ -215,6 +228,9 @@ def _print(console: Console, report: dict[str, Any]) -> None:
         programs.add_row(program["name"], _plain(program["version"] or "not found"), use)
     console.print(programs)
     _print_pages(console, report["pages"])
+    for row in report["database"]:
+        mark = "[green]holds[/green]" if row["holds"] else "[bold red]MISSING[/bold red]"
+        console.print(f"[bold]Database[/bold]  {mark}  {row['name']}: {_plain(row['seen'])}")
     state = report["state"]
     note = "" if state["writable"] else "  [bold red]cannot be written[/bold red]"
     console.print(f"\n[bold]State[/bold]  {_plain(state['path'])}{note}\n")

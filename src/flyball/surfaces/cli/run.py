@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flyball.surfaces.cli.card import REPO
+from flyball.surfaces.cli.card import DATABASE, REPO
 
 if TYPE_CHECKING:
     from flyball.core.flow.flow import Flow
@@ -35,6 +35,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print telemetry, on
 @click.command("run")
 @click.argument("request", nargs=-1, metavar="REQUEST…")
 @REPO
+@DATABASE
 @DRIVER
 @MODEL
 @click.option("--intent", type=click.Choice(INTENTS), help="What the request asks for.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flyball.surfaces.cli.card import JSON, REPO
+from flyball.surfaces.cli.card import DATABASE, JSON, REPO
 from flyball.surfaces.cli.run import DRIVER, MODEL
 from flyball.surfaces.cli.run import JSON as TELEMETRY
 from flyball.surfaces.cli.terminal.edge import pour, say
@@ -52,6 +52,7 @@ def runs() -> None:
 
 @runs.command("list")
 @REPO
+@DATABASE
 @JSON
 def list_(repo: Path, as_json: bool) -> None:
     """The runs of this project, the newest first."""
@@ -75,6 +76,7 @@ def list_(repo: Path, as_json: bool) -> None:
     "--cost", is_flag=True, help="Turns, calls, tokens, money and time by card and phase."
 )
 @REPO
+@DATABASE
 @JSON
 def show(run: str, repo: Path, as_json: bool, **asked: bool) -> None:
     """A run's cards, evidence, decisions and questions, and what to type next."""
@@ -89,6 +91,7 @@ def show(run: str, repo: Path, as_json: bool, **asked: bool) -> None:
 @runs.command()
 @click.argument("run")
 @REPO
+@DATABASE
 @TELEMETRY
 @click.pass_context
 def follow(ctx: click.Context, run: str, repo: Path, as_json: bool) -> None:
@@ -104,6 +107,7 @@ def follow(ctx: click.Context, run: str, repo: Path, as_json: bool) -> None:
 @runs.command()
 @click.argument("run")
 @REPO
+@DATABASE
 @DRIVER
 @MODEL
 @TELEMETRY
@@ -128,6 +132,7 @@ def resume(
 @click.argument("run")
 @click.option("--why", default="", metavar="TEXT", help="Why, for the record.")
 @REPO
+@DATABASE
 @TELEMETRY
 def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
     """End a run; what it has done stays on its branch."""
@@ -160,6 +165,7 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
     help="One page to read instead; it needs nothing else.",
 )
 @REPO
+@DATABASE
 def export(run: str, output: Path | None, html: Path | None, repo: Path) -> None:
     """Write a run's whole log as JSON lines, or the run as a page to read."""
     import asyncio
@@ -204,6 +210,7 @@ def _write(file: Path, data: bytes) -> None:
 @runs.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
 @REPO
+@DATABASE
 @JSON
 def import_(file: Path, repo: Path, as_json: bool) -> None:
     """Read an exported run into this project, to show, judge or compare it."""

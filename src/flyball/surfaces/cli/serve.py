@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from flyball.surfaces.cli.card import REPO
+from flyball.surfaces.cli.card import DATABASE, REPO
 from flyball.surfaces.cli.terminal.edge import say
 
 PORT = 4321
@@ -21,6 +21,7 @@ PORT = 4321
 @click.option("--open", "opens", is_flag=True, help="Open the board in a browser.")
 @click.option("--token", default="", metavar="T", envvar="FLYBALL_SERVE_TOKEN", help="Who may ask.")
 @REPO
+@DATABASE
 @click.option("--json", "as_json", is_flag=True, help="Print the address as one JSON object.")
 def serve(host: str, port: int, opens: bool, token: str, repo: Path, as_json: bool) -> None:
     """Show every run on a board in a browser, live, and answer them there.
