@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
+from flyball.tools.pages.browser import can_browse
+from flyball.workspace.servers.network import can_serve
+
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
 
 T = TypeVar("T")
+
+IN_CI = bool(os.environ.get("CI"))
+NEEDS_SERVERS = pytest.mark.skipif(
+    not IN_CI and not can_serve(), reason="SERVER TESTS DID NOT RUN: no network namespace here"
+)
+"""Skipped loudly where no server can be started; in CI such a test runs, and fails."""
+NEEDS_PAGES = pytest.mark.skipif(
+    not IN_CI and not (can_serve() and can_browse(os.environ)),
+    reason="PAGE TESTS DID NOT RUN: Chromium, Playwright or a network namespace is missing",
+)
 
 
 def sampled(cases: Iterable[T], every: int, name: Callable[[T], str] = str) -> list[ParameterSet]:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.e2e.wire_server import Say, WireServer
 from tests.governed import Line, Shell, call, objects, say, script
 from tests.repos import repository
-
-from flyball.tools.pages.browser import can_browse
-from flyball.workspace.servers.network import can_serve
+from tests.tiers import NEEDS_PAGES
 
 pytestmark = [
     pytest.mark.exhaustive,
-    pytest.mark.skipif(
-        not (can_serve() and can_browse(os.environ)), reason="needs Chromium and a namespace"
-    ),
+    NEEDS_PAGES,
 ]
 PAGE = "<!doctype html><title>Shop</title><div id=app></div><script src=app.js></script>\n"
 BROKEN = "const cart = null;\ndocument.getElementById('app').textContent = cart.total;\n"
@@ -120,3 +116,79 @@ def test_a_fix_that_leaves_the_console_dirty_never_succeeds(tmp_path: Path):
         *(say(f"It is mended, {n}.") for n in range(6)),
     )
     assert final(lines)["status"] != "success"
+
+
+QA = call("visual_qa", url="/", expectation="the pens are listed")
+
+
+def seeing(place: Path, server: WireServer, *lines: Line, **files: str) -> tuple[Shell, list[Any]]:
+    """A scripted fix in a project, judged by a model that sees, which a loopback server plays."""
+    home = place / "home"
+    home.mkdir()
+    repo = repository(place / "shop", {**PLAIN, **files})
+    shell = Shell(
+        repo,
+        home,
+        FLYBALL_MODEL_VISION="openai:gpt-4o",
+        FLYBALL_MODEL_BASE_URL=server.url,
+        OPENAI_API_KEY="a-key",
+        NO_PROXY="127.0.0.1",
+    )
+    driver = script(place / "lines", *lines)
+    said = shell("run", "The preview is blank; fix it.", "--driver", driver, "--json")
+    return shell, objects(said.stdout)
+
+
+def test_a_model_that_sees_judges_the_picture_and_the_card_shows_it(tmp_path: Path):
+    acts = [Say("No. The page is blank.", tokens=(900, 8)), Say("Yes. Pens.", tokens=(950, 6))]
+    with WireServer(acts) as server:
+        shell, lines = seeing(
+            tmp_path,
+            server,
+            QA,
+            checkpoint(),
+            call("write_file", path="app.js", content=WHOLE),
+            QA,
+            LOOK,
+            say("It is mended."),
+            REVIEW,
+        )
+    assert final(lines)["status"] == "success", json.dumps(lines, indent=1)
+    assert len(server.requests) == 2, "one short question for each picture"
+    asked = json.dumps(server.requests[0])
+    assert "data:image/png;base64," in asked and "the pens are listed" in asked
+    run = next(line["run"] for line in lines if line["type"] == "run")
+    shown = json.loads(shell("runs", "show", run, "--json").stdout)
+    assert shown["spend"]["input_tokens"] == 1850 and shown["spend"]["output_tokens"] == 14
+    looks = [e for e in shown["cards"][0]["evidence"] if e["type"] == "visual-report"]
+    assert [bool(each.get("ok")) for each in looks] == [False, True]
+    assert [each["opinion"] for each in looks] == ["The page is blank.", "Pens."]
+    assert all(each["judged_by"].startswith("openai:") for each in looks)
+    assert looks[0]["stale"] and not looks[1]["stale"], "an edit after the picture makes it stale"
+    assert 0 < looks[1]["change"]["share"] < 0.1
+    card = shell("card", "show", run, "step-1").stdout
+    for what in ("before", "after", "difference"):
+        (path,) = re.findall(rf"picture: \S+ {what}\b.*: (\S+\.png)", card)
+        assert (tmp_path / "shop" / path).read_bytes().startswith(b"\x89PNG")
+
+
+RED = "import unittest\n\n\nclass ShopTest(unittest.TestCase):\n    def test_pens(self):\n        "
+GREEN_TEST = f"{RED}self.assertNotIn('pens', open('app.js').read().lower())\n"
+
+
+def test_a_page_that_looks_right_never_outranks_a_red_suite(tmp_path: Path):
+    with WireServer([Say("Yes. The pens are listed.")] * 4) as server:
+        _, lines = seeing(
+            tmp_path,
+            server,
+            LOOK,
+            checkpoint(),
+            call("write_file", path="app.js", content=WHOLE),
+            QA,
+            LOOK,
+            *(say(f"It looks right, {n}.") for n in range(6)),
+            **{"test_shop.py": GREEN_TEST},
+        )
+    assert server.requests, "the model was asked, and said yes"
+    end = final(lines)
+    assert end["status"] != "success" and not end.get("proof", "").startswith("it answers"), end

@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from tests.governed import ARGV, Line, Shell, call, checkpoint, environment, objects
 from tests.repos import repository
+from tests.tiers import NEEDS_SERVERS
 from tests.unit.tools.test_dev_server import FILES, processes_in
-
-from flyball.workspace.servers.network import can_serve
 
 pytestmark = [
     pytest.mark.exhaustive,
-    pytest.mark.skipif(not can_serve(), reason="needs a network namespace"),
+    NEEDS_SERVERS,
 ]
 PATIENCE = 120.0
 

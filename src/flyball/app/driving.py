@@ -22,6 +22,7 @@ from flyball.app.wiring import (
     REPAIR,
     NobodyDriver,
     driver_spec,
+    eyes_of,
     make_driver,
     notifier,
     tool_settings,
@@ -319,6 +320,7 @@ class RunControl:
             in_place=bool(started.shell.get("in_place")),
             settings=tool_settings(home.effective),
         )
+        eyes = context.eyes = eyes_of(home, started.shell.get("driver", ""))
         context.is_to_rest = lambda: bool(self._pause_by)
         context.seen.update(recall(entry.event for entry in history))
         journal = open_journal(home)
@@ -351,6 +353,8 @@ class RunControl:
         finally:
             await journal.close()
             await driver.close()
+            if eyes is not None:
+                await eyes.close()
 
 
 def started_of(

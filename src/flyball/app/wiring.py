@@ -20,6 +20,7 @@ from flyball.drivers.relay.relay import open_relay
 from flyball.drivers.repair.driver import RepairDriver
 from flyball.drivers.routing import Models, Providers
 from flyball.drivers.scripted import ScriptedDriver, read_script
+from flyball.engine.look.eyes import VisionModel
 from flyball.engine.notifier import Notifier, post_to
 from flyball.engine.telemetry import Telemetry
 from flyball.errors import ConfigError, DriverError, ToolError, UsageError
@@ -115,12 +116,36 @@ def models_of(settings: Settings, default: str) -> Models:
     )
 
 
+SEEING = frozenset({"openai", "anthropic", "google", "google-gla"})
+"""Providers whose own models all take images."""
+
+
+def vision_model(home: Home, spec: str) -> str:
+    """The model that judges pictures: the one that is set for it, or a driver's that sees too."""
+    settings = home.effective.settings
+    if settings.model_vision:
+        return settings.model_vision
+    kind, _, name = spec.partition(":")
+    is_elsewhere = settings.model_base_url or home.environ.get(BASE_URLS.get(family(name), ""))
+    return name if kind == "model" and family(name) in SEEING and not is_elsewhere else ""
+
+
+def eyes_of(home: Home, spec: str = "") -> VisionModel | None:
+    """Who can say what a picture shows; nothing is loaded or asked before there is a picture."""
+    name = vision_model(home, spec)
+    if not name:
+        return None
+    models = Models(default=name, vision=name)
+    return VisionModel(lambda: preload(models, providers_of(home, models)))
+
+
 def unlocked(home: Home, spec: str) -> Home:
     """The home with the keys that its driver needs and only the system's keyring has."""
     kind, _, name = spec.partition(":")
-    if kind != "model" or home.effective.settings.model_base_url:
+    settings = home.effective.settings
+    if (kind != "model" and not settings.model_vision) or settings.model_base_url:
         return home
-    models = models_of(home.effective.settings, name)
+    models = models_of(settings, name if kind == "model" else settings.model_vision)
     missing = _missing_keys(home.environ, models)
     found = {variable: _key_from_keyring(home.environ, variable) for variable in missing.values()}
     kept = {variable: key for variable, key in found.items() if key}

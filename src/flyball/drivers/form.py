@@ -8,8 +8,9 @@ from typing import Annotated, Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.run.event import Finish, Usage
+from flyball.core.run.event import Finish
 from flyball.core.run.thread import SpokenCall
+from flyball.core.terms.budget import Usage
 from flyball.core.terms.shape import faults, is_list, is_map, read_loosely, value_words
 from flyball.drivers.protocol import Reply, Request
 

@@ -7,8 +7,9 @@ from typing import Protocol
 
 import msgspec
 
-from flyball.core.run.event import Finish, Usage
+from flyball.core.run.event import Finish
 from flyball.core.run.thread import SpokenCall, ThreadLine
+from flyball.core.terms.budget import Usage
 from flyball.core.terms.phase import Phase
 
 

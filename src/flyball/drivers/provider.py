@@ -34,8 +34,9 @@ from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse, infer_model
 from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 
-from flyball.core.run.event import Finish, Usage
+from flyball.core.run.event import Finish
 from flyball.core.run.thread import SpokenCall
+from flyball.core.terms.budget import Usage
 from flyball.drivers.errors import ProviderTrouble, in_one_line, sentence
 from flyball.drivers.form import RAW, give_ids
 from flyball.drivers.image import describe, is_address, picture

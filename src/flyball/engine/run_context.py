@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from flyball.core.record.card_account import CardAccount
+from flyball.core.record.pictures import pictures_of
 from flyball.core.run.effect import CloseCard
 from flyball.core.run.event import AnyEvent, CallReturned, DriverReplied
 from flyball.core.run.policy import Project
@@ -18,16 +19,14 @@ from flyball.core.terms.call import Access, Call
 from flyball.core.terms.evidence import (
     CheckReport,
     CommandReport,
-    ConsoleReport,
     SuiteReport,
-    VisualReport,
 )
-from flyball.core.terms.evidence_rows import line_of
+from flyball.core.terms.evidence_rows import line_of, percent
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import BROWSER, SERVERS, TOOL_ROWS
 from flyball.core.verdict.words import verdict_lines
 from flyball.errors import FlyballError, IllegalEvent
-from flyball.tools.call.protocol import CallContext, ToolSettings, log_file
+from flyball.tools.call.protocol import CallContext, Eyes, PictureOpinion, ToolSettings, log_file
 from flyball.tools.pages.browser import can_browse
 from flyball.tools.pages.detect import server_plans
 from flyball.tools.runner.layout import look
@@ -70,6 +69,14 @@ class Committed(NamedTuple):
     clashes: tuple[Clash, ...] = ()
 
 
+class Witness(Protocol):
+    """A model that sees, and can be asked about a picture."""
+
+    async def judge(
+        self, run: str, card: str, picture: bytes, expectation: str
+    ) -> PictureOpinion: ...
+
+
 class RunContext:
     """What holds for a whole run: its workspace, and all that its calls need around it.
 
@@ -103,6 +110,8 @@ class RunContext:
         self._servers: RunServers | None = None
         self._run_of: RunContext | None = None
         """The run's own context, where this is one of a card beside its tree."""
+        self.eyes: Witness | None = None
+        """Who can say what a picture shows, where a model that sees is configured."""
 
     @property
     def workspace(self) -> Workspace:
@@ -165,6 +174,7 @@ class RunContext:
             )
             found.seen = self.seen
             found._run_of = self
+            found.eyes = self.eyes
             found.is_to_rest = self.is_to_rest
             found._settle(self.workspace.open_side(card.place, TreeHash(card.base)))
             self._beside[card.place] = found
@@ -230,6 +240,8 @@ class RunContext:
             env=self.env,
             redactor=self.redactor,
             settings=self.settings,
+            evidence=card.evidence,
+            eyes=self._eyes_for(state, card),
             limits=self.settings.suite_limits,
             made=frozenset(state.left_behind(card.id)),
             changed=frozenset(path for each in state.cards for path in each.changed),
@@ -239,6 +251,16 @@ class RunContext:
             is_to_rest=self.is_to_rest,
             self_modify=state.policy.self_modify,
         )
+
+    def _eyes_for(self, state: RunState, card: CardState) -> Eyes | None:
+        """Nobody is asked once the tokens or the money of the run are spent."""
+        budget, spend = state.budget, state.spend
+        is_spent = (budget.tokens and spend.tokens >= budget.tokens) or (
+            budget.money and spend.money >= budget.money
+        )
+        if self.eyes is None or is_spent:
+            return None
+        return partial(self.eyes.judge, state.run, card.id)
 
     def _sandbox(self, root: Root, *, read_only: bool) -> Sandbox:
         """Reading reaches the user's checkout, whose installed tools and history a run needs."""
@@ -407,16 +429,12 @@ def _steps(card: CardState) -> Iterator[str]:
 
 def _pictures(card: CardState) -> dict[str, str]:
     """Of every page the first picture and the last one: before the change, and after it."""
-    seen: dict[str, list[ConsoleReport | VisualReport]] = {}
-    for item in card.evidence:
-        if isinstance(item, ConsoleReport | VisualReport) and item.picture:
-            seen.setdefault(item.url, []).append(item)
     found: dict[str, str] = {}
-    for url, looks in seen.items():
-        first, last = looks[0], looks[-1]
-        if first.tree != last.tree:
-            found[f"{url} before"] = first.picture
-        found[f"{url} {'after' if card.has_changed else 'as it is'}"] = last.picture
+    for page in pictures_of(card):
+        for what, path in page.files.items():
+            when = what if card.has_changed else "as it is"
+            share = f" ({percent(page.share)} of the pixels)" if what == "difference" else ""
+            found[f"{page.url} {when}{share}"] = path
     return found
 
 

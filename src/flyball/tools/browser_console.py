@@ -72,6 +72,7 @@ def console_report(
     served: Served, seen: PageLook, context: CallContext, elapsed: float, n: int = 1
 ) -> ConsoleReport:
     """What a page wrote and what it could not load, as evidence about the present tree."""
+    kept = keep_picture(seen, context)
     return ConsoleReport(
         id=context.evidence_id(n),
         tree=context.tree,
@@ -80,7 +81,8 @@ def console_report(
         errors=seen.console_errors[:KEPT],
         failed_requests=seen.failed[:KEPT],
         own=True,
-        picture=keep_picture(seen, context),
+        picture=kept.path,
+        change=kept.change,
     )
 
 

@@ -11,7 +11,16 @@ import msgspec
 from flyball.core.memory.fingerprint import without_passing_things
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import VisualReport
-from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
+from flyball.core.terms.evidence_rows import percent
+from flyball.tools.call.protocol import (
+    CallContext,
+    CallFacts,
+    Form,
+    PictureOpinion,
+    Result,
+    Text,
+    Tool,
+)
 from flyball.tools.http_probe import require_served
 from flyball.tools.pages.browser import HEIGHT, WIDTH, PageLook, keep_picture, open_page
 from flyball.tools.pages.serving import serve
@@ -53,29 +62,61 @@ async def perform(form: VisualForm, context: CallContext) -> Result:
     began = time.monotonic()
     seen = await open_page(served, context, seconds=form.seconds, size=form.size)
     faults = tuple(plain_faults(seen))
+    kept = keep_picture(seen, context)
+    opinion = await ask_model(seen, form.expectation, context)
+    is_against = opinion.is_right is False
     report = VisualReport(
         id=context.evidence_id(),
         tree=context.tree,
         elapsed=round(time.monotonic() - began, 3),
         url=served.url,
         expectation=form.expectation,
-        ok=not faults,
-        note="; ".join(faults),
+        # A model's yes adds to what is seen without it, and takes nothing of that away.
+        ok=not faults and not is_against,
+        note="; ".join((*faults, *([opinion.reason] if is_against else ()))),
         own=True,
-        picture=keep_picture(seen, context),
+        picture=kept.path,
+        judged_by="" if opinion.is_right is None else opinion.model,
+        opinion=opinion.reason,
+        usage=opinion.usage,
+        change=kept.change,
     )
     lines = [f"[{served.note}]"] if served.note else []
     lines += [f"A picture of {served.url} is kept as {report.picture}."]
     lines += [f"Plainly wrong: {fault}." for fault in faults] or ["Nothing is plainly wrong."]
-    text = "\n".join((*lines, UNJUDGED))
+    if report.change:
+        lines.append(f"{percent(report.change.share)} of it differs from {report.change.before}.")
+    text = "\n".join((*lines, in_words(opinion)))
     return Result(
         report.ok,
         text,
-        {"url": served.url, "picture": report.picture, "faults": list(faults), "judged": False},
+        {
+            "url": served.url,
+            "picture": report.picture,
+            "faults": list(faults),
+            "judged": bool(report.judged_by),
+        },
         error=report.note,
         evidence=(report,),
         same=without_passing_things(text),
     )
+
+
+async def ask_model(seen: PageLook, expectation: str, context: CallContext) -> PictureOpinion:
+    """What a model that sees says of the picture; nothing where there is neither or both lack."""
+    if context.eyes is None or not seen.picture:
+        return PictureOpinion()
+    return await context.eyes(seen.picture, expectation)
+
+
+def in_words(opinion: PictureOpinion) -> str:
+    """Who judged the picture and how; where nobody did, that it is so."""
+    if opinion.is_right is not None:
+        answer = "yes" if opinion.is_right else "no"
+        return f"{opinion.model}, asked whether it shows what was expected, says {answer}: " + (
+            opinion.reason or "it gave no reason"
+        )
+    return f"{UNJUDGED} {opinion.reason}".rstrip()
 
 
 def plain_faults(seen: PageLook) -> Iterator[str]:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
+from tests.tiers import NEEDS_PAGES
 from tests.unit.tools.test_dev_server import stranger, together
-
-from flyball.tools.pages.browser import can_browse
-from flyball.workspace.servers.network import can_serve
 
 __all__ = ["stranger"]
 
 pytestmark = [
     pytest.mark.exhaustive,
-    pytest.mark.skipif(
-        not (can_serve() and can_browse(os.environ)), reason="needs Chromium and a namespace"
-    ),
+    NEEDS_PAGES,
 ]
 PAGE = "<!doctype html><title>Shop</title><div id=app></div><script src=app.js></script>\n"
 BROKEN = "const cart = null;\nfunction show() {\n  app.textContent = cart.total;\n}\nshow();\n"

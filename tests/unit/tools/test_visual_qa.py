@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import os
+import asyncio
+import struct
 
 import msgspec
 import pytest
+from tests.tiers import NEEDS_PAGES
+from tests.unit.tools.conftest import BY_NAME
 from tests.unit.tools.test_dev_server import together
 
-from flyball.tools.pages.browser import PageFacts, PageLook, can_browse
-from flyball.tools.visual_qa import plain_faults
-from flyball.workspace.servers.network import can_serve
+from flyball.core.terms.budget import Usage
+from flyball.tools.call.prepare import read_form
+from flyball.tools.call.protocol import PictureOpinion
+from flyball.tools.pages.browser import PageFacts, PageLook, size_of
+from flyball.tools.visual_qa import UNJUDGED, in_words, plain_faults
 
 FINE = PageLook(
     status=200, trouble="", final="http://127.0.0.1:8000/", messages=(), errors=(), failed=(),
@@ -62,9 +67,7 @@ UGLY = (
 
 
 @pytest.mark.exhaustive
-@pytest.mark.skipif(
-    not (can_serve() and can_browse(os.environ)), reason="needs Chromium and a namespace"
-)
+@NEEDS_PAGES
 def test_a_real_page_is_pictured_and_a_later_edit_makes_it_stale(make_bench):
     bench = make_bench({"index.html": UGLY})
     wish = {"url": "/", "expectation": "a shop"}
@@ -81,3 +84,89 @@ def test_a_real_page_is_pictured_and_a_later_edit_makes_it_stale(make_bench):
     assert fine.ok, fine.text
     assert fine.evidence[0].tree != report.tree
     assert (bench.project / report.picture).read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_a_model_said_is_told_and_its_silence_is_too():
+    yes = PictureOpinion("m", True, "Three pens are listed.")
+    assert in_words(yes).endswith("says yes: Three pens are listed.")
+    assert "says no: it gave no reason" in in_words(PictureOpinion("m", False))
+    assert in_words(PictureOpinion()) == UNJUDGED
+    unclear = PictureOpinion("m", None, "It said neither yes nor no.")
+    assert in_words(unclear).startswith(UNJUDGED) and unclear.reason in in_words(unclear)
+
+
+def test_the_size_of_a_picture():
+    png = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + struct.pack(">II", 1280, 800)
+    assert size_of(png) == (1280, 800)
+    assert size_of(png[:20]) == size_of(b"GIF89a" * 9) == (0, 0)
+
+
+SCRIPT = "const cart = null;\napp.textContent = cart.total;\n"
+FIXED = "app.textContent = 'Three pens';\n"
+SHOP = "<!doctype html><title>Shop</title><div id=app></div><script src=app.js></script>\n"
+
+
+def asking(bench, *opinions):
+    """The bench with a model that sees, which says these things of the pictures it is shown."""
+    said, seen = iter(opinions), []
+
+    async def judge(picture, expectation):
+        seen.append((picture, expectation))
+        return next(said)
+
+    bench.context = bench.context._replace(eyes=judge)
+    return seen
+
+
+@NEEDS_PAGES
+def test_a_blank_page_is_mended_judged_and_held_against_what_it_was(make_bench):
+    bench = make_bench({"index.html": SHOP, "app.js": SCRIPT})
+    asked = asking(bench, PictureOpinion("m", True, "Three pens.", Usage(900, 12)))
+
+    def keep(result):
+        bench.context = bench.context._replace(evidence=result.evidence, call="c2")
+
+    found = []
+
+    async def look(tool, **args):
+        tree = bench.context.workspace.tree_hash()
+        form = read_form(args, BY_NAME[tool])
+        found.append(await BY_NAME[tool].perform(form, bench.context._replace(tree=tree)))
+
+    async def both():
+        try:
+            await look("browser_console", url="/")
+            keep(found[0])
+            bench.put({"app.js": FIXED})
+            await look("visual_qa", url="/", expectation="the pens are listed")
+        finally:
+            bench.context.servers.close()
+
+    asyncio.run(both())
+    blank, fine = found
+    assert not blank.ok and "/app.js:2:" in blank.evidence[0].errors[0]
+    (report,) = fine.evidence
+    assert report.ok and report.judged_by == "m" and report.opinion == "Three pens."
+    assert report.usage == Usage(900, 12)
+    assert asked[0][1] == "the pens are listed" and size_of(asked[0][0]) == (1280, 800)
+    assert report.change.before == blank.evidence[0].picture
+    assert 0 < report.change.share < 0.1
+    assert size_of((bench.project / report.change.picture).read_bytes()) == (1280, 800)
+    assert report.change.picture != report.picture
+
+
+@pytest.mark.exhaustive
+@NEEDS_PAGES
+def test_a_yes_of_a_model_outranks_nothing_that_is_plainly_wrong(make_bench):
+    bench = make_bench({"index.html": "<!doctype html><title>Shop</title>"})
+    yes, no = PictureOpinion("m", True, "Fine."), PictureOpinion("m", False, "No cart.")
+    asking(bench, yes, no)
+    wish = {"url": "/", "expectation": "a cart"}
+    blank, _, other = together(
+        bench,
+        ("visual_qa", wish),
+        lambda: bench.put({"index.html": "<!doctype html><p>Buy</p>"}),
+        ("visual_qa", wish),
+    )
+    assert not blank.ok and blank.evidence[0].note == "the page is blank"
+    assert not other.ok and other.evidence[0].note == "No cart."

@@ -13,11 +13,14 @@ from flyball.app.project import Home, redactor_of
 from flyball.app.runs import Record, present_tree, read_through, record_of
 from flyball.core.machine.machine import replay
 from flyball.core.plan.message import UserResponse
+from flyball.core.record.pictures import PagePictures, pictures_of
 from flyball.core.run.event import name_of
 from flyball.core.run.state import Ending, RunState
 from flyball.core.verdict.words import verdict_lines
 from flyball.errors import NotFound, UsageError
+from flyball.tools.pages.browser import PNG
 from flyball.workspace.cards.use_cases import ProjectPlaces
+from flyball.workspace.files.plain import read_within
 from flyball.workspace.run.opening import find_workspace, peek_workspace
 from flyball.workspace.trees.trees import TreeHash
 
@@ -42,6 +45,7 @@ async def account(home: Home, run: str) -> dict[str, Any]:
             "calls": row["calls"],
             "call": row["call"],
             "verdict": msgspec.to_builtins(verdict) if verdict else None,
+            "pictures": [_shown_pictures(each) for each in pictures_of(card)],
             "verdict_words": list(verdict_lines(verdict)) if verdict else [],
         }
     return {
@@ -52,6 +56,33 @@ async def account(home: Home, run: str) -> dict[str, Any]:
         "stopped": why_stopped(state, told["status"]),
         "costs": msgspec.to_builtins(counted.costs[-1]),
     }
+
+
+def _shown_pictures(page: PagePictures) -> dict[str, Any]:
+    """The pictures of a page by their bare names, under which they can be asked for."""
+    files = {what: Path(path).name for what, path in page.files.items()}
+    return {
+        "url": page.url,
+        "share": page.share,
+        "stale": page.is_stale,
+        "said": page.said,
+        "files": files,
+    }
+
+
+async def picture_of(home: Home, run: str, card: str, name: str) -> bytes:
+    """A picture that the journal says was taken for a card; nothing else can be asked for."""
+    state, _ = await record_of(home, run)
+    found = state.card(card)
+    if found is None:
+        known = ", ".join(each.id for each in state.cards)
+        raise NotFound("card", card, f"Run {run} has these cards: {known}.")
+    paths = [path for page in pictures_of(found) for path in page.files.values()]
+    for path in paths:
+        data = read_within(home.repo, path) if Path(path).name == name else None
+        if data and data.startswith(PNG):
+            return data
+    raise NotFound("picture", name, "It was never taken, or it was removed.")
 
 
 def why_stopped(state: RunState, status: str) -> str:

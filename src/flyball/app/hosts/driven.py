@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs import acquire
-from flyball.app.wiring import notifier, tool_settings
+from flyball.app.wiring import eyes_of, notifier, tool_settings
 from flyball.drivers.protocol import Driver
 from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
@@ -51,6 +51,7 @@ async def driven(
     `LeaseHeld` says who drives the run where somebody else does.
     """
     context = context_of(home, in_place=in_place, on_output=on_output)
+    eyes = context.eyes = eyes_of(home)
     journal = SqliteJournal(home.journal_path)
     try:
         lease = await acquire(journal, run)
@@ -63,3 +64,5 @@ async def driven(
             await journal.release(lease)
     finally:
         await journal.close()
+        if eyes is not None:
+            await eyes.close()

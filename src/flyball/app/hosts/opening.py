@@ -15,7 +15,7 @@ from flyball.app.hosts.driven import context_of, driven, unheard
 from flyball.app.hosts.hosted_run import HostedRun
 from flyball.app.project import Home
 from flyball.app.sessions import Session, Sessions
-from flyball.app.wiring import NobodyDriver
+from flyball.app.wiring import NobodyDriver, eyes_of
 from flyball.core.host.event import GO_ON, HostAnswer, Moment
 from flyball.core.run.effect import Owed
 from flyball.core.run.event import CallReturned, DriverReplied, EvidenceTaken
@@ -148,6 +148,7 @@ class HostedRuns:
     async def inspected(self, session: Session, state: RunState, owed: Owed) -> EvidenceTaken:
         """What Flyball sees of the work. It may take minutes, and no lease is held for it."""
         context = context_of(self._home, in_place=True)
+        eyes = context.eyes = eyes_of(self._home)
         journal = SqliteJournal(self._home.journal_path)
         try:
             context.adopt(peek_workspace(session.run, self._home.state))
@@ -158,6 +159,8 @@ class HostedRuns:
         finally:
             context.close()
             await journal.close()
+            if eyes is not None:
+                await eyes.close()
 
     @asynccontextmanager
     async def opened(self, session: Session) -> AsyncGenerator[HostedRun | None]:

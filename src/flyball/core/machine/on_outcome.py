@@ -26,7 +26,7 @@ from flyball.core.run.event import (
 from flyball.core.run.state import Asking, Checkpoint, Remark
 from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.call import INTERRUPTED, Access, Call, digest
-from flyball.core.terms.evidence import AnyEvidence, SuiteReport, TreeHash
+from flyball.core.terms.evidence import AnyEvidence, SuiteReport, TreeHash, VisualReport
 from flyball.core.terms.evidence_rows import is_failing
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import COMMANDS, TOOL_ROWS
@@ -330,4 +330,7 @@ def _keep_evidence(d: WorkingCopy, evidence: tuple[AnyEvidence, ...]) -> str:
     if not evidence:
         return ""
     d.set(evidence=(*d.card.evidence, *evidence))
+    for item in evidence:
+        if isinstance(item, VisualReport):
+            d.use(item.usage)
     return notice(d, evidence)

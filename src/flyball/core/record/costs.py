@@ -8,8 +8,17 @@ import msgspec
 from msgspec.structs import replace
 
 from flyball.core.machine.machine import advance
-from flyball.core.run.event import AnyEvent, CardEvent, DriverFailed, DriverReplied, Usage
+from flyball.core.run.event import (
+    AnyEvent,
+    CallReturned,
+    CardEvent,
+    DriverFailed,
+    DriverReplied,
+    EvidenceTaken,
+)
 from flyball.core.run.state import RunState
+from flyball.core.terms.budget import Usage
+from flyball.core.terms.evidence import VisualReport
 
 NOBODY = "(run)"
 """The card of what belongs to no card: opening the workspace, passing messages on."""
@@ -73,21 +82,33 @@ def _row(before: RunState, event: AnyEvent, after: RunState) -> CostRow:
     since = card.at if card is not None else before.at
     passed = max(event.at - since, 0.0) if event.effect and event.at and since else 0.0
     is_drivers = isinstance(event, DriverReplied | DriverFailed)
-    usage = event.usage if isinstance(event, DriverReplied) else Usage()
+    replies = _replies(event)
     return CostRow(
         card=card.id if card else NOBODY,
         phase=card.phase.name_for_people if card else "",
         role=card.role if card else "",
-        turns=int(isinstance(event, DriverReplied)),
+        turns=len(replies),
         calls=after.spend.calls - before.spend.calls,
         blocked=after.spend.blocked - before.spend.blocked,
-        input_tokens=usage.input_tokens,
-        cached_tokens=usage.cached_tokens,
-        output_tokens=usage.output_tokens,
-        money=usage.money,
+        input_tokens=sum(each.input_tokens for each in replies),
+        cached_tokens=sum(each.cached_tokens for each in replies),
+        output_tokens=sum(each.output_tokens for each in replies),
+        money=sum(each.money for each in replies),
         driver_seconds=passed if is_drivers else 0.0,
         own_seconds=0.0 if is_drivers else passed,
     )
+
+
+def _replies(event: AnyEvent) -> tuple[Usage, ...]:
+    """What each reply in an event cost: the driver's, or that of a model which saw a picture."""
+    match event:
+        case DriverReplied():
+            return (event.usage,)
+        case CallReturned() | EvidenceTaken():
+            seen = [item for item in event.evidence if isinstance(item, VisualReport)]
+            return tuple(item.usage for item in seen if item.usage != Usage())
+        case _:
+            return ()
 
 
 SUMS = (

@@ -15,6 +15,7 @@ from flyball.core.flow.template import Template
 from flyball.core.memory.ledger import Mistake
 from flyball.core.plan.message import AnyMessage
 from flyball.core.run.policy import Policy, Project
+from flyball.core.terms.budget import Usage
 from flyball.core.terms.call import Call, Outcome
 from flyball.core.terms.evidence import AnyEvidence, TreeHash
 from flyball.core.terms.intent import Intent, Turn
@@ -107,16 +108,6 @@ class Finish(StrEnum):
     LENGTH = "length"
     CONTENT_FILTER = "content_filter"
     ERROR = "error"
-
-
-class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a reply cost."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    money: float = 0.0
-    cached_tokens: int = 0
-    """How many of the input tokens the provider had read before."""
 
 
 class DriverReplied(CardEvent, frozen=True, kw_only=True, tag="driver-replied"):

@@ -9,8 +9,8 @@ from msgspec.structs import force_setattr, replace
 from flyball.core.memory.guard import Trip, TripLevel
 from flyball.core.memory.guard_memory import GuardStep, remember, trips
 from flyball.core.run.effect import AnyEffect, CardEffect, CloseCard, Owed, ResetThread, Think
-from flyball.core.run.event import Usage
 from flyball.core.run.state import Asking, CardState, Ending, Judged, Question, RunState, Said
+from flyball.core.terms.budget import Usage
 from flyball.core.terms.phase import Phase
 
 STOPPED = "Stopped by a guard. "

@@ -41,6 +41,16 @@ class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
         return msgspec.structs.replace(self, extensions=(*self.extensions, extension))
 
 
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a reply of a model cost."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    money: float = 0.0
+    cached_tokens: int = 0
+    """How many of the input tokens the provider had read before."""
+
+
 class Spend(msgspec.Struct, frozen=True, omit_defaults=True):
     """What has been used. Blocked calls cost nothing but are counted."""
 

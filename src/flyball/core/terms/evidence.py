@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from flyball.core.terms.budget import Usage
 from flyball.core.terms.change_verdict import ChangeVerdict
 
 TreeHash = str
@@ -106,6 +107,17 @@ class HttpReport(Evidence, frozen=True, kw_only=True, tag="http-report"):
     """Whether it is a server that Flyball started from this very tree."""
 
 
+class PictureChange(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a picture differs from the first one of the same page, which another tree gave."""
+
+    before: str
+    """Where that one is, from the project's top."""
+    share: float
+    """Which part of the pixels differs, from 0 to 1."""
+    picture: str = ""
+    """Where a picture of the difference is."""
+
+
 class ConsoleReport(Evidence, frozen=True, kw_only=True, tag="console-report"):
     """What a page wrote to its console."""
 
@@ -116,6 +128,7 @@ class ConsoleReport(Evidence, frozen=True, kw_only=True, tag="console-report"):
     """Whether it came from a server that Flyball started from this very tree."""
     picture: str = ""
     """Where a picture of the page is, from the project's top."""
+    change: PictureChange | None = None
 
 
 class VisualReport(Evidence, frozen=True, kw_only=True, tag="visual-report"):
@@ -131,6 +144,11 @@ class VisualReport(Evidence, frozen=True, kw_only=True, tag="visual-report"):
     """Where the picture is, from the project's top."""
     judged_by: str = ""
     """The model that judged it; without one only what is plainly wrong was looked for."""
+    opinion: str = ""
+    """What a model said of it."""
+    usage: Usage = Usage()
+    """What that cost."""
+    change: PictureChange | None = None
 
     @property
     def is_unjudged(self) -> bool:

@@ -114,11 +114,28 @@ def _console_problems(item: ConsoleReport) -> tuple[str, ...]:
     return (*item.errors, *item.failed_requests)
 
 
+def _console_line(item: ConsoleReport) -> str:
+    found = f"the console of {item.url} has {len(_console_problems(item))} errors"
+    return f"{found}{_difference(item)}"
+
+
 def _picture_line(item: VisualReport) -> str:
     if item.is_unjudged:
         found = item.note or "nothing is plainly wrong"
-        return f"a picture of {item.url}: {found} (not judged by a model)"
-    return f"{item.url} {'shows' if item.ok else 'does not show'} {item.expectation}"
+        return f"a picture of {item.url}: {found} (not judged by a model){_difference(item)}"
+    said = f"{item.url} {'shows' if item.ok else 'does not show'} {item.expectation}"
+    return f"{said} (judged by {item.judged_by}){_difference(item)}" if item.judged_by else said
+
+
+def _difference(item: ConsoleReport | VisualReport) -> str:
+    return (
+        f"; {percent(item.change.share)} of the picture differs from before" if item.change else ""
+    )
+
+
+def percent(share: float) -> str:
+    """A part of something for people; what is hardly there is not told as nothing."""
+    return "less than 0.1 %" if 0 < share < 0.001 else f"{share * 100:.3g} %"
 
 
 def _shown(is_good: bool) -> Strength:
@@ -184,7 +201,7 @@ _ROWS = (
     ),
     EvidenceRow(
         ConsoleReport,
-        lambda item: f"the console of {item.url} has {len(_console_problems(item))} errors",
+        _console_line,
         "url",
         lambda item: _shown(not _console_problems(item)),
         lambda item: bool(_console_problems(item)),
@@ -198,6 +215,7 @@ _ROWS = (
         lambda item: _shown(item.ok),
         lambda item: not item.ok,
         lambda item: f"{item.url} does not look as expected",
+        lambda item: (item.note,) if item.note else (),
     ),
     EvidenceRow(BaseRun, lambda item: f"on the base tree: {item.outcome} ({item.detail})"),
     EvidenceRow(WeakeningReport, lambda item: f"tests weakened in {len(item.findings)} places"),

@@ -82,6 +82,8 @@ def show(run: str, name: str, repo: Path, as_json: bool) -> None:
         say(f"  left behind, not committed: {', '.join(map(readable, record.left))}")
     for verdict in view.artifact.verdicts if view.artifact else ():
         say(f"  {verdict.check}: {verdict.verdict}. {verdict.sentence}".rstrip())
+    for what, path in view.artifact.pictures.items() if view.artifact else ():
+        say(f"  picture: {what}: {readable(path)}")
     if view.artifact and view.artifact.risk:
         say(f"  risk: {view.artifact.risk}")
     if view.artifact and view.artifact.assumptions:

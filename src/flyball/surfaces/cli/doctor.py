@@ -86,6 +86,7 @@ def doctor(
     report = asyncio.run(examine(home.effective.settings.sandbox_readable))
     report["state"] = _state(home)
     report["pages"] = _pages(home)
+    report["language_servers"] = _language_servers(home)
     report["settings"] = _settings(home)
     report["ignored"] = list(home.effective.ignored)
     report["database"] = _database(home)
@@ -187,6 +188,23 @@ def _database(home: Home) -> list[dict[str, Any]]:
     return [{"name": each.name, "holds": each.holds, "seen": each.seen} for each in found]
 
 
+def _language_servers(home: Home) -> list[dict[str, str]]:
+    """The language servers that `check` asks, where each is, and how it is installed."""
+    from flyball.tools.diagnose.servers import SERVERS
+
+    beside = Path(sys.executable).parent
+    path = os.pathsep.join((str(beside), home.environ.get("PATH", os.defpath)))
+    return [
+        {
+            "name": each.argv[0],
+            "languages": ", ".join(each.languages),
+            "path": shutil.which(each.argv[0], path=path) or "",
+            "install": each.install,
+        }
+        for each in SERVERS
+    ]
+
+
 def _state(home: Home) -> dict[str, Any]:
     """Where runs are kept, and whether that can be written."""
     path = home.state.parent.parent
@@ -231,6 +249,7 @@ def _print(console: Console, report: dict[str, Any]) -> None:
     for row in report["database"]:
         mark = "[green]holds[/green]" if row["holds"] else "[bold red]MISSING[/bold red]"
         console.print(f"[bold]Database[/bold]  {mark}  {row['name']}: {_plain(row['seen'])}")
+    _print_language_servers(console, report["language_servers"])
     state = report["state"]
     note = "" if state["writable"] else "  [bold red]cannot be written[/bold red]"
     console.print(f"\n[bold]State[/bold]  {_plain(state['path'])}{note}\n")
@@ -252,6 +271,13 @@ def _print_pages(console: Console, pages: dict[str, Any]) -> None:
     console.print(f"  Chromium: {found}; Playwright: {driven} (both are optional)")
     for line in pages["install"]:
         console.print(f"  to look at pages: {_plain(line)}")
+
+
+def _print_language_servers(console: Console, servers: list[dict[str, str]]) -> None:
+    console.print("\n[bold]Language servers[/bold]  asked by `check` (all are optional)")
+    for each in servers:
+        found = each["path"] or f"not found; to install it: {each['install']}"
+        console.print(f"  {each['name']} ({each['languages']}): {_plain(found)}")
 
 
 def _plain(text: str) -> str:

@@ -46,6 +46,7 @@ NEEDS: Mapping[str, Right] = {
     "GET /api/runs/{run}/export.jsonl": Right.LOOK,
     "GET /api/runs/{run}/cards/{card}": Right.LOOK,
     "GET /api/runs/{run}/cards/{card}/diff": Right.LOOK,
+    "GET /api/runs/{run}/cards/{card}/pictures/{name}": Right.LOOK,
     "POST /api/runs": Right.DRIVE,
     "POST /api/runs/{run}/instruct": Right.DRIVE,
     "POST /api/runs/{run}/pause": Right.DRIVE,

@@ -8,10 +8,10 @@ import time
 from typing import Any
 
 import msgspec
-from litestar import Controller, get, post
+from litestar import Controller, Response, get, post
 from litestar.params import FromPath, FromQuery, JSONBody
 
-from flyball.app.board.account import account, places_of
+from flyball.app.board.account import account, picture_of, places_of
 from flyball.app.people.decisions import DEEDS, note_decision
 from flyball.app.project import redactor_of
 from flyball.errors import NotFound
@@ -53,6 +53,20 @@ class CardRoutes(Controller):
         home = board.home_of(run)
         said = show_card(places_of(home), run, card).diff
         return view_diff(redactor_of(home).text(said), full)
+
+    @get(
+        "/{card:str}/pictures/{name:str}",
+        sync_to_thread=True,
+        media_type="image/png",
+        summary="A picture that was taken of a page for a card.",
+    )
+    def picture(
+        self, board: OurBoard, run: FromPath[str], card: FromPath[str], name: FromPath[str]
+    ) -> Response[bytes]:
+        data = asyncio.run(picture_of(board.home_of(run), run, card, name))
+        # A page of the project drew it: it is shown, and nothing in it is ever taken for code.
+        headers = {"cache-control": "private, no-cache"}
+        return Response(data, media_type="image/png", headers=headers)
 
     @post("/{card:str}/revert", status_code=200, sync_to_thread=True, summary="Take it back.")
     def revert(

@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands
+from flyball.core.terms.budget import Usage
 from flyball.core.terms.call import Access, CommandFact, PathFact
 from flyball.core.terms.evidence import AnyEvidence
 from flyball.core.terms.finding import AnyFinding
@@ -55,6 +56,20 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What tests and checks a directory, by somebody's word and not by the survey's."""
 
 
+class PictureOpinion(NamedTuple):
+    """What a model that sees said of a picture."""
+
+    model: str = ""
+    is_right: bool | None = None
+    """Whether it shows what was expected; None where no clear answer came."""
+    reason: str = ""
+    usage: Usage = Usage()
+
+
+Eyes = Callable[[bytes, str], Awaitable[PictureOpinion]]
+"""Has a model say whether a picture shows what is expected of it."""
+
+
 class CallContext(NamedTuple):
     """What holds for one call: everything that its tool works with."""
 
@@ -82,6 +97,10 @@ class CallContext(NamedTuple):
     """The run's servers, made when a call first wants them."""
     is_to_rest: Callable[[], bool]
     """Whether somebody asked the run to rest: a long call may end with what it has."""
+    evidence: tuple[AnyEvidence, ...] = ()
+    """All that was observed for the card so far."""
+    eyes: Eyes | None = None
+    """None where no model that sees may be asked."""
     self_modify: bool = False
     """Whether the run may change Flyball's own files."""
     changed: frozenset[str] = frozenset()

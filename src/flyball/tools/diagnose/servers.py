@@ -33,6 +33,8 @@ class LanguageServer(NamedTuple):
     kind: CheckKind = CheckKind.DIAGNOSTICS
     instead_of: str = ""
     """A server of the same language that comes first where both are installed."""
+    install: str = ""
+    """The line that installs it."""
 
 
 _PYTHON = {".py": "python", ".pyi": "python"}
@@ -47,18 +49,44 @@ _SCRIPT = {
     ".cjs": "javascript",
 }
 SERVERS = (
-    LanguageServer("basedpyright-server", ("basedpyright-langserver", "--stdio"), _PYTHON),
+    LanguageServer(
+        "basedpyright-server",
+        ("basedpyright-langserver", "--stdio"),
+        _PYTHON,
+        install="pip install basedpyright",
+    ),
     LanguageServer(
         "pyright-server",
         ("pyright-langserver", "--stdio"),
         _PYTHON,
         instead_of="basedpyright-server",
+        install="pip install pyright",
     ),
-    LanguageServer("ty-server", ("ty", "server"), _PYTHON, instead_of="pyright-server"),
-    LanguageServer("ruff-server", ("ruff", "server"), _PYTHON, CheckKind.LINT),
-    LanguageServer("typescript-server", ("typescript-language-server", "--stdio"), _SCRIPT),
-    LanguageServer("gopls", ("gopls",), {".go": "go"}),
-    LanguageServer("rust-analyzer", ("rust-analyzer",), {".rs": "rust"}),
+    LanguageServer(
+        "ty-server",
+        ("ty", "server"),
+        _PYTHON,
+        instead_of="pyright-server",
+        install="pip install ty",
+    ),
+    LanguageServer(
+        "ruff-server", ("ruff", "server"), _PYTHON, CheckKind.LINT, install="pip install ruff"
+    ),
+    LanguageServer(
+        "typescript-server",
+        ("typescript-language-server", "--stdio"),
+        _SCRIPT,
+        install="npm install -g typescript typescript-language-server",
+    ),
+    LanguageServer(
+        "gopls", ("gopls",), {".go": "go"}, install="go install golang.org/x/tools/gopls@latest"
+    ),
+    LanguageServer(
+        "rust-analyzer",
+        ("rust-analyzer",),
+        {".rs": "rust"},
+        install="rustup component add rust-analyzer",
+    ),
 )
 
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 import base64
 import os
 import shutil
+import struct
 from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
+from flyball.core.record.pictures import page_of
+from flyball.core.terms.evidence import ConsoleReport, PictureChange, VisualReport
 from flyball.errors import ToolUnavailable
 from flyball.tools.call.protocol import CallContext, log_file
 from flyball.tools.pages.confined import empty_place, run_inside
 from flyball.tools.pages.serving import Served, ports_of
 from flyball.workspace.cards.artifacts import hide_artifacts
+from flyball.workspace.files.plain import read_within
 from flyball.workspace.trees.trees import REGULAR
 from flyball.workspace.trees.writer import write_entry
 
@@ -25,6 +30,7 @@ INSTALLED = ("chromium-*/chrome-linux*/chrome", "chromium_headless_shell-*/*/*he
 NO_BROWSER = "No page can be opened here: Chromium or Playwright is missing."
 HOW_TO_INSTALL = "Run `pip install 'flyball[browser]'` and install Chromium."
 WIDTH, HEIGHT = 1280, 800
+PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class ConsoleMessage(msgspec.Struct, frozen=True):
@@ -62,6 +68,12 @@ class PageLook(msgspec.Struct, frozen=True):
     is_quiet: bool
     facts: PageFacts
     picture: bytes = b""
+    before: str = ""
+    """Where an earlier picture of the page is, which this one was held against."""
+    share: float = 0.0
+    """Which part of the pixels differs from it."""
+    difference: bytes = b""
+    """A picture of what differs; nothing where there was no earlier one."""
 
     @property
     def console_errors(self) -> tuple[str, ...]:
@@ -94,15 +106,57 @@ def can_browse(env: Mapping[str, str]) -> bool:
     return has_playwright() and bool(find_browser(env))
 
 
-def keep_picture(seen: PageLook, context: CallContext) -> str:
-    """Keep the picture of a page beside the card's account; where it is, from the project's top."""
+class KeptPicture(NamedTuple):
+    """Where the picture of a page is from the project's top, and how it differs from before."""
+
+    path: str = ""
+    change: PictureChange | None = None
+
+
+def keep_picture(seen: PageLook, context: CallContext) -> KeptPicture:
+    """Keep the picture of a page, and what differs in it, beside the card's account."""
     if not seen.picture:
-        return ""
+        return KeptPicture()
     hide_artifacts(context.project)
-    place = context.artifacts / log_file(context.call).replace(".log", ".png")
-    path = place.relative_to(context.project).as_posix()
-    write_entry(context.project, path, REGULAR, seen.picture)
+    name = log_file(context.call).removesuffix(".log")
+    path = _keep(f"{name}.png", seen.picture, context)
+    if not seen.difference:
+        return KeptPicture(path)
+    difference = _keep(f"{name}-difference.png", seen.difference, context)
+    return KeptPicture(path, PictureChange(seen.before, seen.share, difference))
+
+
+def _keep(name: str, data: bytes, context: CallContext) -> str:
+    path = (context.artifacts / name).relative_to(context.project).as_posix()
+    write_entry(context.project, path, REGULAR, data)
     return path
+
+
+class EarlierPicture(NamedTuple):
+    """A picture of a page from before, and where it is."""
+
+    path: str = ""
+    data: bytes = b""
+
+
+def earlier_picture(url: str, size: tuple[int, int], context: CallContext) -> EarlierPicture:
+    """The first picture of a page in this size from another tree than the present one."""
+    for item in context.evidence:
+        if not isinstance(item, ConsoleReport | VisualReport) or item.tree == context.tree:
+            continue
+        if item.picture and page_of(item.url) == page_of(url):
+            data = read_within(context.project, item.picture) or b""
+            if size_of(data) == size:
+                return EarlierPicture(item.picture, data)
+    return EarlierPicture()
+
+
+def size_of(png: bytes) -> tuple[int, int]:
+    """Width and height of a picture; nothing where it is none."""
+    if not png.startswith(PNG) or len(png) < 24:
+        return 0, 0
+    width, height = struct.unpack(">II", png[16:24])
+    return width, height
 
 
 async def open_page(
@@ -116,6 +170,7 @@ async def open_page(
     if not can_browse(context.env):
         raise ToolUnavailable(NO_BROWSER, HOW_TO_INSTALL)
     servers = context.servers
+    earlier = earlier_picture(served.url, size, context)
     ports = set(ports_of(served.server, context)) | set(servers.taken())
     wish = {
         "url": served.url,
@@ -125,8 +180,10 @@ async def open_page(
         "width": size[0],
         "height": size[1],
         "picture": True,
+        "before": base64.b64encode(earlier.data).decode(),
     }
     with empty_place() as place:
         found = await run_inside("browse.py", wish, context, place, isolated="-I")
-    found["picture"] = base64.b64decode(found["picture"])
-    return msgspec.convert(found, PageLook)
+    for name in ("picture", "difference"):
+        found[name] = base64.b64decode(found[name])
+    return msgspec.convert({**found, "before": earlier.path}, PageLook)

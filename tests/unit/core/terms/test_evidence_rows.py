@@ -19,6 +19,7 @@ from flyball.core.terms.evidence import (
     FileReport,
     GateReport,
     HttpReport,
+    PictureChange,
     Strength,
     SuiteReport,
     VisualReport,
@@ -111,8 +112,18 @@ def test_the_terminal_tells_of_every_class_that_a_tool_can_take():
         ),
         (
             VisualReport(**HERE, url="u", expectation="a hat", ok=True, own=True, judged_by="m"),
-            "u shows a hat",
-            "u shows a hat",
+            "u shows a hat (judged by m)",
+            "u shows a hat (judged by m)",
+        ),
+        (
+            VisualReport(**HERE, url="u", expectation="a hat", ok=False, note="a shoe"),
+            "u does not show a hat",
+            "a shoe",
+        ),
+        (
+            ConsoleReport(**HERE, url="u", change=PictureChange("b.png", 0.125)),
+            "the console of u has 0 errors; 12.5 % of the picture differs from before",
+            "the console of u has 0 errors; 12.5 % of the picture differs from before",
         ),
         (
             BaseRun(**HERE, report="r", base="b", outcome="red", detail="1 failed"),

@@ -77,4 +77,5 @@ def visual_ok(case: Case, wanted: PictureExpectation) -> Verdict:
         return Failed(f"{report.url} does not look as expected{note}.")
     if report.is_unjudged:
         return Passed(f"Nothing is plainly wrong with {report.url}; no model judged its look.")
-    return Passed(f"{report.url} looks as expected.")
+    judge = f", says {report.judged_by}" if report.judged_by else ""
+    return Passed(f"{report.url} looks as expected{judge}.")

@@ -2,7 +2,7 @@
 import { h, fill, pill, meter, stat, delta, lasted, clock, plural, say } from "./dom.js";
 import { EXPORTED, get, post, part, follow } from "./api.js";
 import "./diff.js";
-import { verdictPanel } from "./verdict.js";
+import { pictures, verdictPanel } from "./verdict.js";
 import { decisionLog } from "./timeline.js";
 
 const STEPS = ["recon", "checkpoint", "execute", "verify", "final"];
@@ -255,7 +255,7 @@ export class RunPage extends HTMLElement {
   proof() {
     const shown = this.told.cards.filter((card) => card.verdict || card.proof || card.answer || card.ending_reason);
     if (!shown.length) return verdictPanel({ evidence: [] });
-    return shown.map((card) => [this.told.cards.length > 1 ? h("h2", {}, card.title) : null, verdictPanel(card)]);
+    return shown.map((card) => [this.told.cards.length > 1 ? h("h2", {}, card.title) : null, verdictPanel(card, this.at())]);
   }
 
   card(card) {
@@ -268,11 +268,16 @@ export class RunPage extends HTMLElement {
         h("dt", {}, "Files"), h("dd", { class: "mono" }, card.checkpoint.files.join(", ") || "—")) : h("p", { class: "muted" }, "No checkpoint yet: the driver only looks."),
       card.drift.length ? h("p", { class: "bad" }, `Beyond what it said: ${card.drift.join(", ")}`) : null,
       card.ending_reason ? h("p", {}, h("strong", {}, "Why it ended: "), card.ending_reason) : null,
-      this.evidence(card), this.rulings(card),
+      this.evidence(card), pictures(card, this.at()), this.rulings(card),
       card.risk ? h("p", { class: "risk" }, h("strong", {}, "Risk "), card.risk) : null,
       card.failed_edits.length ? h("details", {}, h("summary", {}, plural(card.failed_edits.length, "edit that came to nothing", "edits that came to nothing")), h("ul", {}, card.failed_edits.map((each) => h("li", {}, each.reason)))) : null,
       EXPORTED || !card.commit ? null : h("div", { class: "row" }, back ? deed("apply", "Apply again") : deed("revert", "Take it back"),
         h("button", { type: "button", class: "quiet", onclick: () => { this.only = card.id; this.show("changes"); } }, "Its changes")));
+  }
+
+  // Where a picture of a card is; a file on its own has nobody to ask, and only names it.
+  at() {
+    return EXPORTED ? null : (card, name) => `/api/runs/${part(this.run)}/cards/${part(card.id)}/pictures/${part(name)}`;
   }
 
   evidence(card) {

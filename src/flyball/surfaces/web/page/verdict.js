@@ -39,7 +39,23 @@ function finding(each) {
       h("figure", {}, h("figcaption", {}, "The test now"), h("pre", { tabindex: 0 }, each.after || "(gone)"))) : null);
 }
 
-export function verdictPanel(card) {
+function share(part) {
+  return part > 0 && part < 0.001 ? "less than 0.1 %" : `${Number((part * 100).toPrecision(3))} %`;
+}
+
+const TITLES = { before: "Before", after: "After", difference: "Difference" };
+
+// What a page looked like before the change and after it, and where the two differ.
+export function pictures(card, at) {
+  return (card.pictures || []).map((page) => h("section", { class: "pictures", "aria-label": `Pictures of ${page.url}` },
+    h("p", {}, h("strong", {}, "Pictures "), h("span", { class: "mono" }, page.url), page.stale ? h("span", { class: "muted" }, " (of an earlier tree)") : null),
+    page.said ? h("p", { class: "muted" }, page.said) : null,
+    h("div", { class: "shots" }, Object.entries(page.files).map(([what, name]) => h("figure", {},
+      h("figcaption", {}, page.files.before ? TITLES[what] : "As it is", what === "difference" ? `: ${share(page.share)} of the pixels` : ""),
+      at ? h("a", { href: at(card, name), target: "_blank", rel: "noopener" }, h("img", { src: at(card, name), alt: `${page.url}, ${TITLES[what].toLowerCase()}`, loading: "lazy" })) : h("code", {}, name))))));
+}
+
+export function verdictPanel(card, at) {
   const verdict = card.verdict;
   const parts = [];
   if (verdict) {
@@ -48,6 +64,7 @@ export function verdictPanel(card) {
     parts.push((verdict.findings || []).map(finding));
     parts.push(testsTable(verdict));
     if (verdict.changed?.length) parts.push(h("p", {}, h("strong", {}, "Changed "), verdict.changed.map((path, n) => [n ? ", " : "", h("code", {}, path)])));
+    parts.push(pictures(card, at));
     parts.push(suites(verdict));
     if (verdict.mutants) {
       const { noticed, tried } = verdict.mutants;
@@ -56,7 +73,7 @@ export function verdictPanel(card) {
     if (verdict.not_run?.length) parts.push(h("p", {}, h("strong", {}, "Did not run "), verdict.not_run.join("; ")));
     if (verdict.left_behind?.length) parts.push(h("p", {}, h("strong", {}, "Left behind, not committed "), verdict.left_behind.join(", ")));
     if (verdict.accepted_by) parts.push(h("p", {}, `Changed expectations were accepted by ${verdict.accepted_by}.`));
-  } else if (card.proof) parts.push(h("p", { class: "headline" }, card.proof));
+  } else if (card.proof) parts.push(h("p", { class: "headline" }, card.proof), pictures(card, at));
   else parts.push(h("p", { class: "muted" }, "No verdict yet. When the driver stops, Flyball runs the tests itself, on clean checkouts from before and after."));
   if (card.answer) parts.push(h("figure", { class: "quote" }, h("figcaption", {}, "The driver says"), h("blockquote", {}, card.answer)));
   if (card.risk || card.assumptions?.length) {

@@ -1,6 +1,7 @@
 """Open one page in Chromium and print what it did, as JSON; run in the sandbox of the browser.
 
-The input is JSON: url, browser, ports, seconds, width, height, and whether a picture is wanted.
+The input is JSON: url, browser, ports, seconds, width, height, whether a picture is wanted, and an
+earlier picture to hold it against, in base64, or nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from playwright.sync_api import (
+    Browser,
     CDPSession,
     ConsoleMessage,
     Error,
@@ -40,6 +42,7 @@ QUIET = 0.5
 MOST = 200
 TEXT = 4_000
 FACTS = Path(__file__).with_name("facts.js").read_text()
+DIFFERENCE = Path(__file__).with_name("difference.js").read_text()
 
 
 class PageWatcher:
@@ -169,6 +172,14 @@ def look(page: Page, session: CDPSession, wish: dict[str, Any]) -> dict[str, Any
     }
 
 
+def compare(browser: Browser, wish: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    """What differs between an earlier picture and this one, in a page that nobody wrote to."""
+    if not (wish["before"] and found["picture"]):
+        return {"share": 0.0, "difference": ""}
+    page = browser.new_context(offline=True).new_page()
+    return page.evaluate(DIFFERENCE, [wish["before"], found["picture"]])
+
+
 def main() -> None:
     """Look as the input says, and print what was seen."""
     wish = json.load(sys.stdin)
@@ -179,6 +190,7 @@ def main() -> None:
         )
         page = context.new_page()
         found = look(page, context.new_cdp_session(page), wish)
+        found |= compare(browser, wish, found)
         browser.close()
     sys.stdout.write(json.dumps(found) + "\n")
 

@@ -1,0 +1,66 @@
+"""A model that sees: one short question about a picture, one answer with its reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from flyball.core.flow.template import Role
+from flyball.core.terms.phase import Phase
+from flyball.drivers.image import data_url
+from flyball.drivers.prompt import text_of
+from flyball.drivers.protocol import Driver, Request
+from flyball.errors import DriverError, FlyballError
+from flyball.tools.call.protocol import PictureOpinion
+
+LONGEST = 600
+"""Characters of a reason that are kept."""
+_ANSWER = re.compile(r"\W*(yes|no)\b[\W_]*(.*)", re.IGNORECASE | re.DOTALL)
+
+
+class VisionModel:
+    """Asks a driver about pictures; it is made when the first picture is there to be judged."""
+
+    def __init__(self, make: Callable[[], Driver]) -> None:
+        self._make = make
+        self._driver: Driver | None = None
+
+    async def judge(self, run: str, card: str, picture: bytes, expectation: str) -> PictureOpinion:
+        """Whether a picture shows what is expected; where nobody could say so, why not."""
+        request = Request(
+            run=run,
+            card=card,
+            role=Role.VERIFIER,
+            phase=Phase.VERIFY,
+            system=text_of("eyes"),
+            opening=f"What the picture is expected to show:\n\n{expectation.strip()}",
+            images=(data_url(picture, "the picture"),),
+        )
+        try:
+            if self._driver is None:
+                self._driver = self._make()
+            reply = await self._driver.think(request, _unheard)
+        except DriverError as error:
+            return PictureOpinion(reason=f"A model was asked and could not answer: {error}")
+        except FlyballError as error:
+            return PictureOpinion(reason=str(error))
+        return read_opinion(reply.text)._replace(model=reply.model, usage=reply.usage)
+
+    async def close(self) -> None:
+        """Let go of the driver, if one was made."""
+        if self._driver is not None:
+            await self._driver.close()
+            self._driver = None
+
+
+def read_opinion(text: str) -> PictureOpinion:
+    """A yes or a no at the start of an answer, and the reason behind it."""
+    found = _ANSWER.match(text)
+    if found is None:
+        return PictureOpinion(reason="A model was asked and said neither yes nor no.")
+    reason = " ".join(found[2].split())[:LONGEST]
+    return PictureOpinion(is_right=found[1].lower() == "yes", reason=reason)
+
+
+def _unheard(_text: str) -> None:
+    """Nobody listens while it speaks."""

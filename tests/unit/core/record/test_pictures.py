@@ -1,0 +1,70 @@
+"""Which pictures of a page stand for before and after."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core.flow.library import LIBRARY
+from flyball.core.record.pictures import PagePictures, page_of, pictures_of
+from flyball.core.run.state import CardState
+from flyball.core.terms.evidence import ConsoleReport, HttpReport, PictureChange, VisualReport
+
+PAGE = "http://127.0.0.1:8000/shop"
+
+
+def console(n: int, tree: str, **more: object) -> ConsoleReport:
+    found = {"url": PAGE, "picture": f"{n}.png", **more}
+    return ConsoleReport(id=str(n), tree=tree, **found)  # type: ignore[arg-type]
+
+
+def visual(n: int, tree: str, **more: object) -> VisualReport:
+    found = {"url": PAGE, "picture": f"{n}.png", "expectation": "a hat", "ok": True, **more}
+    return VisualReport(id=str(n), tree=tree, own=True, **found)  # type: ignore[arg-type]
+
+
+def shown(*evidence: object, tree: str = "b") -> tuple[PagePictures, ...]:
+    card = CardState(id="k", template=LIBRARY["fix"], title="t", base="a", tree=tree)
+    return pictures_of(replace(card, evidence=evidence))
+
+
+def test_one_tree_has_one_picture_and_what_has_none_is_left_out():
+    probe = HttpReport(id="0", tree="a", url=PAGE, status=200)
+    (page,) = shown(probe, console(1, "a", picture=""), console(2, "a"), tree="a")
+    assert page.files == {"after": "2.png"} and not page.is_stale and not page.said
+
+
+def test_before_after_and_what_differs():
+    change = PictureChange("1.png", 0.25, "2-difference.png")
+    (page,) = shown(console(1, "a"), console(2, "b", url=f"{PAGE}#top", change=change))
+    assert page.files == {"before": "1.png", "after": "2.png", "difference": "2-difference.png"}
+    assert page.share == 0.25 and not page.is_stale
+
+
+def test_an_edit_after_the_picture_makes_it_stale():
+    (page,) = shown(console(1, "a"), console(2, "b"), tree="c")
+    assert page.is_stale and page.before == "1.png" and not page.difference
+
+
+def test_a_later_picture_in_another_size_does_not_hide_the_comparison():
+    change = PictureChange("1.png", 0.25, "d.png")
+    (page,) = shown(console(1, "a"), console(2, "b", change=change), visual(3, "b"))
+    assert page.after == "2.png" and page.difference == "d.png"
+
+
+def test_every_page_has_its_own():
+    other = console(3, "b", url="http://127.0.0.1:8001/other")
+    assert [page.url for page in shown(console(1, "a"), other)] == [PAGE, other.url]
+
+
+def test_what_was_said_of_the_last_picture():
+    (page,) = shown(visual(1, "b"))
+    assert page.said == "a hat: nothing is plainly wrong (not judged by a model)"
+    (page,) = shown(visual(1, "b", judged_by="m"))
+    assert page.said == "a hat: as expected (judged by m)"
+    (page,) = shown(visual(1, "b", judged_by="m", ok=False, note="a shoe"))
+    assert page.said == "a hat: a shoe (judged by m)"
+
+
+def test_a_page_without_its_host():
+    assert page_of(PAGE) == page_of("http://localhost:1/shop#top") == "/shop"
+    assert page_of("http://localhost:1") == "/"
