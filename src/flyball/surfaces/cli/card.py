@@ -28,17 +28,17 @@ REPO = click.option(
 )
 
 
-def _use_database(_ctx: click.Context, _parameter: click.Parameter, url: str | None) -> None:
+def _use_database(url: str) -> str:
     """From here on the setting, as if it were in the environment: every part reads it there."""
-    if url:
-        os.environ["FLYBALL_DATABASE"] = url
+    os.environ["FLYBALL_DATABASE"] = url
+    return url
 
 
 DATABASE = click.option(
     "--database",
     metavar="URL",
     expose_value=False,
-    callback=_use_database,
+    type=_use_database,
     help="The Postgres where runs are kept; FLYBALL_DATABASE hides it from other users.",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
