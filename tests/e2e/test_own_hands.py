@@ -342,3 +342,29 @@ def test_what_a_killed_program_destroyed_is_put_back_by_the_next_process(victim)
     scene.context.open("r1")
     assert (scene.repo / "data/notes.txt").read_text() == "the user's\n"
     assert scene.call("bash", cmd="true").put_back == ("data/notes.txt",)
+
+
+def test_caches_of_a_run_lie_in_the_projects_state_and_a_link_in_them_opens_nothing(victim):
+    made = victim(in_place=False)
+    # A link where a cache should be: only what holds the caches is granted, not where it leads.
+    first = made.test(
+        "for name in ('GOCACHE', 'npm_config_cache'):\n"
+        "    Path(os.environ[name]).mkdir()\n"
+        "    Path(os.environ[name], 'kept').write_text('k')\n"
+        f"Path(os.environ['GOCACHE'], '../out').symlink_to({str(made.other)!r})\n"
+    )
+    assert first.outcome.ok, first.outcome.text
+    second = made.test(
+        "for name in ('GOCACHE', 'npm_config_cache'):\n"
+        "    assert Path(os.environ[name], 'kept').read_text() == 'k'\n"
+        "try:\n"
+        "    Path(os.environ['GOCACHE'], '../out/new').write_text('x')\n"
+        "except OSError:\n"
+        "    pass\n"
+    )
+    assert second.outcome.ok, second.outcome.text
+    caches = made.top / "state" / "caches"
+    assert {place.name for place in caches.iterdir()} == {"go", "npm", "out"}
+    assert stat.S_IMODE(caches.stat().st_mode) == 0o700
+    assert [place.name for place in made.other.iterdir()] == ["keep.txt"]
+    assert list((made.top / "home").iterdir()) == []

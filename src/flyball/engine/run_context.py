@@ -250,6 +250,7 @@ class RunContext:
             servers_of=lambda: self.servers,
             is_to_rest=self.is_to_rest,
             self_modify=state.policy.self_modify,
+            shared=self.state_dir / "caches",
         )
 
     def _eyes_for(self, state: RunState, card: CardState) -> Eyes | None:

@@ -117,6 +117,8 @@ class CallContext(NamedTuple):
     """The part of the tree in which a process is started."""
     shelf: Path = Path(os.devnull)
     """A private directory for one process; nothing can be put there until `set_up` makes one."""
+    shared: Path | None = None
+    """Where all runs of the project keep caches; None: what is cached here ends with its run."""
 
     def on_tree(self, root: Root, tree: str) -> CallContext:
         """The same call on a scratch copy of a tree."""
@@ -145,6 +147,19 @@ class CallContext(NamedTuple):
     def cache(self) -> Path:
         """A private directory that the run keeps for the processes it starts."""
         return self.workspace.directory / "cache"
+
+    @property
+    def caches(self) -> Path:
+        """Where compilers and package managers keep what the next run may use again."""
+        return self.shared or self.cache
+
+    @property
+    def kept(self) -> tuple[Path, ...]:
+        """Beside the tree, the directories that a process may write and later ones find again.
+
+        Only these are granted and nothing in them: a program could have put a link there.
+        """
+        return tuple(dict.fromkeys((self.cache, self.caches)))
 
     @property
     def workdir(self) -> Path:

@@ -180,7 +180,7 @@ def _prepared(plan: ServerPlan, port: int, context: CallContext) -> ServerStart:
             read_only=False,
             network=False,
             joins=context.servers.network.joins(),
-            writable=(*usual.writable, there.shelf, there.cache),
+            writable=(*usual.writable, there.shelf, *there.kept),
             readable=(*usual.readable, *readable(there)),
         )
         env = {**environment(there), "PORT": str(port), "HOST": "127.0.0.1", "BROWSER": "none"}

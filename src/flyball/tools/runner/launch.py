@@ -22,7 +22,8 @@ from flyball.workspace.process.process import Finished, run
 def set_up(context: CallContext, at: str = ".") -> Generator[CallContext]:
     """The context with a shelf of its own, and what is installed linked into the tree."""
     provide(context.root.path, context.project, at)
-    context.cache.mkdir(parents=True, exist_ok=True)
+    for place in context.kept:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
     shelf = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-shelf-")))
     try:
         yield context._replace(shelf=shelf, at=at)
@@ -44,7 +45,7 @@ async def launch(
         env={**environment(context), **(more or {})},
         sandbox=msgspec.structs.replace(
             sandbox,
-            writable=(*sandbox.writable, context.shelf, context.cache),
+            writable=(*sandbox.writable, context.shelf, *context.kept),
             readable=(*sandbox.readable, *readable(context)),
         ),
         limits=context.limits,

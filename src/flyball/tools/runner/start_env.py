@@ -102,9 +102,10 @@ def environment(context: CallContext) -> dict[str, str]:
     env = {
         **context.env,
         "PYTHONPATH": os.pathsep.join(map(os.fspath, import_path(context))),
-        "GOCACHE": os.fspath(context.cache / "go"),
+        "GOCACHE": os.fspath(context.caches / "go"),
         "GOTOOLCHAIN": "local",
         "CARGO_TARGET_DIR": os.fspath(context.cache / "cargo"),
+        "npm_config_cache": os.fspath(context.caches / "npm"),
         "npm_config_update_notifier": "false",
         "npm_config_fund": "false",
         "npm_config_audit": "false",

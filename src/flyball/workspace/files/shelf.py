@@ -201,8 +201,10 @@ class Shelf:
         """Keep what is put away: its user may have written it meanwhile, and not the program."""
         if (now := read_within(self._root, path, LARGEST)) is not None:
             aside = self._place / "replaced"
-            aside.mkdir(exist_ok=True)
-            (aside / f"{_name(path)[:16]}-{Path(path).name[:100]}").write_bytes(now)
+            aside.mkdir(mode=0o700, exist_ok=True)
+            place = aside / f"{_name(path)[:16]}-{Path(path).name[:100]}"
+            place.unlink(missing_ok=True)
+            _write(os.open(place, _NEW, 0o600), now)
 
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

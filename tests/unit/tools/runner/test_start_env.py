@@ -177,3 +177,29 @@ def test_an_environment_that_a_run_planted_in_its_tree_is_not_used(places):
     assert python_of(context(*places)) == str(tree.parent / "bin/python3")
     assert program_of(context(*places), "ruff") == "ruff"
     assert program_of(context(*places), "jest") == str(project / "node_modules/.bin/jest")
+
+
+def test_caches_are_the_projects_own_and_outlive_a_run(places, tmp_path):
+    user = {"PATH": "/usr/bin", "GOCACHE": "/home/u/.cache/go-build", "npm_config_cache": "/home/u"}
+    found = [
+        environment(
+            context(
+                *places,
+                env=user,
+                shared=tmp_path / "caches",
+                workspace=SimpleNamespace(
+                    project=places[1], directory=tmp_path / run, in_place=False
+                ),
+            )
+        )
+        for run in ("r1", "r2")
+    ]
+    for name, folder in (("GOCACHE", "go"), ("npm_config_cache", "npm")):
+        assert {env[name] for env in found} == {str(tmp_path / "caches" / folder)}
+    assert len({env["CARGO_TARGET_DIR"] for env in found}) == 2
+
+
+def test_without_a_place_to_share_caches_end_with_their_run(places, tmp_path):
+    there = context(*places)
+    assert environment(there)["GOCACHE"] == str(tmp_path / "cache" / "go")
+    assert there.kept == (tmp_path / "cache",)

@@ -131,6 +131,19 @@ def test_what_was_put_away_is_kept_aside(root, shelf, tmp_path):
     assert aside.read_text() == "written by the user meanwhile"
 
 
+def test_only_the_user_can_look_at_the_copies(root, shelf, tmp_path):
+    (root / ".env").chmod(0o644)
+    for text in ("one", "two"):
+        (root / ".env").write_text(text)
+        shelf.put_back(nobody)
+    places = [tmp_path / "shelf", *(tmp_path / "shelf").rglob("*")]
+    copies = [place for place in places if place.is_file() and place.name != "index.json"]
+    assert len(copies) > len(FILES)
+    assert {stat.S_IMODE(place.stat().st_mode) for place in copies} == {0o600}
+    folders = [place for place in places if place.is_dir()]
+    assert {stat.S_IMODE(place.stat().st_mode) for place in folders} == {0o700}
+
+
 def test_what_is_too_large_is_told_once_and_comes_back_if_it_was_deleted(
     root, tmp_path, monkeypatch
 ):
