@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from flyball.app.project import Home
+    from flyball.workspace.process.self_test import AttackReport
 
 _MEANINGS = {
     "kernel+namespaces": "what is not granted does not exist, and the network is its own",
@@ -28,6 +29,8 @@ _MEANINGS = {
     "outside the workspace can still be changed",
     "none": "nothing holds a command back; Flyball refuses unattended commands here",
 }
+
+_ESCAPES = "seen\x1b]0;t\x07\x1b]52;c;eA==\x1b\\\x9b31m\rover\x08\x7f\u202etxt\u200b"
 
 _PROGRAMS = (
     ("git", ("git", "--version"), "branches, commits and cards"),
@@ -100,12 +103,14 @@ def doctor(
 
 async def examine(places: Sequence[str] = ()) -> dict[str, Any]:
     """Everything doctor tells, as JSON-like values; `places` are those the user lets be read."""
+    from flyball.app.proving.hands import attack_hands
     from flyball.workspace.process import levels, self_test
     from flyball.workspace.process.process import works
     from flyball.workspace.sandbox import landlock
 
     means = levels.best_mechanism()
-    proofs = await self_test.run_attacks(means)
+    proofs = [*await self_test.run_attacks(means), *await attack_hands(os.environ)]
+    proofs.append(_attack_terminal())
     failed = [proof.name for proof in proofs if not proof.holds]
     return {
         "ok": not failed and means.level is not levels.SandboxLevel.NONE,
@@ -123,6 +128,28 @@ async def examine(places: Sequence[str] = ()) -> dict[str, Any]:
         "programs": [_program(*each, places) for each in _PROGRAMS],
         "python": {"version": platform.python_version(), "path": sys.executable},
     }
+
+
+def _attack_terminal() -> AttackReport:
+    """What reaches a terminal of a text that would command it, by both ways out."""
+    import io
+    from contextlib import redirect_stdout
+
+    from rich.text import Text
+
+    from flyball.workspace.process.self_test import AttackReport
+
+    with redirect_stdout(io.StringIO()) as told:
+        say(_ESCAPES)
+        clean_console(file=told, force_terminal=False, width=200).print(Text(_ESCAPES))
+    shown = told.getvalue()
+    left = [each for each in _ESCAPES if not each.isprintable() and each in shown]
+    return AttackReport(
+        "terminal escapes",
+        "title, clipboard, C1, carriage return and overrides of direction are printed",
+        shown.count("seen") == 2 and not left,
+        ascii("".join(left)) if left else "",
+    )
 
 
 def _program(name: str, argv: tuple[str, ...], use: str, places: Sequence[str]) -> dict[str, Any]:

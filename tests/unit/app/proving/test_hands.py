@@ -1,0 +1,64 @@
+"""The proof that Flyball's own hands are careful, and that it would show if they were not."""
+
+import asyncio
+import os
+
+import pytest
+
+from flyball.app.proving import hands
+from flyball.engine import perform
+from flyball.tools.runner import choice
+from flyball.workspace.run.watch import NOTHING_TAKEN_BACK
+from flyball.workspace.trees.git_trees import GitTrees
+
+WATCHED = {"places that wait", "a planted environment", "links and pipes", "ignored files"}
+OTHERS = {"arguments of runners", "odd names", "the user's secrets", "a pipe to wait for"}
+
+
+def broken(environ=os.environ):
+    reports = asyncio.run(hands.attack_hands(environ))
+    assert {each.name for each in reports} == WATCHED | OTHERS
+    return {each.name for each in reports if not each.holds}
+
+
+@pytest.mark.slow
+def test_everything_holds_and_nothing_is_left(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert broken() == set()
+    assert [each.name for each in tmp_path.iterdir() if "hands" in each.name] == []
+
+
+@pytest.mark.exhaustive
+def test_it_holds_without_git_too():
+    assert broken({"PATH": ""}) == set()
+
+
+@pytest.mark.exhaustive
+def test_a_watch_that_takes_nothing_back_is_seen(monkeypatch):
+    monkeypatch.setattr(perform, "end_watch", lambda *_: NOTHING_TAKEN_BACK)
+    assert broken() >= WATCHED - {"places that wait"}
+
+
+@pytest.mark.exhaustive
+def test_arguments_that_are_passed_on_are_seen(monkeypatch):
+    monkeypatch.setattr(choice, "refusal", lambda *_: "")
+    assert broken() == {"arguments of runners"}
+
+
+@pytest.mark.exhaustive
+def test_a_secret_that_can_be_read_is_seen(monkeypatch):
+    monkeypatch.setattr("flyball.engine.run_context.users_secrets", lambda _: ())
+    assert broken() == {"the user's secrets"}
+
+
+@pytest.mark.exhaustive
+def test_waiting_is_seen(monkeypatch):
+    monkeypatch.setattr(hands, "PATIENCE", 3.0)
+    monkeypatch.setattr(GitTrees, "_refuse_pipes", lambda _: None)
+    assert "a pipe to wait for" in broken()
+
+
+@pytest.mark.exhaustive
+def test_a_command_that_did_not_run_proves_nothing(monkeypatch):
+    monkeypatch.setattr(hands, "_COMMAND", "true")
+    assert broken() >= WATCHED
