@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 from tests.e2e.wire_server import Say, WireServer
 from tests.governed import Line, Shell, call, objects, say, script
 from tests.repos import repository
+from tests.simulation.node import installed
 from tests.tiers import NEEDS_PAGES
 
 pytestmark = [
@@ -31,6 +34,30 @@ server = http.server.ThreadingHTTPServer(
 server.serve_forever()
 """
 PLAIN = {"server.py": SERVER, "index.html": PAGE, "app.js": BROKEN}
+FLASK = {
+    "app.py": "from flask import Flask, render_template\n\napp = Flask(__name__)\n\n\n"
+    "@app.get('/')\ndef shop():\n    return render_template('shop.html')\n",
+    "templates/shop.html": PAGE.replace("app.js", "/static/app.js"),
+    "static/app.js": BROKEN,
+}
+VITE = {
+    "package.json": '{"scripts": {"dev": "vite"}, "devDependencies": {"vite": "7"}}\n',
+    "index.html": PAGE.replace("src=app.js", "type=module src=/src/main.ts"),
+    "src/main.ts": "type Cart = {total: string};\nconst cart = null as unknown as Cart;\n"
+    "document.querySelector('#app')!.textContent = cart.total;\n",
+    ".gitignore": "node_modules\n",
+}
+TYPED = "const cart: {total: string} = {total: 'Three pens'};\ndocument.querySelector('#app')!"
+LANDS = {
+    "plain": (PLAIN, "app.js", HALF, WHOLE),
+    "flask": (FLASK, "static/app.js", HALF, WHOLE),
+    "vite": (
+        VITE,
+        "src/main.ts",
+        f"{TYPED}.textContent = (cart as any).sum.now;\n",
+        f"{TYPED}.textContent = cart.total;\n",
+    ),
+}
 LOOK = call("browser_console", url="/")
 REVIEW = {"role": "reviewer", "text": "One line, as promised."}
 
@@ -40,6 +67,9 @@ def drive(place: Path, files: dict[str, str], request: str, *lines: Line) -> lis
     home = place / "home"
     home.mkdir()
     repo = repository(place / "shop", files)
+    if "package.json" in files:
+        modules = installed(Path(__file__).parent / "vite", Path(sys.prefix) / "vite")
+        shutil.copytree(modules / "node_modules", repo / "node_modules", symlinks=True)
     driver = script(place / "lines", *lines)
     said = Shell(repo, home)("run", request, "--driver", driver, "--json")
     return objects(said.stdout)
@@ -49,45 +79,49 @@ def final(lines: list[Any]) -> Any:
     return next(line for line in reversed(lines) if line["type"] == "final")
 
 
-def test_why_a_page_is_blank_is_found_within_the_budget(tmp_path: Path):
+@pytest.mark.parametrize("land", LANDS)
+def test_why_a_page_is_blank_is_found_within_the_budget(land: str, tmp_path: Path):
+    files, at_fault, _, _ = LANDS[land]
     lines = drive(
         tmp_path,
-        PLAIN,
+        files,
         "Why is the preview blank?",
         LOOK,
-        call("read", path="app.js"),
-        say("app.js reads `total` of `cart`, which is null."),
+        call("read", path=at_fault),
+        say(f"{at_fault} reads `total` of `cart`, which is null."),
     )
     told = json.dumps(lines)
     assert "Cannot read properties of null (reading 'total')" in told
-    assert "/app.js:2:" in told
+    assert f"/{at_fault}:" in told
     used = [line["used"] for line in lines if line["type"] == "budget"]
     assert max(used) <= 8
     assert final(lines)["status"] == "success", lines[-3:]
 
 
-def checkpoint() -> Line:
+def checkpoint(file: str = "app.js") -> Line:
     return call(
         "checkpoint",
         goal="The page shows the cart.",
-        findings="app.js reads total of null.",
+        findings=f"{file} reads total of null.",
         proposed_action="Give the cart its total.",
-        files=["app.js"],
+        files=[file],
         verify_with=["the page shows its text"],
     )
 
 
-def test_a_fix_is_rejected_until_the_console_is_clean(tmp_path: Path):
+@pytest.mark.parametrize("land", LANDS)
+def test_a_fix_is_rejected_until_the_console_is_clean(land: str, tmp_path: Path):
+    files, at_fault, half, whole = LANDS[land]
     lines = drive(
         tmp_path,
-        PLAIN,
+        files,
         "The preview is blank; fix it.",
         LOOK,
-        checkpoint(),
-        call("write_file", path="app.js", content=HALF),
+        checkpoint(at_fault),
+        call("write_file", path=at_fault, content=half),
         say("It is mended."),
         LOOK,
-        call("write_file", path="app.js", content=WHOLE),
+        call("write_file", path=at_fault, content=whole),
         LOOK,
         say("It is mended now."),
         REVIEW,
