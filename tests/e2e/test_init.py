@@ -144,6 +144,8 @@ def test_a_governed_agent_cannot_disarm_us_from_anywhere(shell: Shell, home: Pat
         assert done.returncode == 2
         assert "error[not-a-person]" in done.stderr
         assert path.read_text() == text
+    added = shell("people", "add", "me", "--role", "approve")
+    assert added.returncode == 2 and "error[not-a-person]" in added.stderr, "a token of its own"
     Sessions(elsewhere).end(Session("claude", "s1"))
     assert shell("init", "--host", "claude", "--remove", "--yes").returncode == 0
     assert path.read_text() == "{}\n"

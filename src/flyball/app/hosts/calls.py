@@ -48,10 +48,12 @@ FOR_PEOPLE = ("approve", "deny", "extend", "trust", "answer")
 VERBS = LOOKING | {
     *("run", "runs", "card", "undo", "approve", "deny", "extend", "answer", "serve", "worker"),
     *(CHECKPOINT, "mcp", "off", "on", "demo", "init", "trust", "doctor", "patch", "flow", "audit"),
-    *("hook", "bench"),
+    *("hook", "bench", "people"),
 }
 _OUR_NAME = re.compile(r"(?<![\w-])flyball(?:-hook)?(?![\w/-])")
-_SAID = re.compile(r"(?<![\w-])flyball(?:\.\w+)*[\s,()\[\]]+(off|on|init|undo|serve|run|hook)\b")
+_SAID = re.compile(
+    r"(?<![\w-])flyball(?:\.\w+)*[\s,()\[\]]+(off|on|init|undo|serve|run|hook|people)\b"
+)
 LONGEST = 4_000
 """Characters of one argument that go into the journal."""
 

@@ -50,6 +50,13 @@ def require_person(home: Home, environ: Mapping[str, str]) -> None:
         raise NotAPerson(f"An agent is governed here, and {doubt}.", IN_DOUBT)
 
 
+def require_person_anywhere(home: Home, environ: Mapping[str, str]) -> None:
+    """The same for what concerns every project of this user: no host may say it in any."""
+    projects = home.state.parent
+    for state in sorted(projects.iterdir()) if projects.is_dir() else ():
+        require_person(home._replace(state=state), environ)
+
+
 def require_no_host(home: Home, environ: Mapping[str, str]) -> None:
     """Raise where a host that works in this project has started this process.
 

@@ -105,13 +105,10 @@ def _plan(
 
 def _require_person(repo: Path) -> None:
     """Refuse to be disarmed by an agent that is governed, in whatever project it works."""
-    from flyball.app.hosts.person import require_person
+    from flyball.app.hosts.person import require_person_anywhere
     from flyball.app.project import open_home
 
-    home = open_home(repo, os.environ, {})
-    projects = home.state.parent
-    for state in sorted(projects.iterdir()) if projects.is_dir() else ():
-        require_person(home._replace(state=state), os.environ)
+    require_person_anywhere(open_home(repo, os.environ, {}), os.environ)
 
 
 def _waits() -> int:

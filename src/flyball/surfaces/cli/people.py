@@ -53,6 +53,7 @@ def add(name: str, role: str, project: str, as_json: bool) -> None:
     from flyball.app.people.person import add_person
     from flyball.surfaces.cli.terminal.view import user
 
+    _require_person()
     place = _project(project)
     store = _people()
     is_first = not store.all()
@@ -75,6 +76,7 @@ def grant(name: str, role: str, project: str, as_json: bool) -> None:
     """Give a person another role, in one project or in every one; the token stays."""
     from flyball.app.people.person import grant as give
 
+    _require_person()
     _tell([give(_people(), name, _project(project), role)], as_json=as_json)
 
 
@@ -96,11 +98,20 @@ def revoke(name: str, project: str, as_json: bool) -> None:
     """Take a project from a person; without --project, everything at once."""
     from flyball.app.people.person import revoke as take
 
+    _require_person()
     changed = take(_people(), name, _project(project) if project else "")
     if not project and not as_json:
         say(f"{name} is let in no more.")
         return
     _tell([changed], as_json=as_json)
+
+
+def _require_person() -> None:
+    """Refuse an agent that is governed: a token of its own would let it answer itself."""
+    from flyball.app.hosts.person import require_person_anywhere
+    from flyball.app.project import open_home
+
+    require_person_anywhere(open_home(Path.cwd(), os.environ, {}), os.environ)
 
 
 def _people() -> People:

@@ -14,6 +14,7 @@ ROOT = "/home/p"
     "command",
     [
         "flyball approve r1",
+        "flyball people add me --role approve",
         "/opt/venv/bin/flyball approve r1",
         "FLYBALL_STATE_DIR=/x flyball approve r1",
         "env A=1 flyball approve r1",
