@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import msgspec
 
 from flyball.core.suite.case import CaseOutcome, SuiteCase, merged, told_apart
-from flyball.tools.runner.reports.output import ReadOne, RunnerOutput
+from flyball.tools.runner.reports.output import ReadOne, RunnerOutput, xml_of
 
 Identify = Callable[[Element, RunnerOutput], SuiteCase]
 """A test case element in; the test's identity out, its outcome still open."""
@@ -23,9 +22,8 @@ def junit(identify: Identify, *, twice: bool = False) -> ReadOne:
     """A reader of JUnit XML; `twice` says that a test may report its clean-up apart."""
 
     def read(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
-        try:
-            root = ElementTree.fromstring(data)
-        except (ElementTree.ParseError, ValueError):
+        root = xml_of(data)
+        if root is None:
             return None
         cases = [_ended(case, identify(case, said)) for case in root.iter("testcase")]
         return merged(cases) if twice else told_apart(cases)

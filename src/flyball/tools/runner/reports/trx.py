@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from flyball.core.suite.case import CaseOutcome, SuiteCase, told_apart
-from flyball.tools.runner.reports.output import RunnerOutput
+from flyball.tools.runner.reports.output import RunnerOutput, xml_of
 
 NS = "{http://microsoft.com/schemas/VisualStudio/TeamTest/2010}"
 ENDS = {
@@ -23,9 +22,8 @@ ENDS = {
 
 def from_trx(data: bytes, _said: RunnerOutput) -> Sequence[SuiteCase] | None:
     """Every result under its class; `NotExecuted` and its like did not run."""
-    try:
-        root = ElementTree.fromstring(data)
-    except (ElementTree.ParseError, ValueError):
+    root = xml_of(data)
+    if root is None:
         return None
     owners = {
         definition.get("id", ""): method.get("className", "")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from flyball.core.suite.case import SuiteCase
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.reports.console import from_text
 from flyball.tools.runner.reports.junit import OPEN, junit, parameters_apart
-from flyball.tools.runner.reports.output import RunnerOutput
+from flyball.tools.runner.reports.output import RunnerOutput, xml_of
 from flyball.tools.runner.tally import Tally, tally_of
 from flyball.workspace.files.plain import walk_folders
 
@@ -51,11 +50,9 @@ _READ_ANY = junit(_case)
 
 
 def _read(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase]:
-    try:
-        tag = ElementTree.fromstring(data).tag
-    except (ElementTree.ParseError, ValueError):
-        return ()
-    return (_READ_ANY(data, said) or ()) if tag in _SUITES else ()
+    root = xml_of(data)
+    is_suite = root is not None and root.tag in _SUITES
+    return (_READ_ANY(data, said) or ()) if is_suite else ()
 
 
 def documents_left(context: CallContext) -> Sequence[Path]:
