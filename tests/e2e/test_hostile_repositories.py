@@ -167,3 +167,80 @@ def test_settings_that_cannot_be_read_are_named(stage, trap):
     done = stage.tell("runs", "list")
     assert done.returncode == 2
     assert "flyball.toml is no plain file" in done.stderr
+
+
+LAUGHS = '<!DOCTYPE l [<!ENTITY a "ha">' + "".join(
+    f'<!ENTITY {new} "{f"&{old};" * 10}">'
+    for old, new in zip("abcdefghi", "bcdefghij", strict=True)
+)
+REPORTS = {
+    "pipe": "os.mkfifo(place)",
+    "zero": "os.symlink('/dev/zero', place)",
+    "loop": "os.symlink(place, place)",
+    "folder": "os.mkdir(place)",
+    "huge": f"open(place, 'wb').truncate({SPARSE})",
+    "laughs": f"open(place, 'w').write({LAUGHS!r} + ']><testsuite><testcase name=\"&j;\"/>"
+    "</testsuite>')",
+    "deep": "open(place, 'w').write('<testsuite>' * 2_000_000)",
+    "json": "open(place, 'w').write('[' * 5_000_000)",
+    "noise": "open(place, 'wb').write(bytes(range(256)) * 200_000)",
+}
+"""What a project's tests leave where their report should be."""
+
+LEAVING = """\
+import atexit, os, sys
+def leave():
+    for place in [word.partition("=")[2] for word in sys.argv if word.startswith("--junitxml=")]:
+        os.unlink(place)
+        {deed}
+atexit.register(leave)
+"""
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("deed", REPORTS.values(), ids=REPORTS)
+def test_a_hostile_report_holds_nothing_up_and_what_was_printed_counts(stage, deed):
+    (stage.repo / "conftest.py").write_text(LEAVING.format(deed=deed))
+    done = stage.tell(*run_words("--in-place"))
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    run = next(line["run"] for line in lines if line["type"] == "run")
+    assert [line for line in lines if line["type"] == "final"], done.stderr
+    shown = stage.tell("runs", "show", run, "--threads")
+    assert "pytest" in shown.stdout
+    again = stage.tell("runs", "resume", run)
+    assert (again.stdout + again.stderr).strip()
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("trap", [pipe, zero], ids=["pipe", "zero"])
+def test_a_run_killed_in_a_hostile_repository_is_resumed(stage, trap):
+    lay(stage.repo, trap)
+    waiting = (
+        "import time\nfrom pathlib import Path\n"
+        "Path('began').touch()\nwhile not Path('go').exists():\n    time.sleep(0.05)\n"
+    )
+    tests = stage.repo / "test_cart.py"
+    tests.write_text(waiting + tests.read_text())
+    began = stage.repo / "began"
+    process = subprocess.Popen(
+        [str(FLYBALL), *stage.words(*run_words("--in-place"))],
+        env=stage.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert process.stdout
+        first = next(line for line in process.stdout if '"run"' in line)
+        while not began.exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+    finally:
+        process.kill()
+        process.communicate()
+    (stage.repo / "go").touch()
+    done = stage.tell("runs", "resume", json.loads(first)["run"])
+    # Shown to work, or not shown: a test that waited for a file may not count as proof.
+    assert done.returncode in (0, 4), done.stderr
+    assert "The total is right now." in done.stdout + done.stderr
+    stage.tell("runs", "show", json.loads(first)["run"])
