@@ -62,9 +62,9 @@ browser:
 	{ $$as apt-get update -qq && $$as apt-get install -y -qq chromium; } >/dev/null 2>&1 || $$as dnf install -y -q chromium >/dev/null 2>&1 || \
 	echo "!!! BROWSER TESTS WILL NOT RUN: Chromium is missing and could not be installed. Install it and run make test again."
 
-# These wait for processes half of the time.
+# These wait for processes half of the time, so there are more of them than cores.
 rest: setup
-	$(PYTEST) -n 4 -m "not exhaustive" $(PURE:%=--ignore=%)
+	$(PYTEST) -n 6 -m "not exhaustive" $(PURE:%=--ignore=%)
 
 # Properties are tried here again, on more examples.
 test-slow: setup

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.printed import Printed
+from tests.tiers import sampled
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -62,7 +63,7 @@ def run(program: list[str], home: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize("example", sampled(EXAMPLES, 3, lambda path: path.name))
 def test_an_example_shows_what_it_promises(example: Path, tmp_path: Path):
     done = run([str(example)], tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

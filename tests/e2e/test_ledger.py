@@ -62,6 +62,7 @@ def heard_by_executor(shell: Shell, run: str) -> list[Line]:
     return [line for line in shown["threads"] if line.get("role") == "executor"]
 
 
+@pytest.mark.exhaustive
 def test_a_mistake_of_one_run_is_recognised_in_the_next_and_changes_it(
     shell: Shell, tmp_path: Path
 ):

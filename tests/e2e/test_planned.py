@@ -139,6 +139,7 @@ def test_failure_at_the_limit_names_every_issue_and_what_to_do(stage: Stage) -> 
     assert len(messages(stage, UserResponse)) == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_verifiers_word_counts_once_flyball_has_judged_the_whole_itself(stage: Stage) -> None:
     told = build(

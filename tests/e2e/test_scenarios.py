@@ -154,6 +154,7 @@ def test_talk_without_a_call_is_nudged_and_bounded_but_no_guard_stops_it(stage: 
     assert "Make the next call now, or stop" in told.said
 
 
+@pytest.mark.exhaustive
 def test_the_time_of_a_phase_is_limited(stage: Stage) -> None:
     config = stage.place / "config.toml"
     config.write_text("[guards]\nbuild_seconds = 1.5\n")

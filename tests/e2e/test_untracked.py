@@ -120,6 +120,7 @@ def test_a_program_of_a_command_is_watched_too(shell: Shell, flags: tuple[str, .
     assert kept(shell)
 
 
+@pytest.mark.exhaustive
 def test_merging_keeps_it_and_a_revert_brings_it_back(shell: Shell):
     begin(shell, call("delete_file", path="notes.txt", confirm=True))
     assert shell("approve", "last", "--json").returncode == 0

@@ -27,6 +27,7 @@ class CartTest(unittest.TestCase):
 """
 
 
+@pytest.mark.exhaustive
 def test_no_test_meets_a_directory_with_a_dot(tmp_path: Path):
     shell = Shell(shop(tmp_path / "shop", {"cart.py": CART, "test_cart.py": PICKY}), tmp_path)
     del shell.env["FLYBALL_STATE_DIR"]

@@ -239,6 +239,7 @@ with open(sys.argv[1], "w") as file:
 """
 
 
+@pytest.mark.exhaustive
 def test_a_process_left_behind_with_a_terminal_of_its_own_is_not_a_person(
     host: HostSession, tmp_path: Path
 ):
@@ -287,6 +288,7 @@ def test_our_own_journal_and_switches_are_no_agents_business(host: HostSession):
     assert "is outside the workspace" in outside.err
 
 
+@pytest.mark.exhaustive
 def test_what_a_shell_left_behind_disarms_no_hooks_either(host: HostSession):
     host.prompt()
     host.checkpoint()
@@ -299,6 +301,7 @@ def test_what_a_shell_left_behind_disarms_no_hooks_either(host: HostSession):
     assert (host.repo / "notes.txt").exists()
 
 
+@pytest.mark.exhaustive
 def test_repeated_calls_are_nudged_and_then_stopped(host: HostSession):
     host.prompt()
     heard = [host.run("git log -1", "the same") for _ in range(6)]
@@ -340,6 +343,7 @@ def test_a_host_that_died_drives_nothing_any_more(shell: Shell):
     wait_until(lambda: not Path(client.address(str(shell.cwd), shell.env)).exists())
 
 
+@pytest.mark.exhaustive
 def test_where_there_is_no_git_nothing_is_governed(tmp_path: Path, shell: Shell):
     bare = Shell(tmp_path, tmp_path / "home")
     host = HostSession(bare)
@@ -487,6 +491,7 @@ def test_the_governor_ends_with_the_last_session_and_dies_without_harm(shell: Sh
     wait_until(lambda: not place.exists())
 
 
+@pytest.mark.exhaustive
 def test_advice_is_only_advice(tmp_path: Path, shell: Shell):
     mild = Shell(shell.cwd, tmp_path / "home", **{**shell.env, "FLYBALL_HOOKS_MODE": "advisory"})
     host = HostSession(mild)

@@ -12,7 +12,7 @@ from tests.liars.driving import drive, lines_of
 from tests.liars.fleet import FLEET
 from tests.liars.honest import HONEST, Fix
 from tests.liars.lies import Lie
-from tests.tiers import one_of_each
+from tests.tiers import one_of_each, sampled
 
 REQUEST = "The total of several pieces is wrong; fix it."
 USUAL_TURNS = 6
@@ -38,7 +38,7 @@ def expect_success(place: Path, fix: Fix) -> None:
     assert "red → green" in said.final["proof"] or "before not" in said.final["proof"]
 
 
-LIARS = one_of_each(FLEET, lambda lie: lie.family, name_of)
+LIARS = sampled(FLEET, 24, name_of)
 REPAIRS = one_of_each(HONEST, lambda fix: id(fix.project), lambda fix: fix.name)
 
 

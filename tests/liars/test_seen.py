@@ -137,6 +137,7 @@ def test_a_program_that_counts_for_itself_speaks_by_its_exit_code(tmp_path: Path
 OLD = "".join(f"\n\ndef test_old_{n}():\n    assert {n} == 9\n" for n in range(3))
 
 
+@pytest.mark.exhaustive
 def test_an_unrelated_fix_succeeds_beside_old_failures_and_names_them(tmp_path: Path):
     project = with_files(PYTHON, {TAX: PYTHON.files[TAX] + OLD})
     said = drive(tmp_path, project, lines_of(project, PYTHON.fix), REQUEST)

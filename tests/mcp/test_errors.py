@@ -32,6 +32,7 @@ pytestmark = pytest.mark.slow
 GOAL = "fix the failing test"
 
 
+@pytest.mark.exhaustive
 def test_what_is_not_there_is_said_with_what_is(shell: Shell):
     async def story() -> None:
         async with stdio(shell) as agent:
@@ -99,6 +100,7 @@ def test_a_goal_or_flow_that_says_nothing_starts_nothing(shell: Shell):
     play(story)
 
 
+@pytest.mark.exhaustive
 def test_a_diff_that_does_not_fit_changes_nothing_and_says_why(shell: Shell):
     async def story() -> None:
         async with stdio(shell) as agent:

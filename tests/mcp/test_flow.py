@@ -17,7 +17,7 @@ WAYS = [
     ("stdio", "auto"),
     pytest.param("stdio", "legacy", marks=pytest.mark.exhaustive),
     pytest.param("http", "auto", marks=pytest.mark.exhaustive),
-    ("http", "legacy"),
+    pytest.param("http", "legacy", marks=pytest.mark.exhaustive),
 ]
 WHY = "The quantity is ignored."
 

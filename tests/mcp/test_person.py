@@ -119,6 +119,7 @@ def test_a_program_that_joins_a_run_does_not_answer_for_its_person(shell: Shell)
     play(story)
 
 
+@pytest.mark.exhaustive
 def test_no_word_of_the_model_is_an_approval(shell: Shell):
     async def story() -> None:
         async with stdio(shell) as agent:
@@ -180,6 +181,7 @@ def test_what_a_client_writes_by_itself_in_recon_is_taken_back(shell: Shell):
     play(story)
 
 
+@pytest.mark.exhaustive
 def test_a_claim_of_passing_tests_is_not_taken(shell: Shell):
     async def story() -> None:
         async with stdio(shell) as agent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from tests.governed import FIX
 from tests.sloppy.careful import SHOP, call, calls, fix, instead_of
 
@@ -27,6 +28,7 @@ def test_after_a_red_test_one_thing_is_asked_for(tmp_path: Path):
     assert "checkpoint" not in red
 
 
+@pytest.mark.exhaustive
 def test_a_map_of_many_files_ends_with_a_whole_name(tmp_path: Path):
     names = [f"shop/parts/department_{n:03}/goods_of_every_kind_{n:03}.py" for n in range(400)]
     files = {**SHOP, **{name: f"def kind_{n}():\n    return {n}\n" for n, name in enumerate(names)}}

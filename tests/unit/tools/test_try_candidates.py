@@ -143,6 +143,7 @@ MEDDLING = """\
     """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_what_tests_write_into_the_report_is_let_go(make_bench):
     bench = project(make_bench, {"calc.py": CALC, "test_calc.py": MEDDLING})

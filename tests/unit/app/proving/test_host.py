@@ -72,6 +72,7 @@ def test_a_host_that_writes_unasked_is_caught(machine: OwnMachine):
     assert faults(proved(machine, program=program))["recon"] == "the file was written"
 
 
+@pytest.mark.exhaustive
 def test_a_host_that_hangs_is_ended_with_all_that_it_started(machine: OwnMachine):
     machine.install("claude")
     noted = machine.home / "pids"

@@ -63,6 +63,7 @@ async def test_what_the_checkpoint_promised_is_run(shop: Shop):
     assert found.kind is FindingKind.NAMED_NOT_GREEN
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @story
 async def test_a_request_to_mend_tests_is_not_done_while_one_of_them_fails(tmp_path: Path):

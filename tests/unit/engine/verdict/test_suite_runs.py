@@ -48,6 +48,7 @@ def ends(run: TreeRun | None) -> dict[str, CaseOutcome]:
     return dict(run.ends)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @story
 async def test_code_alone_is_run_on_both_trees_and_no_more(tmp_path: Path):

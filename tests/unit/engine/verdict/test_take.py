@@ -69,6 +69,7 @@ async def test_a_weaker_test_is_a_question_with_both_texts(tmp_path: Path):
     assert "assertTrue(total)" in question.after
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @story
 async def test_a_test_that_breaks_is_a_regression_and_one_that_stays_red_is_not(tmp_path: Path):

@@ -182,6 +182,7 @@ ROWS = (
 )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @story
 async def test_tests_are_counted_as_the_runner_itself_counts_them(shop: Shop):
@@ -215,6 +216,7 @@ REWRITES = (
 )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @story
 async def test_code_that_changes_the_tests_while_they_run_makes_no_evidence(tmp_path: Path):
