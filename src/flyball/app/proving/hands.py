@@ -7,6 +7,7 @@ ever done to get past the kernel's boundary; each row says what was left of one 
 from __future__ import annotations
 
 import os
+import socket
 import tempfile
 import threading
 import time
@@ -28,6 +29,7 @@ from flyball.engine.run_context import RunContext
 from flyball.errors import FlyballError, ToolError
 from flyball.tools.bash import BASH, BashForm
 from flyball.tools.call.protocol import Form, Tool
+from flyball.tools.http_probe import HTTP_PROBE, ProbeForm
 from flyball.tools.suite import TEST, SuiteForm
 from flyball.workspace.files.plain import remove_tree
 from flyball.workspace.process.levels import detect_level
@@ -64,6 +66,8 @@ class _Result(NamedTuple):
     text: str
     changed: tuple[str, ...]
     tested: Outcome
+    was_reached: bool
+    """Whether a server that is not the run's was asked anything."""
 
     def is_without(self, *names: str) -> bool:
         return not any(os.path.lexists(self.repo / name) for name in names)
@@ -107,6 +111,11 @@ _ROWS: tuple[_Row, ...] = (
         lambda it: (
             it.is_without("evaluated") and not it.tested.ok and _ARGUMENTS[0] in it.tested.text
         ),
+    ),
+    _Row(
+        "other servers",
+        "a server of the user's is probed under its address on loopback",
+        lambda it: not it.was_reached,
     ),
     _Row(
         "odd names",
@@ -174,9 +183,22 @@ async def _attempt(repo: Path, top: Path, environ: Mapping[str, str]) -> tuple[_
             fact = CommandFact(_COMMAND, "mutating", "allow", "")
             ran = await _call(context, BASH, BashForm(cmd=_COMMAND), fact)
             tested = await _call(context, TEST, SuiteForm(runner="make", args=_ARGUMENTS))
+            was_reached = await _probe_other(context)
         except FlyballError as error:
             return None, str(error)
-    return _Result(repo, ran.outcome.text, ran.changed, tested.outcome), ""
+    return _Result(repo, ran.outcome.text, ran.changed, tested.outcome, was_reached), ""
+
+
+async def _probe_other(context: RunContext) -> bool:
+    """Whether a probe gets as far as a server that somebody else has on this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.setblocking(False)
+        host, port = other.getsockname()
+        await _call(context, HTTP_PROBE, ProbeForm(url=f"http://{host}:{port}/", seconds=1))
+        with suppress(BlockingIOError):
+            other.accept()[0].close()
+            return True
+    return False
 
 
 async def _call(

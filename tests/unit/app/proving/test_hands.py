@@ -2,17 +2,25 @@
 
 import asyncio
 import os
+import socket
 
 import pytest
 
 from flyball.app.proving import hands
 from flyball.engine import perform
+from flyball.tools.call.protocol import Result
 from flyball.tools.runner import choice
 from flyball.workspace.run.watch import NOTHING_TAKEN_BACK
 from flyball.workspace.trees.git_trees import GitTrees
 
 WATCHED = {"places that wait", "a planted environment", "links and pipes", "ignored files"}
-OTHERS = {"arguments of runners", "odd names", "the user's secrets", "a pipe to wait for"}
+OTHERS = {
+    "arguments of runners",
+    "other servers",
+    "odd names",
+    "the user's secrets",
+    "a pipe to wait for",
+}
 
 
 def broken(environ=os.environ):
@@ -62,3 +70,13 @@ def test_waiting_is_seen(monkeypatch):
 def test_a_command_that_did_not_run_proves_nothing(monkeypatch):
     monkeypatch.setattr(hands, "_COMMAND", "true")
     assert broken() >= WATCHED
+
+
+@pytest.mark.exhaustive
+def test_a_probe_that_gets_through_is_seen(monkeypatch):
+    async def straight(form, context):
+        with socket.create_connection(("127.0.0.1", int(form.url.rpartition(":")[2].strip("/")))):
+            return Result(True, "It answered.")
+
+    monkeypatch.setattr(hands, "HTTP_PROBE", hands.HTTP_PROBE._replace(perform=straight))
+    assert broken() == {"other servers"}
