@@ -7,6 +7,7 @@ ever done to get past the kernel's boundary; each row says what was left of one 
 from __future__ import annotations
 
 import os
+import resource
 import socket
 import tempfile
 import threading
@@ -42,6 +43,7 @@ from flyball.workspace.sandbox.confinement import SandboxLevel
 PATIENCE = 10.0
 """Seconds after which a pipe is opened at its other end: who waits for it has lost."""
 
+_HUGE = 1 << 30
 _MINE = "the user's\n"
 _SECRET = "canary-81c0d5a7e4"
 _COMMAND = """
@@ -51,6 +53,7 @@ echo 'ref: refs/heads/main' > lib/.git/HEAD
 printf '[core]\\nfsmonitor = touch pwned\\n' > lib/.git/config
 : > .venv/pyvenv.cfg; : > .venv/bin/python
 ln -s /etc out; mkfifo data/pipe
+ln -s ../other node_modules; ln -s ../other src
 : > "$(printf 'odd\\377')"
 rm -f data/gone.txt; echo x > data/written.txt
 cat .env
@@ -68,6 +71,8 @@ class _Result(NamedTuple):
     tested: Outcome
     was_reached: bool
     """Whether a server that is not the run's was asked anything."""
+    grown: int
+    """By how many bytes this very process had to grow meanwhile."""
 
     def is_without(self, *names: str) -> bool:
         return not any(os.path.lexists(self.repo / name) for name in names)
@@ -99,6 +104,16 @@ _ROWS: tuple[_Row, ...] = (
         "links and pipes",
         "a link that leads out and a pipe are left in the tree",
         lambda it: it.is_without("out", "data/pipe"),
+    ),
+    _Row(
+        "folders that lead elsewhere",
+        "node_modules and src become links to another project before the next test",
+        lambda it: not any((it.repo.parent / "other").iterdir()),
+    ),
+    _Row(
+        "a manifest without end",
+        "package.json is a gigabyte long",
+        lambda it: it.grown < _HUGE // 2,
     ),
     _Row(
         "ignored files",
@@ -155,7 +170,9 @@ def _repository(repo: Path, environ: Mapping[str, str]) -> Path:
     for name in ("data/gone.txt", "data/written.txt"):
         (repo / name).write_text(_MINE)
     (repo / ".env").write_text(f"PLAIN={_SECRET}\n")
-    (repo / ".gitignore").write_text("data/\n.env\n")
+    (repo / ".gitignore").write_text("data/\n.env\npackage.json\n")
+    with (repo / "package.json").open("wb") as file:
+        file.truncate(_HUGE)
     (repo / "Makefile").write_text("test:\n\t@true\n")
     git = which("git", path=environ.get("PATH", ""))
     if git:
@@ -169,6 +186,8 @@ def _repository(repo: Path, environ: Mapping[str, str]) -> Path:
 async def _attempt(repo: Path, top: Path, environ: Mapping[str, str]) -> tuple[_Result | None, str]:
     """Let a command of an agent's do its worst in the user's checkout."""
     (top / "home").mkdir()
+    (top / "other").mkdir()
+    grown = _largest()
     context = RunContext(
         repo,
         top / "state",
@@ -186,7 +205,13 @@ async def _attempt(repo: Path, top: Path, environ: Mapping[str, str]) -> tuple[_
             was_reached = await _probe_other(context)
         except FlyballError as error:
             return None, str(error)
-    return _Result(repo, ran.outcome.text, ran.changed, tested.outcome, was_reached), ""
+    grown = _largest() - grown
+    return _Result(repo, ran.outcome.text, ran.changed, tested.outcome, was_reached, grown), ""
+
+
+def _largest() -> int:
+    """The most bytes of memory that this process ever had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 async def _probe_other(context: RunContext) -> bool:

@@ -17,6 +17,8 @@ WATCHED = {"places that wait", "a planted environment", "links and pipes", "igno
 OTHERS = {
     "arguments of runners",
     "other servers",
+    "folders that lead elsewhere",
+    "a manifest without end",
     "odd names",
     "the user's secrets",
     "a pipe to wait for",
@@ -80,3 +82,28 @@ def test_a_probe_that_gets_through_is_seen(monkeypatch):
 
     monkeypatch.setattr(hands, "HTTP_PROBE", hands.HTTP_PROBE._replace(perform=straight))
     assert broken() == {"other servers"}
+
+
+@pytest.mark.exhaustive
+def test_a_manifest_that_is_read_whole_is_seen(monkeypatch):
+    filled = []
+    probe = hands._probe_other
+
+    async def greedy(context):
+        filled.append((context.repo / "package.json").read_bytes())
+        return await probe(context)
+
+    monkeypatch.setattr(hands, "_probe_other", greedy)
+    assert broken() == {"a manifest without end"}
+
+
+@pytest.mark.exhaustive
+def test_what_is_made_in_another_project_is_seen(monkeypatch):
+    probe = hands._probe_other
+
+    async def careless(context):
+        (context.repo.parent / "other" / "made").touch()
+        return await probe(context)
+
+    monkeypatch.setattr(hands, "_probe_other", careless)
+    assert broken() == {"folders that lead elsewhere"}
