@@ -46,6 +46,7 @@ ACTS = (
 )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("model", sampled(["openai:gpt-4o", "anthropic:claude-sonnet-5"], 2))
 def test_a_model_is_governed_from_recon_to_commit(model: str, tmp_path: Path):

@@ -154,6 +154,7 @@ def test_without_git_cards_go_back_newest_first_to_the_byte(part, story):
             assert contents(root) == done
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 @settings(max_examples=8, suppress_health_check=RELAXED)

@@ -61,6 +61,7 @@ async def test_code_alone_is_run_on_both_trees_and_no_more(tmp_path: Path):
     assert (found.part, found.suite, found.is_new) == (".", "pytest", False)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @story
 async def test_new_tests_are_run_on_the_old_code_and_old_tests_on_the_new(shop: Shop):
