@@ -200,7 +200,7 @@ def _last_words(story: ThreadFacts) -> Words:
     change = _standing(story, found) if found else None
     last = tested.suite if tested else None
     if found and change and last and last.is_green:
-        return sentences.claim_for_change(story.run, story.red_run, last, change, found)
+        return sentences.claim_for_change(story.run, last, change, found)
     looked = story.last("localise_faults")
     run = story.red_run or next((run for run in reversed(story.runs) if has_run(run)), None)
     if run is None:

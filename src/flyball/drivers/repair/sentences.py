@@ -57,35 +57,27 @@ def needs_model(request: str) -> Words:
 
 
 def claim_for_change(
-    run: str,
-    before: SuiteReport | None,
-    after: SuiteReport,
-    change: HoldingChange,
-    found: CandidateSearch,
+    run: str, after: SuiteReport, change: HoldingChange, found: CandidateSearch
 ) -> Words:
-    """What a repair that holds may claim; what failed before may be in an earlier thread."""
-    red = ""
-    if before is not None:
-        names = ", ".join(each.name for each in before.failures[:SHOWN])
-        more = f" and {before.failed - SHOWN} more" if before.failed > SHOWN else ""
-        red = f"Failed before and passes now: {names}{more}. "
+    """What a repair that holds may claim; what failed before is for the verdict to say."""
     brief = "A plausible change: the tests pass."
-    lines = [
-        f"{brief} {change.path}:{change.line}, {change.template}: {change.label}.",
-        f"{red}Every test passes ({after.passed} in all).",
-        "It was found by search and says no more than the tests do: read it before you keep it.",
-    ]
-    others = [each for each in found.holding if each != change]
-    if others:
-        lines.append(f"These would pass too; their diffs are in `flyball runs show {run}`:")
-        lines += [f"  {_title(each)}" for each in others]
-    return Words(brief, "\n".join(lines))
+    first = f"{brief} {change.path}:{change.line}, {change.template}: {change.label}."
+    others = len(found.holding) - 1
+    more = f"{others} other would" if others == 1 else f"{others} others would"
+    also = f"; {more} pass too: `flyball runs show {run}`" if others > 0 else ""
+    return Words(brief, f"{first}\nFound by search, it says no more than {_tests(after)}{also}.")
+
+
+def _tests(report: SuiteReport) -> str:
+    return "the one test" if report.passed == 1 else f"the {report.passed} tests"
 
 
 def alternatives(change: HoldingChange, found: CandidateSearch) -> str:
-    """The other changes that hold, each with its diff."""
-    parts = [f"{_title(each)}\n{each.diff}" for each in found.holding if each != change]
-    return "Other changes under which every test passes:\n\n" + "\n".join(parts)
+    """The other changes that hold, by name, and then their diffs."""
+    others = [each for each in found.holding if each != change]
+    names = [f"  {_title(each)}" for each in others]
+    head = "Other changes under which every test passes:"
+    return "\n".join((head, *names, *(each.diff for each in others)))
 
 
 def _title(change: HoldingChange) -> str:

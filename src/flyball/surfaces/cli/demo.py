@@ -17,13 +17,12 @@ REPORT = "The total of the cart is wrong when somebody buys three pens"
 SECONDS = 40.0
 """Enough for so small a shop, and the first change that holds is waited on for less long."""
 ABOUT = """\
-A small shop whose cart counts three pens as one, and a test that shows it. Nothing below is
-prepared: the built-in repairer searches for a change under which the tests pass, and Flyball
-proves that they failed before it.
+A small shop whose cart counts three pens as one, and a test that shows it.
+Nothing is prepared: the built-in repairer searches for a change, Flyball proves it.
 """
 ABOUT_SCRIPT = """\
-A small shop whose cart counts three pens as one. Whoever works on it here follows a script: it
-writes too early, says it is done too early, and learns that neither is possible.
+A small shop whose cart counts three pens as one. Who works on it follows a script:
+writes too early, says "done" too early, and learns that neither is possible.
 """
 NEXT = """
 The shop is in {project}; it is yours to keep or delete.

@@ -90,6 +90,7 @@ def test_the_other_changes_are_noted_with_their_diffs():
     ((tool, args),) = made(reply_to(asked(*steps, phase=Phase.EXECUTE)))
     assert tool == "note"
     assert OTHER in str(args["text"])
+    assert "  cart.py:5 off by one: `n` → `n + 3`\n" in str(args["text"])
     assert BEST not in str(args["text"])
 
 
@@ -98,8 +99,7 @@ def test_it_claims_no_more_than_that_the_tests_pass():
     reply = reply_to(asked(*steps, phase=Phase.EXECUTE))
     assert not reply.calls
     assert reply.text.startswith("A plausible change: the tests pass. cart.py:5, operand added")
-    assert "cart.py:5 off by one: `n` → `n + 3`" in reply.text
-    assert "flyball runs show r1" in reply.text
+    assert "1 other would pass too: `flyball runs show r1`." in reply.text
     assert "fixed" not in reply.text
 
 

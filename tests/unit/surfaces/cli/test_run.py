@@ -79,7 +79,7 @@ def test_a_fix_is_told_line_by_line_and_ends_with_what_to_type(place: Path):
         "ran before: unittest: 1 passed, 1 failed",
         "ran now: unittest: 2 passed, 0 failed",
         "red → green: test_cart.py::CartTest::test_three_pens",
-        "✓ succeeded (red → green (tests that were there) (2 tests))",
+        "✓ succeeded, committed ",
         "+        result += price * quantity",
         "3 of 15 calls used, 1 blocked",
         "flyball runs merge ",

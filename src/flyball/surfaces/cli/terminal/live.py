@@ -33,6 +33,8 @@ BAR = 12
 TAIL = 4
 """How many lines of what is being said or printed are shown."""
 LONGEST_DIFF = 120
+HEADERS = ("diff --git ", "index ", "--- a/")
+"""Lines of a diff that say once more which file it is, and nothing to a person."""
 
 
 class LiveView:
@@ -100,13 +102,15 @@ class LiveView:
     def diff(self, diff: str, see: str) -> None:
         """Print a diff in colours; of a long one the first lines and how to see the rest."""
         self._console.print()
-        lines = diff.rstrip("\n").split("\n")
+        lines = [line for line in diff.rstrip("\n").split("\n") if not line.startswith(HEADERS)]
         for line in lines[:LONGEST_DIFF]:
-            self._console.print(Text(line, DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
+            text, style = line, DIFF_STYLES.get(line[:1], "")
+            if line.startswith("+++ b/"):
+                text, style = line.removeprefix("+++ b/"), "bold"
+            self._console.print(Text(text, style), soft_wrap=True)
         left = len(lines) - LONGEST_DIFF
         if left > 0:
             self._console.print(Text(f"… {left} more lines: {see}", "dim"))
-        self._console.print()
 
     @contextmanager
     def hold_still(self) -> Generator[None]:

@@ -12,14 +12,22 @@ from flyball.core.terms.change_verdict import ChangeVerdict
 from flyball.core.verdict.words import verdict_lines
 from flyball.engine.telemetry import Telemetry
 
-QUIET_CALLS = frozenset({"checkpoint", "note", "appeal", "test", "check", "edit_diff"})
+QUIET_CALLS = frozenset(
+    ("checkpoint", "note", "appeal", "test", "check", "edit_diff", "localise_faults")
+)
 """Calls whose outcome is told by a line of its own."""
+
+TOLD_BY_EVIDENCE = frozenset(("test", "check", "localise_faults"))
+"""Calls whose failure is what they observed, and is told as that."""
 
 ENDED = frozenset({"succeeded", "failed", "cancelled", "paused"})
 """Phases that other lines tell of."""
 
 LONGEST_SHOWN = 4_000
 """How much of one reply a terminal is given; `--json` and the log have all of it."""
+
+LONGEST_PROMISE = 85
+"""How much of a checkpoint's sentences is told; whoever is asked to accept it sees all of it."""
 
 NO_SANDBOX = "No sandbox works on this machine: commands are not confined."
 
@@ -52,6 +60,15 @@ class Story:
         self._request = ""
         self._is_planned = False
         self._spoken: set[str] = set()
+        self._driver = ""
+        self._ahead: StoryLine | None = None
+        """The head of the last phase, which is left out where nothing is said in it."""
+        self._is_red = False
+        self._is_judged = False
+        self._told_call = ""
+        self._promised: Telemetry = {}
+        self._committed = ""
+        """What the one card left; its end is told together with the run's."""
 
     def tell(self, line: Telemetry) -> Iterator[StoryLine]:
         """The lines that one piece of telemetry is worth, cleaned for a terminal."""
@@ -59,6 +76,9 @@ class Story:
         if teller is not None:
             whose = self._whose(line)
             for said in teller(self, line):
+                if self._ahead and line["type"] not in ENDINGS:
+                    yield self._ahead
+                    self._ahead = None
                 yield said._replace(text=(whose + said.text).strip("\n"))
 
     def _whose(self, line: Telemetry) -> str:
@@ -72,8 +92,8 @@ class Story:
         kind, _, place = line["driver"].partition(":")
         if kind == "relay" and place != "clipboard":
             yield StoryLine("ask", f"Answer the requests that are written to {place}.", "→")
-        elif kind:
-            yield StoryLine("dim", f"driven by {line['driver']}")
+        else:
+            self._driver = f"{line['driver']} drives " if kind else ""
 
     def resumed(self, line: Telemetry) -> Iterator[StoryLine]:
         self._request, self._is_planned = line["request"], line["planned"]
@@ -91,9 +111,9 @@ class Story:
         yield StoryLine("dim", f"read as {line['intent']}, {line['budget']} calls ({sure})")
 
     def workspace(self, line: Telemetry) -> Iterator[StoryLine]:
-        where = f"on branch {line['branch']}" if line["branch"] else "in place, without git"
+        where = f"on {line['branch']}" if line["branch"] else "in place, without git"
         runners = ", ".join(line["runners"]) or "nothing to test with"
-        yield StoryLine("dim", f"{where}; {runners}; sandbox {line['sandbox']}")
+        yield StoryLine("dim", f"{self._driver}{where}; {runners}; sandbox {line['sandbox']}")
         if line["sandbox"] == "none":
             yield StoryLine("warn", NO_SANDBOX, "!")
 
@@ -101,12 +121,18 @@ class Story:
         if "ending" not in line and line["title"] != self._request:
             yield StoryLine("dim", f"card {line['card']}: {line['title']}")
         if line.get("commit"):
-            who = f"{line['card']}: " if self._is_planned else ""
-            yield StoryLine("good", f"{who}committed {line['commit'][:12]} ({line['proof']})", "✓")
+            words = f"committed {line['commit'][:12]} ({line['proof']})"
+            if self._is_planned:
+                yield StoryLine("good", f"{line['card']}: {words}", "✓")
+            else:
+                self._committed = words
 
     def phase(self, line: Telemetry) -> Iterator[StoryLine]:
-        if line["phase"] not in ENDED:
-            yield StoryLine("head", f"{line['phase']}: {line['label']}", "▸")
+        head = StoryLine("head", f"{line['phase']}: {line['label']}", "▸")
+        if line["phase"] == "final" and not self._is_planned:
+            self._ahead = head
+        elif line["phase"] not in ENDED:
+            yield head
 
     def text(self, line: Telemetry) -> Iterator[StoryLine]:
         self._spoken.add(line["text"])
@@ -117,11 +143,11 @@ class Story:
 
     def note(self, line: Telemetry) -> Iterator[StoryLine]:
         if line["text"]:
-            yield StoryLine("text", f"({line['role']}) {line['text']}")
-        if line["risk"]:
-            yield StoryLine("dim", f"risk: {line['risk']}")
-        if line["assumptions"]:
-            yield StoryLine("dim", f"assumes: {'; '.join(line['assumptions'])}")
+            yield StoryLine("text", f"({line['role']}) {without_diffs(line['text'])}")
+        risk = f"risk: {line['risk']}" if line["risk"] else ""
+        assumed = f"assumes: {'; '.join(line['assumptions'])}" if line["assumptions"] else ""
+        if risk or assumed:
+            yield StoryLine("dim", "; ".join(filter(None, (risk, assumed))))
 
     def decision(self, line: Telemetry) -> Iterator[StoryLine]:
         if line["decision"] == "deny":
@@ -133,9 +159,10 @@ class Story:
         tool, what = line["tool"], f"{line['tool']} {line['about']}".strip()
         if line["state"] == "interrupted":
             yield StoryLine("bad", f"{what} was interrupted", "✗")
-        elif not line["ok"] and tool not in ("test", "check"):
+        elif not line["ok"] and tool not in TOLD_BY_EVIDENCE:
             yield StoryLine("bad", f"{what}: {line['summary']}", "✗")
         elif tool not in QUIET_CALLS:
+            self._told_call = tool
             yield StoryLine("dim", f"{what}: {line['summary']}", "·")
 
     def patch(self, line: Telemetry) -> Iterator[StoryLine]:
@@ -149,19 +176,27 @@ class Story:
             yield StoryLine("good", f"{verb} {change['path']} (+{added} −{removed})", "±")
 
     def checkpoint(self, line: Telemetry) -> Iterator[StoryLine]:
-        words = (
-            f"checkpoint: {line['goal']}",
-            f"found: {line['findings']}",
-            f"will: {line['proposed_action']}",
-            f"files: {', '.join(line['files'])}",
-            f"verify with: {', '.join(line['verify_with'])}",
-        )
+        self._promised = line
+        words = [f"checkpoint: {line['goal']}"]
+        if not self._is_red:
+            words.append(f"found: {_brief(line['findings'])}")
+        words.append(f"will: {_brief(line['proposed_action'])}")
+        files, proof = ", ".join(line["files"]), ", ".join(line["verify_with"])
+        words.append(f"files: {files}; verify with: {proof}")
         yield StoryLine("plan", "\n".join(words), "◆")
 
     def evidence(self, line: Telemetry) -> Iterator[StoryLine]:
-        words = evidence_words(line["kind"], line["evidence"])
+        kind, item = line["kind"], line["evidence"]
+        if kind == "diff-report" and self._is_judged:
+            return
+        if kind == "command-report" and item["command"].startswith(f"{self._told_call} ("):
+            return
+        words = evidence_words(kind, item)
         if words:
             yield words
+        self._is_judged |= kind == "verdict-report"
+        if kind == "suite-report":
+            self._is_red = bool(item.get("failed"))
 
     def guard(self, line: Telemetry) -> Iterator[StoryLine]:
         hard = "stopped by" if line["level"] == "hard" else "nudged by"
@@ -217,9 +252,19 @@ class Story:
 
     def approval(self, line: Telemetry) -> Iterator[StoryLine]:
         yield StoryLine("ask", f"{line['text']}{call_words(line['call'])}", "?")
+        if line["kind"] == "checkpoint" and self._promised:
+            whole = (
+                f"found: {self._promised['findings']}\nwill: {self._promised['proposed_action']}"
+            )
+            yield StoryLine("plan", whole, "◆")
 
     def final(self, line: Telemetry) -> Iterator[StoryLine]:
-        yield ending_words(line, "" if line["message"] in self._spoken else line["message"])
+        message = "" if line["message"] in self._spoken else line["message"]
+        if self._committed and line["status"] == "success" and line["ending"] != "unverified":
+            yield StoryLine("good", f"succeeded, {self._committed}", "✓")
+        else:
+            yield from (StoryLine("good", said, "✓") for said in (self._committed,) if said)
+            yield ending_words(line, message)
         said = line.get("answer", "")
         if line["proof"] and said and said not in self._spoken:
             yield StoryLine("dim", f"The driver says: {cut_middle(said, LONGEST_SHOWN)}", "·")
@@ -227,6 +272,18 @@ class Story:
             yield StoryLine("warn", issue, "!")
         for action in line["next_actions"]:
             yield StoryLine("dim", f"next: {action['description']}", "·")
+
+
+def without_diffs(text: str) -> str:
+    """What is said above the first diff in a text; `flyball runs show` has all of it."""
+    head, mark, _ = text.partition("\n--- ")
+    return f"{head.rstrip()} …" if mark else text
+
+
+def _brief(text: str) -> str:
+    """A text as one line, and no more than its beginning."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_PROMISE else f"{line[:LONGEST_PROMISE].rstrip()} …"
 
 
 def _notice(_story: Story, line: Telemetry) -> Iterator[StoryLine]:
@@ -264,6 +321,8 @@ TELLERS: dict[str, Callable[[Story, Telemetry], Iterator[StoryLine]]] = {
     "final": Story.final,
 }
 
+
+ENDINGS = frozenset(("card", "final"))
 
 SPOKEN_BY = frozenset(
     ("phase", "text", "note", "decision", "call", "patch", "checkpoint", "evidence", "guard")

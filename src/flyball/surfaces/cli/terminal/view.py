@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -44,8 +45,14 @@ def tell_steps(view: View, steps: tuple[NextStep, ...], repo: Path) -> None:
     """The exact commands, each with what it does."""
     commands = [with_repo(step.command, repo) for step in steps]
     width = max(map(len, commands), default=0)
+    longest = max((len(step.effect) for step in steps), default=0)
+    is_wide = width + longest + len("    # ") > shutil.get_terminal_size().columns
     for command, step in zip(commands, steps, strict=True):
-        view.say(StoryLine("command", f"{command.ljust(width)}  # {step.effect}"))
+        if is_wide:
+            view.say(StoryLine("dim", f"# {step.effect}"))
+            view.say(StoryLine("command", command))
+        else:
+            view.say(StoryLine("command", f"{command.ljust(width)}  # {step.effect}"))
 
 
 def with_repo(command: str, repo: Path) -> str:

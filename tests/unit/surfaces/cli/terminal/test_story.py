@@ -292,3 +292,84 @@ def test_where_several_cards_work_each_line_says_whose_it_is():
     )
     plan = {"type": "text", "card": "plan.1", "role": "planner", "text": "{}"}
     assert [*story.tell(plan)] == []
+
+
+PROMISE: dict[str, Any] = {
+    "type": "checkpoint",
+    "card": "a",
+    "goal": "Every test passes.",
+    "findings": "1 test of 3 fails:\n  test_pens\nSuspicious lines:\n" + "  cart.py:17\n" * 30,
+    "proposed_action": "Try small changes at these lines. " * 10,
+    "files": ["cart.py"],
+    "verify_with": ["unittest"],
+}
+RED = {"command": "unittest", "exit_code": 1, "passed": 2, "failed": 1}
+NOTE = {
+    "type": "note",
+    "card": "a",
+    "role": "executor",
+    "text": "Others:\n  cart.py:11 operand added\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n",
+    "risk": "",
+    "assumptions": [],
+}
+VERDICT = {
+    "type": "evidence",
+    "card": "a",
+    "kind": "verdict-report",
+    "evidence": {"verdict": msgspec.to_builtins(SHOWN)},
+}
+DIFF = {
+    "type": "evidence",
+    "card": "a",
+    "kind": "diff-report",
+    "evidence": {"files": [{"path": "a"}]},
+}
+COMMIT = {
+    "type": "card",
+    "card": "a",
+    "title": "x",
+    "ending": "s",
+    "commit": "1234",
+    "proof": "red",
+}
+
+
+def told(*lines: dict[str, Any]) -> str:
+    story = Story()
+    return "\n".join(said.plain for line in lines for said in story.tell(line))
+
+
+def test_a_promise_is_told_briefly_and_whole_to_whoever_is_asked():
+    red = {"type": "evidence", "card": "a", "kind": "suite-report", "evidence": RED}
+    asked = {"type": "approval", "card": "a", "kind": "checkpoint", "text": "Accept?", "call": None}
+    brief = told(red, PROMISE)
+    assert len(brief.split("\n")) == 4
+    assert "found: 1 test of 3 fails: test_pens Suspicious" in told(PROMISE)
+    assert told(red, PROMISE, asked).count("cart.py:17") == 30
+
+
+def test_other_changes_are_named_and_their_diffs_are_left_to_who_asks():
+    assert told(NOTE) == "  (executor) Others:\n    cart.py:11 operand added …"
+
+
+def test_what_the_verdict_says_is_not_said_again():
+    assert told(VERDICT, DIFF) == told(VERDICT)
+    assert told(DIFF) == "  ± changed in all: a +0 −0"
+    final = {**FINAL, "status": "success", "ending": "succeeded", "proof": "red"}
+    ends = told(phase("a", "final", "Writing"), COMMIT, final)
+    assert ends == "  ✓ succeeded, committed 1234 (red)"
+    said = {"type": "text", "card": "a", "role": "executor", "text": "It is blank."}
+    assert told(phase("a", "final", "Writing"), said) == "▸ final: Writing\n  It is blank."
+
+
+def test_a_search_is_told_once():
+    call = {"type": "call", "card": "a", "state": "done", "tool": "try_candidates", "about": ""}
+    report = {"command": "try_candidates (9 tried)", "exit_code": 0}
+    seen = {"type": "evidence", "card": "a", "kind": "command-report", "evidence": report}
+    assert told({**call, "ok": True, "summary": "Tried 9."}, seen) == "  · try_candidates: Tried 9."
+
+
+def test_a_diff_names_its_file_once():
+    view, file = live()
+    view.diff("diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "")
+    assert file.getvalue().split("\n") == ["", "x", "@@ -1 +1 @@", "-a", "+b", ""]
