@@ -68,7 +68,7 @@ rest: setup
 
 # Properties are tried here again, on more examples.
 test-slow: setup
-	$(PYTEST) -n 4 -m exhaustive
+	$(PYTEST) -n 6 -m exhaustive
 	FLYBALL_EXAMPLES=thorough $(PYTEST) -n 4 -m "not exhaustive" tests/property
 
 simulate: setup

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.repos import repository
+from tests.small_python import small_path
 from tests.warm import run_command
 
 CART = """\
@@ -129,7 +130,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     """A user of their own, with nothing configured."""
     return {
         "HOME": str(home),
-        "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+        "PATH": small_path(),
         "LANG": "C.UTF-8",
         "FLYBALL_STATE_DIR": str(home / "state"),
         "FLYBALL_VERDICT_MUTANT_SECONDS": "0",

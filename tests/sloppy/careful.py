@@ -11,13 +11,13 @@ import asyncio
 import itertools
 import json
 import os
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.governed import CART, FIX, TESTS
 from tests.repos import repository
+from tests.small_python import small_path
 from tests.unit.journal.runs import take
 
 from flyball.core.flow.template import Role
@@ -299,7 +299,7 @@ async def _drive(repo: Path, home: Path, driver: Careful, started: RunStarted) -
         repo,
         home,
         environ={
-            "PATH": os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"])),  # noqa: PTH120
+            "PATH": small_path(),
             "HOME": os.environ.get("HOME", "/"),
         },
         redactor=Redactor(()),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from tests.repos import put, repository
+from tests.small_python import small_path
 
 from flyball.core.flow.gates.gate import judge
 from flyball.core.flow.gates.verdict import Case, Verdict
@@ -94,7 +94,7 @@ def open_shop(
         place / "state",
         # The project is tested with what these tests are run with.
         environ={
-            "PATH": os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"])),  # noqa: PTH120
+            "PATH": small_path(),
             "HOME": os.environ.get("HOME", "/"),
         },
         redactor=Redactor((SECRET,)),
