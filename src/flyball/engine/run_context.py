@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -105,7 +105,7 @@ class RunContext:
         self._on_output = on_output
         self.is_to_rest: Callable[[], bool] = lambda: False
         self._workspace: Workspace | None = None
-        self.env: dict[str, str] = {}
+        self._project: Project | None = None
         self._beside: dict[str, RunContext] = {}
         self._servers: RunServers | None = None
         self._run_of: RunContext | None = None
@@ -123,6 +123,12 @@ class RunContext:
     def opened(self) -> Workspace | None:
         """The workspace, if it is open."""
         return self._workspace
+
+    @cached_property
+    def env(self) -> dict[str, str]:
+        """What a command finds in its environment."""
+        root, allowed = self.workspace.root, self.settings.variables
+        return environment.clean(self.environ, workspace=root, allowed=allowed)
 
     @property
     def servers(self) -> RunServers:
@@ -153,9 +159,10 @@ class RunContext:
             self._settle(open_workspace(self.repo, run, self.state_dir, in_place=self.in_place))
         return self.workspace
 
-    def adopt(self, workspace: Workspace) -> None:
-        """Work in a workspace that somebody else has opened."""
+    def adopt(self, workspace: Workspace, project: Project | None = None) -> None:
+        """Work in a workspace that somebody else has opened, and surveyed if they say so."""
         self._settle(workspace)
+        self._project = project
 
     def at(self, card: CardState) -> RunContext:
         """The context of a card: this one, or one with a workspace beside the run's tree."""
@@ -195,12 +202,11 @@ class RunContext:
             end_dead_watch(workspace)
         # Before anything of the run is started: what is ignored is judged as it was now.
         keep_ignored(workspace)
-        self.env = environment.clean(
-            self.environ, workspace=workspace.root, allowed=self.settings.variables
-        )
 
     def survey(self) -> Project:
         """What the project can be verified with."""
+        if self._project is not None:
+            return self._project
         runners, checks = runners_and_checks(self.workspace.root, self.settings.commands)
         return Project(
             runners=runners,

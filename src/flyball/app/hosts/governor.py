@@ -17,8 +17,9 @@ from flyball.app.driving import new_run_id
 from flyball.app.hosts.ahead import Leaves, Reader
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.hosted_run import HostedRun, owed_verdict, stopped
+from flyball.app.hosts.kept import KeptWorkspaces
 from flyball.app.hosts.meter import Meter
-from flyball.app.hosts.opening import HostedRuns, KeptWorkspaces
+from flyball.app.hosts.opening import HostedRuns
 from flyball.app.hosts.person import disarms, is_unattended
 from flyball.app.hosts.words import (
     CAPPED,
@@ -27,6 +28,7 @@ from flyball.app.hosts.words import (
     NOBODY_LOOKS,
     SESSION_ENDED,
     TOO_LONG,
+    greeting,
     is_notification,
     under_way,
 )
@@ -182,7 +184,7 @@ class HostGovernor:
             case Moment.BEFORE_CALL:
                 said = await self.runs.answer_of(session, lambda run: run.before(event))
                 if said is None:
-                    session = await self._begin(event, session)
+                    session, _ = await self._begin(event, session)
                     said = await self.runs.at(session, lambda run: run.before(event))
                 if said.text and not said.is_refused:
                     self.sessions.keep(replace(session, untold=said.text))
@@ -357,59 +359,63 @@ class HostGovernor:
     async def _prompted(self, event: HostEvent, session: Session) -> HostAnswer:
         """A person spoke: a new run, unless there is one that is not done yet."""
         state = await self.runs.live_state(session)
-        if state is None:
-            begun = await self._begin(event, session)
+        if state is None and session.tree:
+            begun, _ = await self._begin(event, session)
             # What a slash command's own shell has written is seen before the model is asked.
-            found = GO_ON
-            if session.tree:
-                found = await self.runs.at(begun, lambda run: run.seen(session.tree))
+            found = await self.runs.at(begun, lambda run: run.seen(session.tree))
             return _joined(found, await self._greet(begun))
-        if session.is_fresh:
+        if state and session.is_fresh:
             self.sessions.keep(replace(session, is_fresh=False))
             # What a slash command's own shell has written is seen before the model is asked.
             found = await self.runs.at(session, lambda run: run.seen())
             return _joined(found, await self._greet(session))
-        if state.cards[-1].has_changed:
+        if state and state.cards[-1].has_changed:
             return await self.runs.at(session, lambda run: run.heard(event))
-        await self._leave(session, NEXT_PROMPT)
-        return await self._greet(await self._begin(event, session))
+        if state:
+            await self._end_run(session, NEXT_PROMPT)
+        _, begun = await self._begin(event, session)
+        return HostAnswer(text=greeting(begun, begun.cards[-1]))
 
     async def _greet(self, session: Session) -> HostAnswer:
         return await self.runs.at(session, lambda run: run.greeted())
 
     async def _begin(
         self, event: HostEvent, session: Session, *, is_fresh: bool = False
-    ) -> Session:
+    ) -> tuple[Session, RunState]:
         """Start a run for what a person asked, in the checkout as it is now."""
         clean = redactor_of(self.home).text
         request = clean(event.text if event.moment is not Moment.BEFORE_CALL else "") or UNDER_WAY
         read = classify(request).intent
-        started = RunStarted(
-            run=session.awaited or new_run_id(),
-            request=request,
-            policy=self._policy(),
-            target=f"project/{self.home.repo.name}",
-            intent=Intent.SMALL_FIX if request == UNDER_WAY else _at_least(read),
-            shell={
-                "driver": f"{HOSTED}{event.host}",
-                "in_place": "yes",
-                "session": event.session,
-                **self._marks,
-            },
-        )
-        async with self.runs.driven(started.run) as (engine, _):
-            state = await engine.append(RunState(), started)
-            state = await engine.bring_on(state)
+        shell = {
+            "driver": f"{HOSTED}{event.host}",
+            "in_place": "yes",
+            "session": event.session,
+            **self._marks,
+        }
+
+        def started(run: str) -> RunStarted:
+            return RunStarted(
+                run=run,
+                request=request,
+                policy=self._policy(),
+                target=f"project/{self.home.repo.name}",
+                intent=Intent.SMALL_FIX if request == UNDER_WAY else _at_least(read),
+                shell=shell,
+            )
+
+        state = await self.runs.begin(session.awaited, started)
         if state.response is not None:
             raise Conflict(state.response.message, "Look at `flyball doctor`.")
-        begun = replace(session, run=started.run, is_fresh=is_fresh, awaited="", tree="")
+        begun = replace(session, run=state.run, is_fresh=is_fresh, awaited="", tree="")
         self.sessions.keep(begun)
-        return begun
+        return begun, state
 
     async def _leave(self, session: Session, why: str) -> None:
         """End a run that nobody goes on with."""
-        if await self.runs.live_state(session) is None:
-            return
+        if await self.runs.live_state(session) is not None:
+            await self._end_run(session, why)
+
+    async def _end_run(self, session: Session, why: str) -> None:
         async with self.runs.driven(session.run) as (engine, _):
             state = await engine.journal.load(session.run)
             state = await engine.append(state, Cancelled(by=session.host, why=why))

@@ -18,7 +18,8 @@ from flyball.app.answering import RESTING
 from flyball.app.hosts.calls import is_plain
 from flyball.app.hosts.governor import HostGovernor
 from flyball.app.hosts.hosted_run import NO_WORDS, HostedRun
-from flyball.app.hosts.opening import HostedRuns, KeptWorkspaces
+from flyball.app.hosts.kept import KeptWorkspaces
+from flyball.app.hosts.opening import HostedRuns
 from flyball.app.hosts.words import NEXT_PROMPT, SESSION_ENDED, is_notification
 from flyball.app.project import Home
 from flyball.app.sessions import Session, Sessions
@@ -71,7 +72,7 @@ class HostObserver(HostGovernor):
                 await self._begin(event, session)
             case Moment.BEFORE_CALL:
                 if await self.runs.answer_of(session, lambda run: run.before(event)) is None:
-                    session = await self._begin(event, session)
+                    session, _ = await self._begin(event, session)
                     await self.runs.at(session, lambda run: run.before(event))
             case Moment.AFTER_CALL:
                 await self.runs.at(session, lambda run: run.after(event))

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 from msgspec.structs import replace
 
+from flyball.app.driving import new_run_id
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.driven import context_of, driven, unheard
 from flyball.app.hosts.hosted_run import HostedRun
+from flyball.app.hosts.kept import KeptWorkspaces
 from flyball.app.project import Home
 from flyball.app.sessions import Session, Sessions
 from flyball.app.wiring import NobodyDriver, eyes_of
 from flyball.core.host.event import GO_ON, HostAnswer, Moment
 from flyball.core.run.effect import Owed
-from flyball.core.run.event import CallReturned, DriverReplied, EvidenceTaken
+from flyball.core.run.event import CallReturned, DriverReplied, EvidenceTaken, RunStarted
 from flyball.core.run.state import RunState
 from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
@@ -27,44 +28,8 @@ from flyball.errors import NotFound
 from flyball.journal.protocol import Intention, Journal
 from flyball.journal.sqlite import SqliteJournal
 from flyball.workspace.run.opening import find_workspace, peek_workspace
-from flyball.workspace.run.workspace import Workspace
 
 T = TypeVar("T")
-
-MOST_OPEN = 8
-
-
-class KeptWorkspaces:
-    """Workspaces that stay open between the moments of their runs.
-
-    Opening one asks git five things; a kept one is taken as it is, unless another process has
-    worked in it since.
-    """
-
-    def __init__(self) -> None:
-        self._open: dict[str, tuple[Workspace, tuple[object, ...]]] = {}
-
-    def open(self, run: str, state_dir: Path) -> Workspace:
-        """The workspace of a run, to look at only."""
-        workspace, seen = self._open.pop(run, (None, ()))
-        if workspace is None or seen != _marks(workspace):
-            return peek_workspace(run, state_dir)
-        return workspace
-
-    def keep(self, run: str, workspace: Workspace) -> None:
-        """Have it ready for the next moment."""
-        self._open[run] = workspace, _marks(workspace)
-        if len(self._open) > MOST_OPEN:
-            del self._open[next(iter(self._open))]
-
-
-def _marks(workspace: Workspace) -> tuple[object, ...]:
-    """What is different when somebody has worked in a workspace: its index and its snapshots."""
-    found: list[object] = []
-    for file in (workspace.directory / "index", workspace.snapshots.file):
-        status = file.stat() if file.exists() else None
-        found.append(status and (status.st_mtime_ns, status.st_size, status.st_ino))
-    return tuple(found)
 
 
 class HostedRuns:
@@ -127,6 +92,26 @@ class HostedRuns:
             return replace(session, awaited=run, tree=context.open(run).tree_hash())
         finally:
             context.close()
+
+    async def begin(self, run: str, started: Callable[[str], RunStarted]) -> RunState:
+        """Start a run, in the workspace that is ready for one or in one that is made now.
+
+        Where the run has no name yet, that is the workspace's or a new one.
+        """
+        ready = None if run else self._kept.take(self._home)
+        event = started(run or (ready.run if ready else new_run_id()))
+        try:
+            async with self.driven(event.run) as (engine, context):
+                if ready:
+                    context.adopt(ready.workspace, ready.project)
+                state = await engine.bring_on(await engine.append(RunState(), event))
+                if context.opened:
+                    self._kept.keep(event.run, context.opened)
+                return state
+        finally:
+            if ready:
+                ready.workspace.close()
+            self._kept.is_wanted.set()
 
     async def heard_since(self, session: Session, seq: int) -> frozenset[tuple[Moment, str]]:
         """Which calls are in the journal after an event, and which of them came back."""

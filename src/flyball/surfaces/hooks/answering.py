@@ -16,8 +16,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from flyball.app.hosts.governor import HostGovernor
+from flyball.app.hosts.kept import KeptWorkspaces
 from flyball.app.hosts.observer import HostObserver
-from flyball.app.hosts.opening import KeptWorkspaces
 from flyball.app.hosts.person import host_of
 from flyball.app.installing.json_hooks import OBSERVE
 from flyball.app.project import Home, open_home, project_top

@@ -12,8 +12,8 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from flyball.app.hosts.kept import KeptWorkspaces
 from flyball.app.hosts.observer import observed_at
-from flyball.app.hosts.opening import KeptWorkspaces
 from flyball.app.installing.door import read_door
 from flyball.app.project import Home
 from flyball.app.sessions import Sessions
@@ -74,6 +74,7 @@ def serve(place: str, home: Home, idle: float = IDLE_SECONDS) -> None:
     with _Server(place, home) as server:
         threading.Thread(target=server.watch, args=(idle,), daemon=True).start()
         server.serve_forever(LOOK_SECONDS)
+        server.kept.discard(home)
         with suppress(FileNotFoundError):
             Path(place).unlink()
 
@@ -85,7 +86,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
     def __init__(self, place: str, home: Home) -> None:
         self.asked_at = time.monotonic()
         self.busy = 0
-        self.environ = home.environ
+        self.home = home
         self.over_http: HttpHooks | None = None
         self.sessions = (Sessions(home.state), Sessions(observed_at(home)))
         self.kept = KeptWorkspaces()
@@ -105,7 +106,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
 
     def listen(self) -> None:
         """Answer over HTTP as well, where a door was made and nobody else has it."""
-        door = None if self.over_http else read_door(self.environ)
+        door = None if self.over_http else read_door(self.home.environ)
         if door is None:
             return
         # Another governor of this user has the port; when that ends, it is tried again.
@@ -118,11 +119,22 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         with self.answering():
             return decide(host, data, 0, self.kept)
 
+    def prepare(self) -> None:
+        """Have ready what the next run will need, as the settings are now."""
+        self.kept.is_wanted.clear()
+        home = governed_at(self.home.repo)
+        if home is not None:
+            self.kept.prepare(home)
+
     def watch(self, idle: float) -> None:
         """End when the last session has ended, or nobody has asked for long."""
+        prepared_at = 0.0
         while True:
             self.listen()
-            time.sleep(LOOK_SECONDS)
+            self.kept.is_wanted.wait(LOOK_SECONDS)
+            if self.kept.is_wanted.is_set() or self.asked_at > prepared_at:
+                prepared_at = time.monotonic()
+                self.prepare()
             quiet = time.monotonic() - self.asked_at
             is_anybody = any(each.in_checkout() for each in self.sessions)
             is_over = not is_anybody and quiet > LOOK_SECONDS

@@ -60,7 +60,7 @@ def is_users_untracked(path: str, context: CallContext) -> bool:
         return True
     if not (workspace.in_place and workspace.facts.start):
         return False
-    known = [TreeHash(tree) for tree in (context.tree, workspace.base)]
+    known = [TreeHash(tree) for tree in (workspace.base, context.tree)]
     return not any(path in workspace.trees.entries(tree, [path]) for tree in known)
 
 

@@ -61,14 +61,21 @@ def open_workspace(
     in_place: bool,
     large: int = LARGE,
     home: Path | None = None,
+    is_held: bool = True,
 ) -> Workspace:
-    """The workspace of a run: its own worktree, or the checkout if in place or without git."""
+    """The workspace of a run: its own worktree, or the checkout if in place or without git.
+
+    Nobody is kept out of one that is not held; until somebody holds it, nothing works in it.
+    """
     project = _project_directory(repo)
     directory = state_dir / "runs" / check_run_name(run)
     repository = _usable_repository(find_repository(project), in_place=in_place)
     in_place = in_place or repository is None
-    door = state_dir / ("checkout.lock" if in_place else f"locks/{run}")
-    lock = WorkspaceLock(door, os.fspath(project) if in_place else f"The workspace of run {run}")
+    lock = None
+    if is_held and in_place:
+        lock = lock_checkout(state_dir, project)
+    elif is_held:
+        lock = WorkspaceLock(state_dir / f"locks/{run}", f"The workspace of run {run}")
     try:
         opened = repository and open_repository(repository, directory, home or Path.home())
         if (directory / "workspace.json").exists():
@@ -80,8 +87,14 @@ def open_workspace(
             return _make_with_git(opened, run, directory, place, lock, large, in_place=in_place)
     # Also Ctrl-C: who fails to open must not keep others out until the process ends.
     except BaseException:
-        lock.release()
+        if lock:
+            lock.release()
         raise
+
+
+def lock_checkout(state_dir: Path, project: Path) -> WorkspaceLock:
+    """Keep others from working in the checkout; `WorkspaceHeld` where somebody does."""
+    return WorkspaceLock(state_dir / "checkout.lock", os.fspath(project))
 
 
 def peek_workspace(run: str, state_dir: Path, *, home: Path | None = None) -> Workspace:
@@ -153,7 +166,7 @@ def _make_with_git(
     run: str,
     directory: Path,
     trees_home: Path,
-    lock: WorkspaceLock,
+    lock: WorkspaceLock | None,
     large: int,
     *,
     in_place: bool,
@@ -230,7 +243,7 @@ def _make_without_git(
     run: str,
     directory: Path,
     trees_home: Path,
-    lock: WorkspaceLock,
+    lock: WorkspaceLock | None,
     large: int,
 ) -> Workspace:
     trees = PlainTrees(directory / "objects", project, large=large)

@@ -8,6 +8,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -120,6 +121,20 @@ class Workspace:
         # has no such shelf.
         shelf = self.directory / "ignored"
         return (shelf if shelf.exists() else self.directory).stat().st_mtime
+
+    def held_by(self, lock: WorkspaceLock) -> Workspace:
+        """The same, for whoever works in it now."""
+        twin = copy(self)
+        twin._lock = lock
+        return twin
+
+    def to_look_at(self) -> Workspace:
+        """The same for whoever only looks, after the one who held it has let go."""
+        if isinstance(self._lock, NoLock):
+            return self
+        twin = copy(self)
+        twin._lock = NoLock()
+        return twin
 
     def __enter__(self) -> Workspace:
         return self

@@ -354,6 +354,16 @@ def read_user_config(git: Git, repository: Repository, home: Path) -> UserConfig
     )
 
 
+def decisive_files(repository: Repository, home: Path) -> tuple[Path, ...]:
+    """The files that say which commit is checked out, what is tracked, and what is ignored."""
+    directory, common = repository.directory, repository.common
+    head = os.fsdecode(read_plain(directory / "HEAD", _LONGEST) or b"").strip()
+    ref = common / head.removeprefix("ref: ") if head.startswith("ref: ") else directory / "HEAD"
+    own = (home / name for name in (".gitconfig", ".config/git/config", ".config/git/ignore"))
+    kept = (common / name for name in ("packed-refs", "config", "info/exclude"))
+    return (ref, directory / "HEAD", directory / "index", *kept, *own)
+
+
 def _read_settings(git: Git, file: Path) -> dict[str, str]:
     if not _is_readable(file):
         return {}

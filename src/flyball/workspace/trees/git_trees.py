@@ -14,6 +14,7 @@ from pathlib import Path
 
 from flyball.workspace.errors import GitFailed
 from flyball.workspace.files.plain import pipes_named, read_within
+from flyball.workspace.trees.footprint import Footprint, Tread
 from flyball.workspace.trees.git import Git
 from flyball.workspace.trees.git_objects import (
     folders_above,
@@ -71,9 +72,38 @@ class GitTrees:
         self._width = len(self.empty_tree())
         self._indexed: TreeHash | None = None
         self._is_looked_through = False
+        self._known: tuple[TreeHash, dict[str, TreeEntry]] | None = None
+        self._tread = Tread(root, self._ignored_folders)
+        self._seen: tuple[Footprint, Captured] | None = None
+        """How the directory looked when it was last captured, and what that came to."""
 
     def capture(self) -> Captured:
         """Keep the present state of the working directory."""
+        # Before git is asked: what changes in between makes the next look differ from this one.
+        mark = self._tread.look()
+        if mark and self._seen and self._seen[0].entries == mark.entries:
+            return self._seen[1]
+        captured = self._capture()
+        self._seen = (mark, captured) if mark and mark.is_settled else None
+        return captured
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether the directory looks as it did at the last capture; no where nobody can tell."""
+        mark = self._tread.look()
+        return bool(mark and self._seen and self._seen[0].entries == mark.entries)
+
+    def _ignored_folders(self) -> list[str]:
+        args = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+        listed = self._git.call(*args).stdout.split(b"\0")
+        return [os.fsdecode(each) for each in listed if each.endswith(b"/")]
+
+    def _forget_look(self) -> None:
+        """What was captured before does not hold any more, whatever the directory looks like."""
+        self._seen = None
+        self._tread.forget()
+
+    def _capture(self) -> Captured:
         kept, skipped = self.capture_kept()
         if not skipped:
             return Captured(kept, ())
@@ -148,6 +178,7 @@ class GitTrees:
 
     def update(self, gone: Sequence[str], fresh: Sequence[str]) -> None:
         """Take these paths out of the index, and these in as they are on disk."""
+        self._seen = None
         if gone:
             # By --index-info, which believes what it is told: `--remove` looks at the disk, where a
             # file that is gone from the tree may exist (a submodule's link, an ignored file).
@@ -165,9 +196,11 @@ class GitTrees:
         """
         self.update((), [path for path in paths if holds_file(self.root, path)])
         self._indexed = None
+        self._forget_look()
 
     def seed(self, tree: str, *, write: bool) -> None:
         """Start the index from a tree, writing its files out if asked."""
+        self._forget_look()
         self._git.call("read-tree", tree)
         if write:
             self._git.call("checkout-index", "--all", "--force", "--index")
@@ -183,6 +216,7 @@ class GitTrees:
         """Clear the marks by which a user told git to overlook changes."""
         listed = self._git.call("ls-files", "-v", "-z").stdout.split(b"\0")
         # assume-unchanged and skip-worktree hide edits from git status, and so from a snapshot.
+        self._forget_look()
         if overlooked := [line[2:] for line in listed if line[:1].islower()]:
             names = b"\0".join(overlooked) + b"\0"
             self._git.call("update-index", "--no-assume-unchanged", "-z", "--stdin", stdin=names)
@@ -223,16 +257,29 @@ class GitTrees:
 
     def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, TreeEntry]:
         """What a tree holds at these paths."""
+        if self._known and self._known[0] == tree:
+            held = self._known[1]
+            return {path: held[path] for path in paths if path in held}
         found: dict[str, TreeEntry] = {}
         for at in range(0, len(paths), _AT_ONCE):
             # A command line has a limited length.
             some = paths[at : at + _AT_ONCE]
-            out = self.depot.call("ls-tree", "-z", "--full-tree", tree, "--", *some).stdout
-            for line in out.split(b"\0")[:-1]:
-                meta, _, name = line.partition(b"\t")
-                mode, kind, blob = meta.decode().split()
-                if kind != "tree":
-                    found[os.fsdecode(name)] = TreeEntry(mode, blob)
+            found |= self._list_tree(tree, "--", *some)
+        return found
+
+    def remember(self, tree: TreeHash) -> None:
+        """Have at hand what a tree holds: it is asked for soon, and while somebody waits."""
+        if self._tread.is_small:
+            self._known = tree, self._list_tree("-r", tree)
+
+    def _list_tree(self, *args: str) -> dict[str, TreeEntry]:
+        found: dict[str, TreeEntry] = {}
+        out = self.depot.call("ls-tree", "-z", "--full-tree", *args).stdout
+        for line in out.split(b"\0")[:-1]:
+            meta, _, name = line.partition(b"\t")
+            mode, kind, blob = meta.decode().split()
+            if kind != "tree":
+                found[os.fsdecode(name)] = TreeEntry(mode, blob)
         return found
 
     def overlay(self, tree: TreeHash, entries: Mapping[str, TreeEntry | None]) -> TreeHash:
@@ -338,6 +385,7 @@ class GitTrees:
         # index stood for may be gone.
         self._git.call("prune", "--expire=now", "--", *keep)
         self._indexed = None
+        self._forget_look()
         return before - _size(self.depot.directory / "objects")
 
     def trees_in_use(self) -> tuple[TreeHash, ...]:

@@ -1,0 +1,166 @@
+"""Workspaces that stay open between moments, and one that is ready before its run begins.
+
+Making a workspace asks git a dozen things while somebody waits. So the resident governor makes the
+next run's while nobody does, and a prompt takes it if the checkout is still as it was then.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from flyball.app.driving import new_run_id
+from flyball.app.hosts.driven import context_of
+from flyball.app.project import Home
+from flyball.app.settling import Effective
+from flyball.core.run.policy import Project
+from flyball.errors import FlyballError
+from flyball.workspace.process.holder import is_running, this_process
+from flyball.workspace.run.opening import (
+    find_workspace,
+    forget_run,
+    lock_checkout,
+    open_workspace,
+    peek_workspace,
+)
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.trees.git import decisive_files
+from flyball.workspace.trees.git_trees import GitTrees
+
+MOST_OPEN = 8
+READY = "ready-"
+Marks = tuple[object, ...]
+
+
+class ReadyRun(NamedTuple):
+    """A workspace whose run has not begun, and what is known of the project in it."""
+
+    run: str
+    workspace: Workspace
+    project: Project
+    effective: Effective
+    marks: Marks
+
+    def is_current(self, home: Home) -> bool:
+        """Whether a workspace that is made now would be the same."""
+        files, trees = _decisive_files(self.workspace, home), self.workspace.trees
+        is_same = self.effective == home.effective and self.marks == _marks_of(files)
+        return is_same and isinstance(trees, GitTrees) and trees.is_untouched
+
+
+class KeptWorkspaces:
+    """What a process has open of the runs of one project's hosts."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, tuple[Workspace, Marks]] = {}
+        self._ready: ReadyRun | None = None
+        self._taking = threading.Lock()
+        self.is_wanted = threading.Event()
+        """Set when a run has begun: the next one will want a workspace."""
+
+    def open(self, run: str, state_dir: Path) -> Workspace:
+        """The workspace of a run, to look at only; as it is, if nobody else worked in it since."""
+        workspace, seen = self._open.pop(run, (None, ()))
+        if workspace is None or seen != _marks_of(_own_files(workspace)):
+            return peek_workspace(run, state_dir)
+        return workspace
+
+    def keep(self, run: str, workspace: Workspace) -> None:
+        """Have it ready for the next moment."""
+        self._open[run] = workspace.to_look_at(), _marks_of(_own_files(workspace))
+        if len(self._open) > MOST_OPEN:
+            del self._open[next(iter(self._open))]
+
+    def prepare(self, home: Home) -> None:
+        """Make the workspace of a run that may begin soon; one that is ready stays if it can.
+
+        What cannot be made now is left to whoever needs it, and told to them.
+        """
+        with self._taking:
+            if self._ready is None or not self._ready.is_current(home):
+                self._discard(home)
+                with suppress(FlyballError, OSError):
+                    self._ready = _make_ready(home)
+
+    def take(self, home: Home) -> ReadyRun | None:
+        """The workspace that is ready, held as its run's own; None where none is, or it is stale.
+
+        Whoever is making one is not waited for.
+        """
+        if not self._taking.acquire(blocking=False):
+            return None
+        try:
+            ready = self._ready
+            if ready is None or not ready.is_current(home):
+                return None
+            held = ready.workspace.held_by(lock_checkout(home.state, home.repo))
+            self._ready = None
+            _note(home).unlink(missing_ok=True)
+            return ready._replace(workspace=held)
+        finally:
+            self._taking.release()
+
+    def discard(self, home: Home) -> None:
+        """Leave nothing behind of a run that never began, be it of a process that was killed."""
+        with self._taking:
+            self._discard(home)
+
+    def _discard(self, home: Home) -> None:
+        self._ready = None
+        for note in (home.state / "hosts").glob(f"{READY}*"):
+            holder = note.name.removeprefix(READY)
+            if holder != this_process() and is_running(holder):
+                continue
+            with suppress(FlyballError, OSError):
+                run = note.read_text()
+                if find_workspace(run, home.state) is None:
+                    forget_run(run, home.state)
+                else:
+                    peek_workspace(run, home.state).remove()
+            note.unlink(missing_ok=True)
+
+
+def _make_ready(home: Home) -> ReadyRun:
+    run = new_run_id()
+    _note(home).parent.mkdir(parents=True, exist_ok=True)
+    _note(home).write_text(run)
+    context = context_of(home, in_place=True)
+    workspace = open_workspace(home.repo, run, home.state, in_place=True, is_held=False)
+    marks = _marks_of(_decisive_files(workspace, home))
+    context.adopt(workspace)
+    project = context.survey()
+    # Asked for by the first call that names a file.
+    _ = workspace.untracked.paths
+    if isinstance(workspace.trees, GitTrees):
+        workspace.trees.remember(workspace.base)
+    # Only where everything is still as it was, the run can begin with it.
+    is_same = workspace.tree_hash() == workspace.base
+    return ReadyRun(run, workspace, project, home.effective, marks if is_same else ())
+
+
+def _note(home: Home) -> Path:
+    """What holds the name of the run whose workspace this process has made before it began."""
+    return home.state / "hosts" / f"{READY}{this_process()}"
+
+
+def _decisive_files(workspace: Workspace, home: Home) -> tuple[Path, ...]:
+    """What a workspace is made from beside the files in the checkout, and its own record."""
+    own = workspace.directory / "workspace.json"
+    user = Path(home.environ.get("HOME") or Path.home())
+    branch = workspace.branch
+    return (own, *decisive_files(branch.repository, user)) if branch else (own,)
+
+
+def _own_files(workspace: Workspace) -> tuple[Path, ...]:
+    """What is different when somebody has worked in a workspace: its index and its snapshots."""
+    return workspace.directory / "index", workspace.snapshots.file
+
+
+def _marks_of(files: tuple[Path, ...]) -> Marks:
+    found: list[object] = []
+    for file in files:
+        status = file.stat() if file.exists() else None
+        found.append(status and (status.st_mtime_ns, status.st_ctime_ns, status.st_size))
+    return tuple(found)

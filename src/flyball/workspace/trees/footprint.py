@@ -1,0 +1,106 @@
+"""Whether anything in a directory was touched since it was last looked at, without starting git.
+
+As git itself does it: a file whose size, times, inode and mode are the same has the same content,
+unless it was written so shortly before that a clock could not tell.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from flyball.workspace.files.shelf import MADE_ANEW
+
+MOST = 2_000
+"""Entries of a directory; where there are more, git looks faster than we do."""
+TICKS_NS = 100_000_000
+"""What was written so shortly ago may be written again without its time telling."""
+
+EntryFacts = tuple[str, int, int, int, int, int]
+
+
+class Footprint(NamedTuple):
+    """What every entry of a directory looked like from outside."""
+
+    entries: tuple[EntryFacts, ...]
+    has_clutter: bool
+    """Whether there are folders that are installed, cached or built."""
+    is_settled: bool
+    """Whether a later change of any entry would show."""
+
+    @property
+    def rules(self) -> tuple[EntryFacts, ...]:
+        """The entries that say what is ignored."""
+        return tuple(each for each in self.entries if each[0].endswith("/.gitignore"))
+
+
+def footprint(root: Path, apart: frozenset[str], most: int = MOST) -> Footprint | None:
+    """What a directory looks like now, without git's own at its top and without some folders.
+
+    None where it is too large.
+    """
+    now = time.time_ns()
+    found: list[EntryFacts] = []
+    newest = 0
+    has_clutter = False
+    folders, own = [os.fspath(root)], os.fspath(root / ".git")
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                path, is_folder = entry.path, entry.is_dir(follow_symlinks=False)
+                # A file in the place of a folder that is ignored may count.
+                if path == own or (is_folder and path in apart):
+                    continue
+                it = entry.stat(follow_symlinks=False)
+                sizes = it.st_mode, it.st_size, it.st_ino
+                found.append((path, *sizes, it.st_mtime_ns, it.st_ctime_ns))
+                if len(found) > most:
+                    return None
+                newest = max(newest, it.st_ctime_ns)
+                if is_folder:
+                    folders.append(path)
+                    has_clutter |= entry.name in MADE_ANEW
+    return Footprint(tuple(sorted(found)), has_clutter, newest < now - TICKS_NS)
+
+
+class Tread:
+    """Looks at one directory again and again, leaving out the clutter that git ignores there."""
+
+    def __init__(self, root: Path, list_ignored: Callable[[], Iterable[str]]) -> None:
+        self._root = root
+        self._list_ignored = list_ignored
+        self._apart: frozenset[str] | None = None
+        self._rules: tuple[EntryFacts, ...] = ()
+        self.is_small = True
+
+    def look(self) -> Footprint | None:
+        """What the directory looks like now; None where that cannot be told cheaply."""
+        found = None
+        # A folder that goes while we look is git's to sort out.
+        with suppress(OSError):
+            found = self._look() if self.is_small else None
+        return found
+
+    def forget(self) -> None:
+        """What git ignores may be something else from now on."""
+        self._apart = None
+
+    def _look(self) -> Footprint | None:
+        if self._apart is not None:
+            found = footprint(self._root, self._apart)
+            if found is not None and found.rules == self._rules:
+                return found
+        found = footprint(self._root, frozenset())
+        if found is not None and not found.has_clutter:
+            return found
+        ignored = (each.rstrip("/") for each in self._list_ignored())
+        clutter = (each for each in ignored if not MADE_ANEW.isdisjoint(each.split("/")))
+        self._apart = frozenset(os.fspath(self._root / each) for each in clutter)
+        found = footprint(self._root, self._apart)
+        self.is_small = found is not None
+        self._rules = found.rules if found else ()
+        return found

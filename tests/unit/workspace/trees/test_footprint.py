@@ -1,0 +1,118 @@
+"""Whether anything was touched: every way to change a file shows, and nothing else does."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.repos import git, repository
+
+from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.trees.footprint import TICKS_NS, Tread, footprint
+from flyball.workspace.trees.git_trees import GitTrees
+
+
+def settle(*files: Path) -> None:
+    """Wait until the clock can tell a later change of these files from their last one."""
+    newest = max(file.lstat().st_ctime_ns for file in files)
+    while time.time_ns() - newest <= TICKS_NS:
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> GitTrees:
+    """A project as a run sees it, which nobody has touched for a while."""
+    files: dict[str, str | bytes] = {"a.py": "a = 1\n", "sub/b.py": "b = 1\n"}
+    files[".gitignore"] = "build/\n*.log\n"
+    repo = repository(tmp_path / "repo", files)
+    (repo / "build").mkdir()
+    (repo / "build" / "made.txt").write_text("1")
+    settle(*repo.rglob("*"))
+    found = open_workspace(repo, "r1", tmp_path / "state", in_place=True).trees
+    assert isinstance(found, GitTrees)
+    found.capture()
+    return found
+
+
+def same_size(root: Path) -> None:
+    """Written over with as many bytes, and its time put back."""
+    was = (root / "a.py").stat()
+    (root / "a.py").write_text("a = 2\n")
+    os.utime(root / "a.py", ns=(was.st_atime_ns, was.st_mtime_ns))
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "same size and time": same_size,
+    "a new file": lambda root: (root / "sub" / "c.py").write_text(""),
+    "a file gone": lambda root: (root / "sub" / "b.py").unlink(),
+    "a mode": lambda root: (root / "a.py").chmod(0o755),
+    "a link in its place": lambda root: (
+        (root / "a.py").unlink(),
+        (root / "a.py").symlink_to("sub/b.py"),
+    ),
+    "a file in the place of an ignored folder": lambda root: (
+        (root / "build" / "made.txt").unlink(),
+        (root / "build").rmdir(),
+        (root / "build").write_text("counts: the rule is for folders"),
+    ),
+    "what was ignored is not any more": lambda root: (root / ".gitignore").write_text("*.log\n"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_every_change_is_in_the_next_capture(trees: GitTrees, change: Callable[[Path], object]):
+    before = trees.capture().tree
+    assert trees.is_untouched
+    change(trees.root)
+    assert not trees.is_untouched
+    assert trees.capture().tree != before
+
+
+def test_what_is_installed_or_built_and_ignored_touches_nothing(trees: GitTrees):
+    before = trees.capture()
+    (trees.root / "build" / "more.txt").write_text("2")
+    assert trees.is_untouched
+    assert trees.capture() == before
+
+
+def test_a_change_is_found_although_it_came_right_after_another(trees: GitTrees):
+    seen: set[str] = set()
+    for n in range(30):
+        (trees.root / "a.py").write_text(f"a = {n:02}\n")
+        seen.add(trees.capture().tree)
+    assert len(seen) == 30
+
+
+def test_an_untouched_directory_is_not_asked_of_git_again(trees: GitTrees):
+    before = trees.capture()
+    trees.depot.directory.rename(trees.depot.directory.with_name("away"))
+    assert trees.capture() == before
+
+
+def test_what_git_is_told_to_keep_counts_from_then_on(trees: GitTrees):
+    before = trees.capture().tree
+    trees.track(["build/made.txt"])
+    assert trees.capture().tree != before
+
+
+def test_git_s_own_directory_counts_only_at_the_top(tmp_path: Path):
+    repo = repository(tmp_path / "repo", {"a.py": "a = 1\n"})
+    before = footprint(repo, frozenset())
+    git(repo, "commit", "--allow-empty", "-qm", "nothing")
+    assert footprint(repo, frozenset()) == before
+    (repo / "sub" / ".git").mkdir(parents=True)
+    assert footprint(repo, frozenset()) != before
+
+
+def test_a_directory_that_is_too_large_is_left_to_git(tmp_path: Path):
+    for n in range(4):
+        (tmp_path / f"{n}.py").write_text("")
+    assert footprint(tmp_path, frozenset(), most=3) is None
+    assert footprint(tmp_path, frozenset(), most=4) is not None
+
+
+def test_a_directory_that_is_not_there_looks_like_nothing(tmp_path: Path):
+    assert Tread(tmp_path / "gone", list).look() is None
