@@ -26,6 +26,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     model_default: str = ""
     model_vision: str = ""
     model_base_url: str = ""
+    model_web: bool = False
     model_roles: dict[str, str] = {}
     model_phases: dict[str, str] = {}
     budget_reserve: Count = 2
@@ -105,6 +106,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             approve_checkpoint=self.policy_approve_checkpoint,
             release_keep_regions=self.policy_release_keep_regions,
             self_modify=self.policy_self_modify,
+            web=self.model_web,
             review=self.policy_review,
             plan_big_requests=self.policy_plan,
             weakened_tests=self.policy_weakened_tests,
@@ -138,6 +140,9 @@ ABOUT: dict[str, About] = {
     "model_default": About("the model, as `provider:model`"),
     "model_vision": About("the model for threads with images"),
     "model_base_url": About("an OpenAI-compatible address to use instead of the provider's"),
+    "model_web": About(
+        "the provider may search the web where its model can; off unless set", "off"
+    ),
     "model_roles": About("a model per role: planner, researcher, executor, reviewer, verifier"),
     "model_phases": About("a model per phase: recon, checkpoint, execute, verify, final"),
     "budget_reserve": About("calls kept for verification", "higher"),

@@ -427,3 +427,88 @@ def test_giving_up_while_a_reply_streams_leaves_nothing_open() -> None:
     with WireServer([Say("word " * 200_000)]) as server:
         asyncio.run(one(server))
     assert len(server.requests) == 1
+
+
+FOUND = [
+    {
+        "type": "web_search_result",
+        "title": "Carts",
+        "url": "https://example.org/carts",
+        "encrypted_content": "x" * 40,
+        "page_age": None,
+    }
+]
+FETCHED = {
+    "type": "web_fetch_result",
+    "url": "https://example.org/carts",
+    "retrieved_at": "2026-01-01T00:00:00Z",
+    "content": {
+        "type": "document",
+        "title": "Carts",
+        "citations": None,
+        "source": {"type": "text", "media_type": "text/plain", "data": "An empty cart is 0."},
+    },
+}
+REFUSED = {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"}
+SEARCHED = ("web_search", {"query": "empty cart"}, FOUND)
+IN_ANTHROPIC = Say(
+    "Zero.",
+    looks=(SEARCHED, ("web_fetch", {"url": FETCHED["url"]}, FETCHED), (*SEARCHED[:2], REFUSED)),
+)
+SOURCES = [{"type": "url", "url": "https://example.org/carts"}]
+IN_OPENAI = Say(
+    "Zero.",
+    looks=(
+        ("", {"type": "search", "query": "empty cart", "sources": SOURCES}, None),
+        ("", {"type": "open_page", "url": "https://example.org/carts"}, None),
+    ),
+)
+
+
+@pytest.mark.parametrize("streams", [True, UNSTREAMED])
+def test_what_anthropic_looks_up_by_itself_is_told(streams: bool) -> None:
+    reply, heard, server = ask(IN_ANTHROPIC, ANTHROPIC, streams=streams, request=request_for(web=5))
+    (sent,) = server.requests
+    named = {tool["name"]: tool for tool in sent["tools"]}
+    assert (named["web_search"]["max_uses"], named["web_fetch"]["max_uses"]) == (3, 2)
+    assert named["web_search"]["allowed_callers"] == ["direct"]
+    assert (reply.text, "".join(heard), reply.calls) == ("Zero.", "Zero.", ())
+    assert [(look.id, look.tool, look.about, look.ok) for look in reply.looks] == [
+        ("w0-1", "web_search", "empty cart", True),
+        ("w0-2", "web_fetch", "https://example.org/carts", True),
+        ("w0-3", "web_search", "empty cart", False),
+    ]
+    search, fetch, refused = reply.looks
+    assert search.text == "Carts: https://example.org/carts"
+    assert fetch.text == "https://example.org/carts\nAn empty cart is 0."
+    assert "max_uses_exceeded" in refused.text
+    assert len({look.digest for look in reply.looks}) == 3 and search.bytes > 40
+
+
+@pytest.mark.parametrize("streams", [True, UNSTREAMED])
+def test_what_openai_looks_up_by_itself_is_told(streams: bool) -> None:
+    reply, _, server = ask(IN_OPENAI, NEWER, streams=streams, request=request_for(web=5))
+    (sent,) = server.requests
+    assert {tool["type"] for tool in sent["tools"]} == {"function", "web_search"}
+    assert sent["max_tool_calls"] == 5
+    assert [(look.tool, look.about, look.ok) for look in reply.looks] == [
+        ("web_search", "empty cart", True),
+        ("web_fetch", "https://example.org/carts", True),
+    ]
+    assert reply.looks[0].text == "https://example.org/carts"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_nobody_is_told_of_the_web_who_may_not_or_cannot_look(model: str) -> None:
+    _, _, server = ask(Say("Zero."), model)
+    assert "web" not in str(server.requests[0]["tools"])
+    if model not in (ANTHROPIC, NEWER):
+        _, _, server = ask(Say("Zero."), model, request=request_for(web=5))
+        assert "web" not in str(server.requests[0]["tools"])
+
+
+def test_a_provider_that_rests_in_the_middle_of_its_looks_is_asked_to_go_on() -> None:
+    act = Say("", looks=(SEARCHED,), finish="suspended")
+    reply, _, _ = ask(act, ANTHROPIC, request=request_for(web=5))
+    assert reply.finish is Finish.LENGTH
+    assert [look.about for look in reply.looks] == ["empty cart"]

@@ -27,6 +27,8 @@ class Say(NamedTuple):
     text: str = ""
     calls: tuple[tuple[str, Any], ...] = ()
     finish: str = ""
+    looks: tuple[tuple[str, Any, Any], ...] = ()
+    """What the provider searched and fetched: (tool, what it asked for, what came back)."""
     tokens: tuple[int, int] = (100, 20)
     cached: int = 0
     is_cut: bool = False
@@ -68,6 +70,7 @@ ANTHROPIC_REASONS = {
     "tool_calls": "tool_use",
     "length": "max_tokens",
     "content_filter": "refusal",
+    "suspended": "pause_turn",
 }
 
 
@@ -249,8 +252,21 @@ def _chat_events(act: Say | Refuse, model: str) -> Iterator[str]:
     yield "data: [DONE]\n\n"
 
 
+def _look_blocks(act: Say) -> list[dict[str, Any]]:
+    """What the provider did by itself, as Anthropic tells it: each look, and then its result."""
+    blocks: list[dict[str, Any]] = []
+    for i, (tool, asked, result) in enumerate(act.looks):
+        id = f"srvtoolu_{i}"
+        blocks.append({"type": "server_tool_use", "id": id, "name": tool, "input": asked})
+        if result is not None:
+            kind = f"{tool}_tool_result"
+            blocks.append({"type": kind, "tool_use_id": id, "content": result})
+    return blocks
+
+
 def _message(act: Say, model: str) -> dict[str, Any]:
-    content: list[dict[str, Any]] = [{"type": "text", "text": act.text}] if act.text else []
+    content = _look_blocks(act)
+    content += [{"type": "text", "text": act.text}] if act.text else []
     content += [
         {"type": "tool_use", "id": f"toolu_{i}", "name": tool, "input": args}
         for i, (tool, args) in enumerate(act.calls)
@@ -285,6 +301,10 @@ def _message_events(act: Say | Refuse, model: str) -> Iterator[str]:
         yield event("error", error={"type": act.kind, "message": act.message})
         return
     blocks: list[tuple[dict[str, Any], str, str, str]] = []
+    for block in _look_blocks(act):
+        asked = block.get("input")
+        head = {**block, "input": {}} if asked is not None else block
+        blocks.append((head, "input_json_delta", "partial_json", _arguments(asked or "")))
     if act.text:
         blocks.append(({"type": "text", "text": ""}, "text_delta", "text", act.text))
     for i, (tool, args) in enumerate(act.calls):
@@ -331,6 +351,9 @@ def _response(act: Say, model: str) -> dict[str, Any]:
 def _items(act: Say) -> list[tuple[dict[str, Any], str]]:
     """The items of a response, each with the text that is streamed in pieces."""
     items: list[tuple[dict[str, Any], str]] = []
+    for i, (_, asked, _) in enumerate(act.looks):
+        head = {"type": "web_search_call", "id": f"ws_{i}", "status": "completed"}
+        items.append(({**head, "action": asked}, ""))
     if act.text:
         content = [{"type": "output_text", "text": act.text, "annotations": []}]
         head = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed"}
@@ -357,6 +380,11 @@ def _response_events(act: Say | Refuse, model: str) -> Iterator[str]:
     for index, (item, text) in enumerate(_items(act)):
         at = {"output_index": index, "item_id": item["id"]}
         is_text = item["type"] == "message"
+        if item["type"] == "web_search_call":
+            begun = {**item, "status": "in_progress", "action": None}
+            yield event("response.output_item.added", output_index=index, item=begun)
+            yield event("response.output_item.done", output_index=index, item=item)
+            continue
         empty = {"content": []} if is_text else {"arguments": ""}
         yield event("response.output_item.added", output_index=index, item={**item, **empty})
         if is_text:

@@ -15,6 +15,8 @@ from tests.tiers import NEEDS_PAGES
 from tests.web.browser import browsing
 from tests.web.served import Served, serving
 
+from flyball.core.terms.change_verdict import ChangeStrength
+
 pytestmark = [pytest.mark.exhaustive, NEEDS_PAGES]
 WHAT = ["before", "after", "difference"]
 
@@ -101,3 +103,26 @@ def test_the_page_shows_before_after_and_difference_side_by_side(shown: Shown, s
             if folder := os.environ.get("FLYBALL_KEEP_PICTURES"):
                 page.screenshot(path=f"{folder}/{scheme}-{tab}.png", full_page=True)
         assert not opened.complaints
+
+
+def test_an_exported_file_holds_its_pictures(shown: Shown, tmp_path: Path):
+    file = tmp_path / "run.html"
+    file.write_bytes(shown.served.ask("GET", f"/api/runs/{shown.run}/export.html").body)
+    with browsing(shown.served.address) as opened:
+        page = opened.page
+        page.goto(file.as_uri())
+        page.wait_for_function(
+            "[...document.querySelectorAll('.shots img')].filter("
+            "(each) => each.complete && each.naturalWidth === 1280).length === 3"
+        )
+        sources = page.locator(".shots img").evaluate_all("all => all.map((each) => each.src)")
+        assert all(each.startswith("data:image/png;base64,") for each in sources)
+        assert opened.complaints == [f"asked {file.as_uri()}"]
+
+
+def test_a_change_that_is_only_shown_is_not_told_in_red(shown: Shown):
+    assert shown.card["verdict"]["strength"] == ChangeStrength.SHOWN
+    with browsing(shown.served.address) as opened:
+        opened.page.evaluate(f"location.hash = '#/run/{shown.run}/proof'")
+        opened.page.wait_for_selector(".verdict .headline.fair")
+        assert opened.page.locator(".headline.bad").count() == 0

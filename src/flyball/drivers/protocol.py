@@ -10,6 +10,7 @@ import msgspec
 from flyball.core.run.event import Finish
 from flyball.core.run.thread import SpokenCall, ThreadLine
 from flyball.core.terms.budget import Usage
+from flyball.core.terms.call import WebLook
 from flyball.core.terms.phase import Phase
 
 
@@ -39,6 +40,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """All that the card may ever call: like `system`, the same over its whole life."""
     now: tuple[str, ...] | None = None
     """The names of those that it may call in this phase; None: all of them."""
+    web: int = 0
+    """How often the provider may look at the web by itself; a model without such tools cannot."""
     images: tuple[str, ...] = ()
     number: int = 0
     """No other request of the run has this number; asked again, it has the same."""
@@ -62,6 +65,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     finish: Finish = Finish.STOP
     usage: Usage = Usage()
     model: str = ""
+    looks: tuple[WebLook, ...] = ()
+    """What the provider searched and fetched before it replied."""
 
 
 class Driver(Protocol):

@@ -20,6 +20,8 @@ from pydantic_ai import (
     ModelRequest,
     ModelResponse,
     ModelSettings,
+    NativeToolCallPart,
+    NativeToolReturnPart,
     PartDeltaEvent,
     PartStartEvent,
     TextPart,
@@ -32,16 +34,19 @@ from pydantic_ai import (
 )
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse, infer_model
+from pydantic_ai.native_tools import AbstractNativeTool, WebFetchTool, WebSearchTool
 from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 
 from flyball.core.run.event import Finish
 from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.budget import Usage
+from flyball.core.terms.call import WebLook
 from flyball.drivers.errors import ProviderTrouble, in_one_line, sentence
 from flyball.drivers.form import RAW, give_ids
 from flyball.drivers.image import describe, is_address, picture
 from flyball.drivers.protocol import Reply, Request, ToolSpec
 from flyball.drivers.routing import Models, Providers, choose
+from flyball.drivers.web import read_look
 from flyball.drivers.wire import WireMessage, WireRole, conversation, has_images
 from flyball.errors import DriverError
 
@@ -155,11 +160,16 @@ class ProviderDriver:
     ) -> ModelResponse:
         model = asked.model
         messages = to_messages(conversation(request), request.system, can_see=asked.can_see)
+        web = web_tools(model, request.web)
         settings = self._settings(model)
+        if web:
+            settings.update(_web_settings(model, request.web))
         if request.tools and not request.offered:
             # The list stays, or the provider would have to read the whole thread anew.
             settings["tool_choice"] = "none"
-        tools = ModelRequestParameters(function_tools=[to_definition(t) for t in request.tools])
+        tools = ModelRequestParameters(
+            function_tools=[to_definition(t) for t in request.tools], native_tools=web
+        )
         if self._providers.streams:
             opened = model_request_stream(
                 model, messages, model_settings=settings, model_request_parameters=tools
@@ -180,6 +190,9 @@ class ProviderDriver:
     def _reply(self, name: str, response: ModelResponse, request: Request) -> Reply:
         said = [part for part in response.parts if isinstance(part, ToolCallPart)]
         finish = FINISH.get(response.finish_reason or "", Finish.STOP)
+        if response.state == "suspended":
+            # The provider rests in the middle of its own looks; what it found is told again.
+            finish = Finish.LENGTH
         if finish is Finish.LENGTH:
             # What the limit cut off was never meant to be asked for in that form.
             said = [part for part in said if part.args and RAW not in arguments_of(part)]
@@ -192,6 +205,7 @@ class ProviderDriver:
             finish=finish,
             usage=self._usage(name, response),
             model=f"{name.partition(':')[0]}:{response.model_name or name.partition(':')[2]}",
+            looks=looks_of(response, request.number),
         )
 
     def _usage(self, name: str, response: ModelResponse) -> Usage:
@@ -229,11 +243,54 @@ def _is_complete(response: ModelResponse) -> bool:
     Where a chat stream stops without saying why, pydantic-ai assumes `stop`; but then the count of
     tokens, which comes last, is missing as well.
     """
+    if response.state == "suspended":
+        return True
     if response.finish_reason is None or response.state == "incomplete":
         return False
     said_why = "finish_reason" in (response.provider_details or {})
     is_counted = not response.usage.unmeasured_requests
     return said_why or is_counted or response.finish_reason != "stop"
+
+
+RESPONSES = "OpenAIResponsesModel"
+"""The class of models that take a limit for all of the provider's tools; its library is an extra.
+"""
+
+
+def web_tools(model: Model, most: int) -> list[AbstractNativeTool]:
+    """The provider's own tools for the web, if it keeps to a limit: without one no budget holds."""
+    has = model.profile.get("supported_native_tools", frozenset[type[AbstractNativeTool]]())
+    if most < 1:
+        return []
+    if type(model).__name__ == RESPONSES:
+        return [WebSearchTool()] if WebSearchTool in has else []
+    search, fetch = WebSearchTool(max_uses=most - most // 2), WebFetchTool(max_uses=most // 2)
+    limited: list[AbstractNativeTool] = [
+        tool
+        for tool in (search, fetch)
+        if tool.max_uses and type(tool) in has and not model.unsupported_native_tool_settings(tool)
+    ]
+    return limited if model.system == "anthropic" else []
+
+
+def _web_settings(model: Model, most: int) -> ModelSettings:
+    """How a provider is told the limit, and to look by itself and not by programs of its own."""
+    if type(model).__name__ == RESPONSES:
+        said = {"extra_body": {"max_tool_calls": most}, "openai_include_web_search_sources": True}
+    else:
+        said = {"anthropic_web_tools_allowed_callers": ["direct"]}
+    return cast(ModelSettings, said)
+
+
+def looks_of(response: ModelResponse, number: int) -> tuple[WebLook, ...]:
+    """What the provider did by itself on the way to a reply, in its order."""
+    parts = response.parts
+    answers = {p.tool_call_id: p.content for p in parts if isinstance(p, NativeToolReturnPart)}
+    asked = [part for part in parts if isinstance(part, NativeToolCallPart)]
+    return tuple(
+        read_look(f"w{number}-{n}", p.tool_name, p.args_as_dict(), answers.get(p.tool_call_id))
+        for n, p in enumerate(asked, 1)
+    )
 
 
 def list_price(response: ModelResponse) -> float:

@@ -45,7 +45,7 @@ from flyball.core.run.event import (
 )
 from flyball.core.run.state import CardState, RunState
 from flyball.core.run.thread import SpokenCall, is_verified
-from flyball.core.terms.call import Access, Call
+from flyball.core.terms.call import Access, Call, WebLook
 from flyball.core.terms.intent import Turn
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import is_reachable
@@ -224,6 +224,7 @@ class EffectPerformer:
             finish=Finish.STOP if reply.calls and not calls else reply.finish,
             usage=reply.usage,
             model=reply.model,
+            looks=tuple(_redacted_look(look, self.context.redactor) for look in reply.looks),
             estimate=0 if reply.usage.input_tokens else _tokens_in(request),
         )
 
@@ -315,6 +316,10 @@ class EffectPerformer:
             return CardClosed(card=card.id, error=_conflict(taken))
         tree = taken.tree if card.place else ""
         return CardClosed(card=card.id, commit=taken.commit, tree=tree)
+
+
+def _redacted_look(look: WebLook, redactor: Redactor) -> WebLook:
+    return replace(look, about=redactor.text(look.about), text=redactor.text(look.text))
 
 
 def _hear(state: RunState, card: CardState, effect: Think, reply: Reply) -> Heard:

@@ -5,7 +5,7 @@ The objects are those of the event stream: every surface shows these and nothing
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -35,8 +35,9 @@ from flyball.core.run.event import (
     WorkspaceReady,
 )
 from flyball.core.run.state import Asking, CardState, Question, RunState
+from flyball.core.terms.budget import Usage
 from flyball.core.terms.call import Call
-from flyball.core.terms.evidence import Evidence, VerdictReport
+from flyball.core.terms.evidence import Evidence, VerdictReport, VisualReport
 from flyball.core.terms.evidence_rows import is_failing, strength
 from flyball.core.verdict.words import verdict_lines
 
@@ -173,20 +174,27 @@ def _about_run(event: Event) -> Iterator[Telemetry]:
 
 
 def _about_reply(card: CardState, event: DriverReplied) -> Iterator[Telemetry]:
-    """What a driver said, and what saying it cost."""
+    """What a driver said, what its provider looked up on the way, and what saying it cost."""
+    for look in event.looks:
+        yield {
+            "type": "call",
+            "card": card.id,
+            "call": look.id,
+            "state": "returned",
+            "tool": look.tool,
+            "about": look.about,
+            "ok": look.ok,
+            "elapsed": 0.0,
+            "bytes": look.bytes,
+            "summary": look.text.strip().partition("\n")[0][:200],
+            "snapshotId": "",
+        }
     if event.finish is Finish.ERROR:
         message = event.text or "the reply ended in an error"
         yield {"type": "error", "code": "driver", "card": card.id, "message": message}
     elif event.text:
         yield {"type": "text", "card": card.id, "role": card.role, "text": event.text}
-    yield {
-        "type": "usage",
-        "card": card.id,
-        "model": event.model,
-        "input_tokens": event.usage.input_tokens,
-        "output_tokens": event.usage.output_tokens,
-        "money": event.usage.money,
-    }
+    yield _usage(card, event.model, event.usage)
 
 
 def _about_event(card: CardState, event: CardEvent) -> Iterator[Telemetry]:
@@ -214,8 +222,7 @@ def _about_event(card: CardState, event: CardEvent) -> Iterator[Telemetry]:
                 "card": card.id,
             }
         case EvidenceTaken():
-            for item in event.evidence:
-                yield _evidence(card, item)
+            yield from _seen(card, event.evidence)
         case Noted():
             if event.call:
                 yield _returned(card, event.call)
@@ -273,10 +280,28 @@ def _about_outcome(card: CardState, event: CallReturned) -> Iterator[Telemetry]:
     )
     if patch := outcome.data.get("patch"):
         yield {"type": "patch", "card": card.id, "event": outcome.data.get("event"), "patch": patch}
-    for item in event.evidence:
-        yield _evidence(card, item)
+    yield from _seen(card, event.evidence)
     if undone := [*event.undone, *event.put_back]:
         yield {"type": "undone", "card": card.id, "paths": undone}
+
+
+def _seen(card: CardState, evidence: Sequence[Evidence]) -> Iterator[Telemetry]:
+    """What was observed, and what a model cost that was asked about it."""
+    for item in evidence:
+        yield _evidence(card, item)
+        if isinstance(item, VisualReport) and item.usage != Usage():
+            yield _usage(card, item.judged_by, item.usage)
+
+
+def _usage(card: CardState, model: str, usage: Usage) -> Telemetry:
+    return {
+        "type": "usage",
+        "card": card.id,
+        "model": model,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "money": usage.money,
+    }
 
 
 def _evidence(card: CardState, item: Evidence) -> Telemetry:

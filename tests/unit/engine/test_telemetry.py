@@ -11,8 +11,11 @@ from flyball.core.flow.library import LIBRARY
 from flyball.core.flow.template import Escalation
 from flyball.core.plan.message import Issue, StepResult
 from flyball.core.plan.stage import Coordinator, Stage
-from flyball.core.run.event import Resumed
+from flyball.core.run.event import DriverReplied, EvidenceTaken, Resumed
 from flyball.core.run.state import Asking, CardState, Question, RunState, Said
+from flyball.core.terms.budget import Usage
+from flyball.core.terms.call import WebLook
+from flyball.core.terms.evidence import VisualReport
 from flyball.core.terms.intent import Intent
 from flyball.engine.telemetry import telemetry
 
@@ -70,3 +73,32 @@ def test_an_iteration_that_begins_like_the_one_before_is_told():
     (line,) = told(before, after, "iteration")
     assert (line["iteration"], line["text"]) == (3, "Re-planning… (tests failed)")
     assert told(after, replace(after, seq=3), "iteration") == []
+
+
+LOOK = WebLook("w1", "web_search", "empty cart", text="Carts: https://example.org\nmore", bytes=90)
+
+
+def test_what_a_provider_looked_up_is_told_like_a_call_that_returned():
+    reply = DriverReplied(card="one", text="Zero.", looks=(LOOK,))
+    after = replace(CARD, turns=1)
+    lines = telemetry(RunState(cards=(CARD,)), reply, RunState(cards=(after,)))
+    assert [line["type"] for line in lines] == ["call", "text", "usage"]
+    made = lines[0]
+    assert (made["tool"], made["about"], made["state"]) == ("web_search", "empty cart", "returned")
+    assert (made["summary"], made["bytes"]) == ("Carts: https://example.org", 90)
+
+
+@pytest.mark.parametrize("usage", [Usage(), Usage(700, 12, 0.01)])
+def test_a_model_that_judged_a_picture_is_told_with_what_it_cost(usage: Usage):
+    seen = VisualReport(
+        id="v", tree="t0", url="/", expectation="pens", ok=True, judged_by="a:model", usage=usage
+    )
+    event = EvidenceTaken(card="one", evidence=(seen,))
+    after = replace(CARD, evidence=(seen,))
+    lines = telemetry(RunState(cards=(CARD,)), event, RunState(cards=(after,)))
+    told_usage = [
+        (line["model"], line["input_tokens"], line["money"])
+        for line in lines
+        if line["type"] == "usage"
+    ]
+    assert told_usage == ([("a:model", 700, 0.01)] if usage.input_tokens else [])

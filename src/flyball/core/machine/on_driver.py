@@ -23,6 +23,7 @@ from flyball.core.machine.finishing import (
     take_verdict,
 )
 from flyball.core.machine.setback import fail, finish, halt, try_again
+from flyball.core.memory.guard import Trip
 from flyball.core.memory.guard_memory import GuardStep, Kind, Memory
 from flyball.core.plan.message import ExecutionPlan, Message
 from flyball.core.plan.plan import plan_issues
@@ -37,7 +38,7 @@ from flyball.core.run.event import (
     PauseAsked,
     ThreadReset,
 )
-from flyball.core.run.state import Asking, CardState, Ending, Judged, Remark
+from flyball.core.run.state import BY_PROVIDER, Asking, CardState, Ending, Judged, Remark
 from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.call import digest
 from flyball.core.terms.phase import BUILD, RECON, Phase
@@ -80,6 +81,7 @@ def reply(d: WorkingCopy, event: DriverReplied) -> None:
     """The driver spoke: pass on its calls, or find out what its silence means."""
     d.use(event.usage)
     d.set(turns=d.card.turns + 1)
+    stop = _count_looks(d, event)
     if d.card.turns >= d.run.policy.max_turns:
         limit = d.run.policy.max_turns
         d.set(turns=0)
@@ -90,6 +92,9 @@ def reply(d: WorkingCopy, event: DriverReplied) -> None:
     if d.card.is_summing_up:
         d.set(answer=event.text.strip() or d.card.answer, is_summing_up=False)
         _take_summary(d)
+        return
+    if stop:
+        halt(d, stop)
         return
     if event.finish is Finish.CONTENT_FILTER:
         d.ask(Asking.CONTENT_FILTER, "The model's provider withheld its reply.")
@@ -104,6 +109,18 @@ def reply(d: WorkingCopy, event: DriverReplied) -> None:
         return
     d.set(driver_errors=0)
     _reply_without_calls(d, event)
+
+
+def _count_looks(d: WorkingCopy, event: DriverReplied) -> Trip | None:
+    """What a provider looked up is over, so it is not judged; it counts like any other call."""
+    hard: Trip | None = None
+    for look in event.looks:
+        d.spend(calls=1)
+        d.set(calls=d.card.calls + 1)
+        d.record(Judged(look.id, look.tool, "allow", BY_PROVIDER, look.about))
+        step = GuardStep(digest([look.tool, look.about]), look.digest, "read", look.ok)
+        hard = d.observe(step) or hard
+    return hard
 
 
 def _take_summary(d: WorkingCopy) -> None:
@@ -309,6 +326,7 @@ def last_word(d: WorkingCopy, event: DriverReplied) -> None:
     d.use(event.usage)
     d.spend(blocked=len(event.calls))
     d.set(turns=d.card.turns + 1)
+    _count_looks(d, event)
     for call in event.calls:
         d.record(Judged(call.id, call.tool, "deny", "out_of_phase", RECOVERY[Phase.FINAL]))
         d.say("denial", RECOVERY[Phase.FINAL], call.id)

@@ -8,7 +8,7 @@ import msgspec
 
 from flyball.core.run.state import CardState, Checkpoint, RunState
 from flyball.core.terms.budget import is_reserved, spent_limit
-from flyball.core.terms.call import Access, Call
+from flyball.core.terms.call import WEB_SEARCH, Access, Call
 from flyball.core.terms.intent import MAY_MUTATE
 from flyball.core.terms.phase import RECON, Phase
 from flyball.core.terms.tool import FREE_TOOLS, is_reachable
@@ -262,6 +262,25 @@ def _doubt(run: RunState, card: CardState, call: Call) -> Ask | None:
     if run.policy.preview and call.access is Access.MUTATE and card.phase is Phase.EXECUTE:
         return Ask("preview", f"`{call.name}` waits to be applied.")
     return None
+
+
+def web_looks(run: RunState, card: CardState) -> int:
+    """How often the provider may look at the web in its next reply.
+
+    A provider looks before anybody could be asked, so the question is put beforehand, as for any
+    call that reads; what the budget has left, less its reserve, bounds the answer.
+    """
+    if not run.policy.web:
+        return 0
+    look = Call("", WEB_SEARCH, access=Access.READ)
+    if not isinstance(judge(run, card, look), Allow):
+        return 0
+    kept = run.budget.reserve if card.has_changed else 0
+    return min(max(run.budget.limit - run.spend.calls - kept, 0), MOST_LOOKS)
+
+
+MOST_LOOKS = 8
+"""The most looks at the web in one reply: after so many the driver must say what it found."""
 
 
 def may_replace_untracked(run: RunState, card: CardState, call: Call, path: str) -> bool:

@@ -16,7 +16,7 @@ from flyball.core.memory.ledger import Mistake
 from flyball.core.plan.message import AnyMessage
 from flyball.core.run.policy import Policy, Project
 from flyball.core.terms.budget import Usage
-from flyball.core.terms.call import Call, Outcome
+from flyball.core.terms.call import Call, Outcome, WebLook
 from flyball.core.terms.evidence import AnyEvidence, TreeHash
 from flyball.core.terms.intent import Intent, Turn
 
@@ -120,6 +120,8 @@ class DriverReplied(CardEvent, frozen=True, kw_only=True, tag="driver-replied"):
     model: str = ""
     estimate: int = 0
     """How many tokens the request held, by our own estimate, where the driver reports none."""
+    looks: tuple[WebLook, ...] = ()
+    """What its provider searched and fetched on the way to this reply, in the driver's name."""
 
 
 class DriverFailed(CardEvent, frozen=True, kw_only=True, tag="driver-failed"):

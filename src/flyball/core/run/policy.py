@@ -41,6 +41,8 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     bash_without_sandbox: bool = False
     release_keep_regions: bool = False
     self_modify: bool = False
+    web: bool = False
+    """A provider may search the web and fetch from it, where its model has such tools."""
     review: bool = True
     plan_big_requests: bool = True
     hosted: bool = False

@@ -101,6 +101,10 @@ class Denial(msgspec.Struct, frozen=True, omit_defaults=True):
     appealed: bool = False
 
 
+BY_PROVIDER = "by_provider"
+"""The code of a call that a model's provider made inside a reply; the reason is what it asked."""
+
+
 class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
     """The answer to one call, for the record."""
 

@@ -31,7 +31,7 @@ from flyball.core.run.event import (
 )
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.budget import spent_limit
-from flyball.core.terms.call import INTERRUPTED
+from flyball.core.terms.call import INTERRUPTED, WebLook
 from flyball.core.terms.evidence import AnyEvidence
 from flyball.core.terms.finding import AnyFinding
 from flyball.core.terms.phase import RECON_PHASES, Phase
@@ -120,7 +120,11 @@ def _spoken(card: CardState, event: CardEvent) -> list[ThreadLine]:
         case DriverReplied():
             calls = tuple([SpokenCall(c.id, c.tool, c.args) for c in event.calls])
             said = cut_middle(event.text, LONGEST_WORDS)
-            return [ThreadLine(card.id, card.attempt, card.role, Speaker.DRIVER, said, calls)]
+            who = (card.id, card.attempt, card.role)
+            own = ThreadLine(*who, Speaker.DRIVER, said, calls)
+            # A provider keeps its own tools' results to itself: without these lines the next
+            # request would not know what the last one found.
+            return [own, *(_looked_up(who, look) for look in event.looks)]
         case CallReturned():
             return [_returned(card, event)]
         case CheckpointStated(call=call) if call:
@@ -133,6 +137,12 @@ def _spoken(card: CardState, event: CardEvent) -> list[ThreadLine]:
             return [ThreadLine(card.id, card.attempt + 1, card.role, Speaker.GOVERNOR, event.text)]
         case _:
             return []
+
+
+def _looked_up(who: tuple[str, int, str], look: WebLook) -> ThreadLine:
+    text = f"{look.about}\n{look.text}".rstrip()
+    line = ThreadLine(*who, Speaker.TOOL, text, call=look.id, tool=look.tool)
+    return replace(line, ok=look.ok)
 
 
 def _returned(card: CardState, event: CallReturned) -> ThreadLine:

@@ -83,6 +83,25 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
         return tuple(fact.path for fact in self.paths if fact.write)
 
 
+WEB_SEARCH, WEB_FETCH = "web_search", "web_fetch"
+"""What providers' own tools are called; Flyball has none of these names."""
+
+
+class WebLook(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A search or a fetch that a model's provider made inside a reply: it is over when we hear."""
+
+    id: str
+    tool: str
+    about: str
+    """The query, or the address."""
+    ok: bool = True
+    text: str = ""
+    """What came back, as much of it as is kept."""
+    digest: str = ""
+    """Of all that came back."""
+    bytes: int = 0
+
+
 INTERRUPTED = "interrupted"
 """What a call is that was cut off: it may have done part of its work, or none."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from flyball.core.run.decision import ROLE_TOOLS, may_build
+from flyball.core.run.decision import ROLE_TOOLS, may_build, web_looks
 from flyball.core.run.effect import Think
 from flyball.core.run.policy import Project
 from flyball.core.run.state import CardState, RunState
@@ -53,6 +53,7 @@ def build_request(
         lines=trim_to(lines, run.policy.context_tokens * CHARS_PER_TOKEN),
         tools=shown,
         now=tuple(spec.name for spec in reachable),
+        web=0 if effect.text_only else web_looks(run, card),
         images=run.images,
         number=number,
         turn=sum(turns.values()),

@@ -13,7 +13,7 @@ import msgspec
 from litestar import Response, get
 from litestar.params import FromPath
 
-from flyball.app.board.account import account, places_of
+from flyball.app.board.account import account, picture_of, places_of
 from flyball.app.board.feed import RunTail
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs import diff_of, opened
@@ -26,6 +26,8 @@ from flyball.workspace.cards.use_cases import show_card
 
 MODULES = ("dom.js", "api.js", "diff.js", "verdict.js", "timeline.js", "run.js", "export.js")
 """In the order in which they need each other."""
+MOST_PICTURES = 16 << 20
+"""Bytes of all pictures in one file: a page that nobody can open shows nothing."""
 IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE | re.DOTALL)
 EXPORT = re.compile(r"^export (?=const|let|function|async|class)", re.MULTILINE)
 
@@ -87,7 +89,26 @@ async def _data(home: Home, run: str) -> dict[str, Any]:
             for card in told["cards"]
             if card["commit"]
         },
+        "pictures": await _pictures(home, run, told["cards"]),
     }
+
+
+async def _pictures(home: Home, run: str, cards: list[Any]) -> dict[str, dict[str, str]]:
+    """The pictures of each card by name, as many as fit; those left out are only named."""
+    found: dict[str, dict[str, str]] = {}
+    left = MOST_PICTURES
+    for card in cards:
+        for name in [name for page in card["pictures"] for name in page["files"].values()]:
+            try:
+                data = await picture_of(home, run, card["id"], name)
+            except FlyballError:
+                # Somebody removed it since; the journal still says that it was taken.
+                continue
+            if len(data) <= left:
+                left -= len(data)
+                text = base64.b64encode(data).decode()
+                found.setdefault(card["id"], {})[name] = f"data:image/png;base64,{text}"
+    return found
 
 
 async def _lines(home: Home, run: str) -> list[Any]:

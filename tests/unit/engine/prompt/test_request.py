@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from flyball.core.flow.library import LIBRARY, REFACTOR
 from flyball.core.flow.template import Role
+from flyball.core.run.decision import MOST_LOOKS
 from flyball.core.run.effect import Think
 from flyball.core.run.policy import Policy, Project
 from flyball.core.run.state import CardState, RunState
@@ -22,16 +23,18 @@ from flyball.tools import TOOLS
 SPECS = specs_of(TOOLS)
 NAMED = re.compile(r"`(\w+)`")
 PYTHON, NODE, BARE = Project(runners=("pytest",)), Project(runners=("vitest",)), Project()
-HOSTS = [PYTHON, NODE, BARE]
+SERVED = Project(runners=("vitest",), means=("servers",))
+SEEN = Project(runners=("vitest",), means=("servers", "browser"))
+HOSTS = [PYTHON, NODE, BARE, SERVED, SEEN]
 INTENTS = (Intent.DIAGNOSE, Intent.SMALL_FIX)
 
 
 def request(template="fix", phase=Phase.ANALYZE_CODE, role="", *, project=PYTHON, bash=False,
-            intent=Intent.SMALL_FIX, text_only=False, limit=15):  # fmt: skip
+            intent=Intent.SMALL_FIX, text_only=False, limit=15, web=False):  # fmt: skip
     kind = LIBRARY[template]
     run = RunState(
         run="r1", request="Mend it", intent=intent, budget=Budget(calls=limit),
-        policy=Policy(bash=bash), project=project,
+        policy=Policy(bash=bash, web=web), project=project,
     )  # fmt: skip
     card = CardState("k1", kind, "Mend it", "t0", "t0", phase=phase)
     card = replace(card, is_reviewing=role == Role.REVIEWER)
@@ -103,7 +106,8 @@ def test_what_is_told_at_first_is_two_thousand_tokens_at_most(
         {"name": t.name, "description": t.description, "parameters": t.schema} for t in asked.tools
     ]
     size = len(asked.system) + len(json.dumps(tools, separators=(",", ":"), ensure_ascii=False))
-    assert size <= 2_000 * CHARS_PER_TOKEN
+    # Six tools more are there where something is served.
+    assert size <= (2_500 if project.means else 2_000) * CHARS_PER_TOKEN
 
 
 def test_only_what_the_phase_allows_is_offered_now():
@@ -157,3 +161,21 @@ def test_bounds_and_rare_fields_are_not_told():
         },
         "required": ["path"],
     }
+
+
+PAGES = {row.name for row in TOOL_ROWS.values() if row.needs == "browser"}
+
+
+@pytest.mark.parametrize("phase", [Phase.ANALYZE_CODE, Phase.EXECUTE, Phase.VERIFY])
+def test_the_browsers_tools_are_there_where_the_browser_is_and_only_there(phase):
+    with_browser, without = (
+        {tool.name for tool in request(phase=phase, project=each).tools} for each in (SEEN, SERVED)
+    )
+    assert PAGES and with_browser - without == PAGES
+    assert not PAGES & without
+
+
+@pytest.mark.parametrize("text_only", [True, False])
+def test_a_provider_may_look_at_the_web_only_where_that_is_settled(text_only):
+    assert request(text_only=text_only).web == 0
+    assert request(text_only=text_only, web=True).web == (0 if text_only else MOST_LOOKS)

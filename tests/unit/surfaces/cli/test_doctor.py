@@ -5,6 +5,7 @@ from click.testing import CliRunner
 
 from flyball.settings import FIELDS
 from flyball.surfaces.cli.doctor import doctor
+from flyball.tools.diagnose.servers import SERVERS
 from flyball.workspace.process import levels
 
 
@@ -68,3 +69,24 @@ def test_doctor_tells_every_setting_and_where_it_came_from(report, tmp_path):
     line = next(line for line in shown.stdout.splitlines() if line.startswith("bash.enabled"))
     assert line.split() == ["bash.enabled", "true", "environment"]
     assert "flyball.toml is not trusted" in shown.stdout
+
+
+@pytest.mark.slow
+def test_doctor_names_each_language_server_with_its_place_or_how_to_install_it(
+    monkeypatch, tmp_path
+):
+    gopls = tmp_path / "gopls"
+    gopls.write_text("#!/bin/sh\n")
+    gopls.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    told = json.loads(CliRunner().invoke(doctor, ["--json"]).stdout)["language_servers"]
+    by_name = {each["name"]: each for each in told}
+    assert [each["name"] for each in told] == [each.argv[0] for each in SERVERS]
+    assert by_name["gopls"]["path"] == str(gopls)
+    assert by_name["rust-analyzer"]["path"] == ""
+    assert all(each["install"] and each["languages"] for each in told)
+    words = " ".join(CliRunner().invoke(doctor, [], env={"NO_COLOR": "1"}).stdout.split())
+    assert f"gopls ({by_name['gopls']['languages']}): {gopls}" in words
+    lacking = by_name["rust-analyzer"]["install"]
+    assert f"not found; to install it: {lacking}" in words

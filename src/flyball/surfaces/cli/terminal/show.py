@@ -23,6 +23,7 @@ from flyball.app.runs import (
     record_of,
     recount,
 )
+from flyball.core.run.state import BY_PROVIDER
 from flyball.core.run.thread import cut_middle
 from flyball.errors import NotFound, UsageError
 from flyball.surfaces.cli.terminal import exits
@@ -205,6 +206,8 @@ def card_words(card: Mapping[str, Any]) -> Iterable[StoryLine]:
     if card["assumptions"]:
         yield StoryLine("dim", f"assumes: {'; '.join(card['assumptions'])}")
     for each in card["decisions"]:
+        if each.get("code") == BY_PROVIDER:
+            yield StoryLine("dim", f"{each['tool']} by the model's provider: {each['reason']}")
         if each["answer"] != "allow":
             verb = "refused" if each["answer"] == "deny" else "asked about"
             yield StoryLine("bad", f"{verb} {each['tool']}: {each['reason']}", "✗")

@@ -275,9 +275,9 @@ export class RunPage extends HTMLElement {
         h("button", { type: "button", class: "quiet", onclick: () => { this.only = card.id; this.show("changes"); } }, "Its changes")));
   }
 
-  // Where a picture of a card is; a file on its own has nobody to ask, and only names it.
+  // Where a picture of a card is; a file on its own has nobody to ask, and holds them itself.
   at() {
-    return EXPORTED ? null : (card, name) => `/api/runs/${part(this.run)}/cards/${part(card.id)}/pictures/${part(name)}`;
+    return EXPORTED ? (card, name) => EXPORTED.pictures[card.id]?.[name] : (card, name) => `/api/runs/${part(this.run)}/cards/${part(card.id)}/pictures/${part(name)}`;
   }
 
   evidence(card) {

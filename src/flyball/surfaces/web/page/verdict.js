@@ -52,15 +52,30 @@ export function pictures(card, at) {
     page.said ? h("p", { class: "muted" }, page.said) : null,
     h("div", { class: "shots" }, Object.entries(page.files).map(([what, name]) => h("figure", {},
       h("figcaption", {}, page.files.before ? TITLES[what] : "As it is", what === "difference" ? `: ${share(page.share)} of the pixels` : ""),
-      at ? h("a", { href: at(card, name), target: "_blank", rel: "noopener" }, h("img", { src: at(card, name), alt: `${page.url}, ${TITLES[what].toLowerCase()}`, loading: "lazy" })) : h("code", {}, name))))));
+      shot(at(card, name), name, `${page.url}, ${TITLES[what].toLowerCase()}`))))));
+}
+
+// A picture inside an exported file is shown as it is; one that was left out of it is named.
+function shot(src, name, alt) {
+  if (!src) return h("code", {}, name);
+  const image = h("img", { src, alt, loading: "lazy" });
+  return src.startsWith("data:") ? image : h("a", { href: src, target: "_blank", rel: "noopener" }, image);
+}
+
+// A page that answers or a check that passes is shown, and less than a test that ran.
+const TESTED = 3;
+
+function shade(verdict) {
+  const strength = verdict.strength || 0;
+  if (!strength || (verdict.findings || []).some((each) => each.weight === "blocks")) return "bad";
+  return strength >= TESTED ? "good" : "fair";
 }
 
 export function verdictPanel(card, at) {
   const verdict = card.verdict;
   const parts = [];
   if (verdict) {
-    const good = !(verdict.findings || []).some((each) => each.weight === "blocks") && (verdict.strength || 0) >= 3;
-    parts.push(h("p", { class: `headline ${good ? "good" : "bad"}` }, card.verdict_words[0]));
+    parts.push(h("p", { class: `headline ${shade(verdict)}` }, card.verdict_words[0]));
     parts.push((verdict.findings || []).map(finding));
     parts.push(testsTable(verdict));
     if (verdict.changed?.length) parts.push(h("p", {}, h("strong", {}, "Changed "), verdict.changed.map((path, n) => [n ? ", " : "", h("code", {}, path)])));
