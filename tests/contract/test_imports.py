@@ -144,6 +144,8 @@ MODULES = [
 PROBE = """
 import sys, importlib
 heavy = [name for name in sys.argv[2:]]
+# What it does when it is imported is not ours: it looks for a C library by running a program.
+import dbos
 opened = []
 def watch(event, args):
     if event == "open" and args[1] and any(c in str(args[1]) for c in "wax+"):

@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,15 @@ import msgspec
 
 from flyball.app.answering import may_simply_go_on
 from flyball.app.project import FRAMEWORK, Home, redactor_of, target_of
-from flyball.app.runs import acquire, holder_of, open_journal, opened, present_tree, record_of
+from flyball.app.runs import (
+    Record,
+    acquire,
+    holder_of,
+    open_journal,
+    opened,
+    present_tree,
+    record_of,
+)
 from flyball.app.templates import flow_intent, project_templates
 from flyball.app.wiring import (
     REPAIR,
@@ -30,11 +38,13 @@ from flyball.app.wiring import (
 )
 from flyball.core.flow.flow import Flow
 from flyball.core.flow.template import Template
+from flyball.core.run.effect import Owed
 from flyball.core.run.event import (
     Answered,
     AnyEvent,
     Cancelled,
     Extended,
+    Resumed,
     RunStarted,
     WorkspaceReady,
 )
@@ -45,11 +55,11 @@ from flyball.drivers.image import take_pasted
 from flyball.drivers.protocol import Driver
 from flyball.drivers.relay.clipboard import PersonPort
 from flyball.engine.effects import EffectPerformer
-from flyball.engine.loop import Engine
+from flyball.engine.loop import LEASE_SECONDS, Engine
 from flyball.engine.run_context import RunContext, recall
 from flyball.engine.telemetry import Telemetry, resumed
 from flyball.errors import Conflict, LeaseHeld, UsageError
-from flyball.journal.protocol import JournalEntry
+from flyball.journal.protocol import Journal, JournalEntry, Lease
 from flyball.journal.sqlite import status_of
 from flyball.settings import Settings
 from flyball.workspace.redaction import Redactor, Stream
@@ -104,6 +114,7 @@ class DiscreetWatcher:
 
 
 NO_REPAIRER = "Name a model with --model, or answer yourself with --driver relay:DIR."
+WORKERS = "the workers of the cluster"
 ASK_AGAIN = 0.2
 PATIENCE = 10.0
 """How long a cancelled run's holder is waited for before we say that it is still at it."""
@@ -125,6 +136,8 @@ class RunRequest(NamedTuple):
     target: str = ""
     by: str = ""
     """Who asks, by name; empty where nobody was told apart."""
+    luggage: Mapping[str, str] = {}
+    """What a cluster's workers must know of it besides."""
 
 
 class RunResult(NamedTuple):
@@ -143,6 +156,26 @@ class RunResult(NamedTuple):
         return status_of(self.state)
 
 
+class Seat:
+    """From where a run is driven: this process. A worker of a cluster has a seat of its own."""
+
+    lease_seconds = LEASE_SECONDS
+
+    def open_journal(self, home: Home) -> Journal:
+        return open_journal(home)
+
+    async def acquire(self, journal: Journal, run: str) -> Lease:
+        """The right to drive a run, and its files where they must be."""
+        return await acquire(journal, run)
+
+    def opened(self, performer: EffectPerformer) -> None:
+        """What performs the effects, before the first of them."""
+
+    def is_left(self, state: RunState, owed: Owed) -> bool:  # noqa: ARG002
+        """Whether somebody else must do it."""
+        return False
+
+
 V = TypeVar("V", Flow, Template)
 
 Word = Callable[[RunState], AnyEvent]
@@ -152,8 +185,15 @@ Word = Callable[[RunState], AnyEvent]
 class RunControl:
     """Starts, resumes, answers, extends and cancels one run in this process."""
 
-    def __init__(self, home: Home, watcher: Watcher, port: PersonPort | None = None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        watcher: Watcher,
+        port: PersonPort | None = None,
+        seat: Seat | None = None,
+    ) -> None:
         self.home = home
+        self._seat = seat or Seat()
         self.run = ""
         """The run that is driven, once there is one."""
         self._watcher = watcher
@@ -166,6 +206,11 @@ class RunControl:
     def asked(self) -> str:
         """The question that the watcher was told last, where nothing came after it."""
         return self._told.asked if self._told else ""
+
+    def look_again(self) -> None:
+        """Ask the seat anew what is left to others."""
+        if self._engine is not None:
+            self._engine.look_again()
 
     def pause(self, by: str) -> None:
         """Ask the run to rest."""
@@ -195,6 +240,9 @@ class RunControl:
             raise Conflict(f"Run {run} has ended: {status}.", "Start a new one.")
         if record.is_hosted:
             raise Conflict(f"Run {run} is driven by another program.", "Go on with it there.")
+        if record.is_submitted:
+            word = Resumed(by=by, tree=present_tree(record.state))
+            return await self._leave_word(record, lambda _: word)
         driver_now = self._driver(record.started, driver)
         async with self._held(record.started, driver_now, record.entries) as (engine, performer):
             state = await engine.journal.load(run, record.state)
@@ -203,9 +251,34 @@ class RunControl:
                 state = await engine.append(state, performer.look(state, by))
             return await self._drive(engine, performer, state)
 
+    async def go_on(self, run: str) -> RunResult:
+        """Drive a run from where it is, with what was left for it; nothing is said to it."""
+        record = await record_of(self.home, run)
+        driver = self._driver(record.started)
+        async with self._held(record.started, driver, record.entries) as (engine, performer):
+            state = await engine.journal.load(run, record.state)
+            return await self._drive(engine, performer, state)
+
+    async def give_up(self, run: str, by: str, why: str) -> RunResult:
+        """End a run that nobody can drive, with a word about why."""
+        record = await record_of(self.home, run)
+        async with self._held(record.started, NobodyDriver()) as (engine, _):
+            state = await engine.journal.load(run, record.state)
+            state = await engine.append(state, Cancelled(by=by, why=self._clean(why)))
+            return RunResult(await engine.drive(state))
+
+    async def _leave_word(self, record: Record, word: Word) -> RunResult:
+        """Leave a word for the worker that will drive the run; one comes by at once."""
+        event = self._cleaned(word(record.state))
+        async with opened(self.home) as journal:
+            await journal.post(record.state.run, event)
+        return RunResult(record.state, left_to=WORKERS)
+
     async def say(self, run: str, word: Word, by: str, *, drive: bool = True) -> RunResult:
         """Record a person's word, and drive the run on with it."""
         record = await record_of(self.home, run)
+        if record.is_submitted:
+            return await self._leave_word(record, word)
         word(record.state)
         # An agent in its own program goes on by itself, once it is asked again there.
         drive = drive and not record.is_hosted
@@ -279,6 +352,8 @@ class RunControl:
             await journal.post(run, Cancelled(by=by, why=self._clean(why)))
             for _ in range(int(PATIENCE / ASK_AGAIN)):
                 try:
+                    if record.is_submitted:
+                        raise LeaseHeld(run, WORKERS)
                     async with self._held(record.started, NobodyDriver()) as (engine, performer):
                         state = await engine.journal.load(run, record.state)
                         return await self._drive(engine, performer, state)
@@ -293,7 +368,7 @@ class RunControl:
         self, engine: Engine, performer: EffectPerformer, state: RunState
     ) -> RunResult:
         try:
-            state = await engine.drive(state)
+            state = await engine.drive(state, self._seat.is_left)
         finally:
             performer.context.rest()
         workspace = performer.context.opened
@@ -323,9 +398,9 @@ class RunControl:
         eyes = context.eyes = eyes_of(home, started.shell.get("driver", ""))
         context.is_to_rest = lambda: bool(self._pause_by)
         context.seen.update(recall(entry.event for entry in history))
-        journal = open_journal(home)
+        journal = self._seat.open_journal(home)
         try:
-            lease = await acquire(journal, run)
+            lease = await self._seat.acquire(journal, run)
             self.run = run
             has_model = started.shell.get("driver", "").startswith("model:")
             performer = EffectPerformer(
@@ -337,8 +412,16 @@ class RunControl:
                 reader=driver if has_model else None,
             )
             watch = notifier(home, run, told.telemetry).telemetry
-            engine = Engine(journal, lease, performer, clock=time.time, watch=watch)
+            engine = Engine(
+                journal,
+                lease,
+                performer,
+                clock=time.time,
+                watch=watch,
+                lease_seconds=self._seat.lease_seconds,
+            )
             self._engine = engine
+            self._seat.opened(performer)
             if self._pause_by:
                 engine.pause(self._pause_by)
             try:
@@ -379,6 +462,7 @@ def started_of(
             "driver": spec,
             "in_place": "yes" if wanted.in_place else "",
             **({"by": wanted.by} if wanted.by else {}),
+            **wanted.luggage,
         },
     )
 

@@ -35,6 +35,8 @@ from flyball.workspace.run.opening import find_workspace, peek_workspace
 from flyball.workspace.trees.git import origin_of
 
 LAST = "last"
+SUBMITTED = "submitted"
+"""Among what a run's start tells the shell: workers of a cluster drive it, and nobody else."""
 POSTGRES = "flyball.journal.postgres"
 """Loaded only where a database is named: the embedded journal needs nothing of it."""
 POLL = 0.25
@@ -88,6 +90,11 @@ class Record(NamedTuple):
     def is_hosted(self) -> bool:
         """Whether an agent in another program drives it, and we only govern it."""
         return self.started.shell.get("driver", "").startswith(HOSTED)
+
+    @property
+    def is_submitted(self) -> bool:
+        """Whether the workers of a cluster drive it, and nobody else."""
+        return bool(self.started.shell.get(SUBMITTED))
 
 
 async def record_of(home: Home, run: str) -> Record:

@@ -54,13 +54,14 @@ from flyball.errors import IllegalEvent, JournalError
 from flyball.journal.protocol import Intention, Journal, Lease, PostedEvent
 
 LEASE_SECONDS = 60.0
-RENEW_SECONDS = 20.0
+RENEWALS = 3
+"""How often a lease is renewed before it would end."""
 LISTEN_SECONDS = 0.3
 NEVER = float("-inf")
 
 Answers = Sequence[AnyEvent | BaseException]
 Deed = Callable[[], Awaitable[Answers]]
-Left = Callable[[Owed], bool]
+Left = Callable[[RunState, Owed], bool]
 """Which effects are somebody else's to answer, such as a driver's in another program."""
 
 
@@ -174,8 +175,10 @@ class Engine:
         *,
         clock: Callable[[], float],
         watch: Callable[[Telemetry], None],
+        lease_seconds: float = LEASE_SECONDS,
     ) -> None:
         self.journal = journal
+        self._lease_seconds = lease_seconds
         self._lease = lease
         self._performer = performer
         self._clock = clock
@@ -191,6 +194,10 @@ class Engine:
     def pause(self, by: str) -> None:
         """Rest as soon as the calls under way are over; a model is not waited for."""
         self._pause_by = by
+        self._lanes.wake()
+
+    def look_again(self) -> None:
+        """Ask anew what is left to others: that has changed."""
         self._lanes.wake()
 
     async def drive(self, state: RunState, is_left: Left | None = None) -> RunState:
@@ -301,7 +308,7 @@ class Engine:
 
     @property
     def _due(self) -> Sequence[Owed]:
-        return [owed for owed in self._state.due if not self._is_left(owed)]
+        return [owed for owed in self._state.due if not self._is_left(self._state, owed)]
 
     def _is_moot(self, batch: Batch) -> bool:
         """Whether nobody waits for a batch any more: it was dropped, or its thinker rests."""
@@ -367,16 +374,16 @@ class Engine:
                 if await self.journal.inbox(run):
                     self._heard_at = NEVER
                     self._lanes.wake()
-                if self._clock() - renewed >= RENEW_SECONDS:
+                if self._clock() - renewed >= self._lease_seconds / RENEWALS:
                     renewed = self._clock()
-                    await self.journal.renew(self._lease, renewed, LEASE_SECONDS)
+                    await self.journal.renew(self._lease, renewed, self._lease_seconds)
         except JournalError as error:
             # Raised by the loop and not here: nobody awaits this task while effects are under way.
             self._lost = error
             self._lanes.wake()
 
 
-def _none(owed: Owed) -> bool:  # noqa: ARG001
+def _none(state: RunState, owed: Owed) -> bool:  # noqa: ARG001
     """Nothing is left to anybody else."""
     return False
 

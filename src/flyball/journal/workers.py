@@ -13,8 +13,8 @@ from flyball.journal.connection import DUE, Connection, PostgresLink
 from flyball.journal.protocol import WorkerRow
 
 NOW = "extract(epoch FROM clock_timestamp())::float8"
-LEADING = 0x666C7963
-"""The advisory lock of the worker that hands out runs for all of them."""
+LEADING = "#lead"
+"""The lease of the worker that hands out runs for all of them; no run has such a name."""
 
 FORGOTTEN = 24 * 3600.0
 """Seconds after which a worker that was not heard of is taken off the list."""
@@ -108,23 +108,44 @@ class WorkerTable:
                 f"DELETE FROM workers WHERE worker = %s OR seen_at < {NOW} - %s",
                 (self.row.worker, FORGOTTEN),
             )
+            db.execute(
+                "UPDATE leases SET holder = '', expires_at = 0 WHERE run = %s AND holder = %s",
+                (LEADING, self.row.worker),
+            )
 
         self._link.ask(deed)
 
+    def bury(self, dead: Sequence[str]) -> None:
+        """Take workers that are known to be gone off the list, and end their leases."""
+
+        def deed(db: Connection, _: bool) -> None:
+            with db.transaction():
+                db.execute("DELETE FROM workers WHERE worker = ANY(%s)", (list(dead),))
+                db.execute(
+                    "UPDATE leases SET holder = '', expires_at = 0 WHERE holder = ANY(%s)",
+                    (list(dead),),
+                )
+
+        if dead:
+            self._link.ask(deed)
+
     def leads(self) -> bool:
-        """Whether this worker hands out runs; the lock goes with its connection."""
+        """Whether this worker hands out runs: its heartbeats keep the lead, as they do its leases.
+
+        Two that both believe it do no harm: what is handed out twice is driven once.
+        """
 
         def deed(db: Connection, _: bool) -> bool:
-            # Held once: a session that asks again would have to let go as often.
-            held = db.execute(
-                "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
-                " AND objid = %s AND granted",
-                (LEADING,),
+            taken = db.execute(
+                "INSERT INTO leases (run, holder, fence, expires_at)"
+                f" VALUES (%s, %s, 1, {NOW} + %s) ON CONFLICT (run) DO UPDATE"
+                " SET holder = excluded.holder, fence = leases.fence + 1,"
+                " expires_at = excluded.expires_at"
+                f" WHERE leases.holder = excluded.holder OR leases.expires_at <= {NOW}"
+                " RETURNING holder",
+                (LEADING, self.row.worker, self._ttl),
             ).fetchone()
-            if held:
-                return True
-            taken = db.execute("SELECT pg_try_advisory_lock(%s)", (LEADING,)).fetchone()
-            return taken == (True,)
+            return taken is not None
 
         return self._link.ask(deed)
 
@@ -167,7 +188,7 @@ class WorkerTable:
         self._link.wait_here(seconds)
 
     def close(self) -> None:
-        """Let go of the connections, and of the lead."""
+        """Let go of the connections."""
         self._link.close()
 
 
@@ -176,7 +197,8 @@ def list_workers(db: Connection) -> Sequence[WorkerRow]:
     rows = db.execute(
         "SELECT worker, host, string_to_array(roles, ','), concurrency, load, release, began_at,"
         f" {NOW} - seen_at, is_leaving, ARRAY(SELECT run FROM leases WHERE holder = worker"
-        f" AND expires_at > {NOW} ORDER BY run) FROM workers ORDER BY began_at, worker"
+        f" AND expires_at > {NOW} AND run != '{LEADING}' ORDER BY run) FROM workers"
+        " ORDER BY began_at, worker"
     ).fetchall()
     names = WorkerRow.__struct_fields__
     return [msgspec.convert(dict(zip(names, row, strict=True)), WorkerRow) for row in rows]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterator
 
 import psycopg
@@ -19,7 +18,7 @@ from flyball.errors import LeaseHeld
 from flyball.journal.connection import DUE, SCHEMA
 from flyball.journal.postgres import PostgresJournal
 from flyball.journal.protocol import Lease, WorkerRow
-from flyball.journal.workers import Busy, WorkerTable
+from flyball.journal.workers import LEADING, Busy, WorkerTable
 
 __all__ = ["database", "postgres"]
 
@@ -126,20 +125,21 @@ async def leases(url: str) -> dict[str, float]:
         return dict(rows.fetchall())
 
 
-def test_one_leads_and_the_lead_passes_on_with_its_connection(hire: Hire) -> None:
-    one, two = hire("one"), hire("two")
+def test_one_leads_until_it_leaves_or_is_not_heard_of(database: str, hire: Hire) -> None:
+    one, two, three = hire("one"), hire("two"), hire("three")
     assert [one.leads(), two.leads(), one.leads(), two.leads()] == [True, False, True, False]
-    one.close()
-    wait_until(two.leads)
-    assert two.leads()
+    one.leave()
+    assert [two.leads(), one.leads()] == [True, False]
+    let_time_pass(database, LEADING)
+    assert [three.leads(), two.leads()] == [True, False]
 
 
-def wait_until(holds: Callable[[], bool]) -> None:
-    """The server notices a moment later that a connection has ended."""
-    end = time.monotonic() + 30.0
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
+def test_to_lead_is_no_run(hire: Hire) -> None:
+    one = hire("one")
+    one.beat(0)
+    assert one.leads()
+    assert [row.runs for row in one.all()] == [()]
+    assert one.busy() == []
 
 
 @story
@@ -195,3 +195,16 @@ def test_a_notice_wakes_who_waits(database: str, hire: Hire) -> None:
     change(database, f"NOTIFY {DUE}")
     waiting.join(30.0)
     assert not waiting.is_alive()
+
+
+@story
+async def test_who_is_known_to_be_gone_keeps_no_run(hire: Hire, journal: PostgresJournal) -> None:
+    await submit(journal, "a")
+    await take(journal, "a", "one")
+    one, two = hire("one"), hire("two")
+    one.beat(1)
+    two.beat(0)
+    assert two.due() == []
+    two.bury(["one"])
+    assert [each.run for each in two.due()] == ["a"]
+    assert [each.worker for each in two.all()] == ["two"]

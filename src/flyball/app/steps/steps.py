@@ -222,7 +222,7 @@ class Steps:
         ):
             state = await engine.append(RunState(), started)
             self._register(name)
-            await engine.drive(state, is_thinking)
+            await engine.drive(state, lambda _, owed: is_thinking(owed))
 
     async def _record(self, run: str) -> Record:
         record = await record_of(self.home, await self.find(run))

@@ -83,7 +83,7 @@ class HeldTurn:
 
     async def bring_on(self) -> None:
         """Do all that is due but thinking, and see what somebody changed in the tree meanwhile."""
-        self.state = await self._engine.drive(self.state, is_thinking)
+        self.state = await self._engine.drive(self.state, lambda _, owed: is_thinking(owed))
         self.state = await self._look()
 
     async def asked(self) -> Asked | None:
@@ -102,7 +102,7 @@ class HeldTurn:
         known = len(await self._engine.journal.thread(*thread))
         self.told.clear()
         self.state = await self._engine.drive(
-            self.state, lambda owed: is_thinking(owed) and owed.n != asked.number
+            self.state, lambda _, owed: is_thinking(owed) and owed.n != asked.number
         )
         lines = (await self._engine.journal.thread(*thread))[known:]
         call = next((each.id for line in lines for each in line.calls), "")

@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "extend": ("flyball.surfaces.cli.answer:extend", "Add calls to a run's budget."),
     "answer": ("flyball.surfaces.cli.answer:answer", "Answer a run in words."),
     "serve": ("flyball.surfaces.cli.serve:serve", "Show every run on a board in a browser."),
+    "worker": ("flyball.surfaces.cli.worker:worker", "Drive runs that a cluster was given."),
     "people": ("flyball.surfaces.cli.people:people", "Say who may do what on a team's board."),
     "checkpoint": ("flyball.surfaces.cli.checkpoint:checkpoint", "State what an agent will do."),
     "wait": ("flyball.surfaces.cli.wait:wait", "Wait for the verdict on an agent's work."),

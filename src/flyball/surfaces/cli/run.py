@@ -11,6 +11,8 @@ import click
 from flyball.surfaces.cli.card import DATABASE, REPO
 
 if TYPE_CHECKING:
+    from flyball.app.driving import RunRequest
+    from flyball.app.project import Home
     from flyball.core.flow.flow import Flow
 
 INTENTS = (
@@ -59,6 +61,10 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print telemetry, on
     type=click.FloatRange(0, min_open=True),
     metavar="N",
     help="How long the built-in repairer may search.",
+)
+@click.option("--submit", is_flag=True, help="Leave it to the workers of the --database.")
+@click.option(
+    "--priority", type=int, default=0, metavar="N", help="Of submitted runs, higher first."
 )
 @click.option("--target", default="", metavar="T", help="framework, or project/NAME (this one).")
 @click.option("--no-plan", is_flag=True, help="One card, however big the request is.")
@@ -114,7 +120,28 @@ def run(
         target=wishes["target"],
     )
     home = home_at(repo, flags)
+    if wishes["submit"]:
+        _submit(home, wanted, wishes["priority"], as_json=as_json)
+        return
     ctx.exit(drive(home, lambda control: control.start(wanted), as_json=as_json))
+
+
+def _submit(home: Home, wanted: RunRequest, priority: int, *, as_json: bool) -> None:
+    """Leave a run to a cluster, and say its name."""
+    import asyncio
+    import json
+
+    from flyball.app.runs import load_extra
+    from flyball.surfaces.cli.terminal.edge import say
+    from flyball.surfaces.cli.terminal.view import user
+
+    submitting = load_extra("flyball.app.cluster.submitting")
+    named = wanted._replace(by=wanted.by or user())
+    run = asyncio.run(submitting.submit(home, named, priority=priority))
+    if as_json:
+        say(json.dumps({"type": "submitted", "run": run}))
+    else:
+        say(f"Submitted as {run}. `flyball runs follow {run}` tells how it goes.")
 
 
 def _flow(file: str) -> Flow:

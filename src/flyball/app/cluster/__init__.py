@@ -1,0 +1,1 @@
+"""Many machines: runs that are submitted, and the workers that drive them."""

@@ -1,0 +1,75 @@
+"""Projects on a worker's machine: a repository for each, which holds objects and no files."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flyball.app.project import Home
+from flyball.app.settling import Sources, settle, state_dir, user_file
+from flyball.errors import UsageError
+from flyball.workspace.errors import WorkspaceHeld, explain_disk_errors
+from flyball.workspace.files.plain import read_plain
+from flyball.workspace.run.lock import WorkspaceLock
+
+LONGEST = 1 << 20
+MOST_ROOMS = 100
+
+
+class WorkerRoom:
+    """The directory of one worker: no other that runs works in it, the next one after it may."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        base = state_dir(environ) / "workers"
+        for number in range(MOST_ROOMS):
+            try:
+                self._lock = WorkspaceLock(base / f"{number}.lock", f"the room {number}")
+            except WorkspaceHeld:
+                continue
+            self.directory = base / str(number)
+            return
+        raise UsageError(
+            f"{MOST_ROOMS} workers run here already.", "Give one of them a higher --concurrency."
+        )
+
+    def home_of(self, project: str, database: str, settled: Mapping[str, Any]) -> Home:
+        """A project as runs find it here: what travelled with a run, on what this machine says."""
+        clone = self.clone_of(project)
+        file = user_file(self._environ)
+        effective = settle(
+            Sources(
+                user=(read_plain(file, LONGEST) or b"").decode("utf-8", "replace"),
+                user_path=os.fspath(file),
+                environ=self._environ,
+                flags={**settled, "database": database},
+                top=os.fspath(clone),
+            )
+        )
+        return Home(clone, clone.parent / "state", effective, self._environ)
+
+    def clone_of(self, project: str) -> Path:
+        """The repository of a project, empty at first; runs bring what they need."""
+        digest = hashlib.sha256(project.encode()).hexdigest()[:10]
+        name = re.sub(r"[^A-Za-z0-9._-]", "-", project.rstrip("/").rpartition("/")[2]) or "project"
+        clone = self.directory / digest / name.removesuffix(".git").lstrip(".-")
+        git = clone / ".git"
+        if (git / "HEAD").exists():
+            return clone
+        with explain_disk_errors(os.fspath(clone)):
+            for part in ("objects/info", "objects/pack", "refs/heads", "info"):
+                (git / part).mkdir(parents=True, exist_ok=True)
+            (git / "config").write_text(
+                "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[gc]\n\tauto = 0\n"
+            )
+            # Written last and asked for first, as with every repository of ours.
+            (git / "HEAD").write_text("ref: refs/heads/none\n")
+        return clone
+
+    def leave(self) -> None:
+        """Let the next worker in."""
+        self._lock.release()

@@ -1,0 +1,194 @@
+"""What travels with a run: its files, its branch and its snapshots, as one commit on its remote.
+
+    refs/flyball/RUN/7        the luggage of the seventh holder of the run's lease
+    refs/flyball/RUN/branch   the run's branch, for people
+
+A holder writes only to the reference of its own fence, and begins by taking the one before it away:
+who has lost the lease, and was asleep when that happened, finds nothing to write to.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.errors import Conflict, LeaseHeld, NotFound
+from flyball.workspace.errors import GitFailed
+from flyball.workspace.run.opening import find_workspace, forget_run, open_repository
+from flyball.workspace.run.visible import find_trees_home, visible_name
+from flyball.workspace.run.workspace import Workspace, WorkspaceFacts
+from flyball.workspace.run.worktree import (
+    RunBranch,
+    add_worktree,
+    give_index,
+    parse_commit,
+    share_index,
+)
+from flyball.workspace.trees.git import Git, check_run_name, find_git, find_repository, user_git
+from flyball.workspace.trees.git_objects import (
+    DIRECTORY,
+    Child,
+    replace_whole,
+    tree_content,
+    write_loose,
+)
+from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.remote import REFS, RefMove, Remote
+from flyball.workspace.trees.trees import TreeHash
+
+NOTES = ("snapshots.jsonl", "cards.jsonl")
+FACTS = "workspace.json"
+HERE = "tree"
+FILE = "100644"
+BRANCH = "branch"
+
+
+class Lodging(NamedTuple):
+    """Where a run is unpacked: the clone, where its state is kept, and whose settings count."""
+
+    clone: Path
+    state: Path
+    environ: Mapping[str, str]
+
+    @property
+    def home(self) -> Path:
+        return Path(self.environ.get("HOME", "/"))
+
+
+def pack(workspace: Workspace) -> str:
+    """One commit that holds all that another machine needs; it is in the run's own depot."""
+    assert workspace.branch is not None
+    assert isinstance(workspace.trees, GitTrees)
+    present = workspace.tree_hash()
+    store, width = workspace.trees.depot.directory / "objects", len(present)
+    steps = [tree for record in workspace.history() for tree in (record.before, record.after)]
+    kept = [record.tree for record in workspace.snapshots.records()]
+    trees: list[str] = [workspace.base, *steps, *kept]
+    listed = {tree: Child(DIRECTORY, tree) for tree in trees}
+    listed[HERE] = Child(DIRECTORY, present)
+    for name in (FACTS, *NOTES):
+        if (file := workspace.directory / name).exists():
+            listed[name] = Child(FILE, write_loose(store, "blob", file.read_bytes(), width))
+    content = tree_content(listed)
+    tree = write_loose(store, "tree", content, width)
+    tip = workspace.branch.tip() or workspace.facts.base_commit
+    who = "Flyball <flyball@localhost> 0 +0000"
+    text = f"tree {tree}\nparent {tip}\nauthor {who}\ncommitter {who}\n\nluggage\n"
+    return write_loose(store, "commit", text.encode(), width)
+
+
+def unpack(place: Lodging, run: str, luggage: str) -> None:
+    """Lay a run out as it was when it was packed; what lay there of it before goes."""
+    repository = find_repository(place.clone)
+    if repository is None:
+        raise NotFound("repository", os.fspath(place.clone), "The worker makes it by itself.")
+    directory = place.state / "runs" / check_run_name(run)
+    user = user_git(repository, find_git())
+    if find_workspace(run, place.state) or directory.exists():
+        forget_run(run, place.state)
+    directory.mkdir(parents=True)
+    opened = open_repository(repository, directory, place.home)
+    commit = parse_commit(luggage, user.call("cat-file", "commit", luggage).stdout)
+    facts = msgspec.json.decode(_file(user, luggage, FACTS), type=WorkspaceFacts)
+    branch = RunBranch(run, repository, user, opened.depot, opened.config.identity)
+    branch.delete()
+    user.set_ref(branch.ref, commit.parents[0], "0" * len(luggage))
+    trees_home = find_trees_home(directory, place.home)
+    root = trees_home / "tree" / visible_name(repository.top.name)
+    add_worktree(user, repository, root, branch.ref)
+    trees = GitTrees(opened.depot, root, directory / "index")
+    present = TreeHash(user.text("rev-parse", f"{luggage}:{HERE}"))
+    trees.seed(present, write=True)
+    give_index(repository, root, directory / "index")
+    share_index(opened.depot, repository, root, f"{commit.parents[0]}^{{tree}}")
+    if trees.capture().tree != present:
+        raise GitFailed(
+            f"The files of run {run} could not be laid out exactly below {root}.",
+            "Check that this disk keeps modes, links and the case of names.",
+        )
+    (opened.depot.directory / "HEAD").write_text(trees.commit_object(facts.base) + "\n")
+    for name in NOTES:
+        if content := _file(user, luggage, name):
+            (directory / name).write_bytes(content)
+    moved = msgspec.structs.replace(
+        facts,
+        project=os.fspath(repository.top),
+        root=os.fspath(root),
+        trees_home=os.fspath(trees_home),
+    )
+    # Last: whoever finds it finds everything.
+    replace_whole(directory / FACTS, msgspec.json.encode(moved))
+
+
+def _file(git: Git, luggage: str, name: str) -> bytes:
+    """A note in the luggage; empty where there is none."""
+    return git.call("cat-file", "blob", f"{luggage}:{name}", ok=(0, 128)).stdout
+
+
+class Carrier:
+    """Fetches the luggage of one run for a new holder of its lease, and keeps it up to date."""
+
+    def __init__(self, place: Lodging, address: str, run: str, fence: int) -> None:
+        self._place = place
+        self._address = address
+        self._run = run
+        self._ref = f"{REFS}{run}/{fence}"
+        self._fence = fence
+        self._pushed = ""
+
+    def arrive(self) -> None:
+        """Take over what the last holder left, and unpack it."""
+        repository = find_repository(self._place.clone)
+        assert repository is not None
+        git = user_git(repository, find_git())
+        remote = Remote(git, self._address, self._place.environ)
+        found = remote.refs(f"{REFS}{self._run}/")
+        earlier = {ref: at for ref in found if (at := _fence_of(ref)) and at < self._fence}
+        if not earlier:
+            raise NotFound(
+                "luggage of run",
+                self._run,
+                f"Its files are not at {self._address}; were they deleted there?",
+            )
+        last = max(earlier, key=lambda ref: earlier[ref])
+        self._pushed = found[last]
+        own = f"{REFS}{self._run}/luggage"
+        if git.resolve(own) != self._pushed or not git.resolve(f"{self._pushed}^{{tree}}"):
+            remote.fetch(last, own)
+        moves = [RefMove(self._ref, "", self._pushed)]
+        moves += [RefMove(ref, found[ref], "") for ref in earlier]
+        if not remote.push(moves):
+            raise LeaseHeld(self._run, "a later holder")
+        # Also where our own files seem as new: another run of this worker may have died in them.
+        unpack(self._place, self._run, self._pushed)
+
+    def send(self, workspace: Workspace) -> None:
+        """Bring the remote up to date; `LeaseHeld` where somebody else has taken the run."""
+        luggage = pack(workspace)
+        if luggage == self._pushed:
+            return
+        assert workspace.branch is not None
+        remote = Remote(workspace.branch.depot, self._address, self._place.environ)
+        tip = workspace.branch.tip() or workspace.facts.base_commit
+        moves = [RefMove(self._ref, self._pushed, luggage)]
+        if not remote.push(moves, {f"{REFS}{self._run}/{BRANCH}": tip}):
+            raise LeaseHeld(self._run, "a later holder")
+        self._pushed = luggage
+
+
+def send_first(workspace: Workspace, address: str, environ: Mapping[str, str]) -> None:
+    """Leave a run that has not begun where the first worker will look for it."""
+    assert workspace.branch is not None
+    remote = Remote(workspace.branch.depot, address, environ)
+    if not remote.push([RefMove(f"{REFS}{workspace.run}/1", "", pack(workspace))]):
+        raise Conflict(f"Run {workspace.run} is at {address} already.", "Submit it again.")
+
+
+def _fence_of(ref: str) -> int:
+    """The fence in a reference's name; 0 where it is not one of a holder."""
+    number = ref.rpartition("/")[2]
+    return int(number) if number.isdigit() else 0

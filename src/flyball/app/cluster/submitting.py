@@ -1,0 +1,115 @@
+"""Giving a run to a cluster: its files go to the project's remote, its start into the journal."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from flyball.app.cluster.luggage import send_first
+from flyball.app.driving import RunRequest, started_of
+from flyball.app.project import Home
+from flyball.app.runs import SUBMITTED, opened, project_name
+from flyball.app.templates import project_templates
+from flyball.app.wiring import driver_spec
+from flyball.core.machine.machine import advance
+from flyball.core.run.event import RunStarted
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import thread_lines
+from flyball.engine.loop import LEASE_SECONDS
+from flyball.errors import UsageError
+from flyball.workspace.process.holder import is_gone, name_this_process
+from flyball.workspace.run.opening import open_workspace
+
+TRAVELLING = (
+    "model_vision",
+    "model_roles",
+    "model_phases",
+    "patch_max_offset",
+    "patch_paths",
+    "repair_seconds",
+    "verdict_mutant_seconds",
+    "test_command",
+    "check_command",
+    "server_command",
+)
+"""Settings that belong to a run. What a command may reach or use is the worker's own to settle."""
+
+
+async def submit(home: Home, wanted: RunRequest, *, priority: int = 0) -> str:
+    """Leave a run for the workers of the cluster; its name, once they can find it."""
+    _refuse_what_cannot_travel(home, wanted)
+    settings = home.effective.settings
+    spec = driver_spec(settings, wanted.driver, Path.cwd())
+    luggage = {
+        SUBMITTED: "yes",
+        "priority": str(priority),
+        "settings": json.dumps(travelling(home)),
+    }
+    own = project_templates(home)
+    started = started_of(home, wanted._replace(luggage=luggage), spec, own.templates)
+    # Steps side by side have files of their own beside the run's, which stay on one machine.
+    policy = msgspec.structs.replace(started.policy, steps_at_once=1)
+    started = msgspec.structs.replace(started, policy=policy, at=time.time())
+    _send_files(home, started.run)
+    await _write_down(home, started)
+    return started.run
+
+
+def travelling(home: Home) -> dict[str, Any]:
+    """What was settled for a run and must hold wherever it is driven; never a key."""
+    settled = msgspec.to_builtins(home.effective.settings)
+    origins = home.effective.origins
+    return {name: settled[name] for name in TRAVELLING if name in origins}
+
+
+def _refuse_what_cannot_travel(home: Home, wanted: RunRequest) -> None:
+    if not home.database:
+        raise UsageError(
+            "A run is submitted to a cluster, and no database is named.",
+            "Give --database, or set FLYBALL_DATABASE.",
+        )
+    if wanted.in_place:
+        raise UsageError(
+            "A submitted run works on another machine, not in your checkout.",
+            "Leave --in-place out.",
+        )
+
+
+def _send_files(home: Home, run: str) -> None:
+    """Pack the checkout as it is, leave it at the remote, and keep nothing of it here."""
+    place = Path(home.environ.get("HOME", "/"))
+    workspace = open_workspace(home.repo, run, home.state, in_place=False, home=place)
+    try:
+        if workspace.branch is None:
+            raise UsageError(
+                f"{home.repo} is no git repository, so its files cannot travel.",
+                "Begin one with `git init` and a first commit.",
+            )
+        if workspace.skipped:
+            first = workspace.skipped[0]
+            raise UsageError(
+                f"{first.path} cannot travel: {first.reason}.",
+                "Let git ignore it, or drive the run here.",
+            )
+        send_first(workspace, project_name(home), os.environ | dict(home.environ))
+    finally:
+        if workspace.branch is None:
+            workspace.close()
+        else:
+            workspace.remove()
+
+
+async def _write_down(home: Home, started: RunStarted) -> None:
+    before = RunState()
+    state = advance(before, started).state
+    async with opened(home) as journal:
+        holder, now = name_this_process(), time.time()
+        lease = await journal.acquire(started.run, holder, now, LEASE_SECONDS, is_gone)
+        await journal.commit(lease, started, state, thread_lines(before, started, state))
+        # Whoever hands out runs is told by this.
+        await journal.release(lease)

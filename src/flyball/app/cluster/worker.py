@@ -1,0 +1,340 @@
+"""A worker: takes runs of the cluster, drives each in a thread of its own, and lets go gently.
+
+Every worker can hand runs out; the one that leads does. A run is looked for by its lease alone: one
+that should move and has no live lease is handed out, whatever became of who had it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+from flyball.app.cluster.clones import WorkerRoom
+from flyball.app.cluster.luggage import Carrier, Lodging
+from flyball.app.driving import RunControl, Seat, Watcher
+from flyball.app.project import Home
+from flyball.app.runs import opened
+from flyball.core.run.effect import Owed
+from flyball.core.run.event import AnyEvent, RunStarted
+from flyball.core.run.state import RunState
+from flyball.core.run.thread import ThreadLine
+from flyball.engine.cluster import Scheduler
+from flyball.engine.effects import EffectPerformer
+from flyball.engine.handout import Shares, hand_out
+from flyball.errors import FlyballError, JournalError, LeaseHeld
+from flyball.journal.postgres import PostgresJournal
+from flyball.journal.protocol import Journal, Lease, WorkerRow
+from flyball.journal.sqlite import status_of
+from flyball.journal.workers import QUEUES, WorkerTable, queue_of
+from flyball.workspace.process.holder import is_gone, name_this_process
+
+LOG = logging.getLogger("flyball.worker")
+
+LEASE_SECONDS = 6.0
+"""After so long without a heartbeat a worker's runs go to others."""
+BEAT_SECONDS = 1.5
+LOOK_SECONDS = 1.0
+"""How long the worker that hands out runs waits at most before it looks again."""
+DRAIN_SECONDS = 20.0
+"""How long calls under way are waited for when a worker is told to stop."""
+MOST_ATTEMPTS = 8
+"""How often a run is tried from the same place before it is given up."""
+LONGEST_PAUSE = 60.0
+"""Seconds between two such tries, at most."""
+BEGUN_SECONDS = 5.0
+"""How long a run may be taken by a live worker and not have a lease."""
+
+
+class WorkerWish(NamedTuple):
+    """How somebody wants a worker to be."""
+
+    database: str
+    roles: Sequence[str] = QUEUES
+    concurrency: int = 4
+    shares: Shares = Shares()
+
+
+class CarryingJournal(PostgresJournal):
+    """A journal before whose every change of files these are left where others find them."""
+
+    def __init__(self, url: str, project: str) -> None:
+        super().__init__(url, project, tell=LOG.warning)
+        self.carry: Callable[[], None] | None = None
+        self._known: tuple[object, ...] = ()
+
+    async def commit(
+        self,
+        lease: Lease,
+        event: AnyEvent,
+        state: RunState,
+        lines: Sequence[ThreadLine],
+        posted: int = 0,
+    ) -> None:
+        """The same; but what the event says of the files is at the remote before it is said."""
+        # Only trees and commits: most events change none.
+        now = (state.tree, *((card.id, card.tree, card.commit) for card in state.cards))
+        if self.carry and now != self._known:
+            self.carry()
+        await super().commit(lease, event, state, lines, posted)
+        self._known = now
+
+
+class WorkerSeat(Seat):
+    """From where a worker drives one run: with its own lease, and files that travel."""
+
+    lease_seconds = LEASE_SECONDS
+
+    def __init__(
+        self, home: Home, project: str, roles: Sequence[str], is_leaving: Callable[[], bool]
+    ) -> None:
+        self._home = home
+        self._project = project
+        self._roles = roles
+        self._is_leaving = is_leaving
+        self._carrier: Carrier | None = None
+        self._journal: CarryingJournal | None = None
+
+    def open_journal(self, home: Home) -> Journal:
+        self._journal = CarryingJournal(home.database, self._project)
+        return self._journal
+
+    async def acquire(self, journal: Journal, run: str) -> Lease:
+        """The lease first, so that nobody else fetches the files as well."""
+        lease = await journal.acquire(
+            run, name_this_process(), time.time(), self.lease_seconds, is_gone
+        )
+        place = Lodging(self._home.repo, self._home.state, self._home.environ)
+        self._carrier = Carrier(place, self._project, run, lease.fence)
+        try:
+            self._carrier.arrive()
+        except BaseException:
+            await journal.release(lease)
+            raise
+        return lease
+
+    def opened(self, performer: EffectPerformer) -> None:
+        """From now on what changes is sent."""
+        carrier, journal = self._carrier, self._journal
+        assert carrier is not None
+        assert journal is not None
+
+        def carry() -> None:
+            if workspace := performer.context.opened:
+                carrier.send(workspace)
+
+        journal.carry = carry
+
+    def is_left(self, state: RunState, owed: Owed) -> bool:
+        """What is of another role, and everything once this worker is to stop."""
+        if self._is_leaving():
+            return True
+        queue = queue_of(state, owed.effect)
+        return bool(queue) and queue not in self._roles
+
+
+class Worker:
+    """One process of a cluster; `work` returns when it was told to stop and has let go."""
+
+    def __init__(self, wish: WorkerWish, environ: Mapping[str, str]) -> None:
+        self.name = name_this_process()
+        self.database = wish.database
+        self._wish = wish
+        self._room = WorkerRoom(environ)
+        self._driven: dict[str, _Driven] = {}
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._taken_at: dict[str, float] = {}
+        row = WorkerRow(
+            self.name,
+            socket.gethostname(),
+            tuple(wish.roles),
+            wish.concurrency,
+            0,
+            version("flyball"),
+            0.0,
+            0.0,
+        )
+        self._table = WorkerTable(wish.database, row, LEASE_SECONDS)
+        self._scheduler = Scheduler(
+            wish.database, self.name, wish.roles, wish.concurrency, self._drive
+        )
+
+    def stop(self) -> None:
+        """Ask it to stop; it finishes what cannot be interrupted, and gives the rest back."""
+        self._stop.set()
+
+    def work(self, ready: Callable[[], None]) -> None:
+        """Take runs and drive them until it is told to stop."""
+        # Before the launch: a worker that takes a run and is not heard of would lose it at once.
+        self._table.beat(0)
+        self._scheduler.launch()
+        threading.Thread(target=self._beat, name="beat", daemon=True).start()
+        ready()
+        try:
+            while not self._stop.is_set():
+                try:
+                    self._lead()
+                except JournalError as error:
+                    LOG.warning("%s", error)
+                self._table.wait(LOOK_SECONDS)
+        finally:
+            self._let_go()
+
+    def _beat(self) -> None:
+        while not self._stop.wait(BEAT_SECONDS):
+            try:
+                self._table.beat(len(self._driven))
+            except JournalError as error:
+                LOG.warning("%s", error)
+
+    def _lead(self) -> None:
+        """Hand out what waits, if this worker is the one that does."""
+        if not self._table.leads():
+            return
+        # On this machine the dead are known at once; of others it takes until a lease ends.
+        self._table.bury([row.worker for row in self._table.all() if is_gone(row.worker)])
+        due = self._table.due()
+        if not due:
+            return
+        live = {row.worker: row for row in self._table.live()}
+        place = {each.run: each.seq for each in due}
+        now = time.monotonic()
+        lost: list[str] = []
+        handed: set[str] = set()
+        for each in self._scheduler.handed():
+            if each.run not in place:
+                continue
+            since = self._taken_at.setdefault(each.name, now)
+            is_slow = bool(each.worker) and now - since > BEGUN_SECONDS
+            # What was handed out from an earlier place has been driven from there.
+            if each.seq != place[each.run] or is_slow or (each.worker and each.worker not in live):
+                lost.append(each.name)
+            else:
+                handed.add(each.run)
+        self._taken_at = {name: at for name, at in self._taken_at.items() if name not in lost}
+        self._scheduler.withdraw(lost)
+        busy = self._table.busy()
+        chosen = hand_out(due, handed, busy, list(live.values()), self._wish.shares)
+        self._scheduler.hand_out(chosen)
+
+    def _drive(self, run: str, project: str, attempt: int) -> str:
+        """Drive a run in this thread; what became of it, in a word."""
+        if self._stop.is_set():
+            return "leaving"
+        driven = _Driven(self, run, project, attempt)
+        with self._lock:
+            if run in self._driven:
+                return "held"
+            self._driven[run] = driven
+        try:
+            return driven.go()
+        finally:
+            with self._lock:
+                del self._driven[run]
+
+    def _let_go(self) -> None:
+        """Give every run back where it stands; what a model is asked is asked again elsewhere."""
+        self._stop.set()
+        try:
+            self._table.beat(len(self._driven), is_leaving=True)
+        except JournalError as error:
+            LOG.warning("%s", error)
+        for driven in list(self._driven.values()):
+            driven.leave()
+        end = time.monotonic() + DRAIN_SECONDS
+        while self._driven and time.monotonic() < end:
+            time.sleep(0.05)
+        for driven in list(self._driven.values()):
+            driven.stop()
+        self._scheduler.close(5)
+        self._table.leave()
+        self._table.close()
+        self._room.leave()
+
+    def home_of(self, project: str, settled: Mapping[str, Any]) -> Home:
+        """A project as its runs find it on this machine."""
+        return self._room.home_of(project, self.database, settled)
+
+    def seat(self, home: Home, project: str) -> WorkerSeat:
+        return WorkerSeat(home, project, self._wish.roles, self._stop.is_set)
+
+
+class _Driven:
+    """One run in its thread."""
+
+    def __init__(self, worker: Worker, run: str, project: str, attempt: int) -> None:
+        self._worker = worker
+        self._run = run
+        self._project = project
+        self._attempt = attempt
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[str] | None = None
+        self._control: RunControl | None = None
+
+    def go(self) -> str:
+        """Drive the run as far as this worker can; a word about how far that was."""
+        try:
+            return asyncio.run(self._perform())
+        except asyncio.CancelledError:
+            return "leaving"
+        except LeaseHeld as held:
+            return f"held by {held.holder}"
+        except FlyballError as error:
+            LOG.warning("Run %s stopped: %s", self._run, error)
+            asyncio.run(self._back_off())
+            return f"{error.code}: {error.message}"
+
+    async def _back_off(self) -> None:
+        """Let a while pass before the run is tried again; the longer the more often it failed."""
+        journal = PostgresJournal(self._worker.database, self._project)
+        try:
+            holder = name_this_process()
+            lease = await journal.acquire(self._run, holder, time.time(), LEASE_SECONDS, is_gone)
+            await journal.release(lease, min(2.0**self._attempt, LONGEST_PAUSE))
+        except LeaseHeld:
+            LOG.info("Run %s was taken by another worker.", self._run)
+        finally:
+            await journal.close()
+
+    async def _perform(self) -> str:
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.ensure_future(self._drive())
+        return await self._task
+
+    async def _drive(self) -> str:
+        plain = self._worker.home_of(self._project, {})
+        async with opened(plain) as journal:
+            first = (await journal.events(self._run, limit=1))[0].event
+        assert isinstance(first, RunStarted)
+        settled = json.loads(first.shell.get("settings", "{}"))
+        home = self._worker.home_of(self._project, settled)
+        watcher = Watcher(_unheard, _unheard, _unheard)
+        if self._attempt > MOST_ATTEMPTS:
+            why = f"It was tried {MOST_ATTEMPTS} times from the same place, and nobody got on."
+            result = await RunControl(home, watcher).give_up(self._run, "the cluster", why)
+        else:
+            seat = self._worker.seat(home, self._project)
+            self._control = RunControl(home, watcher, seat=seat)
+            result = await self._control.go_on(self._run)
+        return status_of(result.state)
+
+    def leave(self) -> None:
+        """Start nothing more, from another thread."""
+        if self._loop is not None and self._control is not None:
+            self._loop.call_soon_threadsafe(self._control.look_again)
+
+    def stop(self) -> None:
+        """Let go of the run where it is."""
+        if self._loop is not None and self._task is not None:
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
+
+def _unheard(_value: object) -> None:
+    """What is told here is in the journal, and read from there."""

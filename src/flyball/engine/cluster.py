@@ -1,0 +1,113 @@
+"""The scheduler of a cluster, and the only module that knows DBOS.
+
+Its one workflow drives a run until it ends, rests, or wants another role; the code of it never
+changes with the product, so workers of several releases share its queues. Nothing that matters is
+kept here: who may write is settled by the journal's leases, and a run that is handed out twice is
+driven once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
+
+from flyball.journal.workers import DueRun
+
+VERSION = "drive-1"
+"""Pinned: the default is a hash of this file's text, and a comment would strand every run."""
+NAME = "flyball"
+WORKFLOW = "drive"
+POLL_SECONDS = 0.3
+"""How often a worker with room asks for work; each time costs about a millisecond."""
+OPEN = ["ENQUEUED", "PENDING"]
+POOL = 4
+LOWEST = 1_000_000
+
+Drive = Callable[[str, str, int], str]
+"""Drive a run of a project, the how-manieth time from where it stands; what became of it."""
+
+
+class Handed(NamedTuple):
+    """A run that was given away and whose driving has not come to its end."""
+
+    name: str
+    run: str
+    seq: int
+    worker: str
+    """Who has taken it; nobody while it waits in its queue."""
+
+
+class Scheduler:
+    """This process's part in the queues: it takes runs from them, and may put runs into them."""
+
+    def __init__(
+        self, url: str, worker: str, queues: Sequence[str], concurrency: int, drive: Drive
+    ) -> None:
+        config: DBOSConfig = {
+            "name": NAME,
+            "system_database_url": url,
+            "application_version": VERSION,
+            # Two processes with the same name would both execute what one of them took.
+            "executor_id": worker,
+            "log_level": "ERROR",
+            "serializer": DBOSPortableJSONSerializer(),
+            "sys_db_pool_size": POOL,
+            "max_executor_threads": concurrency + 2,
+            "notification_listener_polling_interval_sec": 5.0,
+        }
+        DBOS(config=config)
+
+        def workflow(run: str, project: str, attempt: int) -> str:
+            return drive(run, project, attempt)
+
+        self._workflow = DBOS.workflow(name=WORKFLOW)(workflow)
+        self._queues = queues
+        self._concurrency = concurrency
+
+    def launch(self) -> None:
+        """Begin to take runs; whoever launches has said before that it lives."""
+        DBOS.listen_queues(self._queues)
+        DBOS.launch()
+        for queue in self._queues:
+            DBOS.register_queue(
+                queue, worker_concurrency=self._concurrency, polling_interval_sec=POLL_SECONDS
+            )
+
+    def handed(self) -> list[Handed]:
+        """What is in the queues and under way, everywhere."""
+        found = DBOS.list_workflows(status=OPEN, name=WORKFLOW, load_input=False, load_output=False)
+        rows: list[Handed] = []
+        for each in found:
+            run, seq, _ = each.workflow_id.rsplit("/", 2)
+            worker = each.executor_id if each.status == "PENDING" else ""
+            rows.append(Handed(each.workflow_id, run, int(seq), worker or ""))
+        return rows
+
+    def withdraw(self, names: Collection[str]) -> None:
+        """Take back what nobody will drive any more."""
+        if names:
+            DBOS.cancel_workflows(list(names))
+
+    def hand_out(self, runs: Sequence[DueRun]) -> Mapping[str, int]:
+        """Put runs into the queues of their roles; how often each was tried from where it stands.
+
+        The name says run, place and attempt: the same handed out twice at once is one.
+        """
+        if not runs:
+            return {}
+        prefixes = [f"{each.run}/{each.seq}/" for each in runs]
+        past = DBOS.list_workflows(workflow_id_prefix=prefixes, load_input=False, load_output=False)
+        tried = [each.workflow_id.rpartition("/")[0] for each in past]
+        attempts: dict[str, int] = {}
+        for rank, each in enumerate(runs, 1):
+            attempts[each.run] = attempt = tried.count(f"{each.run}/{each.seq}") + 1
+            name = f"{each.run}/{each.seq}/{attempt}"
+            with SetWorkflowID(name), SetEnqueueOptions(priority=min(rank, LOWEST)):
+                DBOS.enqueue_workflow(each.queue, self._workflow, each.run, each.project, attempt)
+        return attempts
+
+    def close(self, seconds: int) -> None:
+        """Take nothing more, and wait so long for what is under way."""
+        DBOS.destroy(workflow_completion_timeout_sec=seconds)

@@ -1,0 +1,64 @@
+"""Which waiting runs get a worker now: by role, priority, room, and what each may take of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from flyball.journal.protocol import WorkerRow
+from flyball.journal.workers import Busy, DueRun
+
+
+class Shares(NamedTuple):
+    """How many runs may be driven at once, of one project and of one person; 0 is no limit."""
+
+    of_project: int = 0
+    of_person: int = 0
+
+
+def hand_out(
+    due: Sequence[DueRun],
+    handed: Collection[str],
+    busy: Sequence[Busy],
+    workers: Sequence[WorkerRow],
+    shares: Shares,
+) -> list[DueRun]:
+    """The runs to give away, the most urgent first; never more than there is room for.
+
+    `handed` are runs that were given away and are not begun: they take room as well.
+    """
+    room = {each.worker: each.concurrency for each in workers if not each.is_leaving}
+    for each in busy:
+        if each.holder in room:
+            room[each.holder] -= 1
+    roles = {each.worker: each.roles for each in workers}
+    projects = Counter(each.project for each in busy)
+    people = Counter(each.owner for each in busy)
+
+    def seat(run: DueRun) -> bool:
+        """Whether somebody has room for it, which it then has."""
+        fit = [name for name, left in room.items() if left > 0 and run.queue in roles[name]]
+        if not fit:
+            return False
+        room[max(fit, key=lambda name: room[name])] -= 1
+        projects[run.project] += 1
+        people[run.owner] += 1
+        return True
+
+    for run in due:
+        if run.run in handed:
+            seat(run)
+    chosen: list[DueRun] = []
+    for run in due:
+        if run.run in handed or _is_full(projects[run.project], shares.of_project):
+            continue
+        if run.owner and _is_full(people[run.owner], shares.of_person):
+            continue
+        if seat(run):
+            chosen.append(run)
+    return chosen
+
+
+def _is_full(taken: int, limit: int) -> bool:
+    return bool(limit) and taken >= limit

@@ -1,0 +1,73 @@
+"""`flyball worker`: one of the processes that drive the runs of a cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import click
+
+from flyball.surfaces.cli.card import DATABASE
+from flyball.surfaces.cli.terminal.edge import say
+
+ROLES = ("planner", "executor", "verifier")
+
+
+def _roles(text: str) -> tuple[str, ...]:
+    """The roles in a list, each once."""
+    from flyball.errors import UsageError
+
+    named = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    wrong = [name for name in named if name not in ROLES]
+    if wrong or not named:
+        raise UsageError(f"There is no role {', '.join(wrong)!r}.", f"Use {', '.join(ROLES)}.")
+    return named
+
+
+@click.command()
+@DATABASE
+@click.option("--roles", default=",".join(ROLES), show_default=True, help="Whose work it does.")
+@click.option(
+    "--concurrency", type=click.IntRange(1, 200), default=4, show_default=True, help="Runs at once."
+)
+@click.option(
+    "--per-project", type=click.IntRange(0), default=0, metavar="N", help="Runs of one project."
+)
+@click.option(
+    "--per-person", type=click.IntRange(0), default=0, metavar="N", help="Runs of one person."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the worker's name as a JSON object.")
+def worker(roles: str, concurrency: int, per_project: int, per_person: int, as_json: bool) -> None:
+    """Drive runs that were submitted to a cluster, until it is told to stop.
+
+    SIGTERM and Ctrl-C let calls under way end and give the runs to other workers. Limits per
+    project and person count over all workers; say the same to each of them.
+    """
+    from flyball.app.runs import load_extra
+    from flyball.errors import UsageError
+
+    database = os.environ.get("FLYBALL_DATABASE", "")
+    if not database:
+        raise UsageError(
+            "A worker needs the database of its cluster.",
+            "Give --database, or set FLYBALL_DATABASE.",
+        )
+    module = load_extra("flyball.app.cluster.worker")
+    shares = module.Shares(per_project, per_person)
+    wish = module.WorkerWish(database, _roles(roles), concurrency, shares)
+    it = module.Worker(wish, dict(os.environ))
+
+    def stop(_number: int, _frame: object) -> None:
+        it.stop()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+
+    def ready() -> None:
+        if as_json:
+            say(json.dumps({"worker": it.name, "pid": os.getpid()}))
+        else:
+            say(f"This is {it.name}. It drives up to {concurrency} runs at once.")
+
+    it.work(ready)

@@ -1,0 +1,88 @@
+"""A cluster as a team has it: a real Postgres, and workers that are killed, frozen, cut off."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.postgres import database, postgres
+from tests.repos import git
+from tests.simulation.cluster import Cluster, fire, parser
+
+__all__ = ["database", "postgres"]
+
+TURNS = 8
+PATIENCE = 120.0
+FLYBALL = Path(sys.executable).with_name("flyball")
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, database: str) -> Iterator[Cluster]:
+    made = Cluster(tmp_path, database, TURNS)
+    yield made
+    made.close()
+
+
+def flyball(cluster: Cluster, *words: str) -> list[dict[str, object]]:
+    """What a command says, as objects."""
+    done = subprocess.run(
+        [FLYBALL, *words, "--json"],
+        cwd=cluster.repo,
+        env=cluster.env,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert "error" not in done.stderr, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def test_a_submitted_run_outlives_the_worker_that_began_it(cluster: Cluster) -> None:
+    driver = ("--driver", f"scripted:{cluster.script}", "--intent", "small_fix")
+    (told,) = flyball(cluster, "run", "count the steps", *driver, "--submit", "--priority", "3")
+    run = str(told["run"])
+    assert git(cluster.repo, "branch", "--list", "flyball/*") == ""
+    workers = [cluster.hire("--concurrency", "1") for _ in range(2)]
+    wait_until(lambda: " on " in cluster.held()[run].holder)
+    owner = cluster.held()[run].holder.split(" ")[1]
+    (first,) = [each for each in workers if str(each.pid) == owner]
+    first.kill()
+    first.wait()
+    cluster.wait_for([run], {"success"}, PATIENCE)
+    assert cluster.faults(run) == []
+    secret = cluster.database.rpartition("host=")[2]
+    assert cluster.ask("SELECT 1 FROM events WHERE position(%s in body) > 0", secret.encode()) == []
+
+
+@pytest.mark.exhaustive
+def test_workers_are_killed_frozen_and_cut_off(cluster: Cluster) -> None:
+    words = "--workers 2 --concurrency 2 --runs 4 --kills 2 --freezes 1 --cuts 1 --pause 2"
+    figures = fire(cluster, parser().parse_args(f"{words} --turns {TURNS} --seconds 170".split()))
+    assert figures.faults == []
+
+
+@pytest.mark.exhaustive
+def test_a_worker_that_is_told_to_stop_gives_its_runs_to_another(cluster: Cluster) -> None:
+    run = cluster.submit()
+    first = cluster.hire("--concurrency", "1")
+    wait_until(lambda: cluster.held()[run].holder != "")
+    first.send_signal(signal.SIGTERM)
+    assert first.wait(60.0) == 0
+    held = cluster.held()[run]
+    assert (held.holder, cluster.ask("SELECT count(*) FROM workers")) == ("", [(0,)])
+    cluster.hire("--concurrency", "1")
+    cluster.wait_for([run], {"success"}, PATIENCE)
+    assert cluster.faults(run) == []
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)

@@ -1,0 +1,127 @@
+"""What travels with a run: packed on one machine, unpacked on another, and fenced on the way."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.repos import git, repository
+
+from flyball.app.cluster.clones import WorkerRoom
+from flyball.app.cluster.luggage import Carrier, Lodging, send_first
+from flyball.errors import LeaseHeld, NotFound
+from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.run.workspace import Workspace
+
+RUN = "0101-000000-bbbb"
+FILES: dict[str, str | bytes] = {".gitignore": "*.log\n", "a.txt": "one\n", "bin/run": "#!x\n"}
+
+
+class Team:
+    """A project, its remote, and machines that take turns."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.remote = place / "remote.git"
+        git(place, "init", "-q", "--bare", str(self.remote))
+        self.repo = repository(place / "shop", FILES)
+        (self.repo / "a.txt").write_text("two\n")
+        (self.repo / "new.txt").write_text("not committed\n")
+        (place / "home").mkdir()
+        self.env = {"HOME": str(place / "home"), "PATH": os.environ["PATH"]}
+
+    def begin(self) -> None:
+        with open_workspace(
+            self.repo, RUN, self.place / "state", in_place=False, home=self.place / "home"
+        ) as workspace:
+            send_first(workspace, str(self.remote), self.env)
+
+    def lodging(self, machine: str) -> Lodging:
+        room = WorkerRoom({**self.env, "FLYBALL_STATE_DIR": str(self.place / machine)})
+        room.leave()
+        clone = room.clone_of(str(self.remote))
+        return Lodging(clone, clone.parent / "state", self.env)
+
+    def carrier(self, machine: str, fence: int) -> Carrier:
+        return Carrier(self.lodging(machine), str(self.remote), RUN, fence)
+
+    def open(self, machine: str) -> Workspace:
+        lodging = self.lodging(machine)
+        return open_workspace(
+            lodging.clone, RUN, lodging.state, in_place=False, home=self.place / "home"
+        )
+
+    def refs(self) -> list[str]:
+        listed = git(self.remote, "for-each-ref", "--format=%(refname)")
+        return [ref.rpartition("/")[2] for ref in listed.split()]
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Team:
+    made = Team(tmp_path)
+    made.begin()
+    return made
+
+
+def test_another_machine_goes_on_where_the_first_was(team: Team) -> None:
+    one = team.carrier("one", 2)
+    one.arrive()
+    with team.open("one") as here:
+        assert (here.root / "a.txt").read_text() == "two\n"
+        assert (here.root / "new.txt").read_text() == "not committed\n"
+        before = here.snapshot("before")
+        (here.root / "a.txt").write_text("three\n")
+        commit = here.commit_card(RUN, "step-1", "Count on")
+        (here.root / "a.txt").write_text("four\n")
+        present = here.tree_hash()
+        one.send(here)
+    two = team.carrier("two", 3)
+    two.arrive()
+    with team.open("two") as there:
+        assert there.tree_hash() == present
+        assert [record.commit for record in there.cards()] == [commit]
+        assert there.verify() == ()
+        assert git(there.root, "status", "--porcelain") == " M a.txt\n"
+        there.restore(before)
+        assert (there.root / "a.txt").read_text() == "two\n"
+    assert team.refs() == ["3", "branch"]
+    assert git(team.remote, "rev-parse", f"refs/flyball/{RUN}/branch").strip() == commit
+
+
+def test_who_was_overtaken_cannot_write(team: Team) -> None:
+    one, two = team.carrier("one", 2), team.carrier("two", 3)
+    one.arrive()
+    two.arrive()
+    with team.open("one") as here:
+        (here.root / "a.txt").write_text("too late\n")
+        with pytest.raises(LeaseHeld):
+            one.send(here)
+    assert team.refs() == ["3"]
+
+
+def test_a_holder_that_slept_through_its_own_arrival_changes_nothing(team: Team) -> None:
+    team.carrier("two", 3).arrive()
+    with pytest.raises(NotFound, match="luggage"):
+        team.carrier("one", 2).arrive()
+    assert team.refs() == ["3"]
+
+
+def test_the_same_machine_forgets_what_it_did_not_send(team: Team) -> None:
+    team.carrier("one", 2).arrive()
+    with team.open("one") as here:
+        (here.root / "a.txt").write_text("never sent\n")
+    team.carrier("one", 3).arrive()
+    with team.open("one") as here:
+        assert (here.root / "a.txt").read_text() == "two\n"
+
+
+def test_two_workers_of_one_machine_have_rooms_of_their_own(tmp_path: Path) -> None:
+    environ = {"FLYBALL_STATE_DIR": str(tmp_path)}
+    one, two = WorkerRoom(environ), WorkerRoom(environ)
+    assert one.directory != two.directory
+    one.leave()
+    three = WorkerRoom(environ)
+    assert three.directory == one.directory
+    two.leave()
+    three.leave()

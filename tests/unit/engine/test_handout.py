@@ -1,0 +1,76 @@
+"""Which waiting runs get a worker: by urgency, role and room, and by what each may take."""
+
+from __future__ import annotations
+
+import pytest
+
+from flyball.engine.handout import Shares, hand_out
+from flyball.journal.protocol import WorkerRow
+from flyball.journal.workers import QUEUES, Busy, DueRun
+
+ALL = Shares()
+
+
+def due(run: str, queue: str = "executor", project: str = "shop", owner: str = "ada") -> DueRun:
+    return DueRun(run, 1, queue, project, owner)
+
+
+def worker(
+    name: str, concurrency: int, roles: tuple[str, ...] = QUEUES, *, is_leaving: bool = False
+) -> WorkerRow:
+    return WorkerRow(name, "host", roles, concurrency, 0, "1.0", 0.0, 0.0, is_leaving)
+
+
+def busy(run: str, holder: str, project: str = "shop", owner: str = "ada") -> Busy:
+    return Busy(run, project, owner, holder)
+
+
+def chosen(
+    waiting: list[DueRun],
+    workers: list[WorkerRow],
+    at_work: list[Busy] | None = None,
+    shares: Shares = ALL,
+    handed: frozenset[str] = frozenset(),
+) -> list[str]:
+    return [each.run for each in hand_out(waiting, handed, at_work or [], workers, shares)]
+
+
+def test_no_more_is_given_away_than_there_is_room_for() -> None:
+    waiting = [due(run) for run in "abcde"]
+    assert chosen(waiting, [worker("one", 2), worker("two", 1)]) == ["a", "b", "c"]
+    assert chosen(waiting, [worker("one", 2)], [busy("x", "one")]) == ["a"]
+    assert chosen(waiting, []) == []
+
+
+def test_a_run_goes_only_to_who_has_its_role() -> None:
+    waiting = [due("a", "planner"), due("b", "verifier"), due("c")]
+    assert chosen(waiting, [worker("one", 5, ("executor", "verifier"))]) == ["b", "c"]
+
+
+def test_who_leaves_gets_nothing() -> None:
+    assert chosen([due("a")], [worker("one", 5, is_leaving=True)]) == []
+
+
+def test_what_was_given_away_takes_room_and_is_not_given_again() -> None:
+    waiting = [due(run) for run in "abc"]
+    assert chosen(waiting, [worker("one", 2)], handed=frozenset("a")) == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("shares", "wanted"),
+    [
+        (Shares(of_project=2), ["a", "c", "d"]),
+        (Shares(of_person=1), ["c", "e"]),
+        (Shares(), ["a", "b", "c", "d", "e"]),
+    ],
+)
+def test_nobody_takes_more_than_a_share(shares: Shares, wanted: list[str]) -> None:
+    waiting = [
+        due("a"),
+        due("b"),
+        due("c", project="bank", owner="bob"),
+        due("d", project="bank", owner="bob"),
+        due("e", project="shop", owner=""),
+    ]
+    at_work = [busy("x", "one")]
+    assert chosen(waiting, [worker("one", 9)], at_work, shares) == wanted
