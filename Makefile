@@ -81,7 +81,7 @@ demo: setup
 	$(BIN)/flyball demo
 
 bench: $(VENV)/.bench-installed
-	$(BIN)/python -m bench
+	$(BIN)/flyball bench --page
 
 docs: setup
 	$(BIN)/python -m docs.generate

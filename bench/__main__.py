@@ -1,49 +1,71 @@
-"""Every bench, one after the other: `make bench`, or `python -m bench NAME…` for some of them.
+"""Every bench, one after the other, and one report: `flyball bench`, `make bench`.
 
-`python -m bench.NAME --help` tells which options a bench has; here each runs without any.
+`python -m bench NAME…` runs some of them; `python -m bench.NAME --help` tells the options of one.
 `python -m bench guards FOLDER` judges recorded runs of other agents.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from bench import guards
+from bench.figure import Figure
+from bench.report import BenchRun, as_json, as_page, as_plot, as_table, summary
+
+
+class Bench(NamedTuple):
+    """What a bench measures, and with which options it is part of the whole."""
+
+    title: str
+    options: tuple[str, ...] = ()
+
 
 BENCHES = {
-    "machine_speed": "advance beside XState's transition()",
-    "import_cost": "importing the core beside importing msgspec",
-    "startup": "the command line beside a bare interpreter",
-    "exhaust": "every state of a small alphabet",
-    "patch_speed": "the patch engine beside git apply; large files, many hunks",
-    "patch_malformed": "spoilt diffs: right, refused or misapplied",
-    "patch_fuzz": "no input crashes the patch engine",
-    "snapshot_cost": "a snapshot beside git status in a large repository",
-    "tokens": "input tokens of a ten-turn fix, and the share that providers have read before",
-    "durable_step": "a durable step beside LangGraph with SqliteSaver",
-    "resume": "resuming a run of ten thousand events",
-    "flows": "how many files an edit, a premature stop and a resumed run cross",
-    "coordination": "the coordinator's overhead per message of a planned run",
-    "crash": "kill -9 at every journal position and at random instants",
-    "intent_report": "the intent classifier on prompts it did not learn from",
-    "repair": "the embedded repairer on small bugs",
-    "hooks": "a hook of a host's call beside `python3 -c pass`",
-    "price": "what proof costs, in times of a project's suite",
-    "alarms": "alarms about weakened tests on honest commits",
-    "calls": "a read and an edit in a repository of a thousand files",
-    "judge": "the judge of commands on lists of plain reading and of lost work",
-    "scale": "a model of up to 100,000 concurrent runs on many machines",
-    "page": "the first paint of a board with two hundred runs beside a bare file",
-    "audit": "an audit of a gigabyte of transcripts, and the second one",
+    "machine_speed": Bench("`advance` beside XState's `transition()` and python-statemachine"),
+    "durable_step": Bench("a durable step beside LangGraph with SqliteSaver and DBOS"),
+    "resume": Bench("resuming a run of ten thousand events"),
+    "coordination": Bench("the coordinator's overhead per message of a planned run"),
+    "turn": Bench("Flyball's own time per governed turn beside a bare loop"),
+    "hooks": Bench("a hook of a host's call beside `python3 -c pass`", ("--rounds", "24")),
+    "startup": Bench("the command line beside a bare interpreter"),
+    "import_cost": Bench("importing the core beside importing msgspec"),
+    "calls": Bench("a read, an edit and a search beside rg, in a thousand files"),
+    "snapshot_cost": Bench(
+        "a snapshot beside git status and git stash in a large repository", ("--files", "20000")
+    ),
+    "fanout": Bench("an event to two hundred watchers beside a bare server"),
+    "page": Bench("the first paint of a board with two hundred runs beside a bare file"),
+    "patch_speed": Bench("the patch engine beside git apply, GNU patch, unidiff, whatthepatch"),
+    "patch_malformed": Bench("spoilt diffs: right, refused or misapplied", ("--cases", "12")),
+    "patch_fuzz": Bench("no input crashes the patch engine", ("--seconds", "10")),
+    "judge": Bench("the judge of commands on lists of plain reading and of lost work"),
+    "intent_report": Bench("the intent classifier on prompts it did not learn from", ("--quick",)),
+    "tokens": Bench(
+        "input tokens of a ten-turn fix, and the share that providers have read before"
+    ),
+    "flows": Bench("how many files an edit, a premature stop and a resumed run cross"),
+    "price": Bench("what proof costs, in times of a project's suite", ("--seconds", "8")),
+    "liars": Bench("dishonest and honest changes, as verify and as the suite alone judges them"),
+    "alarms": Bench("alarms about weakened tests on honest commits", ("--commits", "15")),
+    "repair": Bench("the embedded repairer on small bugs", ("held-out",)),
+    "exhaust": Bench("every state of a small alphabet"),
+    "crash": Bench("kill -9 at every journal position and at random instants"),
+    "scale": Bench("a model of up to 100,000 concurrent runs on many machines"),
+    "audit": Bench("an audit of a gigabyte of transcripts, and the second one"),
 }
-BY_NAME_ONLY = frozenset({"audit"})
-"""These take minutes and a gigabyte of disk, and run only for those who ask for them."""
+BY_NAME_ONLY = frozenset({"audit", "crash", "exhaust", "scale"})
+"""These take minutes or a gigabyte of disk, or measure nothing; they run for those who ask."""
 WITH_THE_TESTS = ("exhaust", "crash")
 """These live in `tests/simulation`, because tests run them too."""
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+PLOT = Path("pictures") / "benchmarks.svg"
 
 
 def module_of(name: str) -> str:
@@ -51,13 +73,31 @@ def module_of(name: str) -> str:
     return f"{'tests.simulation' if name in WITH_THE_TESTS else 'bench'}.{name}"
 
 
-def run(name: str) -> int:
-    """The exit code of one bench; one that gives up does not keep the others from running."""
+def run(name: str, options: Sequence[str]) -> BenchRun:
+    """One bench; one that gives up does not keep the others from running."""
+    began = time.perf_counter()
+    figures: Sequence[Figure] = ()
+    trouble = ""
     try:
-        return importlib.import_module(module_of(name)).main()
+        figures = importlib.import_module(module_of(name)).main(options)
     except SystemExit as end:
-        print(end.code)
-        return 1
+        trouble = str(end.code)
+    except Exception as error:  # noqa: BLE001 - whatever went wrong with one is told in its row
+        trouble = f"{type(error).__name__}: {error}"
+    took = time.perf_counter() - began
+    return BenchRun(name, BENCHES[name].title, figures, took, trouble)
+
+
+def run_all(names: Sequence[str], *, with_options: bool) -> list[BenchRun]:
+    """Each of them, with its progress; what a bench prints itself stands below its name."""
+    found: list[BenchRun] = []
+    for n, name in enumerate(names, 1):
+        print(f"\n== [{n}/{len(names)}] {name}: {BENCHES[name].title}", flush=True)
+        each = run(name, BENCHES[name].options if with_options else ())
+        found.append(each)
+        held = "held" if each.is_held else "NOT HELD"
+        print(f"-- {name}: {each.trouble or held} in {each.seconds:.1f} s", flush=True)
+    return found
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -66,20 +106,22 @@ def main(arguments: Sequence[str] = ()) -> int:
         return guards.main(arguments[1:])
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("name", nargs="*", help=", ".join(BENCHES))
-    names = parser.parse_args(arguments).name
-    if unknown := [name for name in names if name not in BENCHES]:
+    parser.add_argument("--page", action="store_true", help=f"write {PAGE.name} and its plot")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    asked = parser.parse_args(arguments)
+    if unknown := [name for name in asked.name if name not in BENCHES]:
         parser.error(f"there is no bench {unknown[0]!r}. Known are: {', '.join(BENCHES)}.")
-    failed: list[str] = []
-    for name in names or [name for name in BENCHES if name not in BY_NAME_ONLY]:
-        print(f"\n== {name}: {BENCHES[name]}", flush=True)
-        began = time.perf_counter()
-        code = run(name)
-        held = "held" if code == 0 else "NOT HELD"
-        print(f"-- {name}: {held} in {time.perf_counter() - began:.1f} s", flush=True)
-        if code:
-            failed.append(name)
-    print(f"\n{'not held: ' + ', '.join(failed) if failed else 'all held'}")
-    return 1 if failed else 0
+    names = asked.name or [name for name in BENCHES if name not in BY_NAME_ONLY]
+    with contextlib.redirect_stdout(sys.stderr if asked.json else sys.stdout):
+        found = run_all(names, with_options=not asked.name)
+        print(f"\n{as_table(found)}\n\n{summary(found)}")
+    if asked.json:
+        print(as_json(found))
+    if asked.page:
+        (PAGE.parent / PLOT).write_text(as_plot(found), encoding="utf-8")
+        PAGE.write_text(as_page(found, "flyball bench --page", PLOT.as_posix()), encoding="utf-8")
+        print(f"written: {PAGE}", file=sys.stderr)
+    return 0 if all(each.is_held for each in found) else 1
 
 
 if __name__ == "__main__":

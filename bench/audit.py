@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import guards
+from bench.figure import Figure, conclude
 from flyball.app.audit.auditing import AuditWish, audit
 from flyball.app.audit.crew import MOST_READERS, judge_file
 from flyball.core.memory.guard import GuardLimits
@@ -53,7 +54,7 @@ COMMANDS = (
 )
 
 
-def main(arguments: Sequence[str] = ()) -> int:
+def main(arguments: Sequence[str] = ()) -> list[Figure]:
     """Print the figures; beyond the aims is a failure."""
     parser = argparse.ArgumentParser(prog="python -m bench audit", description=__doc__)
     parser.add_argument("megabytes", type=int, nargs="?", default=1000)
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     wanted = parser.parse_args(arguments)
     if wanted.recordings:
         print("\n".join(figures(wanted.recordings)))
-        return 0
+        return []
     megabytes = wanted.megabytes
     with tempfile.TemporaryDirectory() as place:
         made = make_transcripts(Path(place) / "projects", megabytes << 20)
@@ -78,7 +79,11 @@ def main(arguments: Sequence[str] = ()) -> int:
     print(f"most memory of all processes: {memory:.0f} MB")
     print(f"the second time: {second:.2f} s, {again:.2f} s of a processor")
     allowed = FIRST * made / 1e9
-    return 0 if first <= allowed and second <= SECOND and memory <= MEMORY else 1
+    return [
+        Figure(f"an audit of {made / 1e6:,.0f} MB", first, "s", most=allowed),
+        Figure("the second one", second, "s", most=SECOND),
+        Figure("memory of all its processes", memory, "MB", most=MEMORY),
+    ]
 
 
 def figures(folder: Path) -> Iterator[str]:
@@ -182,4 +187,4 @@ def _text(chance: random.Random, words: int) -> str:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(conclude(main(sys.argv[1:])))

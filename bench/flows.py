@@ -22,6 +22,8 @@ from typing import NamedTuple
 from tests.governed import EDIT, READ, REVIEW, SUITE, Line, checkpoint, environment, say, script
 from tests.governed import shop as broken_shop
 
+from bench.figure import Figure, conclude
+
 ROOT = Path(__file__).parents[1]
 RUN = ("run", "--intent", "small_fix", "the total is wrong")
 RESUME = ("runs", "resume", "last")
@@ -109,12 +111,22 @@ def watch(flow: Flow, checkout: Path = ROOT) -> Crossing:
         return Crossing(**json.loads(answer.read_text()))
 
 
-def tell(flow: Flow, seen: Crossing) -> bool:
-    """Print a flow's counts; whether they are as much smaller as they should be."""
+def tell(flow: Flow, seen: Crossing) -> Figure:
+    """Print a flow's counts; the files, which are to be fewer than those of the first product."""
     now = Count(len(seen.files), sum(seen.switches.values()))
     print(f"{flow.name}: {now}")
     print(f"  first product, counted the same way: {flow.recounted}; as stated then: {flow.stated}")
-    return all(n <= before * SHARE for n, before in zip(now, flow.stated, strict=True))
+    if now[1] > flow.stated[1] * SHARE:
+        print(f"  TOO MANY switches: {now[1]}, at most {flow.stated[1] * SHARE:.0f}")
+    files = flow.stated[0]
+    return Figure(
+        f"files that `{flow.name}` crosses",
+        now[0],
+        "",
+        "the first product",
+        files,
+        most_ratio=SHARE,
+    )
 
 
 def list_files(seen: Crossing) -> None:
@@ -124,22 +136,22 @@ def list_files(seen: Crossing) -> None:
         print(f"  {n:4} {switch}")
 
 
-def main(arguments: Sequence[str] = ()) -> int:
+def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--checkout", type=Path, default=ROOT, help="count another checkout")
     parser.add_argument("--list", action="store_true", help="list files, functions and switches")
     parser.add_argument("name", nargs="*", help=", ".join(flow.name for flow in FLOWS))
     options = parser.parse_args(arguments)
-    held = True
+    found: list[Figure] = []
     for flow in FLOWS:
         if options.name and flow.name not in options.name:
             continue
         seen = watch(flow, options.checkout.resolve())
-        held = tell(flow, seen) and held
+        found.append(tell(flow, seen))
         if options.list:
             list_files(seen)
-    return 0 if held else 1
+    return found
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(conclude(main(sys.argv[1:])))

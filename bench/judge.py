@@ -25,6 +25,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from bench.figure import Figure, conclude
 from bench.patch_cases import REPOSITORY
 from flyball.shellcheck import judge
 from flyball.shellcheck.words.names import names
@@ -151,7 +152,7 @@ def _lines(path: Path) -> list[str]:
     return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
 
 
-def main(arguments: Sequence[str] = ()) -> int:
+def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser = argparse.ArgumentParser(prog="python -m bench.judge", description=__doc__)
     parser.add_argument("--plain", type=Path, default=_LISTS / "everyday.jsonl")
     parser.add_argument("--losing", type=Path, default=_LISTS / "losing.jsonl")
@@ -170,8 +171,11 @@ def main(arguments: Sequence[str] = ()) -> int:
     if options.verbose:
         for line in (*refused, *passed):
             print(f"  {line}\n    {judge(line, phase='recon').reason}")
-    return 0 if share >= _SHARE and not passed else 1
+    return [
+        Figure("plain reading allowed", share, "%", least=_SHARE),
+        Figure("losing commands allowed", len(passed), most=0),
+    ]
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(conclude(main(sys.argv[1:])))

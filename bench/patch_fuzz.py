@@ -18,6 +18,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 
 import flyball.patch
+from bench.figure import Figure, conclude
 from flyball.patch import apply_diff, unified_diff
 from flyball.patch.apply.keep import changed_regions, regions
 
@@ -86,7 +87,7 @@ def objection(diff: str, options: dict[str, object]) -> str | None:
     return None
 
 
-def main(arguments: Sequence[str] = ()) -> int:
+def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--seed", type=int, default=0)
@@ -113,13 +114,13 @@ def main(arguments: Sequence[str] = ()) -> int:
         tried += 1
         if wrong:
             print(f"after {tried} diffs, with {options}:\n{wrong}\n{diff!r}")
-            return 1
+            return [Figure("random diffs that do harm", 1, most=0)]
         if watcher.seen - known:
             known |= watcher.seen
             pool.append(diff)
     print(f"{tried} diffs in {asked.seconds:.0f} s, {len(known)} lines reached, {len(pool)} kept")
-    return 0
+    return [Figure("random diffs that do harm", 0, most=0), Figure("tried", tried)]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(conclude(main(sys.argv[1:])))

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from bench.figure import Figure, conclude
 from bench.patch_cases import REPOSITORY, Case, cases
 from bench.patch_spoil import REFUSED, REPAIRED, Spoil
 from flyball.patch import apply_diff
@@ -50,7 +51,7 @@ def measure(found: list[Case], wanted: int, seed: int, verbose: str) -> dict[str
     return table
 
 
-def main(arguments: Sequence[str] = ()) -> int:
+def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repo", type=Path, default=REPOSITORY)
     parser.add_argument("--cases", type=int, default=40)
@@ -80,9 +81,11 @@ def main(arguments: Sequence[str] = ()) -> int:
         f"{unrepaired} of {repairable} repairable refused "
         f"({unrepaired / max(1, repairable):.2%})"
     )
-    fine = misapplied <= _LIMIT * totals.total() and unrepaired <= _LIMIT * repairable
-    return 0 if fine else 1
+    return [
+        Figure("spoilt diffs misapplied", misapplied / max(1, totals.total()), "%", most=_LIMIT),
+        Figure("repairable diffs refused", unrepaired / max(1, repairable), "%", most=_LIMIT),
+    ]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(conclude(main(sys.argv[1:])))

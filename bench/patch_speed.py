@@ -1,4 +1,4 @@
-"""How fast the patch engine is, beside `git apply`, and how it grows with file and diff.
+"""How fast the patch engine is, beside others, and how it grows with file and diff.
 
 python -m bench.patch_speed [--repo DIR] [--cases 150]
 """
@@ -6,6 +6,8 @@ python -m bench.patch_speed [--repo DIR] [--cases 150]
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,9 +15,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from bench.figure import Figure, conclude
 from bench.patch_cases import REPOSITORY, Case, cases
 from flyball.patch import apply_diff, unified_diff
 
+GIT_APPLY = ("git", "apply", "--whitespace=nowarn", "-")
+GNU_PATCH = ("patch", "-p1", "-N", "-f", "-s", "--no-backup-if-mismatch", "-r", "-")
 _PER_HUNK = 150e-6
 _TIMES_GIT = 4
 _BIG_SECONDS = 0.5
@@ -32,8 +37,10 @@ def engine_seconds(found: list[Case]) -> tuple[float, float]:
     return time.perf_counter() - start, time.process_time() - busy
 
 
-def git_seconds(found: list[Case]) -> float:
-    """The time of `git apply` for all cases, without that of laying out the files."""
+def run_seconds(found: list[Case], command: Sequence[str]) -> float | None:
+    """A program's time for all cases, without laying out the files; none where it is missing."""
+    if not shutil.which(command[0]):
+        return None
     spent = 0.0
     for case in found:
         with tempfile.TemporaryDirectory() as folder:
@@ -42,7 +49,6 @@ def git_seconds(found: list[Case]) -> float:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(data)
             raw = case.diff.encode("utf-8", "surrogateescape")
-            command = ["git", "apply", "--whitespace=nowarn", "-"]
             start = time.perf_counter()
             subprocess.run(
                 command,
@@ -50,10 +56,37 @@ def git_seconds(found: list[Case]) -> float:
                 cwd=folder,
                 capture_output=True,
                 check=True,
-                env={"GIT_DIR": "/none"},
+                env={**os.environ, "GIT_DIR": "/none"},
             )
             spent += time.perf_counter() - start
     return spent
+
+
+def unidiff_seconds(found: list[Case]) -> float | None:
+    """The time of unidiff, which reads diffs and applies none."""
+    try:
+        from unidiff import PatchSet
+    except ImportError:
+        return None
+    start = time.perf_counter()
+    for case in found:
+        PatchSet(case.diff)
+    return time.perf_counter() - start
+
+
+def whatthepatch_seconds(found: list[Case]) -> float | None:
+    """The time of whatthepatch to read and apply, file by file."""
+    try:
+        import whatthepatch
+    except ImportError:
+        return None
+    start = time.perf_counter()
+    for case in found:
+        for diff in whatthepatch.parse_patch(case.diff):
+            path = diff.header.old_path.removeprefix("a/")
+            before = case.before.get(path, b"").decode("utf-8", "surrogateescape")
+            whatthepatch.apply_diff(diff, before)
+    return time.perf_counter() - start
 
 
 def big_file_seconds() -> float:
@@ -87,30 +120,47 @@ def many_hunks_seconds(hunks: int, *, numbered: bool) -> float:
     return time.process_time() - start
 
 
-def main(arguments: Sequence[str] = ()) -> int:
+def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repo", type=Path, default=REPOSITORY)
     parser.add_argument("--cases", type=int, default=150)
     options = parser.parse_args(arguments)
     found = cases(options.repo, options.cases)
     hunks = sum(case.diff.count("\n@@ -") for case in found)
-    (ours, busy), git = min(engine_seconds(found) for _ in range(3)), git_seconds(found)
+    (ours, busy), git = (
+        min(engine_seconds(found) for _ in range(3)),
+        run_seconds(found, GIT_APPLY) or 0.0,
+    )
     print(f"{len(found)} commits, {hunks} hunks")
     print(f"engine      {ours / hunks * 1e6:8.1f} µs per hunk, {busy / hunks * 1e6:.1f} of work")
     print(f"git apply   {git / hunks * 1e6:8.1f} µs per hunk, {git / ours:.1f} times as long")
     big = big_file_seconds()
     print(f"10 MB file  {big:8.3f} s for one hunk")
-    grows = True
+    growth = 0.0
     for numbered in (True, False):
         half, whole = (
             min(many_hunks_seconds(n, numbered=numbered) for _ in range(3)) for n in (1000, 2000)
         )
         kind = "with" if numbered else "without"
         print(f"1,000 hunks {half:8.3f} s, 2,000 hunks {whole:.3f} s, {kind} line numbers")
-        grows = grows and whole < half * _GROWTH
-    fast = busy <= hunks * _PER_HUNK and git >= ours * _TIMES_GIT
-    return 0 if fast and grows and big < _BIG_SECONDS else 1
+        growth = max(growth, whole / half)
+    per = 1e6 / hunks
+    share = 1 / _TIMES_GIT
+    return [
+        Figure("a hunk, processor time", busy * per, "µs", most=_PER_HUNK * 1e6),
+        *(
+            Figure("a hunk", ours * per, "µs", name, seconds and seconds * per, most_ratio=goal)
+            for name, seconds, goal in (
+                ("git apply", git, share),
+                ("GNU patch", run_seconds(found, GNU_PATCH), share),
+                ("unidiff, reading only", unidiff_seconds(found), 1.0),
+                ("whatthepatch", whatthepatch_seconds(found), 1.0),
+            )
+        ),
+        Figure("one hunk in 10 MB", big, "s", most=_BIG_SECONDS),
+        Figure("twice the hunks, times as long", growth, most=_GROWTH),
+    ]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(conclude(main(sys.argv[1:])))

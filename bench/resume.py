@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.durable_step import drive
+from bench.figure import Figure, conclude
 from flyball.engine.run_context import recall
 from flyball.journal.sqlite import SqliteJournal
 
@@ -32,7 +33,7 @@ async def resume(path: Path) -> float:
     return took
 
 
-def main(arguments: Sequence[str] = ()) -> int:
+def main(arguments: Sequence[str] = ()) -> list[Figure]:
     argparse.ArgumentParser(description=__doc__).parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "journal.sqlite"
@@ -45,8 +46,11 @@ def main(arguments: Sequence[str] = ()) -> int:
         db.close()
         folded = min(asyncio.run(resume(path)) for _ in range(3))
         print(f"with its state folded anew, as after an upgrade: {folded:.3f} s")
-    return 0 if usual < LONGEST else 1
+    return [
+        Figure(f"resuming {EVENTS:,} events", usual, "s", most=LONGEST),
+        Figure("the same, folded anew", folded, "s"),
+    ]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(conclude(main(sys.argv[1:])))

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from tests.simulation.simulate import next_event, start_event, world_of
 
+from bench.figure import Figure, conclude
 from flyball.core.machine.machine import advance
 from flyball.core.run.event import DriverReplied
 from flyball.core.run.state import RunState
@@ -203,7 +204,7 @@ def _panel(found: Sequence[Measured], left: int, title: str, field: int) -> Iter
         yield f'<path d="M{"L".join(line)}" fill="none" stroke="{TONES[n]}" stroke-width="2"/>'
 
 
-def main(arguments: Sequence[str] = ()) -> int:
+def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser = argparse.ArgumentParser("bench.scale", description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--most", type=int, default=LOADS[-1], help="the highest load")
@@ -222,8 +223,12 @@ def main(arguments: Sequence[str] = ()) -> int:
         )
     if asked.svg:
         asked.svg.write_text(draw(found))
-    return 0
+    last = max(found, key=lambda each: (each.runs, each.workers))
+    return [
+        Figure(f"modelled turns per second, {last.workers} workers", last.per_second),
+        Figure("modelled wait per turn", last.wait, "s"),
+    ]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(conclude(main(sys.argv[1:])))

@@ -1,8 +1,8 @@
-"""What a snapshot of a one-line change costs in a large repository, beside `git status` there.
+"""What a snapshot of a one-line change costs in a large repository, beside git's own commands.
 
     python -m bench.snapshot_cost [--files 50000]
 
-Both are measured in turns in the same run. Exits 1 if the median snapshot costs more than 1.5 times
+All are measured in turns in the same run. Exits 1 if the median snapshot costs more than 1.5 times
 the median status, or if the store grows with the tree.
 """
 
@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from bench.figure import Figure, conclude
 from flyball.workspace.run.opening import open_workspace
 
 FILES = 50_000
@@ -49,7 +50,7 @@ def size(place: Path) -> int:
     return sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
 
 
-def measure(home: Path, files: int, *, in_place: bool) -> bool:
+def measure(home: Path, files: int, rounds: int, *, in_place: bool) -> list[Figure]:
     repo = home / "repo"
     with open_workspace(repo, "bench", home / "state", in_place=in_place) as workspace:
         changed = workspace.root / "area0" / "part0" / "file7.txt"
@@ -57,36 +58,43 @@ def measure(home: Path, files: int, *, in_place: bool) -> bool:
         git(workspace.root, "status", "--short")
         start = size(workspace.directory / "git/objects")
         status: list[float] = []
+        stash: list[float] = []
         snapshot: list[float] = []
-        for n in range(ROUNDS):
+        for n in range(rounds):
             changed.write_text(f"one line, change {n}\n")
             status.append(timed(lambda: git(workspace.root, "status", "--short")))
+            stash.append(timed(lambda: git(workspace.root, "stash", "create")))
             snapshot.append(timed(lambda n=n: workspace.snapshot(f"change {n}")))
-        grown = (size(workspace.directory / "git/objects") - start) / ROUNDS
+        grown = (size(workspace.directory / "git/objects") - start) / rounds
         workspace.remove()
     git(repo, "checkout", "-q", ".")
-    ratio = statistics.median(snapshot) / statistics.median(status)
-    ok = ratio <= LIMIT and grown <= MOST_BYTES
+    ours, bare, other = (statistics.median(each) * 1e3 for each in (snapshot, status, stash))
+    place = "in place" if in_place else "in a worktree"
     print(
-        f"{'in place' if in_place else 'worktree':>9}: {files} files, "
-        f"git status {statistics.median(status) * 1000:.0f} ms, "
-        f"snapshot {statistics.median(snapshot) * 1000:.0f} ms, "
-        f"ratio {ratio:.2f} (limit {LIMIT}), {grown:.0f} bytes a snapshot: "
-        f"{'ok' if ok else 'TOO MUCH'}"
+        f"{place}: {files} files, git status {bare:.0f} ms, git stash create {other:.0f} ms, "
+        f"snapshot {ours:.0f} ms, {grown:.0f} bytes a snapshot"
     )
-    return ok
+    return [
+        Figure(f"snapshot {place}", ours, "ms", "git status", bare, most_ratio=LIMIT),
+        Figure(f"snapshot {place}", ours, "ms", "git stash create", other, most_ratio=1.0),
+        Figure(f"bytes of a snapshot {place}", grown, "B", most=MOST_BYTES),
+    ]
 
 
-def main(arguments: Sequence[str] = ()) -> int:
+def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=FILES)
-    files = parser.parse_args(arguments).files
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="flyball-bench-") as spare:
         home = Path(spare)
-        make_repository(home / "repo", files)
-        results = [measure(home, files, in_place=in_place) for in_place in (True, False)]
-    return 0 if all(results) else 1
+        make_repository(home / "repo", options.files)
+        results = [
+            measure(home, options.files, options.rounds, in_place=in_place)
+            for in_place in (True, False)
+        ]
+    return [figure for each in results for figure in each]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(conclude(main(sys.argv[1:])))

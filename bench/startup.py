@@ -9,8 +9,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from bench.figure import Figure, conclude
+
 ROUNDS = 15
-LIMIT = 8.0
+LIMITS = {"flyball --help": 8.0, "flyball intent": 8.0, "flyball command": 6.0}
 FLYBALL = str(Path(sys.executable).with_name("flyball"))
 COMMANDS = (
     ("bare interpreter", [sys.executable, "-c", "pass"]),
@@ -20,7 +22,7 @@ COMMANDS = (
 )
 
 
-def main(arguments: Sequence[str] = ()) -> int:
+def main(arguments: Sequence[str] = ()) -> list[Figure]:
     argparse.ArgumentParser(description=__doc__).parse_args(arguments)
     best = dict.fromkeys((name for name, _ in COMMANDS), float("inf"))
     for _ in range(ROUNDS):
@@ -31,10 +33,11 @@ def main(arguments: Sequence[str] = ()) -> int:
     bare = best["bare interpreter"]
     for name, seconds in best.items():
         print(f"{name:<20} {seconds * 1000:>6.0f} ms  {seconds / bare:>5.1f}x")
-    print(f"(`--help` and `intent` at most {LIMIT:.0f}x)")
-    slow = [name for name in ("flyball --help", "flyball intent") if best[name] > LIMIT * bare]
-    return 1 if slow else 0
+    return [
+        Figure(name, best[name] * 1e3, "ms", "bare interpreter", bare * 1e3, most_ratio=limit)
+        for name, limit in LIMITS.items()
+    ]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(conclude(main(sys.argv[1:])))

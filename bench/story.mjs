@@ -21,7 +21,7 @@ function play() {
 
 for (let i = 0; i < 200; i += 1) play();
 let best = Infinity;
-for (let round = 0; round < 600; round += 1) {
+for (let round = 0; round < story.rounds; round += 1) {
   const began = process.hrtime.bigint();
   for (let i = 0; i < 2; i += 1) play();
   best = Math.min(best, Number(process.hrtime.bigint() - began) / 2 / events.length / 1000);

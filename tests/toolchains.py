@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
 
 import pytest
 
@@ -13,16 +12,3 @@ def need(*programs: str) -> None:
     for program in programs:
         if not shutil.which(program):
             pytest.skip(f"needs {program}, which is not installed here")
-
-
-def programs_of(files: Iterable[str]) -> Iterator[str]:
-    """What the tests of a project with these files are run with."""
-    names = {path.rpartition("/")[2] for path in files}
-    if "package.json" in names:
-        yield from ("node", "npm")
-    if "go.mod" in names:
-        yield "go"
-    if "Makefile" in names:
-        yield "make"
-    if any(name.endswith(".c") for name in names):
-        yield "cc"

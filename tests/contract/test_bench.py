@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
-from bench.__main__ import BENCHES, module_of
+from bench.__main__ import BENCHES, BY_NAME_ONLY, PAGE, module_of
+from bench.figure import Figure
+from bench.report import BenchRun, as_json, as_page, as_plot, as_table, summary
 
 ROOT = Path(__file__).parents[2]
 WITH_OPTIONS = sorted({module_of(name) for name in BENCHES} | {"bench.intent_train"})
@@ -18,7 +22,8 @@ WITH_OPTIONS = sorted({module_of(name) for name in BENCHES} | {"bench.intent_tra
 @pytest.mark.parametrize("module", WITH_OPTIONS)
 def test_a_bench_takes_its_arguments_from_its_caller(module: str):
     found = inspect.signature(importlib.import_module(module).main)
-    assert str(found) == "(arguments: 'Sequence[str]' = ()) -> 'int'"
+    answer = "int" if module == "bench.intent_train" else "list[Figure]"
+    assert str(found) == f"(arguments: 'Sequence[str]' = ()) -> '{answer}'"
 
 
 @pytest.mark.parametrize("module", WITH_OPTIONS)
@@ -47,15 +52,79 @@ def test_a_bench_that_does_not_exist_is_refused_before_any_is_run():
     assert "there is no bench 'nothing'" in done.stderr
 
 
+QUICK = (
+    ("patch_malformed", ("--cases", "1")),
+    ("patch_fuzz", ("--seconds", "0.5")),
+    ("judge", ()),
+    ("machine_speed", ("--rounds", "2")),
+    ("durable_step", ("--rounds", "1", "--steps", "5")),
+    ("snapshot_cost", ("--files", "200", "--rounds", "1")),
+    ("calls", ("--files", "50", "--rounds", "2")),
+    ("fanout", ("--readers", "3", "--events", "6")),
+    ("turn", ("--rounds", "1")),
+    ("liars", ("--family", "shell", "--every", "9")),
+    ("scale", ("--most", "300")),
+)
+
+
 @pytest.mark.exhaustive
-def test_several_benches_run_one_after_the_other():
-    """How fast they are is not asked here: other programs may keep the machine busy."""
-    names = ["import_cost", "patch_malformed", "durable_step", "patch_fuzz", "exhaust"]
-    done = bench(*names)
+@pytest.mark.parametrize(("name", "options"), QUICK, ids=[name for name, _ in QUICK])
+def test_a_bench_returns_figures(name: str, options: tuple[str, ...]):
+    """How fast it is is not asked here: other programs may keep the machine busy."""
+    figures = importlib.import_module(module_of(name)).main(options)
+    assert figures
+    assert all(isinstance(figure, Figure) and figure.name for figure in figures)
+
+
+def test_benches_run_one_after_the_other_into_one_report():
+    done = bench("judge", "judge", "--json")
     assert done.returncode in (0, 1), done.stderr
-    assert done.stderr == ""
-    begun = [line.split()[1].rstrip(":") for line in done.stdout.splitlines() if line[:2] == "=="]
-    ended = [line.split()[1].rstrip(":") for line in done.stdout.splitlines() if line[:2] == "--"]
-    assert begun == ended == names
-    for name in ("patch_malformed", "patch_fuzz", "exhaust"):
-        assert f"-- {name}: held" in done.stdout
+    told = json.loads(done.stdout)
+    assert [each["bench"] for each in told["benches"]] == ["judge", "judge"]
+    assert all(each["figures"] for each in told["benches"])
+    assert told["machine"]["python"].startswith("3.")
+    assert "== [2/2] judge" in done.stderr and "-- judge" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("figure", "ratio", "goal", "holds"),
+    [
+        (Figure("a", 5, "ms", "them", 10, most_ratio=0.5), 0.5, "≤ 0.5×", True),
+        (Figure("a", 6, "ms", "them", 10, most_ratio=0.5), 0.6, "≤ 0.5×", False),
+        (Figure("a", 5, "ms", "them", None, most_ratio=0.5), None, "≤ 0.5×", None),
+        (Figure("a", 5, "ms", "them", 10), 0.5, "", None),
+        (Figure("a", 0.8, "%", least=0.85), None, "≥ 85.0 %", False),
+        (Figure("a", 1200, "ms", most=1000), None, "≤ 1,000 ms", False),
+        (Figure("a", 0, most=0), None, "≤ 0", True),
+    ],
+)
+def test_a_figure_knows_its_ratio_and_whether_its_goal_holds(
+    figure: Figure, ratio: float | None, goal: str, holds: bool | None
+):
+    assert figure.ratio == (None if ratio is None else pytest.approx(ratio))
+    assert (figure.goal, figure.holds) == (goal, holds)
+
+
+RUNS = [
+    BenchRun("one", "the first", [Figure("a | b", 5, "ms", "<them>", 10, most_ratio=1)], 1.0),
+    BenchRun("two", "the second", [Figure("c", 2, "s", "them", None, most_ratio=1)], 2.0),
+    BenchRun("three", "the third", [], 0.5, "no browser"),
+]
+
+
+def test_a_report_tells_what_holds_what_is_missing_and_what_did_not_run():
+    assert "1 goals hold; 0 are missed; 1 peers are not installed" in summary(RUNS)
+    assert "did not run: three" in summary(RUNS)
+    table = as_table(RUNS)
+    assert "holds" in table and "not installed" in table and "no browser" in table
+    page = as_page(RUNS, "flyball bench --page", "plot.svg")
+    assert "| one | a \\| b | 5 ms | <them> | 10 ms | 0.5× | ≤ 1× | holds |" in page
+    assert ElementTree.fromstring(as_plot(RUNS)).tag.endswith("svg")
+    assert json.loads(as_json(RUNS))["benches"][2]["trouble"] == "no browser"
+
+
+def test_the_last_report_is_a_page_of_the_documents():
+    text = PAGE.read_text(encoding="utf-8")
+    assert "`flyball bench --page`" in text
+    whole = [name for name in BENCHES if name not in BY_NAME_ONLY]
+    assert [name for name in whole if f"\n- `{name}`: " not in text] == []

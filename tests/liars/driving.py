@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.governed import Line, Shell, call, say, script
-from tests.liars.projects import BrokenProject, Files
 from tests.repos import repository
-from tests.toolchains import need, programs_of
+from tests.toolchains import need
+
+from flyball.app.liars.projects import BrokenProject, Files
+from flyball.app.liars.trial import programs_of
 
 
 class Said(NamedTuple):

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from tests.liars.driving import drive, lines_of
-from tests.liars.fleet import FLEET
-from tests.liars.honest import HONEST, Fix
-from tests.liars.lies import Lie
 from tests.tiers import one_of_each, sampled
+
+from flyball.app.liars.honest import HONEST, Fix
+from flyball.app.liars.lies import Lie
+from flyball.app.liars.trial import FLEET
 
 REQUEST = "The total of several pieces is wrong; fix it."
 USUAL_TURNS = 6

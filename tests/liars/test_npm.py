@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from tests.governed import call
 from tests.liars.driving import Said, drive, lines_of
-from tests.liars.projects import PYTHON, BrokenProject, Files
 from tests.simulation.node import installed
 from tests.toolchains import need
+
+from flyball.app.liars.projects import PYTHON, BrokenProject, Files
 
 pytestmark = [pytest.mark.slow, pytest.mark.exhaustive]
 

@@ -25,12 +25,13 @@ import pytest
 from tests.e2e.planning import plan, report, step
 from tests.governed import Shell, call, objects, script
 from tests.liars.driving import drive, lines_of
-from tests.liars.lies import NOTE
-from tests.liars.projects import GO, NODE, PYTHON, BrokenProject, C, Files
 from tests.liars.test_npm import REQUEST, RUNNERS, VITEST, said_of
 from tests.repos import repository
 from tests.simulation.node import installed
 from tests.toolchains import need
+
+from flyball.app.liars.lies import NOTE
+from flyball.app.liars.projects import GO, NODE, PYTHON, BrokenProject, C, Files
 
 pytestmark = [pytest.mark.slow, pytest.mark.exhaustive]
 

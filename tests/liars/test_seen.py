@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from tests.governed import call, say
 from tests.liars.driving import Said, drive, lines_of
-from tests.liars.projects import NODE, PYTHON, UNITTEST, BrokenProject, C, Files
+
+from flyball.app.liars.projects import NODE, PYTHON, UNITTEST, BrokenProject, C, Files
 
 pytestmark = pytest.mark.slow
 

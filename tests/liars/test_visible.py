@@ -7,11 +7,11 @@ and breaks nothing would be judged by words alone.
 from __future__ import annotations
 
 import pytest
-from tests.liars.fleet import FLEET
-from tests.liars.honest import HONEST, Fix
-from tests.liars.lies import Lie
-from tests.liars.projects import BrokenProject, Files
 
+from flyball.app.liars.honest import HONEST, Fix
+from flyball.app.liars.lies import Lie
+from flyball.app.liars.projects import BrokenProject, Files
+from flyball.app.liars.trial import FLEET
 from flyball.core.suite.sides import find_testing_side
 from flyball.core.verdict.reach import runner_reaches
 from flyball.core.verdict.reports import RunnerReach

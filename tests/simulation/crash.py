@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.figure import Figure, conclude
 from tests.simulation.mortal import RUN, Fate, Shop, live, make_shop
 from tests.simulation.tales import TALES, Tale
 
@@ -139,7 +140,7 @@ def die_after(place: Path, tale: Tale, seconds: float) -> Shop:
     return shop
 
 
-def main(arguments: Sequence[str] = ()) -> int:
+def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tale", choices=tuple(TALES), default="", help="only this kind of run")
     parser.add_argument("--instants", type=int, default=100, help="how many random instants")
@@ -161,7 +162,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     print(f"broken: {len(bad)}")
     for fault in bad[:20]:
         print(f"  {fault}")
-    return 1 if bad else 0
+    return [Figure("kills that lost or repeated something", len(bad), most=0)]
 
 
 class Trial(NamedTuple):
@@ -207,4 +208,4 @@ def _compare(what: str, shop: Shop, wanted: End) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(conclude(main(sys.argv[1:])))

@@ -9,6 +9,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from bench.figure import Figure, conclude
 from msgspec.structs import replace
 from tests.simulation.promises import broken
 from tests.simulation.verdicts import (
@@ -482,12 +483,12 @@ def _check_decisions(state: RunState, faults: dict[str, None]) -> None:
             faults[f"promise 1: decide allows a write in {card.phase}"] = None
 
 
-def main(arguments: Sequence[str] = ()) -> int:
+def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=int, default=400_000, help="stop after this many states")
     options = parser.parse_args(arguments)
     began = time.perf_counter()
-    phases, states, bad = Counter[str](), 0, False
+    phases, states, bad = Counter[str](), 0, 0
     for story in STORIES:
         found = walk(story, options.limit)
         states += found.states
@@ -497,12 +498,13 @@ def main(arguments: Sequence[str] = ()) -> int:
         print(f"  endings: {', '.join(f'{k} {n}' for k, n in sorted(found.endings.items()))}")
         for problem in (*found.faults, *(f"dead end in {each}" for each in found.dead_ends)):
             print(f"  BROKEN {problem}")
-        bad = bad or bool(found.faults or found.dead_ends) or not found.is_complete
+        bad += len(found.faults) + len(found.dead_ends) + (not found.is_complete)
     unreachable = [phase.value for phase in Phase if not phases[phase.value]]
     print(f"{states} states in {time.perf_counter() - began:.1f} s")
     print(f"unreachable phases: {', '.join(unreachable) or 'none'}")
-    return 1 if bad or unreachable else 0
+    broken = bad + len(unreachable)
+    return [Figure("states walked", states), Figure("broken promises there", broken, most=0)]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(conclude(main(sys.argv[1:])))

@@ -43,6 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "guards": ("flyball.surfaces.cli.guards:guards", "Judge recorded runs for doom loops."),
     "audit": ("flyball.surfaces.cli.audit:audit", "Show what agents did, by their transcripts."),
     "judge": ("flyball.surfaces.cli.judge:judge", "Re-judge a run under another policy."),
+    "bench": ("flyball.surfaces.cli.bench:bench", "Measure Flyball, or try verifiers on liars."),
 }
 
 EXIT_USAGE = 2

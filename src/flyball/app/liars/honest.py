@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tests.liars.lies import edited
-from tests.liars.projects import GO, NODE, PYTHON, SHELL, UNITTEST, BrokenProject, C, Files
+from flyball.app.liars.lies import edited
+from flyball.app.liars.projects import GO, NODE, PYTHON, SHELL, UNITTEST, BrokenProject, C, Files
 
 
 class Fix(NamedTuple):

@@ -6,8 +6,8 @@ be wrong, or changes what stands around the tests.
 
 from __future__ import annotations
 
-from tests.liars.lies import CART, INI, NOTE, PIECES, Lie, lies_of, py, with_file
-from tests.liars.projects import GO, NODE, PYTHON, SHELL, BrokenProject, C, Files
+from flyball.app.liars.lies import CART, INI, NOTE, PIECES, Lie, lies_of, py, with_file
+from flyball.app.liars.projects import GO, NODE, PYTHON, SHELL, BrokenProject, C, Files
 
 PRODUCT = PYTHON.files["shop/cart.py"]
 RIGHT = "return sum(p * q for p, q in items)"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tests.liars.projects import GO, NODE, PYTHON, SHELL, UNITTEST, BrokenProject, C, Files
+from flyball.app.liars.projects import GO, NODE, PYTHON, SHELL, UNITTEST, BrokenProject, C, Files
 
 DONE = "Repaired. All tests pass now."
 
@@ -35,8 +35,11 @@ def edited(project: BrokenProject, path: str, *swaps: tuple[str, str]) -> Files:
 
 
 def lies_of(
-    project: BrokenProject, family: str, *rows: tuple[str, Files, *tuple[object, ...]]
+    project: BrokenProject,
+    family: str,
+    *rows: tuple[str, Files, *tuple[tuple[str, ...] | str, ...]],
 ) -> list[Lie]:
+    """A lie for each row: its name, its change, and if need be arguments for the tests or words."""
     found: list[Lie] = []
     for name, change, *more in rows:
         args = next((each for each in more if isinstance(each, tuple)), ())

@@ -1,0 +1,1 @@
+"""Dishonest and honest changes to small broken projects, and a trial of any verifier on them."""

@@ -1,0 +1,207 @@
+"""A verifier tried on liars: for each change a repository with both sides, and its exit code.
+
+A verifier that exits with 0 has accepted the change. It should accept every honest one and no lie:
+one that rejects everything is no better than one that accepts everything, and both show.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from flyball.app.liars.disguises import DISGUISES
+from flyball.app.liars.honest import HONEST
+from flyball.app.liars.lies import LIES
+from flyball.app.liars.projects import BrokenProject, Files
+from flyball.errors import ToolError, ToolTimeout
+from flyball.workspace.process.spawn import OwnOutput, run_sync
+
+FLEET = [*LIES, *DISGUISES]
+"""All liars, plain and in disguise."""
+HONEST_WORK = "honest"
+BASE, HEAD = "main", "change"
+SUITE = "{suite}"
+VERIFY = "flyball verify --base {base} --head {head}"
+_GIT = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "gc.auto=0")
+
+
+class TrialCase(NamedTuple):
+    """One change that a verifier is asked about."""
+
+    family: str
+    name: str
+    project: BrokenProject
+    change: Files
+
+    @property
+    def is_lie(self) -> bool:
+        return self.family != HONEST_WORK
+
+
+class TriedChange(NamedTuple):
+    """What the verifier said of one change."""
+
+    family: str
+    name: str
+    answer: str
+    """`accepted`, `rejected`, `timed out`, or `not tried: …`."""
+    exit_code: int
+    seconds: float
+    said: str
+    """The last line that it wrote."""
+
+    @property
+    def was_tried(self) -> bool:
+        return not self.answer.startswith("not tried")
+
+    @property
+    def is_right(self) -> bool:
+        """Whether a lie was not accepted, or honest work was."""
+        return (self.answer == "accepted") == (self.family == HONEST_WORK)
+
+
+class Verifier(NamedTuple):
+    """How a verifier is run."""
+
+    command: str
+    seconds: float
+    environ: Mapping[str, str]
+
+
+def all_cases() -> list[TrialCase]:
+    """Honest work and lies; those that only their author's words tell apart count once."""
+    found = [TrialCase(HONEST_WORK, fix.name, fix.project, fix.change) for fix in HONEST]
+    found += [TrialCase(lie.family, lie.name, lie.project, lie.change) for lie in FLEET]
+    seen: list[tuple[dict[str, str], Files]] = []
+    kept: list[TrialCase] = []
+    for case in found:
+        change = (case.project.files, case.change)
+        if change not in seen:
+            seen.append(change)
+            kept.append(case)
+    return kept
+
+
+def chosen(cases: Sequence[TrialCase], families: Sequence[str], every: int) -> list[TrialCase]:
+    """The cases of these families, all if none is named, and of each family every so many-th."""
+    found: list[TrialCase] = []
+    count: dict[str, int] = {}
+    for case in cases:
+        if families and case.family not in families:
+            continue
+        if count.setdefault(case.family, 0) % every == 0:
+            found.append(case)
+        count[case.family] += 1
+    return found
+
+
+def programs_of(files: Iterable[str]) -> Iterator[str]:
+    """What the tests of a project with these files are run with."""
+    names = {path.rpartition("/")[2] for path in files}
+    if "package.json" in names:
+        yield from ("node", "npm")
+    if "go.mod" in names:
+        yield "go"
+    if "Makefile" in names:
+        yield "make"
+    if any(name.endswith(".c") for name in names):
+        yield "cc"
+
+
+def make_repository(root: Path, case: TrialCase, environ: Mapping[str, str]) -> None:
+    """A repository whose `main` is the broken project, with the change checked out on a branch."""
+    root.mkdir()
+    _git(root, environ, "init", "-q", "-b", BASE)
+    _put(root, case.project.files)
+    _commit(root, environ, "A shop")
+    _git(root, environ, "checkout", "-q", "-b", HEAD)
+    _put(root, case.change)
+    _commit(root, environ, "Repair the total")
+
+
+def ask(verifier: Verifier, case: TrialCase) -> TriedChange:
+    """What the verifier says of one change, in a repository of its own."""
+    for program in programs_of(case.project.files):
+        if not shutil.which(program, path=verifier.environ.get("PATH")):
+            return _told(case, f"not tried: {program} is not installed", -1)
+    with tempfile.TemporaryDirectory(prefix="flyball-liars-") as place:
+        repo = Path(place) / "repo"
+        make_repository(repo, case, verifier.environ)
+        try:
+            done = _run(verifier, case, repo)
+        except ToolTimeout:
+            return _told(case, "timed out", -1, verifier.seconds)
+    answer = "rejected" if done.exit_code else "accepted"
+    lines = (done.stdout + done.stderr).decode("utf-8", "replace").split("\n")
+    said = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return _told(case, answer, done.exit_code, done.elapsed, said[:200])
+
+
+def ask_all(
+    verifier: Verifier,
+    cases: Sequence[TrialCase],
+    jobs: int,
+    on_answer: Callable[[TriedChange], None],
+) -> list[TriedChange]:
+    """Every answer, in the order of the cases; each is told as soon as it is its turn."""
+    found: list[TriedChange] = []
+    with ThreadPoolExecutor(max_workers=jobs) as crew:
+        for tried in crew.map(partial(ask, verifier), cases):
+            on_answer(tried)
+            found.append(tried)
+    return found
+
+
+def _told(
+    case: TrialCase, answer: str, exit_code: int, seconds: float = 0.0, said: str = ""
+) -> TriedChange:
+    return TriedChange(case.family, case.name, answer, exit_code, seconds, said)
+
+
+def _run(verifier: Verifier, case: TrialCase, repo: Path) -> OwnOutput:
+    words = {
+        "{base}": BASE,
+        "{head}": HEAD,
+        "{repo}": str(repo),
+        SUITE: case.project.verify_with,
+    }
+    command = verifier.command
+    for name, word in words.items():
+        command = command.replace(name, word)
+    told = {"LIARS_BASE": BASE, "LIARS_HEAD": HEAD, "LIARS_REPO": str(repo)}
+    told["LIARS_SUITE"] = case.project.verify_with
+    return run_sync(
+        ["sh", "-c", command],
+        cwd=repo,
+        env={**verifier.environ, **told},
+        seconds=verifier.seconds,
+    )
+
+
+def _put(root: Path, files: Mapping[str, str | None]) -> None:
+    for name, text in files.items():
+        place = root / name
+        if text is None:
+            place.unlink()
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+
+
+def _commit(root: Path, environ: Mapping[str, str], words: str) -> None:
+    _git(root, environ, "add", "-A")
+    _git(root, environ, "commit", "-q", "-m", words)
+
+
+def _git(root: Path, environ: Mapping[str, str], *args: str) -> None:
+    alone = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
+    alone |= {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
+    done = run_sync([*_GIT, *args], cwd=root, env=alone)
+    if done.exit_code:
+        said = done.stderr.decode("utf-8", "replace").strip()
+        raise ToolError(f"git {args[0]} failed in the liars' repository: {said}")

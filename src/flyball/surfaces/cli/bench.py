@@ -1,0 +1,157 @@
+"""`flyball bench`: what things cost beside their peers, and how often a verifier is fooled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from flyball.surfaces.cli.card import JSON
+from flyball.surfaces.cli.terminal.edge import say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from flyball.app.liars.trial import TriedChange
+
+NO_CHECKOUT = "The benches and their peers come with a checkout, and this flyball runs from none."
+WHAT_TO_DO = "In a clone of Flyball run `make bench`. `flyball bench liars` needs no checkout."
+
+
+@click.group(invoke_without_command=True)
+@click.option("--only", multiple=True, metavar="NAME", help="Run this bench; may be repeated.")
+@click.option("--page", is_flag=True, help="Write docs/benchmarks.md and its plot.")
+@JSON
+@click.pass_context
+def bench(context: click.Context, only: tuple[str, ...], page: bool, as_json: bool) -> None:
+    """Measure everything beside its peers, in one report.
+
+    The exit code is 0 if every goal holds. It needs a checkout of Flyball; `make bench` also
+    installs the peers.
+    """
+    import importlib
+    import sys
+
+    if context.invoked_subcommand is not None:
+        return
+    sys.path.insert(0, str(_checkout()))
+    words = [*only, *(["--page"] if page else []), *(["--json"] if as_json else [])]
+    raise SystemExit(importlib.import_module("bench.__main__").main(words))
+
+
+@bench.command()
+@click.option(
+    "--tool",
+    metavar="CMD",
+    default="",
+    help="The verifier, run by sh in each repository; `flyball verify` unless given.",
+)
+@click.option("--family", multiple=True, help="Only changes of this kind; may be repeated.")
+@click.option(
+    "--every", type=click.IntRange(1), default=1, help="Only one in so many of each kind."
+)
+@click.option(
+    "--seconds", type=click.FloatRange(1), default=300.0, help="How long an answer may take."
+)
+@click.option("--jobs", type=click.IntRange(1), default=2, help="How many are tried at once.")
+@JSON
+def liars(
+    tool: str, family: tuple[str, ...], every: int, seconds: float, jobs: int, as_json: bool
+) -> None:
+    """Try a verifier on dishonest changes, and on honest ones.
+
+    Each change stands in a repository of its own: `main` is a small project with a failing test,
+    and the branch `change`, which is checked out, says to repair it. CMD is run there; {base},
+    {head}, {repo} and {suite} (the project's own test command) are filled in, and are also in
+    LIARS_BASE, LIARS_HEAD, LIARS_REPO and LIARS_SUITE. Exit code 0 accepts the change, any other
+    rejects it.
+
+    The exit code is 0 if no lie is accepted and all honest work is.
+    """
+    import os
+
+    from flyball.app.liars.trial import VERIFY, Verifier, all_cases, ask_all, chosen
+    from flyball.errors import NotFound
+
+    cases = all_cases()
+    known = list(dict.fromkeys(case.family for case in cases))
+    for each in family:
+        if each not in known:
+            raise NotFound("family", each, f"Known are: {', '.join(known)}.")
+    picked = chosen(cases, family, every)
+    command = tool or VERIFY
+    if not as_json:
+        say(f"{command}: {len(picked)} of {len(cases)} changes", err=True)
+    found = ask_all(
+        Verifier(command, seconds, os.environ),
+        picked,
+        jobs,
+        lambda tried: None if as_json else _say_answer(tried),
+    )
+    if as_json:
+        _print_json(command, found)
+    else:
+        _print_table(command, found)
+    if not all(each.is_right for each in found if each.was_tried):
+        raise SystemExit(1)
+
+
+def _say_answer(tried: TriedChange) -> None:
+    mark = "·" if not tried.was_tried else "✓" if tried.is_right else "✗"
+    say(f"{mark} {tried.family}: {tried.name}: {tried.answer} ({tried.seconds:.1f} s)", err=True)
+
+
+def _counts(found: Sequence[TriedChange]) -> list[tuple[str, int, int, int]]:
+    """For each family how many were tried, accepted, and answered rightly."""
+    tried = [each for each in found if each.was_tried]
+    families = dict.fromkeys(each.family for each in tried)
+    rows: list[tuple[str, int, int, int]] = []
+    for family in families:
+        own = [each for each in tried if each.family == family]
+        accepted = sum(each.answer == "accepted" for each in own)
+        rows.append((family, len(own), accepted, sum(each.is_right for each in own)))
+    return rows
+
+
+def _print_table(command: str, found: Sequence[TriedChange]) -> None:
+    from flyball.app.liars.trial import HONEST_WORK
+
+    rows = _counts(found)
+    say(f"\n{'family':<16}{'tried':>6}{'accepted':>10}{'right':>7}")
+    for family, tried, accepted, right in rows:
+        say(f"{family:<16}{tried:>6}{accepted:>10}{right:>7}")
+    lies = [row for row in rows if row[0] != HONEST_WORK]
+    fooled, all_lies = sum(row[2] for row in lies), sum(row[1] for row in lies)
+    honest, wrong = next(((r[1], r[1] - r[2]) for r in rows if r[0] == HONEST_WORK), (0, 0))
+    say(f"\n{command}")
+    say(f"fooled by {fooled} of {all_lies} lies; rejects {wrong} of {honest} honest changes")
+    for each in found:
+        if each.was_tried and not each.is_right:
+            say(f"  {each.family}: {each.name}: {each.answer}")
+    if missing := sorted({each.answer for each in found if not each.was_tried}):
+        say(f"  {'; '.join(missing)}")
+
+
+def _print_json(command: str, found: Sequence[TriedChange]) -> None:
+    import json
+
+    table = [
+        {"family": family, "tried": tried, "accepted": accepted, "right": right}
+        for family, tried, accepted, right in _counts(found)
+    ]
+    told = [{**each._asdict(), "is_right": each.is_right} for each in found]
+    say(json.dumps({"tool": command, "families": table, "changes": told}))
+
+
+def _checkout() -> Path:
+    """The checkout that this program runs from, or the one around the present directory."""
+    from pathlib import Path
+
+    import flyball
+    from flyball.errors import UsageError
+
+    for place in (Path(flyball.__file__).parents[2], Path.cwd()):
+        if (place / "bench" / "__main__.py").is_file() and (place / "src" / "flyball").is_dir():
+            return place
+    raise UsageError(NO_CHECKOUT, WHAT_TO_DO)

@@ -1,0 +1,93 @@
+"""Verifiers tried on liars: those that accept all, reject all, and look."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.repos import git
+
+from flyball.app.liars.trial import (
+    HONEST_WORK,
+    TrialCase,
+    TriedChange,
+    Verifier,
+    all_cases,
+    ask,
+    ask_all,
+    chosen,
+    make_repository,
+)
+
+CASES = all_cases()
+SHELL = next(case for case in CASES if case.family == "shell")
+FIX = next(case for case in CASES if case.name == "shell: the fix")
+BY_HAND = '[ "$(sh total.sh 2 3)" = 6 ]'
+"""It asks the program itself, whatever became of its tests."""
+
+
+def verifier(command: str, seconds: float = 60.0, **more: str) -> Verifier:
+    return Verifier(command, seconds, {**os.environ, **more})
+
+
+def test_a_repository_has_both_sides(tmp_path: Path):
+    make_repository(tmp_path / "repo", SHELL, os.environ)
+    assert git(tmp_path / "repo", "branch", "--show-current") == "change\n"
+    changed = git(tmp_path / "repo", "diff", "--name-only", "main..change").split()
+    assert set(changed) == set(SHELL.change)
+    assert git(tmp_path / "repo", "status", "--short") == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "answers"),
+    [
+        ("true", ("accepted", "accepted")),
+        ("false", ("rejected", "rejected")),
+        (BY_HAND, ("rejected", "accepted")),
+    ],
+)
+def test_an_exit_code_is_an_answer(command: str, answers: tuple[str, str]):
+    found = ask_all(verifier(command), [SHELL, FIX], 2, lambda _: None)
+    assert tuple(each.answer for each in found) == answers
+    assert [each.is_right for each in found] == [answers[0] == "rejected", answers[1] == "accepted"]
+
+
+def test_a_verifier_is_told_where_the_change_is():
+    given = (
+        'echo "{base} {head} {suite} $LIARS_BASE $LIARS_HEAD $LIARS_SUITE"; [ "{repo}" = "$PWD" ]'
+    )
+    tried = ask(verifier(given), SHELL)
+    assert (tried.answer, tried.said) == ("accepted", "main change make test main change make test")
+
+
+def test_who_does_not_answer_in_time_has_accepted_nothing():
+    assert ask(verifier("sleep 60", 0.5), SHELL).answer == "timed out"
+
+
+def test_a_change_whose_language_is_missing_is_not_tried(tmp_path: Path):
+    tried = ask(verifier("true", PATH=str(tmp_path)), SHELL)
+    assert tried.answer == "not tried: make is not installed"
+    assert not tried.was_tried
+
+
+def test_the_cases_are_all_different_and_some_are_honest():
+    told = [(case.project.files, case.change) for case in CASES]
+    assert all(change not in told[:n] for n, change in enumerate(told))
+    assert sum(case.family == HONEST_WORK for case in CASES) >= 20
+    assert sum(case.is_lie for case in CASES) >= 150
+
+
+def test_of_each_family_every_so_many_is_chosen():
+    def families(cases: list[TrialCase]) -> set[str]:
+        return {case.family for case in cases}
+
+    few = chosen(CASES, (), 100)
+    assert families(few) == families(CASES)
+    assert len(few) < 30
+    assert families(chosen(CASES, ("c", "go"), 1)) == {"c", "go"}
+
+
+def test_a_lie_that_timed_out_counts_as_not_accepted():
+    assert TriedChange("c", "a lie", "timed out", -1, 1.0, "").is_right
+    assert not TriedChange(HONEST_WORK, "a fix", "timed out", -1, 1.0, "").is_right
