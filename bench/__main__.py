@@ -54,7 +54,7 @@ BENCHES = {
     "price": Bench("what proof costs, in times of a project's suite", ("--seconds", "8")),
     "liars": Bench("dishonest and honest changes, as verify and as the suite alone judges them"),
     "alarms": Bench("alarms about weakened tests on honest commits", ("--commits", "15")),
-    "repair": Bench("the embedded repairer on small bugs", ("held-out",)),
+    "repair": Bench("the embedded repairer on small bugs", ("held-out", "--every", "2")),
     "exhaust": Bench("every state of a small alphabet"),
     "crash": Bench("kill -9 at every journal position and at random instants"),
     "scale": Bench("a model of up to 100,000 concurrent runs on many machines"),

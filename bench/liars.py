@@ -23,7 +23,7 @@ from flyball.app.liars.trial import (
     chosen,
 )
 
-EVERY = 15
+EVERY = 24
 
 
 def shares(found: Sequence[TriedChange]) -> tuple[float, float]:

@@ -145,7 +145,9 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
     known, held_out = sorted(BUGS.glob("*.bug")), sorted(HELD_OUT.glob("*.bug"))
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("bug", nargs="*", help="its name, `held-out`, or `all`")
-    names = parser.parse_args(arguments).bug
+    parser.add_argument("--every", type=int, default=1, help="only one in so many of them")
+    options = parser.parse_args(arguments)
+    names = options.bug
     if unknown := sorted(
         set(names) - {"all", "held-out", *(bug.stem for bug in (*known, *held_out))}
     ):
@@ -157,7 +159,8 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
     elif "all" not in names:
         known = [bug for bug in known if bug.stem in names]
         held_out = [bug for bug in held_out if bug.stem in names]
-    return [*_group("held out", held_out), *_group("known", known)]
+    step = options.every
+    return [*_group("held out", held_out[::step]), *_group("known", known[::step])]
 
 
 if __name__ == "__main__":

@@ -162,7 +162,7 @@ INK = {True: "#15803d", False: "#c2410c", None: "#64748b"}
 
 def as_plot(runs: Sequence[BenchRun]) -> str:
     """An SVG that needs nothing: each ratio to a peer by tens, its goal as a mark."""
-    compared = [(r, f) for r in runs for f in r.figures if f.ratio]
+    compared = [(r, f) for r in runs for f in r.figures if f.ratio and f.ratio > 0]
     goals = [f.most_ratio for _, f in compared if f.most_ratio]
     values = [*(f.ratio or 1.0 for _, f in compared), *goals, 0.1, 10.0]
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
