@@ -35,6 +35,7 @@ NEEDS = {
     r"^flyball trust$": "a person who says yes",
     r"add coupons|--flow ": "a planner, or somebody who answers",
     r"--database|FLYBALL_DATABASE": "a Postgres",
+    r"^flyball bench": "minutes; tests of its own try it",
 }
 SAID = {
     "type": "user",

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from flyball.errors import NotFound, UsageError
-from flyball.surfaces.cli.terminal.edge import clean_console, say
+from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from flyball.shellcheck import Judgement
@@ -109,18 +109,12 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _show(judgement: Judgement, phase: str) -> None:
-    from rich.text import Text
-
-    console = clean_console(highlight=False, soft_wrap=True)
-    head = Text(judgement.decision, style=f"bold {_COLOURS[judgement.decision]}")
-    head.append(f" in {phase}", style="bold")
-    head.append(f" · {judgement.kind}", style=_COLOURS[judgement.kind])
-    console.print(head)
+    # Not by rich, whose import takes longer than the judgement and all that it needs.
+    say(judgement.decision, nl=False, fg=_COLOURS[judgement.decision])
+    say(f" in {phase} · ", nl=False)
+    say(judgement.kind, fg=_COLOURS[judgement.kind])
     for part in judgement.parts:
-        line = Text("  ")
-        line.append(f"{part.kind:<13}", style=_COLOURS[part.kind])
-        line.append(part.text.replace("\n", "⏎"), style="bold")
-        line.append(f"  {part.reason}", style="dim")
-        console.print(line)
+        say(f"  {part.kind:<13}", nl=False, fg=_COLOURS[part.kind])
+        say(f"{part.text}  {part.reason}".replace("\n", "⏎"))
     if judgement.decision != "allow":
-        console.print(Text(judgement.reason))
+        say(judgement.reason)

@@ -1,6 +1,8 @@
 """`flyball command`, as a person and as a program would use it."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner, Result
@@ -36,6 +38,20 @@ def test_people_see_one_line_per_part_and_a_reason():
     assert lines[0] == "deny in recon · mutating"
     assert [line.split()[0] for line in lines[1:3]] == ["read-only", "mutating"]
     assert "checkpoint" in lines[-1]
+
+
+LOADED = """
+import sys
+from click.testing import CliRunner
+from flyball.surfaces.cli.command import command
+assert CliRunner().invoke(command, ["git status"]).exit_code == 0
+print(sorted({"rich", "asyncio", "sqlite3", "yaml"} & set(sys.modules)))
+"""
+
+
+def test_nothing_heavy_is_loaded_to_judge_a_command():
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr
 
 
 def test_a_batch_gives_one_object_per_line(tmp_path):
