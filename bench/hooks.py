@@ -1,8 +1,9 @@
 """What a hook costs a host's call, as a multiple of a hook that is `python3 -c pass`.
 
 A journal of five thousand events is behind it. The calls alternate, so that a busy machine slows
-all of them alike; the median of fifty counts. Without a governor only reads have the judge's leave
-in advance; what must be judged loads the judge, and is shown beside them.
+all of them alike; the median of fifty counts, but for prompts: a person speaks every few rounds,
+since whoever looks on for too long is stopped. Without a governor reads, looks and refusals have
+the judge's leave in advance; a prompt loads the judge, and is shown beside them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from bench.figure import Figure, conclude
 EVENTS = 5_000
 ROUNDS = 50
 RESIDENT, ALONE = 2.0, 8.0
-PER_PROMPT = 8
+PER_PROMPT = 4
+THINKS = 0.5
+"""Seconds; no model answers sooner."""
 KINDS = (
     "before a read",
     "after a read",
@@ -36,8 +39,8 @@ KINDS = (
     "before a write",
     "prompt",
 )
-HELD_RESIDENT = KINDS[:5]
-HELD_ALONE = ("before a read", "after a read", "before a write")
+HELD_RESIDENT = KINDS
+HELD_ALONE = KINDS[:5]
 HOOK = str(Path(sys.executable).with_name("flyball-hook"))
 
 
@@ -96,14 +99,16 @@ class Timed(NamedTuple):
 def measure(host: Timed, rounds: int) -> None:
     """The times of each kind of hook, taken in turns.
 
-    A person speaks every few rounds: whoever reads on for too long is stopped.
+    A model thinks between a prompt and its first call.
     """
     for n in range(rounds):
         if n % PER_PROMPT == 0:
             host.prompt()
+            time.sleep(THINKS)
+        if n % PER_PROMPT < 2:
             host.write(f"w{n}")
-            host.call("look", f"l{n}", "Bash", command=f"git log -{n + 1}")
         host.bare()
+        host.call("look", f"l{n}", "Bash", command=f"git log -{n + 1}")
         host.call("read", f"r{n}", "Read", file_path=f"cart{n}.py")
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from flyball.app.hosts import leave
 from flyball.app.hosts.words import refusal
@@ -14,14 +16,15 @@ from flyball.app.project import Home
 from flyball.app.sessions import Session
 from flyball.app.settling import REPO_FILE, state_dir, user_file
 from flyball.core.host.event import HostEvent
-from flyball.core.host.tool import HOST_TOOLS, PATH_FIELDS, Naming
+from flyball.core.host.tool import COMMAND_FIELDS, HOST_TOOLS, PATH_FIELDS, Naming
 from flyball.core.machine.machine import advance
 from flyball.core.run.effect import Perform, Think
 from flyball.core.run.event import CallReturned, DriverReplied, Finish
 from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.call import Access, Call, Outcome
+from flyball.core.terms.call import Access, Call, CommandFact, Outcome
 from flyball.core.terms.phase import PLAN, Phase
 from flyball.errors import UsageError
+from flyball.shellcheck import CommandKind
 
 Reader = Callable[[str, bytes], HostEvent]
 MOST_READS = 10
@@ -29,6 +32,7 @@ MOST_READS = 10
 MOST_REFUSALS = 2
 """A third one in a row is for a guard to see."""
 WRITERS = sorted(name for name, row in HOST_TOOLS.items() if row.names is Naming.A_FILE)
+SHELLS = sorted(name for name, row in HOST_TOOLS.items() if row.names is Naming.A_COMMAND)
 READERS = sorted(name for name, row in HOST_TOOLS.items() if row.tool == "read" and row.is_plain)
 
 
@@ -37,6 +41,10 @@ class PassedMoment(NamedTuple):
 
     event: HostEvent
     seq: int
+
+
+TreeLook = tuple[str, list[str]]
+"""By what a directory shows that it is the tree that the run knows, and without which folders."""
 
 
 class Refusals(NamedTuple):
@@ -48,11 +56,28 @@ class Refusals(NamedTuple):
 
 def reads_ahead(state: RunState, most: int = MOST_READS) -> int:
     """How many different reads are sure to pass without a word; the machine itself is asked."""
+    return _ahead(state, (), most)
+
+
+def looks_ahead(state: RunState, most: int = MOST_READS) -> int:
+    """How many calls are sure to pass if they are reads and commands that only look, in any order.
+
+    Three orders are tried: a guard that heeds the kind of a call sees it alone and mixed.
+    """
+    orders = ({*range(most)}, {*range(0, most, 2)}, {*range(1, most, 2)})
+    return min(reads_ahead(state, most), *(_ahead(state, each, most) for each in orders))
+
+
+def _ahead(state: RunState, looks: Collection[int], most: int) -> int:
+    """How many calls pass without a word, if these among them are commands that only look."""
     for n in range(most):
         card = state.cards[-1]
         if not card.is_live or card.phase is Phase.PAUSED or card.is_summing_up:
             return n
         call = Call(f"ahead-{n}", "read", digest=f"ahead-{n}", access=Access.READ)
+        if n in looks:
+            fact = CommandFact(f"ahead {n}", CommandKind.READ_ONLY.value)
+            call = replace(call, tool="bash", command=fact, confirmed=True)
         thought = max((o.n for o in state.owed if isinstance(o.effect, Think)), default=0)
         asked = DriverReplied(card=card.id, calls=(call,), finish=Finish.TOOL_CALLS, effect=thought)
         state = advance(state, asked).state
@@ -101,7 +126,7 @@ class Leaves:
         self._home = home
         self._place = home.state / "hosts"
 
-    def give(self, session: Session, state: RunState) -> None:
+    def give(self, session: Session, state: RunState, shown: TreeLook | None = None) -> None:
         """Let reads of a session pass without the judge, as long as nothing else happens here."""
         settings, guards = self._home.effective.settings, state.policy.guards
         is_timed = guards.plan_seconds is not None or guards.build_seconds is not None
@@ -113,6 +138,7 @@ class Leaves:
         refused, after = self._refused(state)
         # As if all of the refusals had come first: what passes then passes without them as well.
         reads = min(reads_ahead(state), reads_ahead(after))
+        looks = min(looks_ahead(state), looks_ahead(after)) if shown else 0
         if not reads:
             return
         files = self._files(session)
@@ -125,6 +151,11 @@ class Leaves:
                 "seq": state.seq,
                 "reads": reads,
                 "tools": READERS,
+                "looks": looks,
+                "shells": SHELLS,
+                "commands": COMMAND_FIELDS,
+                "state": os.fspath(self._home.state.parent),
+                "shown": shown,
                 "refused": refused,
                 "refusals": MOST_REFUSALS,
                 "fields": PATH_FIELDS,

@@ -108,7 +108,7 @@ class HostGovernor:
     async def _give_leave(self, event: HostEvent) -> None:
         session = self.sessions.find(event.host, event.session)
         if state := await self.runs.live_state(session):
-            self._leaves.give(session, state)
+            self._leaves.give(session, state, self.runs.look_of(state))
 
     async def _take_up(self) -> None:
         """Have in the journal what was let pass under leaves, before anything else is judged."""

@@ -1,10 +1,11 @@
-"""A leave: the judge's word in advance, for reads that are sure to be allowed.
+"""A leave: the judge's word in advance, for what only looks and is sure to be allowed.
 
 A process that must load the judge for every call of somebody's agent takes half a second, most of
 it for loading. So the judge says beforehand how many different reads pass without a word, and with
-which words writes are refused before the checkpoint; a hook that finds such a leave and no governor
-writes into it what it has answered, and whoever loads the judge next has that journaled first.
-Nothing but the standard library is loaded here.
+which words writes are refused before the checkpoint. Commands that only look pass as well, as long
+as the tree shows before and after them what it showed the judge. A hook that finds such a leave and
+no governor writes into it what it has answered, and whoever loads the judge next has that journaled
+first. Nothing but the standard library is loaded here.
 
 Line one are the terms; each further line is a payload that was let pass. The file is locked while
 it is read or written, and gone once everything in it is in the journal.
@@ -20,7 +21,19 @@ import os
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
+    from typing import Any, Protocol
+
+    class Eyes(Protocol):
+        """What a hook can see by itself; loaded when it has to look, for most do not."""
+
+        def only_looks(self, command: str, top: str) -> bool:
+            """Whether a command is sure to change nothing."""
+            ...
+
+        def shown(self, top: str, apart: Iterable[str]) -> str:
+            """What a directory looks like now, without some folders; nothing where nobody knows."""
+            ...
+
 
 BEFORE = frozenset({"PreToolUse", "BeforeTool"})
 AFTER = frozenset({"PostToolUse", "AfterTool"})
@@ -102,7 +115,11 @@ class OpenLeave:
 
 
 def let_pass(
-    host: str, data: bytes, top_of: Callable[[str], str], environ: Mapping[str, str]
+    host: str,
+    data: bytes,
+    top_of: Callable[[str], str],
+    environ: Mapping[str, str],
+    eyes: Eyes,
 ) -> str | None:
     """What the judge has said of a payload beforehand, which is then written down in the leave.
 
@@ -124,9 +141,11 @@ def let_pass(
             return None
         entry = _entry(payload)
         words = _refusal(terms, passed, entry, payload)
-        if not words and not _covers(terms, passed, entry, payload):
+        is_look = _is_look(terms, passed, entry, payload, eyes)
+        if not words and not is_look and not _covers(terms, passed, entry, payload):
             return None
-        line = json.dumps({**entry, "is_refused": bool(words), "host": host, "payload": payload})
+        said = {"is_refused": bool(words), "is_look": is_look}
+        line = json.dumps({**entry, **said, "host": host, "payload": payload})
         return words if leave.append(line.encode() + b"\n") else None
     finally:
         leave.close()
@@ -172,6 +191,63 @@ def _is_common(given: dict[str, Any], terms: dict[str, Any], cwd: str) -> bool:
     return inside != whole and not any(part.startswith(".") for part in inside.split("/"))
 
 
+PLAIN_FIELDS = frozenset({"description", "timeout"})
+"""What a shell's call may have beside its command and still be only that."""
+
+
+def _is_look(
+    terms: dict[str, Any],
+    passed: list[dict[str, Any]],
+    entry: dict[str, str],
+    payload: dict[str, Any],
+    eyes: Eyes,
+) -> bool:
+    """Whether it is a command that only looks, or the end of one, and the tree is as it was.
+
+    Whatever changed meanwhile, be it by the command itself, is the judge's to see.
+    """
+    if not terms["shown"] or payload["tool_name"] not in terms["shells"]:
+        return False
+    top = terms["top"]
+    if entry["moment"] in BEFORE:
+        begun = [each for each in passed if each["moment"] in BEFORE and not each["is_refused"]]
+        known = {*terms["known"], *(each["digest"] for each in begun)}
+        command = _command(payload["tool_input"], terms)
+        is_sure = entry["digest"] not in known and len(begun) < terms["looks"] and bool(command)
+        if not is_sure or not eyes.only_looks(command, top):
+            return False
+    elif entry["moment"] not in AFTER or not _ends(terms, passed, entry, payload, is_look=True):
+        return False
+    mark, apart = terms["shown"]
+    return eyes.shown(top, apart) == mark
+
+
+def _command(given: dict[str, Any], terms: dict[str, Any]) -> str:
+    """The command that a call is for; nothing where that is not all, or it may name us."""
+    named = [given[field] for field in terms["commands"] if field in given]
+    text = named[0] if len(named) == 1 and isinstance(named[0], str) else ""
+    is_plain = {*given} <= {*terms["commands"], *PLAIN_FIELDS}
+    is_apart = not any(mark in text for mark in ("~", "$", "`", terms["state"]))
+    return text if is_plain and is_apart and "flyball" not in text.lower() else ""
+
+
+def _ends(
+    terms: dict[str, Any],
+    passed: list[dict[str, Any]],
+    entry: dict[str, str],
+    payload: dict[str, Any],
+    *,
+    is_look: bool,
+) -> bool:
+    """Whether a call comes back whole that was let begin, as a look or as a read."""
+    begun = [each for each in passed if each["moment"] in BEFORE and not each["is_refused"]]
+    ended = {each["call"] for each in passed if each["moment"] in AFTER}
+    known = () if is_look else terms["open"]
+    open_calls = {*known, *(each["call"] for each in begun if each["is_look"] is is_look)} - ended
+    is_whole = not payload.get("is_interrupt") and not _has_failed(payload.get("tool_response"))
+    return is_whole and entry["call"] in open_calls
+
+
 def _covers(
     terms: dict[str, Any],
     passed: list[dict[str, Any]],
@@ -183,10 +259,8 @@ def _covers(
         known = {*terms["known"], *(each["digest"] for each in begun)}
         is_new = entry["digest"] not in known
         return is_new and payload["tool_name"] in terms["tools"] and len(begun) < terms["reads"]
-    ended = {each["call"] for each in passed if each["moment"] in AFTER}
-    open_calls = {*terms["open"], *(each["call"] for each in begun)} - ended
-    is_whole = not payload.get("is_interrupt") and not _has_failed(payload.get("tool_response"))
-    return entry["moment"] in AFTER and is_whole and entry["call"] in open_calls
+    is_end = entry["moment"] in AFTER and payload["tool_name"] in terms["tools"]
+    return is_end and _ends(terms, passed, entry, payload, is_look=False)
 
 
 def _has_failed(response: Any) -> bool:

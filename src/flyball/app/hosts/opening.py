@@ -21,6 +21,7 @@ from flyball.core.host.event import GO_ON, HostAnswer, Moment
 from flyball.core.run.effect import Owed
 from flyball.core.run.event import CallReturned, DriverReplied, EvidenceTaken, RunStarted
 from flyball.core.run.state import RunState
+from flyball.core.terms.call import Access
 from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
 from flyball.engine.run_context import RunContext
@@ -28,6 +29,8 @@ from flyball.errors import NotFound
 from flyball.journal.protocol import Intention, Journal
 from flyball.journal.sqlite import SqliteJournal
 from flyball.workspace.run.opening import find_workspace, peek_workspace
+from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.trees import TreeHash
 
 T = TypeVar("T")
 
@@ -84,6 +87,18 @@ class HostedRuns:
             return await self._state(session, journal)
         finally:
             await journal.close()
+
+    def look_of(self, state: RunState) -> tuple[str, list[str]] | None:
+        """By what the checkout shows that it is as a run knows it; None where nobody can tell.
+
+        Nor while something that may write is under way, or where nothing is ever taken back.
+        """
+        card = state.cards[-1]
+        is_busy = any(call.access is not Access.READ for call in card.in_flight)
+        if is_busy or self._rules.only_advises or not card.is_live:
+            return None
+        trees = self._kept.open(state.run, self._home.state).trees
+        return trees.look_of(TreeHash(card.tree)) if isinstance(trees, GitTrees) else None
 
     def awaited(self, session: Session, run: str) -> Session:
         """A session that knows the tree from before its first prompt; no run is begun for it."""

@@ -15,7 +15,7 @@ from zlib import adler32, crc32
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import NoReturn
 
 MOST = 64 << 20
@@ -86,9 +86,27 @@ def said_beforehand(host: str, data: bytes) -> str | None:
     try:
         from flyball.app.hosts.leave import let_pass
 
-        return let_pass(host, data, top_of, os.environ)
+        return let_pass(host, data, top_of, os.environ, HookEyes())
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
+
+
+class HookEyes:
+    """The judge of commands and the look at a tree, without the judge of calls."""
+
+    def only_looks(self, command: str, top: str) -> bool:
+        """Whether a command is sure to change nothing, whatever its shell was told before."""
+        from flyball.shellcheck import CommandKind, judge
+
+        found = judge(command, phase="execute", root=top, fresh=False)
+        return found.kind is CommandKind.READ_ONLY and found.decision == "allow"
+
+    def shown(self, top: str, apart: Iterable[str]) -> str:
+        """What a directory looks like now, without some folders; nothing where nobody knows."""
+        from flyball.workspace.trees.footprint import footprint
+
+        found = footprint(top, frozenset(apart))
+        return found.digest if found else ""
 
 
 def _print(out: bytes, err: bytes) -> None:

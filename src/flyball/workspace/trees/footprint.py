@@ -1,19 +1,21 @@
 """Whether anything in a directory was touched since it was last looked at, without starting git.
 
 As git itself does it: a file whose size, times, inode and mode are the same has the same content,
-unless it was written so shortly before that a clock could not tell.
+unless it was written so shortly before that a clock could not tell. Hooks look by themselves, so
+nothing but the standard library is loaded here.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable
 from contextlib import suppress
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from flyball.workspace.files.shelf import MADE_ANEW
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
 MOST = 2_000
 """Entries of a directory; where there are more, git looks faster than we do."""
@@ -27,10 +29,15 @@ class Footprint(NamedTuple):
     """What every entry of a directory looked like from outside."""
 
     entries: tuple[EntryFacts, ...]
-    has_clutter: bool
-    """Whether there are folders that are installed, cached or built."""
+    names: frozenset[str]
+    """How the folders are called."""
     is_settled: bool
     """Whether a later change of any entry would show."""
+
+    @property
+    def digest(self) -> str:
+        """All of it in a few characters."""
+        return hashlib.sha256(repr(self.entries).encode("utf-8", "replace")).hexdigest()
 
     @property
     def rules(self) -> tuple[EntryFacts, ...]:
@@ -38,7 +45,7 @@ class Footprint(NamedTuple):
         return tuple(each for each in self.entries if each[0].endswith("/.gitignore"))
 
 
-def footprint(root: Path, apart: frozenset[str], most: int = MOST) -> Footprint | None:
+def footprint(root: str | Path, apart: frozenset[str], most: int = MOST) -> Footprint | None:
     """What a directory looks like now, without git's own at its top and without some folders.
 
     None where it is too large.
@@ -46,8 +53,8 @@ def footprint(root: Path, apart: frozenset[str], most: int = MOST) -> Footprint 
     now = time.time_ns()
     found: list[EntryFacts] = []
     newest = 0
-    has_clutter = False
-    folders, own = [os.fspath(root)], os.fspath(root / ".git")
+    names: set[str] = set()
+    folders, own = [os.fspath(root)], f"{os.fspath(root)}/.git"
     while folders:
         with os.scandir(folders.pop()) as entries:
             for entry in entries:
@@ -63,17 +70,21 @@ def footprint(root: Path, apart: frozenset[str], most: int = MOST) -> Footprint 
                 newest = max(newest, it.st_ctime_ns)
                 if is_folder:
                     folders.append(path)
-                    has_clutter |= entry.name in MADE_ANEW
-    return Footprint(tuple(sorted(found)), has_clutter, newest < now - TICKS_NS)
+                    names.add(entry.name)
+    return Footprint(tuple(sorted(found)), frozenset(names), newest < now - TICKS_NS)
 
 
 class Tread:
     """Looks at one directory again and again, leaving out the clutter that git ignores there."""
 
-    def __init__(self, root: Path, list_ignored: Callable[[], Iterable[str]]) -> None:
+    def __init__(
+        self, root: Path, clutter: frozenset[str], list_ignored: Callable[[], Iterable[str]]
+    ) -> None:
         self._root = root
+        self._clutter = clutter
         self._list_ignored = list_ignored
         self._apart: frozenset[str] | None = None
+        """The folders that are left out, once git was asked which it ignores."""
         self._rules: tuple[EntryFacts, ...] = ()
         self.is_small = True
 
@@ -85,6 +96,11 @@ class Tread:
             found = self._look() if self.is_small else None
         return found
 
+    @property
+    def apart(self) -> frozenset[str]:
+        """The folders that are left out."""
+        return self._apart or frozenset()
+
     def forget(self) -> None:
         """What git ignores may be something else from now on."""
         self._apart = None
@@ -95,10 +111,10 @@ class Tread:
             if found is not None and found.rules == self._rules:
                 return found
         found = footprint(self._root, frozenset())
-        if found is not None and not found.has_clutter:
+        if found is not None and found.names.isdisjoint(self._clutter):
             return found
         ignored = (each.rstrip("/") for each in self._list_ignored())
-        clutter = (each for each in ignored if not MADE_ANEW.isdisjoint(each.split("/")))
+        clutter = (each for each in ignored if not self._clutter.isdisjoint(each.split("/")))
         self._apart = frozenset(os.fspath(self._root / each) for each in clutter)
         found = footprint(self._root, self._apart)
         self.is_small = found is not None

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from flyball.workspace.errors import GitFailed
 from flyball.workspace.files.plain import pipes_named, read_within
+from flyball.workspace.files.shelf import MADE_ANEW
 from flyball.workspace.trees.footprint import Footprint, Tread
 from flyball.workspace.trees.git import Git
 from flyball.workspace.trees.git_objects import (
@@ -73,7 +74,7 @@ class GitTrees:
         self._indexed: TreeHash | None = None
         self._is_looked_through = False
         self._known: tuple[TreeHash, dict[str, TreeEntry]] | None = None
-        self._tread = Tread(root, self._ignored_folders)
+        self._tread = Tread(root, MADE_ANEW, self._ignored_folders)
         self._seen: tuple[Footprint, Captured] | None = None
         """How the directory looked when it was last captured, and what that came to."""
 
@@ -92,6 +93,15 @@ class GitTrees:
         """Whether the directory looks as it did at the last capture; no where nobody can tell."""
         mark = self._tread.look()
         return bool(mark and self._seen and self._seen[0].entries == mark.entries)
+
+    def look_of(self, tree: TreeHash) -> tuple[str, list[str]] | None:
+        """By what the directory shows that it is this tree, and without which folders.
+
+        None where it is not, or where a look cannot tell.
+        """
+        if self.capture().tree != tree or self._seen is None:
+            return None
+        return self._seen[0].digest, sorted(self._tread.apart)
 
     def _ignored_folders(self) -> list[str]:
         args = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.governed import environment, shop
+from tests.unit.workspace.trees.test_footprint import settle
 
 from flyball.app.hosts import leave
 from flyball.app.hosts.governor import HostGovernor
 from flyball.app.project import open_home, project_top
 from flyball.core.host.event import HostAnswer
 from flyball.core.run.state import RunState
+from flyball.surfaces.hooks.client import HookEyes
 from flyball.surfaces.hooks.payload import read_payload
 
 
@@ -39,6 +41,11 @@ class AloneHost(NamedTuple):
         args = {"tool_name": "Read", "tool_input": {"file_path": path}, "tool_use_id": path}
         return self.data("PostToolUse", **args, tool_response=response, **more)
 
+    def look(self, command: str, event: str = "PreToolUse", **more: Any) -> bytes:
+        """A command, or with `PostToolUse` its end."""
+        args = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": command}
+        return self.data(event, **(args | more))
+
     @property
     def governor(self) -> HostGovernor:
         return HostGovernor(open_home(self.repo, self.env, {}), read=read_payload)
@@ -51,7 +58,7 @@ class AloneHost(NamedTuple):
         return self.said(data) == ""
 
     def said(self, data: bytes) -> str | None:
-        return leave.let_pass("claude", data, top_of, self.env)
+        return leave.let_pass("claude", data, top_of, self.env, HookEyes())
 
     def state(self) -> RunState:
         governor = self.governor
@@ -69,5 +76,6 @@ def alone_in(place: Path) -> AloneHost:
     """A host in a shop, whose person has asked for a fix."""
     (place / "home").mkdir()
     found = AloneHost(shop(place / "shop"), environment(place / "home"))
+    settle(*found.repo.rglob("*"))
     found.judged(found.data("UserPromptSubmit", prompt="the total is wrong, fix it"))
     return found

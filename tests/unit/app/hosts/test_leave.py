@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,11 @@ from flyball.app.hosts import leave
 from flyball.app.hosts.ahead import MOST_READS, MOST_REFUSALS, reads_ahead
 from flyball.app.project import open_home
 from flyball.core.machine.machine import advance
-from flyball.core.run.event import PauseAsked
+from flyball.core.run.codec import decode_event
+from flyball.core.run.event import DriverReplied, PauseAsked
 from flyball.core.run.state import Checkpoint
+from flyball.core.terms.call import Access, Call
+from flyball.surfaces.hooks.client import HookEyes
 
 
 @pytest.fixture
@@ -82,7 +87,8 @@ def test_a_leave_ends_with_whatever_else_happens(host: AloneHost):
     switch.turn_off(60)
     assert not host.passes(host.before("c.py"))
     switch.turn_on()
-    assert not leave.let_pass("claude", host.before("c.py"), top_of, host.env | {"FLYBALL_X": ""})
+    env = host.env | {"FLYBALL_X": ""}
+    assert not leave.let_pass("claude", host.before("c.py"), top_of, env, HookEyes())
     journal = host.governor.home.journal_path
     journal.write_bytes(journal.read_bytes())
     assert not host.passes(host.before("c.py"))
@@ -169,3 +175,86 @@ def test_nothing_is_refused_beforehand_once_files_may_be_changed(host: AloneHost
     asyncio.run(host.governor.checkpoint(point))
     host.judged(host.before("a.py"))
     assert host.said(host.before("cart.py", "Write")) is None
+
+
+def test_a_command_that_only_looks_passes_and_is_journaled_afterwards(host: AloneHost):
+    for n in range(3):
+        assert host.passes(host.look(f"git log -{n}"))
+        assert host.passes(host.look(f"git log -{n}", "PostToolUse", tool_response={"stdout": ""}))
+    assert host.passes(host.before("a.py"))
+    assert host.state().spend.calls == 0
+    host.judged(host.data("UserPromptSubmit", prompt="and now?"), is_alone=False)
+    calls = [(call.tool, call.access) for call in journaled(host)]
+    assert calls == [("bash", Access.READ)] * 3 + [("read", Access.READ)]
+
+
+def journaled(host: AloneHost) -> list[Call]:
+    """The calls in the journal, in their order."""
+    with closing(sqlite3.connect(host.governor.home.journal_path)) as db:
+        rows = db.execute("SELECT body FROM events ORDER BY at, seq").fetchall()
+    events = [decode_event(body) for (body,) in rows]
+    return [call for event in events if isinstance(event, DriverReplied) for call in event.calls]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "touch x",
+        "python -m pytest",
+        "git log > x",
+        "rm cart.py",
+        "cat $HOME/x",
+        "cat ~/x",
+        "flyball runs list",
+        "FLYBALL off",
+        "echo `date`",
+        "make",
+        "",
+    ],
+)
+def test_no_other_command_passes_without_the_judge(host: AloneHost, command: str):
+    assert host.said(host.look(command)) is None
+
+
+def test_a_command_that_is_more_than_its_text_is_left_to_the_judge(host: AloneHost):
+    for given in (
+        {"command": "git log", "run_in_background": True},
+        {"command": "git log", "cmd": "rm x"},
+        {"command": ["git", "log"]},
+        {"command": f"ls {host.governor.home.state.parent}"},
+    ):
+        assert host.said(host.look("git log", tool_input=given)) is None
+    given = {"command": "git log", "description": "history", "timeout": 1000}
+    assert host.passes(host.look("git log", tool_input=given))
+
+
+def test_a_tree_that_is_not_as_the_judge_saw_it_is_the_judge_s(host: AloneHost):
+    assert host.passes(host.look("git log"))
+    (host.repo / "cart.py").write_text("changed by what should only look")
+    assert host.said(host.look("git log", "PostToolUse", tool_response={"stdout": ""})) is None
+    assert host.said(host.look("git status")) is None
+    host.judged(host.look("git log", "PostToolUse", tool_response={"stdout": ""}))
+    assert "def total" in (host.repo / "cart.py").read_text(), "it was taken back"
+
+
+def test_a_look_ends_as_a_look_and_a_read_as_a_read(host: AloneHost):
+    assert host.passes(host.look("git log"))
+    assert host.said(host.after("git log")) is None
+    assert host.passes(host.before("a.py"))
+    end = host.look("a.py", "PostToolUse", tool_use_id="a.py", tool_response={"stdout": ""})
+    assert host.said(end) is None
+    failed = host.look("git log", "PostToolUse", tool_response={"error": "no"})
+    assert host.said(failed) is None
+
+
+def test_looks_and_reads_share_what_is_left(host: AloneHost):
+    passed = [
+        host.passes(host.look(f"git log -{n}") if n % 2 else host.before(f"{n}.py"))
+        for n in range(MOST_READS + 2)
+    ]
+    assert passed == [True] * MOST_READS + [False] * 2
+
+
+def test_where_something_may_be_writing_no_command_passes(host: AloneHost):
+    host.judged(host.look("python -m unittest"))
+    assert host.said(host.look("git log")) is None

@@ -115,4 +115,4 @@ def test_a_directory_that_is_too_large_is_left_to_git(tmp_path: Path):
 
 
 def test_a_directory_that_is_not_there_looks_like_nothing(tmp_path: Path):
-    assert Tread(tmp_path / "gone", list).look() is None
+    assert Tread(tmp_path / "gone", frozenset(), list).look() is None
