@@ -75,6 +75,7 @@ NAMED_IN_A_STRING = {
     "flyball.drivers.provider",
     # Imported where a database is named: nobody else needs its extra.
     "flyball.journal.postgres",
+    "flyball.app.people.postgres_people",
     # Named in the script of the bare interpreter that starts each command.
     "flyball.workspace.sandbox.supervisor",
     # Named in the script that the interpreter of the project under repair is given.

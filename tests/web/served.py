@@ -35,9 +35,10 @@ class Answer(NamedTuple):
 
 
 class Client(NamedTuple):
-    """Somebody who knows the token of a server on this machine."""
+    """Somebody who knows the token of a server on this machine, or has one of their own."""
 
     port: int
+    token: str = TOKEN
 
     def ask(
         self,
@@ -47,9 +48,10 @@ class Client(NamedTuple):
         *,
         headers: dict[str, str] | None = None,
         raw: bytes | None = None,
-        token: str = TOKEN,
+        token: str | None = None,
     ) -> Answer:
         """One request; with a token, a fitting host and JSON unless said otherwise."""
+        token = self.token if token is None else token
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         sent = {"Authorization": f"Bearer {token}"} if token else {}
         data = raw if raw is not None else (json.dumps(body).encode() if body is not None else None)
@@ -87,7 +89,7 @@ class Client(NamedTuple):
     def stream(self, path: str, last: str = "") -> Generator[Iterator[tuple[str, dict[str, Any]]]]:
         """The events of a stream as they come: id and data."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        headers = {"Authorization": f"Bearer {TOKEN}"}
+        headers = {"Authorization": f"Bearer {self.token}"}
         if last:
             headers["Last-Event-ID"] = last
         connection.request("GET", path, headers=headers)

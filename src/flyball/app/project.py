@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,11 +14,12 @@ import msgspec
 
 from flyball.app.flowfile.template_file import read_data, template_files
 from flyball.app.settling import REPO_FILE, Effective, Sources, settle, state_dir, user_file
-from flyball.errors import NoSuchDirectory, NotFound, UsageError
+from flyball.errors import MissingExtra, NoSuchDirectory, NotFound, UsageError
 from flyball.journal.protocol import masked, password_of
 from flyball.settings import key_of
 from flyball.workspace.files.plain import read_plain
 from flyball.workspace.redaction import Redactor, secrets_in, secrets_of_project
+from flyball.workspace.trees.git import origin_of
 
 LONGEST = 1 << 20
 """Nothing that is settled for a project is longer than this many bytes."""
@@ -105,6 +107,19 @@ def project_top(start: Path) -> Path:
 def _name(top: Path) -> str:
     digest = hashlib.sha256(os.fsencode(top)).hexdigest()[:10]
     return f"{top.name or 'root'}-{digest}"
+
+
+def project_name(home: Home) -> str:
+    """What a project is called on every machine of a cluster: where its clones come from."""
+    return origin_of(home.repo)
+
+
+def load_extra(module: str) -> Any:
+    """A module of the cluster; `MissingExtra` where what it needs is not installed."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise MissingExtra("A cluster", error.name or "psycopg", "cluster") from None
 
 
 def is_trusted(base: Path, top: Path, text: str) -> bool:

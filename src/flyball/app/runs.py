@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ import msgspec
 
 from flyball.app.answering import next_steps, pending
 from flyball.app.people.decisions import decisions_of
-from flyball.app.project import Home, redactor_of
+from flyball.app.project import Home, load_extra, project_name, redactor_of
 from flyball.app.sessions import HOSTED, Sessions
 from flyball.app.settling import Sources, settle
 from flyball.core.machine.machine import advance
@@ -24,7 +23,7 @@ from flyball.core.run.thread import ThreadLine, thread_lines
 from flyball.core.terms.tool import TOOL_ROWS, Touch
 from flyball.engine.loop import LEASE_SECONDS
 from flyball.engine.telemetry import Telemetry, telemetry
-from flyball.errors import Corrupt, FlyballError, MissingExtra, NotFound, UsageError
+from flyball.errors import Corrupt, FlyballError, NotFound, UsageError
 from flyball.journal.protocol import Journal, JournalEntry, Lease, RunSummary
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings
@@ -32,7 +31,6 @@ from flyball.workspace.cards.artifacts import REVERTED, read_artifact
 from flyball.workspace.cards.use_cases import ProjectPlaces, reverted_cards
 from flyball.workspace.process.holder import is_gone, may_live, name_this_process
 from flyball.workspace.run.opening import find_workspace, peek_workspace
-from flyball.workspace.trees.git import origin_of
 
 LAST = "last"
 SUBMITTED = "submitted"
@@ -48,19 +46,6 @@ def open_journal(home: Home) -> Journal:
     if not home.database:
         return SqliteJournal(home.journal_path)
     return load_extra(POSTGRES).PostgresJournal(home.database, project_name(home))
-
-
-def project_name(home: Home) -> str:
-    """What a project is called on every machine of a cluster: where its clones come from."""
-    return origin_of(home.repo)
-
-
-def load_extra(module: str) -> Any:
-    """A module of the cluster; `MissingExtra` where what it needs is not installed."""
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        raise MissingExtra("A cluster", error.name or "psycopg", "cluster") from None
 
 
 @asynccontextmanager

@@ -162,6 +162,25 @@ POSTGRES_MIGRATIONS: tuple[str, ...] = (
         seen_at DOUBLE PRECISION NOT NULL
     );
     """,
+    """
+    CREATE TABLE people (
+        name TEXT PRIMARY KEY,
+        digest TEXT NOT NULL,
+        grants TEXT NOT NULL,
+        added_at DOUBLE PRECISION NOT NULL,
+        added_by TEXT NOT NULL
+    );
+    CREATE TABLE decisions (
+        id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        run TEXT NOT NULL,
+        at DOUBLE PRECISION NOT NULL,
+        by_whom TEXT NOT NULL,
+        what TEXT NOT NULL,
+        card TEXT NOT NULL,
+        key TEXT NOT NULL UNIQUE
+    );
+    CREATE INDEX decisions_about_a_run ON decisions (run);
+    """,
 )
 """The cluster's schema: one database for all projects, so what belongs to one says so."""
 

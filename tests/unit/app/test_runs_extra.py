@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from flyball.app.runs import POSTGRES, load_extra
+from flyball.app.project import load_extra
+from flyball.app.runs import POSTGRES
 from flyball.errors import MissingExtra
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from flyball.app.people.team import scope_of
 from flyball.app.project import PLACE_FILE, Home, open_home
 from flyball.app.settling import state_dir
 from flyball.errors import FlyballError, NotFound
@@ -19,6 +20,8 @@ class BoardProject(NamedTuple):
 
     name: str
     home: Home
+    scope: str
+    """What grants call it."""
 
 
 class Projects:
@@ -28,7 +31,7 @@ class Projects:
         self.environ = environ
         self.base = state_dir(environ)
         self._here = open_home(here, environ, NOTHING) if here else None
-        self._known: dict[str, Home] = {}
+        self._known: dict[str, BoardProject] = {}
 
     @property
     def here(self) -> str:
@@ -37,12 +40,23 @@ class Projects:
 
     def all(self) -> tuple[BoardProject, ...]:
         """The project here first, then the others by name."""
-        if self._here:
-            self._known.setdefault(self.here, self._here)
+        if self._here and self.here not in self._known:
+            self._add(self._here)
         for place in sorted(self.base.glob("projects/*")):
             if place.name not in self._known and (home := self._open(place)):
-                self._known[place.name] = home
-        return tuple(BoardProject(name, home) for name, home in self._known.items())
+                self._add(home)
+        return tuple(self._known.values())
+
+    def scope(self, name: str) -> str:
+        """What grants call a project; a name that is none is its own."""
+        if name not in self._known:
+            self.all()
+        known = self._known.get(name)
+        return known.scope if known else name
+
+    def _add(self, home: Home) -> None:
+        name = home.state.name
+        self._known[name] = BoardProject(name, home, scope_of(home))
 
     def find(self, name: str) -> Home:
         """A project by its name; without one, the project here."""

@@ -231,10 +231,16 @@ class RunsHere:
                 with self._lock:
                     self._driven[run.result()] = driven
                 self._note(run.result(), str(home.repo))
+            is_noted.set()
 
+        # Who waits for a result is woken before its callbacks are called, and may ask for the run
+        # at once.
+        is_noted = threading.Event()
         driven.began.add_done_callback(begun)
         threading.Thread(target=body, name="run", daemon=True).start()
-        return driven.began.result(BEGIN_SECONDS)
+        run = driven.began.result(BEGIN_SECONDS)
+        is_noted.wait(BEGIN_SECONDS)
+        return run
 
     def _noted(self) -> dict[str, str]:
         try:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
-from flyball.app.project import Home
+import msgspec
+
+from flyball.app.project import Home, load_extra
 from flyball.core.run.event import (
     Answered,
     AnyEvent,
@@ -26,26 +28,52 @@ FILE = "decisions.jsonl"
 DEEDS = {CommitKind.REVERT: "took back", CommitKind.APPLY: "put again"}
 
 
-def note_decision(home: Home, run: str, by: str, what: str, card: str = "", at: float = 0) -> None:
-    """Write down who merged, took back or put again; a run that has ended takes no event."""
-    line = json.dumps({"run": run, "at": at, "by": by, "what": what, "card": card}) + "\n"
+DATABASE = "flyball.app.people.postgres_people"
+"""Loaded only where a database is named."""
+
+
+class NotedDecision(msgspec.Struct, frozen=True):
+    """A decision about a run's work that no event says: a run that has ended takes none."""
+
+    run: str
+    at: float
+    by: str
+    what: str
+    card: str = ""
+
+
+def note_decision(home: Home, noted: NotedDecision) -> None:
+    """Write down who merged, took back or put again, where everybody who shows the run looks."""
+    if home.database:
+        load_extra(DATABASE).note(home.database, noted)
+        return
     home.state.mkdir(parents=True, exist_ok=True)
     # One write to a file that is only appended to: two processes do not mix their lines.
     fd = os.open(home.state / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
-        os.write(fd, line.encode())
+        os.write(fd, msgspec.json.encode(noted) + b"\n")
     finally:
         os.close(fd)
 
 
 def decisions_of(home: Home, run: str, entries: Iterable[JournalEntry]) -> list[dict[str, Any]]:
     """Every decision of a person about a run, the first one first."""
-    found = [
+    found: list[dict[str, Any]] = [
         {"seq": entry.seq, "at": entry.event.at, "by": by, "what": what, "note": note}
         for entry in entries
         for by, what, note in _decided(entry.event)
     ]
-    return sorted([*found, *_noted(home, run)], key=lambda each: each["at"])
+    found += [
+        {
+            "seq": 0,
+            "at": each.at,
+            "by": each.by,
+            "what": f"{each.what} {each.card}".rstrip(),
+            "note": "",
+        }
+        for each in _noted(home, run)
+    ]
+    return sorted(found, key=lambda each: each["at"])
 
 
 def _decided(event: AnyEvent) -> Iterable[tuple[str, str, str]]:
@@ -68,17 +96,17 @@ def _decided(event: AnyEvent) -> Iterable[tuple[str, str, str]]:
             return
 
 
-def _noted(home: Home, run: str) -> Iterable[dict[str, Any]]:
+def _noted(home: Home, run: str) -> Iterable[NotedDecision]:
+    if home.database:
+        yield from load_extra(DATABASE).noted_about(home.database, run)
+        return
     try:
-        text = (home.state / FILE).read_text("utf-8", "replace")
+        data = (home.state / FILE).read_bytes()
     except OSError:
         return
-    for line in text.splitlines():
-        try:
-            each = json.loads(line)
-            if each["run"] == run:
-                what = f"{each['what']} {each['card']}".rstrip()
-                yield {"seq": 0, "at": each["at"], "by": each["by"], "what": what, "note": ""}
-        except (ValueError, KeyError, TypeError):
-            # A line that a full disk cut off; the others still count.
-            continue
+    for line in data.splitlines():
+        # A line that a full disk cut off; the others still count.
+        with suppress(msgspec.MsgspecError, UnicodeDecodeError):
+            each = msgspec.json.decode(line, type=NotedDecision)
+            if each.run == run:
+                yield each

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.app.people.person import Person
-from flyball.errors import Conflict, JournalError
+from flyball.app.people.person import Change, Person, name_taken, nobody_called
+from flyball.errors import JournalError
 
 FILE = "people.json"
 
@@ -39,16 +39,23 @@ class FilePeople:
             ) from error
         return self._known
 
-    def put(self, person: Person, *, is_new: bool) -> None:
-        """Keep a person; `Conflict` where a new one's name is taken."""
+    def add(self, person: Person) -> None:
+        """Keep a new person; `Conflict` where the name is taken."""
+        with self._locked():
+            found = self.all()
+            if any(each.name == person.name for each in found):
+                raise name_taken(person.name)
+            self._write((*found, person))
+
+    def change(self, name: str, deed: Change) -> Person:
+        """What a deed makes of a person, kept; `NotFound` where there is nobody of that name."""
         with self._locked():
             found = {each.name: each for each in self.all()}
-            if is_new and person.name in found:
-                raise Conflict(
-                    f"There is a person {person.name} already.",
-                    "`flyball people grant` changes what they may do.",
-                )
-            self._write({**found, person.name: person}.values())
+            if name not in found:
+                raise nobody_called(name)
+            changed = deed(found[name])
+            self._write({**found, name: changed}.values())
+            return changed
 
     def remove(self, name: str) -> bool:
         """Forget a person at once; whether there was one."""
@@ -56,6 +63,9 @@ class FilePeople:
             found = self.all()
             self._write(each for each in found if each.name != name)
             return any(each.name == name for each in found)
+
+    def close(self) -> None:
+        """A file is held only while it is read or written."""
 
     def _read(self) -> tuple[Person, ...]:
         return msgspec.json.decode(self._file.read_bytes(), type=tuple[Person, ...])

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from typing import Protocol
 
@@ -61,6 +61,9 @@ class Person(msgspec.Struct, frozen=True):
         return max(map(self.right, self.grants), default=Right.NOTHING)
 
 
+Change = Callable[[Person], Person]
+
+
 class People(Protocol):
     """Where a team's people are kept."""
 
@@ -68,12 +71,23 @@ class People(Protocol):
         """Everybody, by name; raises where they cannot be known, so that nobody gets in."""
         ...
 
-    def put(self, person: Person, *, is_new: bool) -> None:
-        """Keep a person; `Conflict` where a new one's name is taken."""
+    def add(self, person: Person) -> None:
+        """Keep a new person; `Conflict` where the name is taken."""
+        ...
+
+    def change(self, name: str, deed: Change) -> Person:
+        """What a deed makes of a person, kept; alone with them, so that none is lost to another.
+
+        `NotFound` where there is nobody of that name.
+        """
         ...
 
     def remove(self, name: str) -> bool:
         """Forget a person at once; whether there was one."""
+        ...
+
+    def close(self) -> None:
+        """Let go of where they are kept."""
         ...
 
 
@@ -98,35 +112,40 @@ def add_person(people: People, name: str, grants: dict[str, str], by: str, at: f
             f"{name!r} cannot name a person.", "Use letters, digits, dots, dashes, @; at most 64."
         )
     token = secrets.token_urlsafe(32)
-    people.put(Person(name, digest_of(token), grants, at, by), is_new=True)
+    people.add(Person(name, digest_of(token), grants, at, by))
     return token
 
 
-def named(people: People, name: str) -> Person:
-    """The person of this name."""
-    for each in people.all():
-        if each.name == name:
-            return each
-    raise NotFound("person", name, LIST_THEM)
+def name_taken(name: str) -> Conflict:
+    """What is said where a new person's name is somebody's."""
+    return Conflict(
+        f"There is a person {name} already.", "`flyball people grant` changes what they may do."
+    )
+
+
+def nobody_called(name: str) -> NotFound:
+    """What is said where a name is nobody's."""
+    return NotFound("person", name, LIST_THEM)
 
 
 def grant(people: People, name: str, project: str, role: str) -> Person:
     """Give a person a role in a project, or in all of them."""
-    known = named(people, name)
-    changed = msgspec.structs.replace(known, grants={**known.grants, project: role})
-    people.put(changed, is_new=False)
-    return changed
+    return people.change(
+        name, lambda known: msgspec.structs.replace(known, grants={**known.grants, project: role})
+    )
 
 
-def revoke(people: People, name: str, project: str = "") -> Person:
+def revoke(people: People, name: str, project: str = "") -> Person | None:
     """Take a project from a person, or without one everything, their token included."""
-    known = named(people, name)
     if not project:
-        people.remove(name)
-        return msgspec.structs.replace(known, grants={})
-    if project not in known.grants:
-        raise Conflict(f"{name} has no role of their own in {project}.", LIST_THEM)
-    left = {each: role for each, role in known.grants.items() if each != project}
-    changed = msgspec.structs.replace(known, grants=left)
-    people.put(changed, is_new=False)
-    return changed
+        if not people.remove(name):
+            raise nobody_called(name)
+        return None
+
+    def without(known: Person) -> Person:
+        if project not in known.grants:
+            raise Conflict(f"{name} has no role of their own in {project}.", LIST_THEM)
+        left = {each: role for each, role in known.grants.items() if each != project}
+        return msgspec.structs.replace(known, grants=left)
+
+    return people.change(name, without)

@@ -209,7 +209,7 @@ def _database(home: Home) -> list[dict[str, Any]]:
     """What a database needs to keep runs, and whether it has that; nothing where none is named."""
     if not home.database:
         return []
-    from flyball.app.runs import load_extra
+    from flyball.app.project import load_extra
 
     found = load_extra("flyball.journal.connection").examine_database(home.database)
     return [{"name": each.name, "holds": each.holds, "seen": each.seen} for each in found]

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from flyball.surfaces.cli.card import JSON
+from flyball.surfaces.cli.card import DATABASE, JSON
 from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     from flyball.app.people.person import People, Person
+    from flyball.app.project import Home
 
 ROLE = click.option(
     "--role",
@@ -39,7 +41,8 @@ def people() -> None:
     approve     also answer, extend, merge, take back, apply diffs
     administer  also name drivers that are files of the server; see the people
 
-    While there is nobody, the board's own token opens everything.
+    While there is nobody, the board's own token opens everything. With --database they are those of
+    every board that uses it, and a project is called by the address that its clones come from.
     """
 
 
@@ -47,6 +50,7 @@ def people() -> None:
 @click.argument("name")
 @ROLE
 @PROJECT
+@DATABASE
 @JSON
 def add(name: str, role: str, project: str, as_json: bool) -> None:
     """Let a new person in; prints their token, once."""
@@ -55,9 +59,9 @@ def add(name: str, role: str, project: str, as_json: bool) -> None:
 
     _require_person()
     place = _project(project)
-    store = _people()
-    is_first = not store.all()
-    token = add_person(store, name, {place: role}, user(), time.time())
+    with _people() as store:
+        is_first = not store.all()
+        token = add_person(store, name, {place: role}, user(), time.time())
     if as_json:
         say(json.dumps({"name": name, "grants": {place: role}, "token": token}))
         return
@@ -71,20 +75,25 @@ def add(name: str, role: str, project: str, as_json: bool) -> None:
 @click.argument("name")
 @ROLE
 @PROJECT
+@DATABASE
 @JSON
 def grant(name: str, role: str, project: str, as_json: bool) -> None:
     """Give a person another role, in one project or in every one; the token stays."""
     from flyball.app.people.person import grant as give
 
     _require_person()
-    _tell([give(_people(), name, _project(project), role)], as_json=as_json)
+    place = _project(project)
+    with _people() as store:
+        _tell([give(store, name, place, role)], as_json=as_json)
 
 
 @people.command("list")
+@DATABASE
 @JSON
 def list_(as_json: bool) -> None:
     """Everybody, with their roles; tokens are not known."""
-    found = _people().all()
+    with _people() as store:
+        found = store.all()
     if not found and not as_json:
         say("There is nobody: the board's own token opens everything.")
     _tell(found, as_json=as_json)
@@ -93,52 +102,72 @@ def list_(as_json: bool) -> None:
 @people.command()
 @click.argument("name")
 @PROJECT
+@DATABASE
 @JSON
 def revoke(name: str, project: str, as_json: bool) -> None:
     """Take a project from a person; without --project, everything at once."""
     from flyball.app.people.person import revoke as take
 
     _require_person()
-    changed = take(_people(), name, _project(project) if project else "")
-    if not project and not as_json:
+    place = _project(project) if project else ""
+    with _people() as store:
+        changed = take(store, name, place)
+    if changed is not None:
+        _tell([changed], as_json=as_json)
+    elif as_json:
+        say(json.dumps({"name": name, "grants": {}}))
+    else:
         say(f"{name} is let in no more.")
-        return
-    _tell([changed], as_json=as_json)
 
 
 def _require_person() -> None:
     """Refuse an agent that is governed: a token of its own would let it answer itself."""
     from flyball.app.hosts.person import require_person_anywhere
+
+    require_person_anywhere(_home(), os.environ)
+
+
+def _home() -> Home:
     from flyball.app.project import open_home
 
-    require_person_anywhere(open_home(Path.cwd(), os.environ, {}), os.environ)
+    return open_home(Path.cwd(), os.environ, {})
 
 
-def _people() -> People:
-    from flyball.app.people.file_people import FilePeople
-    from flyball.app.settling import state_dir
+@contextmanager
+def _people() -> Generator[People]:
+    from flyball.app.people.team import open_people
 
-    return FilePeople(state_dir(os.environ))
+    store = open_people(_home())
+    try:
+        yield store
+    finally:
+        store.close()
 
 
 def _project(name: str) -> str:
-    """A project as grants name it, from its name, its title or its directory."""
+    """A project as grants name it, from its name, its title, its directory or its address."""
     from flyball.app.board.projects import Projects
     from flyball.app.people.person import EVERY
+    from flyball.app.people.team import scope_of
     from flyball.app.project import open_home
     from flyball.errors import NotFound, UsageError
+    from flyball.workspace.trees.git import without_credentials
 
     if name in ("", EVERY):
         return EVERY
     known = Projects(os.environ).all()
-    meant = [each.name for each in known if name in (each.name, each.home.repo.name)]
+    meant = {each.scope for each in known if name in (each.name, each.home.repo.name, each.scope)}
     if len(meant) > 1:
-        raise UsageError(f"{name!r} may mean {' or '.join(meant)}.", "Name its directory.")
+        said = " or ".join(sorted(meant))
+        raise UsageError(f"{name!r} may mean {said}.", "Name its directory.")
     if meant:
-        return meant[0]
+        return meant.pop()
     if Path(name).is_dir():
-        return open_home(Path(name), os.environ, {}).state.name
-    hint = f"These have runs: {', '.join(each.name for each in known) or 'none'}."
+        return scope_of(open_home(Path(name), os.environ, {}))
+    # Another machine may have the only clones of it.
+    if _home().database and (":" in name or name.startswith("/")):
+        return without_credentials(name)
+    hint = f"These have runs: {', '.join(each.scope for each in known) or 'none'}."
     raise NotFound("project", name, hint)
 
 

@@ -131,7 +131,7 @@ def _submit(home: Home, wanted: RunRequest, priority: int, *, as_json: bool) -> 
     import asyncio
     import json
 
-    from flyball.app.runs import load_extra
+    from flyball.app.project import load_extra
     from flyball.surfaces.cli.terminal.edge import say
     from flyball.surfaces.cli.terminal.view import user
 

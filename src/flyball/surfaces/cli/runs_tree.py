@@ -35,7 +35,7 @@ def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_jso
     """
     import msgspec
 
-    from flyball.app.people.decisions import note_decision
+    from flyball.app.people.decisions import NotedDecision, note_decision
     from flyball.app.verifying import refuse_bad_merge
     from flyball.surfaces.cli.terminal.view import home_at, user
     from flyball.workspace.cards.use_cases import merge as merge_run
@@ -49,7 +49,7 @@ def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_jso
     place, run = find_run(repo, run)
     report = merge_run(place, run, remove_untracked=remove_untracked, approve=approve)
     if report.commits:
-        note_decision(home_at(repo), run, user(), "merged it", at=time.time())
+        note_decision(home_at(repo), NotedDecision(run, time.time(), user(), "merged it"))
     branch = report.branch.removeprefix("refs/heads/")
     if as_json:
         say_json({**msgspec.to_builtins(report), "branch": branch})

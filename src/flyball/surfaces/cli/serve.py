@@ -30,9 +30,10 @@ def serve(host: str, port: int, opens: bool, token: str, repo: Path, as_json: bo
     begun on the board are driven here; if the server is stopped, the next one goes on with them.
     """
     import os
+    from contextlib import closing
 
-    from flyball.app.people.file_people import FilePeople
-    from flyball.app.settling import state_dir
+    from flyball.app.people.team import open_people
+    from flyball.app.project import open_home
     from flyball.errors import UsageError
 
     try:
@@ -43,7 +44,8 @@ def serve(host: str, port: int, opens: bool, token: str, repo: Path, as_json: bo
         raise UsageError(f"The board needs {error.name}, which is not installed.", hint) from None
     if not repo.is_dir():
         raise UsageError(f"{repo} is not a directory.", "Give --repo a directory.")
-    has_people = bool(FilePeople(state_dir(os.environ)).all())
+    with closing(open_people(open_home(repo, os.environ, {}))) as people:
+        has_people = bool(people.all())
     listening = listen(host, port, token, has_people=has_people)
 
     def ready() -> None:

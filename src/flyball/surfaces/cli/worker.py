@@ -44,7 +44,7 @@ def worker(roles: str, concurrency: int, per_project: int, per_person: int, as_j
     SIGTERM and Ctrl-C let calls under way end and give the runs to other workers. Limits per
     project and person count over all workers; say the same to each of them.
     """
-    from flyball.app.runs import load_extra
+    from flyball.app.project import load_extra
     from flyball.errors import UsageError
 
     database = os.environ.get("FLYBALL_DATABASE", "")

@@ -46,6 +46,7 @@ def make_application(board: Board, protection: Protection) -> Application:
         finally:
             await asyncio.to_thread(board.runs.stop)
             board.watch.stop()
+            board.people.close()
 
     def provide(request: Request[Any, Any, Any]) -> PersonalBoard:
         return personal_board(request.scope)

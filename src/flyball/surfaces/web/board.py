@@ -17,8 +17,8 @@ from flyball.app.board.running import RunsHere
 from flyball.app.board.watching import Watch
 from flyball.app.board.workers import workers_of
 from flyball.app.hosts.person import require_no_host
-from flyball.app.people.file_people import FilePeople
 from flyball.app.people.person import EVERY, People, Person, Right
+from flyball.app.people.team import open_people
 from flyball.app.project import Home, open_home
 from flyball.errors import FlyballError, NotAllowed, NotFound
 
@@ -89,7 +89,7 @@ class PersonalBoard:
 
     def may(self, home: Home, need: Right) -> bool:
         """Whether their role in a project reaches so far."""
-        return self.person.right(home.state.name) >= need
+        return self._right(home.state.name) >= need
 
     def require(self, home: Home, need: Right, what: str = "this") -> None:
         """Raise where their role in a project does not reach so far."""
@@ -143,19 +143,22 @@ class PersonalBoard:
         return self.person in known if known else not self.person.digest
 
     def _sees(self, project: str) -> bool:
-        return self.person.right(project) >= Right.LOOK
+        return self._right(project) >= Right.LOOK
+
+    def _right(self, project: str) -> Right:
+        return self.person.right(self._board.projects.scope(project))
 
 
 OurBoard = NamedDependency[PersonalBoard]
 """The board, as a route asks for it."""
 
 
-def open_board(environ: Mapping[str, str], here: Path | None, beat: float = 15.0) -> Board:
+def open_board(environ: Mapping[str, str], here: Path, beat: float = 15.0) -> Board:
     """A board over every project of the state directory that the environment names."""
     projects = Projects(environ, here)
     runs = RunsHere(projects.base, environ, _user())
     watch = Watch(projects, beat, runs.spoken)
-    return Board(projects, watch, runs, environ, FilePeople(projects.base))
+    return Board(projects, watch, runs, environ, open_people(open_home(here, environ, {})))
 
 
 def _user() -> str:

@@ -54,7 +54,7 @@ def projects(board: OurBoard) -> list[dict[str, Any]]:
             "title": each.home.repo.name,
             "path": str(each.home.repo),
             "is_here": each.name == board.here,
-            "role": board.person.right(each.name).word,
+            "role": board.person.right(each.scope).word,
             "runs": sum(row["project"] == each.name for row in rows),
         }
         for each in board.projects()

@@ -3,36 +3,79 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
+from tests.postgres import database, postgres
 
-from flyball.app.people.decisions import decisions_of, note_decision
+from flyball.app.people.decisions import NotedDecision, decisions_of, note_decision
 from flyball.app.people.file_people import FilePeople
 from flyball.app.people.person import (
     EVERY,
+    People,
     Person,
     Right,
     add_person,
+    digest_of,
     find_person,
     grant,
     revoke,
 )
+from flyball.app.people.postgres_people import PostgresPeople
 from flyball.app.project import open_home
 from flyball.core.run.event import Answered, Cancelled, Extended
 from flyball.errors import Conflict, JournalError, NotFound, UsageError
 from flyball.journal.protocol import JournalEntry
 
+__all__ = ["database", "postgres"]
 
-def test_a_token_finds_its_person_and_is_in_no_file(tmp_path: Path):
-    people = FilePeople(tmp_path)
+
+Open = Callable[[], People]
+"""Opens the people as another process would."""
+
+
+@pytest.fixture(params=["file", "postgres"])
+def opens(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
+    opened: list[People] = []
+    url = request.getfixturevalue("database") if request.param == "postgres" else ""
+
+    def one_more() -> People:
+        opened.append(PostgresPeople(url) if url else FilePeople(tmp_path))
+        return opened[-1]
+
+    yield one_more
+    for each in opened:
+        each.close()
+
+
+def everything_kept(people: People, tmp_path: Path, url: str) -> bytes:
+    if isinstance(people, FilePeople):
+        return b"".join(each.read_bytes() for each in tmp_path.iterdir())
+    with psycopg.connect(url) as db:
+        return repr(db.execute("SELECT * FROM flyball.people").fetchall()).encode()
+
+
+def test_a_token_finds_its_person_and_is_kept_nowhere(
+    opens: Open, tmp_path: Path, request: pytest.FixtureRequest
+):
+    people = opens()
     token = add_person(people, "ada", {EVERY: "look"}, "root", 7.0)
     assert len(token) >= 43
-    assert find_person(people.all(), token) == people.all()[0]
+    (ada,) = people.all()
+    assert find_person(people.all(), token) == ada
+    assert ada == Person("ada", digest_of(token), {EVERY: "look"}, 7.0, "root")
     assert find_person(people.all(), token[:-1]) is None
     assert find_person(people.all(), "") is None
-    kept = b"".join(each.read_bytes() for each in tmp_path.iterdir())
+    url = "" if isinstance(people, FilePeople) else request.getfixturevalue("database")
+    kept = everything_kept(people, tmp_path, url)
+    assert ada.digest.encode() in kept
     assert token.encode() not in kept
+
+
+def test_the_file_of_people_is_its_owners_alone(tmp_path: Path):
+    add_person(FilePeople(tmp_path), "ada", {EVERY: "look"}, "root", 7.0)
     assert (tmp_path / "people.json").stat().st_mode & 0o077 == 0
 
 
@@ -45,20 +88,38 @@ def test_the_grant_of_a_project_counts_before_the_one_for_all():
     assert Person("bob", "", {"shop": "emperor"}).right("shop") is Right.NOTHING
 
 
-def test_roles_are_given_and_taken_and_another_process_sees_it(tmp_path: Path):
-    people, others = FilePeople(tmp_path), FilePeople(tmp_path)
+def test_roles_are_given_and_taken_and_another_process_sees_it(opens: Open):
+    people, others = opens(), opens()
     token = add_person(people, "ada", {"shop": "look"}, "root", 7.0)
-    with pytest.raises(Conflict):
+    with pytest.raises(Conflict, match="a person ada already"):
         add_person(others, "ada", {"shop": "administer"}, "root", 7.0)
     assert grant(people, "ada", "shop", "drive").right("shop") is Right.DRIVE
     assert others.all()[0].right("shop") is Right.DRIVE
-    assert revoke(people, "ada", "shop").right("shop") is Right.NOTHING
-    with pytest.raises(Conflict):
+    changed = revoke(people, "ada", "shop")
+    assert changed is not None
+    assert changed.right("shop") is Right.NOTHING
+    with pytest.raises(Conflict, match="no role of their own"):
         revoke(people, "ada", "shop")
-    revoke(others, "ada")
+    assert revoke(others, "ada") is None
     assert find_person(people.all(), token) is None
     with pytest.raises(NotFound):
         revoke(people, "ada")
+
+
+def test_who_was_let_go_does_not_come_back_with_a_grant_that_was_under_way(opens: Open):
+    people = opens()
+    add_person(people, "ada", {"shop": "look"}, "root", 7.0)
+    revoke(people, "ada")
+    with pytest.raises(NotFound, match="ada"):
+        grant(opens(), "ada", "shop", "administer")
+    assert list(people.all()) == []
+
+
+def test_everybody_is_listed_in_one_order(opens: Open):
+    people = opens()
+    for name in ("bob", "Zoe", "ada", "a.x", "a-x"):
+        add_person(people, name, {}, "root", 7.0)
+    assert [each.name for each in people.all()] == ["Zoe", "a-x", "a.x", "ada", "bob"]
 
 
 @pytest.mark.parametrize("name", ["", "two words", "a" * 65, "../x", "-x", "a\n"])
@@ -67,17 +128,27 @@ def test_a_name_is_one_that_a_log_can_show(tmp_path: Path, name: str):
         add_person(FilePeople(tmp_path), name, {}, "root", 7.0)
 
 
-def test_who_are_added_at_once_are_all_there(tmp_path: Path):
-    def add(name: str) -> None:
-        add_person(FilePeople(tmp_path), name, {EVERY: "look"}, "root", 7.0)
-
+def test_what_is_done_at_once_is_all_there(opens: Open):
+    add_person(opens(), "ada", {}, "root", 7.0)
     names = [f"p{n}" for n in range(8)]
-    threads = [threading.Thread(target=add, args=(name,)) for name in names]
+
+    def add(people: People, name: str) -> None:
+        add_person(people, name, {EVERY: "look"}, "root", 7.0)
+        grant(people, "ada", name, "look")
+
+    threads = [threading.Thread(target=add, args=(opens(), name)) for name in names]
     for each in threads:
         each.start()
     for each in threads:
         each.join()
-    assert [each.name for each in FilePeople(tmp_path).all()] == names
+    found = opens().all()
+    assert [each.name for each in found] == ["ada", *names]
+    assert found[0].grants == dict.fromkeys(names, "look")
+
+
+def test_a_database_that_is_not_there_is_not_an_empty_one():
+    with pytest.raises(JournalError):
+        PostgresPeople("postgresql://127.0.0.1:1/nothing")
 
 
 def test_a_damaged_file_is_not_an_empty_one(tmp_path: Path):
@@ -86,12 +157,18 @@ def test_a_damaged_file_is_not_an_empty_one(tmp_path: Path):
         FilePeople(tmp_path).all()
 
 
-def test_decisions_name_who_made_them_in_their_order(tmp_path: Path):
-    home = open_home(tmp_path, {"FLYBALL_STATE_DIR": str(tmp_path / "s")}, {})
-    note_decision(home, "r1", "eve", "took back", "step-1", at=4.0)
-    note_decision(home, "r2", "eve", "merged it", at=1.0)
-    with (home.state / "decisions.jsonl").open("a") as cut:
-        cut.write('{"run": "r1", "at"')
+@pytest.mark.parametrize("kept_in", ["file", "postgres"])
+def test_decisions_name_who_made_them_in_their_order(
+    tmp_path: Path, kept_in: str, request: pytest.FixtureRequest
+):
+    url = request.getfixturevalue("database") if kept_in == "postgres" else ""
+    environ = {"FLYBALL_STATE_DIR": str(tmp_path / "s"), "FLYBALL_DATABASE": url}
+    home = open_home(tmp_path, environ, {})
+    note_decision(home, NotedDecision("r1", 4.0, "eve", "took back", "step-1"))
+    note_decision(home, NotedDecision("r2", 1.0, "eve", "merged it"))
+    if not url:
+        with (home.state / "decisions.jsonl").open("a") as cut:
+            cut.write('{"run": "r1", "at"')
     log = (
         Answered(question="q1", granted=True, by="ada", note="fine", at=1.0),
         Extended(by="bob", calls=5, why="nearly", at=2.0),

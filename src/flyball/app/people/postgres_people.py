@@ -1,0 +1,124 @@
+"""People and what they decided in the database of a cluster: alike on every board that uses it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
+
+import msgspec
+
+from flyball.app.people.decisions import NotedDecision
+from flyball.app.people.person import Change, Person, name_taken, nobody_called
+from flyball.journal.connection import Connection, PostgresLink
+
+PATIENCE = 5.0
+"""How long a database that is away is waited for: somebody's request waits with it."""
+
+COLUMNS = "name, digest, grants, added_at, added_by"
+
+
+class PostgresPeople:
+    """The people of a database; a change counts from the next request on, on every machine."""
+
+    def __init__(self, url: str) -> None:
+        self._link = PostgresLink(url, patience=PATIENCE)
+
+    def all(self) -> Sequence[Person]:
+        """Everybody, by name; a database that does not answer raises."""
+
+        def deed(db: Connection, _: bool) -> Sequence[Person]:
+            # By the bytes of the name, as a file sorts them: the database may have another order.
+            rows = db.execute(f'SELECT {COLUMNS} FROM people ORDER BY name COLLATE "C"'.encode())
+            return [_person(row) for row in rows.fetchall()]
+
+        return self._link.ask(deed)
+
+    def add(self, person: Person) -> None:
+        """Keep a new person; `Conflict` where the name is taken."""
+
+        def deed(db: Connection, is_again: bool) -> None:
+            added = db.execute(
+                f"INSERT INTO people ({COLUMNS}) VALUES (%s, %s, %s, %s, %s)"
+                " ON CONFLICT DO NOTHING",
+                (
+                    person.name,
+                    person.digest,
+                    _json(person.grants),
+                    person.added_at,
+                    person.added_by,
+                ),
+            )
+            # Our own first try may have been carried out before the connection broke.
+            if added.rowcount != 1 and not (is_again and _named(db, person.name) == person):
+                raise name_taken(person.name)
+
+        self._link.ask(deed)
+
+    def change(self, name: str, deed: Change) -> Person:
+        """What a deed makes of a person, kept; `NotFound` where there is nobody of that name."""
+
+        def asked(db: Connection, _: bool) -> Person:
+            with db.transaction():
+                known = _named(db, name, "FOR UPDATE")
+                if known is None:
+                    raise nobody_called(name)
+                changed = deed(known)
+                db.execute(
+                    "UPDATE people SET digest = %s, grants = %s WHERE name = %s",
+                    (changed.digest, _json(changed.grants), name),
+                )
+                return changed
+
+        return self._link.ask(asked)
+
+    def remove(self, name: str) -> bool:
+        """Forget a person at once; whether there was one."""
+        return self._link.ask(
+            lambda db, is_again: (
+                db.execute("DELETE FROM people WHERE name = %s", (name,)).rowcount == 1 or is_again
+            )
+        )
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._link.close()
+
+
+def note(url: str, noted: NotedDecision) -> None:
+    """Write a decision down where every board of the database finds it."""
+    # The same key each time it is tried: a decision is made once.
+    values = (*msgspec.structs.astuple(noted), secrets.token_hex(16))
+    with closing(PostgresLink(url, patience=PATIENCE)) as link:
+        link.ask(
+            lambda db, _: db.execute(
+                "INSERT INTO decisions (run, at, by_whom, what, card, key)"
+                " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+                values,
+            )
+        )
+
+
+def noted_about(url: str, run: str) -> Sequence[NotedDecision]:
+    """What was written down about a run, the first first."""
+    statement = "SELECT run, at, by_whom, what, card FROM decisions WHERE run = %s ORDER BY id"
+    with closing(PostgresLink(url, patience=PATIENCE)) as link:
+        rows = link.ask(lambda db, _: db.execute(statement, (run,)).fetchall())
+    return [NotedDecision(*row) for row in rows]
+
+
+def _named(db: Connection, name: str, lock: str = "") -> Person | None:
+    row = db.execute(f"SELECT {COLUMNS} FROM people WHERE name = %s {lock}".encode(), (name,))
+    found = row.fetchone()
+    return _person(found) if found else None
+
+
+def _person(row: tuple[Any, ...]) -> Person:
+    name, digest, grants, added_at, added_by = row
+    known = msgspec.json.decode(grants, type=dict[str, str])
+    return Person(name, digest, known, added_at, added_by)
+
+
+def _json(grants: dict[str, str]) -> str:
+    return msgspec.json.encode(grants).decode()
