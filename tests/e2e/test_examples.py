@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tests.e2e.printed import Printed
 from tests.tiers import sampled
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
 
 SHOWS = {
     "01-governor.py": (
@@ -51,6 +52,28 @@ SHOWS = {
         "with 3; the run waits\nreview: done\nannounce: done\nsuccess: Totals ignored how many",
         "the second process has ended with 0",
     ),
+    "06-own-loop.py": (
+        "edit_diff: Deny: `edit_diff` changes things",
+        "read: made\npromised; now build.execute\nedit_diff: made",
+        "2 calls, 1 blocked of 15",
+    ),
+    "07-pydantic-ai.py": (
+        "write: Deny\npromise: build.execute\nwrite: Allow",
+        "The total counts every piece.\ntotal = price * n",
+    ),
+    "08-rejudge.py": (
+        "at most 150 calls: 0 of 6 differ",
+        "at most 4 calls: 2 of 6 differ",
+        "read: allow → deny (budget_spent)",
+    ),
+    "09-verify-in-ci.py": ("honest: exit 0: ✓ shown: red → green", "cheat: exit 4: ✗ not shown: "),
+    "10-own-gate.py": (
+        "nothing was looked at: Missing(",
+        "an older tree: Missing(",
+        "two folders: Failed(",
+        "one folder: Passed(",
+    ),
+    "11-langgraph.py": ("write: Deny\npromise: build.execute\nwrite: Allow", "total = price * n"),
 }
 
 
@@ -66,6 +89,9 @@ def run(program: list[str], home: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("example", sampled(EXAMPLES, 3, lambda path: path.name))
 def test_an_example_shows_what_it_promises(example: Path, tmp_path: Path):
     done = run([str(example)], tmp_path)
+    if "langgraph" in example.name and find_spec("langgraph") is None:
+        assert "pip install langgraph" in done.stderr
+        return
     assert (done.returncode, done.stderr) == (0, "")
     place = 0
     for line in SHOWS[example.name]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from flyball.errors import FlyballError, UsageError
 from flyball.surfaces.cli.terminal.edge import say
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("flyball.surfaces.cli.run:run", "Make a request and govern whoever works on it."),
@@ -42,6 +45,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ledger": ("flyball.surfaces.cli.ledger:ledger", "List, show and forget known mistakes."),
     "guards": ("flyball.surfaces.cli.guards:guards", "Judge recorded runs for doom loops."),
     "audit": ("flyball.surfaces.cli.audit:audit", "Show what agents did, by their transcripts."),
+    "completion": ("flyball.surfaces.cli.completion:completion", "Complete words in your shell."),
     "judge": ("flyball.surfaces.cli.judge:judge", "Re-judge a run under another policy."),
     "bench": ("flyball.surfaces.cli.bench:bench", "Measure Flyball, or try verifiers on liars."),
 }
@@ -68,6 +72,17 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands by their names alone: a shell that asks for them does not wait for imports."""
+        from click.shell_completion import CompletionItem
+
+        found = [
+            CompletionItem(name, help=summary)
+            for name, (_, summary) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -77,6 +77,7 @@ def _print(found: Verified, *, markdown: bool) -> None:
         return
     status = found.verdict.status
     first, *lines = verdict_lines(found.verdict)
+    first = first.removeprefix(f"{status}: ")
     if markdown:
         say(f"### {status.capitalize()}: {first}\n\n`{title}`\n")
         say("\n".join(f"- {line}" for line in lines))

@@ -1,0 +1,64 @@
+"""Completion in shells: quick, and of everything that can be typed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from flyball.surfaces.cli import COMMANDS, cli
+
+FLYBALL = str(Path(sys.executable).with_name("flyball"))
+
+
+def complete(*words: str) -> list[str]:
+    """What bash is offered after these words, the last of which is not yet whole."""
+    env = {
+        "PATH": os.environ["PATH"],
+        "COMP_WORDS": " ".join(("flyball", *words)),
+        "COMP_CWORD": str(len(words)),
+        "_FLYBALL_COMPLETE": "bash_complete",
+    }
+    done = subprocess.run([FLYBALL], env=env, capture_output=True, text=True)
+    assert done.stderr == ""
+    return [line.partition(",")[2] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.slow
+def test_commands_options_and_choices_are_completed():
+    assert complete("ver") == ["verify"]
+    assert complete("run", "--dri") == ["--driver"]
+    assert complete("machine", "--format", "x") == ["xstate"]
+    assert complete("runs", "re") == ["resume", "replay"]
+
+
+def test_the_names_of_all_commands_are_offered_without_loading_any():
+    code = (
+        "import sys; from flyball.surfaces.cli import cli; import click\n"
+        "found = cli.shell_complete(click.Context(cli), '')\n"
+        "print(*(each.value for each in found))\n"
+        "print(*(n for n in sys.modules if n.startswith('flyball.surfaces.cli.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    offered, loaded = done.stdout.splitlines()
+    assert set(COMMANDS) <= set(offered.split())
+    assert not {"flyball.surfaces.cli.run", "flyball.surfaces.cli.runs"} & set(loaded.split())
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_takes_its_script(shell: str, tmp_path: Path):
+    result = CliRunner().invoke(cli, ["completion", shell])
+    assert result.exit_code == 0
+    assert f"_FLYBALL_COMPLETE={shell}_complete" in result.output
+    told = json.loads(CliRunner().invoke(cli, ["completion", shell, "--json"]).output)
+    assert told["install"].startswith(f"flyball completion {shell} > ")
+    if program := shutil.which(shell):
+        script = tmp_path / "script"
+        script.write_text(result.output)
+        subprocess.run([program, "-n", str(script)], check=True)
