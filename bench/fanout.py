@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from tests.web.served import TOKEN, environment, make_shop, started
@@ -43,11 +44,15 @@ class Crowd:
         """Count lines of data until the stream ends."""
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
         writer.write(asked)
-        while line := await reader.readline():
-            if line.startswith(b"data: "):
-                self._got[n] += 1
-                self._news.set()
-        writer.close()
+        try:
+            while line := await reader.readline():
+                if line.startswith(b"data: "):
+                    self._got[n] += 1
+                    self._news.set()
+        finally:
+            writer.close()
+            with suppress(ConnectionError, asyncio.CancelledError):
+                await writer.wait_closed()
 
     async def until(self, lines: int) -> None:
         """Wait until everybody has so many."""
@@ -130,6 +135,7 @@ async def theirs(lines: Sequence[Sequence[dict[str, object]]], n: int) -> list[f
     took = await watched(n, port, b"", [len(said) for said in lines], [send(s) for s in lines])
     for writer in writers:
         writer.close()
+    await asyncio.gather(*(w.wait_closed() for w in writers), return_exceptions=True)
     server.close()
     return took
 

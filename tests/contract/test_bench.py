@@ -59,7 +59,7 @@ QUICK = (
     ("machine_speed", ("--rounds", "2")),
     ("durable_step", ("--rounds", "1", "--steps", "5")),
     ("snapshot_cost", ("--files", "200", "--rounds", "1")),
-    ("calls", ("--files", "50", "--rounds", "2")),
+    ("calls", ("--rounds", "2")),
     ("fanout", ("--readers", "3", "--events", "6")),
     ("turn", ("--rounds", "1")),
     ("liars", ("--family", "shell", "--every", "9")),

@@ -32,10 +32,13 @@ def bench(context: click.Context, only: tuple[str, ...], page: bool, as_json: bo
     """
     import importlib
     import sys
+    from pathlib import Path
+
+    import flyball
 
     if context.invoked_subcommand is not None:
         return
-    sys.path.insert(0, str(_checkout()))
+    sys.path.insert(0, str(checkout_among((Path(flyball.__file__).parents[2], Path.cwd()))))
     words = [*only, *(["--page"] if page else []), *(["--json"] if as_json else [])]
     raise SystemExit(importlib.import_module("bench.__main__").main(words))
 
@@ -144,14 +147,11 @@ def _print_json(command: str, found: Sequence[TriedChange]) -> None:
     say(json.dumps({"tool": command, "families": table, "changes": told}))
 
 
-def _checkout() -> Path:
-    """The checkout that this program runs from, or the one around the present directory."""
-    from pathlib import Path
-
-    import flyball
+def checkout_among(places: Sequence[Path]) -> Path:
+    """The first place that is a checkout of Flyball, with the benches."""
     from flyball.errors import UsageError
 
-    for place in (Path(flyball.__file__).parents[2], Path.cwd()):
+    for place in places:
         if (place / "bench" / "__main__.py").is_file() and (place / "src" / "flyball").is_dir():
             return place
     raise UsageError(NO_CHECKOUT, WHAT_TO_DO)
