@@ -6,14 +6,13 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 from flyball.app.project import Home, redactor_of
-from flyball.app.runs import acquire
+from flyball.app.runs import acquire, open_journal
 from flyball.app.wiring import eyes_of, notifier, tool_settings
 from flyball.drivers.protocol import Driver
 from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
 from flyball.engine.run_context import RunContext
 from flyball.engine.telemetry import Telemetry
-from flyball.journal.sqlite import SqliteJournal
 
 
 def unheard(*_: object) -> None:
@@ -52,7 +51,7 @@ async def driven(
     """
     context = context_of(home, in_place=in_place, on_output=on_output)
     eyes = context.eyes = eyes_of(home)
-    journal = SqliteJournal(home.journal_path)
+    journal = open_journal(home)
     try:
         lease = await acquire(journal, run)
         try:

@@ -15,6 +15,7 @@ from flyball.app.hosts.driven import context_of, driven, unheard
 from flyball.app.hosts.hosted_run import HostedRun
 from flyball.app.hosts.kept import KeptWorkspaces
 from flyball.app.project import Home
+from flyball.app.runs import open_journal
 from flyball.app.sessions import Session, Sessions
 from flyball.app.wiring import NobodyDriver, eyes_of
 from flyball.core.host.event import GO_ON, HostAnswer, Moment
@@ -27,7 +28,6 @@ from flyball.engine.loop import Engine
 from flyball.engine.run_context import RunContext
 from flyball.errors import NotFound
 from flyball.journal.protocol import Intention, Journal
-from flyball.journal.sqlite import SqliteJournal
 from flyball.workspace.run.opening import find_workspace, peek_workspace
 from flyball.workspace.trees.git_trees import GitTrees
 from flyball.workspace.trees.trees import TreeHash
@@ -80,9 +80,9 @@ class HostedRuns:
 
     async def live_state(self, session: Session) -> RunState | None:
         """The state of the session's run, read for itself alone."""
-        if not session.run or not self._home.journal_path.exists():
+        if not session.run or not self._home.has_journal:
             return None
-        journal = SqliteJournal(self._home.journal_path)
+        journal = open_journal(self._home)
         try:
             return await self._state(session, journal)
         finally:
@@ -130,9 +130,9 @@ class HostedRuns:
 
     async def heard_since(self, session: Session, seq: int) -> frozenset[tuple[Moment, str]]:
         """Which calls are in the journal after an event, and which of them came back."""
-        if not session.run or not self._home.journal_path.exists():
+        if not session.run or not self._home.has_journal:
             return frozenset()
-        journal = SqliteJournal(self._home.journal_path)
+        journal = open_journal(self._home)
         try:
             entries = await journal.events(session.run, seq)
         finally:
@@ -149,7 +149,7 @@ class HostedRuns:
         """What Flyball sees of the work. It may take minutes, and no lease is held for it."""
         context = context_of(self._home, in_place=True)
         eyes = context.eyes = eyes_of(self._home)
-        journal = SqliteJournal(self._home.journal_path)
+        journal = open_journal(self._home)
         try:
             context.adopt(peek_workspace(session.run, self._home.state))
             performer = EffectPerformer(journal, NobodyDriver(), context, on_text=unheard)
@@ -165,7 +165,7 @@ class HostedRuns:
     @asynccontextmanager
     async def opened(self, session: Session) -> AsyncGenerator[HostedRun | None]:
         """The session's run, open for one moment; nothing where it has none that is not over."""
-        if not session.run or not self._home.journal_path.exists():
+        if not session.run or not self._home.has_journal:
             yield None
             return
         async with self.driven(session.run) as (engine, context):

@@ -90,8 +90,9 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         self.over_http: HttpHooks | None = None
         self.sessions = (Sessions(home.state), Sessions(observed_at(home)))
         self.kept = KeptWorkspaces()
-        # As long as somebody has it open, nobody who closes it must tidy its log up.
-        self.kept_open = SqliteJournal(home.journal_path)
+        # As long as somebody has it open, nobody who closes it must tidy its log up; a database
+        # has nothing of that kind.
+        self.kept_open = None if home.database else SqliteJournal(home.journal_path)
         super().__init__(place, _Answering)
 
     @contextmanager
