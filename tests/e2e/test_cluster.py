@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,6 +16,10 @@ import pytest
 from tests.postgres import database, postgres
 from tests.repos import git
 from tests.simulation.cluster import Cluster, fire, parser
+
+from flyball.app.answering import yes
+from flyball.app.driving import RunControl, Watcher
+from flyball.journal.connection import SCHEMA
 
 __all__ = ["database", "postgres"]
 
@@ -79,6 +85,59 @@ def test_a_worker_that_is_told_to_stop_gives_its_runs_to_another(cluster: Cluste
     cluster.hire("--concurrency", "1")
     cluster.wait_for([run], {"success"}, PATIENCE)
     assert cluster.faults(run) == []
+
+
+@pytest.mark.exhaustive
+def test_an_answer_reaches_a_run_that_rests_and_hundreds_that_rest_cost_next_to_nothing(
+    cluster: Cluster,
+) -> None:
+    run = cluster.submit(preview=True)
+    worker = cluster.hire("--concurrency", "1")
+    cluster.wait_for([run], {"paused"}, PATIENCE)
+    wait_until(lambda: cluster.held()[run].holder == "")
+    copy_paused(cluster, run, 500)
+    seconds = 10.0
+    before = cpu_of(worker.pid)
+    time.sleep(seconds)
+    share = (cpu_of(worker.pid) - before) / seconds
+    asked = cluster.state(run).seq
+    control = RunControl(cluster.home, Watcher(_unheard, _unheard, _unheard))
+    began = time.monotonic()
+    result = asyncio.run(control.say(run, lambda state: yes(state, "ada"), "ada"))
+    assert result.left_to
+    wait_until(lambda: cluster.ask("SELECT seq FROM runs WHERE run = %s", run)[0][0] > asked)
+    took = time.monotonic() - began
+    print(f"500 that rest: {share:.2%} of a core; an answer was heard after {took:.2f} s")
+    assert share < 0.05
+    assert took < 5.0
+
+
+def copy_paused(cluster: Cluster, run: str, times: int) -> None:
+    """Put as many runs beside one that rests, alike but for their names."""
+    for table in ("runs", "events"):
+        rows = cluster.ask(
+            "SELECT column_name FROM information_schema.columns WHERE table_schema = %s"
+            " AND table_name = %s AND column_name NOT IN ('run', 'born')",
+            SCHEMA,
+            table,
+        )
+        names = ", ".join(f'"{name}"' for (name,) in rows)
+        cluster.ask(
+            f"INSERT INTO {table} (run, {names}) SELECT run || '-' || n, {names} FROM {table},"
+            " generate_series(1, %s) n WHERE run = %s RETURNING 1",
+            times,
+            run,
+        )
+
+
+def cpu_of(pid: int) -> float:
+    """Seconds of a core that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _unheard(_value: object) -> None:
+    """What is told is in the journal."""
 
 
 def wait_until(holds: Callable[[], bool]) -> None:

@@ -24,7 +24,7 @@ from flyball.core.terms.tool import TOOL_ROWS, Touch
 from flyball.engine.loop import LEASE_SECONDS
 from flyball.engine.telemetry import Telemetry, telemetry
 from flyball.errors import Corrupt, FlyballError, NotFound, UsageError
-from flyball.journal.protocol import Journal, JournalEntry, Lease, RunSummary
+from flyball.journal.protocol import SUBMITTED, Journal, JournalEntry, Lease, RunSummary
 from flyball.journal.sqlite import SqliteJournal, status_of
 from flyball.settings import Settings
 from flyball.workspace.cards.artifacts import REVERTED, read_artifact
@@ -33,8 +33,6 @@ from flyball.workspace.process.holder import is_gone, may_live, name_this_proces
 from flyball.workspace.run.opening import find_workspace, peek_workspace
 
 LAST = "last"
-SUBMITTED = "submitted"
-"""Among what a run's start tells the shell: workers of a cluster drive it, and nobody else."""
 POSTGRES = "flyball.journal.postgres"
 """Loaded only where a database is named: the embedded journal needs nothing of it."""
 POLL = 0.25
@@ -148,7 +146,7 @@ def overview_of(home: Home, summary: RunSummary, state: RunState) -> Overview:
     held = holder if may_live(holder) else Sessions(home.state).host_of(summary.run)
     return Overview(
         summary.run,
-        status_now(summary.status, held),
+        status_now(summary.status, held or summary.queue),
         state.intent.value if state.intent else "",
         summary.request,
         summary.created_at,
@@ -276,7 +274,7 @@ async def read_through(home: Home, run: str) -> ReadThrough:
         held = Sessions(home.state).host_of(run)
     facts = find_workspace(run, home.state)
     told = recount(entry.event for entry in entries)
-    status = status_now(status_of(state), held)
+    status = status_now(status_of(state), held or record.started.shell.get(SUBMITTED, ""))
     steps = next_steps(
         state,
         status,
@@ -421,9 +419,12 @@ class Follower:
         """Until the run rests or ends, or nobody drives it any more; no gap, no double."""
         async with opened(self._home) as journal:
             await journal.load(self._run)
+            first = (await journal.events(self._run, limit=1))[0].event
+            is_submitted = isinstance(first, RunStarted) and SUBMITTED in first.shell
             while True:
                 hosted = Sessions(self._home.state).host_of(self._run)
-                is_moving = bool(hosted or await holder_of(journal, self._run))
+                # One that waits for a worker will move.
+                is_moving = is_submitted or bool(hosted or await holder_of(journal, self._run))
                 for entry in await journal.events(self._run, self.state.seq):
                     after = advance(self.state, entry.event).state
                     for line in telemetry(self.state, entry.event, after):

@@ -8,22 +8,21 @@ driven once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
 
-from flyball.journal.workers import DueRun
+from flyball.engine.handout import Given
 
 VERSION = "drive-1"
 """Pinned: the default is a hash of this file's text, and a comment would strand every run."""
 NAME = "flyball"
 WORKFLOW = "drive"
-POLL_SECONDS = 0.3
+POLL_SECONDS = 0.4
 """How often a worker with room asks for work; each time costs about a millisecond."""
 OPEN = ["ENQUEUED", "PENDING"]
 POOL = 4
-LOWEST = 1_000_000
 
 Drive = Callable[[str, str, int], str]
 """Drive a run of a project, the how-manieth time from where it stands; what became of it."""
@@ -42,9 +41,7 @@ class Handed(NamedTuple):
 class Scheduler:
     """This process's part in the queues: it takes runs from them, and may put runs into them."""
 
-    def __init__(
-        self, url: str, worker: str, queues: Sequence[str], concurrency: int, drive: Drive
-    ) -> None:
+    def __init__(self, url: str, worker: str, queue: str, concurrency: int, drive: Drive) -> None:
         config: DBOSConfig = {
             "name": NAME,
             "system_database_url": url,
@@ -63,17 +60,16 @@ class Scheduler:
             return drive(run, project, attempt)
 
         self._workflow = DBOS.workflow(name=WORKFLOW)(workflow)
-        self._queues = queues
+        self._queue = queue
         self._concurrency = concurrency
 
     def launch(self) -> None:
         """Begin to take runs; whoever launches has said before that it lives."""
-        DBOS.listen_queues(self._queues)
+        DBOS.listen_queues([self._queue])
         DBOS.launch()
-        for queue in self._queues:
-            DBOS.register_queue(
-                queue, worker_concurrency=self._concurrency, polling_interval_sec=POLL_SECONDS
-            )
+        DBOS.register_queue(
+            self._queue, worker_concurrency=self._concurrency, polling_interval_sec=POLL_SECONDS
+        )
 
     def handed(self) -> list[Handed]:
         """What is in the queues and under way, everywhere."""
@@ -90,23 +86,21 @@ class Scheduler:
         if names:
             DBOS.cancel_workflows(list(names))
 
-    def hand_out(self, runs: Sequence[DueRun]) -> Mapping[str, int]:
-        """Put runs into the queues of their roles; how often each was tried from where it stands.
+    def hand_out(self, given: Sequence[Given]) -> None:
+        """Put runs into their queues, the most urgent first.
 
         The name says run, place and attempt: the same handed out twice at once is one.
         """
-        if not runs:
-            return {}
-        prefixes = [f"{each.run}/{each.seq}/" for each in runs]
+        if not given:
+            return
+        prefixes = [f"{each.run}/{each.seq}/" for each, _ in given]
         past = DBOS.list_workflows(workflow_id_prefix=prefixes, load_input=False, load_output=False)
         tried = [each.workflow_id.rpartition("/")[0] for each in past]
-        attempts: dict[str, int] = {}
-        for rank, each in enumerate(runs, 1):
-            attempts[each.run] = attempt = tried.count(f"{each.run}/{each.seq}") + 1
+        for rank, (each, queue) in enumerate(given, 1):
+            attempt = tried.count(f"{each.run}/{each.seq}") + 1
             name = f"{each.run}/{each.seq}/{attempt}"
-            with SetWorkflowID(name), SetEnqueueOptions(priority=min(rank, LOWEST)):
-                DBOS.enqueue_workflow(each.queue, self._workflow, each.run, each.project, attempt)
-        return attempts
+            with SetWorkflowID(name), SetEnqueueOptions(priority=rank):
+                DBOS.enqueue_workflow(queue, self._workflow, each.run, each.project, attempt)
 
     def close(self, seconds: int) -> None:
         """Take nothing more, and wait so long for what is under way."""

@@ -17,13 +17,25 @@ class Shares(NamedTuple):
     of_person: int = 0
 
 
+class Given(NamedTuple):
+    """A run that is given away, and the queue of those who may take it."""
+
+    run: DueRun
+    queue: str
+
+
+def queue_for(roles: Sequence[str]) -> str:
+    """The one queue of all workers that have exactly these roles; to poll several would cost."""
+    return "+".join(sorted(roles))
+
+
 def hand_out(
     due: Sequence[DueRun],
     handed: Collection[str],
     busy: Sequence[Busy],
     workers: Sequence[WorkerRow],
     shares: Shares,
-) -> list[DueRun]:
+) -> list[Given]:
     """The runs to give away, the most urgent first; never more than there is room for.
 
     `handed` are runs that were given away and are not begun: they take room as well.
@@ -36,28 +48,29 @@ def hand_out(
     projects = Counter(each.project for each in busy)
     people = Counter(each.owner for each in busy)
 
-    def seat(run: DueRun) -> bool:
-        """Whether somebody has room for it, which it then has."""
+    def seat(run: DueRun) -> str:
+        """Who has room for it, and then has one room less; nobody is empty."""
         fit = [name for name, left in room.items() if left > 0 and run.queue in roles[name]]
         if not fit:
-            return False
-        room[max(fit, key=lambda name: room[name])] -= 1
+            return ""
+        chosen = max(fit, key=lambda name: room[name])
+        room[chosen] -= 1
         projects[run.project] += 1
         people[run.owner] += 1
-        return True
+        return chosen
 
     for run in due:
         if run.run in handed:
             seat(run)
-    chosen: list[DueRun] = []
+    given: list[Given] = []
     for run in due:
         if run.run in handed or _is_full(projects[run.project], shares.of_project):
             continue
         if run.owner and _is_full(people[run.owner], shares.of_person):
             continue
-        if seat(run):
-            chosen.append(run)
-    return chosen
+        if worker := seat(run):
+            given.append(Given(run, queue_for(roles[worker])))
+    return given
 
 
 def _is_full(taken: int, limit: int) -> bool:

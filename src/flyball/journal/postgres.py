@@ -18,7 +18,14 @@ from flyball.core.run.state import RunState
 from flyball.core.run.thread import ThreadLine
 from flyball.errors import Conflict, Corrupt, LeaseHeld, NotFound
 from flyball.journal.connection import CHANNEL, DUE, PATIENCE, Connection, PostgresLink
-from flyball.journal.protocol import JournalEntry, Lease, PostedEvent, RunSummary, WorkerRow
+from flyball.journal.protocol import (
+    SUBMITTED,
+    JournalEntry,
+    Lease,
+    PostedEvent,
+    RunSummary,
+    WorkerRow,
+)
 from flyball.journal.sqlite import fold, read_entries, status_of
 from flyball.journal.workers import NOW, list_workers, role_due
 
@@ -46,7 +53,8 @@ WITH held AS (
         updated_at, seq, codec, state)
     SELECT %(run)s, %(project)s, %(owner)s, %(priority)s, %(due)s, %(request)s, %(status)s,
         %(at)s, %(at)s, %(seq)s, %(codec)s, %(state)s FROM put
-    ON CONFLICT (run) DO UPDATE SET status = excluded.status, role = excluded.role,
+    ON CONFLICT (run) DO UPDATE SET status = excluded.status,
+        role = CASE WHEN runs.role = '' THEN '' ELSE excluded.role END,
         updated_at = excluded.updated_at, seq = excluded.seq, codec = excluded.codec,
         state = excluded.state
 )
@@ -188,6 +196,8 @@ class PostgresJournal:
         """Write event, state and lines in one statement: after a crash all are there, or none."""
         fact = codec.encode(event)
         shell = event.shell if isinstance(event, RunStarted) else {}
+        # What somebody drives in a terminal is on no queue, also when its process has died.
+        is_ours = SUBMITTED in shell or not isinstance(event, RunStarted)
         values: dict[str, Any] = {
             "run": state.run,
             "fence": lease.fence,
@@ -204,7 +214,7 @@ class PostgresJournal:
             "project": self.project,
             "owner": _text(shell.get("by", "")),
             "priority": _number(shell.get("priority", "")),
-            "due": role_due(state),
+            "due": role_due(state) if is_ours else "",
             "request": _text(state.request),
             "status": status_of(state),
             "state": codec.encode(state),
@@ -255,7 +265,7 @@ class PostgresJournal:
         """A line for every run of the project, the newest first; only who lives is a holder."""
         rows = self._rows(
             "SELECT r.run, request, status, created_at, e.at, e.seq,"
-            f" CASE WHEN l.expires_at > {NOW} THEN l.holder ELSE '' END"
+            f" CASE WHEN l.expires_at > {NOW} THEN l.holder ELSE '' END, r.role"
             " FROM runs r JOIN events e ON e.run = r.run"
             " AND e.seq = (SELECT max(seq) FROM events WHERE run = r.run)"
             " LEFT JOIN leases l ON l.run = r.run WHERE project = %s"

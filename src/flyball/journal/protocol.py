@@ -13,6 +13,9 @@ from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import ThreadLine
 
+SUBMITTED = "submitted"
+"""Among what a run's start tells the shell: workers of a cluster drive it, and nobody else."""
+
 
 def masked(url: str) -> str:
     """The address of a database as it may be shown: without user, password and options."""
@@ -75,6 +78,8 @@ class RunSummary(msgspec.Struct, frozen=True):
     updated_at: float
     seq: int
     holder: str = ""
+    queue: str = ""
+    """Where a run of a cluster waits, or would; empty where no worker drives it."""
 
 
 class WorkerRow(msgspec.Struct, frozen=True):

@@ -163,7 +163,8 @@ class WorkerTable:
         def deed(db: Connection, _: bool) -> Sequence[DueRun]:
             rows = db.execute(
                 "SELECT r.run, r.seq, r.role, r.project, r.owner FROM runs r"
-                " LEFT JOIN leases l ON l.run = r.run WHERE (r.status = 'running' OR"
+                " LEFT JOIN leases l ON l.run = r.run"
+                " WHERE r.role != '' AND (r.status = 'running' OR"
                 " r.status = 'paused' AND r.run IN (SELECT run FROM inbox))"
                 f" AND coalesce(l.expires_at, 0) <= {NOW} ORDER BY r.priority DESC, r.born"
             ).fetchall()

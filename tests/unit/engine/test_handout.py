@@ -32,7 +32,7 @@ def chosen(
     shares: Shares = ALL,
     handed: frozenset[str] = frozenset(),
 ) -> list[str]:
-    return [each.run for each in hand_out(waiting, handed, at_work or [], workers, shares)]
+    return [each.run.run for each in hand_out(waiting, handed, at_work or [], workers, shares)]
 
 
 def test_no_more_is_given_away_than_there_is_room_for() -> None:
@@ -74,3 +74,9 @@ def test_nobody_takes_more_than_a_share(shares: Shares, wanted: list[str]) -> No
     ]
     at_work = [busy("x", "one")]
     assert chosen(waiting, [worker("one", 9)], at_work, shares) == wanted
+
+
+def test_a_run_goes_to_the_queue_of_those_who_have_room_for_it() -> None:
+    one, two = worker("one", 1, ("verifier", "executor")), worker("two", 1, ("planner",))
+    given = hand_out([due("a"), due("b", "planner")], (), [], [one, two], ALL)
+    assert [each.queue for each in given] == ["executor+verifier", "planner"]

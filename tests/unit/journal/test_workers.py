@@ -17,7 +17,7 @@ from flyball.core.run.state import RunState
 from flyball.errors import LeaseHeld
 from flyball.journal.connection import DUE, SCHEMA
 from flyball.journal.postgres import PostgresJournal
-from flyball.journal.protocol import Lease, WorkerRow
+from flyball.journal.protocol import SUBMITTED, Lease, WorkerRow
 from flyball.journal.workers import LEADING, Busy, WorkerTable
 
 __all__ = ["database", "postgres"]
@@ -65,7 +65,7 @@ async def submit(
 ) -> RunState:
     """A run that was begun, and whose lease was given back."""
     lease = await take(journal, run, "surface")
-    shell = {"by": by, "priority": str(priority)}
+    shell = {"by": by, "priority": str(priority), SUBMITTED: "yes"}
     state = await write(journal, lease, RunState(), replace(START, run=run, shell=shell))
     await journal.release(lease)
     return state
@@ -174,11 +174,13 @@ async def test_a_run_is_due_only_while_nobody_drives_it(
 
 @story
 async def test_a_paused_run_is_due_when_a_word_was_left_for_it(
-    hire: Hire, journal: PostgresJournal
+    database: str, hire: Hire, journal: PostgresJournal
 ) -> None:
     worker = hire("one")
     lease = await take(journal, "a", "one")
     state = await begin(journal, lease)
+    # As if it had been submitted.
+    change(database, "UPDATE runs SET role = 'executor'")
     await write(journal, lease, state, PauseAsked(by="ada"))
     await journal.release(lease)
     assert worker.due() == []
@@ -208,3 +210,16 @@ async def test_who_is_known_to_be_gone_keeps_no_run(hire: Hire, journal: Postgre
     two.bury(["one"])
     assert [each.run for each in two.due()] == ["a"]
     assert [each.worker for each in two.all()] == ["two"]
+
+
+@story
+async def test_what_somebody_drives_in_a_terminal_is_due_for_no_worker(
+    hire: Hire, journal: PostgresJournal
+) -> None:
+    lease = await take(journal, "a", "a terminal")
+    state = await write(journal, lease, RunState(), replace(START, run="a", shell={"by": "ada"}))
+    await write(journal, lease, state, PauseAsked(by="ada"))
+    await journal.post("a", Resumed(by="ada", tree=""))
+    await journal.release(lease)
+    assert hire("one").due() == []
+    assert [each.queue for each in await journal.runs()] == [""]

@@ -24,6 +24,7 @@ from flyball.workspace.run.workspace import Workspace, WorkspaceFacts
 from flyball.workspace.run.worktree import (
     RunBranch,
     add_worktree,
+    forget_worktrees,
     give_index,
     parse_commit,
     share_index,
@@ -91,13 +92,16 @@ def unpack(place: Lodging, run: str, luggage: str) -> None:
     if find_workspace(run, place.state) or directory.exists():
         forget_run(run, place.state)
     directory.mkdir(parents=True)
+    trees_home = find_trees_home(directory, place.home)
+    # Of a worker that was killed while it did the same, git may remember what is not there.
+    for folder in (directory, trees_home):
+        forget_worktrees(repository, folder)
     opened = open_repository(repository, directory, place.home)
     commit = parse_commit(luggage, user.call("cat-file", "commit", luggage).stdout)
     facts = msgspec.json.decode(_file(user, luggage, FACTS), type=WorkspaceFacts)
     branch = RunBranch(run, repository, user, opened.depot, opened.config.identity)
     branch.delete()
     user.set_ref(branch.ref, commit.parents[0], "0" * len(luggage))
-    trees_home = find_trees_home(directory, place.home)
     root = trees_home / "tree" / visible_name(repository.top.name)
     add_worktree(user, repository, root, branch.ref)
     trees = GitTrees(opened.depot, root, directory / "index")

@@ -13,7 +13,7 @@ import msgspec
 from flyball.app.cluster.luggage import send_first
 from flyball.app.driving import RunRequest, started_of
 from flyball.app.project import Home, project_name
-from flyball.app.runs import SUBMITTED, opened
+from flyball.app.runs import opened
 from flyball.app.templates import project_templates
 from flyball.app.wiring import driver_spec
 from flyball.core.machine.machine import advance
@@ -22,6 +22,7 @@ from flyball.core.run.state import RunState
 from flyball.core.run.thread import thread_lines
 from flyball.engine.loop import LEASE_SECONDS
 from flyball.errors import UsageError
+from flyball.journal.protocol import SUBMITTED
 from flyball.workspace.process.holder import is_gone, name_this_process
 from flyball.workspace.run.opening import open_workspace
 

@@ -27,7 +27,7 @@ from flyball.core.run.state import RunState
 from flyball.core.run.thread import ThreadLine
 from flyball.engine.cluster import Scheduler
 from flyball.engine.effects import EffectPerformer
-from flyball.engine.handout import Shares, hand_out
+from flyball.engine.handout import Shares, hand_out, queue_for
 from flyball.errors import FlyballError, JournalError, LeaseHeld
 from flyball.journal.postgres import PostgresJournal
 from flyball.journal.protocol import Journal, Lease, WorkerRow
@@ -163,7 +163,7 @@ class Worker:
         )
         self._table = WorkerTable(wish.database, row, LEASE_SECONDS)
         self._scheduler = Scheduler(
-            wish.database, self.name, wish.roles, wish.concurrency, self._drive
+            wish.database, self.name, queue_for(wish.roles), wish.concurrency, self._drive
         )
 
     def stop(self) -> None:

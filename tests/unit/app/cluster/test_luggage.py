@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ class Team:
         self.remote = place / "remote.git"
         git(place, "init", "-q", "--bare", str(self.remote))
         self.repo = repository(place / "shop", FILES)
-        (self.repo / "a.txt").write_text("two\n")
+        (self.repo / "a.txt").write_text("two, not committed\n")
         (self.repo / "new.txt").write_text("not committed\n")
         (place / "home").mkdir()
         self.env = {"HOME": str(place / "home"), "PATH": os.environ["PATH"]}
@@ -68,7 +69,7 @@ def test_another_machine_goes_on_where_the_first_was(team: Team) -> None:
     one = team.carrier("one", 2)
     one.arrive()
     with team.open("one") as here:
-        assert (here.root / "a.txt").read_text() == "two\n"
+        assert (here.root / "a.txt").read_text() == "two, not committed\n"
         assert (here.root / "new.txt").read_text() == "not committed\n"
         before = here.snapshot("before")
         (here.root / "a.txt").write_text("three\n")
@@ -84,7 +85,7 @@ def test_another_machine_goes_on_where_the_first_was(team: Team) -> None:
         assert there.verify() == ()
         assert git(there.root, "status", "--porcelain") == " M a.txt\n"
         there.restore(before)
-        assert (there.root / "a.txt").read_text() == "two\n"
+        assert (there.root / "a.txt").read_text() == "two, not committed\n"
     assert team.refs() == ["3", "branch"]
     assert git(team.remote, "rev-parse", f"refs/flyball/{RUN}/branch").strip() == commit
 
@@ -113,7 +114,17 @@ def test_the_same_machine_forgets_what_it_did_not_send(team: Team) -> None:
         (here.root / "a.txt").write_text("never sent\n")
     team.carrier("one", 3).arrive()
     with team.open("one") as here:
-        assert (here.root / "a.txt").read_text() == "two\n"
+        assert (here.root / "a.txt").read_text() == "two, not committed\n"
+
+
+def test_what_a_killed_worker_had_half_unpacked_is_cleared_away(team: Team) -> None:
+    team.carrier("one", 2).arrive()
+    with team.open("one") as here:
+        shutil.rmtree(here.root)
+        (here.directory / "workspace.json").unlink()
+    team.carrier("one", 3).arrive()
+    with team.open("one") as here:
+        assert (here.root / "a.txt").read_text() == "two, not committed\n"
 
 
 def test_two_workers_of_one_machine_have_rooms_of_their_own(tmp_path: Path) -> None:
