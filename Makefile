@@ -13,7 +13,7 @@ PYTEST := $(BIN)/pytest --dist worksteal
 # Without a cache every worker would rewrite all the tests that it collects.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup browser style types lint check quick test pure rest test-slow demo docs pictures bench simulate intent-report dist lock clean
+.PHONY: setup browser style types lint check quick test pure rest test-slow demo docs site pictures bench simulate intent-report dist lock clean
 
 setup: $(VENV)/.installed
 
@@ -86,6 +86,10 @@ bench: $(VENV)/.bench-installed
 docs: setup
 	$(BIN)/python -m docs.generate
 
+# The same files as pages for a browser, with search; nothing is asked of any other server.
+site: setup
+	$(BIN)/python -m docs.site
+
 pictures: setup browser
 	$(BIN)/python -m docs.pictures
 
@@ -100,4 +104,4 @@ lock:
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --extra bench -c requirements.lock -o requirements-bench.lock pyproject.toml
 
 clean:
-	rm -rf $(VENV) dist .pytest_cache .ruff_cache .hypothesis node_modules
+	rm -rf $(VENV) dist site .pytest_cache .ruff_cache .hypothesis node_modules
