@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
 
 import msgspec
 
 from flyball.app.project import Home, note_place
 from flyball.app.runs import acquire, list_runs, opened
 from flyball.core.machine.machine import advance
+from flyball.core.record.atif import trajectory
 from flyball.core.record.recording import EXPORT_AGAIN, ExportedLine, Header
 from flyball.core.run import codec
 from flyball.core.run.event import AnyEvent, RunStarted
@@ -26,6 +29,16 @@ def export_lines(run: str, entries: Sequence[JournalEntry]) -> Iterator[bytes]:
     yield msgspec.json.encode(Header("journal", codec.VERSION, run))
     for entry in entries:
         yield msgspec.json.encode(entry)
+
+
+def export_trajectory(entries: Sequence[JournalEntry]) -> bytes:
+    """A run as one ATIF trajectory."""
+    told = trajectory((entry.event for entry in entries), version("flyball"), _stamp)
+    return msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"
+
+
+def _stamp(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
 
 
 def read_export(data: bytes) -> list[AnyEvent]:

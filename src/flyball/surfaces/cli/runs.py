@@ -164,13 +164,14 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
     type=click.Path(path_type=Path),
     help="One page to read instead; it needs nothing else.",
 )
+@click.option("--atif", is_flag=True, help="An ATIF trajectory for other tools instead.")
 @REPO
 @DATABASE
-def export(run: str, output: Path | None, html: Path | None, repo: Path) -> None:
-    """Write a run's whole log as JSON lines, or the run as a page to read."""
+def export(run: str, output: Path | None, html: Path | None, atif: bool, repo: Path) -> None:
+    """Write a run's whole log as JSON lines or as a trajectory, or the run as a page to read."""
     import asyncio
 
-    from flyball.app.archive import export_lines
+    from flyball.app.archive import export_lines, export_trajectory
     from flyball.app.runs import find_run, record_of
     from flyball.surfaces.cli.terminal.view import home_at
 
@@ -180,7 +181,10 @@ def export(run: str, output: Path | None, html: Path | None, repo: Path) -> None
         _write(html, _page(home, name))
         return
     record = asyncio.run(record_of(home, name))
-    data = b"".join(line + b"\n" for line in export_lines(name, record.entries))
+    if atif:
+        data = export_trajectory(record.entries)
+    else:
+        data = b"".join(line + b"\n" for line in export_lines(name, record.entries))
     if output is None:
         pour(data)
         return

@@ -19,7 +19,7 @@ from flyball.core.run.event import (
 from flyball.core.run.policy import Policy, Project
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import STANDING, Speaker, ThreadLine, thread_lines, trim_to
-from flyball.core.terms.call import Outcome
+from flyball.core.terms.call import Outcome, WebLook
 from flyball.core.terms.evidence import CheckKind, CheckReport
 from flyball.core.terms.finding import Match, TextMatches
 from flyball.core.terms.intent import Intent
@@ -206,3 +206,17 @@ def test_a_guard_that_speaks_or_asks_is_named_in_a_field():
     assert story.card.question is not None
     assert story.card.question.guard == "repetition"
     assert nudge.guard not in nudge.text
+
+
+def test_what_a_provider_looked_up_stays_in_the_thread():
+    look = WebLook("w1", "web_search", "empty cart", text="Carts: https://example.org")
+    story = Told(policy=Policy(web=True, review=False)).says(call("1", "read"), looks=(look,))
+    said, found = story.lines
+    assert said.speaker is Speaker.DRIVER
+    assert (found.speaker, found.tool, found.call, found.ok) == (
+        Speaker.TOOL,
+        "web_search",
+        "w1",
+        True,
+    )
+    assert found.text == "empty cart\nCarts: https://example.org"

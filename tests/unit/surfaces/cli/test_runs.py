@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -198,3 +199,13 @@ def test_the_commands_about_trees_are_there():
     assert set(ELSEWHERE) < set(result.output.split())
     for name in ELSEWHERE:
         assert CliRunner().invoke(runs, [name, "--help"]).exit_code == 0
+
+
+def test_a_run_is_exported_as_a_trajectory(place: Path, tmp_path: Path):
+    file = tmp_path / "trajectory.json"
+    assert invoke(place, "export", "last", "--atif", "-o", str(file)).exit_code == 0
+    told = json.loads(file.read_text())
+    assert told["schema_version"].startswith("ATIF-v1.")
+    assert told["steps"][0]["source"] == "user"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]+Z", told["steps"][0]["timestamp"])
+    assert told["final_metrics"]["total_steps"] == len(told["steps"])

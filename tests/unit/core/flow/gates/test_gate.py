@@ -26,6 +26,7 @@ from flyball.core.terms.evidence import (
     Weakened,
     WeakeningReport,
 )
+from flyball.core.terms.tool import TOOL_ROWS
 
 TREE, BASE, OTHER = "tree-now", "tree-base", "tree-before"
 FORM = EvidenceSchema(required=("notes",), criteria_checklist={"c1": "Explained", "c2": "Planned"})
@@ -531,3 +532,11 @@ def test_the_gate_before_done(evidence, has_suite, verdict, words):
 def test_a_later_full_run_answers_an_earlier_red_selection():
     story = [suite(), suite(failed=["t"], command="pytest -k t", selected=True), suite()]
     assert isinstance(judge_done(story, TREE, BASE, has_suite=True), Passed)
+
+
+@pytest.mark.parametrize("gate", ["http_ok", "console_clean", "visual_ok"])
+def test_a_gate_of_pages_names_no_tool_that_may_be_missing(gate):
+    answer = judge(GateUse(gate), Case((), TREE))
+    assert isinstance(answer, Missing)
+    assert not [row.name for row in TOOL_ROWS.values() if row.name in answer.sentence.split("`")]
+    assert "Chromium" not in answer.sentence
