@@ -105,6 +105,24 @@ def _mourn(group: int) -> subprocess.Popen[bytes]:
     )
 
 
+def _start(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], *, stdout: int
+) -> subprocess.Popen[bytes]:
+    """A program in a group of its own, which is told something on its input."""
+    try:
+        return subprocess.Popen(
+            list(argv),
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.PIPE,
+            stdout=stdout,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ToolUnavailable(f"{argv[0]} could not be started: {error.strerror}.") from None
+
+
 class Companion:
     """A program of Flyball's own that is asked in lines and answers in lines, until it is closed.
 
@@ -112,18 +130,7 @@ class Companion:
     """
 
     def __init__(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
-        try:
-            self._process = subprocess.Popen(
-                list(argv),
-                cwd=cwd,
-                env=dict(env),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise ToolUnavailable(f"{argv[0]} could not be started: {error.strerror}.") from None
+        self._process = _start(argv, cwd, env, stdout=subprocess.PIPE)
 
     def ask(self, line: bytes) -> bytes:
         """The answer to one line; a companion that is gone is said."""
@@ -143,18 +150,7 @@ class Companion:
 
 def leave(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: bytes) -> None:
     """Start a command of the user's that nobody waits for, and tell it something small."""
-    try:
-        process = subprocess.Popen(
-            list(argv),
-            cwd=cwd,
-            env=dict(env),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise ToolUnavailable(f"{argv[0]} could not be started: {error.strerror}.") from None
+    process = _start(argv, cwd, env, stdout=subprocess.DEVNULL)
     # Told at once, since this process may be about to end; a command that does not listen has its
     # reasons.
     with suppress(BrokenPipeError), cast(IO[bytes], process.stdin) as pipe:
