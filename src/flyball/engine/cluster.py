@@ -48,7 +48,8 @@ class Scheduler:
             "application_version": VERSION,
             # Two processes with the same name would both execute what one of them took.
             "executor_id": worker,
-            "log_level": "ERROR",
+            # It reports as an error what was withdrawn, which is harmless.
+            "log_level": "CRITICAL",
             "serializer": DBOSPortableJSONSerializer(),
             "sys_db_pool_size": POOL,
             "max_executor_threads": concurrency + 2,
