@@ -360,19 +360,24 @@ def main(arguments: Sequence[str] = ()) -> int:
             cluster = Cluster(place, url, options.turns)
             try:
                 figures = fire(cluster, options, lambda: restart_server(server))
+                tell(figures, options.turns)
             finally:
                 cluster.close()
                 print((place / "workers.log").read_text()[-4000:])
         finally:
             server.cleanup()
+    return 1 if figures.faults else 0
+
+
+def tell(figures: Figures, turns: int) -> None:
+    """Say how it came out, before the files are cleared away, which takes a while."""
     print(
-        f"{figures.runs} runs of {options.turns} turns in {figures.seconds:.0f} s,"
+        f"{figures.runs} runs of {turns} turns in {figures.seconds:.0f} s,"
         f" {figures.strikes} strikes, {figures.orphans} runs lost their owner,"
         f" the longest wait for a new one {figures.longest:.1f} s, {len(figures.faults)} faults"
     )
     for fault in figures.faults[:20]:
         print(fault)
-    return 1 if figures.faults else 0
 
 
 def restart_server(server: Any) -> None:
