@@ -77,12 +77,13 @@ def branch_of(run: str) -> str:
 def carry(repository: Repository, depot: Git, index: Path, large: int) -> Carried:
     """The user's checkout as it is, staged or not, read through a copy of their index."""
     # A copy of their index, never the index itself: its cached times tell what is unchanged without
-    # running a filter, and git would write to it. A split index needs its shared part, too.
+    # running a filter, and git would write to it. A split index needs its shared part, too. With
+    # the index's own time: what was edited in the same second, git knows only by that.
     for shared in repository.directory.glob("sharedindex.*"):
-        shutil.copyfile(shared, depot.directory / shared.name)
+        shutil.copy2(shared, depot.directory / shared.name)
     trees = GitTrees(depot, repository.top, index, large=large)
     if (repository.directory / "index").exists():
-        shutil.copyfile(repository.directory / "index", index)
+        shutil.copy2(repository.directory / "index", index)
         trees.clear_overlook_marks()
     else:
         trees.seed(head_tree(depot) or trees.empty_tree(), write=False)
@@ -275,7 +276,7 @@ def _worktrees(repository: Repository) -> Iterator[tuple[Path, Path]]:
 def give_index(repository: Repository, place: Path, index: Path) -> None:
     """Give a fresh worktree an index that matches its files."""
     if admin := find_admin(repository, place):
-        shutil.copyfile(index, admin / "index")
+        shutil.copy2(index, admin / "index")
 
 
 def share_index(index_git: Git, repository: Repository, place: Path, tree: str) -> None:
