@@ -27,9 +27,10 @@ from flyball.app.runs import Overview, list_runs, noted_reverted, opened, overvi
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.evidence import DiffReport
 from flyball.core.terms.evidence_rows import latest_of
+from flyball.engine.loop import LEASE_SECONDS
 from flyball.engine.telemetry import about_call
 from flyball.errors import FlyballError, NotFound
-from flyball.journal.protocol import RunSummary
+from flyball.journal.protocol import RunSummary, WorkerRow
 from flyball.workspace.process.holder import may_live
 
 QUICK = 0.1
@@ -79,6 +80,7 @@ class Watch:
         self._files: dict[Path, tuple[int, ...]] = {}
         self._runs: dict[tuple[str, str], Watched] = {}
         self._seen: dict[tuple[str, str], Seen] = {}
+        self._workers: dict[Path, list[WorkerRow]] = {}
         self._readers: set[asyncio.Queue[dict[str, Any]]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_over = False
@@ -108,6 +110,11 @@ class Watch:
         self._first.wait(10.0)
         found = [seen.row for (name, _), seen in list(self._seen.items()) if project in ("", name)]
         return sorted(found, key=lambda row: (row["created_at"], row["run"]), reverse=True)
+
+    def workers(self) -> list[WorkerRow]:
+        """The workers of every cluster that a project is on, each once."""
+        every = {row.worker: row for rows in list(self._workers.values()) for row in rows}
+        return list(every.values())
 
     def locate(self, run: str, sees: Callable[[str], bool] = lambda _project: True) -> Home:
         """The project that has a run of this very name, among those that are seen.
@@ -243,6 +250,8 @@ class Watch:
             self._files[path] = files
             try:
                 journal = await journal_of(project.home)
+                live = [row for row in await journal.workers() if row.age < LEASE_SECONDS]
+                self._workers[path] = live
                 for summary in await journal.runs():
                     await self._look_at(project.name, project.home, journal, summary)
             except FlyballError:

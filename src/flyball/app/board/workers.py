@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from flyball.journal.protocol import WorkerRow
 from flyball.workspace.process.holder import is_gone
 
 ON = re.compile(r"process (\d+) on (\S+) since ")
 
 
-class SeenWorker(NamedTuple):
-    """A worker that says of itself that it is there, whether it drives anything or not."""
-
-    holder: str
-    """Its name in leases."""
-    last_seen: float
-    roles: tuple[str, ...] = ()
-    limit: int = 0
-    """How many runs it takes at once."""
-
-
 def workers_of(
     rows: Iterable[Mapping[str, Any]],
     sees: Callable[[str], bool],
-    known: Iterable[SeenWorker] = (),
+    cluster: Iterable[WorkerRow] = (),
 ) -> list[dict[str, Any]]:
-    """The holders of leases and the idle, the busiest first.
+    """The holders of leases and the idle workers of the cluster, the busiest first.
 
     Leases on runs that one may not see are counted, and not named.
     """
-    found = {each.holder: _worker(each) for each in known}
+    found = {each.worker: _of_cluster(each) for each in cluster}
     for row in rows:
         holder = row["driven_by"]
         if not holder or is_gone(holder) or row["status"] not in ("running", "paused"):
             continue
-        worker = found.setdefault(holder, _worker(SeenWorker(holder, 0.0)))
+        worker = found.setdefault(holder, _worker(holder))
         worker["load"] += 1
         worker["last_seen"] = max(worker["last_seen"], row["updated_at"])
         if sees(row["project"]):
@@ -46,14 +37,20 @@ def workers_of(
     return sorted(found.values(), key=lambda each: (-each["load"], each["name"]))
 
 
-def _worker(seen: SeenWorker) -> dict[str, Any]:
+def _of_cluster(row: WorkerRow) -> dict[str, Any]:
+    told = {"roles": list(row.roles), "limit": row.concurrency, "is_leaving": row.is_leaving}
+    return {**_worker(row.worker), **told, "last_seen": time.time() - row.age}
+
+
+def _worker(holder: str) -> dict[str, Any]:
     """A worker without leases, by a name that a person can read."""
-    told = ON.match(seen.holder)
+    told = ON.match(holder)
     return {
-        "name": f"{told[2]}:{told[1]}" if told else seen.holder,
-        "roles": list(seen.roles),
+        "name": f"{told[2]}:{told[1]}" if told else holder,
+        "roles": [],
         "load": 0,
-        "limit": seen.limit,
-        "last_seen": seen.last_seen,
+        "limit": 0,
+        "last_seen": 0.0,
+        "is_leaving": False,
         "leases": [],
     }

@@ -105,7 +105,8 @@ class PersonalBoard:
 
     def workers(self) -> list[dict[str, Any]]:
         """Who drives runs; leases on runs of other projects are counted, and not named."""
-        return workers_of(self._board.watch.rows(), self._sees)
+        watch = self._board.watch
+        return workers_of(watch.rows(), self._sees, watch.workers())
 
     def everybody(self) -> Sequence[Person]:
         """The people of the team, for who administers all of it."""

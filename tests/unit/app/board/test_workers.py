@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from flyball.app.board.workers import SeenWorker, workers_of
+from flyball.app.board.workers import workers_of
+from flyball.journal.protocol import WorkerRow
 from flyball.workspace.process.holder import name_this_process
 
 
@@ -21,11 +22,18 @@ def test_leases_are_counted_and_those_of_other_projects_not_named():
 
 
 def test_an_idle_worker_is_shown_and_one_whose_run_ended_is_not():
-    known = [SeenWorker("w9", 7.0, ("verifier",), 8)]
+    known = [WorkerRow("w9", "far", ("verifier",), 8, 0, "1.0", 0.0, 1.0)]
     told = workers_of([row("r1", "w1", status="success")], lambda _project: True, known)
-    assert [(each["name"], each["load"], each["roles"]) for each in told] == [
-        ("w9", 0, ["verifier"])
+    assert [(each["name"], each["load"], each["limit"], each["roles"]) for each in told] == [
+        ("w9", 0, 8, ["verifier"])
     ]
+
+
+def test_a_worker_of_the_cluster_that_drives_is_listed_once():
+    known = [WorkerRow("w9", "far", ("executor",), 8, 1, "1.0", 0.0, 1.0, is_leaving=True)]
+    (told,) = workers_of([row("r1", "w9")], lambda _project: True, known)
+    assert (told["load"], told["limit"], told["is_leaving"]) == (1, 8, True)
+    assert [lease["run"] for lease in told["leases"]] == ["r1"]
 
 
 def test_a_process_is_called_by_its_machine_and_number_and_gone_ones_are_not_there():

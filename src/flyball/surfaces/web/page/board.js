@@ -73,7 +73,7 @@ function askedRow(row) {
 function workerRow(worker) {
   const load = worker.limit ? `${worker.load} of ${worker.limit} runs` : plural(worker.load, "run");
   return h("li", {}, h("span", { class: "mono name" }, worker.name), h("span", { class: "num" }, load), worker.limit ? meter(worker.load, worker.limit, `${load} under way`) : null,
-    worker.roles.length ? h("span", { class: "muted" }, worker.roles.join(", ")) : null, h("span", { class: "muted" }, worker.last_seen ? `last moved ${ago(worker.last_seen)}` : "idle"),
+    worker.roles.length ? h("span", { class: "muted" }, worker.roles.join(", ")) : null, h("span", { class: "muted" }, worker.is_leaving ? "leaving" : worker.load ? `last moved ${ago(worker.last_seen)}` : "idle"),
     h("span", { class: "leases" }, worker.leases.map((lease) => h("a", { href: `#/run/${part(lease.run)}`, title: lease.request }, `${lease.title}: ${lease.request}`))));
 }
 
