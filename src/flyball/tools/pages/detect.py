@@ -19,6 +19,7 @@ _MARKS = re.compile(
     r"(?:[^/]+/){0,2}(?:package\.json|Procfile|Makefile|manage\.py|index\.html"
     r"|(?:app|main|wsgi|asgi|server|application)\.(?:py|js|mjs|cjs))"
 )
+_PACKAGE = re.compile(r"[^/]+/__init__\.py")
 _FLASK = re.compile(
     r"^(\w+)\s*(?::[^=]+)?=\s*(?:flask\.)?Flask\(|^def (create_app|make_app)\(", re.M
 )
@@ -50,6 +51,8 @@ def server_plans(land: Land, settled: ProjectCommands) -> tuple[ServerPlan, ...]
 def _places(land: Land) -> list[str]:
     """Directories that may hold a server: the top first, then the others by depth and name."""
     marked = {str(PurePosixPath(path).parent) for path in land.matching(_MARKS)}
+    # An application in a package is imported, and so served, from the directory above it.
+    marked |= {"."} if land.matching(_PACKAGE) else set()
     return sorted(marked, key=lambda at: (at != ".", at.count("/"), at))
 
 
