@@ -125,7 +125,7 @@ def test_what_a_provider_looks_up_is_counted_and_journaled(tmp_path: Path):
     named = [tool.get("max_uses") for tool in server.requests[0]["tools"]]
     assert [each for each in named if each] == [4, 4]
     heard = str(server.requests[1]["messages"])
-    assert "Outcome of web_search" in heard and "Carts: https://example.org/carts" in heard
+    assert "Outcome of web_search" in heard and "> Carts: https://example.org/carts" in heard
     run = next(line["run"] for line in lines if line["type"] == "run")
     shown = json.loads(shell("runs", "show", run, "--json", "--threads").stdout)
     assert shown["spend"]["calls"] == 3

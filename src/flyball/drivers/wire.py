@@ -74,7 +74,8 @@ class _Talk:
 
     def answer(self, line: ThreadLine) -> None:
         if line.call not in self.open:
-            self.tell(f"Outcome of {line.tool or 'an earlier call'}:\n{line.text}", line.images)
+            said = f"Outcome of {line.tool or 'an earlier call'}:\n{_quoted(line.text)}"
+            self.tell(said, line.images)
             return
         said = self.answers.get(line.call)
         self.answers[line.call] = line.text if said is None else f"{said}\n\n{line.text}"
@@ -100,3 +101,12 @@ class _Talk:
             else:
                 self.messages.append(remark)
         self.remarks = []
+
+
+def _quoted(text: str) -> str:
+    """Text of files and pages among the governor's words, line by line marked as what it is.
+
+    It stands in the user's message, beside what the governor says: a page must not be able to end
+    its own part there and go on in the governor's name.
+    """
+    return "\n".join(f"> {line}" for line in text.splitlines())
