@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 from tests.simulation.world import call
 from tests.unit.core.stories import ALONE, Story
@@ -80,3 +81,14 @@ def test_the_same_search_over_and_over_is_stopped_by_a_guard():
 def test_a_look_with_the_last_words_is_counted_too():
     story = Story(Intent.CONVERSATIONAL, policy=WEB).says(text="Hello!", looks=looks("hello"))
     assert story.state.spend.calls == 1
+
+
+@pytest.mark.parametrize("finish", [Finish.STOP, Finish.LENGTH])
+@pytest.mark.parametrize("intent", [Intent.DIAGNOSE, Intent.SMALL_FIX])
+def test_a_provider_that_keeps_to_no_limit_ends_with_the_budget(intent: Intent, finish: Finish):
+    story = Story(intent, policy=WEB, budget=3)
+    story.says(text="", looks=looks(*"abcdefghi"), finish=finish)
+    assert story.state.spend.calls == 9 and left(story) == 0
+    story.says(call("1", "read"))
+    assert story.card.is_summing_up or story.phase is Phase.PAUSED
+    assert [each.answer for each in story.card.judged if each.tool == "read"] == ["deny"]
