@@ -9,12 +9,15 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 from flyball.core.record.card_account import CardAccount
 from flyball.core.record.pictures import pictures_of
 from flyball.core.run.effect import CloseCard
 from flyball.core.run.event import AnyEvent, CallReturned, DriverReplied
 from flyball.core.run.policy import Project
 from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.budget import spent_limit
 from flyball.core.terms.call import Access, Call
 from flyball.core.terms.evidence import (
     CheckReport,
@@ -261,11 +264,9 @@ class RunContext:
 
     def _eyes_for(self, state: RunState, card: CardState) -> Eyes | None:
         """Nobody is asked once the tokens or the money of the run are spent."""
-        budget, spend = state.budget, state.spend
-        is_spent = (budget.tokens and spend.tokens >= budget.tokens) or (
-            budget.money and spend.money >= budget.money
-        )
-        if self.eyes is None or is_spent:
+        # The call that looks was counted already; what a model costs beyond it was not.
+        beside_calls = msgspec.structs.replace(state.budget, calls=0)
+        if self.eyes is None or spent_limit(beside_calls, state.spend):
             return None
         return partial(self.eyes.judge, state.run, card.id)
 
