@@ -93,7 +93,8 @@ def lines_of(served: Served, seen: PageLook) -> list[str]:
         f", which led to {seen.final}" if seen.final.rstrip("/") != served.url.rstrip("/") else ""
     )
     title = f" Title: {seen.facts.title}." if seen.facts.title else ""
-    lines.append(f"{served.url} answered {seen.status}{moved}.{title}")
+    answered = f"answered {seen.status}" if seen.status else "did not answer with a page"
+    lines.append(f"{served.url} {answered}{moved}.{title}")
     if seen.trouble:
         lines.append(f"Not loaded whole: {seen.trouble}.")
     elif not seen.is_quiet:
@@ -108,6 +109,8 @@ def lines_of(served: Served, seen: PageLook) -> list[str]:
         lines.append(f"An error overlay covers the page. {seen.facts.overlay_text}".rstrip())
     if seen.facts.blank:
         lines.append("The page is blank: it shows neither text nor pictures.")
+    elif not seen.picture:
+        lines.append("What the page shows could not be seen.")
     else:
         lines.append(f"The page shows:\n{seen.facts.text[:SHOWN_TEXT]}")
     return lines

@@ -82,7 +82,8 @@ async def perform(form: VisualForm, context: CallContext) -> Result:
         change=kept.change,
     )
     lines = [f"[{served.note}]"] if served.note else []
-    lines += [f"A picture of {served.url} is kept as {report.picture}."]
+    if report.picture:
+        lines.append(f"A picture of {served.url} is kept as {report.picture}.")
     lines += [f"Plainly wrong: {fault}." for fault in faults] or ["Nothing is plainly wrong."]
     if report.change:
         lines.append(f"{percent(report.change.share)} of it differs from {report.change.before}.")

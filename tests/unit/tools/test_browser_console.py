@@ -89,3 +89,32 @@ def test_a_page_reaches_nothing_but_the_servers_of_its_run(make_bench, stranger,
 def test_a_file_is_no_page(make_bench):
     call = make_bench().call("browser_console", url="file:///etc/passwd")
     assert "must be an http address" in call.fault
+
+
+HOSTILE = {
+    "frame.html": "<p>outer<iframe src='http://localhost:PORT/inner.html'></iframe>",
+    "inner.html": "<p>in<script>setTimeout(() => { throw new Error('inner broke') })</script>",
+    "worker.html": "<p>w<script>new Worker('/worker.js')</script>",
+    "worker.js": "undefinedThing();\n",
+    "again.html": "<p>a<script>setTimeout(() => location.reload(), 30)</script>",
+    "stuck.html": "<p>s<script>setTimeout(() => { for (;;) {} }, 300)</script>",
+    "socket.html": "<p>s<script>new WebSocket('ws://example.org/')</script>",
+}
+
+
+def test_what_breaks_beside_the_page_or_without_an_end_is_told_too(make_bench):
+    files = {name: text.replace("PORT", "8000") for name, text in HOSTILE.items()}
+    bench = make_bench({"index.html": PAGE, **files})
+    frame, worker, again, stuck, socket = together(
+        bench,
+        *(
+            ("browser_console", {"url": f"/{name}.html", "seconds": 4})
+            for name in ("frame", "worker", "again", "stuck", "socket")
+        ),
+    )
+    assert "Error: inner broke (http://localhost:8000/inner.html:1:" in frame.text, frame
+    assert "ReferenceError: undefinedThing is not defined" in worker.text, worker
+    assert not again.ok and "it does not stay: it was loaded" in again.text, again
+    assert not stuck.ok and "a script of it runs without end" in stuck.text, stuck
+    assert stuck.evidence[0].errors and not stuck.evidence[0].picture
+    assert socket.ok and "- ws://example.org/" in socket.text, socket

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import sys
 import time
 from pathlib import Path
@@ -19,6 +20,7 @@ from playwright.sync_api import (
     CDPSession,
     ConsoleMessage,
     Error,
+    Frame,
     Page,
     Request,
     Response,
@@ -41,6 +43,13 @@ QUIET = 0.5
 """Seconds without a request or a word after which a page is taken to have come to rest."""
 MOST = 200
 TEXT = 4_000
+ANSWERS = 3_000
+"""Milliseconds in which a page must say what it shows; one whose script never ends says nothing."""
+STUCK = "it no longer responds: a script of it runs without end"
+RESTLESS = 5
+"""Documents in a row, of which each was left for the next, after which a page is in a loop."""
+_PLACE = re.compile(r"https?://[^\s()]+:\d+:\d+")
+_SOCKET = re.compile(r"WebSocket connection to '([^']+)'")
 FACTS = Path(__file__).with_name("facts.js").read_text()
 DIFFERENCE = Path(__file__).with_name("difference.js").read_text()
 
@@ -52,11 +61,16 @@ class PageWatcher:
         self.ports = ports
         self.messages: list[dict[str, str]] = []
         self.errors: list[str] = []
+        self.elsewhere: list[Error] = []
         self.failed: list[str] = []
         self.outside: list[str] = []
         self.open: set[Request] = set()
+        self.moves = 0
         self.last = time.monotonic()
+        self.page = page
         page.on("console", self.hear)
+        page.on("pageerror", self.break_elsewhere)
+        page.on("framenavigated", self.move)
         page.on("request", self.begin)
         page.on("requestfinished", self.finish)
         page.on("requestfailed", self.fail)
@@ -86,18 +100,48 @@ class PageWatcher:
     def hear(self, message: ConsoleMessage) -> None:
         self.stir()
         # The request itself is told with its address and status; this line repeats it.
-        if message.text.startswith("Failed to load resource") or len(self.messages) >= MOST:
+        if message.text.startswith("Failed to load resource"):
+            return
+        socket = _SOCKET.match(message.text)
+        if socket and not self.is_ours(socket[1]):
+            self.outside.append(socket[1][:300])
             return
         place = message.location
         where = f"{place['url']}:{place['lineNumber'] + 1}:{place['columnNumber'] + 1}"
         kept = {"type": message.type, "text": message.text[:1_000], "where": where}
         self.messages.append(kept)
+        if len(self.messages) >= MOST:
+            # A page that never stops talking would keep us busy with listening to it.
+            self.page.remove_listener("console", self.hear)
 
     def throw(self, event: dict[str, Any]) -> None:
         """An error that nobody caught, with where it came from."""
         self.stir()
         if len(self.errors) < MOST:
             self.errors.append(described(event["exceptionDetails"]))
+
+    def move(self, frame: Frame) -> None:
+        """Another document came into the window."""
+        if frame == self.page.main_frame:
+            self.moves += 1
+
+    def break_elsewhere(self, error: Error) -> None:
+        """The same of the whole page: frames of other origins and workers have it from here."""
+        self.stir()
+        if len(self.elsewhere) < MOST:
+            self.elsewhere.append(error)
+
+    def uncaught(self) -> list[str]:
+        """Every error that nobody caught, each told once."""
+        told = list(self.errors)
+        for error in self.elsewhere:
+            said = f"{error.name}: {error.message}" if error.name else error.message
+            line = (said.splitlines() or ["an error"])[0][:500]
+            if any(each.startswith(line) for each in self.errors):
+                continue
+            place = _PLACE.search(error.stack or "")
+            told.append(f"{line} ({place[0]})" if place else line)
+        return told
 
     def begin(self, request: Request) -> None:
         self.stir()
@@ -142,7 +186,8 @@ def look(page: Page, session: CDPSession, wish: dict[str, Any]) -> dict[str, Any
     watcher = PageWatcher(page, wish["ports"])
     session.on("Runtime.exceptionThrown", watcher.throw)
     cast(Any, session).send("Runtime.enable")
-    page.route("**/*", watcher.judge)
+    # Of the context and not of the page: a window that it opens is watched too.
+    page.context.route("**/*", watcher.judge)
     deadline = time.monotonic() + wish["seconds"]
     status, trouble = 0, ""
     try:
@@ -150,20 +195,31 @@ def look(page: Page, session: CDPSession, wish: dict[str, Any]) -> dict[str, Any
         status = answer.status if answer else 0
     except TimeoutError:
         trouble = f"it was still loading after {wish['seconds']:g} s"
+        cast(Any, session).send("Page.stopLoading")
     except Error as error:
         trouble = error.message.splitlines()[0]
     while not watcher.is_quiet() and time.monotonic() < deadline:
         page.wait_for_timeout(50)
-    facts = page.evaluate(FACTS)
-    picture = ""
-    if wish["picture"]:
-        picture = base64.b64encode(page.screenshot(animations="disabled")).decode()
+    facts, picture = {"text": ""}, ""
+    try:
+        # Unlike a plain evaluation this waits for no script that never ends, and goes on where the
+        # page loads itself anew.
+        facts = page.wait_for_function(FACTS, timeout=ANSWERS).json_value()
+        if wish["picture"]:
+            shot = page.screenshot(animations="disabled", timeout=2 * ANSWERS)
+            picture = base64.b64encode(shot).decode()
+    except TimeoutError:
+        trouble = trouble or STUCK
+    except Error as error:
+        trouble = trouble or error.message.splitlines()[0]
+    if watcher.moves >= RESTLESS:
+        trouble = f"it does not stay: it was loaded {watcher.moves} times"
     return {
         "status": status,
         "trouble": trouble,
         "final": page.url,
         "messages": watcher.messages,
-        "errors": watcher.errors,
+        "errors": watcher.uncaught(),
         "failed": watcher.failed,
         "outside": list(dict.fromkeys(watcher.outside))[:20],
         "is_quiet": watcher.is_quiet(),
