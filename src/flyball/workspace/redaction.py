@@ -115,12 +115,7 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The text with every secret replaced."""
-        pieces: list[str] = []
-        end = 0
-        for first, last in self.spans(text):
-            pieces += (text[end:first], HIDDEN)
-            end = last
-        return "".join(pieces) + text[end:]
+        return _without(text, self.spans(text))
 
     def value(self, value: Any) -> Any:
         """A JSON-like value with every secret replaced, in keys, strings and key-like fields."""
@@ -170,6 +165,15 @@ class Redactor:
         return self.value(held)
 
 
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    pieces: list[str] = []
+    end = 0
+    for first, last in spans:
+        pieces += (text[end:first], HIDDEN)
+        end = last
+    return "".join(pieces) + text[end:]
+
+
 class Stream:
     """Redacts text whose secrets may be split over pieces: it holds back what is not yet sure."""
 
@@ -199,11 +203,14 @@ class Stream:
         return self._release(len(self._held))
 
     def _release(self, cut: int) -> str:
-        for first, last in self._redactor.spans(self._held):
+        # Looked for once and in all that is held: a server's log is megabytes, and what follows a
+        # piece may say that it is no secret.
+        spans = self._redactor.spans(self._held)
+        for first, last in spans:
             if first < cut < last:
                 cut = first
         ready, self._held = self._held[:cut], self._held[cut:]
-        return self._redactor.text(ready)
+        return _without(ready, [span for span in spans if span[1] <= cut])
 
 
 def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
