@@ -108,7 +108,8 @@ def test_an_answer_reaches_a_run_that_rests_and_hundreds_that_rest_cost_next_to_
     wait_until(lambda: cluster.ask("SELECT seq FROM runs WHERE run = %s", run)[0][0] > asked)
     took = time.monotonic() - began
     print(f"500 that rest: {share:.2%} of a core; an answer was heard after {took:.2f} s")
-    assert share < 0.05
+    assert share < 0.02
+    # Under a second where nothing else goes on; here other tests do.
     assert took < 5.0
 
 

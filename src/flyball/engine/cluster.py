@@ -8,6 +8,8 @@ driven once.
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
@@ -19,8 +21,12 @@ VERSION = "drive-1"
 """Pinned: the default is a hash of this file's text, and a comment would strand every run."""
 NAME = "flyball"
 WORKFLOW = "drive"
-POLL_SECONDS = 0.4
-"""How often a worker with room asks for work; each time costs about a millisecond."""
+POLL_SECONDS = 0.2
+"""How often a worker looks into its queue while something may be there for it."""
+AWAKE_SECONDS = 2.0
+"""How long after a word of it something may be there: who is to take it may have to end first."""
+IDLE_SECONDS = 5.0
+"""How often it looks without a word; each time costs milliseconds, and a word may be lost."""
 OPEN = ["ENQUEUED", "PENDING"]
 POOL = 4
 
@@ -38,6 +44,39 @@ class Handed(NamedTuple):
     """Who has taken it; nobody while it waits in its queue."""
 
 
+class _Doze:
+    """Lets threads that look every so often look when there is something to see.
+
+    DBOS has no way to tell it that a queue has got something; all its looking waits on the event
+    that stops it. Should that change, it looks every `POLL_SECONDS` as it was told to.
+    """
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._is_over = stop.is_set
+        self._plainly = stop.wait
+        self._news = threading.Condition()
+        self._words = 0
+        self._awake_until = 0.0
+        stop.wait = self._wait
+
+    def _wait(self, timeout: float | None = None) -> bool:
+        if timeout is None or timeout >= IDLE_SECONDS:
+            return self._plainly(timeout)
+        with self._news:
+            heard = self._words
+            is_awake = time.monotonic() < self._awake_until
+            seconds = timeout if is_awake else IDLE_SECONDS
+            self._news.wait_for(lambda: self._words != heard, seconds)
+        return self._is_over()
+
+    def wake(self, seconds: float) -> None:
+        """Look now, and for so long as often as ever."""
+        with self._news:
+            self._awake_until = time.monotonic() + seconds
+            self._words += 1
+            self._news.notify_all()
+
+
 class Scheduler:
     """This process's part in the queues: it takes runs from them, and may put runs into them."""
 
@@ -53,9 +92,11 @@ class Scheduler:
             "serializer": DBOSPortableJSONSerializer(),
             "sys_db_pool_size": POOL,
             "max_executor_threads": concurrency + 2,
-            "notification_listener_polling_interval_sec": 5.0,
+            # Its workflows send each other nothing; ours is another way of telling.
+            "use_listen_notify": False,
         }
-        DBOS(config=config)
+        self._dbos = DBOS(config=config)
+        self._dozes: list[_Doze] = []
 
         def workflow(run: str, project: str, attempt: int) -> str:
             return drive(run, project, attempt)
@@ -71,6 +112,13 @@ class Scheduler:
         DBOS.register_queue(
             self._queue, worker_concurrency=self._concurrency, polling_interval_sec=POLL_SECONDS
         )
+        self._dozes = [_Doze(stop) for stop in self._dbos.background_thread_stop_events]
+        self.wake()
+
+    def wake(self) -> None:
+        """Look into the queue now: something was put there, or there is room again."""
+        for doze in self._dozes:
+            doze.wake(AWAKE_SECONDS)
 
     def handed(self) -> list[Handed]:
         """What is in the queues and under way, everywhere."""
@@ -105,4 +153,6 @@ class Scheduler:
 
     def close(self, seconds: int) -> None:
         """Take nothing more, and wait so long for what is under way."""
+        for doze in self._dozes:
+            doze.wake(seconds + AWAKE_SECONDS)
         DBOS.destroy(workflow_completion_timeout_sec=seconds)

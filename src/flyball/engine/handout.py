@@ -24,9 +24,12 @@ class Given(NamedTuple):
     queue: str
 
 
-def queue_for(roles: Sequence[str]) -> str:
-    """The one queue of all workers that have exactly these roles; to poll several would cost."""
-    return "+".join(sorted(roles))
+def queue_for(roles: Sequence[str], concurrency: int) -> str:
+    """The one queue of all workers that are alike; to poll several would cost.
+
+    How much each takes from a queue is kept with the queue, so it must be the same for all.
+    """
+    return f"{'+'.join(sorted(roles))}:{concurrency}"
 
 
 def hand_out(
@@ -45,6 +48,7 @@ def hand_out(
         if each.holder in room:
             room[each.holder] -= 1
     roles = {each.worker: each.roles for each in workers}
+    queues = {each.worker: queue_for(each.roles, each.concurrency) for each in workers}
     projects = Counter(each.project for each in busy)
     people = Counter(each.owner for each in busy)
 
@@ -69,7 +73,7 @@ def hand_out(
         if run.owner and _is_full(people[run.owner], shares.of_person):
             continue
         if worker := seat(run):
-            given.append(Given(run, queue_for(roles[worker])))
+            given.append(Given(run, queues[worker]))
     return given
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote
@@ -166,16 +166,16 @@ class PostgresLink:
             loop.remove_reader(listener.fileno())
         self._drain(listener)
 
-    def wait_here(self, seconds: float) -> None:
-        """The same for a thread that has nothing else to do."""
+    def wait_here(self, seconds: float) -> Sequence[str]:
+        """The same for a thread that has nothing else to do; what was said meanwhile."""
         try:
             listener = self._listen()
-            for _ in listener.notifies(timeout=seconds, stop_after=1):
-                pass
-            self._drain(listener)
+            said = [each.payload for each in listener.notifies(timeout=seconds, stop_after=1)]
+            return said + [each.payload for each in listener.notifies(timeout=0)]
         except psycopg.Error:
             self._listener = None
             time.sleep(PAUSE)
+            return []
 
     def _listen(self) -> Connection:
         if self._listener is None or self._listener.closed:

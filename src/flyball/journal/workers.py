@@ -16,6 +16,9 @@ NOW = "extract(epoch FROM clock_timestamp())::float8"
 LEADING = "#lead"
 """The lease of the worker that hands out runs for all of them; no run has such a name."""
 
+HANDED = "#handed"
+"""What is said on the channel of runs that wait once they were put into queues."""
+
 FORGOTTEN = 24 * 3600.0
 """Seconds after which a worker that was not heard of is taken off the list."""
 
@@ -184,9 +187,16 @@ class WorkerTable:
 
         return self._link.ask(deed)
 
-    def wait(self, seconds: float) -> None:
-        """Come back when anything was written, at the latest after so many seconds."""
-        self._link.wait_here(seconds)
+    def tell_handed(self) -> None:
+        """Tell every worker that runs were put into queues."""
+        self._link.ask(lambda db, _: db.execute(f"SELECT pg_notify('{DUE}', %s)", (HANDED,)))
+
+    def wait(self, seconds: float) -> bool:
+        """Come back when anything was said, at the latest after so many seconds.
+
+        True where runs were put into queues meanwhile.
+        """
+        return HANDED in self._link.wait_here(seconds)
 
     def close(self) -> None:
         """Let go of the connections."""

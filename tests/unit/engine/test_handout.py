@@ -77,6 +77,6 @@ def test_nobody_takes_more_than_a_share(shares: Shares, wanted: list[str]) -> No
 
 
 def test_a_run_goes_to_the_queue_of_those_who_have_room_for_it() -> None:
-    one, two = worker("one", 1, ("verifier", "executor")), worker("two", 1, ("planner",))
+    one, two = worker("one", 1, ("verifier", "executor")), worker("two", 3, ("planner",))
     given = hand_out([due("a"), due("b", "planner")], (), [], [one, two], ALL)
-    assert [each.queue for each in given] == ["executor+verifier", "planner"]
+    assert [each.queue for each in given] == ["executor+verifier:1", "planner:3"]

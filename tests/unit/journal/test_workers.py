@@ -223,3 +223,12 @@ async def test_what_somebody_drives_in_a_terminal_is_due_for_no_worker(
     await journal.release(lease)
     assert hire("one").due() == []
     assert [each.queue for each in await journal.runs()] == [""]
+
+
+def test_who_waits_is_told_whether_runs_were_put_into_queues(database: str, hire: Hire) -> None:
+    one, two = hire("one"), hire("two")
+    two.wait(0.0)
+    change(database, f"NOTIFY {DUE}")
+    assert not two.wait(30.0)
+    one.tell_handed()
+    assert two.wait(30.0)

@@ -163,7 +163,11 @@ class Worker:
         )
         self._table = WorkerTable(wish.database, row, LEASE_SECONDS)
         self._scheduler = Scheduler(
-            wish.database, self.name, queue_for(wish.roles), wish.concurrency, self._drive
+            wish.database,
+            self.name,
+            queue_for(wish.roles, wish.concurrency),
+            wish.concurrency,
+            self._drive,
         )
 
     def stop(self) -> None:
@@ -183,7 +187,8 @@ class Worker:
                     self._lead()
                 except JournalError as error:
                     LOG.warning("%s", error)
-                self._table.wait(LOOK_SECONDS)
+                if self._table.wait(LOOK_SECONDS):
+                    self._scheduler.wake()
         finally:
             self._let_go()
 
@@ -222,7 +227,10 @@ class Worker:
         self._scheduler.withdraw(lost)
         busy = self._table.busy()
         chosen = hand_out(due, handed, busy, list(live.values()), self._wish.shares)
-        self._scheduler.hand_out(chosen)
+        if chosen:
+            self._scheduler.hand_out(chosen)
+            self._scheduler.wake()
+            self._table.tell_handed()
 
     def _drive(self, run: str, project: str, attempt: int) -> str:
         """Drive a run in this thread; what became of it, in a word."""
