@@ -13,13 +13,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.e2e.planning import VERIFIES, plan, report, step, swap, work, write
 from tests.postgres import database, postgres
 from tests.repos import git
+from tests.simulation import later_release
 from tests.simulation.cluster import Cluster, fire, parser
 
 from flyball.app.answering import yes
 from flyball.app.driving import RunControl, Watcher
-from flyball.journal.connection import SCHEMA
+from flyball.core.run import codec
+from flyball.core.terms.intent import Intent
+from flyball.journal.connection import SCHEMA, PostgresLink
 
 __all__ = ["database", "postgres"]
 
@@ -85,6 +89,83 @@ def test_a_worker_that_is_told_to_stop_gives_its_runs_to_another(cluster: Cluste
     cluster.hire("--concurrency", "1")
     cluster.wait_for([run], {"success"}, PATIENCE)
     assert cluster.faults(run) == []
+
+
+@pytest.mark.exhaustive
+def test_planner_executor_and_verifier_of_one_run_are_different_workers(cluster: Cluster) -> None:
+    edit = swap("steps.py", "step_0 = 0", "step_2 = 2")
+    steps = work("step-1", "steps.py", edit)
+    script = write(cluster.script, plan(step("step-1")), steps, VERIFIES, report(achieved=True))
+    run = cluster.submit(intent=Intent.FEATURE_BUILD, driver=f"scripted:{script}")
+    cluster.hire("--roles", "planner,verifier")
+
+    def waits_for() -> tuple[str, str]:
+        ((role,),) = cluster.ask("SELECT role FROM runs WHERE run = %s", run)
+        return role, cluster.held()[run].holder
+
+    # It was planned, and nobody is there to carry it out.
+    wait_until(lambda: waits_for() == ("executor", ""))
+    cluster.hire("--roles", "executor")
+    cluster.wait_for([run], {"success"}, PATIENCE)
+    assert git(cluster.remote, "show", f"refs/flyball/{run}/branch:steps.py") == "step_2 = 2\n"
+
+
+@pytest.mark.exhaustive
+def test_a_run_that_nobody_can_begin_is_given_up_with_a_word(cluster: Cluster) -> None:
+    run = cluster.submit()
+    cluster.script.unlink()
+    cluster.hire("--concurrency", "1")
+
+    def is_over() -> bool:
+        # As if the pause between two tries had passed.
+        cluster.ask(
+            "UPDATE leases SET expires_at = 0 WHERE run = %s AND holder = '' RETURNING 1", run
+        )
+        return cluster.held()[run].status != "running"
+
+    wait_until(is_over)
+    assert cluster.held()[run].status == "cancelled"
+    (ended,) = cluster.ask("SELECT body FROM events WHERE run = %s ORDER BY seq DESC LIMIT 1", run)
+    assert b"tried 8 times from the same place" in ended[0]
+
+
+@pytest.mark.exhaustive
+def test_what_a_later_release_has_begun_is_left_to_it(cluster: Cluster) -> None:
+    later = (sys.executable, str(Path(later_release.__file__)))
+    first = cluster.hire("--concurrency", "1", program=later)
+    run = cluster.submit()
+    formats = "SELECT max(codec) FROM events WHERE run = %s"
+    wait_until(lambda: cluster.ask(formats, run) == [(codec.VERSION + 1,)])
+    first.kill()
+    first.wait()
+    fence = cluster.held()[run].fence
+    # The present release goes on with its own, and leaves alone what it cannot read.
+    cluster.hire("--concurrency", "1")
+    ours = cluster.submit()
+    cluster.wait_for([ours], {"success"}, PATIENCE)
+    assert cluster.faults(ours) == []
+    assert cluster.held()[run][1:] == ("running", "", fence)
+    shown = subprocess.run(
+        [FLYBALL, "runs", "show", run], cwd=cluster.repo, env=cluster.env, capture_output=True
+    )
+    assert b"written by a later release" in shown.stderr
+    cluster.hire("--concurrency", "1", program=later)
+    cluster.wait_for([run], {"success"}, PATIENCE)
+    # Nothing in it is new but the number.
+    for table in ("events", "runs"):
+        cluster.ask(f"UPDATE {table} SET codec = %s RETURNING 1", codec.VERSION)
+    assert cluster.faults(run) == []
+
+
+@pytest.mark.exhaustive
+def test_a_worker_is_refused_by_a_schema_that_leaves_its_release_out(cluster: Cluster) -> None:
+    PostgresLink(cluster.database).close()
+    cluster.ask("UPDATE versions SET needs = 99 RETURNING 1")
+    worker = cluster.hire()
+    said, _ = worker.communicate(timeout=PATIENCE)
+    cluster.ask("UPDATE versions SET needs = 1 RETURNING 1")
+    assert worker.returncode == 1
+    assert b"Upgrade flyball" in said
 
 
 @pytest.mark.exhaustive

@@ -38,6 +38,8 @@ LOOK = 0.2
 FREEZE = LEASE_SECONDS * 1.7
 """Long enough that everything a frozen worker held is taken by others meanwhile."""
 
+FLYBALL = (str(Path(sys.executable).with_name("flyball")),)
+
 FILES: dict[str, str | bytes] = {
     ".gitignore": "__pycache__/\n",
     "steps.py": "step_0 = 0\n",
@@ -112,10 +114,10 @@ class Cluster:
     def home(self) -> Home:
         return open_home(self.repo, self.env, {})
 
-    def hire(self, *options: str) -> subprocess.Popen[bytes]:
+    def hire(self, *options: str, program: Sequence[str] = FLYBALL) -> subprocess.Popen[bytes]:
         """Start a worker; it says its name once it takes runs."""
         log = (self.place / "workers.log").open("ab")
-        command = [str(Path(sys.executable).with_name("flyball")), "worker", "--json", *options]
+        command = [*program, "worker", "--json", *options]
         worker = subprocess.Popen(
             command, cwd=self.place, env=self.env, stdout=subprocess.PIPE, stderr=log
         )
@@ -124,14 +126,13 @@ class Cluster:
         return worker
 
     def submit(self, request: str = "count the steps", **wishes: Any) -> str:
-        wanted = RunRequest(
-            request,
-            intent=Intent.SMALL_FIX,
-            driver=f"scripted:{self.script}",
-            budget=self.turns + 20,
-            by="ada",
-            **wishes,
-        )
+        usual = {
+            "intent": Intent.SMALL_FIX,
+            "driver": f"scripted:{self.script}",
+            "budget": self.turns + 20,
+            "by": "ada",
+        }
+        wanted = RunRequest(request, **{**usual, **wishes})
         home = self.home
         return asyncio.run(submit(home, wanted))
 

@@ -24,12 +24,12 @@ class Given(NamedTuple):
     queue: str
 
 
-def queue_for(roles: Sequence[str], concurrency: int) -> str:
+def queue_for(worker: WorkerRow) -> str:
     """The one queue of all workers that are alike; to poll several would cost.
 
     How much each takes from a queue is kept with the queue, so it must be the same for all.
     """
-    return f"{'+'.join(sorted(roles))}:{concurrency}"
+    return f"{'+'.join(sorted(worker.roles))}:{worker.concurrency}:{worker.format}"
 
 
 def hand_out(
@@ -47,14 +47,13 @@ def hand_out(
     for each in busy:
         if each.holder in room:
             room[each.holder] -= 1
-    roles = {each.worker: each.roles for each in workers}
-    queues = {each.worker: queue_for(each.roles, each.concurrency) for each in workers}
+    known = {each.worker: each for each in workers}
     projects = Counter(each.project for each in busy)
     people = Counter(each.owner for each in busy)
 
     def seat(run: DueRun) -> str:
         """Who has room for it, and then has one room less; nobody is empty."""
-        fit = [name for name, left in room.items() if left > 0 and run.queue in roles[name]]
+        fit = [name for name, left in room.items() if left > 0 and _can_drive(known[name], run)]
         if not fit:
             return ""
         chosen = max(fit, key=lambda name: room[name])
@@ -73,8 +72,13 @@ def hand_out(
         if run.owner and _is_full(people[run.owner], shares.of_person):
             continue
         if worker := seat(run):
-            given.append(Given(run, queues[worker]))
+            given.append(Given(run, queue_for(known[worker])))
     return given
+
+
+def _can_drive(worker: WorkerRow, run: DueRun) -> bool:
+    """Whether it does this work; one of an earlier release may not be able to read the run."""
+    return run.queue in worker.roles and run.format <= worker.format
 
 
 def _is_full(taken: int, limit: int) -> bool:

@@ -181,6 +181,9 @@ POSTGRES_MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX decisions_about_a_run ON decisions (run);
     """,
+    """
+    ALTER TABLE workers ADD COLUMN format INTEGER NOT NULL DEFAULT 2;
+    """,
 )
 """The cluster's schema: one database for all projects, so what belongs to one says so."""
 

@@ -98,6 +98,8 @@ class WorkerRow(msgspec.Struct, frozen=True):
     is_leaving: bool = False
     runs: tuple[str, ...] = ()
     """The runs whose live leases it holds."""
+    format: int = 0
+    """The latest format of events that it reads."""
 
 
 class Journal(Protocol):

@@ -56,6 +56,8 @@ class DueRun(NamedTuple):
     queue: str
     project: str
     owner: str
+    format: int
+    """The latest format in which something of it is written; older releases cannot read that."""
 
 
 class Busy(NamedTuple):
@@ -82,7 +84,7 @@ class WorkerTable:
         def deed(db: Connection, _: bool) -> None:
             db.execute(
                 "INSERT INTO workers VALUES (%s, %s, %s, %s, %s, %s, %s,"
-                f" {NOW}, {NOW}) ON CONFLICT (worker) DO UPDATE SET load = excluded.load,"
+                f" {NOW}, {NOW}, %s) ON CONFLICT (worker) DO UPDATE SET load = excluded.load,"
                 " is_leaving = excluded.is_leaving, seen_at = excluded.seen_at",
                 (
                     row.worker,
@@ -92,6 +94,7 @@ class WorkerTable:
                     load,
                     row.release,
                     is_leaving,
+                    row.format,
                 ),
             )
             # Only what has not run out: after that, others may have begun to take it over.
@@ -165,7 +168,8 @@ class WorkerTable:
 
         def deed(db: Connection, _: bool) -> Sequence[DueRun]:
             rows = db.execute(
-                "SELECT r.run, r.seq, r.role, r.project, r.owner FROM runs r"
+                "SELECT r.run, r.seq, r.role, r.project, r.owner, greatest(r.codec,"
+                " (SELECT max(codec) FROM inbox i WHERE i.run = r.run)) FROM runs r"
                 " LEFT JOIN leases l ON l.run = r.run"
                 " WHERE r.role != '' AND (r.status = 'running' OR"
                 " r.status = 'paused' AND r.run IN (SELECT run FROM inbox))"
@@ -208,7 +212,7 @@ def list_workers(db: Connection) -> Sequence[WorkerRow]:
     rows = db.execute(
         "SELECT worker, host, string_to_array(roles, ','), concurrency, load, release, began_at,"
         f" {NOW} - seen_at, is_leaving, ARRAY(SELECT run FROM leases WHERE holder = worker"
-        f" AND expires_at > {NOW} AND run != '{LEADING}' ORDER BY run) FROM workers"
+        f" AND expires_at > {NOW} AND run != '{LEADING}' ORDER BY run), format FROM workers"
         " ORDER BY began_at, worker"
     ).fetchall()
     names = WorkerRow.__struct_fields__

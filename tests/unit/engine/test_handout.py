@@ -11,14 +11,21 @@ from flyball.journal.workers import QUEUES, Busy, DueRun
 ALL = Shares()
 
 
-def due(run: str, queue: str = "executor", project: str = "shop", owner: str = "ada") -> DueRun:
-    return DueRun(run, 1, queue, project, owner)
+def due(
+    run: str, queue: str = "executor", project: str = "shop", owner: str = "ada", format: int = 2
+) -> DueRun:
+    return DueRun(run, 1, queue, project, owner, format)
 
 
 def worker(
-    name: str, concurrency: int, roles: tuple[str, ...] = QUEUES, *, is_leaving: bool = False
+    name: str,
+    concurrency: int,
+    roles: tuple[str, ...] = QUEUES,
+    *,
+    is_leaving: bool = False,
+    format: int = 2,
 ) -> WorkerRow:
-    return WorkerRow(name, "host", roles, concurrency, 0, "1.0", 0.0, 0.0, is_leaving)
+    return WorkerRow(name, "host", roles, concurrency, 0, "1.0", 0.0, 0.0, is_leaving, (), format)
 
 
 def busy(run: str, holder: str, project: str = "shop", owner: str = "ada") -> Busy:
@@ -79,4 +86,12 @@ def test_nobody_takes_more_than_a_share(shares: Shares, wanted: list[str]) -> No
 def test_a_run_goes_to_the_queue_of_those_who_have_room_for_it() -> None:
     one, two = worker("one", 1, ("verifier", "executor")), worker("two", 3, ("planner",))
     given = hand_out([due("a"), due("b", "planner")], (), [], [one, two], ALL)
-    assert [each.queue for each in given] == ["executor+verifier:1", "planner:3"]
+    assert [each.queue for each in given] == ["executor+verifier:1:2", "planner:3:2"]
+
+
+def test_what_a_later_release_wrote_waits_for_one_that_reads_it() -> None:
+    waiting = [due("a", format=3), due("b")]
+    earlier, later = worker("one", 5), worker("two", 1, format=3)
+    assert chosen(waiting, [earlier]) == ["b"]
+    given = hand_out(waiting, (), [], [earlier, later], ALL)
+    assert [(each.run.run, each.queue[-1]) for each in given] == [("a", "3"), ("b", "2")]

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from tests.postgres import database, postgres
 from tests.unit.journal.runs import START, begin, story, take, write
 
+from flyball.core.run import codec
 from flyball.core.run.event import PauseAsked, Resumed
 from flyball.core.run.state import RunState
 from flyball.errors import LeaseHeld
@@ -33,7 +34,8 @@ def hire(database: str) -> Iterator[Hire]:
     hired: list[WorkerTable] = []
 
     def begin_work(name: str) -> WorkerTable:
-        row = WorkerRow(name, "host", ("planner", "executor"), 4, 0, "1.0", 0.0, 0.0)
+        roles = ("planner", "executor")
+        row = WorkerRow(name, "host", roles, 4, 0, "1.0", 0.0, 0.0, format=codec.VERSION)
         hired.append(WorkerTable(database, row, TTL))
         return hired[-1]
 
@@ -151,7 +153,21 @@ async def test_the_most_urgent_run_is_due_first_and_of_equals_the_oldest(
     due = hire("one").due()
     assert [each.run for each in due] == ["b", "c", "a", "d"]
     assert [each.owner for each in due] == ["bob", "ada", "ada", ""]
-    assert {(each.seq, each.queue, each.project) for each in due} == {(1, "executor", "shop")}
+    assert {each[1:4] for each in due} == {(1, "executor", "shop")}
+
+
+@story
+async def test_a_run_is_of_the_latest_format_in_which_anything_of_it_is(
+    database: str, hire: Hire, journal: PostgresJournal
+) -> None:
+    await submit(journal, "a")
+    await submit(journal, "b")
+    await journal.post("b", Resumed(by="ada"))
+    change(database, "UPDATE inbox SET codec = 99")
+    worker = hire("one")
+    assert [each.format for each in worker.due()] == [codec.VERSION, 99]
+    worker.beat(0)
+    assert [each.format for each in worker.all()] == [codec.VERSION]
 
 
 @story

@@ -21,6 +21,7 @@ from flyball.app.cluster.luggage import Carrier, Lodging
 from flyball.app.driving import RunControl, Seat, Watcher
 from flyball.app.project import Home
 from flyball.app.runs import opened
+from flyball.core.run import codec
 from flyball.core.run.effect import Owed
 from flyball.core.run.event import AnyEvent, RunStarted
 from flyball.core.run.state import RunState
@@ -160,12 +161,13 @@ class Worker:
             version("flyball"),
             0.0,
             0.0,
+            format=codec.VERSION,
         )
         self._table = WorkerTable(wish.database, row, LEASE_SECONDS)
         self._scheduler = Scheduler(
             wish.database,
             self.name,
-            queue_for(wish.roles, wish.concurrency),
+            queue_for(row),
             wish.concurrency,
             self._drive,
         )
