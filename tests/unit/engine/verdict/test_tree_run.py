@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from tests.liars.projects import NODE
 from tests.repos import contents
 from tests.toolchains import need
 from tests.unit.engine.shop import FILES, MENDED, SHOWN, Shop, open_shop
 from tests.unit.journal.runs import story
 
+from flyball.app.liars.projects import NODE
 from flyball.core.suite.case import CaseOutcome, SuiteCase
 from flyball.core.suite.part import PartSuite
 from flyball.core.suite.settled import ProjectCommands, SettledCommand
