@@ -51,6 +51,7 @@ def missing(programs: Path) -> set[str]:
     commands = {
         "web": ("serve", "--port", "0", "--repo", "nowhere"),
         "mcp": ("mcp", "--repo", "nowhere"),
+        "acp": ("acp",),
         "cluster": ("runs", "list"),
     }
     return {

@@ -124,6 +124,12 @@ def test_only_the_surface_for_mcp_imports_what_its_extra_brings():
         assert is_there or not names & {"mcp", "mcp_types", "starlette"}, ids(path)
 
 
+def test_only_the_surface_for_editors_imports_what_its_extra_brings():
+    for path in FILES:
+        names = {module.partition(".")[0] for module, _ in imports(path)}
+        assert path.is_relative_to(SRC / "surfaces" / "acp") or "acp" not in names, ids(path)
+
+
 def test_only_one_module_starts_processes():
     # The second runs inside a sandbox that the first has made.
     allowed = {

@@ -96,7 +96,7 @@ def test_a_lock_file_pins_with_hashes_and_names_no_place(lock: Path):
 def test_the_locks_cover_every_requirement():
     locked = set(re.findall(r"^([a-z0-9._-]+)(?:\[.*?\])?==", LOCKS[-1].read_text(), re.MULTILINE))
     extras = PROJECT["optional-dependencies"]
-    names = ("dev", "openai", "anthropic", "mcp")
+    names = ("dev", "openai", "anthropic", "mcp", "acp")
     needs = [*PROJECT["dependencies"], *(each for name in names for each in extras[name])]
     names = {re.split(r"[\[<>=]", need)[0] for need in needs} - {"flyball"}
     assert LOCKS[-1].name == "requirements.lock"
@@ -134,7 +134,8 @@ def test_the_licence_is_apache_2():
 
 def test_the_metadata_offers_what_was_promised():
     assert PROJECT["requires-python"] == ">=3.11"
-    extras = {"openai", "anthropic", "mcp", "web", "browser", "cluster", "dev", "bench", "all"}
+    extras = {"openai", "anthropic", "mcp", "acp", "web", "browser", "cluster"}
+    extras |= {"dev", "bench", "all"}
     assert set(PROJECT["optional-dependencies"]) == extras
     assert distribution("flyball").version == PROJECT["version"]
 

@@ -20,6 +20,7 @@ from flyball.core.record.costs import CostRow, CostTally, costs, is_spent
 from flyball.core.run.event import AnyEvent, CallReturned, Messaged, RunStarted, name_of
 from flyball.core.run.state import CardState, Judged, RunState
 from flyball.core.run.thread import ThreadLine, thread_lines
+from flyball.core.terms.intent import Turn
 from flyball.core.terms.tool import TOOL_ROWS, Touch
 from flyball.engine.loop import LEASE_SECONDS
 from flyball.engine.telemetry import Telemetry, telemetry
@@ -384,6 +385,22 @@ def messages_of(entries: Iterable[JournalEntry]) -> list[dict[str, Any]]:
         for entry in entries
         if isinstance(entry.event, Messaged)
     ]
+
+
+def turns_of(state: RunState) -> tuple[Turn, ...]:
+    """What was asked and answered in a run, for one that follows it."""
+    said = state.response.message if state.response else ""
+    turns = (Turn("user", state.request), Turn("assistant", said))
+    return tuple(turn for turn in turns if turn.text)
+
+
+def retold(entries: Iterable[JournalEntry]) -> Iterator[Telemetry]:
+    """Everything that a watcher of a run was told, from its log."""
+    state = RunState()
+    for entry in entries:
+        after = advance(state, entry.event).state
+        yield from telemetry(state, entry.event, after)
+        state = after
 
 
 async def diff_of(home: Home, run: str) -> str:

@@ -48,7 +48,7 @@ FOR_PEOPLE = ("approve", "deny", "extend", "trust", "answer")
 VERBS = LOOKING | {
     *("run", "runs", "card", "undo", "approve", "deny", "extend", "answer", "serve", "worker"),
     *(CHECKPOINT, "mcp", "off", "on", "demo", "init", "trust", "doctor", "patch", "flow", "audit"),
-    *("hook", "bench", "people", "completion"),
+    *("hook", "bench", "people", "completion", "acp"),
 }
 _OUR_NAME = re.compile(r"(?<![\w-])flyball(?:-hook)?(?![\w/-])")
 _SAID = re.compile(

@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "checkpoint": ("flyball.surfaces.cli.checkpoint:checkpoint", "State what an agent will do."),
     "wait": ("flyball.surfaces.cli.wait:wait", "Wait for the verdict on an agent's work."),
     "mcp": ("flyball.surfaces.cli.mcp:mcp", "Serve steps to other agents, over MCP."),
+    "acp": ("flyball.surfaces.cli.acp:acp", "Be an agent in an editor, over ACP."),
     "off": ("flyball.surfaces.cli.off:off", "Let agents go ungoverned for a while."),
     "on": ("flyball.surfaces.cli.off:on", "Govern agents again."),
     "demo": ("flyball.surfaces.cli.demo:demo", "Watch a governed run on a small broken project."),

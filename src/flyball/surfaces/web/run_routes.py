@@ -19,7 +19,7 @@ from flyball.app.driving import RunRequest
 from flyball.app.people.decisions import NotedDecision, note_decision
 from flyball.app.people.person import Right
 from flyball.app.project import Home
-from flyball.app.runs import diff_of, event_lines, messages_of, record_of
+from flyball.app.runs import diff_of, event_lines, messages_of, record_of, turns_of
 from flyball.app.verifying import refuse_bad_merge
 from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState
@@ -274,7 +274,4 @@ def _require_plain_driver(board: PersonalBoard, home: Home, driver: str) -> None
 
 def _history(home: Home, run: str) -> tuple[Turn, ...]:
     """What was asked and answered in an earlier run."""
-    state = asyncio.run(record_of(home, run)).state
-    said = state.response.message if state.response else ""
-    turns = (Turn("user", state.request), Turn("assistant", said))
-    return tuple(turn for turn in turns if turn.text)
+    return turns_of(asyncio.run(record_of(home, run)).state)

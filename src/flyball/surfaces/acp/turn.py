@@ -1,0 +1,146 @@
+"""One prompt of an editor: the run that it begins or answers, told until it rests or ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+
+from acp import update_agent_message_text
+from acp.interfaces import Client
+from acp.schema import AllowedOutcome, StopReason
+
+from flyball.app import answering
+from flyball.app.answering import next_steps, pending
+from flyball.app.driving import RunControl, RunRequest, RunResult, Watcher
+from flyball.app.hosts.person import require_no_host
+from flyball.app.project import Home
+from flyball.core.run.state import RunState
+from flyball.engine.telemetry import Telemetry
+from flyball.errors import NotAPerson
+from flyball.surfaces.acp.edit import RunFiles
+from flyball.surfaces.acp.question import options, to_choose, tool_call, word
+from flyball.surfaces.acp.update import EditorStory, Update, Words
+
+HERE = "Say here in words how to go on."
+
+
+class PromptTurn:
+    """Drives one run for an editor, and asks its person what the run asks."""
+
+    def __init__(self, home: Home, session: str, client: Client, by: str, words: Words) -> None:
+        self._home = home
+        self._session = session
+        self._client = client
+        self._by = by
+        self._files = RunFiles(home)
+        self._story = EditorStory(self._files, words)
+        self._control = RunControl(home, Watcher(self._told, self._heard, _unheard))
+        self._due: deque[Update] = deque()
+        self._has_news = asyncio.Event()
+        self._sending = asyncio.Lock()
+        self._began = asyncio.Event()
+        self._is_cancelled = False
+        self.state = RunState()
+        """The run as it rests or has ended, once this turn is over."""
+
+    async def start(self, wanted: RunRequest) -> StopReason:
+        """Begin a run."""
+        return await self._take(wanted=wanted)
+
+    async def answer(self, run: str, text: str) -> StopReason:
+        """Say something to a run that waits for words."""
+        return await self._take(run=run, text=text)
+
+    async def cancel(self) -> None:
+        """End the run of this turn."""
+        self._is_cancelled = True
+        await self._began.wait()
+        if run := self._control.run:
+            silent = RunControl(self._home, Watcher(_unheard, _unheard, _unheard))
+            await silent.cancel(run, self._by, "cancelled in the editor")
+
+    async def _take(
+        self, wanted: RunRequest | None = None, run: str = "", text: str = ""
+    ) -> StopReason:
+        pump = asyncio.create_task(self._pump())
+        try:
+            if wanted is not None:
+                result = await self._control.start(wanted)
+            else:
+                self._require_person()
+                spoken = self._control.say(
+                    run, lambda state: answering.words(state, self._by, text), self._by
+                )
+                result = await spoken
+            reason, result = await self._decided(result)
+            self.state = result.state
+            self._tell(_ending(result))
+            await self._flush()
+            return "cancelled" if self._is_cancelled else reason
+        finally:
+            self._began.set()
+            pump.cancel()
+            await asyncio.gather(pump, return_exceptions=True)
+
+    async def _decided(self, result: RunResult) -> tuple[StopReason, RunResult]:
+        """Ask the person for as long as the run asks for a yes or a no."""
+        while not self._is_cancelled and (asks := to_choose(result.state)):
+            await self._flush()
+            run = result.state.run
+            call = tool_call(run, asks, self._files)
+            answer = await self._client.request_permission(
+                self._session, call, options(result.state)
+            )
+            if not isinstance(answer.outcome, AllowedOutcome):
+                return "cancelled", result
+            try:
+                self._require_person()
+            except NotAPerson as error:
+                self._tell([update_agent_message_text(f"{error}\n\n")])
+                return "end_turn", result
+            said = word(asks, answer.outcome.option_id, self._by)
+            result = await self._control.say(run, said, self._by)
+        return "end_turn", result
+
+    def _require_person(self) -> None:
+        """An editor stands for the person at it, unless a governed agent has started it."""
+        require_no_host(self._home, self._home.environ)
+
+    def _told(self, line: Telemetry) -> None:
+        self._began.set()
+        self._tell(self._story.tell(line))
+
+    def _heard(self, delta: str) -> None:
+        self._tell(self._story.hear(delta))
+
+    def _tell(self, updates: Iterable[Update]) -> None:
+        self._due.extend(updates)
+        self._has_news.set()
+
+    async def _pump(self) -> None:
+        while True:
+            await self._has_news.wait()
+            self._has_news.clear()
+            await self._flush()
+
+    async def _flush(self) -> None:
+        """Send everything that is due, in its order."""
+        async with self._sending:
+            while self._due:
+                await self._client.session_update(self._session, self._due.popleft())
+
+
+def _ending(result: RunResult) -> Iterable[Update]:
+    """What the run waits for, or what to type next."""
+    state, lines = result.state, list[str]()
+    if waiting := pending(state):
+        lines.append(f"{waiting[0].question.text} {HERE if to_choose(state) is None else ''}")
+    steps = next_steps(state, result.status, in_place=result.in_place)
+    lines += [f"- `{step.command}`: {step.effect}" for step in steps]
+    if lines:
+        yield update_agent_message_text("\n".join(lines) + "\n")
+
+
+def _unheard(_value: object) -> None:
+    """What a program prints while it runs is told with its outcome."""

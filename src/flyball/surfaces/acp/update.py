@@ -1,0 +1,238 @@
+"""Telemetry as an editor's updates: cards are its plan, phases its modes, calls its tool calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from acp import (
+    plan_entry,
+    start_tool_call,
+    text_block,
+    tool_content,
+    tool_diff_content,
+    update_agent_message_text,
+    update_agent_thought_text,
+    update_plan,
+    update_tool_call,
+)
+from acp.helpers import update_current_mode
+from acp.schema import (
+    AgentMessageChunk,
+    AgentPlanUpdate,
+    AgentThoughtChunk,
+    CurrentModeUpdate,
+    FileEditToolCallContent,
+    PlanEntry,
+    SessionMode,
+    SessionModeState,
+    ToolCallLocation,
+    ToolCallProgress,
+    ToolCallStart,
+    ToolKind,
+    UserMessageChunk,
+)
+
+from flyball.core.terms.phase import WORKING, Phase
+from flyball.core.terms.tool import TOOL_ROWS, Touch
+from flyball.engine.telemetry import Telemetry
+from flyball.surfaces.acp.edit import RunFiles, diff_content, diff_locations, locations
+
+Update = (
+    AgentMessageChunk
+    | AgentPlanUpdate
+    | AgentThoughtChunk
+    | CurrentModeUpdate
+    | ToolCallProgress
+    | ToolCallStart
+    | UserMessageChunk
+)
+
+Words = Callable[[Telemetry], Iterator[str]]
+"""A run in words, line by line, where it is worth some."""
+
+KINDS: dict[Touch, ToolKind] = {
+    Touch.NOTHING: "think",
+    Touch.WORKSPACE: "read",
+    Touch.ADDRESS: "fetch",
+    Touch.NAMED_FILES: "edit",
+    Touch.ANYTHING: "execute",
+}
+MODES = {phase.name_for_people: phase.label for phase in (*WORKING, Phase.PAUSED)}
+FIRST_MODE = Phase.ANALYZE_CODE.name_for_people
+LOUD = frozenset({"final", "error", "notice", "left"})
+"""What is said as a message; the rest of what happens is a thought."""
+BEHIND_THE_SCENES = frozenset({"planner", "verifier"})
+"""Roles whose replies are forms for Flyball; what they mean is told in words."""
+
+
+def modes(current: str = FIRST_MODE) -> SessionModeState:
+    """The phases, of which the governor alone chooses."""
+    known = [SessionMode(id=name, name=label) for name, label in MODES.items()]
+    return SessionModeState(current_mode_id=current, available_modes=known)
+
+
+def kind_of(tool: str) -> ToolKind:
+    """What an editor calls a tool of this kind."""
+    row = TOOL_ROWS.get(tool)
+    return KINDS[row.touches] if row else "other"
+
+
+def call_id(run: str, card: str, call: str) -> str:
+    """A call's name in a conversation of several runs."""
+    return f"{run}/{card}/{call}"
+
+
+class EditorStory:
+    """Tells one run to an editor; what has no shape of its own there is told in words."""
+
+    def __init__(self, files: RunFiles, words: Words) -> None:
+        self._files = files
+        self._words = words
+        self._run = ""
+        self._is_planned = False
+        self._heard = ""
+        """What was passed on of the present reply, as it was spoken."""
+        self._plan: dict[str, PlanEntry] = {}
+        self._known: set[str] = set()
+        self._before: dict[str, dict[str, str | None]] = {}
+        """The files that calls under way will write, as they are before."""
+        self._returned: dict[str, str] = {}
+        """The call of each card that came back last, where its change was not shown."""
+
+    def hear(self, delta: str) -> Iterator[Update]:
+        """What a driver says while it says it; of several at once only whole replies are told."""
+        if not self._is_planned and delta:
+            self._heard += delta
+            yield update_agent_message_text(delta)
+
+    def tell(self, line: Telemetry) -> Iterator[Update]:
+        """The updates that one piece of telemetry is worth."""
+        kind = line["type"]
+        self._is_planned |= kind in ("iteration", "plan") or bool(line.get("planned"))
+        if kind in ("run", "resumed"):
+            self._run = line["run"]
+        if kind in ("workspace", "resumed"):
+            self._files.place(self._run)
+        # An editor reads Markdown, and would not keep the breaks.
+        words = "\n".join(self._words(line)).replace("\n", "  \n")
+        if teller := TELLERS.get(kind):
+            yield from teller(self, line)
+        elif words and (kind in LOUD or line.get("kind") == "verdict-report"):
+            yield update_agent_message_text(f"{words}\n\n")
+        elif words:
+            yield update_agent_thought_text(f"{words}\n")
+
+    def text(self, line: Telemetry) -> Iterator[Update]:
+        if self._is_planned and line["role"] in BEHIND_THE_SCENES:
+            return
+        is_heard = bool(self._heard) and line["text"].strip() in self._heard
+        yield update_agent_message_text("\n\n" if is_heard else f"{line['text']}\n\n")
+
+    def usage(self, _line: Telemetry) -> Iterator[Update]:
+        """Every reply ends with what it cost."""
+        self._heard = ""
+        yield from ()
+
+    def phase(self, line: Telemetry) -> Iterator[Update]:
+        if line["phase"] in MODES:
+            yield update_current_mode(line["phase"])
+
+    def plan(self, line: Telemetry) -> Iterator[Update]:
+        done = {name: each for name, each in self._plan.items() if each.status == "completed"}
+        steps = {step["id"]: plan_entry(step["title"]) for step in line["steps"]}
+        self._plan = {**done, **steps}
+        yield update_plan(self._plan.values())
+
+    def card(self, line: Telemetry) -> Iterator[Update]:
+        # In its last phase a card has its ending already, and may still come to another.
+        has_ended = line["status"] != "review" and bool(line.get("ending"))
+        has_ended |= line.get("ending") == "unverified"
+        is_odd = has_ended and line["status"] != "done"
+        title = f"{line['title']} ({line['status']})" if is_odd else line["title"]
+        status = "completed" if has_ended else "in_progress"
+        self._plan[line["card"]] = plan_entry(title, status=status)
+        yield update_plan(self._plan.values())
+
+    def decision(self, line: Telemetry) -> Iterator[Update]:
+        if line["decision"] == "deny":
+            name = call_id(self._run, line["card"], line["call"])
+            self._known.add(name)
+            yield start_tool_call(
+                name,
+                f"refused: {line['tool']}",
+                kind=kind_of(line["tool"]),
+                status="failed",
+                content=[tool_content(text_block(line["reason"]))],
+            )
+
+    def call(self, line: Telemetry) -> Iterator[Update]:
+        name = call_id(self._run, line["card"], line["call"])
+        title = f"{line['tool']} {line['about']}".strip()
+        kind = kind_of(line["tool"])
+        if line["state"] == "started":
+            self._known.add(name)
+            if kind == "edit":
+                self._before[name] = {path: self._files.read(path) for path in _paths(line)}
+            where = self._locations(line)
+            yield start_tool_call(name, title, kind=kind, status="in_progress", locations=where)
+            return
+        is_well = line["state"] == "returned" and line["ok"]
+        status = "completed" if is_well else "failed"
+        words = [tool_content(text_block(line["summary"]))] if line["summary"] else []
+        shown = self._written(name) if is_well else []
+        self._returned[line["card"]] = "" if shown else name
+        if name in self._known:
+            yield update_tool_call(name, status=status, content=[*shown, *words])
+        else:
+            yield start_tool_call(name, title, kind=kind, status=status, content=words)
+
+    def patch(self, line: Telemetry) -> Iterator[Update]:
+        """The diff of a call, where its files could not be read before and after it."""
+        name = self._returned.get(line["card"], "")
+        diff = str(line["patch"].get("diff", ""))
+        shown = list(diff_content(diff, self._files)) if name else []
+        if shown and line["event"] != "PATCH_DIFF_REFUSED":
+            where = list(diff_locations(diff, self._files))
+            yield update_tool_call(name, content=shown, locations=where)
+
+    def approval(self, _line: Telemetry) -> Iterator[Update]:
+        """It is asked as a request of its own."""
+        yield from ()
+
+    def _written(self, name: str) -> list[FileEditToolCallContent]:
+        """What a call made of its files; those that wait for their turn see them so."""
+        shown: list[FileEditToolCallContent] = []
+        for path, old in self._before.pop(name, {}).items():
+            new = self._files.read(path)
+            for other in self._before.values():
+                other.update({path: new} if path in other else {})
+            if new != old:
+                shown.append(tool_diff_content(self._files.path(path), new or "", old))
+        return shown
+
+    def _locations(self, line: Telemetry) -> list[ToolCallLocation]:
+        match kind_of(line["tool"]):
+            case "edit":
+                return locations(_paths(line), self._files)
+            case "read":
+                there = [path for path in _paths(line) if self._files.is_there(path)]
+                return locations(there, self._files)
+            case _:
+                return []
+
+
+def _paths(line: Telemetry) -> list[str]:
+    return line["about"].split(", ") if line["about"] else []
+
+
+TELLERS: dict[str, Callable[[EditorStory, Telemetry], Iterator[Update]]] = {
+    "text": EditorStory.text,
+    "usage": EditorStory.usage,
+    "phase": EditorStory.phase,
+    "plan": EditorStory.plan,
+    "card": EditorStory.card,
+    "decision": EditorStory.decision,
+    "call": EditorStory.call,
+    "patch": EditorStory.patch,
+    "approval": EditorStory.approval,
+}

@@ -1,0 +1,47 @@
+"""`flyball acp`: be an agent in an editor, over the Agent Client Protocol."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from flyball.errors import MissingExtra
+from flyball.surfaces.cli.run import DRIVER, MODEL
+
+if TYPE_CHECKING:
+    from flyball.surfaces.acp.update import Words
+
+
+@click.command()
+@DRIVER
+@MODEL
+@click.option("--in-place", is_flag=True, help="Work in your checkout, not in a worktree.")
+def acp(driver: str, model: str, in_place: bool) -> None:
+    """Be an agent in an editor: each prompt is a governed run in the project that it names.
+
+    Editors start it and talk over its standard input and output. See the guide on editors.
+    """
+    import asyncio
+
+    from flyball.app.driving import RunRequest
+    from flyball.surfaces.cli.terminal.driving import driver_of
+    from flyball.surfaces.cli.terminal.view import user
+
+    try:
+        from flyball.surfaces.acp.agent import EditorAgent, serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "flyball":
+            raise
+        raise MissingExtra("`flyball acp`", str(error.name), "acp") from None
+    wish = RunRequest(request="", driver=driver_of(driver, model), in_place=in_place)
+    asyncio.run(serve(EditorAgent(wish, os.environ, user(), in_words)))
+
+
+def in_words() -> Words:
+    """What tells one run in the words that a terminal has for it."""
+    from flyball.surfaces.cli.terminal.story import Story
+
+    story = Story()
+    return lambda line: (f"{said.mark} {said.text}".strip() for said in story.tell(line))
