@@ -17,7 +17,9 @@ from typing import NamedTuple
 from bench.figure import Figure, conclude
 from bench.patch_cases import REPOSITORY
 from flyball.core.terms.changed_test import ChangedTest
-from flyball.core.weakening import ALARMS, compare_tests, is_test_path
+from flyball.core.weakening.change import compare_tests
+from flyball.core.weakening.finding import ALARMS
+from flyball.core.weakening.paths import is_test_path
 from flyball.core.weakening.styles.family import family_of
 
 _SHARE = 0.08

@@ -30,8 +30,8 @@ from flyball.core.terms.call import Access, Call
 from flyball.core.terms.phase import Phase
 from flyball.engine.perform import perform_call
 from flyball.engine.run_context import RunContext
-from flyball.tools import TOOLS
 from flyball.tools.call.prepare import read_form
+from flyball.tools.toolbox import TOOLS
 from flyball.workspace.redaction import Redactor
 
 FILES = 1_000

@@ -9,8 +9,8 @@ import msgspec.inspect as shapes
 
 from flyball.core.terms.shape import expectation
 from flyball.core.terms.tool import ALIASES, TOOL_ACCESS
-from flyball.tools import TOOLS
 from flyball.tools.call.protocol import Form, Tool
+from flyball.tools.toolbox import TOOLS
 
 CLASSES = {
     "read-only": "allowed in recon, execute and verify",

@@ -17,8 +17,8 @@ import pytest
 
 from flyball.shellcheck.rule import Rule
 from flyball.surfaces.cli import COMMANDS
-from flyball.tools import TOOLS
 from flyball.tools.call.protocol import Tool
+from flyball.tools.toolbox import TOOLS
 
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src" / "flyball"
@@ -76,6 +76,9 @@ NAMED_IN_A_STRING = {
     # Imported where a database is named: nobody else needs its extra.
     "flyball.journal.postgres",
     "flyball.app.people.postgres_people",
+    # Imported when they are needed: hooks load what leads to them, and must be quick.
+    "flyball.drivers.repair.driver",
+    "flyball.app.flowfile.yaml_places",
     # Named in the script of the bare interpreter that starts each command.
     "flyball.workspace.sandbox.supervisor",
     # Named in the script that the interpreter of the project under repair is given.

@@ -130,7 +130,7 @@ class Recipe:
 def add_a_tool(copy: Path) -> None:
     recipe = Recipe(copy, "A tool", "count_lines")
     recipe.write("src/flyball/tools/count_lines.py", TOOL)
-    listed = "src/flyball/tools/__init__.py"
+    listed = "src/flyball/tools/toolbox/__init__.py"
     recipe.insert(listed, "from flyball.tools.bash", IMPORT_TOOL)
     recipe.insert(listed, "TOOLS:", "    COUNT_LINES,\n")
     row = '    ToolRow("count_lines", Access.READ, Touch.WORKSPACE),\n'

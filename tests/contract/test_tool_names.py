@@ -13,8 +13,8 @@ from flyball.core.flow.library import LIBRARY
 from flyball.core.flow.template import GateUse
 from flyball.core.run.decision import RECOVERY
 from flyball.core.terms.tool import ALIASES, TOOL_ROWS
-from flyball.tools import TOOLS
 from flyball.tools.call.protocol import Tool
+from flyball.tools.toolbox import TOOLS
 
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src" / "flyball"

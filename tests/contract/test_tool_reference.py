@@ -2,7 +2,7 @@ from pathlib import Path
 
 from docs.generate_tools import render
 
-from flyball.tools import TOOLS
+from flyball.tools.toolbox import TOOLS
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "tools.md"
 

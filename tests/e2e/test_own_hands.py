@@ -21,8 +21,8 @@ from flyball.core.terms.call import Access, Call
 from flyball.core.terms.phase import Phase
 from flyball.engine.perform import perform_call
 from flyball.engine.run_context import RunContext
-from flyball.tools import TOOLS
 from flyball.tools.call.prepare import read_form
+from flyball.tools.toolbox import TOOLS
 from flyball.workspace.files.plain import remove_tree
 from flyball.workspace.process.process import works
 from flyball.workspace.redaction import Redactor, secrets_of_project

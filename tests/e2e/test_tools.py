@@ -21,8 +21,8 @@ from flyball.core.terms.phase import Phase
 from flyball.engine.look.inspection import inspect
 from flyball.engine.perform import perform_call
 from flyball.engine.run_context import RunContext
-from flyball.tools import TOOLS
 from flyball.tools.call.prepare import prepare
+from flyball.tools.toolbox import TOOLS
 from flyball.workspace.redaction import Redactor
 
 BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -7,7 +7,7 @@ import ast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flyball.core.weakening import weakenings
+from flyball.core.weakening.change import weakenings
 
 PATHS = (
     "tests/test_a.py",

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -20,6 +18,7 @@ from flyball.app.runs import (
     Record,
     acquire,
     holder_of,
+    new_run_id,
     open_journal,
     opened,
     present_tree,
@@ -474,12 +473,6 @@ def _redactor(home: Home) -> Redactor:
 def _discreet(value: V, clean: Redactor) -> V:
     """A flow or template without the secrets that are known."""
     return msgspec.convert(clean.value(msgspec.to_builtins(value)), type(value))
-
-
-def new_run_id() -> str:
-    """Sorts by time and is easy to say: date, time, four letters."""
-    stamp = datetime.now(UTC).strftime("%m%d-%H%M%S")
-    return f"{stamp}-{''.join(secrets.choice('bcdfghjkmnpqrstvwxz') for _ in range(4))}"
 
 
 def policy_of(settings: Settings, wanted: RunRequest, driver: str) -> Policy:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,6 +40,12 @@ POSTGRES = "flyball.journal.postgres"
 """Loaded only where a database is named: the embedded journal needs nothing of it."""
 POLL = 0.25
 LIST_THEM = "`flyball runs list` shows the runs of this project."
+
+
+def new_run_id() -> str:
+    """Sorts by time and is easy to say: date, time, four letters."""
+    stamp = datetime.now(UTC).strftime("%m%d-%H%M%S")
+    return f"{stamp}-{''.join(secrets.choice('bcdfghjkmnpqrstvwxz') for _ in range(4))}"
 
 
 def open_journal(home: Home) -> Journal:

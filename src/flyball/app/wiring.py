@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 
 import msgspec
@@ -17,7 +18,6 @@ from flyball.drivers.lazy import preload
 from flyball.drivers.protocol import Driver, Reply, Request
 from flyball.drivers.relay.clipboard import ClipboardDriver, PersonPort
 from flyball.drivers.relay.relay import open_relay
-from flyball.drivers.repair.driver import RepairDriver
 from flyball.drivers.routing import Models, Providers
 from flyball.drivers.scripted import ScriptedDriver, read_script
 from flyball.engine.look.eyes import VisionModel
@@ -41,6 +41,8 @@ NO_CLIPBOARD = (
 DRIVERS = "Use repair, scripted:FILE, relay:DIR, relay:clipboard or model:PROVIDER:MODEL."
 REPAIR = "repair"
 """The built-in driver, which needs neither key nor network."""
+REPAIRER = "flyball.drivers.repair.driver"
+"""Loaded for runs that it drives: hooks wire runs as well, and must be quick."""
 
 KEYS = {
     "openai": "OPENAI_API_KEY",
@@ -93,7 +95,7 @@ def make_driver(home: Home, spec: str, hand: PersonPort | None) -> Driver:
     """The driver a run was asked to use; whatever it lacks is said before the run begins."""
     kind, _, rest = spec.partition(":")
     if spec == REPAIR:
-        return RepairDriver(home.effective.settings.repair_seconds)
+        return import_module(REPAIRER).RepairDriver(home.effective.settings.repair_seconds)
     if spec == "relay:clipboard":
         if hand is None:
             raise ConfigError(NO_CLIPBOARD, "Use --driver relay:DIR here.")

@@ -9,39 +9,25 @@ from functools import cached_property, partial
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.machine.mistake import sightings
-from flyball.core.memory.ledger import Sighting
-from flyball.core.record.card_account import account_of
 from flyball.core.run.decision import ROLE_TOOLS, may_replace_untracked
 from flyball.core.run.effect import (
     Classify,
-    CloseCard,
     Inspect,
-    OpenWorkspace,
     Owed,
     Perform,
-    Publish,
-    ResetThread,
-    RollBack,
     Think,
 )
 from flyball.core.run.event import (
     AnyEvent,
     Appealed,
     CallReturned,
-    CardClosed,
     CheckpointStated,
     DriverFailed,
     DriverReplied,
     EvidenceTaken,
     Finish,
-    Messaged,
     Noted,
     Resumed,
-    RolledBack,
-    ThreadReset,
-    WorkspaceFailed,
-    WorkspaceReady,
 )
 from flyball.core.run.state import CardState, RunState
 from flyball.core.run.thread import SpokenCall, is_verified
@@ -52,15 +38,14 @@ from flyball.core.terms.tool import is_reachable
 from flyball.drivers.protocol import Driver, Reply, Request
 from flyball.engine.look.inspection import inspect
 from flyball.engine.perform import perform_call, redact_evidence
-from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.prompt.injections import injections
 from flyball.engine.prompt.intent import read_intent
 from flyball.engine.prompt.repomap import Maps
 from flyball.engine.prompt.request import CHARS_PER_TOKEN, build_request, specs_of
-from flyball.engine.run_context import Committed, RunContext, paths_seen
-from flyball.errors import DriverError, FlyballError, IllegalEvent
+from flyball.engine.run_context import RunContext, owing_card, paths_seen
+from flyball.engine.short_effects import ShortEffects
+from flyball.errors import DriverError, IllegalEvent
 from flyball.journal.protocol import Intention, Journal
-from flyball.tools import TOOLS
 from flyball.tools.call.in_words import (
     SIGNS,
     Heard,
@@ -75,14 +60,12 @@ from flyball.tools.call.protocol import CallContext, Form, Tool
 from flyball.tools.checkpoint import AppealForm, CheckpointForm, NoteForm
 from flyball.tools.delete_file import DeleteForm
 from flyball.tools.edit_diff import EditForm, foresee
+from flyball.tools.toolbox import TOOLS
 from flyball.tools.write_file import WriteForm
 from flyball.workspace.redaction import Redactor
-from flyball.workspace.trees.trees import TreeHash
 
 BY_NAME: dict[str, Tool] = {tool.name: tool for tool in TOOLS}
 SPECS = specs_of(TOOLS)
-KNOWN_MISTAKES = 50
-"""How many mistakes of the ledger a run is told of: those seen last."""
 
 
 class EffectPerformer:
@@ -111,6 +94,10 @@ class EffectPerformer:
     def _maps(self) -> Maps:
         return Maps()
 
+    @cached_property
+    def _short(self) -> ShortEffects:
+        return ShortEffects(self._journal, self.context)
+
     def look(self, state: RunState, by: str) -> Resumed:
         """A word to go on, with what the places look like while nothing is under way."""
         beside = [card for card in state.paused if card.place]
@@ -125,58 +112,22 @@ class EffectPerformer:
         match owed.effect:
             case Classify():
                 return await read_intent(state, self._history, self._reader)
-            case OpenWorkspace():
-                return await self._open(state)
-            case RollBack() as effect:
-                tree = self.context.workspace.roll_back(TreeHash(effect.tree))
-                return RolledBack(tree=tree, cards=effect.cards)
-            case Publish(message=message):
-                return Messaged(message=message)
             case Think() as effect:
                 return await self._think(state, owed.n, effect)
             case Perform() as effect:
                 return await self._call(state, effect, intention)
             case Inspect() as effect:
-                card = self._card(state, effect.card)
+                card = owing_card(state, effect.card)
                 context = self.context.at(card)
                 seen = await inspect(context, state, card, effect, intention.key)
                 evidence = redact_evidence(seen.evidence, self.context.redactor)
                 return EvidenceTaken(card=card.id, evidence=evidence, undone=seen.undone)
-            case ResetThread() as effect:
-                text = hand_over(state, self._card(state, effect.card), effect)
-                text = self.context.redactor.text(text)
-                return ThreadReset(card=effect.card, reason=effect.reason, text=text)
-            case CloseCard() as effect:
-                card = self._card(state, effect.card)
-                event = await self._close(state, card, effect)
-                # After the commit: a crash in between closes the card again, which finds its
-                # commit, and enters the same mistakes under the same keys.
-                seen = _ledger_entries(state, card, event, self.context.redactor)
-                await self._journal.enter(seen)
-                return event
-
-    def _card(self, state: RunState, id: str) -> CardState:
-        card = state.card(id)
-        if card is None:
-            raise IllegalEvent(f"an effect is owed to card {id!r}, which is not there")
-        return card
-
-    async def _open(self, state: RunState) -> AnyEvent:
-        known = await self._journal.mistakes(KNOWN_MISTAKES)
-        try:
-            workspace = self.context.open(state.run)
-            return WorkspaceReady(
-                tree=workspace.base,
-                branch=self.context.branch,
-                project=self.context.survey(),
-                ledger=tuple(known),
-            )
-        except FlyballError as error:
-            return WorkspaceFailed(error=str(error))
+            case _:
+                return await self._short.perform(state, owed, intention)
 
     async def request(self, state: RunState, number: int, effect: Think) -> Request:
         """What the driver is asked when an effect is performed; it is not asked yet."""
-        card = self._card(state, effect.card)
+        card = owing_card(state, effect.card)
         context = self.context.at(card)
         lines = await self._journal.thread(state.run, card.id, card.attempt, effect.role)
         return build_request(
@@ -192,7 +143,7 @@ class EffectPerformer:
         )
 
     async def _think(self, state: RunState, number: int, effect: Think) -> AnyEvent:
-        card = self._card(state, effect.card)
+        card = owing_card(state, effect.card)
         context = self.context.at(card)
         if effect.wait:
             await asyncio.sleep(effect.wait)
@@ -262,7 +213,7 @@ class EffectPerformer:
 
     async def _call(self, state: RunState, effect: Perform, intention: Intention) -> AnyEvent:
         """What the driver says of its work becomes an event at once; all else is performed."""
-        call, card = effect.call, self._card(state, effect.card)
+        call, card = effect.call, owing_card(state, effect.card)
         tool = BY_NAME[call.tool]
         form = self._form_of(card.id, call, tool)
         match form:
@@ -297,25 +248,6 @@ class EffectPerformer:
                 if isinstance(event, CallReturned):
                     context.seen.setdefault(card.id, {}).update(paths_seen(call, event))
                 return event
-
-    async def _close(self, state: RunState, card: CardState, effect: CloseCard) -> CardClosed:
-        log = await self._journal.events(state.run)
-        account = account_of((entry.event for entry in log), card.id)
-        try:
-            if not card.has_changed:
-                taken = Committed("", TreeHash(state.tree))
-            else:
-                taken = self.context.commit(card, state.left_behind(card.id))
-            # The place beside the run goes last: until the artifacts are written, a crash comes
-            # back here and must still find the card's tree.
-            self.context.write_artifacts(state, card, effect, taken.commit, account)
-            self.context.leave(card)
-        except FlyballError as error:
-            return CardClosed(card=card.id, error=str(error))
-        if taken.clashes:
-            return CardClosed(card=card.id, error=_conflict(taken))
-        tree = taken.tree if card.place else ""
-        return CardClosed(card=card.id, commit=taken.commit, tree=tree)
 
 
 def _redacted_look(look: WebLook, redactor: Redactor) -> WebLook:
@@ -352,26 +284,6 @@ def _tokens_in(request: Request) -> int:
     said = sum(len(line.text) + sum(len(str(c.args)) for c in line.calls) for line in request.lines)
     told = sum(len(tool.description) + len(str(tool.schema)) for tool in request.tools)
     return (len(request.system) + len(request.opening) + said + told) // CHARS_PER_TOKEN
-
-
-def _conflict(taken: Committed) -> str:
-    """Why the work of a card could not be brought together with what the others did."""
-    first = taken.clashes[0]
-    more = f" and {len(taken.clashes) - 1} more" if len(taken.clashes) > 1 else ""
-    return f"Merge conflict with another step in {first.path}{more}: {first.reason}"
-
-
-def _ledger_entries(
-    run: RunState, card: CardState, closed: CardClosed, redactor: Redactor
-) -> tuple[Sighting, ...]:
-    """The mistakes of a card that is being closed, without the secrets that are known."""
-    return tuple(_clean_sighting(each, redactor) for each in sightings(run, card, closed))
-
-
-def _clean_sighting(seen: Sighting, redactor: Redactor) -> Sighting:
-    error = redactor.text(seen.failure.error)
-    failure = replace(seen.failure, error=error)
-    return replace(seen, failure=failure, resolution=redactor.text(seen.resolution))
 
 
 def _with_preview(

@@ -80,6 +80,14 @@ class Witness(Protocol):
     ) -> PictureOpinion: ...
 
 
+def owing_card(state: RunState, id: str) -> CardState:
+    """The card that an effect is owed to."""
+    card = state.card(id)
+    if card is None:
+        raise IllegalEvent(f"an effect is owed to card {id!r}, which is not there")
+    return card
+
+
 class RunContext:
     """What holds for a whole run: its workspace, and all that its calls need around it.
 

@@ -11,9 +11,9 @@ from tests.repos import git, put, repository
 
 from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.phase import Phase
-from flyball.tools import TOOLS
 from flyball.tools.call.prepare import prepare, read_form
 from flyball.tools.call.protocol import CallContext, ToolSettings
+from flyball.tools.toolbox import TOOLS
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process import levels
 from flyball.workspace.process.levels import Sandbox

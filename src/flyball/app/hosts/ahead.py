@@ -25,6 +25,7 @@ from flyball.core.terms.call import Access, Call, CommandFact, Outcome
 from flyball.core.terms.phase import PLAN, Phase
 from flyball.errors import UsageError
 from flyball.shellcheck import CommandKind
+from flyball.workspace.trees.git_trees import TreeLook
 
 Reader = Callable[[str, bytes], HostEvent]
 MOST_READS = 10
@@ -41,10 +42,6 @@ class PassedMoment(NamedTuple):
 
     event: HostEvent
     seq: int
-
-
-TreeLook = tuple[str, list[str]]
-"""By what a directory shows that it is the tree that the run knows, and without which folders."""
 
 
 class Refusals(NamedTuple):

@@ -22,8 +22,7 @@ from flyball.core.host.tool import (
 )
 from flyball.core.terms.call import Access, Call, CommandFact, digest
 from flyball.shellcheck import CommandKind, CommandPart, commands_in, judge
-from flyball.tools.bash import BashForm
-from flyball.tools.bash import facts as facts_of_command
+from flyball.tools.call.command_facts import BashForm, command_facts
 from flyball.tools.call.file_facts import path_fact
 from flyball.tools.call.protocol import CallContext, CallFacts
 from flyball.workspace.redaction import Redactor
@@ -158,7 +157,7 @@ def _command(call: Call, text: str, context: CallContext, rules: HostRules) -> C
     if verbs and all(verb == CHECKPOINT for verb in verbs) and not rides:
         return replace(call, tool=CHECKPOINT, access=Access.CHECKPOINT)
     # Some hosts keep one shell, in which an earlier command may have set any variable.
-    facts = facts_of_command(BashForm(cmd=text), context, fresh=False)
+    facts = command_facts(BashForm(cmd=text), context, fresh=False)
     known = _with_own(facts, bool(verbs) and not rides, rules)
     return replace(
         call,

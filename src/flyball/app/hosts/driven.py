@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs import acquire, open_journal
 from flyball.app.wiring import eyes_of, notifier, tool_settings
-from flyball.drivers.protocol import Driver
-from flyball.engine.effects import EffectPerformer
-from flyball.engine.loop import Engine
+from flyball.engine.loop import Engine, Performer
 from flyball.engine.run_context import RunContext
 from flyball.engine.telemetry import Telemetry
+from flyball.journal.protocol import Journal
+
+P = TypeVar("P", bound=Performer)
 
 
 def unheard(*_: object) -> None:
@@ -38,13 +40,13 @@ def context_of(
 async def driven(
     home: Home,
     run: str,
-    driver: Driver,
+    performs: Callable[[Journal, RunContext], P],
     *,
     in_place: bool,
     clock: Callable[[], float],
     watch: Callable[[Telemetry], None] = unheard,
     on_output: Callable[[str], None] = unheard,
-) -> AsyncGenerator[tuple[Engine, EffectPerformer]]:
+) -> AsyncGenerator[tuple[Engine, P]]:
     """An engine that holds the run's lease, and what performs its effects; its workspace is shut.
 
     `LeaseHeld` says who drives the run where somebody else does.
@@ -55,7 +57,7 @@ async def driven(
     try:
         lease = await acquire(journal, run)
         try:
-            performer = EffectPerformer(journal, driver, context, on_text=unheard)
+            performer = performs(journal, context)
             told = notifier(home, run, watch).telemetry
             yield Engine(journal, lease, performer, clock=clock, watch=told), performer
         finally:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from flyball.app.driving import new_run_id
 from flyball.app.hosts.ahead import Leaves, Reader
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.hosted_run import HostedRun, owed_verdict, stopped
@@ -33,7 +32,7 @@ from flyball.app.hosts.words import (
     under_way,
 )
 from flyball.app.project import Home, redactor_of
-from flyball.app.runs import opened
+from flyball.app.runs import new_run_id, opened
 from flyball.app.sessions import HOSTED, Session, Sessions, Switch
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent, Moment
 from flyball.core.host.usage import nearly_reached, reached

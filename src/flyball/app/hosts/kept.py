@@ -11,9 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from flyball.app.driving import new_run_id
 from flyball.app.hosts.driven import context_of
 from flyball.app.project import Home
+from flyball.app.runs import new_run_id
 from flyball.app.settling import Effective
 from flyball.core.run.policy import Project
 from flyball.errors import FlyballError

@@ -30,8 +30,11 @@ if TYPE_CHECKING:
             """Whether a command is sure to change nothing."""
             ...
 
-        def shown(self, top: str, apart: Iterable[str]) -> str:
-            """What a directory looks like now, without some folders; nothing where nobody knows."""
+        def shown(self, top: str, apart: Iterable[str], beside: Iterable[str]) -> str:
+            """What a directory looks like now, without some folders and with some files beside it.
+
+            Nothing where nobody knows.
+            """
             ...
 
 
@@ -218,8 +221,8 @@ def _is_look(
             return False
     elif entry["moment"] not in AFTER or not _ends(terms, passed, entry, payload, is_look=True):
         return False
-    mark, apart = terms["shown"]
-    return eyes.shown(top, apart) == mark
+    mark, apart, beside = terms["shown"]
+    return eyes.shown(top, apart, beside) == mark
 
 
 def _command(given: dict[str, Any], terms: dict[str, Any]) -> str:

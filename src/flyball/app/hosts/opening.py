@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from importlib import import_module
 from typing import TypeVar
 
 from msgspec.structs import replace
 
-from flyball.app.driving import new_run_id
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.driven import context_of, driven, unheard
 from flyball.app.hosts.hosted_run import HostedRun
 from flyball.app.hosts.kept import KeptWorkspaces
 from flyball.app.project import Home
-from flyball.app.runs import open_journal
+from flyball.app.runs import new_run_id, open_journal
 from flyball.app.sessions import Session, Sessions
 from flyball.app.wiring import NobodyDriver, eyes_of
 from flyball.core.host.event import GO_ON, HostAnswer, Moment
@@ -23,16 +23,18 @@ from flyball.core.run.effect import Owed
 from flyball.core.run.event import CallReturned, DriverReplied, EvidenceTaken, RunStarted
 from flyball.core.run.state import RunState
 from flyball.core.terms.call import Access
-from flyball.engine.effects import EffectPerformer
-from flyball.engine.loop import Engine
+from flyball.engine.loop import Engine, Performer
 from flyball.engine.run_context import RunContext
+from flyball.engine.short_effects import ShortEffects
 from flyball.errors import NotFound
 from flyball.journal.protocol import Intention, Journal
 from flyball.workspace.run.opening import find_workspace, peek_workspace
-from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.git_trees import GitTrees, TreeLook
 from flyball.workspace.trees.trees import TreeHash
 
 T = TypeVar("T")
+EFFECTS = "flyball.engine.effects"
+"""Loaded where a verdict is taken: most hooks ask for none, and it brings every tool along."""
 
 
 class HostedRuns:
@@ -88,7 +90,7 @@ class HostedRuns:
         finally:
             await journal.close()
 
-    def look_of(self, state: RunState) -> tuple[str, list[str]] | None:
+    def look_of(self, state: RunState) -> TreeLook | None:
         """By what the checkout shows that it is as a run knows it; None where nobody can tell.
 
         Nor while something that may write is under way, or where nothing is ever taken back.
@@ -152,7 +154,8 @@ class HostedRuns:
         journal = open_journal(self._home)
         try:
             context.adopt(peek_workspace(session.run, self._home.state))
-            performer = EffectPerformer(journal, NobodyDriver(), context, on_text=unheard)
+            make: Callable[..., Performer] = import_module(EFFECTS).EffectPerformer
+            performer = make(journal, NobodyDriver(), context, on_text=unheard)
             seen = await performer.perform(state, owed, Intention(f"{state.run}/{owed.n}", False))
             assert isinstance(seen, EvidenceTaken)
             return replace(seen, effect=owed.n)
@@ -196,6 +199,6 @@ class HostedRuns:
     @asynccontextmanager
     async def driven(self, run: str) -> AsyncGenerator[tuple[Engine, RunContext]]:
         """An engine that holds the run's lease, and the context of its workspace."""
-        home, nobody = self._home, NobodyDriver()
-        async with driven(home, run, nobody, in_place=True, clock=self._clock) as (engine, hands):
-            yield engine, hands.context
+        clock = self._clock
+        async with driven(self._home, run, ShortEffects, in_place=True, clock=clock) as held:
+            yield held[0], held[1].context

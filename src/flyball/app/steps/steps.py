@@ -218,7 +218,10 @@ class Steps:
         name = started.run
         async with (
             locked(self.home, name),
-            driven(self.home, name, SILENT, in_place=False, clock=self._clock) as (engine, _),
+            driven(self.home, name, SILENT.performs, in_place=False, clock=self._clock) as (
+                engine,
+                _,
+            ),
         ):
             state = await engine.append(RunState(), started)
             self._register(name)

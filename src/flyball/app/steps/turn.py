@@ -26,9 +26,10 @@ from flyball.drivers.form import give_ids
 from flyball.drivers.protocol import Reply, Request
 from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
-from flyball.engine.run_context import recall
+from flyball.engine.run_context import RunContext, recall
 from flyball.engine.telemetry import Telemetry
 from flyball.errors import Conflict, LeaseHeld
+from flyball.journal.protocol import Journal
 from flyball.workspace.run.lock import wait_for_lock
 from flyball.workspace.run.opening import find_workspace
 
@@ -67,6 +68,10 @@ class OneReply:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+    def performs(self, journal: Journal, context: RunContext) -> EffectPerformer:
+        """What does all that a run owes, with this for its driver."""
+        return EffectPerformer(journal, self, context, on_text=unheard)
 
 
 SILENT = OneReply()
@@ -169,7 +174,13 @@ async def held(
 
     def drive() -> AbstractAsyncContextManager[Driven]:
         return driven(
-            home, run, driver, in_place=False, clock=clock, watch=watch, on_output=heard.output
+            home,
+            run,
+            driver.performs,
+            in_place=False,
+            clock=clock,
+            watch=watch,
+            on_output=heard.output,
         )
 
     async with locked(home, run), AsyncExitStack() as stack:

@@ -21,7 +21,7 @@ from flyball.core.terms.evidence_rows import (
     standing_evidence,
     verification_key,
 )
-from flyball.core.weakening import is_test_path
+from flyball.core.weakening.paths import is_test_path
 
 KEPT = 8
 NAMED = 5

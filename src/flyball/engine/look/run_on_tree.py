@@ -8,7 +8,7 @@ import msgspec
 
 from flyball.core.suite.part import TOP
 from flyball.core.terms.evidence import SuiteReport
-from flyball.core.weakening import is_test_path
+from flyball.core.weakening.paths import is_test_path
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.parts import COMMAND
 from flyball.tools.runner.run_suite import SuiteRun, run_suite

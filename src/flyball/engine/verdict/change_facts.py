@@ -9,7 +9,7 @@ from flyball.core.verdict.promises import changed_examples
 from flyball.core.verdict.reach import runner_reaches, shared_literals
 from flyball.core.verdict.reports import ChangeFacts
 from flyball.core.verdict.type_checks import silenced_lines
-from flyball.core.weakening import compare_tests
+from flyball.core.weakening.change import compare_tests
 from flyball.tools.runner.layout import Land
 from flyball.workspace.trees.trees import LINK, Changed, TreeEntry, TreeHash, Trees
 

@@ -17,7 +17,7 @@ from flyball.core.suite.part import TOP, PartSuite, is_within
 from flyball.core.verdict.canary import Canary, canary_for
 from flyball.core.verdict.reports import TreeRun
 from flyball.core.verdict.selection import is_test_file
-from flyball.core.weakening import is_test_path
+from flyball.core.weakening.paths import is_test_path
 from flyball.errors import FlyballError
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import Land, look

@@ -43,6 +43,19 @@ class Printed(NamedTuple):
     err: str = ""
 
 
+def decide(
+    host: str, data: bytes, process: int, kept: KeptWorkspaces | None = None
+) -> tuple[int, bytes, bytes]:
+    """The answer to what a hook process was given: exit code, output, errors."""
+    is_alone = kept is None
+    printed = answer(host, data, process, kept or KeptWorkspaces(), is_alone=is_alone)
+    return printed.code, _bytes(printed.out), _bytes(printed.err)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
+
+
 def answer(
     host: str, data: bytes, process: int, kept: KeptWorkspaces, *, is_alone: bool = False
 ) -> Printed:
@@ -89,6 +102,16 @@ def governed_at(place: Path) -> Home | None:
     if not place.is_dir() or not (project_top(place.resolve()) / ".git").exists():
         return None
     return open_home(place, os.environ, {})
+
+
+def stays_at(place: str) -> Home | None:
+    """The project whose governor may stay between hooks in a directory; None where none may."""
+    try:
+        home = governed_at(Path(place))
+    except FlyballError:
+        # Whoever is judged is told of it.
+        return None
+    return None if home is None or home.effective.settings.hooks_alone else home
 
 
 def _failed(event: HostEvent, why: str, fails_open: bool) -> Printed:

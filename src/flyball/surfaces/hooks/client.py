@@ -1,8 +1,8 @@
 """`flyball-hook HOST`: hands a payload to the resident governor, and prints what it answers.
 
 It starts for every single call of somebody's agent, so it loads nothing but what the interpreter
-has loaded already. Where no governor answers, this process decides by itself, and then becomes the
-resident one. What has leave to pass, as the judge has said beforehand, it lets pass. With
+has loaded already. Where no governor answers, it starts one and asks that; where none may stay, it
+decides by itself. What has leave to pass, as the judge has said beforehand, it lets pass. With
 `--observe` it says nothing and exits with 0, whatever anybody answers and whatever fails.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import _socket  # The public module would load six others, for a tenth of the time we have.
 import os
 import sys
+import time
 from zlib import adler32, crc32
 
 TYPE_CHECKING = False
@@ -24,6 +25,11 @@ OBSERVE = "--observe"
 CALLS = (b"PreToolUse", b"BeforeTool")
 """What only a payload has that asks whether a call may be made."""
 MOMENTS_OF_CALLS = (*CALLS, b"PostToolUse", b"AfterTool")
+PATIENCE = 10.0
+"""Seconds that a governor has to start; hosts give their hooks a minute and more."""
+ASK_AGAIN = 0.02
+NONE_CAME = b"none"
+"""Left by who last tried to start a governor, where none came of it: nobody waits for the next."""
 
 
 def main() -> NoReturn:
@@ -48,10 +54,7 @@ def observe(host: str) -> NoReturn:
         data = sys.stdin.buffer.read(MOST)
         place = address(os.getcwd(), os.environ)
         if ask(place, host + OBSERVE, data) is None:
-            from flyball.surfaces.hooks import resident
-
-            resident.decide(host + OBSERVE, data, os.getpid())
-            resident.stay(place)
+            ask_anew(place, host + OBSERVE, data)
     finally:
         # Hosts would take anything else for a refusal, or show it to somebody.
         os._exit(0)
@@ -61,19 +64,84 @@ def answer(host: str, data: bytes) -> int:
     """Print the answer to a payload; the exit code comes back."""
     place = address(os.getcwd(), os.environ)
     found = ask(place, host, data)
-    if found is not None:
-        _print(*found[1:])
-        return found[0]
-    words = said_beforehand(host, data)
-    if words is not None:
-        _print(b"", f"{words}\n".encode("utf-8", "backslashreplace") if words else b"")
-        return 2 if words else 0
-    from flyball.surfaces.hooks import resident
+    if found is None:
+        words = said_beforehand(host, data)
+        if words is not None:
+            _print(b"", f"{words}\n".encode("utf-8", "backslashreplace") if words else b"")
+            return 2 if words else 0
+        found = ask_anew(place, host, data)
+    _print(*found[1:])
+    return found[0]
 
-    code, out, err = resident.decide(host, data, os.getpid())
-    _print(out, err)
-    resident.stay(place)
-    return code
+
+def ask_anew(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes]:
+    """What a governor answers that starts now; this process by itself, where none may stay.
+
+    Loading the judge takes most of the time, so of several hooks that find nobody only one does,
+    and becomes the governor of the others.
+    """
+    lock = _starting(place)
+    if lock >= 0 and not _is_ours(lock):
+        found = _await_other(place, lock, host, data)
+        if found is not None:
+            return found
+    from flyball.surfaces.hooks import answering
+
+    is_there = False
+    home = answering.stays_at(os.getcwd())
+    if home is not None:
+        from flyball.surfaces.hooks import resident
+
+        is_there = resident.stay(place, home, PATIENCE)
+    if lock >= 0:
+        _let_go(lock, b"" if is_there else NONE_CAME)
+    # One that died over it, or never came, leaves it to this process.
+    found = ask(place, host, data) if home is not None else None
+    return found or answering.decide(host, data, os.getpid())
+
+
+def _starting(place: str) -> int:
+    """The file that is locked by whoever starts a governor; -1 where it cannot be had."""
+    folder = os.path.dirname(place)
+    try:
+        if not os.path.isdir(folder):
+            os.mkdir(folder, 0o700)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        return os.open(f"{place}.start", flags, 0o600)
+    except OSError:
+        return -1
+
+
+def _is_ours(lock: int) -> bool:
+    """Whether nobody else starts a governor; then that is up to this process."""
+    try:
+        # Not held by a process that this one forks, and gone with this one.
+        os.lockf(lock, os.F_TLOCK, 0)
+    except OSError:
+        return False
+    return True
+
+
+def _let_go(lock: int, mark: bytes) -> None:
+    """Let others go on, and tell them whether somebody is there to be asked."""
+    try:
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, mark, 0)
+    except OSError:
+        pass  # They wait for the next one in vain, and not for long.
+    os.close(lock)
+
+
+def _await_other(place: str, lock: int, host: str, data: bytes) -> tuple[int, bytes, bytes] | None:
+    """What the governor answers that somebody else starts; None where none comes of it."""
+    until = time.monotonic() + PATIENCE
+    while os.pread(lock, len(NONE_CAME), 0) != NONE_CAME and time.monotonic() < until:
+        found = ask(place, host, data)
+        # Who has let go has started one, or knows that none may stay.
+        if found is not None or _is_ours(lock):
+            return found
+        time.sleep(ASK_AGAIN)
+    return None
 
 
 def said_beforehand(host: str, data: bytes) -> str | None:
@@ -101,11 +169,14 @@ class HookEyes:
         found = judge(command, phase="execute", root=top, fresh=False)
         return found.kind is CommandKind.READ_ONLY and found.decision == "allow"
 
-    def shown(self, top: str, apart: Iterable[str]) -> str:
-        """What a directory looks like now, without some folders; nothing where nobody knows."""
+    def shown(self, top: str, apart: Iterable[str], beside: Iterable[str]) -> str:
+        """What a directory looks like now, without some folders and with some files beside it.
+
+        Nothing where nobody knows.
+        """
         from flyball.workspace.trees.footprint import footprint
 
-        found = footprint(top, frozenset(apart))
+        found = footprint(top, frozenset(apart), beside)
         return found.digest if found else ""
 
 
@@ -140,14 +211,16 @@ def top_of(place: str) -> str:
 
 def ask(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes] | None:
     """What the resident governor answers; None where there is none, or it died over it."""
+    line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
-        line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         line.connect(place)
         line.sendall(b"%s %d\n" % (host.encode(), len(data)) + data)
         line.shutdown(_socket.SHUT_WR)
         return parse(b"".join(iter(lambda: line.recv(1 << 16), b"")))
     except OSError:
         return None
+    finally:
+        line.close()
 
 
 def parse(answer: bytes) -> tuple[int, bytes, bytes] | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 import socketserver
 import struct
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from flyball.app.installing.door import read_door
 from flyball.app.project import Home
 from flyball.app.sessions import Sessions
 from flyball.journal.sqlite import SqliteJournal
-from flyball.surfaces.hooks.answering import answer, governed_at
+from flyball.surfaces.hooks.answering import decide, governed_at
 from flyball.surfaces.hooks.over_http import HttpHooks
 
 IDLE_SECONDS = 1_800.0
@@ -26,24 +27,18 @@ IDLE_SECONDS = 1_800.0
 LOOK_SECONDS = 1.0
 
 
-def decide(
-    host: str, data: bytes, process: int, kept: KeptWorkspaces | None = None
-) -> tuple[int, bytes, bytes]:
-    """The answer to what a hook process was given: exit code, output, errors."""
-    is_alone = kept is None
-    printed = answer(host, data, process, kept or KeptWorkspaces(), is_alone=is_alone)
-    return printed.code, _bytes(printed.out), _bytes(printed.err)
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "backslashreplace")
-
-
-def stay(place: str) -> None:
-    """Become the resident governor of the project in a process of its own; the caller goes on."""
-    home = governed_at(Path.cwd())
-    if home is None or home.effective.settings.hooks_alone or os.fork():
-        return
+def stay(place: str, home: Home, patience: float) -> bool:
+    """Have a process of its own govern a project from now on; whether it can be asked by now."""
+    hear, speak = os.pipe()
+    try:
+        child = os.fork()
+    except OSError:
+        # No more processes may be started here.
+        return False
+    if child:
+        os.close(speak)
+        ready, _, _ = select.select([hear], [], [], patience)
+        return bool(ready and os.read(hear, 1))
     # A session of its own: a host that ends its hooks' process group must not end the governor.
     os.setsid()
     if os.fork():
@@ -52,12 +47,25 @@ def stay(place: str) -> None:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nowhere, stream)
-        serve(place, home)
+        os.close(hear)
+        serve(place, home, tell=lambda: _tell(speak))
     finally:
         os._exit(0)
 
 
-def serve(place: str, home: Home, idle: float = IDLE_SECONDS) -> None:
+def _tell(speak: int) -> None:
+    """Say that hooks are answered from now on; who was killed meanwhile need not know."""
+    with suppress(OSError):
+        os.write(speak, b"1")
+    os.close(speak)
+
+
+def serve(
+    place: str,
+    home: Home,
+    idle: float = IDLE_SECONDS,
+    tell: Callable[[], None] = lambda: None,
+) -> None:
     """Answer hooks at a socket; comes back when nobody needs it, or another one serves there."""
     directory = Path(place).parent
     directory.mkdir(mode=0o700, exist_ok=True)
@@ -72,6 +80,7 @@ def serve(place: str, home: Home, idle: float = IDLE_SECONDS) -> None:
     with suppress(FileNotFoundError):
         Path(place).unlink()
     with _Server(place, home) as server:
+        tell()
         threading.Thread(target=server.watch, args=(idle,), daemon=True).start()
         server.serve_forever(LOOK_SECONDS)
         server.kept.discard(home)
@@ -129,7 +138,8 @@ class _Server(socketserver.ThreadingUnixStreamServer):
 
     def watch(self, idle: float) -> None:
         """End when the last session has ended, or nobody has asked for long."""
-        prepared_at = 0.0
+        # Whoever started this governor is about to ask, and comes first.
+        prepared_at = time.monotonic()
         while True:
             self.listen()
             self.kept.is_wanted.wait(LOOK_SECONDS)

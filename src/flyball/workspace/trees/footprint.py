@@ -33,26 +33,29 @@ class Footprint(NamedTuple):
     """How the folders are called."""
     is_settled: bool
     """Whether a later change of any entry would show."""
+    rules: tuple[EntryFacts, ...] = ()
+    """The entries that say what is ignored."""
 
     @property
     def digest(self) -> str:
         """All of it in a few characters."""
         return hashlib.sha256(repr(self.entries).encode("utf-8", "replace")).hexdigest()
 
-    @property
-    def rules(self) -> tuple[EntryFacts, ...]:
-        """The entries that say what is ignored."""
-        return tuple(each for each in self.entries if each[0].endswith("/.gitignore"))
 
-
-def footprint(root: str | Path, apart: frozenset[str], most: int = MOST) -> Footprint | None:
+def footprint(
+    root: str | Path,
+    apart: frozenset[str],
+    beside: Iterable[str] = (),
+    most: int = MOST,
+) -> Footprint | None:
     """What a directory looks like now, without git's own at its top and without some folders.
 
-    None where it is too large.
+    With it some files beside it that say what is ignored. None where it is too large.
     """
     now = time.time_ns()
+    outside = [_facts_of(path) for path in beside]
     found: list[EntryFacts] = []
-    newest = 0
+    newest = max((each[-1] for each in outside), default=0)
     names: set[str] = set()
     folders, own = [os.fspath(root)], f"{os.fspath(root)}/.git"
     while folders:
@@ -71,16 +74,34 @@ def footprint(root: str | Path, apart: frozenset[str], most: int = MOST) -> Foot
                 if is_folder:
                     folders.append(path)
                     names.add(entry.name)
-    return Footprint(tuple(sorted(found)), frozenset(names), newest < now - TICKS_NS)
+    rules = tuple(sorted(each for each in found if each[0].endswith("/.gitignore")))
+    is_settled = newest < now - TICKS_NS
+    entries = (*outside, *sorted(found))
+    return Footprint(entries, frozenset(names), is_settled, (*outside, *rules))
+
+
+def _facts_of(path: str) -> EntryFacts:
+    """What a file looks like, be it through a link; nothing but its name where it is not there."""
+    try:
+        it = os.stat(path)  # noqa: PTH116 - pathlib would be the slowest thing that a hook loads
+    except OSError:
+        return path, 0, 0, 0, 0, 0
+    return path, it.st_mode, it.st_size, it.st_ino, it.st_mtime_ns, it.st_ctime_ns
 
 
 class Tread:
     """Looks at one directory again and again, leaving out the clutter that git ignores there."""
 
     def __init__(
-        self, root: Path, clutter: frozenset[str], list_ignored: Callable[[], Iterable[str]]
+        self,
+        root: Path,
+        clutter: frozenset[str],
+        list_ignored: Callable[[], Iterable[str]],
+        beside: Iterable[Path] = (),
     ) -> None:
         self._root = root
+        self.beside = [os.fspath(each) for each in beside]
+        """The files outside of the directory that say what is ignored in it."""
         self._clutter = clutter
         self._list_ignored = list_ignored
         self._apart: frozenset[str] | None = None
@@ -107,16 +128,16 @@ class Tread:
 
     def _look(self) -> Footprint | None:
         if self._apart is not None:
-            found = footprint(self._root, self._apart)
+            found = footprint(self._root, self._apart, self.beside)
             if found is not None and found.rules == self._rules:
                 return found
-        found = footprint(self._root, frozenset())
+        found = footprint(self._root, frozenset(), self.beside)
         if found is not None and found.names.isdisjoint(self._clutter):
             return found
         ignored = (each.rstrip("/") for each in self._list_ignored())
         clutter = (each for each in ignored if not self._clutter.isdisjoint(each.split("/")))
         self._apart = frozenset(os.fspath(self._root / each) for each in clutter)
-        found = footprint(self._root, self._apart)
+        found = footprint(self._root, self._apart, self.beside)
         self.is_small = found is not None
         self._rules = found.rules if found else ()
         return found

@@ -104,6 +104,9 @@ _DEPOT_CONFIG = """\
 \tauto = 0
 {extensions}"""
 
+_EXCLUDES = re.compile(r'^\texcludesfile = "(.*)"$', re.MULTILINE)
+MOST_CONFIG = 1 << 16
+
 _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
 _UNWRITABLE = re.compile(r"Permission denied|Read-only file system|insufficient permission")
@@ -306,6 +309,18 @@ def quoted(path: str) -> str:
     plain = path.encode(errors="surrogateescape")
     escaped = plain.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
     return f'"{escaped.decode(errors="surrogateescape")}"'
+
+
+def ignore_file(depot: Path) -> Path | None:
+    """The user's own file that says what a depot ignores beside its tree, if there is one.
+
+    What the repository's `info/exclude` said was copied when the depot was made, and holds for it.
+    """
+    config = os.fsdecode(read_plain(depot / "config", MOST_CONFIG) or b"")
+    named = _EXCLUDES.search(config)
+    if named is None or named[1] == os.devnull:
+        return None
+    return Path(re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], named[1]))
 
 
 class Identity(NamedTuple):

@@ -11,12 +11,13 @@ import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from flyball.workspace.errors import GitFailed
 from flyball.workspace.files.plain import pipes_named, read_within
 from flyball.workspace.files.shelf import MADE_ANEW
 from flyball.workspace.trees.footprint import Footprint, Tread
-from flyball.workspace.trees.git import Git
+from flyball.workspace.trees.git import Git, ignore_file
 from flyball.workspace.trees.git_objects import (
     folders_above,
     graft,
@@ -59,6 +60,16 @@ _UNKNOWN_OPTION = 129
 """How git before 2.38 answers when asked to merge trees."""
 
 
+class TreeLook(NamedTuple):
+    """By what a directory shows that it is a tree: whoever looks the same way sees the same."""
+
+    digest: str
+    apart: list[str]
+    """The folders that are left out."""
+    beside: list[str]
+    """The files outside of it that say what is ignored in it."""
+
+
 class GitTrees:
     """The trees of one working directory, in a depot."""
 
@@ -74,7 +85,8 @@ class GitTrees:
         self._indexed: TreeHash | None = None
         self._is_looked_through = False
         self._known: tuple[TreeHash, dict[str, TreeEntry]] | None = None
-        self._tread = Tread(root, MADE_ANEW, self._ignored_folders)
+        beside = ignore_file(depot.directory)
+        self._tread = Tread(root, MADE_ANEW, self._ignored_folders, [beside] if beside else ())
         self._seen: tuple[Footprint, Captured] | None = None
         """How the directory looked when it was last captured, and what that came to."""
 
@@ -94,14 +106,14 @@ class GitTrees:
         mark = self._tread.look()
         return bool(mark and self._seen and self._seen[0].entries == mark.entries)
 
-    def look_of(self, tree: TreeHash) -> tuple[str, list[str]] | None:
-        """By what the directory shows that it is this tree, and without which folders.
+    def look_of(self, tree: TreeHash) -> TreeLook | None:
+        """By what the directory shows that it is this tree.
 
         None where it is not, or where a look cannot tell.
         """
         if self.capture().tree != tree or self._seen is None:
             return None
-        return self._seen[0].digest, sorted(self._tread.apart)
+        return TreeLook(self._seen[0].digest, sorted(self._tread.apart), self._tread.beside)
 
     def _ignored_folders(self) -> list[str]:
         args = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")

@@ -28,8 +28,8 @@ from tests.unit.core.weakening.samples import (
 )
 
 from flyball.core.terms.changed_test import ChangedTest, Comparison
-from flyball.core.weakening import ALARMS, compare_tests, weakenings
-from flyball.core.weakening.finding import GRAVITY, MAX_TEXT
+from flyball.core.weakening.change import compare_tests, weakenings
+from flyball.core.weakening.finding import ALARMS, GRAVITY, MAX_TEXT
 
 QUIET = {Comparison.SAME, Comparison.ADDED, Comparison.STRONGER}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.core.weakening import is_test_config, is_test_path, weakenings
-from flyball.core.weakening.paths import is_ci, is_expectation
+from flyball.core.weakening.change import weakenings
+from flyball.core.weakening.paths import is_ci, is_expectation, is_test_config, is_test_path
 
 WORKFLOW = """jobs:
   test:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.core.weakening import weakenings
+from flyball.core.weakening.change import weakenings
 
 PATH = "tests/test_cart.py"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from flyball.core.terms.changed_test import Comparison
-from flyball.core.weakening import ALARMS, compare_tests
+from flyball.core.weakening.change import compare_tests
+from flyball.core.weakening.finding import ALARMS
 
 RUST = """\
 fn assert_output(args: &[&str]) {

@@ -18,7 +18,7 @@ from flyball.core.terms.intent import MAY_MUTATE, Intent
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import TOOL_ROWS
 from flyball.engine.prompt.request import BUILDING, CHARS_PER_TOKEN, build_request, specs_of
-from flyball.tools import TOOLS
+from flyball.tools.toolbox import TOOLS
 
 SPECS = specs_of(TOOLS)
 NAMED = re.compile(r"`(\w+)`")

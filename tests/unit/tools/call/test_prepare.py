@@ -3,8 +3,8 @@ from unittest.mock import ANY
 import pytest
 
 from flyball.core.terms.call import Access
-from flyball.tools import TOOLS
 from flyball.tools.call.prepare import describe, read_form
+from flyball.tools.toolbox import TOOLS
 
 SECRET = "hunter2-canary-99aa"
 BY_NAME = {tool.name: tool for tool in TOOLS}

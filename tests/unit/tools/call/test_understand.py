@@ -4,8 +4,8 @@ import pytest
 
 from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.call import Access
-from flyball.tools import TOOLS
 from flyball.tools.call.prepare import prepare
+from flyball.tools.toolbox import TOOLS
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 

@@ -86,6 +86,34 @@ def test_a_change_is_found_although_it_came_right_after_another(trees: GitTrees)
     assert len(seen) == 30
 
 
+def test_what_the_user_s_own_ignore_file_says_now_is_heeded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    own = tmp_path / "home" / ".config" / "git" / "ignore"
+    own.parent.mkdir(parents=True)
+    own.write_text("build/\n*.log\n")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    repo = repository(tmp_path / "repo", {"a.py": "a = 1\n"})
+    for name in ("build/made.txt", "some.log"):
+        (repo / name).parent.mkdir(exist_ok=True)
+        (repo / name).write_text("1")
+    settle(own, *repo.rglob("*"))
+    trees = open_workspace(repo, "r1", tmp_path / "state", in_place=True).trees
+    assert isinstance(trees, GitTrees)
+    first = trees.capture().tree
+    assert trees.is_untouched
+    own.write_text("*.log\n")
+    assert not trees.is_untouched
+    second = trees.capture().tree
+    settle(own)
+    assert trees.capture().tree == second != first
+    # What is not ignored any more counts from then on, and is not left out as clutter.
+    (repo / "build" / "made.txt").write_text("2")
+    assert trees.capture().tree not in (first, second)
+    own.unlink()
+    assert not trees.is_untouched
+
+
 def test_an_untouched_directory_is_not_asked_of_git_again(trees: GitTrees):
     before = trees.capture()
     trees.depot.directory.rename(trees.depot.directory.with_name("away"))

@@ -15,8 +15,8 @@ from flyball.core.record.audit.finding import AuditFinding
 from flyball.core.record.audit.trail import Turned
 from flyball.core.terms.intent import MAY_MUTATE
 from flyball.core.terms.shape import one_line
-from flyball.core.weakening import ALARMS, weakenings
-from flyball.core.weakening.finding import comparison_of
+from flyball.core.weakening.change import weakenings
+from flyball.core.weakening.finding import ALARMS, comparison_of
 
 SURE_QUESTION = 0.8
 """How likely a prompt must be a question before an edit is held against it."""

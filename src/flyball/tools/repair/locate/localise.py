@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from flyball.core.weakening import is_test_path
+from flyball.core.weakening.paths import is_test_path
 from flyball.errors import ToolUnavailable
 from flyball.tools.repair.code.source import Source
 from flyball.tools.repair.locate import memo

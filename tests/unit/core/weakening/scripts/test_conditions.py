@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.core.weakening import ALARMS, compare_tests
+from flyball.core.weakening.change import compare_tests
+from flyball.core.weakening.finding import ALARMS
 from flyball.core.weakening.scripts.conditions import complement, features_in, is_usual
 
 FEATURES = frozenset({"std", "alloc"})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.core.weakening import ALARMS, compare_tests
+from flyball.core.weakening.change import compare_tests
+from flyball.core.weakening.finding import ALARMS
 
 
 def alarms(path: str, before: str, after: str) -> set[str]:

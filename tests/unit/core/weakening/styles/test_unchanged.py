@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from flyball.core.weakening import compare_tests
+from flyball.core.weakening.change import compare_tests
 from flyball.core.weakening.styles.family import Family
 from flyball.core.weakening.styles.unchanged import without_unchanged
 

@@ -1,0 +1,117 @@
+"""What a run owes beside thinking, calls and looks: short, and the same whoever drives it.
+
+A hook that brings somebody else's run on needs nothing more, so no tool is loaded here.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from flyball.core.machine.mistake import sightings
+from flyball.core.memory.ledger import Sighting
+from flyball.core.record.card_account import account_of
+from flyball.core.run.effect import CloseCard, OpenWorkspace, Owed, Publish, ResetThread, RollBack
+from flyball.core.run.event import (
+    AnyEvent,
+    CardClosed,
+    Messaged,
+    RolledBack,
+    ThreadReset,
+    WorkspaceFailed,
+    WorkspaceReady,
+)
+from flyball.core.run.state import CardState, RunState
+from flyball.engine.prompt.handover_text import hand_over
+from flyball.engine.run_context import Committed, RunContext, owing_card
+from flyball.errors import FlyballError, IllegalEvent
+from flyball.journal.protocol import Intention, Journal
+from flyball.workspace.redaction import Redactor
+from flyball.workspace.trees.trees import TreeHash
+
+KNOWN_MISTAKES = 50
+"""How many mistakes of the ledger a run is told of: those seen last."""
+
+
+class ShortEffects:
+    """Performs the effects of one run that neither a driver nor a tool is needed for."""
+
+    def __init__(self, journal: Journal, context: RunContext) -> None:
+        self._journal = journal
+        self.context = context
+
+    async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:  # noqa: ARG002
+        """The one event that answers an effect; what goes wrong on the way is an event, too."""
+        match owed.effect:
+            case OpenWorkspace():
+                return await self._open(state)
+            case RollBack() as effect:
+                tree = self.context.workspace.roll_back(TreeHash(effect.tree))
+                return RolledBack(tree=tree, cards=effect.cards)
+            case Publish(message=message):
+                return Messaged(message=message)
+            case ResetThread() as effect:
+                text = hand_over(state, owing_card(state, effect.card), effect)
+                text = self.context.redactor.text(text)
+                return ThreadReset(card=effect.card, reason=effect.reason, text=text)
+            case CloseCard() as effect:
+                card = owing_card(state, effect.card)
+                event = await self._close(state, card, effect)
+                # After the commit: a crash in between closes the card again, which finds its
+                # commit, and enters the same mistakes under the same keys.
+                seen = _ledger_entries(state, card, event, self.context.redactor)
+                await self._journal.enter(seen)
+                return event
+            case effect:
+                raise IllegalEvent(f"{type(effect).__name__} is not for whoever only brings on")
+
+    async def _open(self, state: RunState) -> AnyEvent:
+        known = await self._journal.mistakes(KNOWN_MISTAKES)
+        try:
+            workspace = self.context.open(state.run)
+            return WorkspaceReady(
+                tree=workspace.base,
+                branch=self.context.branch,
+                project=self.context.survey(),
+                ledger=tuple(known),
+            )
+        except FlyballError as error:
+            return WorkspaceFailed(error=str(error))
+
+    async def _close(self, state: RunState, card: CardState, effect: CloseCard) -> CardClosed:
+        log = await self._journal.events(state.run)
+        account = account_of((entry.event for entry in log), card.id)
+        try:
+            if not card.has_changed:
+                taken = Committed("", TreeHash(state.tree))
+            else:
+                taken = self.context.commit(card, state.left_behind(card.id))
+            # The place beside the run goes last: until the artifacts are written, a crash comes
+            # back here and must still find the card's tree.
+            self.context.write_artifacts(state, card, effect, taken.commit, account)
+            self.context.leave(card)
+        except FlyballError as error:
+            return CardClosed(card=card.id, error=str(error))
+        if taken.clashes:
+            return CardClosed(card=card.id, error=_conflict(taken))
+        tree = taken.tree if card.place else ""
+        return CardClosed(card=card.id, commit=taken.commit, tree=tree)
+
+
+def _conflict(taken: Committed) -> str:
+    """Why the work of a card could not be brought together with what the others did."""
+    first = taken.clashes[0]
+    more = f" and {len(taken.clashes) - 1} more" if len(taken.clashes) > 1 else ""
+    return f"Merge conflict with another step in {first.path}{more}: {first.reason}"
+
+
+def _ledger_entries(
+    run: RunState, card: CardState, closed: CardClosed, redactor: Redactor
+) -> tuple[Sighting, ...]:
+    """The mistakes of a card that is being closed, without the secrets that are known."""
+    return tuple(_clean_sighting(each, redactor) for each in sightings(run, card, closed))
+
+
+def _clean_sighting(seen: Sighting, redactor: Redactor) -> Sighting:
+    error = redactor.text(seen.failure.error)
+    failure = replace(seen.failure, error=error)
+    return replace(seen, failure=failure, resolution=redactor.text(seen.resolution))
