@@ -14,7 +14,8 @@ class PagePictures(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where the pictures of one page are, from the project's top."""
 
     url: str
-    after: str
+    after: str = ""
+    """Nothing where the page was only seen before the change."""
     before: str = ""
     difference: str = ""
     share: float = 0.0
@@ -37,11 +38,13 @@ def pictures_of(card: CardState) -> tuple[PagePictures, ...]:
     for item in card.evidence:
         if isinstance(item, ConsoleReport | VisualReport) and item.picture:
             seen.setdefault(page_of(item.url), []).append(item)
-    return tuple(_pictures(looks, card.tree) for looks in seen.values())
+    return tuple(_pictures(looks, card) for looks in seen.values())
 
 
-def _pictures(looks: list[ConsoleReport | VisualReport], tree: str) -> PagePictures:
+def _pictures(looks: list[ConsoleReport | VisualReport], card: CardState) -> PagePictures:
     last = looks[-1]
+    if last.tree == card.base != card.tree:
+        return PagePictures(last.url, before=last.picture, is_stale=True)
     # In another size than the first picture the last one has nothing to be held against.
     held = [item for item in looks if item.change is not None and item.tree == last.tree]
     change = held[-1].change if held else None
@@ -53,7 +56,7 @@ def _pictures(looks: list[ConsoleReport | VisualReport], tree: str) -> PagePictu
         before=change.before if change else first,
         difference=change.picture if change else "",
         share=change.share if change else 0.0,
-        is_stale=shown.tree != tree,
+        is_stale=shown.tree != card.tree,
         said=_said(looks, shown.tree),
     )
 

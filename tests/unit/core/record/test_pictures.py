@@ -45,6 +45,11 @@ def test_an_edit_after_the_picture_makes_it_stale():
     assert page.is_stale and page.before == "1.png" and not page.difference
 
 
+def test_a_page_that_nobody_saw_after_the_change_has_only_a_picture_from_before():
+    (page,) = shown(console(1, "a"), visual(2, "a"), tree="c")
+    assert page.files == {"before": "2.png"} and page.is_stale and not page.said
+
+
 def test_a_later_picture_in_another_size_does_not_hide_the_comparison():
     change = PictureChange("1.png", 0.25, "d.png")
     (page,) = shown(console(1, "a"), console(2, "b", change=change), visual(3, "b"))
