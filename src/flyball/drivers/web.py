@@ -10,12 +10,9 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from flyball.core.run.thread import cut_middle
 from flyball.core.terms.call import WEB_FETCH, WebLook, digest
 from flyball.core.terms.shape import is_list, is_map
 
-LONGEST = 4_000
-"""Characters that are kept of what one look brought."""
 ASKED = ("query", "queries", "url", "pattern")
 """Where a provider's arguments say what was looked for; several may be there."""
 OVER = frozenset({"completed", "success"})
@@ -33,7 +30,7 @@ def read_look(id: str, tool: str, args: Mapping[str, object], content: object) -
         tool=WEB_FETCH if is_fetch else tool,
         about=_asked(args),
         ok=not failure,
-        text=cut_middle(found, LONGEST),
+        text=found,
         digest=digest(content),
         bytes=0 if content is None else len(data),
     )

@@ -30,7 +30,7 @@ from flyball.core.run.event import (
     Resumed,
 )
 from flyball.core.run.state import CardState, RunState
-from flyball.core.run.thread import SpokenCall, is_verified
+from flyball.core.run.thread import SpokenCall, cut_middle, is_verified
 from flyball.core.terms.call import Access, Call, WebLook
 from flyball.core.terms.intent import Turn
 from flyball.core.terms.phase import Phase
@@ -175,7 +175,7 @@ class EffectPerformer:
             finish=Finish.STOP if reply.calls and not calls else reply.finish,
             usage=reply.usage,
             model=reply.model,
-            looks=tuple(_redacted_look(look, self.context.redactor) for look in reply.looks),
+            looks=tuple(kept_look(look, self.context.redactor) for look in reply.looks),
             estimate=0 if reply.usage.input_tokens else _tokens_in(request),
         )
 
@@ -250,8 +250,15 @@ class EffectPerformer:
                 return event
 
 
-def _redacted_look(look: WebLook, redactor: Redactor) -> WebLook:
-    return replace(look, about=redactor.text(look.about), text=redactor.text(look.text))
+def kept_look(look: WebLook, redactor: Redactor) -> WebLook:
+    """A look as it is written down: redacted and then cut, since a cut can halve a secret."""
+    about = cut_middle(redactor.text(look.about), LONGEST_QUERY)
+    return replace(look, about=about, text=cut_middle(redactor.text(look.text), LONGEST_LOOK))
+
+
+LONGEST_QUERY = 500
+LONGEST_LOOK = 4_000
+"""Characters that are kept of what one look brought."""
 
 
 def _hear(state: RunState, card: CardState, effect: Think, reply: Reply) -> Heard:
