@@ -88,6 +88,11 @@ def choose(
         return wanted
     if wished in BY_NAME and wished not in set(CheckKind):
         return (BY_NAME[wished],)
+    if wished == CheckKind.DIAGNOSTICS:
+        raise ToolError(
+            "No language server that is installed knows a file of this change.",
+            "`flyball doctor` names those that can be installed.",
+        )
     known = ", ".join(check.name for check in here or CHECKS)
     raise ToolError(f"This project has no check {wished!r}.", f"It has: {known}.")
 

@@ -29,6 +29,8 @@ def test_one_check_may_be_named_by_itself_or_its_kind(make_bench):
     assert [each.command for each in bench.do("check", name="syntax").evidence] == ["compileall"]
     with pytest.raises(ToolError, match=r"no check 'types'\. It has: ruff, compileall\."):
         bench.do("check", name="types")
+    with pytest.raises(ToolError, match=r"No language server that is installed knows a file of"):
+        bench.do("check", name="diagnostics")
     with pytest.raises(ToolUnavailable, match="mypy \\(types\\): not installed"):
         bench.do("check", name="mypy")
 
