@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING
 
 import click
 
-from flyball.errors import MissingExtra
+from flyball.errors import MissingExtra, UsageError
 from flyball.surfaces.cli.run import DRIVER, MODEL
 
 if TYPE_CHECKING:
@@ -35,8 +36,18 @@ def acp(driver: str, model: str, in_place: bool) -> None:
         if (error.name or "").partition(".")[0] == "flyball":
             raise
         raise MissingExtra("`flyball acp`", str(error.name), "acp") from None
+    require_editor((0, 1))
     wish = RunRequest(request="", driver=driver_of(driver, model), in_place=in_place)
     asyncio.run(serve(EditorAgent(wish, os.environ, user(), in_words)))
+
+
+def require_editor(ends: tuple[int, ...]) -> None:
+    """Raise where a file stands at one end: nobody can talk over it."""
+    if any(stat.S_ISREG(os.fstat(end).st_mode) for end in ends):
+        raise UsageError(
+            "`flyball acp` talks with an editor, and a file was put in its place.",
+            "Let the editor start it; the guide on editors has the lines for its settings.",
+        )
 
 
 def in_words() -> Words:
