@@ -3,7 +3,7 @@
 A journal of five thousand events is behind it. The calls alternate, so that a busy machine slows
 all of them alike; the median of fifty counts, but for prompts: a person speaks every few rounds,
 since whoever looks on for too long is stopped. The governor is killed in the middle: the first hook
-that finds nobody starts another one, and the median of those after it is held to the same aim.
+that finds nobody starts another one, and the medians of all after it are held to the second aim.
 Where none may stay, reads, looks and refusals have the judge's leave in advance; a prompt loads the
 judge, and is shown beside them. Processor time is that of the hook alone, not of its governor.
 """
@@ -165,7 +165,7 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
         alone = Timed(Shell(shell.cwd, place / "home", **apart), "alone", {})
         measure(alone, rounds)
     found = report("with the resident governor", governed.took, RESIDENT, HELD_RESIDENT)
-    found += report("nobody answered at first", after.took, RESIDENT, HELD_RESIDENT)
+    found += report("nobody answered at first", after.took, ALONE, HELD_RESIDENT)
     found += report("where none may stay", alone.took, ALONE, HELD_ALONE)
     return found
 
