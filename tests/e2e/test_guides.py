@@ -34,7 +34,7 @@ NEEDS = {
     r"ledger (show|forget) ": "a mistake of that name",
     r"^flyball trust$": "a person who says yes",
     r"add coupons|--flow ": "a planner, or somebody who answers",
-    r"--database|FLYBALL_DATABASE": "a Postgres",
+    r"--database|FLYBALL_DATABASE|^flyball worker|--submit": "a Postgres",
     r"^flyball bench": "minutes; tests of its own try it",
 }
 SAID = {
