@@ -31,6 +31,7 @@ NEEDS = {
     r"^(secret-tool|security|curl|pip|apt-get|docker|systemctl) ": "another program",
     r"^flyball (serve|mcp|acp)\b": "a client; other tests talk to it",
     r"runs resume ": "a run that rests, or that another process holds",
+    r"^flyball approve last$": "a run that asks",
     r"ledger (show|forget) ": "a mistake of that name",
     r"^flyball trust$": "a person who says yes",
     r"add coupons|--flow ": "a planner, or somebody who answers",
