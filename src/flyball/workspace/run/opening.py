@@ -186,6 +186,7 @@ def _make_with_git(
     base_commit = _begin_branch(branch, carried, start)
     trees = GitTrees(depot, place, directory / "index", large=large)
     if in_place:
+        trees.look_first()
         trees.seed(carried.tree, write=False)
     else:
         add_worktree(user, repository, place, branch.ref)
@@ -288,6 +289,8 @@ def _reopen(
             "Install git, or restore the project's .git directory.",
         )
     trees = GitTrees(opened.depot, root, directory / "index", large=large)
+    if facts.in_place:
+        trees.look_first()
     branch = RunBranch(
         facts.run, opened.repository, opened.user, opened.depot, opened.config.identity
     )

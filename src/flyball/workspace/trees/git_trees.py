@@ -85,15 +85,20 @@ class GitTrees:
         self._indexed: TreeHash | None = None
         self._is_looked_through = False
         self._known: tuple[TreeHash, dict[str, TreeEntry]] | None = None
-        beside = ignore_file(depot.directory)
-        self._tread = Tread(root, MADE_ANEW, self._ignored_folders, [beside] if beside else ())
+        self._tread: Tread | None = None
         self._seen: tuple[Footprint, Captured] | None = None
         """How the directory looked when it was last captured, and what that came to."""
+
+    def look_first(self) -> None:
+        """Ask git from now on only what a look cannot tell: hooks wait for every capture."""
+        beside = ignore_file(self.depot.directory)
+        found = [beside] if beside else ()
+        self._tread = Tread(self.root, MADE_ANEW, self._ignored_folders, found)
 
     def capture(self) -> Captured:
         """Keep the present state of the working directory."""
         # Before git is asked: what changes in between makes the next look differ from this one.
-        mark = self._tread.look()
+        mark = self._tread.look() if self._tread else None
         if mark and self._seen and self._seen[0].entries == mark.entries:
             return self._seen[1]
         captured = self._capture()
@@ -103,7 +108,7 @@ class GitTrees:
     @property
     def is_untouched(self) -> bool:
         """Whether the directory looks as it did at the last capture; no where nobody can tell."""
-        mark = self._tread.look()
+        mark = self._tread.look() if self._tread else None
         return bool(mark and self._seen and self._seen[0].entries == mark.entries)
 
     def look_of(self, tree: TreeHash) -> TreeLook | None:
@@ -111,7 +116,7 @@ class GitTrees:
 
         None where it is not, or where a look cannot tell.
         """
-        if self.capture().tree != tree or self._seen is None:
+        if self.capture().tree != tree or self._seen is None or self._tread is None:
             return None
         return TreeLook(self._seen[0].digest, sorted(self._tread.apart), self._tread.beside)
 
@@ -123,7 +128,8 @@ class GitTrees:
     def _forget_look(self) -> None:
         """What was captured before does not hold any more, whatever the directory looks like."""
         self._seen = None
-        self._tread.forget()
+        if self._tread:
+            self._tread.forget()
 
     def _capture(self) -> Captured:
         kept, skipped = self.capture_kept()
@@ -291,7 +297,7 @@ class GitTrees:
 
     def remember(self, tree: TreeHash) -> None:
         """Have at hand what a tree holds: it is asked for soon, and while somebody waits."""
-        if self._tread.is_small:
+        if self._tread and self._tread.is_small:
             self._known = tree, self._list_tree("-r", tree)
 
     def _list_tree(self, *args: str) -> dict[str, TreeEntry]:
