@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -71,7 +72,9 @@ def drive(place: Path, files: dict[str, str], request: str, *lines: Line) -> lis
         modules = installed(Path(__file__).parent / "vite", Path(sys.prefix) / "vite")
         shutil.copytree(modules / "node_modules", repo / "node_modules", symlinks=True)
     driver = script(place / "lines", *lines)
-    said = Shell(repo, home)("run", request, "--driver", driver, "--json")
+    # Our own Python: the small one of the other tests has no Flask.
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    said = Shell(repo, home, PATH=path)("run", request, "--driver", driver, "--json")
     return objects(said.stdout)
 
 
