@@ -79,10 +79,15 @@ def test_a_no_and_words_reach_the_driver_as_they_do_from_a_terminal(shell: Shell
     assert said == ["began it", "said no", "said no", "said yes"]
 
 
+def slow_suite(shell: Shell, place: Path) -> str:
+    """A driver that edits and then runs a suite which takes a minute."""
+    (shell.cwd / "test_slow.py").write_text("import time\n\ntime.sleep(60)\n")
+    return script(place / "slow.jsonl", READ, checkpoint(), EDIT, SUITE)
+
+
 @pytest.mark.exhaustive
 def test_a_cancelled_prompt_ends_its_run_at_once(shell: Shell, tmp_path: Path):
-    (shell.cwd / "test_slow.py").write_text("import time\n\ntime.sleep(60)\n")
-    driver = script(tmp_path / "slow.jsonl", READ, checkpoint(), EDIT, SUITE)
+    driver = slow_suite(shell, tmp_path)
     editor = Editor()
 
     async def story() -> None:
@@ -102,8 +107,7 @@ def test_a_cancelled_prompt_ends_its_run_at_once(shell: Shell, tmp_path: Path):
 
 @pytest.mark.exhaustive
 def test_an_editor_that_goes_away_loses_nothing(shell: Shell, tmp_path: Path):
-    (shell.cwd / "test_slow.py").write_text("import time\n\ntime.sleep(60)\n")
-    driver = script(tmp_path / "slow.jsonl", READ, checkpoint(), EDIT, SUITE)
+    driver = slow_suite(shell, tmp_path)
     editor = Editor()
 
     async def story() -> None:

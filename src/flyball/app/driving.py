@@ -383,20 +383,9 @@ class RunControl:
         self, started: RunStarted, driver: Driver, history: Sequence[JournalEntry] = ()
     ) -> AsyncGenerator[tuple[Engine, EffectPerformer]]:
         home, run = self.home, started.run
-        redactor = _redactor(home)
-        told = self._told = DiscreetWatcher(self._watcher, redactor)
-        context = RunContext(
-            home.repo,
-            home.state,
-            environ=home.environ,
-            redactor=redactor,
-            on_output=self._watcher.output,
-            in_place=bool(started.shell.get("in_place")),
-            settings=tool_settings(home.effective),
-        )
+        context = self._context(started, history)
         eyes = context.eyes = eyes_of(home, started.shell.get("driver", ""))
-        context.is_to_rest = lambda: bool(self._pause_by)
-        context.seen.update(recall(entry.event for entry in history))
+        told = self._told = DiscreetWatcher(self._watcher, context.redactor)
         journal = self._seat.open_journal(home)
         try:
             lease = await self._seat.acquire(journal, run)
@@ -437,6 +426,22 @@ class RunControl:
             await driver.close()
             if eyes is not None:
                 await eyes.close()
+
+    def _context(self, started: RunStarted, history: Sequence[JournalEntry]) -> RunContext:
+        """What a run's effects are performed in; it remembers what the run has seen."""
+        home = self.home
+        context = RunContext(
+            home.repo,
+            home.state,
+            environ=home.environ,
+            redactor=_redactor(home),
+            on_output=self._watcher.output,
+            in_place=bool(started.shell.get("in_place")),
+            settings=tool_settings(home.effective),
+        )
+        context.is_to_rest = lambda: bool(self._pause_by)
+        context.seen.update(recall(entry.event for entry in history))
+        return context
 
 
 def started_of(

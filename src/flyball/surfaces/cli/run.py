@@ -97,15 +97,6 @@ def run(
     from flyball.surfaces.cli.terminal.view import home_at
 
     flow = _flow(wishes["flow_file"]) if wishes["flow_file"] else None
-    flags: dict[str, object] = {}
-    if wishes["approve"]:
-        flags["policy_approve_checkpoint"] = True
-    if wishes["no_plan"]:
-        flags["policy_plan"] = False
-    if wishes["max_iterations"]:
-        flags["policy_max_iterations"] = wishes["max_iterations"]
-    if wishes["budget_seconds"]:
-        flags["repair_seconds"] = wishes["budget_seconds"]
     wanted = RunRequest(
         request=flow.name if flow and not request else _words(request),
         intent=Intent(intent) if intent else None,
@@ -119,11 +110,25 @@ def run(
         preview=wishes["preview"],
         target=wishes["target"],
     )
-    home = home_at(repo, flags)
+    home = home_at(repo, _settings(wishes))
     if wishes["submit"]:
         _submit(home, wanted, wishes["priority"], as_json=as_json)
         return
     ctx.exit(drive(home, lambda control: control.start(wanted), as_json=as_json))
+
+
+def _settings(wishes: dict[str, Any]) -> dict[str, object]:
+    """The settings that options of the command stand for."""
+    found: dict[str, object] = {}
+    if wishes["approve"]:
+        found["policy_approve_checkpoint"] = True
+    if wishes["no_plan"]:
+        found["policy_plan"] = False
+    if wishes["max_iterations"]:
+        found["policy_max_iterations"] = wishes["max_iterations"]
+    if wishes["budget_seconds"]:
+        found["repair_seconds"] = wishes["budget_seconds"]
+    return found
 
 
 def _submit(home: Home, wanted: RunRequest, priority: int, *, as_json: bool) -> None:
