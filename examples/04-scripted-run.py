@@ -10,8 +10,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from flyball.app.driving import RunControl, RunRequest, Watcher
+from flyball.app.driving import RunControl, Watcher
 from flyball.app.project import open_home
+from flyball.app.starting import RunRequest
 from flyball.core.terms.intent import Intent
 
 CART = """\

@@ -1,30 +1,30 @@
-"""The use cases: what a surface asks for, made of engine, journal and drivers."""
+"""Driving one run in this process, made of engine, journal and driver."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import msgspec
 
 from flyball.app.answering import may_simply_go_on
-from flyball.app.project import FRAMEWORK, Home, redactor_of, target_of
+from flyball.app.project import Home, redactor_of
 from flyball.app.runs import (
     Record,
     acquire,
     holder_of,
-    new_run_id,
     open_journal,
     opened,
     present_tree,
     record_of,
 )
-from flyball.app.templates import flow_intent, project_templates
+from flyball.app.starting import RunRequest, started_of
+from flyball.app.templates import project_templates
 from flyball.app.wiring import (
     REPAIR,
     NobodyDriver,
@@ -35,8 +35,6 @@ from flyball.app.wiring import (
     tool_settings,
     unlocked,
 )
-from flyball.core.flow.flow import Flow
-from flyball.core.flow.template import Template
 from flyball.core.run.effect import Owed
 from flyball.core.run.event import (
     Answered,
@@ -47,10 +45,7 @@ from flyball.core.run.event import (
     RunStarted,
     WorkspaceReady,
 )
-from flyball.core.run.policy import Policy
 from flyball.core.run.state import RunState
-from flyball.core.terms.intent import Intent, Turn
-from flyball.drivers.image import take_pasted
 from flyball.drivers.protocol import Driver
 from flyball.drivers.relay.clipboard import PersonPort
 from flyball.engine.effects import EffectPerformer
@@ -60,7 +55,6 @@ from flyball.engine.telemetry import Telemetry, resumed
 from flyball.errors import Conflict, LeaseHeld, UsageError
 from flyball.journal.protocol import Journal, JournalEntry, Lease
 from flyball.journal.sqlite import status_of
-from flyball.settings import Settings
 from flyball.workspace.redaction import Redactor, Stream
 from flyball.workspace.run.opening import find_workspace
 
@@ -119,26 +113,6 @@ PATIENCE = 10.0
 """How long a cancelled run's holder is waited for before we say that it is still at it."""
 
 
-class RunRequest(NamedTuple):
-    """What a person asks for when a run starts."""
-
-    request: str
-    intent: Intent | None = None
-    budget: int | None = None
-    images: tuple[str, ...] = ()
-    history: tuple[Turn, ...] = ()
-    driver: str = ""
-    in_place: bool = False
-    assume_yes: bool = False
-    preview: bool = False
-    flow: Flow | None = None
-    target: str = ""
-    by: str = ""
-    """Who asks, by name; empty where nobody was told apart."""
-    luggage: Mapping[str, str] = {}
-    """What a cluster's workers must know of it besides."""
-
-
 class RunResult(NamedTuple):
     """A run that rests or has ended, and the change it stands for."""
 
@@ -174,8 +148,6 @@ class Seat:
         """Whether somebody else must do it."""
         return False
 
-
-V = TypeVar("V", Flow, Template)
 
 Word = Callable[[RunState], AnyEvent]
 """What a person says to a run, once its state is known."""
@@ -319,7 +291,7 @@ class RunControl:
 
     def _clean(self, text: str) -> str:
         """What a person typed, without the secrets that are known; it will be journaled."""
-        return _redactor(self.home).text(text)
+        return redactor_of(self.home).text(text)
 
     def _cleaned(self, event: AnyEvent) -> AnyEvent:
         match event:
@@ -434,7 +406,7 @@ class RunControl:
             home.repo,
             home.state,
             environ=home.environ,
-            redactor=_redactor(home),
+            redactor=redactor_of(home),
             on_output=self._watcher.output,
             in_place=bool(started.shell.get("in_place")),
             settings=tool_settings(home.effective),
@@ -442,54 +414,6 @@ class RunControl:
         context.is_to_rest = lambda: bool(self._pause_by)
         context.seen.update(recall(entry.event for entry in history))
         return context
-
-
-def started_of(
-    home: Home, wanted: RunRequest, spec: str, templates: Sequence[Template]
-) -> RunStarted:
-    """How a run begins, without the secrets that are known."""
-    settings, clean = home.effective.settings, _redactor(home)
-    # Before the request is cleaned: what is pasted there is no text, and may look like a key.
-    request, pasted = take_pasted(wanted.request, len(wanted.images))
-    return RunStarted(
-        run=new_run_id(),
-        request=clean.text(request),
-        policy=policy_of(settings, wanted, spec),
-        target=target_of(home, wanted.target),
-        images=(*wanted.images, *pasted),
-        history=tuple(Turn(turn.role, clean.text(turn.text)) for turn in wanted.history),
-        intent=flow_intent(wanted.flow, wanted.intent) if wanted.flow else wanted.intent,
-        budget=wanted.budget,
-        flow=_discreet(wanted.flow, clean) if wanted.flow else None,
-        templates=tuple(_discreet(each, clean) for each in templates),
-        shell={
-            "driver": spec,
-            "in_place": "yes" if wanted.in_place else "",
-            **({"by": wanted.by} if wanted.by else {}),
-            **wanted.luggage,
-        },
-    )
-
-
-def _redactor(home: Home) -> Redactor:
-    return redactor_of(home)
-
-
-def _discreet(value: V, clean: Redactor) -> V:
-    """A flow or template without the secrets that are known."""
-    return msgspec.convert(clean.value(msgspec.to_builtins(value)), type(value))
-
-
-def policy_of(settings: Settings, wanted: RunRequest, driver: str) -> Policy:
-    """What was settled, and what was wished for this one run; the repairer makes no plans."""
-    policy = settings.policy
-    return msgspec.structs.replace(
-        policy,
-        self_modify=policy.self_modify or wanted.target == FRAMEWORK,
-        assume_yes=wanted.assume_yes,
-        preview=wanted.preview,
-        plan_big_requests=policy.plan_big_requests and driver != REPAIR,
-    )
 
 
 def _check_workspace(home: Home, run: str) -> None:

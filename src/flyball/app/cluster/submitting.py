@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from flyball.app.cluster.luggage import send_first
-from flyball.app.driving import RunRequest, started_of
 from flyball.app.project import Home, project_name
 from flyball.app.runs import opened
+from flyball.app.starting import RunRequest, started_of
 from flyball.app.templates import project_templates
 from flyball.app.wiring import driver_spec
 from flyball.core.machine.machine import advance

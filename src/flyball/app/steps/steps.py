@@ -15,12 +15,13 @@ from msgspec.structs import replace
 
 from flyball.app.answering import asked as question_of
 from flyball.app.answering import no, pending, yes
-from flyball.app.driving import RunControl, RunRequest, Watcher, started_of
+from flyball.app.driving import RunControl, Watcher
 from flyball.app.hosts.driven import driven, unheard
 from flyball.app.hosts.governor import HostGovernor
 from flyball.app.project import Home
 from flyball.app.runs import Record, find_run, record_of
 from flyball.app.sessions import HOSTED, MCP, Session, Sessions
+from flyball.app.starting import RunRequest, started_of
 from flyball.app.steps.client import StepClient
 from flyball.app.steps.turn import (
     NOBODY,

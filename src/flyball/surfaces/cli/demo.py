@@ -42,8 +42,8 @@ def demo(ctx: click.Context, scripted: bool, as_json: bool) -> None:
 
     It needs no model, no key and no network.
     """
-    from flyball.app.driving import RunRequest
     from flyball.app.project import open_home
+    from flyball.app.starting import RunRequest
     from flyball.core.terms.intent import Intent
     from flyball.surfaces.cli.terminal.driving import drive
 

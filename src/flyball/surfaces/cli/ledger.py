@@ -14,7 +14,7 @@ from flyball.surfaces.cli.card import JSON, REPO
 from flyball.surfaces.cli.terminal.edge import clean_console, say
 
 if TYPE_CHECKING:
-    from flyball.app.ledger import LedgerEntry
+    from flyball.app.board.ledger import LedgerEntry
     from flyball.app.project import Home
     from flyball.core.memory.ledger import Mistake
 
@@ -39,7 +39,7 @@ def list_(repo: Path, as_json: bool) -> None:
     """The mistakes of this project, what was seen last first."""
     import asyncio
 
-    from flyball.app.ledger import mistakes_of
+    from flyball.app.board.ledger import mistakes_of
     from flyball.surfaces.cli.terminal.view import home_at
 
     found = asyncio.run(mistakes_of(home_at(repo)))
@@ -60,7 +60,7 @@ def show(fingerprint: str, repo: Path, as_json: bool) -> None:
     """One mistake: the whole error, where it was seen, what resolved it."""
     import asyncio
 
-    from flyball.app.ledger import entry_of
+    from flyball.app.board.ledger import entry_of
     from flyball.surfaces.cli.terminal.view import home_at
 
     entry = asyncio.run(entry_of(home_at(repo), fingerprint))
@@ -86,7 +86,7 @@ def forget(
     """Take mistakes out of the ledger; runs are no longer warned of them."""
     import asyncio
 
-    from flyball.app.ledger import forget as forget_them
+    from flyball.app.board.ledger import forget as forget_them
     from flyball.surfaces.cli.terminal.view import home_at
 
     home = home_at(repo)
@@ -103,7 +103,7 @@ def forget(
 def _chosen(home: Home, names: Sequence[str], everything: bool) -> tuple[Mistake, ...]:
     import asyncio
 
-    from flyball.app.ledger import meant, mistakes_of
+    from flyball.app.board.ledger import meant, mistakes_of
     from flyball.errors import UsageError
 
     if everything == bool(names):

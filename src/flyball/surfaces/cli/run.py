@@ -11,8 +11,8 @@ import click
 from flyball.surfaces.cli.card import DATABASE, REPO
 
 if TYPE_CHECKING:
-    from flyball.app.driving import RunRequest
     from flyball.app.project import Home
+    from flyball.app.starting import RunRequest
     from flyball.core.flow.flow import Flow
 
 INTENTS = (
@@ -89,7 +89,7 @@ def run(
     Exit code: 0 succeeded, 1 failed, 2 wrong usage, 3 waits for a person, 4 ended unverified,
     130 interrupted.
     """
-    from flyball.app.driving import RunRequest
+    from flyball.app.starting import RunRequest
     from flyball.core.terms.intent import Intent
     from flyball.drivers.image import load_images
     from flyball.surfaces.cli.intent import history_from

@@ -11,8 +11,8 @@ from litestar import Response, get, post
 from litestar.openapi import ResponseSpec
 from litestar.params import FromQuery, JSONBody, QueryParameter
 
+from flyball.app.board.ledger import mistakes_of
 from flyball.app.board.looking import Lines, files_of, look_into, read_lines, search_in
-from flyball.app.ledger import mistakes_of
 from flyball.app.patching import PatchWish, patch_project
 from flyball.app.templates import project_templates
 from flyball.core.flow.library import LIBRARY

@@ -15,11 +15,11 @@ from flyball.app.answering import more, no, words, yes
 from flyball.app.archive import export_lines
 from flyball.app.board.account import account, account_at, diff_at, places_of
 from flyball.app.board.feed import read_place
-from flyball.app.driving import RunRequest
 from flyball.app.people.decisions import NotedDecision, note_decision
 from flyball.app.people.person import Right
 from flyball.app.project import Home
 from flyball.app.runs import diff_of, event_lines, messages_of, record_of, turns_of
+from flyball.app.starting import RunRequest
 from flyball.app.verifying import refuse_bad_merge
 from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState

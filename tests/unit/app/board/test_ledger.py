@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.app.ledger import meant
+from flyball.app.board.ledger import meant
 from flyball.core.memory.ledger import Mistake
 from flyball.errors import NotFound, UsageError
 

@@ -1,0 +1,87 @@
+"""How a run begins: what a person asks for, and the first event that this becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from flyball.app.project import FRAMEWORK, Home, redactor_of, target_of
+from flyball.app.runs import new_run_id
+from flyball.app.templates import flow_intent
+from flyball.app.wiring import REPAIR
+from flyball.core.flow.flow import Flow
+from flyball.core.flow.template import Template
+from flyball.core.run.event import RunStarted
+from flyball.core.run.policy import Policy
+from flyball.core.terms.intent import Intent, Turn
+from flyball.drivers.image import take_pasted
+from flyball.settings import Settings
+from flyball.workspace.redaction import Redactor
+
+V = TypeVar("V", Flow, Template)
+
+
+class RunRequest(NamedTuple):
+    """What a person asks for when a run starts."""
+
+    request: str
+    intent: Intent | None = None
+    budget: int | None = None
+    images: tuple[str, ...] = ()
+    history: tuple[Turn, ...] = ()
+    driver: str = ""
+    in_place: bool = False
+    assume_yes: bool = False
+    preview: bool = False
+    flow: Flow | None = None
+    target: str = ""
+    by: str = ""
+    """Who asks, by name; empty where nobody was told apart."""
+    luggage: Mapping[str, str] = {}
+    """What a cluster's workers must know of it besides."""
+
+
+def started_of(
+    home: Home, wanted: RunRequest, spec: str, templates: Sequence[Template]
+) -> RunStarted:
+    """How a run begins, without the secrets that are known."""
+    settings, clean = home.effective.settings, redactor_of(home)
+    # Before the request is cleaned: what is pasted there is no text, and may look like a key.
+    request, pasted = take_pasted(wanted.request, len(wanted.images))
+    return RunStarted(
+        run=new_run_id(),
+        request=clean.text(request),
+        policy=policy_of(settings, wanted, spec),
+        target=target_of(home, wanted.target),
+        images=(*wanted.images, *pasted),
+        history=tuple(Turn(turn.role, clean.text(turn.text)) for turn in wanted.history),
+        intent=flow_intent(wanted.flow, wanted.intent) if wanted.flow else wanted.intent,
+        budget=wanted.budget,
+        flow=_discreet(wanted.flow, clean) if wanted.flow else None,
+        templates=tuple(_discreet(each, clean) for each in templates),
+        shell={
+            "driver": spec,
+            "in_place": "yes" if wanted.in_place else "",
+            **({"by": wanted.by} if wanted.by else {}),
+            **wanted.luggage,
+        },
+    )
+
+
+def _discreet(value: V, clean: Redactor) -> V:
+    """A flow or template without the secrets that are known."""
+    return msgspec.convert(clean.value(msgspec.to_builtins(value)), type(value))
+
+
+def policy_of(settings: Settings, wanted: RunRequest, driver: str) -> Policy:
+    """What was settled, and what was wished for this one run; the repairer makes no plans."""
+    policy = settings.policy
+    return msgspec.structs.replace(
+        policy,
+        self_modify=policy.self_modify or wanted.target == FRAMEWORK,
+        assume_yes=wanted.assume_yes,
+        preview=wanted.preview,
+        plan_big_requests=policy.plan_big_requests and driver != REPAIR,
+    )
