@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 
 MOST = 2_000
 """Entries of a directory; where there are more, git looks faster than we do."""
-TICKS_NS = 100_000_000
-"""What was written so shortly ago may be written again without its time telling."""
+_TICKS_NS = 100_000_000
+_COARSE_CLOCK = 5
+"""The number of Linux's CLOCK_REALTIME_COARSE, for which Python has no name."""
 
 EntryFacts = tuple[str, int, int, int, int, int]
 
@@ -42,6 +44,15 @@ class Footprint(NamedTuple):
         return hashlib.sha256(repr(self.entries).encode("utf-8", "replace")).hexdigest()
 
 
+def settled_before() -> int:
+    """A file that was changed before this time cannot change again and keep its times."""
+    # By the clock that files get their times from. It stands still between two ticks, and for
+    # seconds where the machine is a guest that gets no processor: by any other clock, a file that
+    # was just written would look old.
+    clock = _COARSE_CLOCK if sys.platform == "linux" else time.CLOCK_REALTIME
+    return time.clock_gettime_ns(clock) - _TICKS_NS
+
+
 def footprint(
     root: str | Path,
     apart: frozenset[str],
@@ -52,7 +63,7 @@ def footprint(
 
     With it some files beside it that say what is ignored. None where it is too large.
     """
-    now = time.time_ns()
+    settled = settled_before()
     outside = [_facts_of(path) for path in beside]
     found: list[EntryFacts] = []
     newest = max((each[-1] for each in outside), default=0)
@@ -75,7 +86,7 @@ def footprint(
                     folders.append(path)
                     names.add(entry.name)
     rules = tuple(sorted(each for each in found if each[0].endswith("/.gitignore")))
-    is_settled = newest < now - TICKS_NS
+    is_settled = newest < settled
     entries = (*outside, *sorted(found))
     return Footprint(entries, frozenset(names), is_settled, (*outside, *rules))
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from flyball.patch.lines.compare import compare, keep_ends, unified_diff
 from flyball.workspace.errors import GitFailed, explain_disk_errors
 from flyball.workspace.files.plain import read_within
+from flyball.workspace.trees.footprint import settled_before
 from flyball.workspace.trees.git_objects import (
     DIRECTORY,
     Children,
@@ -71,6 +72,7 @@ class PlainTrees:
         files: Files = {}
         skipped: list[Skipped] = []
         known: dict[str, tuple[list[int], str]] = {}
+        settled = settled_before()
         found = list(walk(self.root))
         # What was kept once stays kept when a run comes to ignore it, or an edit could make a
         # file's change invisible by one line in .gitignore.
@@ -84,7 +86,9 @@ class PlainTrees:
             facts = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
             before = self._known.get(path)
             blob = before[1] if before and before[0] == facts else self._keep_file(path, status)
-            known[path] = (facts, blob)
+            # One that was written just now is read again: it may be written anew within the same
+            # tick of the clock.
+            known[path] = (facts if status.st_ctime_ns < settled else [], blob)
             files[path] = TreeEntry(mode, blob)
             if not self.is_kept(blob):
                 skipped.append(Skipped(path, self._objection(path, status)))

@@ -11,14 +11,14 @@ import pytest
 from tests.repos import git, repository
 
 from flyball.workspace.run.opening import open_workspace
-from flyball.workspace.trees.footprint import TICKS_NS, Tread, footprint
+from flyball.workspace.trees.footprint import Tread, footprint, settled_before
 from flyball.workspace.trees.git_trees import GitTrees
 
 
 def settle(*files: Path) -> None:
     """Wait until the clock can tell a later change of these files from their last one."""
     newest = max(file.lstat().st_ctime_ns for file in files)
-    while time.time_ns() - newest <= TICKS_NS:
+    while newest >= settled_before():
         time.sleep(0.01)
 
 
@@ -67,6 +67,14 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     ),
     "what was ignored is not any more": lambda root: (root / ".gitignore").write_text("*.log\n"),
 }
+
+
+def test_what_was_just_written_may_change_without_a_sign(tmp_path: Path):
+    for n in range(100):
+        (tmp_path / "a").write_text(f"{n:03}")
+        found = footprint(tmp_path, frozenset())
+        assert found is not None
+        assert not found.is_settled
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
