@@ -89,7 +89,7 @@ def open_alone(repository: Repository, run: str, state_dir: Path, home: Path) ->
     """The user's checkout, when a run's own workspace is no longer there."""
     directory = state_dir / "merged" / run
     lock = WorkspaceLock(state_dir / "checkout.lock", os.fspath(repository.top))
-    user = user_git(repository, find_git())
+    user = user_git(repository, find_git(), lock)
     config = read_user_config(user, repository, home)
     depot = make_depot(
         directory / "git",
@@ -98,6 +98,7 @@ def open_alone(repository: Repository, run: str, state_dir: Path, home: Path) ->
         object_format=config.object_format,
         excludes=config.excludes,
         ignored=NEVER_KEPT,
+        door=lock,
     )
     trees = _fresh_trees(depot, repository.top, directory / "index")
     return Checkout(repository.top, trees, directory / "pending.json", lock)

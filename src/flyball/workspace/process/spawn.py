@@ -47,8 +47,12 @@ def run_sync(
     env: Mapping[str, str],
     seconds: float = 120.0,
     stdin: bytes | None = None,
+    holds: tuple[int, ...] = (),
 ) -> OwnOutput:
-    """Run one of Flyball's own tools to its end, without shell, terminal or sandbox; its answer."""
+    """Run one of Flyball's own tools to its end, without shell, terminal or sandbox; its answer.
+
+    What it holds stays open for as long as it runs, also if this process is killed meanwhile.
+    """
     began = time.monotonic()
     try:
         process = subprocess.Popen(
@@ -60,6 +64,7 @@ def run_sync(
             stderr=subprocess.PIPE,
             # A group of its own, so that a timeout ends its children with it, and Ctrl-C does not.
             start_new_session=True,
+            pass_fds=holds,
         )
     except FileNotFoundError:
         raise missing_program(argv[0], cwd) from None

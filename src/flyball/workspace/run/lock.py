@@ -12,7 +12,7 @@ from pathlib import Path
 from flyball.workspace.errors import WorkspaceHeld, explain_disk_errors
 from flyball.workspace.process.holder import may_live, name_this_process
 
-_PATIENCE = 3.0
+_PATIENCE = 30.0
 _ROOM = 200
 """Bytes for the holder's name."""
 _PAUSE = 0.02
@@ -28,14 +28,19 @@ class WorkspaceLock:
         deadline = time.monotonic() + _PATIENCE
         while not self._take():
             holder = os.pread(self._fd, _ROOM, 0).decode(errors="replace").strip()
-            # A dead holder's lock may live on for a moment in a child that was forked and has not
-            # yet become its program: that is waited for instead of refused at once.
+            # A dead holder's lock lives on in the git that it had started, or in a child that has
+            # not yet become its program: that is waited for instead of refused at once.
             if may_live(holder) or time.monotonic() > deadline:
                 os.close(self._fd)
                 raise WorkspaceHeld(place, holder or "another process")
             time.sleep(_PAUSE)
         # Written over, and not cut off first: truncating a file costs more than all the rest here.
         os.pwrite(self._fd, name_this_process().encode().ljust(_ROOM), 0)
+
+    @property
+    def held(self) -> tuple[int, ...]:
+        """What a program of ours keeps open, so that the lock does not end before it does."""
+        return (self._fd,) if self._fd >= 0 else ()
 
     def release(self) -> None:
         """Let the next process in; harmless when repeated."""

@@ -28,6 +28,7 @@ from flyball.workspace.run.worktree import (
     remove_worktree,
 )
 from flyball.workspace.trees.git import (
+    Door,
     Git,
     Repository,
     UserConfig,
@@ -77,7 +78,7 @@ def open_workspace(
     elif is_held:
         lock = WorkspaceLock(state_dir / f"locks/{run}", f"The workspace of run {run}")
     try:
-        opened = repository and open_repository(repository, directory, home or Path.home())
+        opened = repository and open_repository(repository, directory, home or Path.home(), lock)
         if (directory / "workspace.json").exists():
             return _reopen(directory, opened, lock, large)
         with explain_disk_errors(os.fspath(directory)):
@@ -142,10 +143,12 @@ def _usable_repository(repository: Repository | None, *, in_place: bool) -> Repo
     return repository
 
 
-def open_repository(repository: Repository, directory: Path, home: Path) -> OpenRepository:
+def open_repository(
+    repository: Repository, directory: Path, home: Path, door: Door | None = None
+) -> OpenRepository:
     """A depot that borrows the repository's objects, and the few calls into it that are safe."""
     program = find_git()
-    user = user_git(repository, program)
+    user = user_git(repository, program, door)
     config = read_user_config(user, repository, home)
     with explain_disk_errors(os.fspath(directory)):
         exclude = repository.common / "info/exclude"
@@ -157,6 +160,7 @@ def open_repository(repository: Repository, directory: Path, home: Path) -> Open
             object_format=config.object_format,
             excludes=config.excludes,
             ignored=f"{ignored}\n{NEVER_KEPT}\n",
+            door=door,
         )
     return OpenRepository(repository, user, depot, config)
 

@@ -149,7 +149,8 @@ class Sides:
 
     def _trees(self, directory: Path, root: Path) -> GitTrees | PlainTrees:
         if isinstance(self.trees, GitTrees):
-            depot = Git(directory / "git", program=self.trees.depot.program)
+            original = self.trees.depot
+            depot = Git(directory / "git", program=original.program, door=original.door)
             return GitTrees(depot, root, directory / "index", large=self.trees.large)
         assert isinstance(self.trees, PlainTrees)
         known, large = directory / "known.json", self.trees.large

@@ -15,7 +15,7 @@ import shutil
 import signal
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from flyball.errors import ToolUnavailable, UsageError
 from flyball.workspace.errors import (
@@ -197,6 +197,13 @@ def find_git() -> str:
     )
 
 
+class Door(Protocol):
+    """What keeps others out of where git works."""
+
+    @property
+    def held(self) -> tuple[int, ...]: ...
+
+
 class Git:
     """One git directory, called with our own environment and switches only."""
 
@@ -206,14 +213,17 @@ class Git:
         *,
         program: str,
         env: Mapping[str, str] | None = None,
+        door: Door | None = None,
     ) -> None:
         self.directory = directory
         self.program = program
+        self.door = door
         self.env = {**ENVIRONMENT, "GIT_DIR": os.fspath(directory), **(env or {})}
 
     def with_env(self, **env: str) -> Git:
         """The same git directory, called with these variables as well."""
-        return Git(self.directory, program=self.program, env={**self.env, **env})
+        merged = {**self.env, **env}
+        return Git(self.directory, program=self.program, env=merged, door=self.door)
 
     def call(self, *args: str, stdin: bytes = b"", ok: Iterable[int] = (0,)) -> OwnOutput:
         """Run one git command; an exit code that is not among `ok` is an error."""
@@ -224,6 +234,8 @@ class Git:
             env=self.env,
             seconds=_SECONDS,
             stdin=stdin,
+            # A git that outlives us, if we are killed, keeps others out until it has ended.
+            holds=self.door.held if self.door else (),
         )
         if done.exit_code not in ok:
             raise self._failure(args, done)
@@ -266,9 +278,9 @@ class Git:
         )
 
 
-def user_git(repository: Repository, program: str) -> Git:
+def user_git(repository: Repository, program: str, door: Door | None = None) -> Git:
     """The user's own git directory, for references and worktrees only, never for content."""
-    return Git(repository.directory, program=program)
+    return Git(repository.directory, program=program, door=door)
 
 
 def make_depot(
@@ -279,6 +291,7 @@ def make_depot(
     object_format: str = "sha1",
     excludes: Path | None = None,
     ignored: str = "",
+    door: Door | None = None,
 ) -> Git:
     """A git directory of our own, whose every setting we wrote; made once, then reused."""
     if not (directory / "HEAD").exists():
@@ -301,7 +314,7 @@ def make_depot(
             (directory / "info/attributes").write_text(RAW_ATTRIBUTES)
             (directory / "info/exclude").write_text(ignored, errors="surrogateescape")
             (directory / "HEAD").write_text("ref: refs/heads/none\n")
-    return Git(directory, program=program)
+    return Git(directory, program=program, door=door)
 
 
 def quoted(path: str) -> str:

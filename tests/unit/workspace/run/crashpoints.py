@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from tests.repos import git, put, repository
 
+from flyball.workspace.errors import WorkspaceHeld
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import CommitKind
@@ -73,9 +76,13 @@ class Story:
             put(project, FILES)
 
     def open(self) -> Workspace:
-        return open_workspace(
-            self.place / "proj", "r", self.place / "state", in_place=False, home=self.place
-        )
+        # The lock is ours, so a git that outlived a killed child holds it for somebody who lives.
+        while True:
+            with suppress(WorkspaceHeld):
+                return open_workspace(
+                    self.place / "proj", "r", self.place / "state", in_place=False, home=self.place
+                )
+            time.sleep(0.01)
 
     def deaths(self, act: Callable[[Workspace, int], object]) -> Iterator[tuple[int, Workspace]]:
         """A workspace opened anew after each death; the last one is of an act that lived."""
