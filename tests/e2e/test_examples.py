@@ -74,6 +74,12 @@ SHOWS = {
         "one folder: Passed(",
     ),
     "11-langgraph.py": ("write: Deny\npromise: build.execute\nwrite: Allow", "total = price * n"),
+    "12-own-driver.py": (
+        "asked as executor in plan.recon.analyze_code\nasked as executor in build.execute",
+        "asked as reviewer",
+        "success, 3 calls\n",
+        '+    return "Hello, " + name',
+    ),
 }
 
 

@@ -26,6 +26,7 @@ from flyball.app.runs import (
 from flyball.app.starting import RunRequest, started_of
 from flyball.app.templates import project_templates
 from flyball.app.wiring import (
+    OWN,
     REPAIR,
     NobodyDriver,
     driver_spec,
@@ -162,9 +163,12 @@ class RunControl:
         watcher: Watcher,
         port: PersonPort | None = None,
         seat: Seat | None = None,
+        driver: Driver | None = None,
     ) -> None:
         self.home = home
         self._seat = seat or Seat()
+        self._own_driver = driver
+        """Who thinks instead of the driver that a run names."""
         self.run = ""
         """The run that is driven, once there is one."""
         self._watcher = watcher
@@ -191,8 +195,7 @@ class RunControl:
 
     async def start(self, wanted: RunRequest) -> RunResult:
         """Begin a run and drive it until it rests or ends."""
-        settings = self.home.effective.settings
-        spec = driver_spec(settings, wanted.driver, Path.cwd())
+        spec = self._spec(wanted.driver)
         if wanted.flow is not None and spec == REPAIR:
             raise UsageError("The built-in repairer cannot go through a flow.", NO_REPAIRER)
         own = project_templates(self.home)
@@ -280,12 +283,18 @@ class RunControl:
         self._watcher.telemetry(resumed(state, started.shell.get("driver", "")))
 
     def _driver(self, started: RunStarted, wished: str = "") -> Driver:
-        settings = self.home.effective.settings
-        spec = driver_spec(settings, wished or started.shell.get("driver", ""), Path.cwd())
-        return self._made(spec)
+        return self._made(self._spec(wished or started.shell.get("driver", "")))
+
+    def _spec(self, wished: str) -> str:
+        """Which driver thinks, in words that the journal keeps."""
+        if self._own_driver is not None:
+            return f"{OWN}:{type(self._own_driver).__name__}"
+        return driver_spec(self.home.effective.settings, wished, Path.cwd())
 
     def _made(self, spec: str) -> Driver:
         """A driver; a key from the keyring is from then on a secret like any other."""
+        if self._own_driver is not None:
+            return self._own_driver
         self.home = unlocked(self.home, spec)
         return make_driver(self.home, spec, self._port)
 

@@ -41,6 +41,8 @@ NO_CLIPBOARD = (
 DRIVERS = "Use repair, scripted:FILE, relay:DIR, relay:clipboard or model:PROVIDER:MODEL."
 REPAIR = "repair"
 """The built-in driver, which needs neither key nor network."""
+OWN = "own"
+"""A driver that the program which began the run brought along."""
 REPAIRER = "flyball.drivers.repair.driver"
 """Loaded for runs that it drives: hooks wire runs as well, and must be quick."""
 
@@ -88,6 +90,11 @@ def driver_spec(settings: Settings, wished: str, cwd: Path) -> str:
         return spec
     if kind in ("scripted", "relay") and rest:
         return f"{kind}:{os.fspath(cwd / Path(rest).expanduser())}"
+    if kind == OWN:
+        raise UsageError(
+            f"The run's driver, {rest}, belongs to the program that began the run.",
+            "Go on with it there, or name another one with --driver.",
+        )
     raise UsageError(f"There is no driver {spec!r}.", DRIVERS)
 
 
