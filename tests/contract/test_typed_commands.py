@@ -12,7 +12,7 @@ import pytest
 from flyball.surfaces.cli import cli
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", *(ROOT / "docs/guides").glob("*.md")]
+PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("[gt]*s/*.md")]
 BLOCK = re.compile(r"^(`{3,})(\w*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(flyball [^`]+)`")
 LANGUAGES = {"sh", "console", "text", "python", "json", "yaml", "toml", "markdown", "mermaid"}

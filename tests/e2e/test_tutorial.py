@@ -1,4 +1,4 @@
-"""Every command of the tutorial is typed, in order, and says what the page says."""
+"""Every command of the tutorials is typed, in order, and says what the page says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 from tests.e2e.printed import Printed
 
-PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
+PAGES = Path(__file__).parents[2] / "docs" / "tutorials"
+RUNS = {"first-run": 3, "first-flow": 1, "pull-request": 0, "board": 1, "claude-code": 0}
+"""Each tutorial, and how many runs it names."""
 BLOCK = re.compile(r"^(`{3,})(sh|console|text)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 SECONDS = 600
 
@@ -115,15 +117,20 @@ def commands(body: str) -> Iterator[tuple[str, list[str]]]:
         yield command, output.splitlines()
 
 
+def test_every_tutorial_is_followed():
+    assert {page.stem for page in PAGES.glob("*.md")} == set(RUNS)
+
+
 @pytest.mark.exhaustive
-def test_the_tutorial_works_as_it_is_written(tmp_path: Path):
+@pytest.mark.parametrize("name", RUNS)
+def test_a_tutorial_works_as_it_is_written(name: str, tmp_path: Path):
     reader = Reader(tmp_path.resolve())
-    blocks = BLOCK.findall(PAGE.read_text())
-    assert len(blocks) > 15
+    blocks = BLOCK.findall((PAGES / f"{name}.md").read_text())
+    assert len(blocks) > 5
     try:
         for _, kind, body in blocks:
             reader.follow(kind, body)
     finally:
         reader.leave()
     assert reader.waiting is None
-    assert len(reader.printed.names) == 3
+    assert len(reader.printed.names) == RUNS[name]
