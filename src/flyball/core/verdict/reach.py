@@ -193,6 +193,9 @@ _SIGNS = (
     ),
 )
 
+_STARTS_SCRIPTS = re.compile(r"\s*(node[-_]options|script[-_]shell)\s*=")
+"""Settings of npm that decide how a script runs; our own runs start the runner itself."""
+
 _LANGUAGES = {
     "py": "py", "js": "js", "mjs": "js", "cjs": "js", "ts": "js", "mts": "js", "cts": "js",
     "jsx": "js", "tsx": "js", "go": "go", "rs": "rs", "c": "c", "h": "c", "cc": "c", "cpp": "c",
@@ -209,13 +212,13 @@ def runner_reaches(
         old, new = before.get(path), after.get(path)
         if new is None or new == old:
             continue
-        found += _by_name(path, old)
+        found += _by_name(path, old, new)
         if path not in testing_side:
             found += _by_line(path, old or "", new)
     return tuple(found)
 
 
-def _by_name(path: str, old: str | None) -> Iterator[RunnerReach]:
+def _by_name(path: str, old: str | None, new: str) -> Iterator[RunnerReach]:
     verb = "is new" if old is None else "changed"
     is_new_shadow = old is None and _USED_BY_RUNNERS.search(path)
     if _SHADOWS.search(path) or _LIBRARY.search(path) or is_new_shadow:
@@ -223,8 +226,19 @@ def _by_name(path: str, old: str | None) -> Iterator[RunnerReach]:
         yield RunnerReach(what, in_product=True)
     elif _EVERY_START.search(path):
         yield RunnerReach(f"{path} {verb}: every start of the interpreter loads it.", True)
+    elif setting := _npm_setting(path, old or "", new):
+        what = f"{path} sets {setting}: npm starts every test by it, and Flyball did not."
+        yield RunnerReach(what, in_product=True)
     elif _PRELOADED.search(path):
         yield RunnerReach(f"{path} {verb}: it is loaded before or around the tests.", False)
+
+
+def _npm_setting(path: str, old: str, new: str) -> str:
+    """A setting by which npm starts its scripts that was not so before."""
+    if posixpath.basename(path) != ".npmrc":
+        return ""
+    added = (_STARTS_SCRIPTS.match(line) for line in new.split("\n") if line not in old.split("\n"))
+    return next((found[1] for found in added if found), "")
 
 
 def _by_line(path: str, old: str, new: str) -> Iterator[RunnerReach]:

@@ -100,6 +100,16 @@ def test_product_code_that_reaches_into_the_runner(path, text):
     assert all(path in each.sentence for each in found)
 
 
+@pytest.mark.parametrize("setting", ["node-options=--test-name-pattern=a", "script_shell = true"])
+def test_what_npm_starts_scripts_by_is_asked_about(setting):
+    old = "save-exact=true\n"
+    (found,) = runner_reaches({".npmrc": old}, {".npmrc": f"{old}{setting}\n"}, frozenset())
+    assert found.in_product
+    assert "npm starts every test by it" in found.sentence
+    (same,) = runner_reaches({".npmrc": setting}, {".npmrc": f"{setting}\nx=1"}, frozenset())
+    assert not same.in_product
+
+
 @pytest.mark.parametrize("path", ["conftest.py", "web/vitest.config.ts", ".npmrc", "Makefile"])
 def test_what_is_loaded_around_tests_is_named_without_blame(path):
     (found,) = reaches(path, "new", "old", frozenset({path}))
