@@ -9,7 +9,6 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from bench.figure import Figure, conclude
 from flyball.app.liars.trial import (
@@ -17,10 +16,10 @@ from flyball.app.liars.trial import (
     SUITE,
     VERIFY,
     TriedChange,
-    Verifier,
     all_cases,
     ask_all,
     chosen,
+    make_verifier,
 )
 
 EVERY = 24
@@ -40,11 +39,9 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser.add_argument("--family", action="append", default=[])
     options = parser.parse_args(arguments)
     cases = chosen(all_cases(), options.family, options.every)
-    paths = (str(Path(sys.executable).parent), os.environ["PATH"])
-    environ = {**os.environ, "PATH": os.pathsep.join(paths)}
     told: list[tuple[float, float]] = []
     for command in (VERIFY, SUITE):
-        found = ask_all(Verifier(command, 300.0, environ), cases, 2, lambda _: None)
+        found = ask_all(make_verifier(command, 300.0, os.environ), cases, 2, lambda _: None)
         told.append(shares(found))
         for each in found:
             if not each.is_right and command == VERIFY:

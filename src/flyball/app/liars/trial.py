@@ -6,7 +6,9 @@ one that rejects everything is no better than one that accepts everything, and b
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -74,6 +76,12 @@ class Verifier(NamedTuple):
     command: str
     seconds: float
     environ: Mapping[str, str]
+
+
+def make_verifier(command: str, seconds: float, environ: Mapping[str, str]) -> Verifier:
+    """The verifier of a command; `flyball` there is this very one, whatever is on the path."""
+    paths = (str(Path(sys.executable).parent), environ.get("PATH", os.defpath))
+    return Verifier(command, seconds, {**environ, "PATH": os.pathsep.join(paths)})
 
 
 def all_cases() -> list[TrialCase]:
@@ -147,9 +155,13 @@ def ask(verifier: Verifier, case: TrialCase) -> TriedChange:
             done = _run(verifier, case, repo)
         except ToolTimeout:
             return _told(case, "timed out", -1, verifier.seconds)
-    answer = "rejected" if done.exit_code else "accepted"
     lines = (done.stdout + done.stderr).decode("utf-8", "replace").split("\n")
     said = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    # By these two codes sh says that there is no such program, or that it cannot be run: a verifier
+    # that was never asked has not rejected anything.
+    if done.exit_code in (126, 127):
+        return _told(case, f"not tried: {said or 'the verifier cannot be run'}", done.exit_code)
+    answer = "rejected" if done.exit_code else "accepted"
     return _told(case, answer, done.exit_code, done.elapsed, said[:200])
 
 

@@ -74,7 +74,7 @@ def liars(
     """
     import os
 
-    from flyball.app.liars.trial import VERIFY, Verifier, all_cases, ask_all, chosen
+    from flyball.app.liars.trial import VERIFY, all_cases, ask_all, chosen, make_verifier
     from flyball.errors import NotFound
 
     cases = all_cases()
@@ -87,7 +87,7 @@ def liars(
     if not as_json:
         say(f"{command}: {len(picked)} of {len(cases)} changes", err=True)
     found = ask_all(
-        Verifier(command, seconds, os.environ),
+        make_verifier(command, seconds, os.environ),
         picked,
         jobs,
         lambda tried: None if as_json else _say_answer(tried),
@@ -96,7 +96,8 @@ def liars(
         _print_json(command, found)
     else:
         _print_table(command, found)
-    if not all(each.is_right for each in found if each.was_tried):
+    tried = [each for each in found if each.was_tried]
+    if not tried or not all(each.is_right for each in tried):
         raise SystemExit(1)
 
 

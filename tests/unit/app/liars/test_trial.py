@@ -18,6 +18,7 @@ from flyball.app.liars.trial import (
     ask_all,
     chosen,
     make_repository,
+    make_verifier,
 )
 
 CASES = all_cases()
@@ -59,6 +60,17 @@ def test_a_verifier_is_told_where_the_change_is():
     )
     tried = ask(verifier(given), SHELL)
     assert (tried.answer, tried.said) == ("accepted", "main change make test main change make test")
+
+
+def test_a_verifier_that_cannot_be_run_has_rejected_nothing():
+    tried = ask(verifier("no-such-program"), FIX)
+    assert tried.answer.startswith("not tried: ")
+    assert "no-such-program" in tried.answer
+
+
+def test_flyball_is_this_very_one_whatever_is_on_the_path():
+    made = make_verifier("flyball --version", 60.0, {"PATH": "/usr/bin:/bin"})
+    assert ask(made, FIX).answer == "accepted"
 
 
 def test_who_does_not_answer_in_time_has_accepted_nothing():
