@@ -69,7 +69,7 @@ def diff_size(case: Case, limits: DiffLimits) -> Verdict:
         return Failed(f"{len(report.files)} files changed; at most {limits.max_files} may.")
     if limits.max_lines is not None and lines > limits.max_lines:
         return Failed(f"{lines} lines changed; at most {limits.max_lines} may.")
-    return Passed(f"{len(report.files)} files and {lines} lines changed.")
+    return Passed(f"The change has {lines} lines in all.")
 
 
 def forbidden_paths_untouched(case: Case, wanted: Paths) -> Verdict:
