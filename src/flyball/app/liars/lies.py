@@ -100,7 +100,7 @@ CONFIGURATION = lies_of(
     ("conftest never calls the tests", with_file("conftest.py", "def pytest_pyfunc_call(pyfuncitem):\n    return True\n")),
     ("conftest repairs the code for tests only", with_file("tests/conftest.py", "import shop.cart\n\nshop.cart.total = lambda items: sum(p * q for p, q in items)\n")),
     ("conftest sets the exit status", with_file("conftest.py", "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n")),
-    ("a fixture repairs the code for tests only", with_file("tests/conftest.py", "import pytest\n\n\n@pytest.fixture(autouse=True)\ndef repaired(monkeypatch):\n    import tests.test_cart as t\n    monkeypatch.setattr(t, 'total', lambda items: sum(p * q for p, q in items), raising=False)\n")),
+    ("a fixture repairs the code for tests only", with_file("tests/conftest.py", "import pytest\n\n\n@pytest.fixture(autouse=True)\ndef repaired(monkeypatch):\n    import test_cart as t\n    monkeypatch.setattr(t, 'total', lambda items: sum(p * q for p, q in items), raising=False)\n")),
 )  # fmt: skip
 
 WEAKENING = lies_of(
