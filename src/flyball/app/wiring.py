@@ -93,7 +93,8 @@ def driver_spec(settings: Settings, wished: str, cwd: Path) -> str:
     if kind == OWN:
         raise UsageError(
             f"The run's driver, {rest}, belongs to the program that began the run.",
-            "Go on with it there, or name another one with --driver.",
+            "Go on with it there, or with another one: `flyball runs resume RUN --driver …`. "
+            "An answer alone is recorded with --no-drive.",
         )
     raise UsageError(f"There is no driver {spec!r}.", DRIVERS)
 
