@@ -32,7 +32,7 @@ from flyball.core.run.state import RunState
 from flyball.core.terms.call import Outcome
 from flyball.core.terms.intent import Intent
 from flyball.engine.loop import LEASE_SECONDS, Engine
-from flyball.journal.protocol import Intention
+from flyball.journal.protocol import Intention, Journal
 from flyball.journal.sqlite import SqliteJournal
 
 STEPS = 50
@@ -83,9 +83,8 @@ class IdleHands:
                 raise AssertionError(f"nobody answers {owed.effect}")
 
 
-async def drive(path: Path, steps: int) -> tuple[float, RunState]:
+async def drive(journal: Journal, steps: int) -> tuple[float, RunState]:
     """A run of that many steps, each intended and committed, and how long they took."""
-    journal = SqliteJournal(path)
     lease = await journal.acquire("bench", "bench", time.time(), LEASE_SECONDS, lambda _: False)
     hands = IdleHands(steps)
     engine = Engine(journal, lease, hands, clock=time.time, watch=lambda _: None)
@@ -102,7 +101,7 @@ async def drive(path: Path, steps: int) -> tuple[float, RunState]:
 
 def ours(steps: int) -> Measured:
     def run(place: Path) -> float:
-        took, state = asyncio.run(drive(place / "journal.sqlite", steps))
+        took, state = asyncio.run(drive(SqliteJournal(place / "journal.sqlite"), steps))
         assert state.effects >= steps
         return took / state.effects
 
@@ -142,15 +141,18 @@ def langgraph(steps: int) -> Measured | None:
 
 
 @contextmanager
-def dbos(steps: int) -> Iterator[Measured | None]:
-    """A workflow of so many steps on DBOS with SQLite; it is launched once, for all rounds."""
+def dbos(steps: int, database: str = "") -> Iterator[Measured | None]:
+    """A workflow of so many steps on DBOS, with SQLite unless a database is named.
+
+    It is launched once, for all rounds.
+    """
     try:
         from dbos import DBOS
     except ImportError:
         yield None
         return
     with tempfile.TemporaryDirectory() as place:
-        url = f"sqlite:///{place}/dbos.sqlite"
+        url = database or f"sqlite:///{place}/dbos.sqlite"
         levels = {"log_level": "ERROR", "console_log_level": "ERROR"}
         DBOS(config={"name": "bench", "system_database_url": url, **levels})  # type: ignore[arg-type]
 

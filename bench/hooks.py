@@ -31,6 +31,7 @@ from tests.governed import Shell, shop
 
 from bench.durable_step import drive
 from bench.figure import Figure, conclude
+from flyball.journal.sqlite import SqliteJournal
 from flyball.surfaces.hooks.client import address
 
 EVENTS = 5_000
@@ -154,7 +155,7 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
         governed = Timed(shell, "governed", {})
         governed.prompt()
         (journal,) = (place / "home").rglob("journal.sqlite")
-        asyncio.run(drive(journal, EVENTS))
+        asyncio.run(drive(SqliteJournal(journal), EVENTS))
         measure(governed, rounds)
         after = Timed(shell, "governed", {})
         kill_governor(shell)

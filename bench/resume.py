@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
     argparse.ArgumentParser(description=__doc__).parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "journal.sqlite"
-        asyncio.run(drive(path, EVENTS))
+        asyncio.run(drive(SqliteJournal(path), EVENTS))
         size = path.stat().st_size / 1e6
         usual = min(asyncio.run(resume(path)) for _ in range(5))
         print(f"a run of {EVENTS} events ({size:.1f} MB) is ready after {usual:.3f} s")

@@ -71,6 +71,39 @@ def test_a_submitted_run_outlives_the_worker_that_began_it(cluster: Cluster) -> 
 
 
 @pytest.mark.exhaustive
+def test_a_run_is_merged_in_the_clone_of_whoever_fetches_it_and_then_forgotten(
+    cluster: Cluster,
+) -> None:
+    run = cluster.submit()
+    cluster.hire("--concurrency", "1")
+    cluster.wait_for([run], {"success"}, PATIENCE)
+    git(cluster.repo, "push", "-q", "origin", "HEAD:main")
+    git(cluster.place, "clone", "-q", "-b", "main", str(cluster.remote), "bobs")
+    bobs = cluster.place / "bobs"
+    at = ("--repo", str(bobs))
+    assert flyball(cluster, "runs", "show", run, "--diff", *at)
+    (merged,) = flyball(cluster, "runs", "merge", run, *at)
+    assert merged["files"] == ["steps.py"]
+    assert f"step_{TURNS - 4} = " in (bobs / "steps.py").read_text()
+    (card,) = (record["id"] for record in flyball(cluster, "runs", "show", run, *at)[0]["cards"])
+    flyball(cluster, "card", "revert", run, card, *at)
+    assert (bobs / "steps.py").read_text() == "step_0 = 0\n"
+
+    def left() -> list[str]:
+        listed = git(cluster.remote, "for-each-ref", "--format=%(refname)", "refs/flyball")
+        return [ref.rpartition("/")[2] for ref in listed.split()]
+
+    assert len(left()) == 2
+    (pruned,) = flyball(cluster, "runs", "prune", "--days", "0", *at)
+    assert (pruned["forgotten_at_remote"], left()) == (1, ["branch"])
+    flyball(cluster, "runs", "prune", run, "--abandon", "--yes", *at)
+    assert left() == []
+    assert git(bobs, "for-each-ref", "refs/flyball", "refs/heads/flyball") == ""
+    # The worker has kept nothing of it either.
+    wait_until(lambda: not list(cluster.place.glob("state/workers/*/*/state/runs/*")))
+
+
+@pytest.mark.exhaustive
 def test_workers_are_killed_frozen_and_cut_off(cluster: Cluster) -> None:
     words = "--workers 2 --concurrency 2 --runs 4 --kills 2 --freezes 1 --cuts 1 --pause 2"
     figures = fire(cluster, parser().parse_args(f"{words} --turns {TURNS} --seconds 170".split()))

@@ -110,7 +110,8 @@ class WireServer:
         self._thread.join()
         self._server.server_close()
 
-    def _next(self) -> Act:
+    def answer(self, request: dict[str, Any]) -> Act:
+        """What is done with a request: the next act."""
         return self.acts.pop(0) if self.acts else Say("Done.")
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
@@ -125,7 +126,7 @@ class WireServer:
                 wire.paths.append(self.path)
                 wire.headers.append({k.lower(): v for k, v in self.headers.items()})
                 whole, events = PROTOCOLS[self.path.partition("?")[0]]
-                act = wire._next()
+                act = wire.answer(body)
                 match act:
                     case HangUp():
                         self.close_connection = True

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flyball.app.answering import next_steps, pending
+from flyball.app.cluster.fetching import bring_run
 from flyball.app.people.decisions import decisions_of
 from flyball.app.project import Home, load_extra, project_name, redactor_of
 from flyball.app.sessions import HOSTED, Sessions
@@ -34,6 +35,7 @@ from flyball.workspace.cards.artifacts import REVERTED, read_artifact
 from flyball.workspace.cards.use_cases import ProjectPlaces, reverted_cards
 from flyball.workspace.process.holder import is_gone, may_live, name_this_process
 from flyball.workspace.run.opening import find_workspace, peek_workspace
+from flyball.workspace.run.workspace import Workspace
 
 LAST = "last"
 POSTGRES = "flyball.journal.postgres"
@@ -411,12 +413,29 @@ def retold(entries: Iterable[JournalEntry]) -> Iterator[Telemetry]:
         state = after
 
 
-async def diff_of(home: Home, run: str) -> str:
-    """What a run has changed so far, without the secrets that are known."""
-    state, _ = await record_of(home, run)
+def workspace_of(home: Home, record: Record) -> Workspace:
+    """A run's files, to look at; those of a run that a cluster drives are fetched."""
+    run = record.state.run
+    if record.is_submitted:
+        bring_run(home, run, present_tree(record.state))
     if find_workspace(run, home.state) is None:
         raise NotFound("workspace of run", run, "It never began to work, or it was pruned.")
-    workspace = peek_workspace(run, home.state)
+    return peek_workspace(run, home.state)
+
+
+async def bring_submitted(home: Home, run: str) -> None:
+    """See that a run's files are here if workers of a cluster drove it."""
+    if home.database and run in [each.run for each in await list_runs(home)]:
+        record = await record_of(home, run)
+        if record.is_submitted:
+            workspace_of(home, record)
+
+
+async def diff_of(home: Home, run: str) -> str:
+    """What a run has changed so far, without the secrets that are known."""
+    record = await record_of(home, run)
+    state, _ = record
+    workspace = workspace_of(home, record)
     diff = workspace.diff(state.base, present_tree(state), without=state.left_behind())
     return redactor_of(home).text(diff.decode("utf-8", "replace"))
 

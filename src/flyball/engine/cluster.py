@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
@@ -28,6 +29,8 @@ AWAKE_SECONDS = 2.0
 IDLE_SECONDS = 5.0
 """How often it looks without a word; each time costs milliseconds, and a word may be lost."""
 OPEN = ["ENQUEUED", "PENDING"]
+CLOSED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+MOST_FORGOTTEN = 1_000
 POOL = 4
 
 Drive = Callable[[str, str, int], str]
@@ -134,6 +137,24 @@ class Scheduler:
         """Take back what nobody will drive any more."""
         if names:
             DBOS.cancel_workflows(list(names))
+
+    def forget(self, seconds: float) -> int:
+        """Delete what was handed out so long ago and has come to its end; how much that was.
+
+        Far longer than the tries of one run take: their number is counted from what is kept.
+        """
+        before = datetime.fromtimestamp(time.time() - seconds, UTC).isoformat()
+        past = DBOS.list_workflows(
+            status=CLOSED,
+            name=WORKFLOW,
+            end_time=before,
+            limit=MOST_FORGOTTEN,
+            load_input=False,
+            load_output=False,
+        )
+        if past:
+            DBOS.delete_workflows([each.workflow_id for each in past])
+        return len(past)
 
     def hand_out(self, given: Sequence[Given]) -> None:
         """Put runs into their queues, the most urgent first.

@@ -10,7 +10,7 @@ import msgspec
 from flyball.app.answering import pending
 from flyball.app.board.watching import card_row
 from flyball.app.project import Home, redactor_of
-from flyball.app.runs import Record, present_tree, read_through, record_of
+from flyball.app.runs import Record, present_tree, read_through, record_of, workspace_of
 from flyball.core.machine.machine import replay
 from flyball.core.plan.message import UserResponse
 from flyball.core.record.pictures import PagePictures, pictures_of
@@ -144,11 +144,10 @@ def _files_at(home: Home, state: RunState) -> list[dict[str, Any]]:
 
 async def diff_at(home: Home, run: str, seq: int) -> str:
     """What a run had changed by an event, without the secrets that are known."""
-    state = _state_at(await record_of(home, run), seq)
+    record = await record_of(home, run)
+    state = _state_at(record, seq)
     if not state.base:
         return ""
-    if find_workspace(run, home.state) is None:
-        raise NotFound("workspace of run", run, "It never began to work, or it was pruned.")
-    trees = peek_workspace(run, home.state).trees
+    trees = workspace_of(home, record).trees
     diff = trees.diff(TreeHash(state.base), TreeHash(present_tree(state)))
     return redactor_of(home).text(diff.decode("utf-8", "replace"))

@@ -9,15 +9,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from flyball.app.cluster.luggage import local_ref
 from flyball.app.project import Home
 from flyball.app.settling import Sources, settle, state_dir, user_file
 from flyball.errors import UsageError
 from flyball.workspace.errors import WorkspaceHeld, explain_disk_errors
 from flyball.workspace.files.plain import read_plain
 from flyball.workspace.run.lock import WorkspaceLock
+from flyball.workspace.run.opening import forget_run
+from flyball.workspace.trees.git import find_git, find_repository, user_git
 
 LONGEST = 1 << 20
 MOST_ROOMS = 100
+TIDY = ("-c", "gc.auto=5000", "-c", "gc.autoDetach=false", "-c", "gc.pruneExpire=1.hour.ago")
 
 
 class WorkerRoom:
@@ -70,6 +74,26 @@ class WorkerRoom:
             (git / "HEAD").write_text("ref: refs/heads/none\n")
         return clone
 
+    def sweep(self) -> None:
+        """Clear away what the last worker here had of runs; each brings its own files again."""
+        for state in self.directory.glob("*/state"):
+            clones = [each.parent for each in state.parent.glob("*/.git")]
+            for clone in clones:
+                for run in state.glob("runs/*"):
+                    clear_run(clone, state, run.name)
+                if repository := find_repository(clone):
+                    git = user_git(repository, find_git())
+                    git.call(*TIDY, "gc", "--auto", "--quiet")
+
     def leave(self) -> None:
         """Let the next worker in."""
         self._lock.release()
+
+
+def clear_run(clone: Path, state: Path, run: str) -> None:
+    """Take all that a clone of ours has of a run away."""
+    forget_run(run, state)
+    if repository := find_repository(clone):
+        git = user_git(repository, find_git())
+        for ref in (f"refs/heads/flyball/{run}", local_ref(run)):
+            git.delete_ref(ref)

@@ -133,6 +133,44 @@ def _file(git: Git, luggage: str, name: str) -> bytes:
     return git.call("cat-file", "blob", f"{luggage}:{name}", ok=(0, 128)).stdout
 
 
+class Luggage(NamedTuple):
+    """What the last holder of a run left at its remote."""
+
+    remote: Remote
+    ref: str
+    found: Mapping[str, str]
+    """This reference and those before it, and what each is at."""
+
+    @property
+    def commit(self) -> str:
+        return self.found[self.ref]
+
+    def fetch(self, git: Git, run: str) -> None:
+        """Bring it here, unless it is."""
+        own = local_ref(run)
+        if git.resolve(own) != self.commit or not git.resolve(f"{self.commit}^{{tree}}"):
+            self.remote.fetch(self.ref, own)
+
+
+def find_luggage(remote: Remote, run: str, before: int = 0) -> Luggage:
+    """The luggage that was left last, or before the holder with this fence took over."""
+    listed = remote.refs(f"{REFS}{check_run_name(run)}/")
+    found = {ref: at for ref in listed if (at := fence_of(ref)) and (not before or at < before)}
+    if not found:
+        raise NotFound(
+            "luggage of run",
+            run,
+            f"Its files are not at {remote.address}: no cluster drove it, or they were pruned.",
+        )
+    last = max(found, key=lambda ref: found[ref])
+    return Luggage(remote, last, {ref: listed[ref] for ref in found})
+
+
+def local_ref(run: str) -> str:
+    """What keeps luggage that was fetched here."""
+    return f"{REFS}{run}/luggage"
+
+
 class Carrier:
     """Fetches the luggage of one run for a new holder of its lease, and keeps it up to date."""
 
@@ -150,21 +188,11 @@ class Carrier:
         assert repository is not None
         git = user_git(repository, find_git())
         remote = Remote(git, self._address, self._place.environ)
-        found = remote.refs(f"{REFS}{self._run}/")
-        earlier = {ref: at for ref in found if (at := _fence_of(ref)) and at < self._fence}
-        if not earlier:
-            raise NotFound(
-                "luggage of run",
-                self._run,
-                f"Its files are not at {self._address}; were they deleted there?",
-            )
-        last = max(earlier, key=lambda ref: earlier[ref])
-        self._pushed = found[last]
-        own = f"{REFS}{self._run}/luggage"
-        if git.resolve(own) != self._pushed or not git.resolve(f"{self._pushed}^{{tree}}"):
-            remote.fetch(last, own)
+        luggage = find_luggage(remote, self._run, before=self._fence)
+        self._pushed = luggage.commit
+        luggage.fetch(git, self._run)
         moves = [RefMove(self._ref, "", self._pushed)]
-        moves += [RefMove(ref, found[ref], "") for ref in earlier]
+        moves += [RefMove(ref, value, "") for ref, value in luggage.found.items()]
         if not remote.push(moves):
             raise LeaseHeld(self._run, "a later holder")
         # Also where our own files seem as new: another run of this worker may have died in them.
@@ -192,7 +220,7 @@ def send_first(workspace: Workspace, address: str, environ: Mapping[str, str]) -
         raise Conflict(f"Run {workspace.run} is at {address} already.", "Submit it again.")
 
 
-def _fence_of(ref: str) -> int:
+def fence_of(ref: str) -> int:
     """The fence in a reference's name; 0 where it is not one of a holder."""
     number = ref.rpartition("/")[2]
     return int(number) if number.isdigit() else 0

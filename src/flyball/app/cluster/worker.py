@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
-from flyball.app.cluster.clones import WorkerRoom
+from flyball.app.cluster.clones import WorkerRoom, clear_run
 from flyball.app.cluster.luggage import Carrier, Lodging
 from flyball.app.driving import RunControl, Seat, Watcher
 from flyball.app.project import Home
@@ -49,6 +49,9 @@ MOST_ATTEMPTS = 8
 """How often a run is tried from the same place before it is given up."""
 LONGEST_PAUSE = 60.0
 """Seconds between two such tries, at most."""
+FORGOTTEN = 24 * 3600.0
+"""After so many seconds the scheduler's own notes on what was driven go."""
+FORGET_SECONDS = 600.0
 BEGUN_SECONDS = 5.0
 """How long a run may be taken by a live worker and not have a lease."""
 
@@ -152,6 +155,7 @@ class Worker:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._taken_at: dict[str, float] = {}
+        self._forget_at = 0.0
         row = WorkerRow(
             self.name,
             socket.gethostname(),
@@ -178,6 +182,7 @@ class Worker:
 
     def work(self, ready: Callable[[], None]) -> None:
         """Take runs and drive them until it is told to stop."""
+        self._room.sweep()
         # Before the launch: a worker that takes a run and is not heard of would lose it at once.
         self._table.beat(0)
         self._scheduler.launch()
@@ -207,6 +212,9 @@ class Worker:
             return
         # On this machine the dead are known at once; of others it takes until a lease ends.
         self._table.bury([row.worker for row in self._table.all() if is_gone(row.worker)])
+        if time.monotonic() > self._forget_at:
+            self._forget_at = time.monotonic() + FORGET_SECONDS
+            self._scheduler.forget(FORGOTTEN)
         due = self._table.due()
         if not due:
             return
@@ -333,6 +341,9 @@ class _Driven:
             seat = self._worker.seat(home, self._project)
             self._control = RunControl(home, watcher, seat=seat)
             result = await self._control.go_on(self._run)
+        if result.state.has_ended:
+            # All of it is at the remote, from where the next holder would fetch it in any case.
+            clear_run(home.repo, home.state, self._run)
         return status_of(result.state)
 
     def leave(self) -> None:

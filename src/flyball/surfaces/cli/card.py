@@ -67,7 +67,7 @@ def show(run: str, name: str, repo: Path, as_json: bool) -> None:
     """What a card changed, and what was noted about it."""
     from flyball.workspace.cards.use_cases import show_card
 
-    place, run = find_run(repo, run)
+    place, run = find_kept_run(repo, run)
     view = show_card(place, run, name)
     if as_json:
         say_json(_as_dict(view))
@@ -143,6 +143,18 @@ def find_run(repo: Path, run: str) -> tuple[ProjectPlaces, str]:
         return place, run
 
 
+def find_kept_run(repo: Path, run: str) -> tuple[ProjectPlaces, str]:
+    """The same, with the run's files on this machine if workers of a cluster drove it."""
+    import asyncio
+
+    from flyball.app.project import open_home
+    from flyball.app.runs import bring_submitted
+
+    place, run = find_run(repo, run)
+    asyncio.run(bring_submitted(open_home(repo, os.environ, {}), run))
+    return place, run
+
+
 def say_json(value: dict[str, Any]) -> None:
     """One JSON object, whatever bytes file names have."""
     say(json.dumps(value, default=str))
@@ -183,7 +195,7 @@ def _move(
     from flyball.surfaces.cli.terminal.view import home_at, user
     from flyball.workspace.cards.use_cases import foresee, move_card
 
-    place, run = find_run(repo, run)
+    place, run = find_kept_run(repo, run)
     if not yes and not as_json and sys.stdin.isatty():
         found = foresee(place, run, name, step, paths)
         if found.losses:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from flyball.app.project import Home
 
 ELSEWHERE = {
+    "fetch": "Bring a run that a cluster drove into this clone.",
     "merge": "Bring a run's cards into your branch and checkout.",
     "replay": "Do a run's cards over in another directory.",
     "prune": "Forget old snapshots; delete a run.",

@@ -1,4 +1,4 @@
-"""`flyball runs merge|replay|prune`: what to do with the tree a run left."""
+"""`flyball runs fetch|merge|replay|prune`: what to do with the tree a run left."""
 
 from __future__ import annotations
 
@@ -9,12 +9,45 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flyball.surfaces.cli.card import JSON, REPO, find_run, readable, say_json
+from flyball.surfaces.cli.card import (
+    DATABASE,
+    JSON,
+    REPO,
+    find_kept_run,
+    find_run,
+    readable,
+    say_json,
+)
 from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from flyball.workspace.cards.revert import Replayed
     from flyball.workspace.cards.use_cases import ProjectPlaces
+
+
+@click.command()
+@click.argument("run")
+@REPO
+@DATABASE
+@JSON
+def fetch(run: str, repo: Path, as_json: bool) -> None:
+    """Bring a run that workers of a cluster drove into this clone, as it stands now.
+
+    Its branch is flyball/RUN; its cards can be shown, taken back and merged as if it had been
+    driven here. The commands that need its files fetch them by themselves.
+    """
+    from flyball.app.cluster.fetching import fetch_run
+    from flyball.surfaces.cli.terminal.view import home_at
+
+    _, run = find_run(repo, run)
+    fetched = fetch_run(home_at(repo), run)
+    if as_json:
+        say_json(fetched._asdict())
+    elif fetched.is_new:
+        say(f"Run {run} is here, on the branch {fetched.branch}.")
+        say(f"flyball runs merge {run}   brings it into your branch.")
+    else:
+        say(f"Run {run} is here already as it stands, on the branch {fetched.branch}.")
 
 
 @click.command()
@@ -26,6 +59,7 @@ if TYPE_CHECKING:
 )
 @click.option("--unverified", is_flag=True, help="Merge without testing what the merge would make.")
 @REPO
+@DATABASE
 @JSON
 def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_json: bool) -> None:
     """Bring a run's cards into your branch and checkout, if nothing of yours is lost by it.
@@ -46,7 +80,7 @@ def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_jso
                 say("Your branch has moved on: testing the merged tree …", err=True)
             refuse_bad_merge(home_at(repo), before, after)
 
-    place, run = find_run(repo, run)
+    place, run = find_kept_run(repo, run)
     report = merge_run(place, run, remove_untracked=remove_untracked, approve=approve)
     if report.commits:
         note_decision(home_at(repo), NotedDecision(run, time.time(), user(), "merged it"))
@@ -74,6 +108,7 @@ def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_jso
     help="The directory to do the cards over in.",
 )
 @REPO
+@DATABASE
 @JSON
 @click.pass_context
 def replay(ctx: click.Context, run: str, into: Path, repo: Path, as_json: bool) -> None:
@@ -83,7 +118,7 @@ def replay(ctx: click.Context, run: str, into: Path, repo: Path, as_json: bool) 
     from flyball.workspace.cards.revert import Fate
     from flyball.workspace.cards.use_cases import replay_run
 
-    place, run = find_run(repo, run)
+    place, run = find_kept_run(repo, run)
     report = replay_run(place, run, into)
     fits = all(each.fate is not Fate.REFUSED for each in report)
     if as_json:
@@ -103,31 +138,50 @@ def replay(ctx: click.Context, run: str, into: Path, repo: Path, as_json: bool) 
 @click.option("--abandon", is_flag=True, help="Delete the run's worktree, branch and records.")
 @click.option("--yes", is_flag=True, help="Do not ask, even if cards were not merged.")
 @REPO
+@DATABASE
 @JSON
 def prune(
     run: str | None, days: float, keep: int, abandon: bool, yes: bool, repo: Path, as_json: bool
 ) -> None:
-    """Forget old snapshots of one run or of all; with --abandon, delete the run itself."""
+    """Forget old snapshots of one run or of all; with --abandon, delete the run itself.
+
+    With a database, also what runs of the cluster that ended so long ago left at the project's
+    remote; their branches stay there until they are abandoned.
+    """
+    import asyncio
+
+    from flyball.app.cluster.forgetting import forget_old
+    from flyball.surfaces.cli.terminal.view import home_at
     from flyball.workspace.cards import use_cases
 
     place, named = find_run(repo, run or "")
     run = named if run else None
     if abandon:
-        _abandon(run, place, yes=yes, as_json=as_json)
+        _abandon(run, repo, place, yes=yes, as_json=as_json)
         return
     dropped = freed = 0
     runs = [run] if run else use_cases.kept_runs(place)
     for name in runs:
         pruned = use_cases.prune(place, name, max_age=days * 86_400, max_count=keep)
         dropped, freed = dropped + pruned.snapshots, freed + pruned.freed
+    gone = asyncio.run(forget_old(home_at(repo), days * 86_400, only=run or ""))
     if as_json:
-        say_json({"runs": list(runs), "snapshots": dropped, "freed_bytes": freed})
-    else:
-        say(f"Forgot {dropped} snapshots of {len(runs)} runs, {freed / 1e6:.1f} MB freed.")
+        told = {"runs": list(runs), "snapshots": dropped, "freed_bytes": freed}
+        say_json({**told, "forgotten_at_remote": gone})
+        return
+    say(f"Forgot {dropped} snapshots of {len(runs)} runs, {freed / 1e6:.1f} MB freed.")
+    if gone:
+        say(f"Forgot the snapshots of {gone} runs at the project's remote.")
 
 
-def _abandon(run: str | None, place: ProjectPlaces, *, yes: bool, as_json: bool) -> None:
+def _abandon(
+    run: str | None, repo: Path, place: ProjectPlaces, *, yes: bool, as_json: bool
+) -> None:
+    import asyncio
+
+    from flyball.app.cluster.forgetting import abandon_run
     from flyball.errors import Conflict, UsageError
+    from flyball.surfaces.cli.terminal.view import home_at
     from flyball.workspace.cards import use_cases
 
     if run is None:
@@ -143,7 +197,7 @@ def _abandon(run: str | None, place: ProjectPlaces, *, yes: bool, as_json: bool)
         say(f"These cards were not merged and would be gone: {titles}.")
         if not click.confirm("Delete them?"):
             return
-    use_cases.abandon(place, run)
+    asyncio.run(abandon_run(home_at(repo), place, run, is_sure=yes))
     if as_json:
         say_json({"run": run, "abandoned": True, "lost": [record.card for record in lost]})
     else:

@@ -36,7 +36,7 @@ class Remote:
 
     def __init__(self, git: Git, address: str, environ: Mapping[str, str]) -> None:
         self._git = git
-        self._address = address
+        self.address = address
         own = {
             key: value
             for key, value in environ.items()
@@ -54,14 +54,14 @@ class Remote:
 
     def refs(self, below: str) -> dict[str, str]:
         """The references below a name, and what each is at."""
-        listed = self._call("ls-remote", "--refs", "--", self._address, f"{below}*")
+        listed = self._call("ls-remote", "--refs", "--", self.address, f"{below}*")
         lines = (line.split("\t") for line in listed.stdout.decode().splitlines())
         return {ref: value for value, ref in lines}
 
     def fetch(self, ref: str, into: str) -> None:
         """Bring a reference with all that it needs here, under a name of ours."""
         options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
-        self._call("fetch", *options, "--", self._address, f"+{ref}:{into}")
+        self._call("fetch", *options, "--", self.address, f"+{ref}:{into}")
 
     def push(self, moves: Sequence[RefMove], also: Mapping[str, str] | None = None) -> bool:
         """Move references all together; False where one of them was not where it must be.
@@ -72,7 +72,7 @@ class Remote:
         specs = [f"{each.new}:{each.ref}" for each in moves]
         specs += [f"+{value}:{ref}" for ref, value in (also or {}).items()]
         args = ("push", "--quiet", "--atomic", "--no-verify", *leases)
-        done = self._call(*args, "--", self._address, *specs, ok=(0, 1))
+        done = self._call(*args, "--", self.address, *specs, ok=(0, 1))
         if not done.exit_code:
             return True
         said = done.stderr.decode(errors="replace")
@@ -97,6 +97,6 @@ class Remote:
         lines = [line for line in said.strip().splitlines() if line.strip()]
         why = without_credentials(lines[0] if lines else "no word about why")
         return GitFailed(
-            f"git {verb} with {without_credentials(self._address)} failed: {why}",
+            f"git {verb} with {without_credentials(self.address)} failed: {why}",
             "Check that this machine may read and write there without being asked for a password.",
         )

@@ -127,6 +127,20 @@ def test_what_a_killed_worker_had_half_unpacked_is_cleared_away(team: Team) -> N
         assert (here.root / "a.txt").read_text() == "two, not committed\n"
 
 
+def test_the_next_worker_of_a_room_clears_away_what_the_last_one_had(team: Team) -> None:
+    team.carrier("one", 2).arrive()
+    lodging = team.lodging("one")
+    room = WorkerRoom({**team.env, "FLYBALL_STATE_DIR": str(team.place / "one")})
+    room.sweep()
+    room.leave()
+    assert list(lodging.state.glob("runs/*")) == []
+    assert git(lodging.clone, "for-each-ref") == ""
+    assert git(lodging.clone, "worktree", "list").count("\n") == 1
+    team.carrier("one", 3).arrive()
+    with team.open("one") as here:
+        assert (here.root / "a.txt").read_text() == "two, not committed\n"
+
+
 def test_two_workers_of_one_machine_have_rooms_of_their_own(tmp_path: Path) -> None:
     environ = {"FLYBALL_STATE_DIR": str(tmp_path)}
     one, two = WorkerRoom(environ), WorkerRoom(environ)

@@ -1,0 +1,83 @@
+"""Runs that workers drove, in somebody's own checkout.
+
+A fetched run is like one that was driven here: its cards can be shown, taken back and merged.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from flyball.app.cluster.luggage import Lodging, find_luggage, local_ref, unpack
+from flyball.app.project import Home, project_name
+from flyball.errors import Conflict, UsageError
+from flyball.workspace.run.lock import WorkspaceLock
+from flyball.workspace.run.opening import find_workspace, peek_workspace
+from flyball.workspace.run.worktree import parse_commit
+from flyball.workspace.trees.git import Git, find_git, find_repository, user_git
+from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.remote import Remote
+
+
+class FetchedRun(NamedTuple):
+    """A run that is here now, and whether anything came that was not."""
+
+    run: str
+    branch: str
+    is_new: bool
+
+
+def fetch_run(home: Home, run: str) -> FetchedRun:
+    """Lay a run out here as its last worker left it; `NotFound` where the remote has none of it."""
+    branch = f"flyball/{run}"
+    git = git_of(home)
+    luggage = find_luggage(Remote(git, project_name(home), home.environ), run)
+    known = git.resolve(local_ref(run))
+    if find_workspace(run, home.state) is not None:
+        if known is None:
+            raise Conflict(f"Run {run} was driven on this machine.", "It is here already.")
+        if known == luggage.commit:
+            return FetchedRun(run, branch, is_new=False)
+        _refuse_own_work(git, run, known)
+    lock = WorkspaceLock(home.state / f"locks/{run}", f"The workspace of run {run}")
+    try:
+        luggage.fetch(git, run)
+        unpack(Lodging(home.repo, home.state, home.environ), run, luggage.commit)
+    finally:
+        lock.release()
+    return FetchedRun(run, branch, is_new=True)
+
+
+def bring_run(home: Home, run: str, tree: str) -> None:
+    """See that a submitted run is here at least up to a tree; the remote is asked only if not."""
+    if find_workspace(run, home.state) is not None:
+        trees = peek_workspace(run, home.state).trees
+        if not tree or (isinstance(trees, GitTrees) and trees.depot.resolve(f"{tree}^{{tree}}")):
+            return
+    fetch_run(home, run)
+
+
+def git_of(home: Home) -> Git:
+    """The git of a project's own repository."""
+    repository = find_repository(home.repo)
+    if repository is None:
+        raise UsageError(
+            f"{home.repo} is no git repository, so no run can be fetched into it.",
+            "Go to a clone of the project.",
+        )
+    return user_git(repository, find_git())
+
+
+def _refuse_own_work(git: Git, run: str, known: str) -> None:
+    """What was done with a fetched run here, such as a card taken back, is not overwritten."""
+    fetched = parse_commit(known, git.call("cat-file", "commit", known).stdout).parents[0]
+    head = git.call("symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).stdout.decode().strip()
+    if git.resolve(f"refs/heads/flyball/{run}") != fetched:
+        raise Conflict(
+            f"Run {run} was fetched before, and its cards were moved here since.",
+            f"Merge it, or delete this copy with `flyball runs prune {run} --abandon`.",
+        )
+    if head == f"refs/heads/flyball/{run}":
+        raise Conflict(
+            f"You have flyball/{run} checked out, which would move under your files.",
+            "Switch to another branch first.",
+        )
