@@ -1,10 +1,13 @@
 """A full disk and a read-only directory, for real: a small file system of our own."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from tests.repos import repository
 
 from flyball.workspace.process.levels import SandboxLevel, detect_level
 
@@ -82,3 +85,77 @@ def test_a_full_or_read_only_disk_is_told_in_a_sentence_and_loses_nothing(tmp_pa
         assert sentence.endswith(".")
     assert "needs a temporary directory" in started
     assert "Read-only file system" in started
+
+
+GOVERNED = """
+import json, os, pathlib, subprocess, sys
+shop, state = (pathlib.Path(each) for each in sys.argv[1:])
+beside = pathlib.Path(sys.executable)
+told = []
+
+def hook(name, **fields):
+    payload = {"session_id": "s", "transcript_path": "", "cwd": str(shop), "hook_event_name": name}
+    done = subprocess.run(
+        [beside.with_name("flyball-hook"), "claude"], capture_output=True, text=True,
+        input=json.dumps({**payload, **fields}),
+    )
+    told.append([name, done.returncode, done.stdout, done.stderr])
+
+def use(tool, **arguments):
+    hook("PreToolUse", tool_name=tool, tool_use_id=f"t{len(told)}", tool_input=arguments)
+
+def attempt(*words):
+    done = subprocess.run(
+        [beside.with_name("flyball"), *words], cwd=shop, capture_output=True, text=True
+    )
+    told.append([words[0], done.returncode, done.stdout, done.stderr])
+
+with (state / "filler").open("wb", buffering=0) as filler:
+    for size in (65536, 4096, 1):
+        try:
+            while filler.write(bytes(size)):
+                pass
+        except OSError:
+            pass
+hook("UserPromptSubmit", prompt="fix the failing test")
+use("Read", file_path=str(shop / "a.py"))
+use("Write", file_path=str(shop / "a.py"), content="x = 2")
+attempt("run", "the tests fail, fix it")
+(state / "filler").unlink()
+hook("UserPromptSubmit", prompt="fix the failing test")
+os.system(f"mount -t tmpfs -o ro none {state}")
+attempt("run", "the tests fail, fix it")
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(
+    detect_level() is not SandboxLevel.NAMESPACES,
+    reason="a small disk of our own needs a mount namespace",
+)
+def test_hooks_and_commands_say_that_the_disk_is_full_and_go_on_when_it_is_not(tmp_path: Path):
+    shop = repository(tmp_path / "shop", {"a.py": "x = 1\n", "test_a.py": "import a\n"})
+    state = tmp_path / "state"
+    (tmp_path / "home").mkdir()
+    state.mkdir()
+    make = f'mount -t tmpfs -o size=4m none {state} && exec "$0" "$@"'
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path / "home"),
+        "FLYBALL_STATE_DIR": str(state),
+        # Every hook decides by itself.
+        "FLYBALL_HOOKS_ALONE": "1",
+    }
+    command = ["unshare", "-rm", "sh", "-c", make, sys.executable, "-c", GOVERNED]
+    done = subprocess.run(
+        [*command, str(shop), str(state)], capture_output=True, text=True, env=environ, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    prompt, read, write, run, again, unwritable = json.loads(done.stdout)
+    for _, _, out, said in (prompt, read, write, run):
+        assert (out, "is full" in said) == ("", True), said
+    assert [each[1] for each in (prompt, read, write, run)] == [1, 1, 2, 1], "only writes are held"
+    assert (again[1], "Phase recon" in again[2]) == (0, True)
+    assert unwritable[1] == 1
+    assert "error[not-writable]" in unwritable[3]

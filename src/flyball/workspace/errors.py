@@ -95,6 +95,16 @@ def _plain_error(error: OSError, place: str) -> DiskFull | NotWritable | None:
     return None
 
 
+def disk_trouble(error: OSError) -> DiskFull | NotWritable | None:
+    """What a full or read-only disk keeps us from, at the edge, where nobody knows what was done.
+
+    Not a lack of rights: that may as well be about reading.
+    """
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return None
+    return _plain_error(error, "Flyball's files")
+
+
 @contextmanager
 def explain_disk_errors(place: str) -> Generator[None]:
     """A context in which a full disk or a read-only place becomes an error that says so."""

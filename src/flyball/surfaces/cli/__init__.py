@@ -119,12 +119,20 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(EXIT_FAILED)
     except Exception as error:
+        if isinstance(error, OSError) and (trouble := _disk_trouble(error)):
+            sys.exit(_tell(trouble.code, trouble.message, trouble.hint, EXIT_FAILED))
         if os.environ.get("FLYBALL_DEBUG"):
             raise
         message = f"Flyball itself failed: {type(error).__name__}: {error}"
         hint = "Run it again with FLYBALL_DEBUG=1 and report what it prints."
         sys.exit(_tell("internal", message, hint, EXIT_INTERNAL))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _disk_trouble(error: OSError) -> FlyballError | None:
+    from flyball.workspace.errors import disk_trouble
+
+    return disk_trouble(error)
 
 
 def exit_code(error: FlyballError) -> int:

@@ -26,6 +26,7 @@ from flyball.core.host.tool import host_tool
 from flyball.core.terms.call import Access
 from flyball.errors import FlyballError, UsageError
 from flyball.surfaces.hooks.payload import read_payload
+from flyball.workspace.errors import disk_trouble
 
 REFUSED = 2
 FAILED = 1
@@ -80,7 +81,9 @@ def answer(
     except FlyballError as error:
         return _failed(event, str(error), fails_open)
     except Exception as error:  # noqa: BLE001
-        return _failed(event, f"{type(error).__name__}: {error}", fails_open)
+        trouble = disk_trouble(error) if isinstance(error, OSError) else None
+        why = str(trouble) if trouble else f"{type(error).__name__}: {error}."
+        return _failed(event, why, fails_open)
 
 
 def _observed(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Printed:
