@@ -57,11 +57,12 @@ BENCHES = {
     "repair": Bench("the embedded repairer on small bugs", ("held-out", "--every", "2")),
     "exhaust": Bench("every state of a small alphabet"),
     "crash": Bench("kill -9 at every journal position and at random instants"),
+    "real_hosts": Bench("hooks inside Claude Code, Codex and Gemini CLI beside `python3 -c pass`"),
     "cluster": Bench("two workers of a cluster beside one, and its journal beside DBOS"),
     "scale": Bench("a model of up to 100,000 concurrent runs on many machines"),
     "audit": Bench("an audit of a gigabyte of transcripts, and the second one"),
 }
-BY_NAME_ONLY = frozenset({"audit", "cluster", "crash", "exhaust", "scale"})
+BY_NAME_ONLY = frozenset({"audit", "cluster", "crash", "exhaust", "real_hosts", "scale"})
 """These take minutes or a gigabyte of disk, or measure nothing; they run for those who ask."""
 WITH_THE_TESTS = ("exhaust", "crash")
 """These live in `tests/simulation`, because tests run them too."""

@@ -13,12 +13,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import resource
-import signal
-import socket
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
@@ -28,11 +24,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.governed import Shell, shop
+from tests.hosts.hooking import kill_governor
 
 from bench.durable_step import drive
 from bench.figure import Figure, conclude
 from flyball.journal.sqlite import SqliteJournal
-from flyball.surfaces.hooks.client import address
 
 EVENTS = 5_000
 ROUNDS = 50
@@ -117,14 +113,6 @@ def processor_time() -> float:
     """What the processes that were waited for have used so far."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def kill_governor(shell: Shell) -> None:
-    """End the governor as nobody expects it, by what the kernel says of its socket."""
-    with socket.socket(socket.AF_UNIX) as line:
-        line.connect(address(str(shell.cwd), shell.env))
-        told = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    os.kill(struct.unpack("3i", told)[0], signal.SIGKILL)
 
 
 def measure(host: Timed, rounds: int) -> None:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import signal
+import socket
+import struct
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.governed import Shell
+
+from flyball.surfaces.hooks.client import address
 
 PAYLOADS = Path(__file__).parent / "payloads"
 HOOK = Path(sys.executable).with_name("flyball-hook")
@@ -142,3 +148,11 @@ def send(shell: Shell, host: str, data: bytes, *flags: str) -> Heard:
         check=False,
     )
     return Heard(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def kill_governor(shell: Shell) -> None:
+    """End the governor as nobody expects it, by what the kernel says of its socket."""
+    with socket.socket(socket.AF_UNIX) as line:
+        line.connect(address(str(shell.cwd), shell.env))
+        told = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    os.kill(struct.unpack("3i", told)[0], signal.SIGKILL)

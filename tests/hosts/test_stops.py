@@ -9,7 +9,7 @@ from threading import Thread
 
 import pytest
 from tests.governed import CART, Shell, objects
-from tests.hosts.hooking import Heard, HostSession
+from tests.hosts.hooking import Heard, HostSession, kill_governor
 
 from flyball.workspace.run.lock import WorkspaceLock
 
@@ -103,6 +103,23 @@ def test_a_person_who_speaks_into_a_verdict_is_heard_at_once(shell: Shell):
     stopping.join()
     assert found[0].is_allowed, "a verdict on work that has gone on is nobody's"
     assert "red → green" in host.stop().notice
+    host.end()
+
+
+@pytest.mark.exhaustive
+def test_a_governor_that_is_killed_in_a_verdict_is_not_missed(shell: Shell):
+    host = at_work(shell, RIGHT, seconds=5)
+    found: list[Heard] = []
+    stopping = Thread(target=lambda: found.append(host.stop()))
+    stopping.start()
+    while not [*Path(shell.env["HOME"]).glob("state/projects/*/hosts/*.verdict")]:
+        time.sleep(0.05)
+    kill_governor(shell)
+    stopping.join()
+    # Whoever waited for its answer takes the verdict itself.
+    assert "red → green" in found[0].notice, found
+    assert host.stop().is_allowed
+    assert status(host) == "success"
     host.end()
 
 
